@@ -51,6 +51,7 @@ export const consoleEnding = "-console.json";
 /** Of queues in PostgreSQL beside a session that holds a snapshot. */
 export const snapshotEnding = "-snapshot.json";
 export const siteEnding = "-site.json";
+export const consolesEnding = "-consoles.json";
 
 export const resultsFolder = join(import.meta.dir, "results");
 

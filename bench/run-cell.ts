@@ -26,7 +26,8 @@ export interface RunOptions {
   readonly diskSyncsPerSecond: number;
 }
 
-const queue = "bench";
+/** That all of it goes through. */
+export const queue = "bench";
 /**
  * Share of the items that go through another queue before the clock starts, here and on the floors:
  * what a server does in its first second is mostly compiling.
@@ -52,20 +53,25 @@ export async function runCell(cell: Cell, options: RunOptions): Promise<Figures>
   const server = await startServer({ data, flags: ["--log-level", "error"] });
   const figures: Figures = { readyMs: performance.now() - begin };
   try {
-    const phases = await measure(cell, server);
-    for (const { phase, result, cost } of phases) {
-      Object.assign(figures, phaseFigures(cell, { phase, result, cost }));
-    }
+    Object.assign(figures, await measureCell(cell, server));
     const usage = usageOf(server.pid);
     figures["memoryBytes"] = usage.memoryBytes;
     figures["peakBytes"] = usage.peakBytes;
     figures["diskBytes"] = folderBytes(data);
-    figures["all.itemsPerSecond"] = cell.items / sum(phases.map(({ result }) => result.seconds));
   } finally {
     await server.stop();
     rmSync(data, { recursive: true, force: true });
   }
   await addFloors(figures, cell, options);
+  return figures;
+}
+
+/** Of a server that runs: its phases, and what they cost it. */
+export async function measureCell(cell: Cell, server: ServerProcess): Promise<Figures> {
+  const phases = await measure(cell, server);
+  const figures: Figures = {};
+  for (const measured of phases) Object.assign(figures, phaseFigures(cell, measured));
+  figures["all.itemsPerSecond"] = cell.items / sum(phases.map(({ result }) => result.seconds));
   return figures;
 }
 
@@ -77,11 +83,13 @@ interface Measured {
 
 async function measure(cell: Cell, server: ServerProcess): Promise<Measured[]> {
   const load = await LoadProcess.start();
-  const connection = await Connection.open(server.port);
   try {
     const { work, warmUp } = workOf(cell);
-    await createQueue(connection, { queue: warmUp.queue, partitions: cell.partitions });
-    if (cell.backlog === 0) await createQueue(connection, { queue, partitions: cell.partitions });
+    const { partitions } = cell;
+    await onConnection(server, async (connection) => {
+      await createQueue(connection, { queue: warmUp.queue, partitions });
+      if (cell.backlog === 0) await createQueue(connection, { queue, partitions });
+    });
     await load.prepare(server.port, warmUp);
     await load.run("produce");
     await load.run("consume");
@@ -97,12 +105,24 @@ async function measure(cell: Cell, server: ServerProcess): Promise<Measured[]> {
       measured.push({ phase, result, cost: difference(after, before) });
     }
     const { delivered } = (measured.at(-1) as Measured).result;
-    const leftFound = await itemsLeft(connection, queue);
+    const leftFound = await onConnection(server, (connection) => itemsLeft(connection, queue));
     checkDelivery(delivered, { items: cell.items, left: cell.backlog, leftFound });
     return measured;
   } finally {
-    connection.close();
     await load.stop();
+  }
+}
+
+/** Not kept while the load runs: a server closes one on which nothing is asked for long. */
+async function onConnection<T>(
+  server: ServerProcess,
+  act: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const connection = await Connection.open(server.port);
+  try {
+    return await act(connection);
+  } finally {
+    connection.close();
   }
 }
 

@@ -2,6 +2,7 @@
 // two: the server refused (`Refused`), or nobody answered (`Silent`).
 
 import type { OperationId, RequestOf, ResponseOf } from "../openapi/operations.ts";
+import { turning } from "./format.ts";
 import { prefix, serverUrl } from "./place.ts";
 import { askForKey, session } from "./session.ts";
 import { noteServerTime } from "./time.ts";
@@ -148,6 +149,11 @@ function retryAfterMs({ headers }: Response): number | null {
   return Number.isFinite(seconds) ? seconds * 1_000 : null;
 }
 
+/** As JSON has it too: what would turn the text of a command is seen in it. */
+function escaped(found: string): string {
+  return `\\u${found.charCodeAt(0).toString(16)}`;
+}
+
 /** The same call for a shell; the key is never in it. */
 export function curlOf({ id, body }: Call): string {
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
@@ -155,6 +161,6 @@ export function curlOf({ id, body }: Call): string {
     `curl -s ${quoted(serverUrl + paths[id])}`,
     ...(session.get().key === null ? [] : [`-H "Authorization: Bearer $HOLDFAST_KEY"`]),
     `-H 'Content-Type: application/json'`,
-    `-d ${quoted(JSON.stringify(body))}`,
+    `-d ${quoted(JSON.stringify(body).replace(turning, escaped))}`,
   ].join(" \\\n  ");
 }

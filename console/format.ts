@@ -19,6 +19,13 @@ export function rateText(perSecond: number | null): string {
   return perSecond < 10 ? perSecond.toFixed(1) : countText(perSecond);
 }
 
+export const turning = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** Of a sentence with a name in it: what would turn the text around it is shown by its number. */
+export function unturned(text: string): string {
+  return text.replace(turning, (found) => `⟨U+${found.charCodeAt(0).toString(16)}⟩`);
+}
+
 export interface Measure {
   readonly value: string;
   readonly unit: string;

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Link } from "react-router";
 import { deadAddress } from "../addresses.ts";
-import { countText } from "../format.ts";
+import { countText, unturned } from "../format.ts";
 import { useLinkKeys } from "../frame/shortcuts.ts";
 import { useObserved } from "../observed.ts";
 import { seen } from "../overview-poll.ts";
@@ -47,7 +47,9 @@ export function DeadQueueList(): ReactNode {
             <Link className="mono cut" to={deadAddress(queue.name)}>
               <bdi>{queue.name}</bdi>
             </Link>
-            <span className="muted cut grow">takes from {queue.takesFrom.join(", ")}</span>
+            <span className="muted cut grow">
+              takes from {unturned(queue.takesFrom.join(", "))}
+            </span>
             <span className="mono">{countText(countOf(queue))}</span>
           </li>
         ))}

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { Link } from "react-router";
-import { clockText } from "../format.ts";
+import { clockText, unturned } from "../format.ts";
 import { zone } from "../kept.ts";
 import { useObserved } from "../observed.ts";
 import { useOld } from "../old.ts";
@@ -28,7 +28,7 @@ export function Foot({ onKeys }: FootProps): ReactNode {
         {last && (
           <>
             <i>{last.code}</i>
-            {last.text}
+            {unturned(last.text)}
           </>
         )}
       </span>

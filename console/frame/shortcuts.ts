@@ -76,6 +76,7 @@ export const keyList: readonly KeyRow[] = [
   { keys: ["/"], does: "filter" },
   { keys: [jumpKey], does: "jump" },
   { keys: ["j", "k"], does: "next, previous row" },
+  { keys: ["Home", "End"], does: "first, last queue" },
   { keys: ["Enter"], does: "open the row" },
   { keys: ["[", "]"], does: "item before, item after" },
   { keys: ["x"], does: "select the row" },

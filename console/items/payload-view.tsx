@@ -1,16 +1,9 @@
-import {
-  type KeyboardEvent,
-  lazy,
-  type ReactNode,
-  Suspense,
-  useId,
-  useMemo,
-  useState,
-} from "react";
+import { type KeyboardEvent, lazy, type ReactNode, Suspense, useId, useState } from "react";
 import { bytesText, countText } from "../format.ts";
 import { Button } from "../parts/button.tsx";
 import { HexView } from "./hex-view.tsx";
-import { bytesOf, plainOf, textOf, treeOf } from "./payload.ts";
+import { type Read, rootOf } from "./payload.ts";
+import { usePayload } from "./use-payload.ts";
 import { WindowedText } from "./windowed-text.tsx";
 
 const PayloadTree = lazy(() => import("./payload-tree.tsx"));
@@ -25,15 +18,23 @@ interface PayloadViewProps {
   readonly encoding: string;
 }
 
-export function PayloadView({ id, payload, encoding }: PayloadViewProps): ReactNode {
-  const bytes = useMemo(() => bytesOf(payload), [payload]);
-  const text = useMemo(() => textOf(bytes), [bytes]);
-  const tree = useMemo(() => treeOf(text), [text]);
+export function PayloadView(props: PayloadViewProps): ReactNode {
+  const read = usePayload(props.payload);
+  if (read === null) return <section className="payload-awaited" aria-label="Payload" />;
+  return <ReadPayload {...props} read={read} />;
+}
+
+interface ReadPayloadProps extends PayloadViewProps {
+  readonly read: Read;
+}
+
+function ReadPayload({ id, payload, encoding, read }: ReadPayloadProps): ReactNode {
+  const { bytes, isUtf8, tree } = read;
   const [chosen, setChosen] = useState<Way | null>(null);
   const panel = useId();
   const there = ways.filter((way) => way !== "tree" || tree.what === "tree");
-  const way = chosen ?? (tree.what === "tree" ? "tree" : text.isUtf8 ? "text" : "hex");
-  const kind = tree.what === "tree" ? "JSON" : text.isUtf8 ? "text" : "bytes that are no UTF-8";
+  const way = chosen ?? (tree.what === "tree" ? "tree" : isUtf8 ? "text" : "hex");
+  const kind = tree.what === "tree" ? "JSON" : isUtf8 ? "text" : "bytes that are no UTF-8";
   return (
     <section aria-label="Payload">
       <div className="ph">
@@ -53,10 +54,10 @@ export function PayloadView({ id, payload, encoding }: PayloadViewProps): ReactN
           <>
             {way === "tree" && tree.what === "tree" && (
               <Suspense fallback={null}>
-                <PayloadTree root={tree.root} />
+                <PayloadTree root={rootOf(tree)} />
               </Suspense>
             )}
-            {way === "text" && <PlainText text={text.text} isUtf8={text.isUtf8} />}
+            {way === "text" && <PlainText read={read} />}
             {way === "hex" && <HexView bytes={bytes} />}
             {way === "base64" && <WindowedText text={payload} />}
           </>
@@ -69,13 +70,7 @@ export function PayloadView({ id, payload, encoding }: PayloadViewProps): ReactN
   );
 }
 
-interface PlainTextProps {
-  readonly text: string;
-  readonly isUtf8: boolean;
-}
-
-function PlainText({ text, isUtf8 }: PlainTextProps): ReactNode {
-  const plain = useMemo(() => plainOf(text), [text]);
+function PlainText({ read: { plain, isUtf8 } }: { readonly read: Read }): ReactNode {
   return (
     <>
       {!isUtf8 && <p className="muted note">It is not UTF-8: � marks the bytes that are not.</p>}

@@ -1,6 +1,8 @@
 // A payload as its reader may want it. Pure. The bytes are what is true; its text is they, read as
 // UTF-8, and a tree is a view of the text that is shown only where it says all that the text does.
 
+import { unturned } from "../format.ts";
+
 export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   const binary = atob(base64);
   const bytes = new Uint8Array(binary.length);
@@ -37,7 +39,7 @@ export function hexLine(bytes: Uint8Array, line: number): string {
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is made visible.
-const controls = /[\u0000-\u0008\u000b-\u001f\u007f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
 
 export interface Plain {
   readonly text: string;
@@ -47,36 +49,26 @@ export interface Plain {
 
 /** What a terminal would obey is shown: ESC as ␛. */
 export function plainOf(text: string): Plain {
-  let hasControls = false;
-  const plain = text.replace(controls, (found) => {
-    hasControls = true;
+  const plain = unturned(text).replace(controls, (found) => {
     const code = found.charCodeAt(0);
-    if (code === 127) return "␡";
-    return code < 32 ? String.fromCharCode(0x2400 + code) : `⟨U+${code.toString(16)}⟩`;
+    return code === 127 ? "␡" : String.fromCharCode(0x2400 + code);
   });
-  return { text: plain, hasControls };
+  return { text: plain, hasControls: plain !== text };
 }
 
 export type Tree =
-  | { readonly what: "tree"; readonly root: object; readonly size: number }
+  | { readonly what: "tree"; readonly root: object; readonly written: readonly Written[] }
   | { readonly what: "none"; readonly why: string };
+
+/** A number that JavaScript would write in another way than it is written. */
+interface Written {
+  /** What stands for it in the tree, the same object also behind a worker. */
+  readonly date: Date;
+  readonly source: string;
+}
 
 const treeBytesMax = 1_000_000;
 const depthMax = 200;
-
-/** Told by what it is not: a date is what the viewer prints by a method of its own. */
-class Written extends Date {
-  readonly #source: string;
-
-  constructor(source: string) {
-    super(0);
-    this.#source = source;
-  }
-
-  override toISOString(): string {
-    return this.#source;
-  }
-}
 
 interface ReviverContext {
   readonly source?: string;
@@ -87,6 +79,7 @@ export function treeOf({ text, isUtf8 }: Text): Tree {
   if (!isUtf8 || !/^\s*[[{]/.test(text)) return none("");
   if (text.length > treeBytesMax) return none("There is no tree above 1 MB.");
   if (depthOf(text) > depthMax) return none(`It is nested more than ${depthMax} deep: no tree.`);
+  const written: Written[] = [];
   let isExact = true;
   let keyCount = 0;
   // The reviver is told how a number is written by engines of late; of others none is believed.
@@ -97,7 +90,10 @@ export function treeOf({ text, isUtf8 }: Text): Tree {
     if (typeof value !== "number") return value;
     const source = context?.source;
     if (source === undefined) isExact &&= Math.abs(value) < 1e15 && Number.isInteger(value);
-    return source === undefined || source === String(value) ? value : new Written(source);
+    if (source === undefined || source === String(value)) return value;
+    const date = new Date(0);
+    written.push({ date, source });
+    return date;
   };
   try {
     const root: unknown = JSON.parse(text, revive);
@@ -105,10 +101,16 @@ export function treeOf({ text, isUtf8 }: Text): Tree {
     if (!isExact) return none("This browser would change its numbers: no tree.");
     if (keyCount !== keysIn(text))
       return none("It has a field twice, which only the text can show.");
-    return { what: "tree", root, size: Object.keys(root).length };
+    return { what: "tree", root, written };
   } catch {
     return none("It is not JSON.");
   }
+}
+
+/** The viewer prints a date by its own method: that is how a number is shown as it is written. */
+export function rootOf({ root, written }: Extract<Tree, { readonly what: "tree" }>): object {
+  for (const { date, source } of written) date.toISOString = () => source;
+  return root;
 }
 
 const strings = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
@@ -129,4 +131,18 @@ function depthOf(text: string): number {
     most = Math.max(most, depth);
   }
   return most;
+}
+
+/** All that is shown of a payload. */
+export interface Read {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly isUtf8: boolean;
+  readonly plain: Plain;
+  readonly tree: Tree;
+}
+
+export function readPayload(base64: string): Read {
+  const bytes = bytesOf(base64);
+  const text = textOf(bytes);
+  return { bytes, isUtf8: text.isUtf8, plain: plainOf(text.text), tree: treeOf(text) };
 }

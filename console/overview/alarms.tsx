@@ -2,7 +2,7 @@ import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { Link } from "react-router";
 import type { OverviewAlarm } from "../../openapi/schemas.ts";
 import { itemsAddress, queueAddress } from "../addresses.ts";
-import { spanText } from "../format.ts";
+import { spanText, unturned } from "../format.ts";
 import { wordOf } from "../health.ts";
 import { useObserved } from "../observed.ts";
 import { seen } from "../overview-poll.ts";
@@ -139,7 +139,7 @@ function AlarmRow({ row: { alarm, isOver } }: { readonly row: HeldAlarm }): Reac
         <bdi>{subject}</bdi>
       </Link>
       <p className="cut" title={text}>
-        {text}
+        {unturned(text)}
       </p>
       <span className="since">
         {isOver ? "over" : since !== null && `for ${spanText(now - Date.parse(since))}`}

@@ -37,7 +37,7 @@ export const firstSteps: readonly FirstStep[] = [
   {
     verb: "lease",
     title: "Hold it",
-    meaning: "For 60 minutes it is yours. The page of the queue then shows it in its clamp.",
+    meaning: "For 60 minutes it is yours, in the clamp of its page.",
     call: {
       id: "lease",
       body: { queue_name: queueName, client_id: "console", request_timeout: "1m", batch_size: 1 },

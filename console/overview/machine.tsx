@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef } from "react";
+import type { ReactNode } from "react";
 import { Link } from "react-router";
 import type { OverviewMachine, OverviewShard } from "../../openapi/schemas.ts";
 import { bytesText, clockText, countText, spanText } from "../format.ts";
@@ -6,10 +6,10 @@ import { zone } from "../kept.ts";
 import { useObserved } from "../observed.ts";
 import { seen } from "../overview-poll.ts";
 import { Spark } from "../parts/spark.tsx";
+import { useShardHistory } from "../shards/shard-history.ts";
 import { useServerNow } from "../time.ts";
 
 const shardsMax = 4;
-const pointsMax = 90;
 
 export function Machine(): ReactNode {
   const { overview } = useObserved(seen);
@@ -30,7 +30,7 @@ export function Machine(): ReactNode {
           <thead>
             <tr>
               <th scope="col">shard</th>
-              <th scope="col">commit</th>
+              <th scope="col">commit, 15 m</th>
               <th scope="col">p99</th>
               <th scope="col">waiting</th>
               <th scope="col">log</th>
@@ -39,7 +39,7 @@ export function Machine(): ReactNode {
           <tbody>
             {overview === null && <Ghosts />}
             {shown.map((shard) => (
-              <ShardRow key={shard.shard} shard={shard} />
+              <ShardRow key={shard.shard} shard={shard} shown={shown.length} />
             ))}
             <More count={shards.length - shown.length} />
           </tbody>
@@ -79,29 +79,24 @@ function More({ count }: { readonly count: number }): ReactNode {
   );
 }
 
-function ShardRow({ shard: of }: { readonly shard: OverviewShard }): ReactNode {
-  const { shard, state, commit_p50_us: p50, commit_p99_us: p99, waiting, log_bytes: log } = of;
-  const line = useRecent(p50);
+interface ShardRowProps {
+  readonly shard: OverviewShard;
+  readonly shown: number;
+}
+
+function ShardRow({ shard: of, shown }: ShardRowProps): ReactNode {
+  const { shard, state, commit_p99_us: p99, waiting, log_bytes: log } = of;
+  const { p99Us } = useShardHistory(shard, shown);
   const isSlow = p99 >= 100_000;
   return (
     <tr className={state !== "up" || isSlow ? "bad" : undefined}>
       <td>{shard}</td>
-      <td>{state === "up" ? <Spark lines={[line]} {...(isSlow && { look: "hot" })} /> : state}</td>
+      <td>{state === "up" ? <Spark lines={[p99Us]} {...(isSlow && { look: "hot" })} /> : state}</td>
       <td>{p99 === 0 ? "–" : `${(p99 / 1_000).toFixed(p99 < 10_000 ? 1 : 0)} ms`}</td>
       <td>{countText(waiting)}</td>
       <td>{bytesText(log)}</td>
     </tr>
   );
-}
-
-/** What the figure was at each poll that this page has seen. */
-function useRecent(value: number): readonly (number | null)[] {
-  const values = useRef<(number | null)[]>([]);
-  const { overview } = useObserved(seen);
-  useEffect(() => {
-    values.current = [...values.current, value].slice(-pointsMax);
-  }, [overview]);
-  return values.current;
 }
 
 function Disk({ machine }: { readonly machine: OverviewMachine | undefined }): ReactNode {

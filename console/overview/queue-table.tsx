@@ -128,16 +128,26 @@ function Heading({ column, sort, onSort }: HeadingProps): ReactNode {
 function useCurrentRow(names: readonly string[], scrollTo: (index: number) => void) {
   const [name, setName] = useState<string | null>(null);
   const navigate = useNavigate();
-  const move = (by: number) => {
+  const goTo = (index: number) => {
     if (names.length === 0) return;
-    const at = name === null ? -1 : names.indexOf(name);
-    const next = Math.max(0, Math.min(names.length - 1, at === -1 ? 0 : at + by));
+    const next = Math.max(0, Math.min(names.length - 1, index));
     setName(names[next] ?? null);
     scrollTo(next);
+  };
+  const move = (by: number) => {
+    const at = name === null ? -1 : names.indexOf(name);
+    goTo(at === -1 ? 0 : at + by);
+  };
+  const toEdge = (event: KeyboardEvent, index: number) => {
+    if (!isOfPage(event)) return;
+    event.preventDefault();
+    goTo(index);
   };
   useShortcuts({
     j: () => move(1),
     k: () => move(-1),
+    Home: (event) => toEdge(event, 0),
+    End: (event) => toEdge(event, names.length - 1),
     Enter: (event) => {
       if (name !== null && isOfPage(event)) void navigate(queueAddress(name));
     },

@@ -3,6 +3,7 @@
 
 import { type ReactNode, useId } from "react";
 import { type Call, curlOf } from "../call.ts";
+import { unturned } from "../format.ts";
 import { Button } from "./button.tsx";
 import { Refusal } from "./refusal.tsx";
 import { ShellText } from "./shell-text.tsx";
@@ -31,7 +32,7 @@ export function Dialog({ title, onClose, children, footer, onSubmit }: DialogPro
       >
         <div className="dh">
           <h2 className="big" id={heading}>
-            {title}
+            {unturned(title)}
           </h2>
         </div>
         <div className="db">{children}</div>
@@ -70,7 +71,7 @@ export function ChangeDialog(props: ChangeDialogProps): ReactNode {
       </span>
       <Button onClick={props.onClose}>Cancel</Button>
       <Button look={look} type="submit" disabled={isAsking || !isReady}>
-        {action}
+        {unturned(action)}
       </Button>
     </>
   );

@@ -1,9 +1,10 @@
 import type { ReactNode } from "react";
 import { Refused } from "../call.ts";
+import { unturned } from "../format.ts";
 
 /** What a role is told to get, by the sentence that the server refused with. */
 export function refusalText(cause: unknown): string {
-  if (cause instanceof Refused) return cause.message;
+  if (cause instanceof Refused) return unturned(cause.message);
   return "No answer; whether it was done is not known.";
 }
 

@@ -5,7 +5,7 @@ import type { Finding, TaskInfo } from "../../openapi/schemas.ts";
 import { deadAddress } from "../addresses.ts";
 import { useAsked } from "../asked.ts";
 import { ask } from "../call.ts";
-import { countText, many, spanText } from "../format.ts";
+import { countText, many, spanText, unturned } from "../format.ts";
 import { Button } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Countdown } from "../parts/figures.tsx";
@@ -68,7 +68,7 @@ function Found({ finding, state }: FoundProps): ReactNode {
     <li className={`h-${look}`}>
       <StateGlyph name={glyph} />
       <div>
-        <b>{word}</b> <span>{text}</span>
+        <b>{word}</b> <span>{unturned(text)}</span>
       </div>
       {what === "dead_items" && state.info.data?.dead_queue ? (
         <DeadLink name={state.info.data.dead_queue} />
@@ -106,7 +106,10 @@ function DeadOnes({ count, state }: DeadOnesProps): ReactNode {
     <li className="h-ok">
       <StateGlyph name="dead" />
       <div>
-        <b>{many(count, "is dead", "are dead")}</b> <span>in {deadQueue}</span>
+        <b>{many(count, "is dead", "are dead")}</b>{" "}
+        <span>
+          in <bdi>{deadQueue}</bdi>
+        </span>
       </div>
       <DeadLink name={deadQueue} />
     </li>

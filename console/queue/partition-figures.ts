@@ -1,11 +1,12 @@
 // What is known of each partition, as columns, and how its figure is shaded.
 
-import type { LogicalQueueStats } from "../../openapi/schemas.ts";
+import type { LogicalQueueStats, PartitionStats } from "../../openapi/schemas.ts";
 
 export const figures = {
   ready: "ready",
   leased: "leased",
-  age: "age",
+  oldest: "oldest",
+  age: "mean age",
   failures: "failures",
 } as const;
 
@@ -16,16 +17,33 @@ export interface Partitions {
   readonly ready: readonly number[];
   readonly leased: readonly number[];
   readonly scheduled: readonly number[];
+  /** Seconds for which its oldest ready item has been ready; none of any while they are not asked for. */
+  readonly oldest: readonly number[];
   /** Mean seconds since its items were produced. */
   readonly age: readonly number[];
   readonly failures: readonly number[];
+  /** Those from this place on take no new items, and are gone when empty. */
+  readonly drainsFrom: number;
 }
 
-/** `count`: how many there are, which columns that are all empty do not tell. */
-export function partitionsOf(
-  stats: LogicalQueueStats | undefined,
-  count: number | undefined,
-): Partitions | null {
+interface Told {
+  readonly stats: LogicalQueueStats | undefined;
+  /** How many there are, which columns that are all empty do not tell. */
+  readonly count: number | undefined;
+  /** How many the queue is to have: those with a number beyond drain. */
+  readonly requested?: number | undefined;
+  /** One by one, as they were at `atMs`. */
+  readonly details?: readonly PartitionStats[] | undefined;
+  readonly atMs?: number;
+}
+
+export function partitionsOf({
+  stats,
+  count,
+  requested = Number.POSITIVE_INFINITY,
+  details,
+  atMs = 0,
+}: Told): Partitions | null {
   const columns = stats?.columns;
   if (columns === undefined || count === undefined) return null;
   const { partition, ...rest } = columns;
@@ -41,7 +59,21 @@ export function partitionsOf(
     scheduled: whole(columns.scheduled),
     age: whole(columns.average_age_seconds),
     failures: whole(columns.failures),
+    oldest: details ? oldestOf(numbers, details, atMs) : [],
+    drainsFrom: numbers.filter((number) => number < requested).length,
   };
+}
+
+function oldestOf(
+  numbers: readonly number[],
+  details: readonly PartitionStats[],
+  atMs: number,
+): readonly number[] {
+  const since = new Map(details.map((one) => [one.partition, one.oldest_ready_at]));
+  return numbers.map((number) => {
+    const at = since.get(number) ?? null;
+    return at === null ? 0 : Math.max(0, (atMs - Date.parse(at)) / 1_000);
+  });
 }
 
 export const shades = 8;

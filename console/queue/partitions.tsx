@@ -1,9 +1,12 @@
 import { type ReactNode, useMemo, useState } from "react";
 import { Link, useNavigate, useSearchParams } from "react-router";
 import { itemsAddress } from "../addresses.ts";
+import { useAsked } from "../asked.ts";
 import { countText, many, spanText } from "../format.ts";
 import { Fault } from "../parts/refusal.tsx";
+import { serverNow } from "../time.ts";
 import {
+  barsMax,
   type FigureId,
   figures,
   fullest,
@@ -16,18 +19,18 @@ import { Strip } from "./strip.tsx";
 const meanings: Readonly<Record<FigureId, string>> = {
   ready: "how many items are ready",
   leased: "how many items are leased",
+  oldest: "how long its oldest ready item has been ready",
   age: "how long ago its items were produced, in the mean",
   failures: "how often its store failed",
 };
 
 /** All partitions of the queue at a glance, however many. */
 export function Partitions({ state }: { readonly state: QueueState }): ReactNode {
-  const { stats, inspect } = state;
-  const logical = stats.data?.logical_queues[0];
-  const count = inspect.data?.partitions;
-  const partitions = useMemo(() => partitionsOf(logical, count), [logical, count]);
+  const { stats } = state;
   const [query, setQuery] = useSearchParams();
   const shown = figureFrom(query.get("shade"));
+  const partitions = usePartitions(state, shown);
+  const draining = partitions ? partitions.numbers.length - partitions.drainsFrom : 0;
   const choose = (id: FigureId) =>
     setQuery(
       (before) => {
@@ -43,6 +46,7 @@ export function Partitions({ state }: { readonly state: QueueState }): ReactNode
         <h2 id="partitions">
           {partitions ? many(partitions.numbers.length, "partition", "partitions") : "partitions"}
         </h2>
+        {draining > 0 && <span className="muted">{countText(draining)} take no new items</span>}
         <span className="muted wide-only">arrow keys move, Enter opens its items</span>
         <fieldset className="seg end">
           <legend className="vh">Shade by</legend>
@@ -66,6 +70,25 @@ export function Partitions({ state }: { readonly state: QueueState }): ReactNode
   );
 }
 
+const detailsMs = 2_000;
+/** One by one they are ten times the bytes of columns. */
+const detailsOfManyMs = 10_000;
+
+function usePartitions({ name, stats, inspect, info }: QueueState, shown: FigureId): Known | null {
+  const logical = stats.data?.logical_queues[0];
+  const count = inspect.data?.partitions;
+  const requested = info.data?.requested_partitions;
+  const everyMs = (count ?? 0) > barsMax ? detailsOfManyMs : detailsMs;
+  const isWanted = shown === "oldest" && info.data !== undefined;
+  const { data, dataUpdatedAt } = useAsked("stats", { queue_name: name }, { everyMs, isWanted });
+  const details = data?.logical_queues[0]?.partitions;
+  return useMemo(
+    () => partitionsOf({ stats: logical, count, requested, details, atMs: serverNow() }),
+    // What has not changed has grown older.
+    [logical, count, requested, details, dataUpdatedAt],
+  );
+}
+
 function figureFrom(text: string | null): FigureId {
   return text !== null && text in figures ? (text as FigureId) : "ready";
 }
@@ -81,30 +104,37 @@ const nothing: Known = {
   ready: [],
   leased: [],
   scheduled: [],
+  oldest: [],
   age: [],
   failures: [],
+  drainsFrom: 0,
 };
 
 function Shaded({ partitions, shown, name }: ShadedProps): ReactNode {
   const [chosen, setChosen] = useState<number | null>(null);
   const navigate = useNavigate();
   const known = partitions ?? nothing;
-  const values = known[shown];
+  const { numbers, drainsFrom } = known;
+  const draining = numbers.length - drainsFrom;
+  const values = known[shown].length > 0 ? known[shown] : numbers.map(() => 0);
   const at = chosen !== null && chosen < values.length ? chosen : null;
   const top = fullest(values, 3).map(
-    (index) => `${known.numbers[index]} with ${figureText(shown, values[index] ?? 0)}`,
+    (index) => `${numbers[index]} with ${figureText(shown, values[index] ?? 0)}`,
   );
-  const label = `${many(values.length, "partition", "partitions")}, shaded by ${meanings[shown]}. ${
-    top.length === 0 ? "All are at 0." : `The first: ${top.join(", ")}.`
-  }`;
+  const label = [
+    `${many(values.length, "partition", "partitions")}, shaded by ${meanings[shown]}.`,
+    top.length === 0 ? "All are at 0." : `The first: ${top.join(", ")}.`,
+    ...(draining === 0 ? [] : [`${countText(draining)} take no new items.`]),
+  ].join(" ");
   return (
     <>
       <Strip
         values={values}
+        drainsFrom={drainsFrom}
         label={label}
         at={at}
         onAt={setChosen}
-        onOpen={(index) => void navigate(partitionAddress(name, known.numbers[index]))}
+        onOpen={(index) => void navigate(partitionAddress(name, numbers[index]))}
       />
       <Reading known={known} at={at} shown={shown} name={name} />
       <PartitionTable known={known} />
@@ -117,7 +147,11 @@ function partitionAddress(name: string, partition = 0): string {
 }
 
 function figureText(of: FigureId, value: number): string {
-  return of === "age" ? spanText(value * 1_000) : countText(value);
+  return isSpan(of) ? spanText(value * 1_000) : countText(value);
+}
+
+function isSpan(of: FigureId): boolean {
+  return of === "age" || of === "oldest";
 }
 
 interface ReadingProps {
@@ -136,10 +170,16 @@ function Reading({ known, at, shown, name }: ReadingProps): ReactNode {
           "Point at one, or go to it with the arrow keys."
         ) : (
           <>
-            partition <b>{known.numbers[at]}</b> ready <b>{countText(known.ready[at] ?? 0)}</b>{" "}
-            leased <b>{countText(known.leased[at] ?? 0)}</b> scheduled{" "}
-            <b>{countText(known.scheduled[at] ?? 0)}</b> mean age{" "}
-            <b>{spanText((known.age[at] ?? 0) * 1_000)}</b>{" "}
+            partition <b>{known.numbers[at]}</b> {at >= known.drainsFrom && "takes no new items "}
+            ready <b>{countText(known.ready[at] ?? 0)}</b> leased{" "}
+            <b>{countText(known.leased[at] ?? 0)}</b> scheduled{" "}
+            <b>{countText(known.scheduled[at] ?? 0)}</b>{" "}
+            {known.oldest.length > 0 && (
+              <>
+                oldest <b>{spanText((known.oldest[at] ?? 0) * 1_000)}</b>{" "}
+              </>
+            )}
+            mean age <b>{spanText((known.age[at] ?? 0) * 1_000)}</b>{" "}
             <Link className="link" to={partitionAddress(name, known.numbers[at])}>
               Items
             </Link>
@@ -147,7 +187,7 @@ function Reading({ known, at, shown, name }: ReadingProps): ReactNode {
         )}
       </span>
       <span className="scale" aria-hidden="true">
-        0 <i /> {figureText(shown, most)} {shown === "age" ? "" : shown}
+        0 <i /> {figureText(shown, most)} {isSpan(shown) ? "" : shown}
       </span>
     </div>
   );
@@ -179,6 +219,7 @@ function PartitionTable({ known }: { readonly known: Known }): ReactNode {
                 <tr key={number}>
                   <th scope="row" className="n">
                     {number}
+                    {at >= known.drainsFrom && <small> drains</small>}
                   </th>
                   <td className="n">{countText(known.ready[at] ?? 0)}</td>
                   <td className="n">{countText(known.leased[at] ?? 0)}</td>

@@ -3,6 +3,7 @@ import { operations } from "../../openapi/operations.ts";
 import type {
   Action,
   LogicalQueueStats,
+  PartitionStats,
   QueueClientsReply,
   QueueExplainReply,
   QueueInfo,
@@ -43,12 +44,26 @@ const columns = (change: Partial<NonNullable<LogicalQueueStats["columns"]>>) =>
   }) as unknown as LogicalQueueStats;
 
 test("partitions: columns without a figure are zeros, of as many as there are", () => {
-  expect(partitionsOf(undefined, 4)).toBeNull();
-  expect(partitionsOf(columns({}), 4)?.ready).toEqual([0, 0, 0, 0]);
-  const some = partitionsOf(columns({ total: [5, 3], total_leased: [2, 0] }), 2);
+  expect(partitionsOf({ stats: undefined, count: 4 })).toBeNull();
+  expect(partitionsOf({ stats: columns({}), count: 4 })?.ready).toEqual([0, 0, 0, 0]);
+  const some = partitionsOf({ stats: columns({ total: [5, 3], total_leased: [2, 0] }), count: 2 });
   expect(some).toMatchObject({ numbers: [0, 1], ready: [3, 3], leased: [2, 0], failures: [0, 0] });
-  const gap = partitionsOf(columns({ partition: [0, 1, 7], scheduled: [0, 0, 2] }), 3);
+  const gap = partitionsOf({
+    stats: columns({ partition: [0, 1, 7], scheduled: [0, 0, 2] }),
+    count: 3,
+  });
   expect(gap).toMatchObject({ numbers: [0, 1, 7], ready: [0, 0, 0], scheduled: [0, 0, 2] });
+});
+
+test("partitions: those beyond what is wanted drain, and ages are since the oldest was ready", () => {
+  const stats = columns({ partition: [0, 1, 7], total: [2, 0, 1] });
+  const atMs = Date.parse("2026-03-01T12:00:00Z");
+  const oldest = (partition: number, oldest_ready_at: string | null) =>
+    ({ partition, oldest_ready_at }) as PartitionStats;
+  const details = [oldest(7, "2026-03-01T11:59:00Z"), oldest(0, null)];
+  const told = partitionsOf({ stats, count: 3, requested: 2, details, atMs });
+  expect(told).toMatchObject({ drainsFrom: 2, oldest: [0, 0, 60] });
+  expect(partitionsOf({ stats, count: 3 })).toMatchObject({ drainsFrom: 3, oldest: [] });
 });
 
 test.each([1, 2, barsMax, barsMax + 1, 256, 1_025])("a grid of %d fits its room", (count) => {

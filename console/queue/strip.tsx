@@ -10,6 +10,8 @@ import { barsMax, type Grid, gridOf, shadeOf, shades, stepOf } from "./partition
 
 interface StripProps {
   readonly values: readonly number[];
+  /** Those from this place on are outlined. */
+  readonly drainsFrom: number;
   readonly label: string;
   readonly at: number | null;
   readonly onAt: (at: number | null) => void;
@@ -17,7 +19,7 @@ interface StripProps {
 }
 
 /** A cell for each partition: one path for each shade, however many there are. */
-export function Strip({ values, label, at, onAt, onOpen }: StripProps): ReactNode {
+export function Strip({ values, drainsFrom, label, at, onAt, onOpen }: StripProps): ReactNode {
   const { place, width, height } = useRoom();
   const grid = gridOf(values.length, width, height);
   const paths = pathsOf(values, grid);
@@ -50,6 +52,7 @@ export function Strip({ values, label, at, onAt, onOpen }: StripProps): ReactNod
         {paths.map((path, shade) => (
           <path key={shade} className={`shade-${shade}`} d={path} />
         ))}
+        <path className="drains" d={outlinesOf(values.length, drainsFrom, grid)} />
         {at !== null && <Held at={at} grid={grid} />}
       </svg>
     </div>
@@ -75,15 +78,9 @@ function useRoom() {
 }
 
 function Held({ at, grid }: { readonly at: number; readonly grid: Grid }): ReactNode {
-  const { columns, cellWidth, cellHeight } = grid;
+  const { x, y, width, height } = cellOf(at, grid);
   return (
-    <rect
-      className="held"
-      x={(at % columns) * cellWidth}
-      y={Math.floor(at / columns) * cellHeight}
-      width={Math.max(2, cellWidth - gapOf(cellWidth))}
-      height={Math.max(2, cellHeight - gapOf(cellHeight))}
-    />
+    <rect className="held" x={x} y={y} width={Math.max(2, width)} height={Math.max(2, height)} />
   );
 }
 
@@ -92,16 +89,32 @@ const barShade = 5;
 
 const gapOf = (size: number) => (size > 4 ? 2 : size > 2 ? 1 : 0);
 
+function cellOf(at: number, { columns, cellWidth, cellHeight }: Grid) {
+  return {
+    x: (at % columns) * cellWidth,
+    y: Math.floor(at / columns) * cellHeight,
+    width: cellWidth - gapOf(cellWidth),
+    height: cellHeight - gapOf(cellHeight),
+  };
+}
+
+function outlinesOf(count: number, from: number, grid: Grid): string {
+  let path = "";
+  for (let at = from; at < count && grid.cellWidth > 0; at += 1) {
+    const { x, y, width, height } = cellOf(at, grid);
+    // The line stands within its cell.
+    path += box(x + 0.5, y + 0.5, Math.max(1, width - 1), Math.max(1, height - 1));
+  }
+  return path;
+}
+
 function pathsOf(values: readonly number[], grid: Grid): readonly string[] {
-  const { columns, cellWidth, cellHeight } = grid;
-  if (cellWidth <= 0) return [];
+  if (grid.cellWidth <= 0) return [];
   const max = Math.max(0, ...values);
   const paths = Array.from({ length: shades + 1 }, () => "");
-  const [width, height] = [cellWidth - gapOf(cellWidth), cellHeight - gapOf(cellHeight)];
   for (const [index, value] of values.entries()) {
     const shade = shadeOf(value, max);
-    const x = (index % columns) * cellWidth;
-    const y = Math.floor(index / columns) * cellHeight;
+    const { x, y, width, height } = cellOf(index, grid);
     if (values.length > barsMax) {
       paths[shade] += box(x, y, width, height);
       continue;

@@ -1,5 +1,5 @@
 import { Fragment, type ReactNode } from "react";
-import { spanText } from "../format.ts";
+import { spanText, unturned } from "../format.ts";
 import { Button } from "../parts/button.tsx";
 import { Countdown } from "../parts/figures.tsx";
 import { StateGlyph } from "../parts/glyph.tsx";
@@ -28,7 +28,7 @@ export function Why({ state }: { readonly state: QueueState }): ReactNode {
       <StateGlyph name={glyph} />
       <div>
         <p>
-          <b>{lead}</b> {text}
+          <b>{lead}</b> {unturned(text)}
         </p>
         <p>
           <Coming sources={sources} />

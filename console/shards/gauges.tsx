@@ -14,7 +14,7 @@ export function Gauges({ machine, shards }: GaugesProps): ReactNode {
   const { disk_bytes: size = 0, disk_free_bytes: free = 0 } = machine ?? {};
   const stored = shards.reduce((sum, each) => sum + each.file_bytes + each.log_bytes, 0);
   return (
-    <section className="block" aria-labelledby="room">
+    <section className="block room" aria-labelledby="room">
       <div className="ph">
         <h2 id="room">room</h2>
       </div>

@@ -1,7 +1,9 @@
 import type { ReactNode } from "react";
 import type { OverviewShard } from "../../openapi/schemas.ts";
-import { bytesText, countText, spanText } from "../format.ts";
+import { bytesText, countText, rateText, spanText } from "../format.ts";
+import { Spark } from "../parts/spark.tsx";
 import { useServerNow } from "../time.ts";
+import { useShardHistory } from "./shard-history.ts";
 import { inOrder, lookOf, tookText } from "./shard-order.ts";
 
 interface ShardTableProps {
@@ -11,11 +13,15 @@ interface ShardTableProps {
 interface Column {
   readonly title: string;
   readonly meaning: string;
+  readonly className?: string;
 }
 
 const columns: readonly Column[] = [
+  { title: "Commits /s", meaning: "Commits a second, in the last ten seconds" },
+  { title: "15 m", meaning: "Commits of the last 15 minutes", className: "c-past" },
   { title: "p50", meaning: "Half of the commits of the last minute took at most this long" },
   { title: "p99", meaning: "99 of 100 commits of the last minute took at most so long" },
+  { title: "p99, 15 m", meaning: "That of every ten seconds", className: "c-past" },
   { title: "Waiting", meaning: "Requests that it has not answered" },
   { title: "File", meaning: "Size of its file" },
   { title: "Log", meaning: "Size of its log" },
@@ -37,8 +43,8 @@ export function ShardTable({ shards }: ShardTableProps): ReactNode {
               <th scope="col" className="c-state">
                 State
               </th>
-              {columns.map(({ title, meaning }) => (
-                <th scope="col" key={title} className="n" title={meaning}>
+              {columns.map(({ title, meaning, className = "n" }) => (
+                <th scope="col" key={title} className={className} title={meaning}>
                   {title}
                 </th>
               ))}
@@ -46,7 +52,7 @@ export function ShardTable({ shards }: ShardTableProps): ReactNode {
           </thead>
           <tbody>
             {inOrder(shards).map((shard) => (
-              <ShardRow key={shard.shard} shard={shard} />
+              <ShardRow key={shard.shard} shard={shard} shown={shards.length} />
             ))}
           </tbody>
         </table>
@@ -56,8 +62,14 @@ export function ShardTable({ shards }: ShardTableProps): ReactNode {
   );
 }
 
-function ShardRow({ shard: of }: { readonly shard: OverviewShard }): ReactNode {
+interface ShardRowProps {
+  readonly shard: OverviewShard;
+  readonly shown: number;
+}
+
+function ShardRow({ shard: of, shown }: ShardRowProps): ReactNode {
   const now = useServerNow();
+  const { commits, p99Us } = useShardHistory(of.shard, shown);
   const look = lookOf(of);
   const { shard, state, since, commit_p50_us: p50, commit_p99_us: p99, waiting } = of;
   const stateText = since === null ? state : `${state} for ${spanText(now - Date.parse(since))}`;
@@ -65,8 +77,15 @@ function ShardRow({ shard: of }: { readonly shard: OverviewShard }): ReactNode {
     <tr>
       <th scope="row">{shard}</th>
       <td className={look === "down" ? "bad" : look === "full" ? "warn" : "muted"}>{stateText}</td>
+      <td className="n">{rateText(commits.at(-1) ?? null)}</td>
+      <td className="c-past">
+        <Spark lines={[commits]} />
+      </td>
       <td className="n">{tookText(p50)}</td>
       <td className={look === "slow" ? "n warn" : "n"}>{tookText(p99)}</td>
+      <td className="c-past">
+        <Spark lines={[p99Us]} {...(look === "slow" && { look: "hot" })} />
+      </td>
       <Count of={waiting} />
       <td className="n">{bytesText(of.file_bytes)}</td>
       <td className="n">{bytesText(of.log_bytes)}</td>

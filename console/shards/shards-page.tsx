@@ -58,9 +58,9 @@ export function ShardsPage(): ReactNode {
         />
       )}
       <Nodes shards={shards} machine={overview?.machine} nodes={nodes.data?.items ?? []} />
-      <div className={isKnown ? "two" : "two unknown"}>
+      <div className={isKnown ? undefined : "unknown"}>
         <ShardTable shards={shards} />
-        <div className="beside">
+        <div className="two">
           <Gauges machine={overview?.machine} shards={shards} />
           <Takeovers nodes={nodes.data} />
         </div>

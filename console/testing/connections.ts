@@ -1,7 +1,7 @@
 // How a console reaches its server: through a proxy, and from many tabs at once.
 
 import { expect, test } from "bun:test";
-import { type ConsoleBrowser, live } from "./console-browser.ts";
+import { type ConsoleBrowser, live, openConsoleBrowser } from "./console-browser.ts";
 import { adminKey, openConsoleServer } from "./console-server.ts";
 import { addTraffic } from "./item-traffic.ts";
 import { openTlsProxy } from "./tls-proxy.ts";
@@ -45,6 +45,32 @@ export function testConnections(browser: () => ConsoleBrowser): void {
     expect(new URL(page.url()).pathname).toBe("/holdfast/console/items");
     expect(elsewhere).toEqual([]);
     expect(errors).toEqual([]);
+  });
+
+  test("by a name of --allowed-hosts all is there; by another nothing is", async () => {
+    const given = ["--host-resolver-rules=MAP *.example 127.0.0.1"];
+    await using server = await openConsoleServer({ allowedHosts: ["queue.example"] });
+    await addTraffic(server);
+    const resolving = await openConsoleBrowser(given);
+    try {
+      const { port } = new URL(server.url);
+      await using visitor = await resolving.visit(`http://queue.example:${port}/console`);
+      const { page, errors } = visitor;
+      await live(page);
+      await page.locator(".table tbody th a").getByText("orders", { exact: true }).click();
+      await page.getByRole("button", { name: "Pause…" }).click();
+      await page
+        .getByRole("dialog")
+        .getByRole("button", { name: /^Pause/ })
+        .click();
+      await page.locator(".foot .said").getByText("paused").waitFor();
+      // Over plain HTTP Chromium says of another header that it takes no notice of it.
+      expect(errors.filter((error) => error.startsWith("policy:"))).toEqual([]);
+      const answer = await page.goto(`http://other.example:${port}/console`);
+      expect(answer?.status()).toBe(403);
+    } finally {
+      await resolving.close();
+    }
   });
 
   test("eight tabs at once: all of them are alive", async () => {

@@ -17,7 +17,10 @@ export const produceKey = "holdfast_produce";
 
 export interface ConsoleServerOptions {
   readonly basePath?: string;
+  readonly allowedHosts?: readonly string[];
   readonly hasKeys?: boolean;
+  /** Its time stands still but for `clock.advance`. */
+  readonly testClock?: boolean;
 }
 
 const ignore = () => undefined;
@@ -25,7 +28,9 @@ const log = { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: i
 
 export async function openConsoleServer({
   basePath = "",
+  allowedHosts = [],
   hasKeys = false,
+  testClock = false,
 }: ConsoleServerOptions = {}) {
   await ensureBuilt();
   const known = new Map([
@@ -39,7 +44,10 @@ export async function openConsoleServer({
     now: () => performance.now(),
   });
   const site = openSite({ ...folders, building: `${folders.site}.building` });
-  const app = await listeningApp({ basePath }, { site, ...(hasKeys && { door }) });
+  const app = await listeningApp(
+    { basePath, allowedHosts: [...allowedHosts] },
+    { site, testClock, ...(hasKeys && { door }) },
+  );
   const client: Client = createClient({ url: app.url, ...(hasKeys && { apiKey: adminKey }) });
   const rotate = (from: string, to: string) => {
     known.delete(from);

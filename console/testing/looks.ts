@@ -170,6 +170,21 @@ export function testLooks(browser: () => ConsoleBrowser): void {
       },
     );
 
+    test("who wants no motion sees none, and others see some", async () => {
+      await using locked = await openConsoleServer({ hasKeys: true });
+      for (const reducedMotion of ["reduce", "no-preference"] as const) {
+        const paths = [`${locked.consoleUrl}/`, ...pages.map((path) => server.consoleUrl + path)];
+        let moving = 0;
+        for (const path of paths) {
+          await using visitor = await browser().visit(path, { reducedMotion });
+          const { page } = visitor;
+          await page.locator(".grip, .console[data-state=live]").first().waitFor();
+          moving += await page.evaluate(whatMoves);
+        }
+        expect([reducedMotion, moving > 0]).toEqual([reducedMotion, reducedMotion !== "reduce"]);
+      }
+    });
+
     test("dialogs: axe finds nothing in them, in both modes", async () => {
       const found: string[] = [];
       for (const theme of ["dark", "light"] as const) {
@@ -246,6 +261,16 @@ export function testLooks(browser: () => ConsoleBrowser): void {
 }
 
 const tabsMax = 80;
+
+/** How many boxes move, or would when they change. */
+function whatMoves(): number {
+  const stylesOf = (element: Element) =>
+    [undefined, "::before", "::after"].map((part) => getComputedStyle(element, part));
+  const moves = ({ transitionDuration, animationName, scrollBehavior }: CSSStyleDeclaration) =>
+    /[1-9]/.test(transitionDuration) || animationName !== "none" || scrollBehavior === "smooth";
+  const all = [...document.querySelectorAll("*")].flatMap(stylesOf);
+  return all.filter(moves).length + document.getAnimations().length;
+}
 
 /** What has the focus and does not look it; `""` = it does, `null` = nothing has it. */
 function faultOfFocus(): string | null {

@@ -11,6 +11,8 @@ export function testQueuePage(browser: () => ConsoleBrowser): void {
   testClock(browser);
 }
 
+const settings = { lease_timeout: "60s", expire_timeout: "1d" };
+
 const pageOf = (server: ConsoleServer, name: string, more = "") =>
   `${server.consoleUrl}/queue?${new URLSearchParams({ name })}${more}`;
 
@@ -19,7 +21,6 @@ function testMuch(browser: () => ConsoleBrowser): void {
     let server: ConsoleServer;
     beforeAll(async () => {
       server = await openConsoleServer();
-      const settings = { lease_timeout: "60s", expire_timeout: "1d" };
       const wideQueue = server.client.queue("wide");
       await server.client.queue("wide-dead").create(settings);
       await wideQueue.create({ ...settings, requested_partitions: 1_025, dead_queue: "wide-dead" });
@@ -69,6 +70,34 @@ function testMuch(browser: () => ConsoleBrowser): void {
       await page.waitForURL((url) => url.searchParams.get("shade") === "leased");
       expect(await axeFaults(page)).toEqual([]);
       await strip.focus().catch(() => undefined);
+      expect(errors).toEqual([]);
+    });
+
+    test("partitions that are no more wanted are marked until they are empty, and told by age", async () => {
+      const shrunk = server.client.queue("shrunk");
+      await shrunk.create({ ...settings, requested_partitions: 4 });
+      for (let at = 0; at < 8; at += 1) await shrunk.produce("one");
+      await shrunk.update({ requested_partitions: 2 });
+      await using visitor = await browser().visit(pageOf(server, "shrunk", "&shade=oldest"));
+      const { page, errors } = visitor;
+      await live(page);
+      const label = /oldest ready item .* The first: .* 2 take no new items\./;
+      const strip = page.getByRole("img", { name: label });
+      await strip.focus();
+      expect((await page.locator(".strip .drains").getAttribute("d"))?.match(/M/g)).toHaveLength(2);
+      await page.keyboard.press("End");
+      const reading = page.locator(".strip-read");
+      await reading.getByText("takes no new items").waitFor();
+      expect(await reading.textContent()).toMatch(/partition 3 .*oldest \d/);
+      await page.keyboard.press("Home");
+      await reading.getByText("takes no new items").waitFor({ state: "detached" });
+      await page.getByText("As a table").click();
+      const rows = page.getByRole("table", { name: "Partitions" }).locator("tbody th");
+      expect(await rows.allTextContents()).toEqual(["0", "1", "2 drains", "3 drains"]);
+      expect(await axeFaults(page)).toEqual([]);
+      await shrunk.clear({ queue: true });
+      await page.getByRole("heading", { name: "2 partitions" }).waitFor();
+      expect(await page.locator(".strip .drains").getAttribute("d")).toBe("");
       expect(errors).toEqual([]);
     });
 

@@ -10,7 +10,35 @@ import {
   readKey,
 } from "./console-server.ts";
 
+/** What a line of a spark is drawn with, from its first point that is known. */
+function pointsOf(path: string | null): number {
+  return path?.match(/[ML]/g)?.length ?? 0;
+}
+
 export function testShardsAndKeys(browser: () => ConsoleBrowser): void {
+  test("shards: what they did before the page was opened is drawn when it opens", async () => {
+    await using server = await openConsoleServer({ testClock: true });
+    await addQueues(server, ["orders"]);
+    for (let point = 0; point < 5; point += 1) {
+      await server.client.queue("orders").produce(["one", "two"]);
+      await server.client.advance({ by: "10s" });
+    }
+    for (const [path, sparks] of [
+      ["", ".shards .spark path"],
+      ["/shards", ".shard-table .spark path"],
+    ] as const) {
+      await using visitor = await browser().visit(server.consoleUrl + path);
+      const { page, errors } = visitor;
+      const drawn = page.locator(`${sparks}[d*=L]`);
+      await drawn.first().waitFor();
+      for (const line of await drawn.all()) {
+        expect(pointsOf(await line.getAttribute("d"))).toBeGreaterThanOrEqual(4);
+      }
+      expect(await drawn.count()).toBe(path === "" ? 1 : 2);
+      expect(errors).toEqual([]);
+    }
+  });
+
   test("shards: those of this machine, and what is said of nodes where there are none", async () => {
     await using server = await openConsoleServer();
     await using visitor = await browser().visit(`${server.consoleUrl}/shards`);

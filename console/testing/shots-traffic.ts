@@ -6,6 +6,8 @@ import { seededRandom } from "../../engine/simulation/seeded-random.ts";
 
 const stepMs = 10_000;
 const steps = 90;
+/** Of one lease that nobody has completed yet. */
+const heldMax = 6;
 const random = seededRandom(42);
 
 interface Line {
@@ -18,10 +20,14 @@ interface Line {
   readonly deadIn?: number;
   /** One in so many is scheduled; 0 = none. */
   readonly laterIn?: number;
+  readonly partitions?: number;
 }
 
 const lines: readonly Line[] = [
-  { name: "orders", kind: "order-placed", produced: 240, completed: 240, deadIn: 40, laterIn: 12 },
+  {
+    ...{ name: "orders", kind: "order-placed", produced: 240, completed: 240 },
+    ...{ deadIn: 40, laterIn: 12, partitions: 24 },
+  },
   { name: "webhooks", kind: "webhook", produced: 320, completed: 290, laterIn: 30 },
   { name: "emails", kind: "email", produced: 40, completed: 0 },
   { name: "payments", kind: "charge", produced: 60, completed: 60 },
@@ -40,11 +46,12 @@ const reasons = [
 export async function traffic(client: Client): Promise<void> {
   const expiring = { expire_timeout: "7d" };
   await client.queue("orders-dead").create({ lease_timeout: "5m", ...expiring });
-  for (const { name, deadIn = 0 } of lines) {
+  for (const { name, deadIn = 0, partitions = 1 } of lines) {
+    const parts = { requested_partitions: partitions };
     const dead = deadIn > 0 ? { dead_queue: `${name}-dead` } : {};
     await client
       .queue(name)
-      .create({ lease_timeout: "10m", ...expiring, max_attempts: 5, ...dead });
+      .create({ lease_timeout: "10m", ...expiring, max_attempts: 5, ...dead, ...parts });
   }
   await client.queue("invoices").create({ lease_timeout: "5m", ...expiring });
   // What comes at once in a step is then within one point of the charts, as is what comes by seconds.
@@ -52,9 +59,16 @@ export async function traffic(client: Client): Promise<void> {
   await client.advance({ by: `${stepMs - pastMs + 100}ms` });
   for (let step = 0; step < steps; step += 1) {
     for (const line of lines) await flow(client, line, step);
-    if (step === 40) await client.queue("invoices").pause({ reason: "moving to the new database" });
+    if (step === 40) await pauseInvoices(client);
     await client.advance({ by: `${stepMs / 1_000}s` });
   }
+}
+
+/** They wait until it goes on. */
+async function pauseInvoices(client: Client): Promise<void> {
+  const invoices = client.queue("invoices");
+  await invoices.produce(Array.from({ length: 64 }, () => ({ utf8: "{}", kind: "invoice" })));
+  await invoices.pause({ reason: "moving to the new database" });
 }
 
 /** The last ten seconds before somebody looks; what consumers took last they still hold. */
@@ -94,7 +108,14 @@ async function flow(client: Client, line: Line, step: number): Promise<void> {
   const { queued } = await queue.inspect();
   const [done, deadOnes] = [Math.round(completed * swing), deadIn];
   const held = step === steps ? Math.ceil(done / 8) : 0;
-  if (held > 0) await queue.lease({ batch: held, clientId: `worker-${random.below(9)}` });
+  for (let left = held; left > 0; ) {
+    const lease = await queue.lease({
+      batch: Math.min(left, heldMax),
+      clientId: `worker-${random.below(9)}`,
+    });
+    if (lease === null) return;
+    left -= lease.items.length;
+  }
   for (let left = Math.min(done, queued) - held; left > 0; ) {
     const clientId = `worker-${random.below(9)}`;
     const lease = await queue.lease({ batch: Math.min(left, 100), clientId });

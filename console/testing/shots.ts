@@ -4,10 +4,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { launchChromium } from "../../app/build/chromium.ts";
 import { ensureBuilt } from "../../app/build/ensure-built.ts";
 import { type Client, createClient } from "../../client/client.ts";
+import { keyLines, keyTraffic } from "./shots-keys.ts";
 import { lastTraffic, secondOfTraffic, traffic } from "./shots-traffic.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -29,15 +30,49 @@ interface View {
   readonly act?: (page: Page) => Promise<void>;
 }
 
-const views: readonly View[] = [
-  { name: "overview", path: async () => "/console", ready: "table[aria-label=Queues] tbody th" },
-  { name: "queue", path: async () => "/console/queue?name=orders", ready: "canvas" },
-  { name: "items", path: leasedItem, ready: "[role=row], tbody tr" },
-  { name: "dead", path: deadQueue, ready: ".groups tbody input", act: chooseGroups },
-  { name: "shards", path: async () => "/console/shards", ready: ".shard-table tbody td" },
+/** A server, what became of it, and what is shown of it. */
+interface Scene {
+  readonly words?: readonly string[];
+  readonly key?: string;
+  readonly play: (client: Client, url: string) => Promise<void>;
+  /** While somebody looks. */
+  readonly goOn?: (client: Client) => Promise<void>;
+  readonly views: readonly View[];
+}
+
+const at = (path: string) => async () => path;
+const queueRows = "table[aria-label=Queues] tbody th";
+
+const data = mkdtempSync(join(tmpdir(), "holdfast-shots-"));
+const keyFile = join(data, "keys");
+
+const scenes: readonly Scene[] = [
   {
-    ...{ name: "phone", path: async () => "/console", ready: "table[aria-label=Queues] tbody th" },
-    size: phone,
+    words: ["--test-clock"],
+    play: async (client) => {
+      await traffic(client);
+      await lastTraffic(client);
+    },
+    goOn: secondOfTraffic,
+    views: [
+      // First: what comes by seconds is many commits for a store that had ten seconds at once.
+      { name: "shards", path: at("/console/shards"), ready: ".shard-table tbody td" },
+      { name: "overview", path: at("/console"), ready: queueRows },
+      { name: "queue", path: at("/console/queue?name=orders&shade=leased"), ready: "canvas" },
+      { name: "items", path: leasedItem, ready: "[role=row], tbody tr" },
+      { name: "dead", path: deadQueue, ready: ".groups tbody input", act: chooseGroups },
+      { name: "phone", path: at("/console"), ready: queueRows, size: phone },
+    ],
+  },
+  {
+    words: ["--api-keys-file", keyFile],
+    key: keyOf("ops"),
+    play: (_, url) => keyTraffic((name) => createClient({ url, apiKey: keyOf(name) })),
+    views: [{ name: "keys", path: at("/console/keys"), ready: ".key-table tbody td" }],
+  },
+  {
+    play: async () => undefined,
+    views: [{ name: "empty", path: withoutQueues, ready: "pre", act: makeFirstQueue }],
   },
 ];
 
@@ -63,34 +98,59 @@ async function chooseGroups(page: Page): Promise<void> {
   await page.getByLabel("At most").fill("50");
 }
 
+async function withoutQueues(client: Client): Promise<string> {
+  for (const { queue_name } of (await client.listQueues({ pivot: "", limit: 100 })).items) {
+    await client.deleteQueue({ queue_name, force: true });
+  }
+  return "/console";
+}
+
+/** Two of the three calls that a first queue takes. */
+async function makeFirstQueue(page: Page): Promise<void> {
+  for (const verb of ["create", "produce"]) {
+    await page.getByRole("button", { name: `Run ${verb}` }).click();
+    await page.getByRole("region", { name: `The answer: ${verb}` }).waitFor();
+  }
+}
+
 await ensureBuilt();
 mkdirSync(folder, { recursive: true });
-const data = mkdtempSync(join(tmpdir(), "holdfast-shots-"));
-const server = await startServer();
+writeFileSync(keyFile, keyLines(keyOf));
+const browser = await launchChromium();
 try {
-  const client = createClient({ url: server.url });
-  await traffic(client);
-  await lastTraffic(client);
-  const browser = await launchChromium();
-  for (const theme of themes) {
-    for (const view of views) await shoot(browser, client, { view, theme });
-  }
-  await browser.close();
-  console.log(`${views.length * themes.length} pictures in ${folder}`);
+  for (const [index, scene] of scenes.entries()) await playScene(scene, join(data, String(index)));
 } finally {
-  await server.stop();
+  await browser.close();
   rmSync(data, { recursive: true });
 }
 
-async function startServer() {
+async function playScene(scene: Scene, store: string): Promise<void> {
+  const { words = [], key, play, views } = scene;
+  const server = await startServer([...words, "--data", store]);
+  try {
+    const { url } = server;
+    const client = createClient({ url, ...(key && { apiKey: key }) });
+    await play(client, url);
+    for (const view of views) {
+      for (const theme of themes) await shoot({ scene, view, theme, client, url });
+    }
+  } finally {
+    await server.stop();
+  }
+  console.log(`${views.map(({ name }) => name).join(", ")} in ${folder}`);
+}
+
+function keyOf(name: string): string {
+  return `holdfast_${name.padEnd(43, "0")}`;
+}
+
+async function startServer(more: readonly string[]) {
   const words = [
     "serve",
     "--port",
     "0",
-    "--data",
-    data,
+    ...more,
     ...["--name", "queue-1", "--shards", "4"],
-    "--test-clock",
     "--log-level",
     "error",
   ];
@@ -113,24 +173,34 @@ async function startServer() {
   throw new Error(`the server said nothing of its address; it said ${text}`);
 }
 
-async function shoot(
-  browser: Browser,
-  client: Client,
-  { view, theme }: { readonly view: View; readonly theme: (typeof themes)[number] },
-): Promise<void> {
+interface Shot {
+  readonly scene: Scene;
+  readonly view: View;
+  readonly theme: (typeof themes)[number];
+  readonly client: Client;
+  readonly url: string;
+}
+
+async function shoot({ scene, view, theme, client, url }: Shot): Promise<void> {
   const context = await browser.newContext({
     viewport: view.size ?? wide,
     reducedMotion: "reduce",
   });
-  await context.addInitScript((choice) => localStorage.setItem("theme", choice), theme);
+  await context.addInitScript(
+    ([choice, key]) => {
+      localStorage.setItem("theme", choice);
+      if (key !== "") sessionStorage.setItem("holdfast.console.key", key);
+    },
+    [theme, scene.key ?? ""] as const,
+  );
   const page = await context.newPage();
-  await page.goto(server.url + (await view.path(client)));
+  await page.goto(url + (await view.path(client)));
   await page.locator(".console[data-state=live]").waitFor();
   await page.locator(view.ready).first().waitFor();
   await view.act?.(page);
   // A rate takes two looks.
   for (let looks = 0; looks < 3; looks += 1) {
-    await secondOfTraffic(client);
+    await scene.goOn?.(client);
     await page.waitForResponse((response) => response.url().endsWith("/v1/server.overview"));
   }
   await page.waitForTimeout(settleMs);

@@ -1,0 +1,94 @@
+// Instants: where clocks are put forward or back, and when time alone changes something.
+
+import { expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import type { ServerOverviewReply } from "../../openapi/schemas.ts";
+import { type ConsoleBrowser, live } from "./console-browser.ts";
+import { openConsoleServer } from "./console-server.ts";
+
+const timezoneId = "Europe/Berlin";
+const hourMs = 3_600_000;
+
+const localText = (ms: number) => new Date(ms).toLocaleString("sv-SE", { timeZone: timezoneId });
+
+/** The hour at whose beginning clocks are changed next. */
+function nextChange(fromMs: number): number {
+  const offsetAt = (ms: number) => Date.parse(`${localText(ms)}Z`) - ms;
+  let at = Math.ceil(fromMs / hourMs) * hourMs;
+  while (offsetAt(at) === offsetAt(at - 1_000)) at += hourMs;
+  return at;
+}
+
+/** The server says that it is so much later than it is; returns what lets still more time pass. */
+async function timeAhead(page: Page, aheadMs: number): Promise<(ms: number) => void> {
+  let passedMs = 0;
+  await page.route("**/v1/**", async (route) => {
+    const response = await route.fetch();
+    const text = await response.text();
+    const body = text.replaceAll(
+      /("now": ?)?"(\d{4}-\d\d-\d\dT[^"]*Z)"/g,
+      (_, now: string | undefined, instant: string) => {
+        const ms = Date.parse(instant) + aheadMs + (now === undefined ? 0 : passedMs);
+        return `${now ?? ""}"${new Date(ms).toISOString()}"`;
+      },
+    );
+    await route.fulfill({ response, body });
+  });
+  return (ms) => {
+    passedMs += ms;
+  };
+}
+
+export function testClocks(browser: () => ConsoleBrowser): void {
+  test("where clocks are changed a minute stays a minute, and local time is that of the place", async () => {
+    await using server = await openConsoleServer();
+    const queue = server.client.queue("orders");
+    await queue.create({ lease_timeout: "10m", expire_timeout: "1d" });
+    await queue.produce("one");
+    const lease = await queue.lease({ clientId: "worker-1" });
+    const deadlineMs = Date.parse(lease?.items[0]?.lease_deadline ?? "");
+    let changeMs = Date.now();
+    // Forward and back, or back and forward.
+    for (let changes = 0; changes < 2; changes += 1) {
+      changeMs = nextChange(changeMs + hourMs);
+      const aheadMs = changeMs - 120_000 - Date.now();
+      await using visitor = await browser().visit("about:blank", { timezoneId });
+      const { page } = visitor;
+      const later = await timeAhead(page, aheadMs);
+      await page.goto(`${server.consoleUrl}/queue?name=orders`);
+      await live(page);
+      await page.keyboard.press("u");
+      const left = page.locator(".why .count");
+      const clock = page.locator(".foot time");
+      const isAt = (ms: number) => clock.getByText(localText(ms).slice(11, 15)).waitFor();
+      await left.getByText(/^0[6789]:\d\d$/).waitFor();
+      expect(await left.getAttribute("title")).toBe(localText(deadlineMs + aheadMs));
+      await isAt(changeMs - 60_000);
+      later(300_000);
+      await left.getByText(/^0[1234]:\d\d$/).waitFor();
+      await isAt(changeMs + 60_000);
+    }
+  });
+
+  test("a lapse is seen by the next poll, though nothing has happened", async () => {
+    await using server = await openConsoleServer();
+    const queue = server.client.queue("orders");
+    await queue.create({ lease_timeout: "4s", expire_timeout: "1d" });
+    const { ids } = await queue.produce("one", { returnIds: true });
+    await using visitor = await browser().visit(server.consoleUrl);
+    const { page, errors } = visitor;
+    const answers: number[] = [];
+    await page.route("**/v1/server.overview", async (route) => {
+      const response = await route.fetch();
+      answers.push(Date.parse(((await response.json()) as ServerOverviewReply).now));
+      await route.fulfill({ response });
+    });
+    const lease = await queue.lease({ clientId: "worker-3" });
+    const deadlineMs = Date.parse(lease?.items[0]?.lease_deadline ?? "");
+    await page.goto(`${server.consoleUrl}/items?name=orders&state=leased&item=${ids?.[0]}`);
+    await page.locator(".answer[role=status]").waitFor();
+    expect(deadlineMs).toBeGreaterThan(0);
+    expect(answers.filter((at) => at > deadlineMs).length).toBeLessThanOrEqual(2);
+    expect(errors).toEqual([]);
+  });
+}
