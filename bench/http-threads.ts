@@ -12,7 +12,7 @@ import { firstThreadSecondsOf, usageOf } from "./process-usage.ts";
 import type { Figures, RunOptions } from "./run-cell.ts";
 import { startServer } from "./server-process.ts";
 
-const counts = [1, 2, 4] as const;
+export const httpThreadCounts = [1, 2, 4] as const;
 const phases = ["produce", "consume"] as const;
 const callsPerItem = { produce: 1, consume: 2 } as const;
 const connections = 64;
@@ -21,7 +21,8 @@ const warmUp = "warm-up";
 /** By number of threads and phase: items a second, and microseconds of processor time a call. */
 export async function httpThreads(itemsPerCall: number, options: RunOptions): Promise<Figures> {
   const figures: Figures = {};
-  for (const count of counts) Object.assign(figures, await measure(count, itemsPerCall, options));
+  for (const count of httpThreadCounts)
+    Object.assign(figures, await measure(count, itemsPerCall, options));
   return figures;
 }
 

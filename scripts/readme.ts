@@ -4,10 +4,12 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { httpThreadCounts } from "../bench/http-threads.ts";
 import { phases } from "../bench/one-by-one.ts";
 import type { PeerRow, PeersResult } from "../bench/peers/peers.ts";
 import {
   gatherEnding,
+  httpThreadsEnding,
   keysEnding,
   latestResults,
   peersEnding,
@@ -36,6 +38,7 @@ export function withGenerated(given: string): string {
     soak: soakText(),
     gather: gatherText(),
     keys: keysText(),
+    "http-threads": httpThreadsText(),
   };
   return Object.entries(parts).reduce(
     (text, [name, part]) =>
@@ -320,6 +323,47 @@ function keysText(): string {
   });
   const head = ["items a call", "without, items/s", "with a key", "ratio"];
   return `From ${linkTo(file, "results")}:\n\n${markdownTable(head, rows)}`;
+}
+
+/** What a call costs the thread that has the engine, and all threads, by how many speak HTTP. */
+function httpThreadsText(): string {
+  const file = latestResults(httpThreadsEnding);
+  const full = { one: 0, least: Number.POSITIVE_INFINITY, most: 0 };
+  const rows = readResults(file).measurements.flatMap(({ name, figures }) => {
+    const itemsPerCall = Number(/^http threads (\d+)$/.exec(name)?.[1]);
+    if (Number.isNaN(itemsPerCall)) return [];
+    return (["produce", "consume"] as const).flatMap((phase) =>
+      httpThreadCounts.map((count) => {
+        const of = (what: string, threads: number = count): number =>
+          figures[`${threads} threads.${phase}.${what}`]?.median ?? Number.NaN;
+        const micros = of("engineThreadMicrosecondsPerCall");
+        const calls = 1_000_000 / micros;
+        if (itemsPerCall === 1 && count === 1) full.one = Math.max(full.one, calls);
+        if (itemsPerCall === 1 && count > 1) {
+          full.least = Math.min(full.least, calls);
+          full.most = Math.max(full.most, calls);
+        }
+        const ratio = of("itemsPerSecond") / of("itemsPerSecond", 1);
+        const all = microsText(of("cpuMicrosecondsPerCall"));
+        const verb = phase === "produce" ? phase : "lease and complete";
+        return [rate(itemsPerCall), verb, String(count), microsText(micros), all, ratio.toFixed(2)];
+      }),
+    );
+  });
+  const head = [
+    "items a call",
+    "verb",
+    "threads",
+    "the engine's, µs a call",
+    "all, µs a call",
+    "rate",
+  ];
+  const [one, least, most] = [full.one, full.least, full.most].map((calls) =>
+    rate(Number(calls.toPrecision(2))),
+  );
+  const sum = `At 1 item a call the one thread is full at ${one} calls a second; with more of them the engine's thread is at ${least} to ${most}.`;
+  const from = `From ${linkTo(file, "results")}, the rate beside that of one thread:`;
+  return `${from}\n\n${markdownTable(head, rows)}\n\n${sum}`;
 }
 
 function megabytes(bytes: number): string {
