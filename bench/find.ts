@@ -1,4 +1,4 @@
-// `bun bench/find.ts [--items 10000000] [--seconds 5] [--rounds 6]`: what a find costs others. One
+// `bun bench/find.ts [--items 10000000] [--seconds 5] [--rounds 6] [--out FILE]`: what a find costs others. One
 // shard holds so many dead items of one queue, and workers lease and complete items of another at a
 // steady pace; half of the time somebody looks through all of the dead ones, page after page, for what
 // is not there. Printed are p50 and p99 of lease + complete without and with that, and their ratio,
@@ -10,6 +10,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Connection } from "./http-client.ts";
+import { commitOf, findEnding, machineOf, summarize, versions, writeResults } from "./results.ts";
+import type { Figures } from "./run-cell.ts";
 import { startServer } from "./server-process.ts";
 import { Samples } from "./statistics.ts";
 import { markdownTable, rate } from "./table.ts";
@@ -103,7 +105,11 @@ async function look(port: number, until: number, search: Search): Promise<number
   return looked;
 }
 
-async function measure(port: number, search: Search, options: { seconds: number; rounds: number }) {
+async function measure(
+  port: number,
+  search: Search,
+  options: { seconds: number; rounds: number },
+): Promise<Figures> {
   const samples = { without: new Samples(), beside: new Samples() };
   let looked = 0;
   for (let round = 0; round < options.rounds; round += 1) {
@@ -117,8 +123,16 @@ async function measure(port: number, search: Search, options: { seconds: number;
       await Promise.all(all);
     }
   }
-  const perSecond = looked / (options.rounds * options.seconds);
-  return { without: samples.without.times(), beside: samples.beside.times(), perSecond };
+  const [without, beside] = [samples.without.times(), samples.beside.times()];
+  return {
+    "looked.itemsPerSecond": looked / (options.rounds * options.seconds),
+    "without.p50Ms": without.p50Ms,
+    "beside.p50Ms": beside.p50Ms,
+    "beside.overP50": beside.p50Ms / without.p50Ms,
+    "without.p99Ms": without.p99Ms,
+    "beside.p99Ms": beside.p99Ms,
+    "beside.overP99": beside.p99Ms / without.p99Ms,
+  };
 }
 
 async function main(): Promise<void> {
@@ -127,6 +141,7 @@ async function main(): Promise<void> {
       items: { type: "string", default: "10000000" },
       seconds: { type: "string", default: "5" },
       rounds: { type: "string", default: "6" },
+      out: { type: "string" },
     },
   });
   const [items, seconds, rounds] = [values.items, values.seconds, values.rounds].map(Number);
@@ -147,29 +162,46 @@ async function main(): Promise<void> {
     // Code is compiled, files are in memory.
     const warmUp = { seconds: 2, rounds: 1 };
     await measure(port, "reason", warmUp);
-    const rows: string[][] = [];
+    const measured: { readonly search: Search; readonly figures: Figures }[] = [];
     for (const search of Object.keys(searches) as Search[]) {
-      const measured = await measure(port, search, { seconds: seconds ?? 0, rounds: rounds ?? 0 });
-      rows.push(rowOf(search, measured));
+      const figures = await measure(port, search, { seconds: seconds ?? 0, rounds: rounds ?? 0 });
+      measured.push({ search, figures });
     }
     const head = ["find by", "looks/s", "p50", "beside", "ratio", "p99", "beside", "ratio"];
-    console.log(markdownTable(head, rows));
+    console.log(markdownTable(head, measured.map(rowOf)));
+    const results = {
+      format: 1,
+      madeAt: new Date().toISOString(),
+      commit: await commitOf(),
+      command: `bun bench/find.ts --items ${items} --seconds ${seconds} --rounds ${rounds}`,
+      machine: await machineOf(folder),
+      versions: versions(),
+      settings: { items: items ?? 0, seconds: seconds ?? 0, rounds: rounds ?? 0, workers },
+      measurements: measured.map(({ search, figures }) => {
+        return { name: `find by ${search}`, figures: summarize([figures]) };
+      }),
+    } as const;
+    console.log(writeResults(results, { ending: findEnding, path: values.out ?? null }));
   } finally {
     await server.stop();
     rmSync(folder, { recursive: true });
   }
 }
 
-function rowOf(
-  search: Search,
-  { without, beside, perSecond }: Awaited<ReturnType<typeof measure>>,
-): string[] {
-  const figures = (name: "p50Ms" | "p99Ms"): string[] => [
-    `${without[name].toFixed(1)} ms`,
-    `${beside[name].toFixed(1)} ms`,
-    (beside[name] / without[name]).toFixed(2),
+function rowOf({
+  search,
+  figures,
+}: {
+  readonly search: Search;
+  readonly figures: Figures;
+}): string[] {
+  const of = (name: string): number => figures[name] ?? Number.NaN;
+  const told = (name: "50" | "99"): string[] => [
+    `${of(`without.p${name}Ms`).toFixed(1)} ms`,
+    `${of(`beside.p${name}Ms`).toFixed(1)} ms`,
+    of(`beside.overP${name}`).toFixed(2),
   ];
-  return [search, rate(perSecond), ...figures("p50Ms"), ...figures("p99Ms")];
+  return [search, rate(of("looked.itemsPerSecond")), ...told("50"), ...told("99")];
 }
 
 if (import.meta.main) await main();

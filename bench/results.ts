@@ -53,6 +53,7 @@ export const consoleEnding = "-console.json";
 export const snapshotEnding = "-snapshot.json";
 export const siteEnding = "-site.json";
 export const consolesEnding = "-consoles.json";
+export const findEnding = "-find.json";
 
 export const resultsFolder = join(import.meta.dir, "results");
 
