@@ -69,7 +69,7 @@ export const methods: readonly Method[] = [
   }),
   method("kills", proveKills, {
     quick: { kills: 6, items: 1_500 },
-    short: { kills: 100, items: 40_000 },
+    short: { kills: 80, items: 40_000 },
     ci: { kills: 500, items: 200_000 },
     nightly: { kills: 5_000, items: 2_000_000 },
   }),
