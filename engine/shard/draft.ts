@@ -200,10 +200,17 @@ export class Draft {
   }
 
   get events(): Events[] {
-    return Array.from(this.#happened.values(), ({ lapsedOf, diedOf, ...happened }) => {
-      if (lapsedOf !== undefined) Object.assign(happened, { lapsedOf: [...lapsedOf] });
-      if (diedOf !== undefined) Object.assign(happened, { diedOf: [...diedOf] });
-      return happened;
+    return Array.from(this.#happened.values(), (happened) => {
+      // Mostly nothing lapsed or died, and nothing is to be written otherwise.
+      if (happened.lapsedOf === undefined && happened.diedOf === undefined) {
+        return happened as Happened & { lapsedOf?: never; diedOf?: never };
+      }
+      const { lapsedOf, diedOf, ...told } = happened;
+      return {
+        ...told,
+        ...(lapsedOf && { lapsedOf: [...lapsedOf] }),
+        ...(diedOf && { diedOf: [...diedOf] }),
+      };
     });
   }
 
