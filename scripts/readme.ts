@@ -328,28 +328,26 @@ function keysText(): string {
 /** What a call costs the thread that has the engine, and all threads, by how many speak HTTP. */
 function httpThreadsText(): string {
   const file = latestResults(httpThreadsEnding);
-  const full = { one: 0, least: Number.POSITIVE_INFINITY, most: 0 };
-  const rows = readResults(file).measurements.flatMap(({ name, figures }) => {
-    const itemsPerCall = Number(/^http threads (\d+)$/.exec(name)?.[1]);
-    if (Number.isNaN(itemsPerCall)) return [];
+  const costs = readResults(file).measurements.flatMap(({ name, figures }) => {
+    const itemsPerCall = /^http threads (\d+)$/.exec(name)?.[1];
+    if (itemsPerCall === undefined) return [];
     return (["produce", "consume"] as const).flatMap((phase) =>
-      httpThreadCounts.map((count) => {
-        const of = (what: string, threads: number = count): number =>
-          figures[`${threads} threads.${phase}.${what}`]?.median ?? Number.NaN;
-        const micros = of("engineThreadMicrosecondsPerCall");
-        const calls = 1_000_000 / micros;
-        if (itemsPerCall === 1 && count === 1) full.one = Math.max(full.one, calls);
-        if (itemsPerCall === 1 && count > 1) {
-          full.least = Math.min(full.least, calls);
-          full.most = Math.max(full.most, calls);
-        }
+      httpThreadCounts.map((threads) => {
+        const of = (what: string, count: number = threads): number =>
+          figures[`${count} threads.${phase}.${what}`]?.median ?? Number.NaN;
+        const [micros, all] = [of("engineThreadMicrosecondsPerCall"), of("cpuMicrosecondsPerCall")];
         const ratio = of("itemsPerSecond") / of("itemsPerSecond", 1);
-        const all = microsText(of("cpuMicrosecondsPerCall"));
-        const verb = phase === "produce" ? phase : "lease and complete";
-        return [rate(itemsPerCall), verb, String(count), microsText(micros), all, ratio.toFixed(2)];
+        return { itemsPerCall: Number(itemsPerCall), phase, threads, micros, all, ratio };
       }),
     );
   });
+  const rows = costs.map(({ itemsPerCall, phase, threads, micros, all, ratio }) => [
+    rate(itemsPerCall),
+    phase === "produce" ? phase : "lease and complete",
+    String(threads),
+    ...[micros, all].map(microsText),
+    ratio.toFixed(2),
+  ]);
   const head = [
     "items a call",
     "verb",
@@ -358,10 +356,15 @@ function httpThreadsText(): string {
     "all, µs a call",
     "rate",
   ];
-  const [one, least, most] = [full.one, full.least, full.most].map((calls) =>
-    rate(Number(calls.toPrecision(2))),
-  );
-  const sum = `At 1 item a call the one thread is full at ${one} calls a second; with more of them the engine's thread is at ${least} to ${most}.`;
+  const singles = costs.filter(({ itemsPerCall }) => itemsPerCall === 1);
+  const callsOf = (isMeant: (threads: number) => boolean): number[] =>
+    singles
+      .filter(({ threads }) => isMeant(threads))
+      .map(({ micros }) => Number((1_000_000 / micros).toPrecision(2)));
+  const alone = Math.max(...callsOf((threads) => threads === 1));
+  const shared = callsOf((threads) => threads > 1);
+  const between = `${rate(Math.min(...shared))} to ${rate(Math.max(...shared))}`;
+  const sum = `At 1 item a call the one thread is full at ${rate(alone)} calls a second; with more of them the engine's thread is at ${between}.`;
   const from = `From ${linkTo(file, "results")}, the rate beside that of one thread:`;
   return `${from}\n\n${markdownTable(head, rows)}\n\n${sum}`;
 }
