@@ -102,7 +102,12 @@ function checkKey(text: string): void {
 
 export function producedText(items: readonly NewItem[], returnIds: boolean): string {
   let text = returnIds ? "ids/" : "";
-  for (const { payload, kind, encoding, reference, headers, enqueueAt, unique } of items) {
+  for (const item of items) {
+    if (typeof item === "string") {
+      text += framed(item);
+      continue;
+    }
+    const { payload, kind, encoding, reference, headers, enqueueAt, unique } = item;
     text += framed(payload);
     const isPlain = kind === "" && encoding === "" && reference === "" && enqueueAt === null;
     if (isPlain && unique === "" && headers === "") continue;

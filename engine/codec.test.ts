@@ -77,6 +77,7 @@ const requests: NumberedRequest[] = [
     items: [{ ...item, unique: "", payload: new Uint8Array() }],
   },
   { op: 9, kind: "produce", slot: 0, deadline: 9, items: [{ ...plain, unique: "ab" }, plain] },
+  { op: 10, kind: "produce", slot: 0, deadline: 9, items: ["text", "", "\ud83d", "\ude00", plain] },
   { op: 4, kind: "import", slot: 0, items: [{ ...imported, payload: bytes }] },
   { op: 5, kind: "receive", sourceShard: 1, items: [outbound] },
   { op: 8, kind: "forward", targetShard: 1, arrived: 7 },

@@ -5,12 +5,18 @@ import type { Payload } from "../stores/item.ts";
 import type { QueueDefinition } from "../stores/queue.ts";
 import type { ImportItem, ProduceItem, StoredItem } from "./api.ts";
 import { assert } from "./assert.ts";
-import type { ListedItem, NewItem, Value } from "./messages.ts";
+import type { DescribedItem, ListedItem, NewItem, Value } from "./messages.ts";
 import { headersText, pastText, told } from "./past.ts";
 import type { NewImport } from "./shard/import.ts";
 
 /** `unique`: the digest of its unique key; `""` = it has none. */
 export function newItem(item: ProduceItem, unique: string): NewItem {
+  const { payload, kind, encoding, reference, headers, enqueueAt } = item;
+  const isDescribed = kind || encoding || reference || headers || enqueueAt != null || unique;
+  return typeof payload === "string" && !isDescribed ? payload : described(item, unique);
+}
+
+function described(item: ProduceItem, unique: string): DescribedItem {
   return {
     payload: owned(item.payload),
     kind: item.kind ?? "",
@@ -23,7 +29,7 @@ export function newItem(item: ProduceItem, unique: string): NewItem {
 }
 
 export function newImport(item: ImportItem): NewImport {
-  const { unique: _, ...common } = newItem(item, "");
+  const { unique: _, ...common } = described(item, "");
   return {
     ...common,
     sourceId: item.sourceId ?? "",

@@ -22,6 +22,7 @@ import type { LeaseKey, NewItem } from "./messages.ts";
 import type { ShardPort } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
 import type { Result } from "./shard/kind.ts";
+import { dueAtOf } from "./shard/produce.ts";
 import { checkLease, checkRequestTimeout } from "./validate.ts";
 import type { WaitingLease } from "./waiting.ts";
 
@@ -267,10 +268,10 @@ export class Leases<Items> {
   accompany(queue: LogicalQueue, partition: number, items: readonly NewItem[]): void {
     if (queue.line.size === 0) return;
     const now = this.#options.clock.now();
-    for (const { enqueueAt } of items) {
+    for (const item of items) {
       const lease = queue.line.first();
       if (lease === undefined || queue.allowance.items(now) <= 0) return;
-      if (enqueueAt !== null && enqueueAt > now) continue;
+      if (dueAtOf(item, now) !== null) continue;
       queue.line.leave(lease);
       this.#grant(queue, lease, partition);
     }

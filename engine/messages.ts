@@ -35,8 +35,13 @@ export interface QueuePause {
   readonly pause: Pause | null;
 }
 
-/** An item as it enters: `expireDeadline` and the like are the shard's to decide. */
-export interface NewItem extends Required<Omit<ProduceItem, "uniqueKey" | "headers">> {
+/**
+ * An item as it enters: `expireDeadline` and the like are the shard's to decide. One that is a text and
+ * nothing else, as most are, is that text: an object for each is half of what a produce costs a shard.
+ */
+export type NewItem = string | DescribedItem;
+
+export interface DescribedItem extends Required<Omit<ProduceItem, "uniqueKey" | "headers">> {
   /** As stores keep them. */
   readonly headers: string;
   /** Digest of its unique key; `""` = it has none. */

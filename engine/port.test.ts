@@ -72,16 +72,7 @@ class Puppet implements Link {
 }
 
 function produce(text: string): Request {
-  const item = {
-    payload: text,
-    kind: "",
-    encoding: "",
-    reference: "",
-    headers: "",
-    enqueueAt: null,
-    unique: "",
-  };
-  return { kind: "produce", slot: 0, deadline: 0, items: [item] };
+  return { kind: "produce", slot: 0, deadline: 0, items: [text] };
 }
 
 /** Enough to be sent behind another message. */
@@ -93,7 +84,7 @@ function large(text: string): Request {
 }
 
 function textOf(request: Request): string {
-  return request.kind === "produce" ? String(request.items[0]?.payload) : request.kind;
+  return request.kind === "produce" ? String(request.items[0]) : request.kind;
 }
 
 function setupPort() {

@@ -42,18 +42,20 @@ type Leaving = Pick<Mark, "seq" | "createdAt" | "expireDeadline" | "attempts" | 
   readonly holder?: string;
 };
 
-function nextSeq(partition: Partition): number {
+/** The first of so many. */
+function nextSeq(partition: Partition, count = 1): number {
   const seq = partition.nextSeq;
-  assert(seq <= limits.seqMax, "a partition ran out of sequence numbers");
-  partition.nextSeq = seq + 1;
+  assert(seq + count - 1 <= limits.seqMax, "a partition ran out of sequence numbers");
+  partition.nextSeq = seq + count;
   return seq;
 }
 
-/** Counts in an item at the tail; whether it is an early one. */
+/** Counts in so many items at the tail that are alike; whether they are early ones. */
 function countIn(
   { memory, draft }: Scene,
   partition: Partition,
   item: Pick<Item, "createdAt" | "expireDeadline">,
+  count = 1,
 ): boolean {
   const { expireDeadline } = item;
   // Behind nothing, nothing is early: a queue whose items once never expired forgets it here.
@@ -65,8 +67,8 @@ function countIn(
     partition.expireDeadlineMax = expireDeadline;
     lowerFloor(memory, partition, expireDeadline);
   }
-  partition.added(item.createdAt);
-  touch(draft, partition);
+  partition.added(item.createdAt, count);
+  touch(draft, partition, count);
   return early;
 }
 
@@ -82,10 +84,44 @@ function countAside(
   touch(draft, partition);
 }
 
-function touch(draft: Draft, partition: Partition): void {
+function touch(draft: Draft, partition: Partition, count = 1): void {
   draft.touched.add(partition);
   draft.tallied.add(partition);
-  draft.itemCount += 1;
+  draft.itemCount += count;
+}
+
+/** Writes new items at the tail that are texts and nothing else: what they share is decided once. */
+export function appendTexts(
+  scene: Scene,
+  partition: Partition,
+  texts: readonly string[],
+  times: Pick<Item, "createdAt" | "expireDeadline">,
+): void {
+  if (texts.length === 0) return;
+  const { slot } = partition;
+  const { createdAt, expireDeadline } = times;
+  const queuedAt = scene.stamp;
+  let seq = nextSeq(partition, texts.length);
+  const early = countIn(scene, partition, times, texts.length);
+  for (const payload of texts) {
+    scene.draft.insert({
+      slot,
+      seq,
+      createdAt,
+      queuedAt,
+      expireDeadline,
+      early,
+      attempts: 0,
+      kind: "",
+      encoding: "",
+      reference: "",
+      sourceId: "",
+      headers: "",
+      past: "",
+      payload,
+    });
+    seq += 1;
+  }
 }
 
 /** Writes a new item at the tail, ready, or held when the caller leases it at once. */

@@ -171,9 +171,13 @@ export class Partition {
     for (const one of this.runs) this.#lapses.push(one);
   }
 
-  added(createdAt: number): void {
-    this.itemCount += 1;
-    this.#createdAtChange += createdAt;
+  added(createdAt: number, count = 1): void {
+    this.itemCount += count;
+    if (count * createdAt > exactMax) {
+      this.#createdAtSum += BigInt(count) * BigInt(createdAt);
+      return;
+    }
+    this.#createdAtChange += count * createdAt;
     if (this.#createdAtChange > exactMax) this.#foldSum();
   }
 

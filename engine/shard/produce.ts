@@ -12,9 +12,9 @@ import {
 } from "../errors.ts";
 import { formatId } from "../ids.ts";
 import { expireDeadlineOf } from "../lifecycle.ts";
-import type { NewItem } from "../messages.ts";
+import type { DescribedItem, NewItem } from "../messages.ts";
 import { answering, done, type Kind, type Numbered, type Result } from "./kind.ts";
-import { append, schedule, type Unplaced } from "./moves.ts";
+import { append, appendTexts, schedule, type Unplaced } from "./moves.ts";
 import { decodePayload, encodePayload } from "./payload-text.ts";
 import type { Turn } from "./turn-context.ts";
 import { isTaken, isUnique, takeKey, wantUniques } from "./unique.ts";
@@ -47,19 +47,20 @@ export const produce: Kind<Produce> = {
     for (const { items } of requests) wantUniques(asking, items);
   },
   decide: answering(produceOne),
-  // A new item that is text and nothing else crosses as that text: most are, and
-  // writing and reading four empty fields takes longer than the payload does.
   encode: encodeItems,
   decode: decodeItems,
 };
 
 export function encodeItems<T extends Pick<Produce, "items">>(of: T): unknown {
-  const items = of.items.map((item) => (isPlain(item) ? item.payload : encodePayload(item)));
-  return { ...of, items };
+  return { ...of, items: of.items.map((item) => (isText(item) ? item : encodePayload(item))) };
 }
 
 export function decodeItems<T extends Pick<Produce, "items">>(of: T): T {
-  return { ...of, items: of.items.map(decodeItem) };
+  return { ...of, items: of.items.map((item) => (isText(item) ? item : decodePayload(item))) };
+}
+
+function isText(item: NewItem): item is string {
+  return typeof item === "string";
 }
 
 export function produced(duplicates: readonly number[], ids?: string[]): Result {
@@ -127,9 +128,10 @@ export function addItems(turn: Turn, { slot, items }: Addition): number[] {
   const expireSoonest = expireDeadlineOf(settings, now);
   const duplicates: number[] = [];
   const first = partition.nextSeq;
-  let index = -1;
-  for (const item of items) {
-    index += 1;
+  const texts = items.every(isText) ? items : [];
+  appendTexts(turn, partition, texts, { createdAt: stamp, expireDeadline: expireSoonest });
+  for (let index = texts.length; index < items.length; index += 1) {
+    const item = items[index] as NewItem;
     if (isUnique(item) && isTaken(turn, item)) {
       duplicates.push(index);
       continue;
@@ -151,55 +153,21 @@ export function addItems(turn: Turn, { slot, items }: Addition): number[] {
 }
 
 /** When it is due later than now; `null` = at once. */
-export function dueAtOf({ enqueueAt }: NewItem, now: number): number | null {
+export function dueAtOf(item: NewItem, now: number): number | null {
+  if (isText(item)) return null;
+  const { enqueueAt } = item;
   return enqueueAt !== null && enqueueAt > now ? enqueueAt : null;
 }
 
 /** The item as it enters its queue. */
 export function entering(item: NewItem, createdAt: number, expireDeadline: number): Unplaced {
+  const { kind, encoding, reference, headers, payload } = isText(item) ? textAlone(item) : item;
   return {
-    createdAt,
-    expireDeadline,
-    attempts: 0,
-    kind: item.kind,
-    encoding: item.encoding,
-    reference: item.reference,
-    sourceId: "",
-    headers: item.headers,
-    past: "",
-    payload: item.payload,
+    ...{ createdAt, expireDeadline, attempts: 0, sourceId: "", past: "" },
+    ...{ kind, encoding, reference, headers, payload },
   };
 }
 
-function isPlain({
-  payload,
-  kind,
-  encoding,
-  reference,
-  headers,
-  enqueueAt,
-  unique,
-}: NewItem): boolean {
-  return (
-    typeof payload === "string" &&
-    kind === "" &&
-    encoding === "" &&
-    reference === "" &&
-    headers === "" &&
-    enqueueAt === null &&
-    unique === ""
-  );
-}
-
-function decodeItem(item: NewItem | string): NewItem {
-  if (typeof item !== "string") return decodePayload(item);
-  return {
-    payload: item,
-    kind: "",
-    encoding: "",
-    reference: "",
-    headers: "",
-    enqueueAt: null,
-    unique: "",
-  };
+function textAlone(payload: string): Omit<DescribedItem, "enqueueAt" | "unique"> {
+  return { kind: "", encoding: "", reference: "", headers: "", payload };
 }

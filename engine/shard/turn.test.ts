@@ -360,6 +360,27 @@ test("decide: the same memory, facts, requests and instant make the same draft",
     expect(second.draft.answers).toEqual(first.draft.answers);
   }));
 
+test("decide: an item that is text alone is written as one that is described by nothing else", () =>
+  check(async (world) => {
+    const texts = {
+      op: 100,
+      kind: "produce",
+      slot,
+      deadline: never,
+      items: ["a", "", "é"],
+    } as const;
+    const nothing = { kind: "", encoding: "", reference: "", headers: "" };
+    const items = texts.items.map((payload) => {
+      return { ...nothing, payload, enqueueAt: null, unique: "" };
+    });
+    const [short, long] = [
+      await decided(world, [...world.requests, texts]),
+      await decided(world, [...world.requests, { ...texts, items }]),
+    ];
+    expect(changesOf(short)).toEqual(changesOf(long));
+    expect(short.draft.itemCount).toBe(long.draft.itemCount);
+  }));
+
 test("decide: a request that is refused leaves nothing behind", () =>
   check(async (world) => {
     const turn = await decided(world);

@@ -3,26 +3,26 @@
 
 import type { Item } from "../../stores/item.ts";
 import { limits } from "../limits.ts";
-import type { NewItem } from "../messages.ts";
+import type { DescribedItem, NewItem } from "../messages.ts";
 import type { Asking, Turn } from "./turn-context.ts";
 
-export function isUnique({ unique }: NewItem): boolean {
-  return unique !== "";
+export function isUnique(item: NewItem): item is DescribedItem {
+  return typeof item !== "string" && item.unique !== "";
 }
 
 export function wantUniques({ uniques }: Asking, items: readonly NewItem[]): void {
-  for (const { unique } of items) if (unique !== "") uniques.add(unique);
+  for (const item of items) if (isUnique(item)) uniques.add(item.unique);
 }
 
 /** Whether an item was written with the key, before or in this turn. */
-export function isTaken({ draft, facts, now }: Turn, { unique }: NewItem): boolean {
+export function isTaken({ draft, facts, now }: Turn, { unique }: DescribedItem): boolean {
   return draft.unique.has(unique) || (facts.uniques.get(unique) ?? 0) > now;
 }
 
 /** From now on the key is taken. */
 export function takeKey(
   { draft, memory }: Turn,
-  { unique: digest }: NewItem,
+  { unique: digest }: DescribedItem,
   { slot, seq, until }: Pick<Item, "slot" | "seq"> & { readonly until: number },
 ): void {
   draft.unique.set(digest, { slot, seq, digest, until });

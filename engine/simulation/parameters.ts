@@ -37,6 +37,8 @@ export interface Parameters {
   readonly syncsLater: boolean;
   /** Items are looked for, and what happened to them is kept. */
   readonly isLookedInto: boolean;
+  /** Items are texts and nothing else, but for when they are due. */
+  readonly isPlain?: boolean;
   /** Calls have keys, and are sent again. */
   readonly repeats: boolean;
   /** Every other client that leaves asks again at once, on another connection. */
@@ -119,6 +121,7 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const secondMessageWeightMin = seed % 2 === 0 ? limits.secondMessageWeightMin : 1;
   return {
     ...crowded,
+    isPlain: seed % 7 === 6 && !crowded.isLookedInto,
     syncsLater: !isCrowded(seed) && (seed % 7 === 1 || seed % 7 === 5),
     bounds: { ...crowded.bounds, secondMessageWeightMin },
   };

@@ -530,7 +530,7 @@ export class World {
     const asBytes = this.#chance.hits(300);
     const { laterMsMax } = this.parameters;
     if (asBytes) this.situations.reached("bytes and text are stored");
-    return {
+    const text = {
       key,
       payload: `${key}|${this.#chance.one(["", "é\u0000\n", "x".repeat(300)])}`,
       kind: this.#chance.one(["", "kind"]),
@@ -540,6 +540,13 @@ export class World {
       enqueueAt: isLater ? this.now + this.#chance.one([1, second, minute, laterMsMax]) : null,
       uniqueKey,
       headers: this.#keys % 3 === 0 ? { of: key } : undefined,
+    };
+    if (!this.parameters.isPlain) return text;
+    return {
+      ...text,
+      ...{ kind: "", encoding: "", reference: "" },
+      asBytes: false,
+      headers: undefined,
     };
   }
 

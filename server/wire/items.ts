@@ -16,6 +16,7 @@ export function produceRequest(body: RequestOf<"produce">): engine.ProduceReques
 }
 
 function produceItem(item: wire.ProduceItem, index: number): engine.ProduceItem {
+  if (isText(item)) return { payload: item.utf8 ?? "" };
   const produced = {
     payload: item.bytes ? bytesOf(item.bytes, index, "bytes") : (item.utf8 ?? ""),
     kind: item.kind ?? "",
@@ -25,6 +26,11 @@ function produceItem(item: wire.ProduceItem, index: number): engine.ProduceItem 
     uniqueKey: item.unique_key ?? "",
   };
   return item.headers ? { ...produced, headers: item.headers } : produced;
+}
+
+function isText(item: wire.ProduceItem): boolean {
+  for (const key in item) if (key !== "utf8") return false;
+  return true;
 }
 
 export function leaseRequest(body: RequestOf<"lease">, signal: AbortSignal): engine.LeaseRequest {

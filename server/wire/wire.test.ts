@@ -25,7 +25,7 @@ test("produce: an item without any key has no payload and is due at once", () =>
   expect(produceRequest({ ...produced, items: [{}] })).toEqual({
     queue: "orders",
     requestTimeoutMs: 300_000,
-    items: [{ payload: "", kind: "", encoding: "", reference: "", enqueueAt: null, uniqueKey: "" }],
+    items: [{ payload: "" }],
     returnIds: false,
   });
 });

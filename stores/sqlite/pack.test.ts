@@ -149,6 +149,20 @@ test("items: texts and payloads of a pack come back each to its item", async () 
   await store.close();
 });
 
+test.each([
+  ["ASCII", (index: number) => "a".repeat(index)],
+  ["one that is not", (index: number) => (index === 5 ? "é€😀" : "a".repeat(index))],
+  ["halves of a pair", (index: number) => (index % 2 === 0 ? "a\ud83d" : "\ude00b")],
+])("items: payloads that are texts come back as their bytes; %s", async (_what, payloadOf) => {
+  using files = setup();
+  const store = await files.open();
+  const insert = alike(1, 0, 12).map((one, index) => ({ ...one, payload: payloadOf(index) }));
+  await files.commit(store, { insert });
+  const written = insert.map((one) => ({ ...one, payload: Buffer.from(one.payload) }));
+  expect(await items(store)).toEqual(written.map(readOf));
+  await store.close();
+});
+
 // `substr` counts from 1; each item's payload is 9 bytes.
 test.each([
   [

@@ -163,9 +163,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "the last items of a batch are lost",
-    file: "shard/produce.ts",
-    from: "for (const item of items) {\n    index += 1;",
-    to: "for (const item of items.slice(0, 5)) {\n    index += 1;",
+    file: "shard/moves.ts",
+    from: "for (const payload of texts) {",
+    to: "for (const payload of texts.slice(0, 5)) {",
   },
   {
     name: "held items are offered after a restart",
@@ -415,9 +415,15 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "the items of a batch are written in reverse",
+    file: "shard/moves.ts",
+    from: "for (const payload of texts) {",
+    to: "for (const payload of [...texts].reverse()) {",
+  },
+  {
+    name: "the described items of a batch are written in reverse",
     file: "shard/produce.ts",
-    from: "for (const item of items) {\n    index += 1;",
-    to: "for (const item of [...items].reverse()) {\n    index += 1;",
+    from: "const item = items[index] as NewItem;",
+    to: "const item = items[items.length - 1 + texts.length - index] as NewItem;",
   },
   {
     name: "a lease's row outlives it",
