@@ -1,17 +1,19 @@
-// `bun bench/console.ts [--seconds 30] [--queues 500] [--rounds 3] [--out FILE]`: what it costs to have the
-// console open, in the browser and in the server, while a process of its own produces to one queue
-// after the other. Of the browser it is the processor time of the page's process, of all its threads.
+// `bun bench/console.ts [--seconds 30] [--queues 500] [--rounds 3] [--items 10000000] [--out FILE]`: what it
+// costs to have the console open, in the browser and in the server, while a process of its own produces
+// to one queue after the other. Of the browser it is the processor time of the page's process, of all its
+// threads. Then what a look through so many items for a few of them takes; with 0 there is none.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import type { CDPSession, Page } from "playwright-core";
+import type { Browser, CDPSession, Page } from "playwright-core";
 import { launchChromium } from "../app/build/chromium.ts";
 import { shellPath } from "../app/build/chromium-path.ts";
 import { ensureBuilt } from "../app/build/ensure-built.ts";
 import { createQueue } from "./calls.ts";
 import { Connection } from "./http-client.ts";
+import { measureLook, prepareLook } from "./long-look.ts";
 import { usageOf } from "./process-usage.ts";
 import {
   commitOf,
@@ -30,6 +32,7 @@ const { values: words } = parseArgs({
     seconds: { type: "string", default: "30" },
     queues: { type: "string", default: "500" },
     rounds: { type: "string", default: "3" },
+    items: { type: "string", default: "10000000" },
     /** Where the results go; without it they take the place of the last. */
     out: { type: "string" },
     /** Of a server: this process is the load. */
@@ -40,6 +43,7 @@ const seconds = Number(words.seconds);
 const queues = Number(words.queues);
 const producesPerSecond = 100;
 const rounds = Number(words.rounds);
+const items = Number(words.items);
 /** Until charts are drawn, and what is only read at the beginning is read. */
 const settleMs = 5_000;
 
@@ -95,12 +99,29 @@ async function measure(): Promise<void> {
         console.log(name.padEnd(14), textOf(found));
       }
     }
+    loading.kill();
+    await server.stop();
+    if (items > 0) figures.set("a look", [await costOfLook(browser, join(directory, "backlog"))]);
     await write(directory, figures);
   } finally {
     loading.kill();
     await browser.close();
     await server.stop();
     rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function costOfLook(browser: Browser, data: string): Promise<Figures> {
+  const flags = ["--log-level", "error", "--shards", "1"];
+  const server = await startServer({ data, flags });
+  try {
+    const options = { port: server.port, items, browser };
+    await prepareLook(options);
+    const figures = await measureLook(options);
+    for (const [name, value] of Object.entries(figures)) console.log(name.padEnd(24), value);
+    return figures;
+  } finally {
+    await server.stop();
   }
 }
 
@@ -158,10 +179,10 @@ async function write(directory: string, figures: ReadonlyMap<string, Figures[]>)
     format: 1,
     madeAt: new Date().toISOString(),
     commit: await commitOf(),
-    command: `bun bench/console.ts --seconds ${seconds} --queues ${queues} --rounds ${rounds}`,
+    command: `bun bench/console.ts --seconds ${seconds} --queues ${queues} --rounds ${rounds} --items ${items}`,
     machine: await machineOf(directory),
     versions: versions(),
-    settings: { seconds, queues, rounds, producesPerSecond },
+    settings: { seconds, queues, rounds, items, producesPerSecond },
     measurements: [...figures].map(([name, of]) => ({ name, figures: summarize(of) })),
   };
   console.log(writeResults(results, { ending: consoleEnding, path: words.out ?? null }));

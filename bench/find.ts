@@ -36,8 +36,14 @@ async function call(connection: Connection, path: string, body: object) {
   return JSON.parse(text);
 }
 
+interface Filling {
+  readonly items: number;
+  /** Of an item by its number. */
+  readonly kindOf?: (at: number) => string;
+}
+
 /** Dead ones, by import, each with where it came from and why it failed. */
-async function fill(port: number, items: number): Promise<void> {
+export async function fill(port: number, { items, kindOf }: Filling): Promise<void> {
   let left = items;
   const one = async (): Promise<void> => {
     const connection = await Connection.open(port);
@@ -51,6 +57,7 @@ async function fill(port: number, items: number): Promise<void> {
           origin_attempts: 3,
         },
         ...{ death: "failed", reason: `card ${index} declined` },
+        ...(kindOf && { kind: kindOf(left + index) }),
       }));
       await call(connection, "storage/items.import", {
         queue_name: "dead",
@@ -157,7 +164,7 @@ async function main(): Promise<void> {
     }
     connection.close();
     const begun = performance.now();
-    await fill(port, items ?? 0);
+    await fill(port, { items: items ?? 0 });
     console.error(`${items} items in ${Math.round((performance.now() - begun) / 1_000)} s`);
     // Code is compiled, files are in memory.
     const warmUp = { seconds: 2, rounds: 1 };

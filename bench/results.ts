@@ -52,7 +52,7 @@ export const consoleEnding = "-console.json";
 /** Of queues in PostgreSQL beside a session that holds a snapshot. */
 export const snapshotEnding = "-snapshot.json";
 export const siteEnding = "-site.json";
-export const consolesEnding = "-consoles.json";
+export const watchedEnding = "-watched.json";
 export const findEnding = "-find.json";
 
 export const resultsFolder = join(import.meta.dir, "results");

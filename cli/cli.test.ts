@@ -1078,7 +1078,8 @@ test("confirm-loss: says so where nothing was lost", async () => {
   expect((await holdfast("confirm-loss")).out).toBe(
     "nothing to confirm: this server knows of no loss\n",
   );
-  expect(await json("confirm-loss")).toEqual({ lost_commits: 0 });
+  expect(await json("confirm-loss --expect 2")).toEqual({ lost_commits: 0 });
+  expect((await holdfast("confirm-loss --expect few")).code).toBe(exitCodes.usage.code);
 });
 
 test("whoami, keys, actions: a server without keys says that there are none", async () => {

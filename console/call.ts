@@ -30,6 +30,7 @@ export const paths = {
   listKeys: "/v1/server.keys",
   listActions: "/v1/actions.list",
   redrive: "/v1/queue.redrive",
+  confirmLoss: "/v1/losses.confirm",
   cancelTask: "/v1/tasks.cancel",
   listTasks: "/v1/tasks.list",
   findItems: "/v1/storage/items.find",

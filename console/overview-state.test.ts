@@ -10,9 +10,11 @@ import { rateOf, type Sample, windowMs, withSample } from "./rates.ts";
 
 const start = Date.UTC(2026, 2, 1);
 
+const instant = (atMs: number) => new Date(start + atMs).toISOString();
+
 function reply(atMs: number, change: Partial<ServerOverviewReply> = {}): ServerOverviewReply {
   return {
-    ...{ now: new Date(start + atMs).toISOString(), as_of: new Date(start + atMs).toISOString() },
+    ...{ now: instant(atMs), machine_now: instant(atMs), as_of: instant(atMs) },
     ...{
       since: `s.${atMs}`,
       whole: false,

@@ -6,6 +6,8 @@ import { observed, useObserved } from "./observed.ts";
 
 /** Server's milliseconds since 1970 at the browser's zero; `null` until it has said. */
 let zeroMs: number | null = null;
+/** A test clock leaves its machine behind. */
+let machineAheadMs = 0;
 
 export function noteServerTime(reply: unknown, startedAt: number): void {
   if (typeof reply !== "object" || reply === null || !("now" in reply)) return;
@@ -13,6 +15,7 @@ export function noteServerTime(reply: unknown, startedAt: number): void {
   const arrivedAt = performance.now();
   if (Number.isNaN(said)) return;
   zeroMs = said - arrivedAt + (arrivedAt - startedAt) / 2;
+  if ("machine_now" in reply) machineAheadMs = Date.parse(String(reply.machine_now)) - said;
 }
 
 export function serverNow(): number {
@@ -43,6 +46,11 @@ export const standAt = standing.set;
 export function useServerNow(): number {
   useObserved(second);
   return useObserved(standing) ?? serverNow();
+}
+
+/** The same by the clock of its machine: of what is not of queues, such as when a key was used. */
+export function useMachineNow(): number {
+  return useServerNow() + machineAheadMs;
 }
 
 /** What follows from it: drawn anew only where that is another. */

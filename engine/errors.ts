@@ -203,9 +203,13 @@ export function clearedInPart(code: ErrorCode): Failure {
   return { ...failure("in_part", `the queue was cleared in part, clear it again; ${why}`), code };
 }
 
-/** `expect`: of a call that was told how many items it may touch. */
-export function countChanged(count: number, expect: number, verb = "removed"): Failure {
-  const text = `count has changed; ${count} items would be ${verb}, expected at most ${expect}`;
+/** `expect`: of a call that was told how many it may touch. */
+export function countChanged(
+  count: number,
+  expect: number,
+  { verb = "removed", what = "items" }: { readonly verb?: string; readonly what?: string } = {},
+): Failure {
+  const text = `count has changed; ${count} ${what} would be ${verb}, expected at most ${expect}`;
   return failure("count_changed", text, { count: String(count) });
 }
 

@@ -38,6 +38,23 @@ test("overview: each queue has a row, with what it holds and what happened to it
   expect(totals).toMatchObject({ queues: 2, ready: 1, held: 1, waiting: 1, produced: 3 });
 });
 
+test("overview: totals are those of the rows, whatever came, changed and went", async () => {
+  const bundle = await setupQueues("orders", "other", "third");
+  const sums = () => bundle.engine.overview("", () => true).overview.totals;
+  await bundle.produce("orders", "a", "b", "c");
+  await bundle.produce("third", "a");
+  expect(look(bundle).totals).toEqual(sums());
+  await bundle.clock.advance(second);
+  await bundle.complete(await bundle.lease("orders"));
+  await bundle.run(() => bundle.engine.deleteQueue({ name: "third", force: true }));
+  await bundle.createQueue({ name: "fourth" });
+  await bundle.produce("fourth", "a", "b");
+  await bundle.clock.advance(second);
+  const { totals } = look(bundle);
+  expect(totals).toMatchObject({ queues: 3, ready: 4, produced: 5, completed: 1 });
+  expect(totals).toEqual(sums());
+});
+
 test("overview: within a second it is the same, for all who have seen the same", async () => {
   const bundle = await setupQueues("orders");
   const first = look(bundle);

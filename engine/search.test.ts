@@ -226,6 +226,20 @@ test("find: a call looks at so many items, and says where to go on, also with no
   expect(page.found[0]?.payloadBytes).toBeGreaterThan(0);
 });
 
+test("find: a page goes on until it is full, however long ago the last one was found", async () => {
+  const bundle = await setupQueues();
+  const rare = { ...produceOf("orders", []), items: [{ payload: "a", kind: "rare" }] };
+  await bundle.run(() => bundle.engine.produce(rare));
+  const others = limits.findTurnLooks * 3;
+  await bundle.produceMany("orders", others);
+  const page = await findIn(bundle, "orders", { filter: { kind: "rare" }, limit: 2 });
+  expect(texts(page.found)).toEqual(["a"]);
+  expect({ looked: page.looked, nextPivot: page.nextPivot }).toEqual({
+    looked: others + 1,
+    nextPivot: "",
+  });
+});
+
 test("find: what a clear has taken is not found, and what it left is", async () => {
   const { bundle } = await setupStates();
   const what = { ready: true, scheduled: true, retried: false, destructive: false };

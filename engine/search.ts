@@ -47,6 +47,7 @@ const start: Pivot = { partition: 0, aside: false, seq: 0 };
 interface Walk {
   readonly request: Pick<Find, "filter" | "state" | "holder" | "payloadHead" | "by">;
   readonly limit: number;
+  /** Returns how many of the limit a piece came to. */
   readonly take: (found: Extract<Value, { kind: "found" }>, at: Place) => number;
 }
 
@@ -79,7 +80,10 @@ export class Search {
     const walk: Walk = {
       request: { filter, ...whose(request), payloadHead },
       limit,
-      take: ({ items }, at) => found.push(...items.map((item) => seen(item, at))),
+      take({ items }, at) {
+        found.push(...items.map((item) => seen(item, at)));
+        return items.length;
+      },
     };
     return { found, ...(await this.#walk(queue, request, walk)) };
   }

@@ -197,7 +197,8 @@ export class Tasks {
     const destinations = this.#destinations(queue, plan, counts);
     if (request.dryRun === true) return { taskId: "", matched, destinations, replayed: false };
     const { expect = matched } = request;
-    if (matched > expect) throw QueueError.from(countChanged(matched, expect, done[plan.action]));
+    if (matched > expect)
+      throw QueueError.from(countChanged(matched, expect, { verb: done[plan.action] }));
     const taskId = this.#newId();
     const whose = { queue: queue.definition.name, queueId: queue.queueId };
     const definition: Definition = {

@@ -388,7 +388,7 @@ test.each([...rows, ...pageRows])("operations: %s says what each code means", (_
 
 test.each(rows)("operations: %s lists every code it can answer", (id, { replies }) => {
   const held = ["retry", "complete", "extend", "release"];
-  const guarded = ["updateQueue", "clear", "deleteItems"];
+  const guarded = ["updateQueue", "clear", "deleteItems", "confirmLoss"];
   const queues = ["createQueue", "updateQueue", "deleteQueue", "pause", "resume"];
   const worked = ["produce", ...held, "transact"];
   const tasks = ["redrive", "repair", "cancelTask"];

@@ -247,6 +247,7 @@ const sampleFinding: schemas.Finding = {
 
 const sampleOverview: schemas.ServerOverviewReply = {
   now: "2026-03-01T13:05:00.310Z",
+  machine_now: "2026-03-01T13:05:00.310Z",
   as_of: "2026-03-01T13:05:00.000Z",
   since: "mf3k2a9c.1042",
   whole: true,
@@ -290,6 +291,14 @@ const tooManyTasks = (effect: string) =>
     reason: "full",
     message: "too many tasks are running; there cannot be more than 100, try again later",
   });
+
+const moreLost = refusal(453, {
+  meaning: "More commits have been lost than `expect` allows; none was confirmed.",
+  reaction: "Look at what was lost meanwhile, and send the call with the count in `details`.",
+  reason: "count_changed",
+  message: "count has changed; 3 lost commits would be confirmed, expected at most 2",
+  details: { count: "3" },
+});
 
 const changedCount = refusal(453, {
   meaning:
@@ -1225,7 +1234,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     tag: "Server",
     summary: "Confirm lost commits",
     description:
-      "Says that an operator has dealt with the commits that a database lost although they had been acknowledged, as a standby that was behind does when it takes over. From then on `status` of `/health` is no longer `commits_lost`, and the alert ends, until more are lost. Losses are counted by the process that answers: of several nodes, call the one that tells of them.",
+      "Says that an operator has dealt with the commits that a database lost although they had been acknowledged, as a standby that was behind does when it takes over. From then on `status` of `/health` is no longer `commits_lost`, and the alert ends, until more are lost. `server.overview` has the alarm `commits_lost` as long. Losses are counted by the process that answers: of several nodes, call the one that tells of them.",
     request: schemas.ConfirmLossRequest,
     response: schemas.ConfirmLossReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1238,6 +1247,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
         example: { lost_commits: 2 },
       },
       400: unknownKey,
+      453: moreLost,
     },
   }),
 

@@ -795,7 +795,12 @@ const NodesListReply = message<schemas.NodesListReply>("NodesListReply", schemas
 const ConfirmLossRequest = message<schemas.ConfirmLossRequest>(
   "ConfirmLossRequest",
   schemas.ConfirmLossRequest,
-  {},
+  {
+    expect: whole(100, {
+      hasPresence: true,
+      says: "How many commits may be confirmed at most; where it would be more, none is and the call is answered 453. Not set: any number.",
+    }),
+  },
 );
 
 const ConfirmLossReply = message<schemas.ConfirmLossReply>(
@@ -1116,6 +1121,7 @@ const ServerOverviewReply = message<schemas.ServerOverviewReply>(
     alarms: list(109, OverviewAlarm),
     machine: { number: 110, kind: OverviewMachine, says: "The machine of the server." },
     tasks: list(111, TaskInfo),
+    machine_now: instant(112),
   },
 );
 

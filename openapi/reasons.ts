@@ -73,7 +73,7 @@ export const reasons = {
   partition_draining: { codes: [453], meaning: "The partition takes no new items." },
   count_changed: {
     codes: [453],
-    meaning: "More items would be touched than `expect` allows; `details.count` says how many.",
+    meaning: "More would be touched than `expect` allows; `details.count` says how many.",
   },
   backups_off: { codes: [453], meaning: "The server was started without `--backups`." },
   no_test_clock: { codes: [453], meaning: "The server was started without `--test-clock`." },

@@ -1591,11 +1591,14 @@ export const OverviewAlarm = Type.Object(
   {
     what: Type.String({
       description:
-        "`shard_down`, `store_full`, `disk_low`, `items_damaged`, `items_miscounted`, or for a queue `nobody_asks`, `falls_behind`, `leases_lapse`, `dead_items`. More may come.",
+        "`commits_lost`, `shard_down`, `store_full`, `disk_low`, `items_damaged`, `items_miscounted`, or for a queue `nobody_asks`, `falls_behind`, `leases_lapse`, `dead_items`. More may come.",
       examples: ["nobody_asks"],
     }),
     since: sinceInstant("Date-time at which it began; `null`: not known."),
-    count: Type.Integer({ description: "Items that it concerns, or 1.", examples: [48_210] }),
+    count: Type.Integer({
+      description: "Items that it concerns, commits, or 1.",
+      examples: [48_210],
+    }),
     queue_name: Type.String({
       description: 'The queue; `""`: it concerns none.',
       examples: ["orders"],
@@ -1907,8 +1910,18 @@ export const NodesListReply = Type.Object(
 export type NodesListReply = Static<typeof NodesListReply>;
 
 export const ConfirmLossRequest = Type.Object(
-  {},
-  { ...closed, description: "Nothing has to be said: all that is known to be lost is confirmed." },
+  {
+    expect: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: bounds.expectMax,
+        description:
+          "The most commits that may be confirmed, as `count` of the alarm `commits_lost` says; if more have been lost since, none is confirmed and the reply is 453. Absent: any number.",
+        examples: [2],
+      }),
+    ),
+  },
+  { ...closed, description: "What is to be confirmed: all that is known to be lost." },
 );
 export type ConfirmLossRequest = Static<typeof ConfirmLossRequest>;
 
@@ -2828,6 +2841,11 @@ export const ServerOverviewReply = Type.Object(
   {
     now: Type.String({
       description: "Date-time of the reply, by the clock of the queues.",
+      examples: ["2026-03-01T13:05:00.310Z"],
+    }),
+    machine_now: Type.String({
+      description:
+        "The same by the clock of the machine, which a test clock leaves behind: `started_at`, `last_backup_at` and when a key was used last go by it.",
       examples: ["2026-03-01T13:05:00.310Z"],
     }),
     as_of: asOf,

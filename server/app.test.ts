@@ -1066,6 +1066,28 @@ describe("pages", () => {
     ]);
   });
 
+  test("losses.confirm: no more than were expected, and the overview has an alarm until then", async () => {
+    let lost = 1;
+    await using server = await setup({ losses: new Losses(() => lost) });
+    const alarms = async () => (await server.ok("overview", {})).alarms;
+    const alarm = { what: "commits_lost", since: null, count: 1, queue_name: "", shard: -1 };
+    expect(await alarms()).toEqual([
+      { ...alarm, text: "A commit that had been acknowledged was lost by the database, at least." },
+    ]);
+    lost = 3;
+    const [more] = await alarms();
+    expect(more?.text).toStartWith("3 commits that had been acknowledged were lost");
+    expect(await server.call("confirmLoss", { expect: 1 })).toEqual({
+      ...refused(453, "count has changed; 3 lost commits would be confirmed, expected at most 1"),
+      reason: "count_changed",
+      details: { count: "3" },
+    });
+    expect((await server.call("confirmLoss", { expect: -1 })).code).toBe(400);
+    expect(await alarms()).toHaveLength(1);
+    expect(await server.ok("confirmLoss", { expect: 3 })).toEqual({ lost_commits: 3 });
+    expect(await alarms()).toEqual([]);
+  });
+
   test("losses.confirm: a server whose store loses nothing has nothing to confirm", async () => {
     await using server = await setup();
     expect(await server.ok("confirmLoss", {})).toEqual({ lost_commits: 0 });

@@ -175,6 +175,7 @@ function repliesOf(machine: Partial<OverviewMachine>, ticks: readonly number[] =
       };
     },
     now: () => ticks[Math.min(tick++, ticks.length - 1)] ?? 0,
+    machineNow: () => start - minute,
   });
   const look = (grant: Grant | null = null) => JSON.parse(replies.reply("", grant).text);
   return { made, look };
@@ -185,6 +186,7 @@ test("overview: one that was made is told again, with the moment of each reply",
   const first = look();
   made.now = start + 400;
   expect(look()).toEqual({ ...first, now: instant(start + 400) });
+  expect(first.machine_now).toBe(instant(start - minute));
   expect(made.count).toBe(1);
 });
 

@@ -20,6 +20,8 @@ export interface OverviewSource {
   readonly machine: () => OverviewMachine;
   /** Milliseconds from any start, for measuring. */
   readonly now: () => number;
+  /** Epoch milliseconds of the machine. */
+  readonly machineNow: () => number;
 }
 
 export class OverviewReplies {
@@ -53,7 +55,11 @@ export class OverviewReplies {
   }
 
   #told(now: number, text: string): JsonText {
-    const head = { now: new Date(now).toISOString(), poll_after_ms: this.#pollAfterMs };
+    const head = {
+      now: new Date(now).toISOString(),
+      machine_now: new Date(this.#source.machineNow()).toISOString(),
+      poll_after_ms: this.#pollAfterMs,
+    };
     return new JsonText(`${JSON.stringify(head).slice(0, -1)},${text}`);
   }
 

@@ -5,6 +5,7 @@ import type { Audit } from "./audit.ts";
 import type { HealthOptions } from "./health.ts";
 import { healthResponse, readyResponse } from "./health.ts";
 import type { Grant } from "./key-rights.ts";
+import { tellingLosses } from "./losses.ts";
 import type { Metrics, ServerGauges } from "./metrics.ts";
 import type { PeerOptions } from "./nodes/peer-routes.ts";
 import { OverviewReplies } from "./overview.ts";
@@ -52,7 +53,7 @@ export function localServing(options: LocalOptions): Serving {
   const { engine, metrics, node, backup, audit, keys, losses, machine = () => noMachine } = options;
   const now = () => performance.now();
   const local = audit.around({
-    ...consoleRoutes(engine, new OverviewReplies({ engine, machine, now })),
+    ...consoleRoutes(engine, new OverviewReplies({ engine, machine, now, machineNow: Date.now })),
     ...itemRoutes(engine),
     ...queueRoutes(engine),
     ...queuesRoutes(engine),
@@ -65,9 +66,11 @@ export function localServing(options: LocalOptions): Serving {
     if (backup !== undefined) return await backup();
     throw new Refusal("backups_off", "backups are off; start the server with --backups <folder>");
   };
+  const shared = node === undefined ? local : node.router.around(local);
   return {
     routes: {
-      ...(node === undefined ? local : node.router.around(local)),
+      ...shared,
+      overview: tellingLosses(shared.overview, losses),
       ...nodesRoutes(node?.seen),
       ...keysRoutes(keys),
       // Of this process, whichever node has the shards.

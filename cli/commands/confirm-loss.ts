@@ -2,14 +2,16 @@
 
 import type { Command } from "commander";
 import { contextOf } from "../context.ts";
+import { expectOption, type GuardOptions } from "../guard.ts";
 
 export function addConfirmLoss(program: Command): void {
   program
     .command("confirm-loss")
     .description("say that commits which the database lost have been dealt with")
-    .action(async (_: unknown, command: Command) => {
+    .addOption(expectOption("refuse where more commits than so many would be confirmed"))
+    .action(async ({ expect }: Pick<GuardOptions, "expect">, command: Command) => {
       const context = contextOf(command);
-      const reply = await context.client.confirmLoss({});
+      const reply = await context.client.confirmLoss(expect === undefined ? {} : { expect });
       const { lost_commits: count } = reply;
       context.result(reply, () => {
         if (count === 0) return "nothing to confirm: this server knows of no loss";

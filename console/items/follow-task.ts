@@ -15,8 +15,8 @@ const doneWords: Readonly<Record<string, string>> = {
   delete: wordings.delete.done,
 };
 
-/** Says what a task came to, when it has ended. */
-export async function followTask(id: string, onEnded: () => void): Promise<void> {
+/** Says what a task came to, when it has ended; `isWhole`: it did all that it was to do. */
+export async function followTask(id: string, onEnded: (isWhole: boolean) => void): Promise<void> {
   const until = performance.now() + followedMs;
   for (let look = 0; performance.now() < until; look += 1) {
     const pauseMs = lookMs[Math.min(look, lookMs.length - 1)];
@@ -30,11 +30,11 @@ export async function followTask(id: string, onEnded: () => void): Promise<void>
       const done = doneWords[task.action] ?? task.action;
       const end = task.state === "done" ? "" : `, then it was ${task.state}`;
       say(`${done}: ${itemsText(task.moved)} of ${task.queue_name}${stay}${end}`);
-      onEnded();
+      onEnded(task.state === "done" && task.skipped === 0);
       return;
     } catch {
       // Nobody answers, which is said elsewhere, or the task is forgotten.
     }
   }
-  onEnded();
+  onEnded(false);
 }

@@ -1,17 +1,19 @@
 // The list: what is shown of what matches, which row is under the keyboard, which are chosen.
 
 import { useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, type RefObject, useEffect, useState } from "react";
-import { Button } from "../parts/button.tsx";
+import { type ReactNode, type RefObject, useState } from "react";
+import { useObserved } from "../observed.ts";
 import { Fault } from "../parts/refusal.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
 import { verbsFor } from "./changes.ts";
 import { ItemTable } from "./item-table.tsx";
+import { LookProgress } from "./look-progress.tsx";
 import { NoItems } from "./no-items.tsx";
 import { ScanLine } from "./scan-line.tsx";
-import { atLeast, itemsKey, type Source, useCounted, useFound } from "./source.ts";
+import { changedIds, lookAgain, type Source, useCounted, useFound, withListed } from "./source.ts";
 import { useFollow } from "./use-follow.ts";
 import { useListKeys } from "./use-list-keys.ts";
+import { type Looking, useLooking } from "./use-looking.ts";
 import { useSelection } from "./use-selection.ts";
 import { useVerbs } from "./use-verbs.ts";
 import type { View } from "./view.ts";
@@ -24,19 +26,17 @@ interface ItemListProps {
   readonly step: RefObject<(by: number) => void>;
 }
 
-const none: ReadonlySet<string> = new Set();
-
 export function ItemList({ view, source, onOpen, step }: ItemListProps): ReactNode {
   const found = useFound(source);
   const [cursor, setCursor] = useState(view.item);
   const client = useQueryClient();
   const verbs = useVerbs(verbsFor(view.state), source.queueName);
   const mayChange = verbs !== null && verbs.length > 0;
-  const pages = found.data?.pages ?? [];
-  const listed = pages.flatMap(({ items }) => items);
-  const counted = atLeast(useCounted(source), listed.length);
+  const { listed, isWhole, firstSeenAt, counted } = useListed(source, found);
   const follow = useFollow(source, listed, lastPageOf(found));
-  const { items, goneIds } = follow.followed ?? { items: listed, goneIds: none };
+  const changed = useObserved(changedIds);
+  const { items, goneIds } = follow.followed ?? { items: listed, goneIds: changed };
+  const looking = useLooking(found, { isHeld: follow.isOn });
   const selection = useSelection(items, goneIds);
   const keys = useListKeys({
     items,
@@ -47,31 +47,24 @@ export function ItemList({ view, source, onOpen, step }: ItemListProps): ReactNo
     selection,
     source,
     step,
+    stopLooking: looking.isLooking ? looking.stop : null,
   });
-  const lookAgain = () => {
-    follow.startOver();
-    void client.invalidateQueries({ queryKey: [itemsKey] });
-  };
-  const isDone = found.data !== undefined && !found.hasNextPage && items.length === 0;
   return (
     <>
       <ScanLine
         counted={counted}
-        seenAt={follow.followed?.seenAt ?? pages[0]?.seenAt ?? null}
-        lookedAt={pages.reduce((sum, { looked_at }) => sum + looked_at, 0)}
+        seenAt={follow.followed?.seenAt ?? firstSeenAt}
         shownCount={items.length}
         view={view}
         follow={follow}
-        onLookAgain={lookAgain}
+        isLooking={looking.isLooking}
+        onLookAgain={() => {
+          follow.startOver();
+          lookAgain(client);
+        }}
       />
-      {found.error !== null && (
-        <Fault
-          of={found.error}
-          what="The items are not shown."
-          onRetry={() => void found.refetch()}
-        />
-      )}
-      {isDone ? (
+      <ListFault found={found} looking={looking} />
+      {isWhole && items.length === 0 ? (
         <NoItems view={view} />
       ) : (
         <ItemTable
@@ -90,12 +83,38 @@ export function ItemList({ view, source, onOpen, step }: ItemListProps): ReactNo
           }}
         />
       )}
-      {found.hasNextPage && follow.followed === null && <More found={found} />}
+      {found.hasNextPage && follow.followed === null && (
+        <LookProgress source={source} found={found} looking={looking} />
+      )}
       {selection.ids.size > 0 && mayChange && (
         <BulkBar verbs={verbs} source={source} selection={selection} counted={counted} />
       )}
     </>
   );
+}
+
+interface ListFaultProps {
+  readonly found: ReturnType<typeof useFound>;
+  readonly looking: Looking;
+}
+
+/** What was found before it stays, and the look goes on from there. */
+function ListFault({ found: { data, error, refetch }, looking }: ListFaultProps): ReactNode {
+  if (error === null) return null;
+  return data === undefined ? (
+    <Fault of={error} what="The items are not shown." onRetry={() => void refetch()} />
+  ) : (
+    <Fault of={error} what="The look broke off." onRetry={looking.goOn} />
+  );
+}
+
+function useListed(source: Source, { data, hasNextPage }: ReturnType<typeof useFound>) {
+  const pages = data?.pages ?? [];
+  const listed = pages.flatMap(({ items }) => items);
+  const lookedAt = pages.reduce((sum, { looked_at }) => sum + looked_at, 0);
+  const isWhole = data !== undefined && !hasNextPage;
+  const counted = withListed(useCounted(source), { count: listed.length, lookedAt, isWhole });
+  return { listed, isWhole, firstSeenAt: pages[0]?.seenAt ?? null, counted };
 }
 
 function lastPageOf({ data }: ReturnType<typeof useFound>) {
@@ -108,34 +127,4 @@ function lastPageOf({ data }: ReturnType<typeof useFound>) {
       .flatMap(({ items }) => items)
       .at(-1),
   };
-}
-
-interface MoreProps {
-  readonly found: ReturnType<typeof useFound>;
-}
-
-/** The server looks at so many items a call, where a rare filter may mean none: then it goes on. */
-function More({ found }: MoreProps): ReactNode {
-  const { data, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = found;
-  const [isStopped, setStopped] = useState(false);
-  const isBarren = data?.pages.at(-1)?.items.length === 0;
-  const isSearching = isBarren && !isStopped && !isFetchNextPageError;
-  useEffect(() => {
-    if (isSearching && !isFetchingNextPage) void fetchNextPage();
-  }, [isSearching, isFetchingNextPage, fetchNextPage]);
-  const loadMore = () => {
-    setStopped(false);
-    void fetchNextPage();
-  };
-  return (
-    <div className="under">
-      {isSearching ? (
-        <Button onClick={() => setStopped(true)}>Stop looking</Button>
-      ) : (
-        <Button disabled={isFetchingNextPage} onClick={loadMore}>
-          Load more
-        </Button>
-      )}
-    </div>
-  );
 }

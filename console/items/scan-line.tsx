@@ -12,7 +12,7 @@ interface ScanLineProps {
   readonly counted: Counted | undefined;
   /** By `performance.now()`. */
   readonly seenAt: number | null;
-  readonly lookedAt: number;
+  readonly isLooking: boolean;
   readonly shownCount: number;
   readonly view: View;
   readonly follow: ReturnType<typeof useFollow>;
@@ -20,18 +20,19 @@ interface ScanLineProps {
 }
 
 export function ScanLine(props: ScanLineProps): ReactNode {
-  const { counted, seenAt, lookedAt, shownCount, view, follow, onLookAgain } = props;
+  const { counted, seenAt, isLooking, shownCount, view, follow, onLookAgain } = props;
   const { turn } = useView();
   return (
     <div className="scan">
-      <span role="status">
+      {/* Said when it is through, not with each piece. */}
+      <span role="status" aria-busy={isLooking}>
         {counted !== undefined && (
           <>
             <b>
               {countText(counted.count)}
               {counted.isPart && "+"}
             </b>{" "}
-            match, of {countText(Math.max(counted.lookedAt, lookedAt))} looked at
+            match, of {countText(counted.lookedAt)} looked at
           </>
         )}
       </span>

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { atLeast, listRequestOf, requestOf, sourceOf } from "./source.ts";
+import { totalOf } from "./look-progress.tsx";
+import { listRequestOf, requestOf, type StoredState, sourceOf, withListed } from "./source.ts";
 import { viewIn } from "./view.ts";
 
 const asked = (query: string, deadQueue = "orders-dead") => {
@@ -26,10 +27,23 @@ test("the list is asked for in the order that is looked at, a count in none", ()
   expect(requestOf(source)).not.toHaveProperty("order");
 });
 
-test("of a count that is only begun no fewer match than are listed", () => {
+test("of a count that is only begun the list may know more, and all once it is whole", () => {
   const begun = { count: 0, lookedAt: 100_000, isPart: true };
-  expect(atLeast(begun, 7)).toEqual({ ...begun, count: 7 });
-  expect(atLeast({ ...begun, count: 9 }, 7)).toEqual({ ...begun, count: 9 });
-  expect(atLeast({ ...begun, isPart: false }, 7)).toEqual({ ...begun, isPart: false });
-  expect(atLeast(undefined, 7)).toBe(undefined);
+  const listed = { count: 7, lookedAt: 300_000, isWhole: false };
+  expect(withListed(begun, listed)).toEqual({ count: 7, lookedAt: 300_000, isPart: true });
+  expect(withListed({ ...begun, count: 9 }, listed)?.count).toBe(9);
+  const whole = { ...listed, isWhole: true };
+  expect(withListed(begun, whole)).toEqual({ count: 7, lookedAt: 300_000, isPart: false });
+  const known = { count: 8, lookedAt: 400_000, isPart: false };
+  expect(withListed(known, listed)).toEqual(known);
+  expect(withListed(undefined, listed)).toBe(undefined);
+});
+
+test("how many items a whole look looks at: those of the queue, where nothing else bounds it", () => {
+  const row = { ready: 5, leased: 3, scheduled: 2 };
+  const total = (state: StoredState | null, bound: object = {}) =>
+    totalOf({ state, holder: null, partition: null, ...bound }, row);
+  expect([total(null), total("ready"), total("leased"), total("scheduled")]).toEqual([10, 8, 8, 2]);
+  expect([total("ready", { holder: "w" }), total("ready", { partition: 0 })]).toEqual([null, null]);
+  expect(totalOf({ state: null, holder: null, partition: null }, undefined)).toBe(null);
 });

@@ -1,10 +1,17 @@
 // Which items the server is asked for, and those that it has said. Nothing asks again by itself:
 // a list that moves cannot be read.
 
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import type { FindItemsRequest, ItemFilter } from "../../openapi/schemas.ts";
+import {
+  type InfiniteData,
+  type Query,
+  type QueryClient,
+  useInfiniteQuery,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
+import type { FindItemsReply, FindItemsRequest, ItemFilter } from "../../openapi/schemas.ts";
 import { ask } from "../call.ts";
-import { useObserved } from "../observed.ts";
+import { observed, useObserved } from "../observed.ts";
 import { session } from "../session.ts";
 import { askedBy } from "./conditions.ts";
 import type { View } from "./view.ts";
@@ -22,7 +29,11 @@ export interface Source {
   readonly isNewestFirst: boolean;
 }
 
-const pageLimit = 100;
+export const pageLimit = 100;
+/** A look that took more calls is dear: each looks at up to 100,000 items. */
+const cheapCallsMax = 3;
+/** For so long its result is kept for who comes back. */
+const keptMs = 10 * 60_000;
 
 /** Of the queue alone, or `undefined` while it is not known. */
 export function useDeadQueue(name: string): string | undefined {
@@ -74,10 +85,19 @@ export function requestOf(source: Source): FindItemsRequest {
 
 export const itemsKey = "items";
 
+interface FoundPage extends FindItemsReply {
+  /** By `performance.now()`. */
+  readonly seenAt: number;
+}
+
+type FoundPages = InfiniteData<FoundPage, string>;
+
 export function useFound(source: Source | null) {
   const { visit, asksKey } = useObserved(session);
+  const client = useQueryClient();
+  const queryKey = [itemsKey, visit, source];
   return useInfiniteQuery({
-    queryKey: [itemsKey, visit, source],
+    queryKey,
     queryFn: async ({ signal, pageParam }) => {
       if (source === null) throw new Error("there is nothing to find");
       const page = { ...listRequestOf(source), pivot: pageParam, limit: pageLimit };
@@ -87,8 +107,35 @@ export function useFound(source: Source | null) {
     getNextPageParam: ({ next_pivot: next }) => (next === "" ? undefined : next),
     enabled: source !== null && !asksKey,
     staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
+    gcTime: isDear(client.getQueryData(queryKey)) ? keptMs : 0,
   });
+}
+
+function isDear(found: FoundPages | undefined): boolean {
+  return found !== undefined && found.pages.length > cheapCallsMax;
+}
+
+const isDearQuery = ({ state: { data } }: Query) =>
+  typeof data === "object" && data !== null && "pages" in data && isDear(data as FoundPages);
+
+/** Items that were changed here since they were listed, by ids that they have no more. */
+export const changedIds = observed<ReadonlySet<string>>(new Set());
+
+/** All anew: of a dear look the first page, from which it goes on as far as its reader wants. */
+export function lookAgain(client: QueryClient): void {
+  client.setQueriesData<FoundPages>(
+    { queryKey: [itemsKey], predicate: isDearQuery },
+    (found) =>
+      found && { pages: found.pages.slice(0, 1), pageParams: found.pageParams.slice(0, 1) },
+  );
+  changedIds.set(new Set());
+  void client.invalidateQueries({ queryKey: [itemsKey] });
+}
+
+/** Once items were changed. A dear look stays as it is: its reader says when to look again. */
+export function refreshItems(client: QueryClient): void {
+  const predicate = (query: Query) => !isDearQuery(query);
+  void client.invalidateQueries({ queryKey: [itemsKey], predicate });
 }
 
 export interface Counted {
@@ -98,10 +145,25 @@ export interface Counted {
   readonly isPart: boolean;
 }
 
-/** Pure: of a count that is only begun it is known that no fewer match than were found. */
-export function atLeast(counted: Counted | undefined, foundCount: number): Counted | undefined {
-  if (counted === undefined || !counted.isPart) return counted;
-  return { ...counted, count: Math.max(counted.count, foundCount) };
+/** How far a list has come. */
+export interface Listed {
+  readonly count: number;
+  readonly lookedAt: number;
+  readonly isWhole: boolean;
+}
+
+/** Pure: of a count that is only begun the list may know more. */
+export function withListed(counted: Counted | undefined, listed: Listed): Counted | undefined {
+  if (listed.isWhole && counted?.isPart !== false) {
+    return { count: listed.count, lookedAt: listed.lookedAt, isPart: false };
+  }
+  if (counted === undefined) return undefined;
+  const { isPart } = counted;
+  return {
+    count: isPart ? Math.max(counted.count, listed.count) : counted.count,
+    lookedAt: Math.max(counted.lookedAt, listed.lookedAt),
+    isPart,
+  };
 }
 
 /** How many a filter means: more than are listed. */

@@ -12,7 +12,7 @@ import { isForAll } from "../rights.ts";
 import { say } from "../said.ts";
 import { callOf, callsOf, isToldWhere, type Meant, type Verb, type Wishes } from "./changes.ts";
 import { followTask } from "./follow-task.ts";
-import { itemsKey } from "./source.ts";
+import { changedIds, refreshItems } from "./source.ts";
 import { wordings } from "./wording.ts";
 
 export interface Change {
@@ -44,7 +44,8 @@ export function useChange(change: Change, onDone: () => void) {
   // Of what is typed only this changes what is meant.
   const isSettled = wishes.to === change.wishes.to && wishes.limit === change.wishes.limit;
   const refresh = () => {
-    for (const name of [itemsKey, "explained", "groups", "tasks"]) {
+    refreshItems(client);
+    for (const name of ["explained", "groups", "tasks"]) {
       void client.invalidateQueries({ queryKey: [name] });
     }
     pollNow();
@@ -53,9 +54,16 @@ export function useChange(change: Change, onDone: () => void) {
     mutationFn: () => makeCalls(calls),
     onSuccess: (taskIds) => {
       const what = `${itemsText(count ?? 0)} of ${meant.queueName}`;
-      if (taskIds.length === 0) say(`${wordings[verb].done}: ${what}`);
-      else say(`began to ${wordings[verb].verb.toLowerCase()} ${what}`);
-      for (const id of taskIds) void followTask(id, refresh);
+      if (taskIds.length === 0) {
+        noteChanged(meant);
+        say(`${wordings[verb].done}: ${what}`);
+      } else say(`began to ${wordings[verb].verb.toLowerCase()} ${what}`);
+      for (const id of taskIds) {
+        void followTask(id, (isWhole) => {
+          if (isWhole) noteChanged(meant);
+          refresh();
+        });
+      }
       onDone();
     },
     // More are meant by now, or some were changed before it was refused.
@@ -63,6 +71,11 @@ export function useChange(change: Change, onDone: () => void) {
     onSettled: refresh,
   });
   return { calls, count, destinations, dry, run, isSettled };
+}
+
+/** Of what a filter meant, a list knows when it is looked at again. */
+function noteChanged({ parts }: Meant): void {
+  changedIds.set(new Set([...changedIds.get(), ...parts.flatMap(({ ids = [] }) => ids)]));
 }
 
 /** As it was when the typing stopped. */

@@ -16,10 +16,12 @@ interface ListKeys {
   readonly source: Source;
   /** Is set: opens the item before or after the one that is open. */
   readonly step: RefObject<(by: number) => void>;
+  /** `null`: nothing is looked for. */
+  readonly stopLooking: (() => void) | null;
 }
 
 export function useListKeys(list: ListKeys) {
-  const { items, open, cursor, setCursor, onOpen, selection, source, step } = list;
+  const { items, open, cursor, setCursor, onOpen, selection, source, step, stopLooking } = list;
   const scroller = useRef<(index: number) => void>(() => undefined);
   const move = (by: number): string | undefined => {
     const at = items.findIndex(({ id }) => id === cursor);
@@ -55,6 +57,7 @@ export function useListKeys(list: ListKeys) {
     },
     Escape: () => {
       if (open !== "") onOpen("");
+      else if (stopLooking !== null) stopLooking();
       else selection.clear();
     },
     c: () => {

@@ -5,7 +5,7 @@ import { countText, instantText, spanText } from "../format.ts";
 import { zone } from "../kept.ts";
 import { useObserved } from "../observed.ts";
 import { Empty } from "../parts/empty.tsx";
-import { useServerNow } from "../time.ts";
+import { useMachineNow } from "../time.ts";
 
 interface KeyTableProps {
   /** `null`: not known yet. */
@@ -65,7 +65,7 @@ interface KeyRowProps {
 
 function KeyRow({ of, isMine }: KeyRowProps): ReactNode {
   const { name, rights, digest, last_used_at: usedAt, refusals } = of;
-  const now = useServerNow();
+  const now = useMachineNow();
   const told = useObserved(zone);
   const queues = rights.map((each) => each.queues.join(" ")).join("; ");
   const usedMs = usedAt === null ? 0 : Date.parse(usedAt);

@@ -15,7 +15,7 @@ import { useServerNow } from "../time.ts";
 import { type HeldAlarm, heldAlarms } from "./held-alarms.ts";
 
 /** What wakes somebody; the rest waits for the morning. */
-const pages = ["shard_down", "store_full", "disk_low", "items_damaged"];
+const pages = ["commits_lost", "shard_down", "store_full", "disk_low", "items_damaged"];
 const heightKey = "holdfast.console.alarms";
 
 export function Alarms(): ReactNode {
@@ -118,7 +118,7 @@ function Added({ alarms, isAlone, onShow }: AddedProps): ReactNode {
 
 function glyphOf(alarm: OverviewAlarm | undefined): GlyphName {
   if (alarm?.what === "disk_low") return "full";
-  if (alarm?.what.startsWith("items_") === true) return "dead";
+  if (/^(?:items|commits)_/.test(alarm?.what ?? "")) return "dead";
   return wordOf(alarm?.what ?? "").glyph;
 }
 

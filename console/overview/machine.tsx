@@ -7,13 +7,13 @@ import { useObserved } from "../observed.ts";
 import { seen } from "../overview-poll.ts";
 import { Spark } from "../parts/spark.tsx";
 import { useShardHistory } from "../shards/shard-history.ts";
-import { useServerNow } from "../time.ts";
+import { useMachineNow } from "../time.ts";
 
 const shardsMax = 4;
 
 export function Machine(): ReactNode {
   const { overview } = useObserved(seen);
-  const now = useServerNow();
+  const now = useMachineNow();
   const { machine, shards = [] } = overview ?? {};
   const worst = shards.toSorted((a, b) => weightOf(b) - weightOf(a) || a.shard - b.shard);
   const shown = worst.slice(0, shardsMax).toSorted((a, b) => a.shard - b.shard);

@@ -28,10 +28,14 @@ export function OverviewPage(): ReactNode {
   }
   if (overview !== null && (isTrying || overview.queues.size === 0)) {
     return (
-      <NoQueues
-        onBegun={() => setTrying(true)}
-        onShow={overview.queues.size === 0 ? undefined : () => setTrying(false)}
-      />
+      <>
+        {/* Of a server that has lost its queues there is something to say first. */}
+        {overview.alarms.length > 0 && <Alarms />}
+        <NoQueues
+          onBegun={() => setTrying(true)}
+          onShow={overview.queues.size === 0 ? undefined : () => setTrying(false)}
+        />
+      </>
     );
   }
   return (

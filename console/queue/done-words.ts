@@ -15,6 +15,7 @@ const words: Readonly<Record<string, string>> = {
   deleteItems: "deleted items",
   advance: "advanced the clock",
   backup: "made a backup",
+  confirmLoss: "confirmed a loss",
 };
 
 export function doneText(operation: string): string {

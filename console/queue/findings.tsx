@@ -3,9 +3,10 @@ import type { ReactNode } from "react";
 import { Link } from "react-router";
 import type { Finding, TaskInfo } from "../../openapi/schemas.ts";
 import { deadAddress } from "../addresses.ts";
-import { useAsked } from "../asked.ts";
 import { ask } from "../call.ts";
 import { countText, many, spanText, unturned } from "../format.ts";
+import { useObserved } from "../observed.ts";
+import { seen } from "../overview-poll.ts";
 import { Button } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Countdown } from "../parts/figures.tsx";
@@ -16,8 +17,6 @@ import { say } from "../said.ts";
 import { useServerNow } from "../time.ts";
 import type { QueueState } from "./queue-state.ts";
 import { findingWord } from "./why-words.ts";
-
-const taskMs = 2_000;
 
 /** What else is the matter: the first is the sentence above. */
 export function Findings({ state }: { readonly state: QueueState }): ReactNode {
@@ -45,14 +44,11 @@ export function Findings({ state }: { readonly state: QueueState }): ReactNode {
   );
 }
 
+/** Of its dead queue; the poll has those that run. */
 function useRunningTask({ info }: QueueState): TaskInfo | undefined {
+  const { overview } = useObserved(seen);
   const deadQueue = info.data?.dead_queue ?? "";
-  const { data } = useAsked(
-    "listTasks",
-    { queue_name: deadQueue },
-    { everyMs: taskMs, isWanted: deadQueue !== "" },
-  );
-  return data?.tasks.find((task) => task.state === "running");
+  return overview?.tasks.find(({ queue_name: name }) => deadQueue !== "" && name === deadQueue);
 }
 
 interface FoundProps {

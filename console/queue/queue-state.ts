@@ -1,6 +1,7 @@
 // All that the page of a queue asks, each as often as it changes.
 
 import type { UseQueryResult } from "@tanstack/react-query";
+import { useState } from "react";
 import type {
   ActionsListReply,
   Inspect,
@@ -16,6 +17,8 @@ import { type QueueRow, type Rates, ratesOf } from "../overview-state.ts";
 
 const quickMs = 2_000;
 const slowMs = 10_000;
+/** Long enough that all is asked once after its last change. */
+const restMs = 2_500;
 /** As many as have a place on the page. */
 export const clientsShown = 3;
 /** Enough for the marks of a day, as a rule. */
@@ -38,9 +41,10 @@ export function useQueueState(name: string): QueueState {
   const of = { queue_name: name };
   const info = useAsked("queueInfo", { name }, { everyMs: slowMs, isWanted: name !== "" });
   const isWanted = info.data !== undefined;
-  const quick = { everyMs: quickMs, isWanted };
   const { overview } = useObserved(seen);
   const row = overview?.queues.get(name);
+  const isAtRest = useIsAtRest(row, overview?.asOfMs ?? 0);
+  const quick = { everyMs: isAtRest ? slowMs : quickMs, isWanted };
   return {
     name,
     info,
@@ -52,4 +56,11 @@ export function useQueueState(name: string): QueueState {
     row,
     rates: row && overview ? ratesOf(row, overview.asOfMs) : { in: null, out: null },
   };
+}
+
+/** The poll tells when anything of a queue has changed: until then what is asked of it says the same. */
+function useIsAtRest(row: QueueRow | undefined, asOfMs: number): boolean {
+  const [changed, setChanged] = useState({ row, asOfMs });
+  if (changed.row !== row) setChanged({ row, asOfMs });
+  return row !== undefined && asOfMs - changed.asOfMs > restMs;
 }

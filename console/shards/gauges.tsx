@@ -3,7 +3,7 @@ import type { OverviewMachine, OverviewShard } from "../../openapi/schemas.ts";
 import { bytesText, instantText, spanText } from "../format.ts";
 import { zone } from "../kept.ts";
 import { useObserved } from "../observed.ts";
-import { useServerNow } from "../time.ts";
+import { useMachineNow } from "../time.ts";
 
 interface GaugesProps {
   readonly machine: OverviewMachine | undefined;
@@ -47,7 +47,7 @@ export function Gauges({ machine, shards }: GaugesProps): ReactNode {
 
 function Backup({ machine }: { readonly machine: OverviewMachine | undefined }): ReactNode {
   const told = useObserved(zone);
-  const now = useServerNow();
+  const now = useMachineNow();
   const at = machine?.last_backup_at;
   return (
     <p className="backup muted">

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import type { NodeInfo, OverviewMachine, OverviewShard } from "../../openapi/schemas.ts";
 import { spanText } from "../format.ts";
 import { serverHost } from "../place.ts";
-import { useServerNow } from "../time.ts";
+import { useMachineNow } from "../time.ts";
 import { lookOf, tookText } from "./shard-order.ts";
 
 interface NodesProps {
@@ -12,7 +12,7 @@ interface NodesProps {
 }
 
 export function Nodes({ shards, machine, nodes }: NodesProps): ReactNode {
-  const now = useServerNow();
+  const now = useMachineNow();
   if (nodes.length === 0) {
     const title = machine?.name || serverHost || "this machine";
     const up =

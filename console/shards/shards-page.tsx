@@ -7,6 +7,7 @@ import { pollNow, seen } from "../overview-poll.ts";
 import { PageTitle } from "../parts/page-title.tsx";
 import { Fault } from "../parts/refusal.tsx";
 import { Gauges } from "./gauges.tsx";
+import { Loss } from "./loss.tsx";
 import { Nodes } from "./nodes.tsx";
 import { ShardTable } from "./shard-table.tsx";
 import { Takeovers } from "./takeovers.tsx";
@@ -59,6 +60,7 @@ export function ShardsPage(): ReactNode {
       )}
       <Nodes shards={shards} machine={overview?.machine} nodes={nodes.data?.items ?? []} />
       <div className={isKnown ? undefined : "unknown"}>
+        <Loss alarms={overview?.alarms ?? []} />
         <ShardTable shards={shards} />
         <div className="two">
           <Gauges machine={overview?.machine} shards={shards} />

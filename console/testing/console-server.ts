@@ -6,6 +6,7 @@ import { folders } from "../../app/build/site-folder.ts";
 import { type Client, createClient } from "../../client/client.ts";
 import { openDoor } from "../../server/door.ts";
 import type { Rights } from "../../server/key-rights.ts";
+import type { Losses } from "../../server/losses.ts";
 import { openSite } from "../../server/site.ts";
 import { knownKey } from "../../server/testing/known-key.ts";
 import { listeningApp } from "../../server/testing/listening-app.ts";
@@ -21,6 +22,7 @@ export interface ConsoleServerOptions {
   readonly hasKeys?: boolean;
   /** Its time stands still but for `clock.advance`. */
   readonly testClock?: boolean;
+  readonly losses?: Losses;
 }
 
 const ignore = () => undefined;
@@ -31,6 +33,7 @@ export async function openConsoleServer({
   allowedHosts = [],
   hasKeys = false,
   testClock = false,
+  losses,
 }: ConsoleServerOptions = {}) {
   await ensureBuilt();
   const known = new Map([
@@ -46,7 +49,7 @@ export async function openConsoleServer({
   const site = openSite({ ...folders, building: `${folders.site}.building` });
   const app = await listeningApp(
     { basePath, allowedHosts: [...allowedHosts] },
-    { site, testClock, ...(hasKeys && { door }) },
+    { site, testClock, ...(hasKeys && { door }), ...(losses && { losses }) },
   );
   const client: Client = createClient({ url: app.url, ...(hasKeys && { apiKey: adminKey }) });
   const rotate = (from: string, to: string) => {

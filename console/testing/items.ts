@@ -138,7 +138,7 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
     await page.goto(`${server().consoleUrl}/items?name=orders&kind=order-paid`);
     await page.getByRole("button", { name: "Stop looking" }).click();
     isHeld = false;
-    const more = page.getByRole("button", { name: "Load more" });
+    const more = page.getByRole("button", { name: "Look on" });
     await more.and(page.locator(":enabled")).waitFor();
     expect(pieces).toBeLessThan(barren);
     expect(await rowsOf(page).count()).toBe(0);

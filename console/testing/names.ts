@@ -42,6 +42,8 @@ export function testNamesEverywhere(browser: () => ConsoleBrowser): void {
         await look(path.slice(0, 12));
       }
       await page.goto(`${server.consoleUrl}/queue?${query}`);
+      // Until then the heading is the skeleton's.
+      await live(page);
       expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe(name);
       for (const title of ["Produce…", "Edit…", "Clear…", "Delete…", "Pause…"]) {
         await page.getByRole("button", { name: title, exact: true }).click();

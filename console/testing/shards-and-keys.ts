@@ -161,6 +161,38 @@ export function testShardsAndKeys(browser: () => ConsoleBrowser): void {
     }
   });
 
+  test("under a test clock, what is of the machine is told by its own: keys, how long it is up", async () => {
+    await using server = await openConsoleServer({ hasKeys: true, testClock: true });
+    await addQueues(server, ["orders"]);
+    await server.client.advance({ by: "3h" });
+    await using visitor = await browser().visit(`${server.consoleUrl}/keys`);
+    const { page, errors } = visitor;
+    const usedAt = new Date().toISOString();
+    const machine = (reply: Record<string, object>) => ({
+      ...reply,
+      machine: { ...reply["machine"], started_at: usedAt },
+    });
+    await page.route("**/v1/server.overview", async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: machine(await response.json()) });
+    });
+    const key = { digest: "77d3e0f2", name: "ops", rights: [{ roles: ["admin"], queues: ["*"] }] };
+    await page.route("**/v1/server.keys", (route) =>
+      route.fulfill({ json: { items: [{ ...key, last_used_at: usedAt, refusals: 0 }] } }),
+    );
+    await page.getByLabel("API key").fill(adminKey);
+    await page.keyboard.press("Enter");
+    const row = page.getByRole("table", { name: "Keys" }).locator("tbody tr:not(.ghost)");
+    await row.getByText(/^(?:now|\d+ s ago)$/).waitFor();
+    await page.getByRole("link", { name: "Shards" }).click();
+    await page
+      .locator(".node")
+      .getByText(/up \d+ m?s$/)
+      .waitFor();
+    expect(errors).toEqual([]);
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+  });
+
   test.each([
     [readKey, "Only a key with the role admin sees the others."],
     [produceKey, "Only keys with the role read see who did what."],

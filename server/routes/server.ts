@@ -1,5 +1,6 @@
 // Who asks, who may ask, and who did what.
 
+import { checkExpect } from "../../engine/validate.ts";
 import type { KeyInfo } from "../../openapi/schemas.ts";
 import type { Audit } from "../audit.ts";
 import { everything, toldRights } from "../key-rights.ts";
@@ -25,8 +26,9 @@ export function keysRoutes(
 /** `losses`: absent where none can be. */
 export function lossRoutes(losses: Losses | undefined): Routes<"confirmLoss"> {
   return {
-    async confirmLoss() {
-      return { lost_commits: losses?.confirm() ?? 0 };
+    async confirmLoss({ expect }) {
+      checkExpect(expect);
+      return { lost_commits: losses?.confirm(expect) ?? 0 };
     },
   };
 }

@@ -14,7 +14,7 @@ export interface ListeningApp extends AsyncDisposable {
   start(): Promise<void>;
 }
 
-export interface ListeningOptions extends Pick<AppOptions, "site" | "door"> {
+export interface ListeningOptions extends Pick<AppOptions, "site" | "door" | "losses"> {
   readonly testClock?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// `bun bench/consoles.ts [--consoles 20] [--queues 500] [--rounds 3] [--items N] [--out FILE]`: what open
+// `bun bench/watched-load.ts [--consoles 20] [--queues 500] [--rounds 3] [--items N] [--out FILE]`: what open
 // consoles take from the load of the benchmark. The canonical cell runs with none and with all of them,
 // in turn. They ask what pages ask, from a process of their own: browsers are on other machines.
 
@@ -11,11 +11,11 @@ import { call, createQueue } from "./calls.ts";
 import { Connection } from "./http-client.ts";
 import {
   commitOf,
-  consolesEnding,
   machineOf,
   type Results,
   summarize,
   versions,
+  watchedEnding,
   writeResults,
 } from "./results.ts";
 import { type Figures, measureCell, queue } from "./run-cell.ts";
@@ -82,7 +82,7 @@ async function lookFrom(connection: Connection, isOfQueue: boolean): Promise<voi
 }
 
 async function measure(): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), "holdfast-consoles-"));
+  const directory = mkdtempSync(join(tmpdir(), "holdfast-watched-"));
   const figures = new Map<string, Figures[]>();
   try {
     for (let round = 0; round < rounds; round += 1) {
@@ -141,11 +141,11 @@ async function write(directory: string, figures: ReadonlyMap<string, Figures[]>)
     format: 1,
     madeAt: new Date().toISOString(),
     commit: await commitOf(),
-    command: `bun bench/consoles.ts ${told}`,
+    command: `bun bench/watched-load.ts ${told}`,
     machine: await machineOf(directory),
     versions: versions(),
     settings: { consoles, queues, rounds, cell: cell.name, items },
     measurements: [...figures].map(([name, of]) => ({ name, figures: summarize(of) })),
   };
-  console.log(writeResults(results, { ending: consolesEnding, path: words.out ?? null }));
+  console.log(writeResults(results, { ending: watchedEnding, path: words.out ?? null }));
 }
