@@ -287,8 +287,11 @@ export function addRemoves(parts: Parts, removed: readonly SlotSeqs[]): void {
     "hit",
     (value) => `
     SELECT item.slot, item.seq, item.count, greatest(run.first, item.seq) AS first, least(run.last, item.seq + item.count - 1) AS last
-    FROM fence, ${table("run", columns, value)} JOIN shard.item ON item.slot = run.slot
-      AND item.seq > run.first - ${packItemsMax} AND item.seq <= run.last AND item.seq + item.count > run.first`,
+    FROM fence, ${table("run", columns, value)} CROSS JOIN LATERAL (
+      SELECT slot, seq, count FROM shard.item WHERE item.slot = run.slot
+        AND item.seq > run.first - ${packItemsMax} AND item.seq <= run.last AND item.seq + item.count > run.first
+      OFFSET 0
+    ) item`,
   );
   parts.add(
     "emptied",
