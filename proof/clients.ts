@@ -125,7 +125,8 @@ export class Client {
 
   async #send(path: string, body: string, headers = ""): Promise<Answer | null> {
     try {
-      return (await this.#connection?.post(path, body, headers)) ?? null;
+      const reply = (await this.#connection?.post(path, body, headers)) ?? null;
+      return reply !== null && isOfServer(reply) ? reply : null;
     } catch {
       this.close();
       return null;
@@ -176,6 +177,11 @@ interface Answer {
   readonly status: number;
   readonly body: string;
   readonly isRepeated?: boolean;
+}
+
+/** What a proxy answers by itself is a page, and says nothing of what became of the call. */
+function isOfServer({ body }: Answer): boolean {
+  return body.startsWith("{");
 }
 
 /**

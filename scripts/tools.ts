@@ -56,6 +56,12 @@ const tools: readonly Tool[] = [
     debianPackages: ["pgbouncer"],
     without: "some tests are skipped",
   },
+  {
+    name: "HAProxy",
+    isThere: () => Bun.which("haproxy") !== null,
+    debianPackages: ["haproxy"],
+    without: "some tests are skipped",
+  },
 ];
 
 /** Installs what is missing where that is possible; says what stays missing. */

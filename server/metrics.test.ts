@@ -214,7 +214,7 @@ test("commits without an answer: by what the database was found to have", async 
   }
 });
 
-test("nodes: takeovers are told by reason with how long they took, and calls by operation", async () => {
+test("nodes: takeovers are told by reason and calls by operation, with how long they took", async () => {
   const seconds = new Observations([1, 5]);
   seconds.add(0.5);
   seconds.add(3);
@@ -224,9 +224,9 @@ test("nodes: takeovers are told by reason with how long they took, and calls by 
       { reason: "lapsed", count: 3, seconds } as const,
       { reason: "own", count: 0, seconds: new Observations([1, 5]) } as const,
     ],
-    forwarded: new Map<OperationId, number>([
-      ["lease", 7],
-      ["produce", 2],
+    forwarded: new Map<OperationId, Observations>([
+      ["lease", seconds],
+      ["produce", new Observations([1])],
     ]),
   });
   const lines = await linesOf(new Metrics({ version: "1.2.3", status: () => statusOf({}), node }));
@@ -240,8 +240,11 @@ test("nodes: takeovers are told by reason with how long they took, and calls by 
     'holdfast_node_takeover_seconds_bucket{reason="lapsed",le="5"} 2',
     'holdfast_node_takeover_seconds_sum{reason="lapsed"} 3.5',
     'holdfast_node_takeover_seconds_count{reason="own"} 0',
-    'holdfast_node_forwarded_total{operation="lease"} 7',
-    'holdfast_node_forwarded_total{operation="produce"} 2',
+    'holdfast_node_forwarded_total{operation="lease"} 2',
+    'holdfast_node_forwarded_total{operation="produce"} 0',
+    'holdfast_node_forwarded_seconds_bucket{operation="lease",le="1"} 1',
+    'holdfast_node_forwarded_seconds_sum{operation="lease"} 3.5',
+    'holdfast_node_forwarded_seconds_count{operation="lease"} 2',
   ]) {
     expect(lines).toContain(line);
   }

@@ -187,7 +187,15 @@ function nodeFamilies(node: NodeFigures | undefined): Family[] {
       "holdfast_node_forwarded_total",
       "counter",
       "Calls that it forwarded, by operation.",
-      Array.from(forwarded, ([operation, count]): Figure => [{ operation }, count]),
+      Array.from(forwarded, ([operation, { counts }]): Figure => {
+        return [{ operation }, counts.reduce((sum, count) => sum + count, 0)];
+      }),
+    ],
+    [
+      "holdfast_node_forwarded_seconds",
+      "histogram",
+      "Seconds from forwarding a call to its answer; leases wait in there.",
+      Array.from(forwarded, ([operation, seconds]): Figure => [{ operation }, seconds]),
     ],
   ];
 }

@@ -9,7 +9,7 @@ import { operations, pages } from "../openapi/operations.ts";
 const other = "~other";
 
 /** Seconds; from an answer out of memory to the longest wait for an item. */
-const requestSecondsBounds = [
+export const requestSecondsBounds = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 60, 300, 900,
 ];
 

@@ -152,6 +152,7 @@ export class Memory {
       const partition = new Partition(slot, this.tag);
       partition.nextSeq = this.#firstSeq;
       partition.committedSeq = this.#firstSeq;
+      partition.head = this.#firstSeq;
       return partition;
     });
   }

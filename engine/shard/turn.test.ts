@@ -537,3 +537,10 @@ test("produce: early is what expires before an item ahead of it, and ahead of it
   expect(await earlyIn([item(1)])).toEqual([true]);
   expect(await earlyIn([])).toEqual([false]);
 });
+
+test("lease: what is read of a new partition begins at its first number, as nothing lies before that", async () => {
+  const none = { turns: [], tallies: [], leases: [], outbox: [], inbound: [], receipts: [] };
+  const image: Image = { ...none, tag, tasks: [], quarantinedCount: 0, firstSeq: 1_000 };
+  const { memory } = await Memory.load(0, { load: async () => image } as never, {});
+  expect(memory.partition(slot).firstFrom).toBe(1_000);
+});

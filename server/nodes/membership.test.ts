@@ -103,15 +103,24 @@ test("a takeover took as long as the shards needed to be open", async () => {
 function onlooker() {
   const world = new VirtualClock(0);
   const { clock } = new Host(world, 0);
-  const row = { url: "http://b", epoch: 1, leaseUntil: 3_600_000, isAway: false };
+  const row = {
+    url: "http://b",
+    epoch: 1,
+    leaseUntil: 3_600_000,
+    isAway: false,
+    seenAt: 3_600_000,
+  };
   const asked: (number | null)[] = [];
   const nodes: NodeTable = {
     look: async () => {
       if (row.isAway) throw new StoreError("failed", "the database is gone");
-      const { url, epoch, leaseUntil } = row;
+      const { url, epoch, leaseUntil, seenAt } = row;
+      const now = world.now();
+      const node = { url: "http://b", key: "", version: "", startedAt: 0, isDraining: false };
       return {
-        owner: { url, epoch, isLapsed: leaseUntil < world.now() },
-        ...{ epoch, leaseUntil, isContested: false, nodes: [], now: world.now() },
+        owner: { url, epoch, isLapsed: leaseUntil < now },
+        ...{ epoch, leaseUntil, isContested: false, now },
+        nodes: [{ ...node, seenAt, isLive: seenAt > now - 5_000 }],
       };
     },
     takeOver: async ({ url }, unrenewed) => {
@@ -145,6 +154,22 @@ test("an owner that has renewed nothing for a lease is silent, whatever the data
   expect(row).toMatchObject({ url: "http://a", epoch: 2 });
   expect(membership.isTrusted).toBe(true);
   expect(membership.takeovers.find(({ reason }) => reason === "lapsed")?.count).toBe(1);
+});
+
+test("a node that has given no sign of life for a lease is gone, whatever the database's clock says", async () => {
+  const { world, membership, row } = onlooker();
+  const isLive = () => membership.seen.nodes.map((node) => node.isLive);
+  await membership.join();
+  for (let count = 0; count < 5; count += 1) {
+    await world.advance(4_000);
+    expect([isLive(), membership.others.length]).toEqual([[true], 1]);
+    row.seenAt -= 10;
+  }
+  await world.advance(6_100);
+  expect([isLive(), membership.others.length]).toEqual([[false], 0]);
+  row.seenAt += 1;
+  await world.advance(600);
+  expect(isLive()).toEqual([true]);
 });
 
 test("an owner that renews its lease keeps it, also by a clock that runs backwards", async () => {

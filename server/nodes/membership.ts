@@ -5,6 +5,7 @@ import { after, type Clock, type Timer } from "../../engine/clock.ts";
 import { Observations } from "../../engine/histogram.ts";
 import type { NodeRow, NodesSeen, NodeTable, Owner, Self } from "../../stores/nodes.ts";
 import type { Log } from "../log.ts";
+import { Unchanged } from "./unchanged.ts";
 
 export interface MembershipOptions {
   readonly self: Self;
@@ -65,8 +66,8 @@ export class Membership {
   #askedAt = 0;
   /** By the clock's `precise`, as is the next: until then what the last look showed is the truth. */
   #trustedUntil = 0;
-  /** By the clock's `precise`, when it first saw the owner's lease as it is. */
-  #renewedAt = 0;
+  readonly #lease = new Unchanged();
+  readonly #signsOfLife = new Unchanged();
   /** An owner that was cut off together with this node has until then to renew what has lapsed. */
   #patientUntil = 0;
   #isAway = false;
@@ -234,6 +235,7 @@ export class Membership {
   async #found(found: NodesSeen, askedAt: number): Promise<void> {
     const { leaseMs } = this.#options;
     const unrenewed = this.#unrenewed(found);
+    const nodes = this.#withSilent(found.nodes);
     const seen = unrenewed === null ? found : withLapsed(found);
     const { owner } = seen;
     const isNews = owner?.url !== this.owner?.url || owner?.epoch !== this.owner?.epoch;
@@ -243,7 +245,7 @@ export class Membership {
       this.#options.log.warn("node URL is another process's too", { url: this.#self.url });
     }
     const standstillMs = this.#standstillMs(seen);
-    this.#seen = { ...seen, isContested };
+    this.#seen = { ...seen, nodes, isContested };
     this.#askedAt = askedAt;
     // From when it was sent: an owner that was stopped hears what was true before.
     this.#trustedUntil = askedAt + leaseMs - leaseMs / 5;
@@ -260,13 +262,23 @@ export class Membership {
 
   /**
    * The lease of an owner that has not renewed it for so long by this node's own clock; else `null`.
-   * A database whose clock was set back, or another one that took over with a clock behind, would
-   * have it last for as much longer.
+   * By that of a database that was set back it would last for as much longer.
    */
   #unrenewed({ epoch, leaseUntil }: NodesSeen): number | null {
-    const { seen } = this;
-    if (epoch !== seen.epoch || leaseUntil !== seen.leaseUntil) this.#renewedAt = this.#now();
-    return this.#now() - this.#renewedAt > this.#options.leaseMs ? leaseUntil : null;
+    const now = this.#now();
+    this.#lease.see([["owner", `${epoch} ${leaseUntil}`]], now);
+    return this.#lease.msOf("owner", now) > this.#options.leaseMs ? leaseUntil : null;
+  }
+
+  /** Nor does a node live whose last sign of life is that old, however far ahead its instant lies. */
+  #withSilent(nodes: readonly NodeRow[]): NodeRow[] {
+    const now = this.#now();
+    const signs = nodes.map(({ url, seenAt }) => [url, String(seenAt)] as const);
+    this.#signsOfLife.see(signs, now);
+    return nodes.map((node) => {
+      const isSilent = this.#signsOfLife.msOf(node.url, now) > this.#options.leaseMs;
+      return { ...node, isLive: node.isLive && !isSilent };
+    });
   }
 
   /**

@@ -88,9 +88,23 @@ test("each node says who has the shards", async () => {
     // By those that have not got the shards each call of the tests before this.
     if (takeovers === 0) {
       expect(metrics).toMatch(/^holdfast_node_forwarded_total\{operation="produce"\} [1-9]/m);
+      expect(metrics).toMatch(/^holdfast_node_forwarded_seconds_sum\{.*"produce"\} .*[1-9]/m);
     }
     expect((await fetch(`${one.url}/readyz`)).status).toBe(200);
   }
+});
+
+test("a node that was killed is gone, though the clock that saw it last was an hour ahead", async () => {
+  const killed = await cluster.start();
+  const livesAt = async (one: NodeProcess) =>
+    (await listed(one)).items.find(({ url }) => url === killed.nodeUrl)?.live;
+  while ((await livesAt(node(0))) !== true) await Bun.sleep(20);
+  await killed.stop("SIGKILL");
+  await cluster.query(
+    `UPDATE holdfast_nodes.node SET seen_at = seen_at + 3600000 WHERE url = '${killed.nodeUrl}'`,
+  );
+  for (const one of nodes) while ((await livesAt(one)) !== false) await Bun.sleep(20);
+  await cluster.query(`DELETE FROM holdfast_nodes.node WHERE url = '${killed.nodeUrl}'`);
 });
 
 test("each node has the overview, explanations and clients of the one that has the shards", async () => {

@@ -11,11 +11,13 @@ import {
   QueueError,
   unknownOutcome,
 } from "../../engine/errors.ts";
+import { Observations } from "../../engine/histogram.ts";
 import type { OperationId } from "../../openapi/operations.ts";
 import type { NodeRow } from "../../stores/nodes.ts";
 import type { Answer, Call } from "../calls/call.ts";
 import { doneAnswer, errorAnswer, replyOf } from "../calls/desk.ts";
 import type { Log } from "../log.ts";
+import { requestSecondsBounds } from "../request-counts.ts";
 import { Caller, type JsonText, type Route, type Routes } from "../routes/route.ts";
 import type { Membership } from "./membership.ts";
 import { type Connect, Peer } from "./peer.ts";
@@ -80,7 +82,7 @@ export class Router {
   /** Of which that was told, since they answered last. */
   readonly #unreached = new Set<string>();
   #local: Partial<Routes> = {};
-  readonly #forwarded = new Map<OperationId, number>();
+  readonly #forwarded = new Map<OperationId, Observations>();
   #isLeaving = false;
 
   constructor(membership: Membership, options: RouterOptions) {
@@ -120,8 +122,8 @@ export class Router {
     return { ...body, ...left } as never;
   }
 
-  /** Calls that reached another node, by what they asked for. */
-  get forwarded(): ReadonlyMap<OperationId, number> {
+  /** Seconds until another node had answered the calls that reached it, by what they asked for. */
+  get forwarded(): ReadonlyMap<OperationId, Observations> {
     return this.#forwarded;
   }
 
@@ -215,9 +217,12 @@ export class Router {
     const { requestKey } = caller;
     const { grant } = caller;
     const call = { operation, body: JSON.stringify(body), requestKey, ...(grant && { grant }) };
+    const begunAt = this.#now();
     const answer = await this.#peer(node).call(call, caller.signal);
     if (answer.is !== "unsent") {
-      this.#forwarded.set(operation, (this.#forwarded.get(operation) ?? 0) + 1);
+      const seconds = () => new Observations(requestSecondsBounds);
+      const observed = this.#forwarded.getOrInsertComputed(operation, seconds);
+      observed.add((this.#now() - begunAt) / 1_000);
       this.#unreached.delete(node.url);
     }
     if (answer.is === "done" || answer.is === "failure") this.#membership.depose();

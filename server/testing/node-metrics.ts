@@ -12,7 +12,7 @@ export async function nodeMetrics(): Promise<readonly string[]> {
     node: () => ({
       ...{ isOwner: false, isTrusted: false, epoch: 1 },
       takeovers: [{ reason: "free", count: 1, seconds: new Observations([1]) }],
-      forwarded: new Map([["produce", 3]]),
+      forwarded: new Map([["produce", new Observations([1])]]),
       ...{ peersUp: 1, nodes: 2 },
     }),
   });

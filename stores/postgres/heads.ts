@@ -70,11 +70,11 @@ export class Heads {
       const known = this.#known.get(item.slot);
       if (known !== undefined && known.before === item.seq) {
         known.before += 1;
-        this.#push(known, { ...item, damaged: false });
+        this.#push(known, asRead(item));
       } else if (known === undefined || known.next === known.items.length) {
         const span = { slot: item.slot, from: item.seq, before: item.seq + 1 };
         this.#forget(item.slot);
-        this.add(span, [{ ...item, damaged: false }]);
+        this.add(span, [asRead(item)]);
       }
     }
   }
@@ -136,4 +136,16 @@ export class Heads {
 
 function bytesOf({ payload }: Item): number {
   return itemBytes + payload.length;
+}
+
+const utf8 = new TextEncoder();
+
+/** As it would come from the database. */
+function asRead(item: Item): Read<Item> {
+  const { payload } = item;
+  return {
+    ...item,
+    payload: typeof payload === "string" ? utf8.encode(payload) : payload,
+    damaged: false,
+  };
 }

@@ -3,6 +3,7 @@
 import { type Item, type OutboundItem, type ScheduledItem, wakeAt } from "../item.ts";
 import { packItemsMax } from "../packs.ts";
 import type { Changes, Destination, Move, SlotSeqs } from "../store.ts";
+import { byteaArray } from "./arrays.ts";
 import type { Value } from "./connection.ts";
 import { textsOf } from "./rows.ts";
 import {
@@ -34,35 +35,43 @@ function placeColumns<T>(of: readonly T[], get: (one: T) => Omit<Movable, "sourc
   ];
 }
 
+/** What the items of all packs have goes as one array, of which each pack takes its part. */
 export function addInserts(parts: Parts, packs: readonly Item[][]): void {
   if (packs.length === 0) return;
-  const items = packs.flatMap((pack, index) => pack.map((item) => ({ item, index: index + 1 })));
+  const items = packs.flat();
+  const texts = items.map(textsOf);
   const first = (pack: readonly Item[]): Item => pack[0] as Item;
+  let end = 0;
+  const spans = packs.map((pack) => {
+    const begin = end;
+    end += pack.length;
+    const isTexted = texts.slice(begin, end).some((text) => text !== null);
+    const bytes = pack.reduce((sum, { payload }) => sum + Buffer.byteLength(payload), 0);
+    return { begin: begin + 1, end, isTexted, bytes };
+  });
   const columns = [
     ...placeColumns(packs, first),
     numbers(packs, "count", (pack) => pack.length),
     blobs(packs, "source_id", (pack) => orNull(first(pack).sourceId)),
+    numbers(spans, "bytes", ({ bytes }) => bytes),
   ];
-  const contents = [
-    numbers(items, "pack", ({ index }) => index),
-    blobs(items, "texts", ({ item }) => textsOf(item)),
-    blobs(items, "payload", ({ item }) => item.payload),
+  const places = [
+    numbers(spans, "begin", ({ begin }) => begin),
+    numbers(spans, "last", ({ end: last }) => last),
+    numbers(spans, "texted", ({ isTexted }) => flag(isTexted)),
   ];
   const names = columns.map(({ name }) => name).join(", ");
-  parts.add(
-    "content",
-    (value) => `
-    SELECT pack, array_agg(payload ORDER BY place) AS payloads, sum(length(payload)) AS bytes,
-      CASE WHEN count(texts) > 0 THEN array_agg(texts ORDER BY place) END AS texts
-    FROM ${table("one", contents, value, "place")} GROUP BY pack`,
-  );
-  parts.add(
-    "inserted",
-    (value) => `
-    INSERT INTO shard.item (slot, seq, created_at, queued_at, expire_deadline, early, attempts, past, count, source_id, texts, payloads, bytes)
-    SELECT ${names.replace("early", "early = 1")}, content.texts, content.payloads, content.bytes
-    FROM fence, ${table("pack", columns, value, "number")} JOIN content ON content.pack = pack.number`,
-  );
+  const part = "[pack.begin::int:pack.last::int]";
+  parts.add("inserted", (value) => {
+    const payloads = `(${value(byteaArray(items.map(({ payload }) => payload)))}::bytea[])${part}`;
+    const worded = spans.some(({ isTexted }) => isTexted)
+      ? `CASE WHEN pack.texted = 1 THEN (${value(byteaArray(texts))}::bytea[])${part} END`
+      : "NULL";
+    return `
+    INSERT INTO shard.item (${names}, texts, payloads)
+    SELECT ${names.replace("early", "early = 1")}, ${worded}, ${payloads}
+    FROM fence, ${table("pack", [...columns, ...places], value)}`;
+  });
 }
 
 const scheduledColumns =
@@ -287,8 +296,11 @@ export function addRemoves(parts: Parts, removed: readonly SlotSeqs[]): void {
     "hit",
     (value) => `
     SELECT item.slot, item.seq, item.count, greatest(run.first, item.seq) AS first, least(run.last, item.seq + item.count - 1) AS last
-    FROM fence, ${table("run", columns, value)} JOIN shard.item ON item.slot = run.slot
-      AND item.seq > run.first - ${packItemsMax} AND item.seq <= run.last AND item.seq + item.count > run.first`,
+    FROM fence, ${table("run", columns, value)} CROSS JOIN LATERAL (
+      SELECT slot, seq, count FROM shard.item WHERE item.slot = run.slot
+        AND item.seq > run.first - ${packItemsMax} AND item.seq <= run.last AND item.seq + item.count > run.first
+      OFFSET 0
+    ) item`,
   );
   parts.add(
     "emptied",

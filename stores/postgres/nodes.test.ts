@@ -1,25 +1,11 @@
 // The row of the owner, by which one node takes over from another.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type Postgres, startPostgres } from "../../scripts/postgres.ts";
+import { expect, test } from "bun:test";
 import { Connection } from "./connection.ts";
 import { PostgresNodes } from "./nodes.ts";
+import { testServer } from "./testing/server.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "holdfast-owners-"));
-chmodSync(folder, 0o755);
-let server: Postgres;
-
-beforeAll(async () => {
-  // It is killed with its data at the end.
-  server = await startPostgres({ data: join(folder, "data"), settings: ["fsync=off"] });
-});
-afterAll(async () => {
-  await server.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+const server = testServer();
 
 const self = (name: string) => ({
   ...{ url: `http://${name}`, key: name, version: "1", isDraining: false },

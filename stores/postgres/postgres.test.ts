@@ -1,26 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type Postgres, startPostgres } from "../../scripts/postgres.ts";
+import { expect, test } from "bun:test";
 import { describeStore } from "../conformance/suite.ts";
 import { item, tally } from "../conformance/values.ts";
 import { Connection } from "./connection.ts";
 import { openPostgresStore } from "./store.ts";
 import { commit, failureOf, newStore, openNew } from "./testing/opened.ts";
+import { testServer } from "./testing/server.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "holdfast-postgres-"));
-chmodSync(folder, 0o755);
-let server: Postgres;
-
-beforeAll(async () => {
-  // It is killed with its data at the end.
-  server = await startPostgres({ data: join(folder, "data"), settings: ["fsync=off"] });
-});
-afterAll(async () => {
-  await server.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+const server = testServer();
 
 describeStore("postgres", () => openNew(newStore(server.url)));
 

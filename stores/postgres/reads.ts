@@ -59,8 +59,8 @@ export class Reads {
   readonly #rowsOf: Database["promptRows"];
   readonly #known = new Heads(knownBytesMax);
 
-  constructor(database: Database) {
-    this.#rowsOf = (text, values) => database.promptRows(text, values);
+  constructor(rowsOf: Database["promptRows"]) {
+    this.#rowsOf = rowsOf;
   }
 
   committed(changes: Changes): void {
@@ -137,10 +137,10 @@ export class Reads {
         limit: { items: Math.max(head.items, aheadItems), payloadBytes },
       }));
       const read = await pages(this.#rowsOf, sources.items, spans);
-      for (const [index, span] of spans.entries()) {
+      for (const [index, { slot, from, before: end }] of short.entries()) {
         const { found, isAll } = read[index] ?? { found: [], isAll: true };
-        const before = isAll ? span.before : 1 + (found.at(-1)?.seq ?? span.from - 1);
-        this.#known.add({ ...span, before }, found);
+        const last = found.at(-1)?.seq ?? (spans[index]?.from ?? from) - 1;
+        this.#known.add({ slot, from, before: isAll ? end : last + 1 }, found);
       }
     }
   }

@@ -1,37 +1,27 @@
 // Of the mechanism, on schemas that were made up for it, and of its use by the two there are.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type Postgres, startPostgres } from "../../scripts/postgres.ts";
 import { Connection, type Row } from "./connection.ts";
 import { PostgresNodes } from "./nodes.ts";
 import { migrate, type Schema } from "./schema.ts";
 import { openPostgresStore } from "./store.ts";
 import { failureOf, newStore } from "./testing/opened.ts";
+import { testServer } from "./testing/server.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "holdfast-schema-"));
-chmodSync(folder, 0o755);
-let server: Postgres;
+const server = testServer();
 let connection: Connection;
 let count = 0;
 /** Of the schema that a test has to itself. */
 let name: string;
 
 beforeAll(async () => {
-  server = await startPostgres({ data: join(folder, "data"), settings: ["fsync=off"] });
   connection = await Connection.open({ url: server.url });
 });
 beforeEach(() => {
   count += 1;
   name = `"made_${count}"`;
 });
-afterAll(async () => {
-  await connection.close();
-  await server.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => connection.close());
 
 const placeholder = "place";
 const oldest: Schema = { placeholder, text: "CREATE TABLE place.thing (a bigint)", upgrades: [] };

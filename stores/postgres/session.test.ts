@@ -2,10 +2,6 @@
 // that the database keeps it.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type Postgres, startPostgres } from "../../scripts/postgres.ts";
 import { Wire } from "../../server/nodes/testing/wire.ts";
 import type { Backend } from "../backend.ts";
 import { item, tally } from "../conformance/values.ts";
@@ -14,22 +10,15 @@ import { acknowledgedOf, fatesOf } from "./acknowledged.ts";
 import { Connection } from "./connection.ts";
 import { openPostgresStore } from "./store.ts";
 import { commit, failureOf, newStore } from "./testing/opened.ts";
+import { testServer } from "./testing/server.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "holdfast-session-"));
-chmodSync(folder, 0o755);
-let server: Postgres;
+const server = testServer();
 let admin: Connection;
 
 beforeAll(async () => {
-  // It is killed with its data at the end.
-  server = await startPostgres({ data: join(folder, "data"), settings: ["fsync=off"] });
   admin = await Connection.open({ url: server.url });
 });
-afterAll(async () => {
-  await admin.close();
-  await server.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => admin.close());
 
 /** Until the database says so. */
 async function until(condition: string): Promise<void> {

@@ -92,7 +92,7 @@ class PostgresStore implements Store {
 
   constructor(database: Database) {
     this.#database = database;
-    this.#reads = new Reads(database);
+    this.#reads = new Reads((text, values) => database.promptRows(text, values));
   }
 
   async load({ receipts } = { receipts: true }): Promise<Image> {

@@ -6,7 +6,7 @@ import { queueOf } from "../../../bench/cluster.ts";
 import { seededRandom } from "../../../engine/simulation/seeded-random.ts";
 import { checkOrder } from "../../../proof/check-order.ts";
 import { checkQueue } from "../../../proof/check-queue.ts";
-import { createQueues, deadQueueName } from "../../../proof/clients.ts";
+import { createQueues, deadQueueName, type Place } from "../../../proof/clients.ts";
 import { History } from "../../../proof/history.ts";
 import { Load } from "../../../proof/load.ts";
 
@@ -25,18 +25,24 @@ export interface Judged {
   readonly figures: Readonly<Record<string, number>>;
 }
 
-export async function underLoad(
-  cluster: Cluster,
-  disturb: (progress: Progress) => Promise<void>,
-): Promise<Judged> {
+/** One after the other. */
+function eachOf(cluster: Cluster): Place {
   let next = 0;
-  const address = {
+  return {
     get port(): Promise<number> {
       const { nodes } = cluster;
       next += 1;
       return Promise.resolve(nodes[next % nodes.length]?.port ?? 0);
     },
   };
+}
+
+/** `address`: where clients find the nodes; by itself they know each of them. */
+export async function underLoad(
+  cluster: Cluster,
+  disturb: (progress: Progress) => Promise<void>,
+  address: Place = eachOf(cluster),
+): Promise<Judged> {
   await createQueues(address, { partitions: 3, ...rules });
   const [node] = cluster.nodes;
   if (node !== undefined) await queueOf(node, deadQueueName).clear({ queue: true });

@@ -1,0 +1,35 @@
+// A PostgreSQL for the tests of one file: there before the first of them, and gone with its data
+// after the last.
+
+import { afterAll, beforeAll } from "bun:test";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Postgres, startPostgres } from "../../../scripts/postgres.ts";
+
+export interface TestServer {
+  readonly url: string;
+  /** Where its data is, with room for more. */
+  readonly folder: string;
+}
+
+export function testServer(): TestServer {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-postgres-"));
+  chmodSync(folder, 0o755);
+  let server: Postgres | null = null;
+  beforeAll(async () => {
+    // Its data need not outlive a crash.
+    server = await startPostgres({ data: join(folder, "data"), settings: ["fsync=off"] });
+  });
+  afterAll(async () => {
+    await server?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return {
+    folder,
+    get url() {
+      if (server === null) throw new Error("the database is there once the tests run");
+      return server.url;
+    },
+  };
+}
