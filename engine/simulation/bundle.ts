@@ -65,6 +65,15 @@ export const writtenFirst: Ending<Produced> = {
   value: { replayed: false, duplicates: [] },
 };
 
+/** Who can say what is the matter with queues. */
+export interface Witness {
+  readonly engine: Engine;
+  /** What it has seen; another one when it begins anew. */
+  readonly memory: { readonly since: number };
+  /** By its clock. */
+  readonly now: number;
+}
+
 /** A call that was started; `ending` is `null` while it waits. */
 export interface Started<T> {
   ending: Ending<T> | null;
@@ -75,6 +84,7 @@ export type Leased = Lease<readonly LeasedItem[]>;
 export class Bundle {
   clock = new VirtualClock(start);
   #engine: Engine | null = null;
+  #memory = { since: start };
   #clients = 0;
   readonly notices: Notice[] = [];
   readonly #options: SetupOptions;
@@ -92,6 +102,11 @@ export class Bundle {
   get engine(): Engine {
     if (this.#engine === null) throw new Error("the engine is not open");
     return this.#engine;
+  }
+
+  /** `null`: nobody is there to say it. */
+  get witness(): Witness | null {
+    return { engine: this.engine, memory: this.#memory, now: this.clock.now() };
   }
 
   /** What a shard's store is told. */
@@ -161,6 +176,7 @@ export class Bundle {
       }),
     });
     this.#engine = this.#options.watching?.(engine) ?? engine;
+    this.#memory = { since: now };
   }
 
   /** What the stores hold once a process was killed is no business of what is left of it. */
@@ -236,7 +252,7 @@ export class Bundle {
 
   /** Ready items of a queue that a clear has taken, and that are stored in memory all the same. */
   clearing(queue: string): number {
-    const entries = this.#images.flatMap(({ catalog }) => [...catalog.values()]);
+    const entries = this.images.flatMap(({ catalog }) => [...catalog.values()]);
     const places = entries
       .filter(({ definition, deleting }) => definition.name === queue && !deleting)
       .flatMap((entry) => entry.places.filter(({ state }) => state === "active"));

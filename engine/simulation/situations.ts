@@ -180,6 +180,15 @@ export const nodeSituationNames = [
   "an item is offered again that was redriven",
   "a history is told from beginning to end",
   "a history leads into a dead queue",
+  "a queue is explained: shard_down",
+  "a queue is explained: nobody_asks",
+  "a queue is explained: leases_lapse",
+  "a queue is explained: dead_items",
+  "a queue is explained: paused",
+  "a queue is explained: at_leased_max",
+  "a queue is explained: at_lease_rate",
+  "a queue is explained: all_leased",
+  "a queue is explained: all_scheduled",
 ] as const;
 
 export type Situation = (typeof situationNames)[number] | (typeof nodeSituationNames)[number];

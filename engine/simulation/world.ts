@@ -55,6 +55,8 @@ export interface Setting {
   readonly calm: () => Promise<void>;
   /** The same, until the end. */
   readonly rest: () => void;
+  /** Nothing is wrong, or was a moment ago. */
+  readonly isCalm: () => boolean;
   readonly quiet: typeof usualQuiet;
   /** How far the engine's time may be behind the world's. */
   readonly behindMs: number;
@@ -176,14 +178,7 @@ export class World {
     });
     this.#watch = new Watch(options.situations, this.parameters.bounds.sweepItemsMax);
     this.histories = new Histories(this.situations, () => this.earliest);
-    this.explanations = new Explanations({
-      auditor: this.auditor,
-      situations: this.situations,
-      queues: this.parameters.queues,
-      stores: () => this.#stores,
-      clearing: (queue) => (this.parameters.syncsLater ? 0 : this.bundle.clearing(queue)),
-      now: () => this.now,
-    });
+    this.explanations = this.#explanations();
     this.bundle =
       options.setting?.bundle(this) ??
       new Bundle({
@@ -230,6 +225,20 @@ export class World {
     });
     this.tasks = this.#taskCalls();
     this.#watchStores();
+  }
+
+  #explanations(): Explanations {
+    return new Explanations({
+      auditor: this.auditor,
+      situations: this.situations,
+      queues: this.parameters.queues,
+      stores: () => this.#stores,
+      clearing: (queue) => (this.parameters.syncsLater ? 0 : this.bundle.clearing(queue)),
+      witness: () => this.bundle.witness,
+      faults: () => this.auditor.faults + this.bundle.downs,
+      hasNodes: this.#options.setting !== undefined,
+      now: () => this.now,
+    });
   }
 
   #taskCalls(): TaskCalls {
@@ -321,10 +330,10 @@ export class World {
     const isHealthy = !isSlow && status.shards.every(isUp);
     if (isHealthy) this.auditor.rested();
     if (isHealthy && this.parameters.weights.task > 0) this.tasks.watch();
-    // Of several nodes one explains and counts, and begins anew when it is another.
-    if (this.#options.setting !== undefined) return;
-    this.explanations.check(engine, { status, isHealthy });
-    if (!isHealthy) return;
+    const { setting } = this.#options;
+    this.explanations.check({ isCalm: setting?.isCalm() ?? !isSlow });
+    // Of several nodes one counts, and begins anew when it is another.
+    if (!isHealthy || setting !== undefined) return;
     this.#isUncounted ||= downs > this.#downsBefore || this.auditor.damagedCount > 0;
     this.#ledger.check(status, !this.#isUncounted);
   }

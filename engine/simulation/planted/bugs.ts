@@ -976,6 +976,13 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "    this.#since = Math.min(0, now);",
   },
   {
+    name: "of several nodes, the owner tells the next lapse of a queue as its last",
+    file: "queue.ts",
+    ofNodes: true,
+    from: "if (nextLapseAt !== null && nextLapseAt < next) next = nextLapseAt;",
+    to: "if (nextLapseAt !== null && !(nextLapseAt <= next && next < Number.POSITIVE_INFINITY)) next = nextLapseAt;",
+  },
+  {
     name: "an owner goes by its own machine's clock",
     file: "simulation/host.ts",
     ofNodes: true,

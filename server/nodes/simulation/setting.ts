@@ -177,4 +177,8 @@ class NodesSetting implements Setting {
   rest(): void {
     this.#inTrouble.rest();
   }
+
+  isCalm(): boolean {
+    return this.#inTrouble.isOver;
+  }
 }
