@@ -692,7 +692,7 @@ export class Auditor {
     item.reason = reason;
     item.mayBeReasons.clear();
     // One that is under way may still come to it.
-    if (isConcerned(item, "reject")) item.mayBeReasons.add(handReason);
+    if (isConcerned(item, "reject", "retry")) item.mayBeReasons.add(handReason);
     const isDead = place.name !== produce.queue;
     if ((death !== undefined) !== isDead || (isDead && queue !== produce.queue)) {
       throw new Violation("I19", `${key} is in ${place.name}; it died ${death} in ${queue}`);
@@ -783,6 +783,7 @@ export class Auditor {
       throw new Violation("I6", `${key} was offered again after it was given up`);
     }
     if (grant === null || grant.isOver || item.mayBeRetried) return;
+    if (isConcerned(item, "retry")) return;
     // Given back at a node that has not answered yet.
     if (this.#hasNodes && item.open > 0) return;
     if (grant.deadline > at) {
@@ -1001,7 +1002,7 @@ export class Auditor {
     if (grant !== null) grant.isOver = true;
     item.reason = how?.reason ?? item.reason;
     item.mayBeReasons.clear();
-    if (isConcerned(item, "reject")) item.mayBeReasons.add(handReason);
+    if (isConcerned(item, "reject", "retry")) item.mayBeReasons.add(handReason);
     if (how?.dead === true && place.deadQueue === "") {
       throw new Violation("I3", `${item.key} was given up where nothing keeps it`);
     }
@@ -1279,7 +1280,7 @@ function concern(item: Tracked, task: TaskCall): void {
   item.tasks.push(task);
   if (task.action === "redrive") item.redrivenMax += 1;
   if (task.action === "promote") item.notBefore = 0;
-  if (task.action === "reject") mayGive(item, handReason);
+  if (task.action === "reject" || task.action === "retry") mayGive(item, handReason);
 }
 
 /** Whoever gives it back may say why. */

@@ -41,6 +41,8 @@ export interface Parameters {
   readonly repeats: boolean;
   /** Every other client that leaves asks again at once, on another connection. */
   readonly returns?: true;
+  /** Some tasks take back what clients hold. */
+  readonly takesBack?: true;
   /** How often each kind of event is chosen, against the others. */
   readonly weights: {
     readonly produce: number;
@@ -110,7 +112,7 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const isWhole = [3, 8, 17].includes(seed % 19) || seed % 57 === 42;
   const whole = isWhole ? transacting(unique, seed % 3) : unique;
   const looked = seed % 11 === 4 ? lookedInto(whole, Math.floor(seed / 11)) : whole;
-  const repaired = [6, 13].includes(seed % 17) ? repairing(looked) : looked;
+  const repaired = [6, 13].includes(seed % 17) ? repairing(looked, seed) : looked;
   // No pause concerns them.
   const isImporting = seed % 23 === 7 && repaired.weights.pause === 0;
   const imported = isImporting ? importing(repaired) : repaired;
@@ -155,12 +157,13 @@ export function lookedInto(parameters: Parameters, which: number): Parameters {
 }
 
 /** A world in which items die, and tasks go through them and what waits, across kills. */
-export function repairing(parameters: Parameters): Parameters {
+export function repairing(parameters: Parameters, which: number): Parameters {
   const { weights, queues } = parameters;
   const { kill, storeFault, retry, pass } = weights;
   const faults = { kill: Math.max(3, kill), storeFault: Math.max(4, storeFault) };
   return {
     ...parameters,
+    ...(which % 4 === 3 && { takesBack: true }),
     scheduled: Math.max(300, parameters.scheduled),
     queues: queues.map((one) => (one.name === "work" ? { ...one, maxAttempts: 2 } : one)),
     weights: {

@@ -243,6 +243,7 @@ export class World {
 
   #taskCalls(): TaskCalls {
     return new TaskCalls({
+      takesBack: this.parameters.takesBack === true,
       chance: this.#chance,
       auditor: this.auditor,
       situations: this.situations,
