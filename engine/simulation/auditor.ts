@@ -1,7 +1,8 @@
 // Checks every answer of a simulated world against what the promises allow. It
 // sees calls, answers and the clock; of the engine's inside it knows nothing, so
 // it cannot share a mistake with it. The invariants' numbers are those of the
-// report (I1 to I13, I15, I17, I19, I20, I22; I16 is that of `repeats.ts`, I18 that of `explanations.ts`, I21 that of `histories.ts` and `finds.ts`).
+// report (I1 to I13, I15, I17, I19, I20, I22; I16 is that of `repeats.ts`, I18 that of `explanations.ts`, I21 that of `histories.ts` and `finds.ts`,
+// I23 that of `advances.ts`).
 
 import type { Extended, LeasedItem, Payload, Produced, RetryItem, Transacted } from "../api.ts";
 import { parseRate } from "../lease-rate.ts";

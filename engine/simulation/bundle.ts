@@ -16,6 +16,7 @@ import type {
   QueueSettings,
   TaskInfo,
 } from "../api.ts";
+import { TestClock } from "../clock.ts";
 import { readLeased, renderLeased } from "../codec.ts";
 import { type Notice, openEngine } from "../engine.ts";
 import { type ErrorCode, QueueError } from "../errors.ts";
@@ -42,6 +43,8 @@ export interface SetupOptions {
   readonly turnLimits?: TurnLimits;
   /** Stores sync some events after a commit, and those in memory lose in a power cut what was not synced. */
   readonly syncsLater?: boolean;
+  /** Its queues go by a test clock, and what waits by the clock of the bundle. */
+  readonly hasTestClock?: boolean;
   /** Given each engine that is opened, returns what is to be used in its place. */
   readonly watching?: (engine: Engine) => Engine;
   /** Called after each commit with what the shard has in memory, and the store below its faults. */
@@ -83,6 +86,7 @@ export type Leased = Lease<readonly LeasedItem[]>;
 
 export class Bundle {
   clock = new VirtualClock(start);
+  #testClock: TestClock | null = null;
   #engine: Engine | null = null;
   #memory = { since: start };
   #clients = 0;
@@ -106,7 +110,12 @@ export class Bundle {
 
   /** `null`: nobody is there to say it. */
   get witness(): Witness | null {
-    return { engine: this.engine, memory: this.#memory, now: this.clock.now() };
+    return { engine: this.engine, memory: this.#memory, now: this.now };
+  }
+
+  /** By the clock of the queues. */
+  get now(): number {
+    return (this.#testClock ?? this.clock).now();
   }
 
   /** What a shard's store is told. */
@@ -151,8 +160,9 @@ export class Bundle {
 
   /** The same without letting anything happen after it. */
   async opening({ now = this.clock.now() }: { now?: number } = {}): Promise<void> {
-    const clock = new VirtualClock(now);
-    this.clock = clock;
+    this.clock = new VirtualClock(now);
+    this.#testClock = this.#options.hasTestClock === true ? new TestClock(this.clock, now) : null;
+    const clock = this.#testClock ?? this.clock;
     const kills = this.#kills;
     const { shardCount = 1, waitingLeasesMax, turnLimits = limits, observe } = this.#options;
     const engine = await openEngine({

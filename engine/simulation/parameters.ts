@@ -41,6 +41,8 @@ export interface Parameters {
   readonly repeats: boolean;
   /** Every other client that leaves asks again at once, on another connection. */
   readonly returns?: true;
+  /** Its queues go by a test clock. */
+  readonly hasTestClock?: true;
   /** Some tasks take back what clients hold. */
   readonly takesBack?: true;
   /** How often each kind of event is chosen, against the others. */
@@ -116,7 +118,9 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   // No pause concerns them.
   const isImporting = seed % 23 === 7 && repaired.weights.pause === 0;
   const imported = isImporting ? importing(repaired) : repaired;
-  const crowded = isCrowded(seed) ? crowding(imported) : imported;
+  const isTested = seed % 29 === 12 && imported.weights.pause === 0;
+  const tested = isTested ? onTestClock(imported) : imported;
+  const crowded = isCrowded(seed) ? crowding(tested) : tested;
   // Few have as much on its way as makes a second message; in these, anything does.
   const secondMessageWeightMin = seed % 2 === 0 ? limits.secondMessageWeightMin : 1;
   return {
@@ -127,7 +131,19 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
 }
 
 function isCrowded(seed: number): boolean {
-  return seed % 23 === 6;
+  return seed % 23 === 6 && seed % 29 !== 12;
+}
+
+/** A world in which time goes by advances. A store that waits would have them wait. */
+function onTestClock(parameters: Parameters): Parameters {
+  const { weights } = parameters;
+  const noFaults = { storeFault: 0, slow: 0, damage: 0 };
+  return {
+    ...parameters,
+    hasTestClock: true,
+    isAway: false,
+    weights: { ...weights, ...noFaults, leap: Math.max(2, weights.leap) },
+  };
 }
 
 /** A world in which more comes than goes for minutes, and clears take their time. */

@@ -85,6 +85,7 @@ export const situationNames = [
   "time passes while the process is down",
   "an item dies at a start, behind others on their way to the same shard",
   "days pass at once",
+  "a test clock is advanced",
   "a damaged item is set aside",
   "a partition drains and goes",
   "partitions are added",

@@ -6,6 +6,7 @@
 import type { Backend } from "../../stores/backend.ts";
 import type { Imported, LeaseRequest, Outcome, Produced, Repeatable, RetryItem } from "../api.ts";
 import { limits } from "../limits.ts";
+import { Advances } from "./advances.ts";
 import { Auditor, Violation } from "./auditor.ts";
 import { Bundle, type Ending, type Leased, start } from "./bundle.ts";
 import { Chance } from "./chance.ts";
@@ -118,6 +119,9 @@ export class World {
   readonly explanations: Explanations;
   readonly #transacts: Transacts;
   readonly tasks: TaskCalls;
+  readonly #advances: Advances;
+  /** It may be killed by what it does next. */
+  #isDying = false;
   /** Something may have become of items that no shard tells. */
   #isUncounted = false;
   readonly #open = new Set<Open>();
@@ -186,6 +190,7 @@ export class World {
         seed: options.seed,
         waitingLeasesMax: 50,
         syncsLater: this.parameters.syncsLater,
+        hasTestClock: this.parameters.hasTestClock === true,
         turnLimits: { ...limits, ...this.parameters.bounds },
         ...(options.openStore === undefined ? {} : { openStore: options.openStore }),
         watching: (engine) => {
@@ -224,6 +229,10 @@ export class World {
       told,
     });
     this.tasks = this.#taskCalls();
+    const { situations } = options;
+    this.#advances = new Advances({
+      ...{ situations, bundle: () => this.bundle, say: (event) => this.say(event) },
+    });
     this.#watchStores();
   }
 
@@ -272,7 +281,7 @@ export class World {
   }
 
   get now(): number {
-    return this.bundle.clock.now();
+    return this.bundle.now;
   }
 
   /** No engine has an earlier time than this. */
@@ -316,9 +325,16 @@ export class World {
   }
 
   async pass(ms: number): Promise<void> {
+    await this.#advance(ms);
     await this.bundle.clock.advance(ms);
     this.#elapsed += ms;
     this.#rested();
+  }
+
+  /** Of a test clock: all else stands still meanwhile. */
+  async #advance(ms: number): Promise<void> {
+    if (this.parameters.hasTestClock !== true || ms === 0) return;
+    await this.#advances.advance(ms, { isDying: this.#isDying });
   }
 
   /** Where no store keeps them waiting, all messages have arrived once the clock has settled. */
@@ -397,7 +413,9 @@ export class World {
   async #leap(): Promise<void> {
     // A shard asks a full disk for room once a second, and days have many of those.
     this.#heal();
-    await this.pass(this.#chance.one([minute, 20 * minute, 61 * minute, day, 31 * day]));
+    const ms = this.#chance.one([minute, 20 * minute, 61 * minute, day, 31 * day]);
+    if (this.parameters.hasTestClock === true && this.#chance.hits(500)) await this.#advance(ms);
+    else await this.pass(ms);
     this.situations.reached("days pass at once");
   }
 
@@ -421,14 +439,14 @@ export class World {
     timeoutMs = Number.POSITIVE_INFINITY,
   ): void {
     this.#calls += 1;
-    const deadline = this.now + timeoutMs;
+    const deadline = this.bundle.clock.now() + timeoutMs;
     const open: Open = { what, lost: () => ended(null) };
     this.#open.add(open);
     const end = (ending: Ending<T>): void => {
       if (!this.#open.delete(open)) return;
       try {
         // A node that is stopped answers when it goes on.
-        const isLate = this.now > deadline && this.#options.setting === undefined;
+        const isLate = this.bundle.clock.now() > deadline && this.#options.setting === undefined;
         if (isLate) throw new Violation("I11", `a ${what} is answered late`);
         const isUnknown = !ending.ok && ending.code === "unknown";
         if (!ending.ok && ending.message.includes("no node has the shards")) {
@@ -1006,6 +1024,7 @@ export class World {
       const applied = this.#chance.hits(500);
       this.say(`the process dies ${applied ? "after" : "before"} a commit of store ${shard}`);
       this.bundle.store(shard).killAt({ commitsBefore: this.#chance.below(3), applied });
+      this.#isDying = true;
       this.#transactInto();
       if (this.#chance.hits(500)) this.produce();
       if (this.#chance.hits(500)) this.complete();
@@ -1045,6 +1064,7 @@ export class World {
       this.situations.reached("the power is cut before a sync");
     }
     this.#slow = false;
+    this.#isDying = false;
     this.auditor.restarted();
     this.#watch.killed(this.bundle.images);
     this.#lose();
@@ -1054,7 +1074,8 @@ export class World {
     }
     if (this.#chance.hits(100)) await this.#cannotOpen();
     const isBack = this.#chance.hits(200);
-    const now = this.now - (isBack ? this.#chance.one([1, minute, day]) : -this.#away());
+    const now =
+      this.bundle.clock.now() - (isBack ? this.#chance.one([1, minute, day]) : -this.#away());
     if (isBack) this.situations.reached("the clock was set back at a restart");
     this.#heal();
     await this.bundle.open({ now });

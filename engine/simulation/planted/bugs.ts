@@ -841,6 +841,27 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "if (!item.retried) partition.dueTimes.add(item.dueAt);",
   },
   {
+    name: "an advance is answered before all is done that is due",
+    file: "advance.ts",
+    firstSeed: 12,
+    from: "const next = await this.#settle(deadline, isLast);\n      if (isLast) return clock.now();",
+    to: "if (isLast) return clock.now();\n      const next = await this.#settle(deadline, isLast);",
+  },
+  {
+    name: "an advance goes on while something is due still",
+    file: "advance.ts",
+    firstSeed: 12,
+    from: "if (next > now && (isQuiet || rounds >= limits.advanceRoundsMax)) return next;",
+    to: "if (next > now || isQuiet || rounds >= limits.advanceRoundsMax) return next;",
+  },
+  {
+    name: "an advance goes a millisecond too far",
+    file: "advance.ts",
+    firstSeed: 12,
+    from: "clock.raise(Math.min(next, target));",
+    to: "clock.raise(Math.min(next + 1, target + 1));",
+  },
+  {
     name: "a commit does not look at the row before it",
     file: "simulation/database.ts",
     ofNodes: true,
