@@ -84,7 +84,7 @@ test("items find: which, and why they failed; up to a limit, which it says", asy
   const some = await run(["items", "find", dead.name, "-n", "1"]);
   expect(some.out).toEndWith("1 item found among 1; there may be more\n");
   expect((await run(["items", "find", queue.name, "--state", "leased"])).out).toBe(
-    "0 items found among 1; all there are\n",
+    "0 items found among 0; all there are\n",
   );
 });
 
@@ -351,9 +351,27 @@ test("repair: what waits is promoted, rejected with a reason, or removed", async
   expect(await dead.inspect()).toMatchObject({ queued: 0 });
 });
 
+test("repair: what a client holds is given back, and nobody is asked for a filter", async () => {
+  const { queue } = await setup();
+  const lease = await queue.lease({ clientId: "worker-7" });
+  const retry = ["repair", queue.name, "retry", "--holder", "worker-7"];
+  expect((await run([...retry, "--dry-run"])).out).toBe(
+    `1 item of ${queue.name} would be given back\n`,
+  );
+  const taken = await run([...retry, "--because", "gone", "--yes", "--follow"]);
+  expect(taken.out).toContain("1 of 1 item given back");
+  const { items } = await json("items", "find", queue.name, "--reason", "gone");
+  expect(items).toMatchObject([{ state: "ready", attempts: 1, origin_id: lease?.items[0]?.id }]);
+});
+
 test.each<[readonly string[], keyof typeof exitCodes, string]>([
-  [["repair", "none", "delete", "--yes"], "usage", "expected ids, a filter, --state or --all"],
-  [["repair", "none", "burn", "--all"], "usage", "promote, reject, delete"],
+  [
+    ["repair", "none", "delete", "-y"],
+    "usage",
+    "expected ids, a filter, --state, --holder or --all",
+  ],
+  [["repair", "none", "retry", "--holder", "x", "-y"], "refused", "no such queue named 'none'"],
+  [["repair", "none", "burn", "--all"], "usage", "promote, reject, retry, delete"],
   [["repair", "none", "delete", "--all", "--dry-run"], "refused", "no such queue named 'none'"],
   [["items", "find", "none"], "refused", "no such queue named 'none'"],
   [["items", "find", "none", "--state", "lost"], "usage", "--state"],

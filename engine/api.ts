@@ -532,7 +532,7 @@ export interface Grouped extends Found<Group> {
   readonly others: number;
 }
 
-/** Which items of a queue a task goes through; nobody holds them. */
+/** Which items of a queue a task goes through; but for a `retry` nobody holds them. */
 export interface TaskRequest extends Repeatable {
   readonly queue: string;
   /** Up to 1,000; absent = all that the filter means. */
@@ -558,15 +558,18 @@ export interface RedriveRequest extends TaskRequest {
 
 /**
  * `promote`: scheduled ones are ready at once. `reject`: they go to the dead queue, as if a consumer
- * had given them up. `delete`: they are removed.
+ * had given them up. `retry`: leased ones go back, as if their holder had retried them, and it can
+ * complete them no more. `delete`: they are removed.
  */
-export type Repair = "promote" | "reject" | "delete";
+export type Repair = "promote" | "reject" | "retry" | "delete";
 
 export interface RepairRequest extends TaskRequest {
   readonly action: Repair;
-  /** Those alone that are so; absent = both, and of a `promote` the scheduled ones. */
-  readonly state?: IdleState | null;
-  /** Of a `reject`: why; up to 1,024 bytes. */
+  /** Those alone that are so; absent = all that nobody holds, of a `promote` the scheduled ones. */
+  readonly state?: ItemState | null;
+  /** Of a `retry`: the client that holds them, as it named itself; absent = whoever does. */
+  readonly holder?: string;
+  /** Of a `reject` or a `retry`: why; up to 1,024 bytes. */
   readonly reason?: string;
 }
 
@@ -598,6 +601,8 @@ export interface TaskInfo {
   readonly queue: string;
   /** Of a redrive; `""` = each item to where it came from. */
   readonly to: string;
+  /** Of a retry; `""` = whoever holds them. */
+  readonly holder: string;
   readonly filter: Filter;
   /** 0 = as fast as it goes. */
   readonly perSecond: number;
@@ -605,7 +610,7 @@ export interface TaskInfo {
   readonly matched: number;
   /** Items with which it was done. */
   readonly moved: number;
-  /** Left where they are: the queue that they were to go to is not there any more. */
+  /** Left where they are: the queue that they would go to is not there, or not any more. */
   readonly skipped: number;
   /** Who asked for it; `""` = nobody said. */
   readonly by: string;
@@ -908,7 +913,10 @@ export interface Engine<Items = readonly LeasedItem[]> {
    * along. Returns once that is certain to be done; the task does it, also across restarts.
    */
   redrive(request: RedriveRequest): Promise<TaskBegun>;
-  /** Changes items that nobody holds, whatever their attempts; as a task, like `redrive`. */
+  /**
+   * Changes items that nobody holds, whatever their attempts, or takes them from who does; as a
+   * task, like `redrive`.
+   */
   repair(request: RepairRequest): Promise<TaskBegun>;
   /** Newest first, ended ones included. */
   listTasks(queue?: string): readonly TaskInfo[];

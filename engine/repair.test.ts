@@ -1,4 +1,5 @@
-// Repairs: waiting items are promoted, rejected or deleted, and what somebody holds is left alone.
+// Repairs: waiting items are promoted, rejected or deleted, and what somebody holds is left alone,
+// or taken back.
 
 import { expect, test } from "bun:test";
 import type { RepairRequest } from "./api.ts";
@@ -117,6 +118,130 @@ test.each(["reject", "delete"] as const)(
   },
 );
 
+async function holding(bundle: Bundle, clientId: string, batchSize: number) {
+  return await bundle.lease("orders", { clientId, batchSize });
+}
+
+test("repair: what a client holds is taken back with its attempt, and from nobody else", async () => {
+  const bundle = await setupQueues();
+  await bundle.produce("orders", "a", "b", "c", "d");
+  const dead = await holding(bundle, "worker-7", 2);
+  const alive = await holding(bundle, "worker-8", 1);
+  const taken = { action: "retry", holder: "worker-7", reason: "its machine burnt" } as const;
+  expect(await repair(bundle, { ...taken, dryRun: true })).toMatchObject({ matched: 2 });
+  const { taskId } = await repair(bundle, { ...taken, state: "leased", expect: 2 });
+  expect(await bundle.ended(taskId)).toMatchObject({
+    ...{ action: "retry", holder: "worker-7", state: "done", moved: 2, skipped: 0 },
+  });
+  expect(await bundle.complete(dead)).toMatchObject({ ok: false, code: "refused" });
+  expect(await bundle.complete(alive)).toMatchObject({ ok: true });
+  const { items } = await holding(bundle, "worker-9", 3);
+  expect(items.map(({ attempts, past }) => [attempts, past?.reason])).toEqual([
+    [1, undefined],
+    [2, "its machine burnt"],
+    [2, "its machine burnt"],
+  ]);
+  const { history } = await bundle.run(() => bundle.engine.explainItem(String(items[1]?.id)));
+  expect(history.map(({ what, by }) => [what, by])).toEqual([
+    ["produced", ""],
+    ["leased", "worker-7"],
+    ["retried", ""],
+    ["leased", "worker-9"],
+  ]);
+  const gauges = bundle.engine.status().queues.find(({ queue }) => queue === "orders");
+  expect(gauges?.counters).toMatchObject({ retried: 2, lapsed: 0 });
+});
+
+test("repair: taken back are those that a filter or ids mean, whoever holds them", async () => {
+  const bundle = await setupQueues(2, 2);
+  await bundle.produce("orders", "a", "b");
+  await bundle.produce("orders", "c", "d");
+  await bundle.createQueue({ name: "other" });
+  await bundle.produce("other", "x");
+  const held = [await holding(bundle, "one", 2), await holding(bundle, "two", 2)];
+  const [x] = (await bundle.lease("other")).items;
+  const ids = held.map(({ items }) => String(items[0]?.id));
+  const named = await repair(bundle, { action: "retry", ids: [...ids, String(x?.id)] });
+  expect(named.matched).toBe(2);
+  await bundle.ended(named.taskId);
+  const left = (await found(bundle, "orders")).filter(({ state }) => state === "leased");
+  expect(texts(left)).toEqual(["b", "d"]);
+  const none = { action: "retry", filter: { kind: "none" } } as const;
+  expect(await repair(bundle, none)).toMatchObject({ matched: 0 });
+  // The lease that runs counts, as it does in a search.
+  const tried = { action: "retry", filter: { attemptsMin: 1 } } as const;
+  await bundle.ended((await repair(bundle, tried)).taskId);
+  expect((await found(bundle, "orders")).map(({ state }) => state)).toEqual(
+    Array.from({ length: 4 }, () => "ready"),
+  );
+});
+
+test("repair: taken back in the last attempt, an item dies, or stays where nothing would keep it", async () => {
+  const bundle = await setupQueues();
+  for (const deadQueue of ["dead", ""]) {
+    await bundle.run(() =>
+      bundle.engine.updateQueue({ name: "orders", maxAttempts: 1, deadQueue }),
+    );
+    await bundle.produce("orders", "a");
+    const lease = await holding(bundle, "worker-7", 1);
+    const taken = { action: "retry", holder: "worker-7", reason: "gone" } as const;
+    const info = await bundle.ended((await repair(bundle, taken)).taskId);
+    expect(info).toMatchObject(deadQueue === "" ? { moved: 0, skipped: 1 } : { moved: 1 });
+    expect((await bundle.complete(lease)).ok).toBe(deadQueue === "");
+  }
+  const [died, ...more] = await found(bundle, "dead");
+  expect(died?.past).toMatchObject({ death: "failed", reason: "gone", attempts: 1 });
+  expect(more).toEqual([]);
+});
+
+test("repair: for what is held nobody looks through what waits behind it", async () => {
+  const bundle = await setupQueues();
+  await bundle.produceMany("orders", 3_000);
+  await holding(bundle, "worker-7", 5);
+  const held = { queue: "orders", pivot: "", limit: 10, filter: {} };
+  const request = { ...held, state: "leased", holder: "worker-7" } as const;
+  const all = await bundle.run(() => bundle.engine.findItems(request));
+  expect([all.found.length, all.looked, all.nextPivot]).toEqual([5, 5, ""]);
+  const newest = { ...request, order: "newest" } as const;
+  const back = await bundle.run(() => bundle.engine.findItems(newest));
+  expect([back.found.length, back.looked, back.nextPivot]).toEqual([5, 5, ""]);
+});
+
+test.each(Array.from({ length: 20 }, (_, seed) => seed))(
+  "repair: what is taken back while shards fail is ready or held, and in one place; seed %p",
+  async (seed) => {
+    const random = seededRandom(seed);
+    const shards = 1 + (seed % 2);
+    const bundle = await setupQueues(shards, 2);
+    await bundle.run(() =>
+      bundle.engine.updateQueue({ name: "orders", leaseTimeoutMs: 10 * hour }),
+    );
+    const payloads = Array.from({ length: 40 }, (_, index) => String(index).padStart(4, "0"));
+    for (let from = 0; from < 40; from += 10) {
+      await bundle.produce("orders", ...payloads.slice(from, from + 10));
+      await holding(bundle, "worker-7", 8);
+    }
+    const request = { queue: "orders", action: "retry", filter: {}, requestKey: "k" } as const;
+    await bundle.begin(() => bundle.engine.repair({ ...request, perSecond: 7 }));
+    for (let round = 0; round < 4; round += 1) {
+      await bundle.clock.advance(random.below(2 * second));
+      const shard = random.below(shards);
+      if (random.below(2) === 0) {
+        bundle.store(shard).fail({ fault: "failed", applied: random.below(2) === 0 });
+      } else await bundle.restart();
+      await bundle.clock.advance(random.below(3 * second));
+      bundle.store(shard).heal();
+    }
+    const again = await bundle.run(() => bundle.engine.repair({ ...request, perSecond: 7 }));
+    const info = await bundle.ended(again.taskId);
+    await bundle.clock.advance(minute);
+    const all = await found(bundle, "orders");
+    expect(texts(all)).toEqual(payloads);
+    expect(all.filter(({ state }) => state === "leased")).toEqual([]);
+    expect(info.moved).toBe(32);
+  },
+);
+
 test("repair: nothing is lost by a reject where the dead queue is gone meanwhile", async () => {
   const bundle = await setupQueues();
   await bundle.produce("orders", "a", "b", "c");
@@ -185,14 +310,19 @@ test.each<[Partial<RepairRequest>, string]>([
     { filter: {}, requestKey: "" },
     'idempotency key is invalid; expected 1 to 255 visible ASCII characters, got ""',
   ],
-  [{}, "repair is invalid; expected ids or a filter, got neither"],
+  [{}, "repair is invalid; expected ids, a filter or a holder, got none of them"],
+  [{ holder: "worker-7" }, "holder is invalid; only leased items have one, got it with 'delete'"],
+  [
+    { action: "retry", state: "ready", filter: {} },
+    "state is invalid; expected 'leased' for 'retry', got 'ready'",
+  ],
   [
     { ids: [`1${"z".repeat(26)}`], filter: {} },
     "repair is invalid; expected ids or a filter, got both",
   ],
   [
     { action: "promote", state: "ready", filter: {} },
-    "state is invalid; only scheduled items can be promoted, got 'ready'",
+    "state is invalid; expected 'scheduled' for 'promote', got 'ready'",
   ],
   [{ filter: {}, reason: "why" }, "reason is invalid; it cannot be said of a 'delete'"],
   [

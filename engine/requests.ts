@@ -225,8 +225,9 @@ export const requests = {
   redrive: object<api.RedriveRequest>({ ...task, to: optional(text) }),
   repair: object<api.RepairRequest>({
     ...task,
-    action: word("promote", "reject", "delete"),
-    state: optional(nullable(word("ready", "scheduled"))),
+    action: word("promote", "reject", "retry", "delete"),
+    state: optional(nullable(word("ready", "leased", "scheduled"))),
+    holder: optional(text),
     reason: optional(text),
   }),
   groupItems: object<api.GroupsRequest>({

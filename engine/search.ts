@@ -120,10 +120,13 @@ export class Search {
     {
       filter,
       states,
+      holder,
       spans,
     }: {
       readonly filter: Filter;
-      readonly states: readonly api.IdleState[];
+      readonly states: readonly api.ItemState[];
+      /** `""` = whoever holds them, or nobody. */
+      readonly holder: string;
       readonly spans: ReadonlyMap<number, Marks> | null;
     },
   ): Promise<ReadonlyMap<string, number>> {
@@ -134,14 +137,15 @@ export class Search {
         counts.set(origin, (counts.get(origin) ?? 0) + count);
       }
     };
-    if (spans !== null) await this.#countIn(spans, filter, add);
-    else for (const state of states) await this.#countAll(queue, { filter, state }, add);
+    const meant = { filter, ...(holder && { holder }) };
+    if (spans !== null) await this.#countIn(spans, meant, add);
+    else for (const state of states) await this.#countAll(queue, { ...meant, state }, add);
     return counts;
   }
 
   async #countAll(
     queue: LogicalQueue,
-    meant: { readonly filter: Filter; readonly state: api.IdleState },
+    meant: Pick<Find, "filter" | "holder" | "state">,
     add: (groups: readonly Group[]) => void,
   ): Promise<void> {
     const walk: Walk = {
@@ -160,14 +164,20 @@ export class Search {
 
   async #countIn(
     marks: ReadonlyMap<number, Marks>,
-    filter: Filter,
+    meant: Pick<Find, "filter" | "holder">,
     add: (groups: readonly Group[]) => void,
   ): Promise<void> {
-    for (const [shard, { spans }] of marks) {
+    for (const [shard, { spans, states }] of marks) {
       for (const { slot, aside, next: from, before } of spans) {
-        const state = aside ? "scheduled" : "ready";
+        const state = states.find((one) => (one === "scheduled") === aside) ?? null;
         const span = { slot, aside, before, limit: 1, looks: limits.findTurnLooks } as const;
-        const request = { kind: "find", filter, state, payloadHead: 0, by: "originQueue" } as const;
+        const request = {
+          kind: "find",
+          ...meant,
+          state,
+          payloadHead: 0,
+          by: "originQueue",
+        } as const;
         for (let next: number | null = from; next !== null; ) {
           const piece = { ...request, ...span, from: next };
           const found = await this.#ask(shard, piece, this.#timing());

@@ -17,7 +17,7 @@ import type { LogicalQueue } from "./queue.ts";
 import type { Search } from "./search.ts";
 import type { Marks, Progress } from "./shard/task.ts";
 import { type Deed, nothingMore, type TaskPiece } from "./shard/task-piece.ts";
-import { checkRepair, checkTask } from "./validate.ts";
+import { checkRepair, checkTask, repairStates } from "./validate.ts";
 
 /** What a task is, as the first shard keeps it. */
 interface Definition {
@@ -27,8 +27,10 @@ interface Definition {
   readonly queueId: number;
   /** Of a redrive; `""` = each item goes to where it came from. */
   readonly to: string;
-  /** Of a reject; `""` = none was given. */
+  /** Of a reject or a retry; `""` = none was given. */
   readonly reason: string;
+  /** Of a retry; `""` = whoever that is. */
+  readonly holder: string;
   readonly filter: Filter;
   readonly limit: number;
   readonly perSecond: number;
@@ -45,8 +47,8 @@ interface Definition {
 }
 
 /** What is to be done, and with which items. */
-interface Plan extends Pick<Definition, "action" | "to" | "reason"> {
-  readonly states: readonly api.IdleState[];
+interface Plan extends Pick<Definition, "action" | "to" | "reason" | "holder"> {
+  readonly states: readonly api.ItemState[];
 }
 
 interface Running {
@@ -125,18 +127,18 @@ export class Tasks {
     checkTask(request, "redrive");
     const { to = "" } = request;
     if (to !== "") this.#options.catalog.find(to);
-    return this.#start(queue, request, { action: "redrive", to, reason: "", states: ["ready"] });
+    const plan = { action: "redrive", to, reason: "", holder: "", states: ["ready"] } as const;
+    return this.#start(queue, request, plan);
   }
 
   async repair(queue: LogicalQueue, request: api.RepairRequest): Promise<api.TaskBegun> {
     checkRepair(request);
-    const { action, reason = "", state } = request;
+    const { action, reason = "", holder = "", state } = request;
     if (action === "reject" && this.#options.catalog.deadQueueOf(queue) === undefined) {
       throw QueueError.from(noDeadQueue(queue.definition.name));
     }
-    const all = action === "promote" ? (["scheduled"] as const) : (["ready", "scheduled"] as const);
-    const states = state == null ? all : [state];
-    return this.#start(queue, request, { action, to: "", reason, states });
+    const states = state == null ? repairStates[action] : [state];
+    return this.#start(queue, request, { action, to: "", reason, holder, states });
   }
 
   /** One with a key, sent again, is the one that has begun, or that counts its items still. */
@@ -188,10 +190,10 @@ export class Tasks {
     { states, ...plan }: Plan & Pick<Definition, "by" | "digest" | "fingerprint">,
   ): Promise<api.TaskBegun> {
     const { ids, filter = {}, limit = Number.MAX_SAFE_INTEGER, perSecond = 0 } = request;
-    const aside = states.map((state) => state === "scheduled");
-    const marks = ids === undefined ? wholeOf(queue, aside) : this.#spansOf(queue, ids, aside);
+    const marks = ids === undefined ? wholeOf(queue, states) : this.#spansOf(queue, ids, states);
     const spans = ids === undefined ? null : marks;
-    const counts = await this.#options.search.count(queue, { filter, states, spans });
+    const { holder } = plan;
+    const counts = await this.#options.search.count(queue, { filter, states, holder, spans });
     const counted = counts.values().reduce((sum, count) => sum + count, 0);
     const matched = Math.min(counted, limit);
     const destinations = this.#destinations(queue, plan, counts);
@@ -231,6 +233,7 @@ export class Tasks {
       case "reject":
         return allTo(this.#options.catalog.deadQueueOf(queue)?.definition.name ?? "");
       case "promote":
+      case "retry":
       case "delete":
         return [];
     }
@@ -240,15 +243,17 @@ export class Tasks {
   #spansOf(
     queue: LogicalQueue,
     ids: readonly string[],
-    aside: readonly boolean[],
+    states: readonly api.ItemState[],
   ): Map<number, Marks> {
     const named = [...new Set(ids)].flatMap((id) => placeIn(this.#options.ports(), id) ?? []);
     const own = named.filter((place) => queue.partitionAt(place) !== undefined);
     const marks = new Map<number, Marks>();
     for (const [shard, places] of Map.groupBy(own, (place) => place.shard)) {
       const ranges = rangesOf(places);
-      const spans = aside.flatMap((one) => ranges.map((range) => ({ ...range, aside: one })));
-      marks.set(shard, { slots: [], aside: [], spans });
+      const spans = states.flatMap((state) =>
+        ranges.map((range) => ({ ...range, aside: state === "scheduled" })),
+      );
+      marks.set(shard, { slots: [], states, spans });
     }
     return marks;
   }
@@ -377,11 +382,12 @@ export class Tasks {
 
   /** `null` = the queue that all are to go to is gone. */
   #deedOf(
-    { action, to, reason }: Definition,
+    { action, to, reason, holder }: Definition,
     shard: number,
     targets: Map<string, DeadTarget | null>,
   ): Deed | null {
     if (action === "reject") return { action, reason };
+    if (action === "retry") return { action, holder, reason };
     if (action !== "redrive") return { action };
     // Queues may have changed since the piece before.
     for (const name of targets.keys()) targets.set(name, this.#targetOf(name, shard));
@@ -482,6 +488,7 @@ const done = {
   redrive: "moved",
   promote: "promoted",
   reject: "rejected",
+  retry: "given back",
   delete: "removed",
 } as const satisfies Record<api.TaskAction, string>;
 
@@ -503,10 +510,10 @@ function total({ progress }: Running, what: "moved" | "skipped"): number {
 }
 
 function infoOf(running: Running): api.TaskInfo {
-  const { taskId, action, queue, to, filter, perSecond, matched } = running.definition;
+  const { taskId, action, queue, to, holder, filter, perSecond, matched } = running.definition;
   const { by, createdAt, state, endedAt } = running.definition;
   const counts = { matched, moved: total(running, "moved"), skipped: total(running, "skipped") };
-  const about = { taskId, action, queue, to, filter, perSecond };
+  const about = { taskId, action, queue, to, holder, filter, perSecond };
   return { ...about, ...counts, by, createdAt, state, endedAt };
 }
 
@@ -522,10 +529,10 @@ function rangesOf(places: readonly { readonly slot: number; readonly seq: number
 }
 
 /** All that is there of a queue now. */
-function wholeOf({ places }: LogicalQueue, aside: readonly boolean[]): Map<number, Marks> {
+function wholeOf({ places }: LogicalQueue, states: readonly api.ItemState[]): Map<number, Marks> {
   const marks = new Map<number, Marks>();
   for (const [shard, own] of Map.groupBy(places.values(), (place) => place.shard)) {
-    marks.set(shard, { slots: own.map(({ slot }) => slot), aside, spans: [] });
+    marks.set(shard, { slots: own.map(({ slot }) => slot), states, spans: [] });
   }
   return marks;
 }

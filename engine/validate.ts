@@ -8,11 +8,13 @@ import type {
   FindRequest,
   GroupsRequest,
   ImportItem,
+  ItemState,
   LeaseRequest,
   ListRequest,
   PayloadRange,
   ProduceItem,
   QueueSettings,
+  Repair,
   RepairRequest,
   RetryItem,
   SeriesRequest,
@@ -297,25 +299,36 @@ export function checkTask(
   checkMost("per second", perSecond ?? 0, limits.taskPerSecondMax);
 }
 
+/** With which items a repair can be done. */
+export const repairStates: Readonly<Record<Repair, readonly ItemState[]>> = {
+  promote: ["scheduled"],
+  reject: ["ready", "scheduled"],
+  retry: ["leased"],
+  delete: ["ready", "scheduled"],
+};
+
 /** A mistake would be dear, so what is meant has to be said. */
 export function checkRepair(request: RepairRequest): void {
-  const { action, state, reason, ids, filter } = request;
-  if (!["promote", "reject", "delete"].includes(action)) {
+  const { action, state, holder, reason, ids, filter } = request;
+  if (!Object.hasOwn(repairStates, action)) {
     const got = String(action).slice(0, limits.quotedMax);
-    refuse(`action is invalid; expected 'promote', 'reject' or 'delete', got '${got}'`);
+    refuse(`action is invalid; expected 'promote', 'reject', 'retry' or 'delete', got '${got}'`);
   }
-  if (ids === undefined && filter === undefined) {
-    refuse("repair is invalid; expected ids or a filter, got neither");
+  if (ids === undefined && filter === undefined && holder === undefined) {
+    refuse("repair is invalid; expected ids, a filter or a holder, got none of them");
   }
-  if (state != null && !["ready", "scheduled"].includes(state)) {
+  if (state != null && !repairStates[action].includes(state)) {
     const got = String(state).slice(0, limits.quotedMax);
-    refuse(`state is invalid; expected 'ready' or 'scheduled', got '${got}'`);
+    const expected = repairStates[action].map((one) => `'${one}'`).join(" or ");
+    refuse(`state is invalid; expected ${expected} for '${action}', got '${got}'`);
   }
-  if (action === "promote" && state === "ready") {
-    refuse("state is invalid; only scheduled items can be promoted, got 'ready'");
+  if (holder !== undefined && action !== "retry") {
+    refuse(`holder is invalid; only leased items have one, got it with '${action}'`);
   }
   if (reason !== undefined) {
-    if (action !== "reject") refuse(`reason is invalid; it cannot be said of a '${action}'`);
+    if (action !== "reject" && action !== "retry") {
+      refuse(`reason is invalid; it cannot be said of a '${action}'`);
+    }
     checkLength("reason", byteLength(reason), limits.retryReasonBytesMax);
   }
   checkTask(request, "repair");

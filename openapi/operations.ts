@@ -1618,7 +1618,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     role: "admin",
     audits: unlessDry,
     description:
-      "Makes scheduled items ready before their time, gives items up, or removes them; leased items are left alone. Like a redrive it is a task, which goes on across restarts. Items that arrive or move after the call are left alone too.",
+      "Makes scheduled items ready before their time, gives items up, or removes them; or takes leased items back, such as all that a client holds which is gone. Like a redrive it is a task, which goes on across restarts. Items that arrive or move after the call are left alone.",
     request: schemas.RepairRequest,
     response: schemas.TaskBegun,
     bodyBytesMax: bounds.bodyBytesMax,

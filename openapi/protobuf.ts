@@ -1066,6 +1066,7 @@ const RepairRequest = message<schemas.RepairRequest>("RepairRequest", schemas.Re
   per_second: whole(107),
   dry_run: flag(108),
   expect: whole(109, optional),
+  holder: text(110),
 });
 
 const Destination = message<schemas.Destination>("Destination", schemas.Destination, {
@@ -1093,6 +1094,7 @@ const TaskInfo = message<schemas.TaskInfo>("TaskInfo", schemas.TaskInfo, {
   ended_at: instant(110, { says: "When it ended; not set while it runs." }),
   action: text(111),
   by: text(112),
+  holder: text(113),
 });
 
 const TasksListRequest = message<schemas.TasksListRequest>(

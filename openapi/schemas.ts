@@ -2691,19 +2691,26 @@ export const RepairRequest = Type.Object(
     }),
     action: Type.String({
       description:
-        "`promote`: scheduled items are ready at once. `reject`: they go to the dead queue. `delete`: they are removed.",
+        "`promote`: scheduled items are ready at once. `reject`: they go to the dead queue. `retry`: leased items go back to their queue, and their holder can complete them no more; the attempt counts. `delete`: they are removed.",
       examples: ["promote"],
     }),
     state: Type.Optional(
       orNull({
         description:
-          "Only those that are `ready` or `scheduled`. Absent: both; for `promote` the scheduled ones.",
+          "Only those that are `ready` or `scheduled`. Absent: both; for `promote` the `scheduled` ones, for `retry` the `leased` ones, and no others.",
         examples: ["scheduled"],
+      }),
+    ),
+    holder: Type.Optional(
+      Type.String({
+        description:
+          'Of `retry`: the client that holds them, as `queue.clients` names it. Absent or `""`: whoever does. Of items that were leased before the server started nobody knows.',
+        examples: ["worker-7"],
       }),
     ),
     reason: Type.Optional(
       Type.String({
-        description: `Of \`reject\`: why, at most ${bounds.retryReasonBytesMax} bytes. The dead items carry it.`,
+        description: `Of \`reject\` and \`retry\`: why, at most ${bounds.retryReasonBytesMax} bytes. The items carry it.`,
         examples: ["sent by mistake"],
         [publishedKeyword]: { maxLength: bounds.retryReasonBytesMax },
       }),
@@ -2713,7 +2720,7 @@ export const RepairRequest = Type.Object(
   {
     ...closed,
     description:
-      "Items that nobody holds, by `ids` or by `filter`; an empty filter means all of them.",
+      "Items that nobody holds, or for `retry` those that are held, by `ids` or by `filter`; an empty filter means all of them. A `holder` needs neither.",
   },
 );
 export type RepairRequest = Static<typeof RepairRequest>;
@@ -2757,7 +2764,7 @@ export const TaskInfo = Type.Object(
   {
     task_id: Type.String({ description: "Names the task.", examples: ["rmg2k7v1"] }),
     action: Type.String({
-      description: "What it does: `redrive`, `promote`, `reject` or `delete`.",
+      description: "What it does: `redrive`, `promote`, `reject`, `retry` or `delete`.",
       examples: ["redrive"],
     }),
     state: Type.String({
@@ -2770,13 +2777,17 @@ export const TaskInfo = Type.Object(
       description: 'For a redrive: where all go; `""` = each to the queue that it came from.',
       examples: [""],
     }),
+    holder: Type.String({
+      description: 'For a `retry`: from whom they are taken; `""` = whoever holds them.',
+      examples: [""],
+    }),
     filter: ItemFilter,
     per_second: Type.Integer({ description: "0 = as many as it can.", examples: [0] }),
     matched: Type.Integer({ description: "Items that matched when it began.", examples: [312] }),
     moved: Type.Integer({ description: "Items that it has finished.", examples: [250] }),
     skipped: Type.Integer({
       description:
-        "Items that it left where they are, because the queue to which they should go is gone.",
+        "Items that it left where they are, because the queue to which they would go is not there.",
       examples: [0],
     }),
     by: Type.String({
@@ -2816,6 +2827,7 @@ export const sampleTask: TaskInfo = {
   state: "running",
   queue_name: "orders-dead",
   to: "",
+  holder: "",
   filter: { reason: "card_declined" },
   per_second: 0,
   matched: 312,

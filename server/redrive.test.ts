@@ -62,6 +62,7 @@ test.each([1, 2])(
         state: "done",
         ...dead,
         to: "",
+        holder: "",
         filter: {},
         per_second: 0,
       },
@@ -159,17 +160,39 @@ test("repair: scheduled items are promoted, waiting ones rejected with a reason,
   });
 });
 
+test("repair: what a client holds is taken back, by its name, as the task tells", async () => {
+  await using app = await setup();
+  await app.ok("produce", { ...timed, items: [{ utf8: "d" }] });
+  const { partition, items } = await app.lease();
+  const [{ client_id: holder = "" } = {}] = (await app.ok("clients", orders)).holding;
+  const body = { ...orders, action: "retry", holder, reason: "its machine burnt" };
+  const { task_id, matched } = await app.ok("repair", body);
+  expect(matched).toBe(1);
+  await app.advance(second);
+  expect(await app.ok("taskInfo", { task_id })).toMatchObject({
+    ...{ action: "retry", state: "done", holder, moved: 1 },
+  });
+  const ids = items.map(({ id }) => id);
+  expect((await app.call("complete", { ...timed, partition, ids })).code).toBe(453);
+  const [again] = (await app.lease()).items;
+  expect(again).toMatchObject({ attempts: 2, reason: "its machine burnt", origin_id: ids[0] });
+});
+
 test.each<[object, number, string]>([
   [
     { action: "burn", filter: {} },
     400,
-    "action is invalid; expected 'promote' or 'reject' or 'delete', got 'burn'",
+    "action is invalid; expected 'promote' or 'reject' or 'retry' or 'delete', got 'burn'",
   ],
-  [{ action: "delete" }, 400, "repair is invalid; expected ids or a filter, got neither"],
+  [
+    { action: "delete" },
+    400,
+    "repair is invalid; expected ids, a filter or a holder, got none of them",
+  ],
   [
     { action: "delete", filter: {}, state: "leased" },
     400,
-    "state is invalid; expected 'ready' or 'scheduled', got 'leased'",
+    "state is invalid; expected 'ready' or 'scheduled' for 'delete', got 'leased'",
   ],
   [
     { action: "reject", filter: {} },

@@ -1,4 +1,5 @@
-// `holdfast repair`: items that nobody holds are made ready before their time, given up, or removed.
+// `holdfast repair`: items that nobody holds are made ready before their time, given up, or removed;
+// those that somebody holds are given back.
 
 import { Argument, type Command, Option } from "commander";
 import type { RepairRequest } from "../../client/wire.ts";
@@ -9,6 +10,7 @@ import { begin, beginning, paceOf, type TaskOptions } from "./tasks.ts";
 
 interface Options extends TaskOptions {
   readonly state?: string;
+  readonly holder?: string;
   readonly because?: string;
   readonly all?: boolean;
 }
@@ -16,6 +18,7 @@ interface Options extends TaskOptions {
 const said = {
   promote: { would: "would be ready at once", will: "are made ready at once" },
   reject: { would: "would go to the dead queue", will: "go to the dead queue" },
+  retry: { would: "would be given back", will: "are given back" },
   delete: { would: "would be removed", will: "are removed" },
 } as const;
 
@@ -25,12 +28,15 @@ export function addRepair(program: Command): void {
   beginning(
     program
       .command("repair")
-      .description("promote, reject or delete items that are not leased")
+      .description(
+        "promote, reject or delete items that are not leased, or take back those that are",
+      )
       .argument("<queue>", "name of the queue")
       .addArgument(new Argument("<action>", "what to do").choices(actions))
       .argument("[id...]", "these items; otherwise those that the options match")
       .addOption(new Option("--state <state>", "in this state").choices(["ready", "scheduled"]))
-      .option("--because <text>", "why they are rejected; stays with the dead items")
+      .option("--holder <client>", "for retry: held by this client")
+      .option("--because <text>", "why they are rejected or given back; stays with the items")
       .option("--all", "all items, if no other option selects them"),
   ).action(repair);
 }
@@ -42,15 +48,17 @@ async function repair(
   options: Options,
   command: Command,
 ): Promise<void> {
-  const { state, because, all = false } = options;
+  const { state, holder, because, all = false } = options;
   const context = contextOf(command);
   const filter = filterOf(options);
-  if (ids.length === 0 && Object.keys(filter).length === 0 && state === undefined && !all) {
-    throw new UsageError("no items are named; expected ids, a filter, --state or --all");
+  const isMeant = ids.length > 0 || Object.keys(filter).length > 0 || all;
+  if (!isMeant && state === undefined && holder === undefined) {
+    throw new UsageError("no items are named; expected ids, a filter, --state, --holder or --all");
   }
   const request: RepairRequest = {
     ...{ queue_name, action },
     ...(state !== undefined && { state }),
+    ...(holder !== undefined && { holder }),
     ...(because !== undefined && { reason: because }),
     ...(ids.length > 0 ? { ids } : { filter }),
     ...paceOf(options),

@@ -150,6 +150,7 @@ const done: Readonly<Record<string, string>> = {
   redrive: "moved",
   promote: "promoted",
   reject: "rejected",
+  retry: "given back",
   delete: "removed",
 };
 
@@ -185,7 +186,8 @@ async function one(command: Command, ask: (context: Context) => Promise<TaskInfo
 
 function tell(context: Context, task: TaskInfo): void {
   context.result(task, () => {
-    const skipped = task.skipped === 0 ? "" : `; ${task.skipped} stay, their queue is gone`;
+    const why = task.action === "redrive" ? "their queue is gone" : "there is no dead queue";
+    const skipped = task.skipped === 0 ? "" : `; ${task.skipped} stay, ${why}`;
     const moved = `${task.moved} of ${counted(task.matched, "item")} ${done[task.action] ?? "done"}`;
     return `${task.task_id} of ${task.queue_name} is ${task.state}: ${moved}${skipped}`;
   });

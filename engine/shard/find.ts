@@ -53,10 +53,12 @@ export const find: Kind<Find> = {
 };
 
 function pageOf(memory: Memory, request: Numbered<Find>): Page {
-  const { op, slot, looks, back = Number.MAX_SAFE_INTEGER } = request;
-  const { nextSeq } = memory.partition(slot);
-  const before = Math.max(request.from, Math.min(request.before ?? nextSeq, nextSeq));
-  const from = Math.max(request.from, before - back);
+  const { op, slot, looks, state, back } = request;
+  const { nextSeq, heldSpan } = memory.partition(slot);
+  const span = state === "leased" ? heldSpan : { next: 0, before: nextSeq };
+  const before = Math.max(request.from, Math.min(request.before ?? nextSeq, span.before));
+  const first = back === undefined ? span.next : before - back;
+  const from = Math.min(before, Math.max(request.from, first));
   const limit = { items: looks, payloadBytes: limits.turnBytesMax };
   return { name: `find ${op}`, slot, from, before, limit };
 }

@@ -147,6 +147,16 @@ export class Partition {
     return seq < this.clearReadyBelow && !this.held.has(seq);
   }
 
+  /** Numbers from the first that may be held to behind the last. */
+  get heldSpan(): { readonly next: number; readonly before: number } {
+    let [next, before] = [this.runs.size === 0 ? 0 : this.nextSeq, 0];
+    for (const { lease } of this.runs) {
+      next = Math.min(next, lease.first);
+      before = Math.max(before, lease.last + 1);
+    }
+    return { next, before };
+  }
+
   /** `null` = nothing is leased. */
   get nextLapseAt(): number | null {
     for (let run = this.#lapses.peek(); run !== undefined; run = this.#lapses.peek()) {

@@ -1,17 +1,17 @@
-// A piece of a task: some items of a shard go back to where they came from, become ready, are given
-// up or removed. What is counted of a piece stands in the commit that does it.
+// A piece of a task: some items of a shard go back to where they came from, become ready, are taken
+// from whoever holds them, given up or removed. What is counted of a piece stands in the commit that does it.
 
 import type { Item, ScheduledItem } from "../../stores/item.ts";
 import type { Read } from "../../stores/store.ts";
 import { type Filter, matcherOf } from "../filter.ts";
 import { formatId } from "../ids.ts";
-import { dismiss, wake } from "../lifecycle.ts";
+import { dismiss, retry, wake } from "../lifecycle.ts";
 import { limits } from "../limits.ts";
 import type { DeadTarget } from "../messages.ts";
 import { readPast } from "../past.ts";
 import { answering, type Kind, type Numbered, type Result } from "./kind.ts";
 import type { Memory } from "./memory.ts";
-import { move, moveScheduled, removeForGood, revive } from "./moves.ts";
+import { letGo, move, moveScheduled, removeForGood, revive } from "./moves.ts";
 import type { Partition } from "./partition.ts";
 import { keepTask, type Progress, type TaskSpan, told } from "./task.ts";
 import type { Turn } from "./turn-context.ts";
@@ -29,6 +29,8 @@ export type Deed =
   | { readonly action: "promote" }
   /** To the dead queue; `""` = no reason was given. */
   | { readonly action: "reject"; readonly reason: string }
+  /** As if its holder had given it back; `""` = whoever that is. */
+  | { readonly action: "retry"; readonly holder: string; readonly reason: string }
   | { readonly action: "delete" };
 
 export interface TaskPiece {
@@ -75,13 +77,14 @@ function spansOf(
   { spans }: Progress,
   { limit, looks }: Pick<TaskPiece, "limit" | "looks">,
 ): readonly TaskSpan[] {
-  let left = looks;
-  const most = Math.min(limit, limits.taskPieceSpans);
-  return spans.slice(0, most).filter(({ next, before }, at) => {
-    const isTaken = left > 0 && (at === 0 || before - next <= left);
-    left = isTaken ? left - (before - next) : 0;
-    return isTaken;
-  });
+  const taken: TaskSpan[] = [];
+  let numbers = 0;
+  for (const span of spans.slice(0, Math.min(limit, limits.taskPieceSpans))) {
+    numbers += span.before - span.next;
+    if (taken.length > 0 && numbers > looks) break;
+    taken.push(span);
+  }
+  return taken;
 }
 
 function pageName({ op }: Numbered<TaskPiece>, at: number): string {
@@ -132,7 +135,8 @@ function goThrough(
   for (const item of page?.found ?? []) {
     if (isEnough(request, done)) break;
     const id = formatId(partition.idPrefix, item.seq);
-    if (isThere(turn, partition, item) && isMeant(item, id, false)) {
+    const isOf = isThere(turn, partition, item) && isOfDeed(partition, item, request.deed);
+    if (isOf && isMeant(item, id, request.deed.action === "retry")) {
       const outcome = doOne(turn, partition, item, request.deed);
       if (typeof outcome === "object") {
         done.needs = outcome.needs;
@@ -148,11 +152,16 @@ function goThrough(
   return isThrough ? null : { ...span, next };
 }
 
-/** Nobody's, and nobody else's by now. */
 function isThere({ draft }: Turn, partition: Partition, item: Found): boolean {
   const { slot, seq, damaged } = item;
-  if (damaged || partition.isCleared(item)) return false;
-  return !draft.hasLeft(slot, seq) && ("dueAt" in item || !partition.held.has(seq));
+  return !damaged && !partition.isCleared(item) && !draft.hasLeft(slot, seq);
+}
+
+/** Nobody's, or what is to be taken from its holder. */
+function isOfDeed({ held }: Partition, item: Found, deed: Deed): boolean {
+  const holder = "dueAt" in item ? undefined : held.get(item.seq)?.holder;
+  if (deed.action !== "retry") return holder === undefined;
+  return holder !== undefined && (deed.holder === "" || deed.holder === holder);
 }
 
 /** `needs`: the queue of which has to be said where it is. */
@@ -166,6 +175,8 @@ function doOne(turn: Turn, partition: Partition, item: Found, deed: Deed): Outco
       return promote(turn, partition, item);
     case "reject":
       return giveUp(turn, partition, item, deed.reason);
+    case "retry":
+      return takeBack(turn, partition, item, deed.reason);
     case "delete":
       removeForGood(turn, partition, item);
       return "moved";
@@ -204,5 +215,20 @@ function giveUp(turn: Turn, partition: Partition, item: Found, reason: string): 
   const parting = { fate: dismiss(item), what: "rejected", ...(reason && { reason }) } as const;
   if ("dueAt" in item) moveScheduled(turn, partition, item, parting);
   else move(turn, partition, item, parting);
+  return "moved";
+}
+
+/** Its attempt counts. What a queue without a dead queue would lose stays with its holder. */
+function takeBack(turn: Turn, partition: Partition, { seq }: Found, reason: string): Outcome {
+  const held = partition.held.get(seq);
+  const { settings } = partition;
+  if (held === undefined || settings === null) return "skipped";
+  const fate = retry(held, settings, turn.now, null);
+  if (fate.to === "dead" && settings.dead === null) return "skipped";
+  letGo(turn, partition, seq, held);
+  const parting = { fate, what: "retried", ...(reason && { reason }) } as const;
+  // It was not its holder who gave it back.
+  move(turn, partition, { ...held, seq, holder: "" }, parting);
+  turn.draft.count(partition.slot, "retried");
   return "moved";
 }

@@ -1,9 +1,11 @@
 // What a shard keeps of tasks that go on for longer than a turn: each row is replaced in the commit
 // of what it tells, so that a task that is killed anywhere goes on where it was.
 
+import type { ItemState } from "../api.ts";
 import type { Draft } from "./draft.ts";
 import { answering, type Kind, type Result } from "./kind.ts";
 import type { Memory } from "./memory.ts";
+import type { Partition } from "./partition.ts";
 
 /** Numbers of a slot from `next` to before `before` that a task has not come to. */
 export interface TaskSpan {
@@ -40,7 +42,7 @@ export const task: Kind<Task> = {
 export interface Marks {
   readonly slots: readonly number[];
   /** Which items of these slots. */
-  readonly aside: readonly boolean[];
+  readonly states: readonly ItemState[];
   readonly spans: readonly TaskSpan[];
 }
 
@@ -52,18 +54,23 @@ export interface TaskBegin extends Marks {
 export const taskBegin: Kind<TaskBegin> = {
   phase: "within",
   lost: "again",
-  decide: answering(({ memory, draft }, { taskId, slots, aside: kinds, spans }) => {
+  decide: answering(({ memory, draft }, { taskId, slots, states, spans }) => {
     const known = memory.tasks.get(taskId);
     // Its answer was lost, and the marks stay where they were.
     if (known !== undefined) return told(known);
-    const whole = slots.flatMap((slot) => {
-      const before = memory.partition(slot).nextSeq;
-      return kinds.map((aside) => ({ slot, aside, next: 0, before }));
-    });
+    const whole = slots.flatMap((slot) =>
+      states.map((state) => ({ slot, ...spanOf(memory.partition(slot), state) })),
+    );
     const progress: Progress = { spans: [...whole, ...spans], moved: 0, skipped: 0 };
     return keepTask({ memory, draft }, taskId, JSON.stringify(progress));
   }),
 };
+
+/** What is held lies at the head: no backlog is gone through for it. */
+function spanOf(partition: Partition, state: ItemState): Omit<TaskSpan, "slot"> {
+  if (state === "leased") return { aside: false, ...partition.heldSpan };
+  return { aside: state === "scheduled", next: 0, before: partition.nextSeq };
+}
 
 interface Keeping {
   readonly memory: Memory;

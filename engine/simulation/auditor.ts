@@ -1,7 +1,8 @@
 // Checks every answer of a simulated world against what the promises allow. It
 // sees calls, answers and the clock; of the engine's inside it knows nothing, so
 // it cannot share a mistake with it. The invariants' numbers are those of the
-// report (I1 to I13, I15, I17, I19, I20, I22; I16 is that of `repeats.ts`, I18 that of `explanations.ts`, I21 that of `histories.ts` and `finds.ts`).
+// report (I1 to I13, I15, I17, I19, I20, I22; I16 is that of `repeats.ts`, I18 that of `explanations.ts`, I21 that of `histories.ts` and `finds.ts`,
+// I23 that of `advances.ts`).
 
 import type { Extended, LeasedItem, Payload, Produced, RetryItem, Transacted } from "../api.ts";
 import { parseRate } from "../lease-rate.ts";
@@ -692,7 +693,7 @@ export class Auditor {
     item.reason = reason;
     item.mayBeReasons.clear();
     // One that is under way may still come to it.
-    if (isConcerned(item, "reject")) item.mayBeReasons.add(handReason);
+    if (isConcerned(item, "reject", "retry")) item.mayBeReasons.add(handReason);
     const isDead = place.name !== produce.queue;
     if ((death !== undefined) !== isDead || (isDead && queue !== produce.queue)) {
       throw new Violation("I19", `${key} is in ${place.name}; it died ${death} in ${queue}`);
@@ -783,6 +784,7 @@ export class Auditor {
       throw new Violation("I6", `${key} was offered again after it was given up`);
     }
     if (grant === null || grant.isOver || item.mayBeRetried) return;
+    if (isConcerned(item, "retry")) return;
     // Given back at a node that has not answered yet.
     if (this.#hasNodes && item.open > 0) return;
     if (grant.deadline > at) {
@@ -1001,7 +1003,7 @@ export class Auditor {
     if (grant !== null) grant.isOver = true;
     item.reason = how?.reason ?? item.reason;
     item.mayBeReasons.clear();
-    if (isConcerned(item, "reject")) item.mayBeReasons.add(handReason);
+    if (isConcerned(item, "reject", "retry")) item.mayBeReasons.add(handReason);
     if (how?.dead === true && place.deadQueue === "") {
       throw new Violation("I3", `${item.key} was given up where nothing keeps it`);
     }
@@ -1279,7 +1281,7 @@ function concern(item: Tracked, task: TaskCall): void {
   item.tasks.push(task);
   if (task.action === "redrive") item.redrivenMax += 1;
   if (task.action === "promote") item.notBefore = 0;
-  if (task.action === "reject") mayGive(item, handReason);
+  if (task.action === "reject" || task.action === "retry") mayGive(item, handReason);
 }
 
 /** Whoever gives it back may say why. */

@@ -16,6 +16,7 @@ import type {
   QueueSettings,
   TaskInfo,
 } from "../api.ts";
+import { TestClock } from "../clock.ts";
 import { readLeased, renderLeased } from "../codec.ts";
 import { type Notice, openEngine } from "../engine.ts";
 import { type ErrorCode, QueueError } from "../errors.ts";
@@ -42,6 +43,8 @@ export interface SetupOptions {
   readonly turnLimits?: TurnLimits;
   /** Stores sync some events after a commit, and those in memory lose in a power cut what was not synced. */
   readonly syncsLater?: boolean;
+  /** Its queues go by a test clock, and what waits by the clock of the bundle. */
+  readonly hasTestClock?: boolean;
   /** Given each engine that is opened, returns what is to be used in its place. */
   readonly watching?: (engine: Engine) => Engine;
   /** Called after each commit with what the shard has in memory, and the store below its faults. */
@@ -65,6 +68,15 @@ export const writtenFirst: Ending<Produced> = {
   value: { replayed: false, duplicates: [] },
 };
 
+/** Who can say what is the matter with queues. */
+export interface Witness {
+  readonly engine: Engine;
+  /** What it has seen; another one when it begins anew. */
+  readonly memory: { readonly since: number };
+  /** By its clock. */
+  readonly now: number;
+}
+
 /** A call that was started; `ending` is `null` while it waits. */
 export interface Started<T> {
   ending: Ending<T> | null;
@@ -74,7 +86,9 @@ export type Leased = Lease<readonly LeasedItem[]>;
 
 export class Bundle {
   clock = new VirtualClock(start);
+  #testClock: TestClock | null = null;
   #engine: Engine | null = null;
+  #memory = { since: start };
   #clients = 0;
   readonly notices: Notice[] = [];
   readonly #options: SetupOptions;
@@ -92,6 +106,16 @@ export class Bundle {
   get engine(): Engine {
     if (this.#engine === null) throw new Error("the engine is not open");
     return this.#engine;
+  }
+
+  /** `null`: nobody is there to say it. */
+  get witness(): Witness | null {
+    return { engine: this.engine, memory: this.#memory, now: this.now };
+  }
+
+  /** By the clock of the queues. */
+  get now(): number {
+    return (this.#testClock ?? this.clock).now();
   }
 
   /** What a shard's store is told. */
@@ -136,8 +160,9 @@ export class Bundle {
 
   /** The same without letting anything happen after it. */
   async opening({ now = this.clock.now() }: { now?: number } = {}): Promise<void> {
-    const clock = new VirtualClock(now);
-    this.clock = clock;
+    this.clock = new VirtualClock(now);
+    this.#testClock = this.#options.hasTestClock === true ? new TestClock(this.clock, now) : null;
+    const clock = this.#testClock ?? this.clock;
     const kills = this.#kills;
     const { shardCount = 1, waitingLeasesMax, turnLimits = limits, observe } = this.#options;
     const engine = await openEngine({
@@ -161,6 +186,7 @@ export class Bundle {
       }),
     });
     this.#engine = this.#options.watching?.(engine) ?? engine;
+    this.#memory = { since: now };
   }
 
   /** What the stores hold once a process was killed is no business of what is left of it. */
@@ -236,7 +262,7 @@ export class Bundle {
 
   /** Ready items of a queue that a clear has taken, and that are stored in memory all the same. */
   clearing(queue: string): number {
-    const entries = this.#images.flatMap(({ catalog }) => [...catalog.values()]);
+    const entries = this.images.flatMap(({ catalog }) => [...catalog.values()]);
     const places = entries
       .filter(({ definition, deleting }) => definition.name === queue && !deleting)
       .flatMap((entry) => entry.places.filter(({ state }) => state === "active"));

@@ -2,7 +2,6 @@
 // is held against the calls of the clients and what the auditor knows of the items.
 
 import type {
-  Engine,
   EngineStatus,
   Explanation,
   Finding,
@@ -13,6 +12,7 @@ import type {
 } from "../api.ts";
 import { parseRate } from "../lease-rate.ts";
 import { type Auditor, Violation } from "./auditor.ts";
+import type { Witness } from "./bundle.ts";
 import type { StoreControl } from "./faulty-store.ts";
 import { hour, minute, type QueueParameters, second } from "./parameters.ts";
 import { type Bounds, Recent } from "./recent.ts";
@@ -39,12 +39,9 @@ const order: readonly FindingWord[] = [
   ...(["all_leased", "all_scheduled"] as const),
 ];
 
-/** What is known of one queue of the process that is. */
-interface Known {
-  /** Lease requests that are not answered. */
-  open: number;
-  /** When one came last, be it a copy or refused; and one that was granted something. */
-  last: number;
+/** What is known of one queue, as its witness has seen it. */
+interface Seen {
+  /** When a lease was asked for that was granted something. */
   granted: number;
   readonly recent: Recent;
   readonly since: SinceWhen;
@@ -54,6 +51,14 @@ interface Known {
   lapses: number[];
   /** How many there had been at the last look. */
   faults: number;
+}
+
+/** And what its clients have asked for. */
+interface Known extends Seen {
+  /** Lease requests that are not answered. */
+  open: number;
+  /** When one came last, be it a copy or refused. */
+  last: number;
 }
 
 /** What one look is about. */
@@ -74,8 +79,14 @@ export interface ExplanationsOptions {
   readonly situations: Situations;
   readonly queues: readonly QueueParameters[];
   readonly stores: () => readonly StoreControl[];
+  readonly witness: () => Witness | null;
+  /** How often something has failed so far, a shard included. */
+  readonly faults: () => number;
+  /** Requests come to the witness from other nodes, perhaps later, or to the one after it. */
+  readonly hasNodes: boolean;
   /** Ready items of a queue that are stored, and behind the mark of a clear. */
   readonly clearing: (queue: string) => number;
+  /** By the world's clock. */
   readonly now: () => number;
 }
 
@@ -84,20 +95,40 @@ export class Explanations {
   readonly #known = new Map<string, Known>();
   /** Queues that were deleted: which one of a name is told of is not known any more. */
   readonly #deleted = new Set<string>();
-  #startedAt: number;
+  #memory: Witness["memory"] | null = null;
+  /** When it was found to know all that is stored; it may have begun before. */
+  #startedAt = Number.NEGATIVE_INFINITY;
   /** How often stores were found to be full, and when that may have been told last. */
   #full = { count: 0, at: Number.NEGATIVE_INFINITY };
 
   constructor(options: ExplanationsOptions) {
     this.#options = options;
-    this.#startedAt = Number.NEGATIVE_INFINITY;
+  }
+
+  get #now(): number {
+    return this.#options.witness()?.now ?? this.#options.now();
   }
 
   /** The process is another; what waited for the one before waits for nothing. */
   restarted(): void {
     this.#known.clear();
     this.#deleted.clear();
-    this.#startedAt = this.#options.now();
+    this.#begin(this.#options.witness());
+  }
+
+  #begin(witness: Witness | null): void {
+    this.#memory = witness?.memory ?? null;
+    this.#startedAt = witness?.now ?? this.#options.now();
+    for (const known of this.#known.values()) Object.assign(known, this.#seenNothing());
+  }
+
+  #seenNothing(): Seen {
+    const { since } = this.#memory ?? { since: this.#startedAt };
+    return {
+      ...{ granted: 0, held: [], lapses: [], faults: 0 },
+      recent: new Recent(since),
+      since: new SinceWhen(since),
+    };
   }
 
   /** Another queue may come in its place. */
@@ -107,30 +138,37 @@ export class Explanations {
 
   #knownOf(queue: string): Known {
     return this.#known.getOrInsertComputed(queue, () => ({
-      ...{ open: 0, last: 0, granted: 0, held: [], lapses: [], faults: 0 },
-      recent: new Recent(this.#startedAt),
-      since: new SinceWhen(this.#startedAt),
+      ...{ open: 0, last: 0 },
+      ...this.#seenNothing(),
     }));
   }
 
-  /** A lease request reaches the engine. */
+  /** A lease request is on its way to the engine. */
   async asking<T extends Outcome>(queue: string, lease: () => Promise<T>): Promise<T> {
+    const { now, hasNodes } = this.#options;
     const known = this.#knownOf(queue);
-    const at = this.#options.now();
+    const begunAt = now();
     known.open += 1;
-    known.last = at;
+    known.last = this.#now;
     try {
       const leased = await lease();
+      const at = this.#now - (now() - begunAt);
       if (!leased.replayed) known.granted = Math.max(known.granted, at);
       return leased;
     } finally {
       known.open -= 1;
+      if (hasNodes) known.last = this.#now;
     }
   }
 
-  check(engine: Engine, { status, isHealthy }: { status: EngineStatus; isHealthy: boolean }): void {
+  check({ isCalm }: { readonly isCalm: boolean }): void {
     const { auditor, queues } = this.#options;
-    const now = this.#options.now();
+    const witness = this.#options.witness();
+    if (witness === null) return;
+    if (witness.memory !== this.#memory) this.#begin(witness);
+    const { engine, now } = witness;
+    const status = engine.status();
+    const isHealthy = isCalm && status.shards.every(({ up }) => up);
     const mayBeFull = this.#mayBeFull(now);
     for (const place of queues) {
       const { name } = place;
@@ -205,8 +243,12 @@ export class Explanations {
 
   #checkAsked({ place, explained, known, tally, isHealthy, now }: Look): void {
     const { pauses } = this.#options.auditor;
+    const { hasNodes } = this.#options;
     const { queue } = explained;
     const { open, last, granted } = known;
+    // Of several nodes, one that is cut off may have what waits.
+    const isAsked = open > 0 && (isHealthy || !hasNodes);
+    const bornAt = this.#memory?.since ?? this.#startedAt;
     const graceMs = Math.max(askGraceMs, place.leaseTimeoutMs);
     const since = Math.max(last, this.#startedAt, tally.readySince);
     // When a pause has ended is not known, and while it lasts nobody has to ask.
@@ -214,7 +256,7 @@ export class Explanations {
     const isMeantToWait = pauses.of(queue).lease || queue === "dead";
     const said = expectSaid(explained, "nobody_asks", {
       must: isHealthy && !isExcused && open === 0 && now - since >= graceMs,
-      may: open === 0 && !isMeantToWait && now - Math.max(granted, this.#startedAt) >= askGraceMs,
+      may: !isAsked && !isMeantToWait && now - Math.max(granted, bornAt) >= askGraceMs,
     });
     if (said === undefined) return;
     if (isHealthy) checkCount(queue, said, readyBounds(tally, true));
@@ -254,6 +296,7 @@ export class Explanations {
     const isAllKnown = held.length + aside === most;
     const mayBeReady = most > held.length + aside;
     const rest = known.recent.restMs;
+    const restLeast = Math.min(rest.least, now - this.#startedAt);
     const isDeleted = this.#deleted.has(queue);
     const isLimited = !auditor.isUnlimited;
     const mayBeHeld = most - ready - aside;
@@ -273,7 +316,7 @@ export class Explanations {
     checkNext(queue, atRate, { first: moreBy, isAll: false, now });
     const isAll = isAllKnown && held.length > 0 && !mayBeFull;
     const allLeased = expectSaid(explained, "all_leased", {
-      must: isAll && !isDeleted && rest.least >= restMs.allLeased,
+      must: isAll && !isDeleted && restLeast >= restMs.allLeased,
       may: ready === 0 && most > aside && (isDeleted || rest.most >= restMs.allLeased),
     });
     checkCount(queue, allLeased, { least: held.length, most: most - ready - aside });
@@ -306,16 +349,19 @@ export class Explanations {
   #calmWords({ known, tally, isHealthy }: Pick<Look, "known" | "tally" | "isHealthy">) {
     const { restMs: rest } = known.recent;
     const words = new Set<HealthWord>();
-    const still = known.open > 0 ? "idle" : "empty";
+    // Of several nodes, one that is cut off may have what waits.
+    const mayBeEither = this.#options.hasNodes && !isHealthy;
     const isSomething = tally.ready + tally.aside + tally.held.length > 0;
     if (tally.most > 0 || rest.least < restMs.flows || !isHealthy) words.add("flows");
-    if (!isHealthy || (!isSomething && rest.most >= restMs.flows)) words.add(still);
+    if (isHealthy && (isSomething || rest.most < restMs.flows)) return [...words];
+    if (mayBeEither || known.open > 0) words.add("idle");
+    if (mayBeEither || known.open === 0) words.add("empty");
     return [...words];
   }
 
   /** What was held at the last look and is let go by nobody but time. */
   #noteLapses({ known, tally, isHealthy, mayBeFull, now }: Look): void {
-    const { faults } = this.#options.auditor;
+    const faults = this.#options.faults();
     const isSure = isHealthy && !mayBeFull;
     // A shard that dies takes the count of a turn with it.
     for (const { item, grant, until } of isSure && faults === known.faults ? known.held : []) {
@@ -332,9 +378,9 @@ export class Explanations {
 
   /** Who is certain to hold items is told to hold as many at least. */
   checkClients({ queue, holding }: QueueClients): void {
-    const { auditor, now, situations } = this.#options;
+    const { auditor, situations } = this.#options;
     const place = this.#options.queues.find(({ name }) => name === queue);
-    const held = place === undefined ? [] : auditor.tallyOf(place, now()).held;
+    const held = place === undefined ? [] : auditor.tallyOf(place, this.#now).held;
     const grants = held.map(({ grant }) => grant).filter(({ client }) => client !== null);
     for (const [client, its] of Map.groupBy(grants, (one) => one.client)) {
       const told = holding.find((one) => one.client === client)?.items ?? 0;

@@ -9,6 +9,7 @@ import type {
   Engine,
   EngineStatus,
   QueueGauges,
+  RepairRequest,
   TransactRequest,
 } from "../api.ts";
 import { QueueError } from "../errors.ts";
@@ -57,7 +58,7 @@ export class Ledger {
   #accounts = new Map<string, Account>();
   /** Queues of which a clear may not be through: what it takes is no longer held, and not counted yet. */
   readonly #clearing = new Map<string, number>();
-  /** Of transacts of all processes: what one began may come to its queue in the next. */
+  /** Of transacts and tasks of all processes: what one began may come to its queue in the next. */
   readonly #outputs = new Map<string, Counted>();
   /** Queues that somebody deletes: which one of a name a call was of is not known any more. */
   #deleted = new Set<string>();
@@ -96,6 +97,14 @@ export class Ledger {
               const sums = counter === "produced" ? this.#outputsOf(queue) : asked;
               sums[counter] = (sums[counter] ?? 0) + items.length;
             }
+            return call(request);
+          };
+        }
+        if (name === "repair") {
+          return (request: RepairRequest) => {
+            // How many it takes back is told by the task.
+            const { queue, action } = request;
+            if (action === "retry") this.#outputsOf(queue).retried = Number.POSITIVE_INFINITY;
             return call(request);
           };
         }

@@ -43,6 +43,10 @@ export interface Parameters {
   readonly repeats: boolean;
   /** Every other client that leaves asks again at once, on another connection. */
   readonly returns?: true;
+  /** Its queues go by a test clock. */
+  readonly hasTestClock?: true;
+  /** Some tasks take back what clients hold. */
+  readonly takesBack?: true;
   /** How often each kind of event is chosen, against the others. */
   readonly weights: {
     readonly produce: number;
@@ -112,11 +116,13 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const isWhole = [3, 8, 17].includes(seed % 19) || seed % 57 === 42;
   const whole = isWhole ? transacting(unique, seed % 3) : unique;
   const looked = seed % 11 === 4 ? lookedInto(whole, Math.floor(seed / 11)) : whole;
-  const repaired = [6, 13].includes(seed % 17) ? repairing(looked) : looked;
+  const repaired = [6, 13].includes(seed % 17) ? repairing(looked, seed) : looked;
   // No pause concerns them.
   const isImporting = seed % 23 === 7 && repaired.weights.pause === 0;
   const imported = isImporting ? importing(repaired) : repaired;
-  const crowded = isCrowded(seed) ? crowding(imported) : imported;
+  const isTested = seed % 29 === 12 && imported.weights.pause === 0;
+  const tested = isTested ? onTestClock(imported) : imported;
+  const crowded = isCrowded(seed) ? crowding(tested) : tested;
   // Few have as much on its way as makes a second message; in these, anything does.
   const secondMessageWeightMin = seed % 2 === 0 ? limits.secondMessageWeightMin : 1;
   return {
@@ -128,7 +134,19 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
 }
 
 function isCrowded(seed: number): boolean {
-  return seed % 23 === 6;
+  return seed % 23 === 6 && seed % 29 !== 12;
+}
+
+/** A world in which time goes by advances. A store that waits would have them wait. */
+function onTestClock(parameters: Parameters): Parameters {
+  const { weights } = parameters;
+  const noFaults = { storeFault: 0, slow: 0, damage: 0 };
+  return {
+    ...parameters,
+    hasTestClock: true,
+    isAway: false,
+    weights: { ...weights, ...noFaults, leap: Math.max(2, weights.leap) },
+  };
 }
 
 /** A world in which more comes than goes for minutes, and clears take their time. */
@@ -158,12 +176,13 @@ export function lookedInto(parameters: Parameters, which: number): Parameters {
 }
 
 /** A world in which items die, and tasks go through them and what waits, across kills. */
-export function repairing(parameters: Parameters): Parameters {
+export function repairing(parameters: Parameters, which: number): Parameters {
   const { weights, queues } = parameters;
   const { kill, storeFault, retry, pass } = weights;
   const faults = { kill: Math.max(3, kill), storeFault: Math.max(4, storeFault) };
   return {
     ...parameters,
+    ...(which % 4 === 3 && { takesBack: true }),
     scheduled: Math.max(300, parameters.scheduled),
     queues: queues.map((one) => (one.name === "work" ? { ...one, maxAttempts: 2 } : one)),
     weights: {

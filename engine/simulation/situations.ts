@@ -85,6 +85,7 @@ export const situationNames = [
   "time passes while the process is down",
   "an item dies at a start, behind others on their way to the same shard",
   "days pass at once",
+  "a test clock is advanced",
   "a damaged item is set aside",
   "a partition drains and goes",
   "partitions are added",
@@ -129,6 +130,7 @@ export const situationNames = [
   "a task ends at rest: redrive",
   "a task ends at rest: promote",
   "a task ends at rest: reject",
+  "a task ends at rest: retry",
   "a task ends at rest: delete",
 ] as const;
 
@@ -180,6 +182,15 @@ export const nodeSituationNames = [
   "an item is offered again that was redriven",
   "a history is told from beginning to end",
   "a history leads into a dead queue",
+  "a queue is explained: shard_down",
+  "a queue is explained: nobody_asks",
+  "a queue is explained: leases_lapse",
+  "a queue is explained: dead_items",
+  "a queue is explained: paused",
+  "a queue is explained: at_leased_max",
+  "a queue is explained: at_lease_rate",
+  "a queue is explained: all_leased",
+  "a queue is explained: all_scheduled",
 ] as const;
 
 export type Situation = (typeof situationNames)[number] | (typeof nodeSituationNames)[number];

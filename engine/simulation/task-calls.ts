@@ -11,6 +11,8 @@ import type { Situations } from "./situations.ts";
 import { handReason, type TaskPlan } from "./tracked.ts";
 
 export interface TaskCallsOptions {
+  /** What clients hold is among what they are for. */
+  readonly takesBack: boolean;
   readonly chance: Chance;
   readonly auditor: Auditor;
   readonly situations: Situations;
@@ -63,7 +65,8 @@ export class TaskCalls {
   }
 
   #plan(): TaskPlan {
-    const { chance } = this.#options;
+    const { chance, takesBack } = this.#options;
+    if (takesBack && chance.hits(400)) return this.#planOfHeld();
     const queue = chance.one(["work", "work", "plain", "dead", "dead"]);
     const action: TaskAction =
       queue === "dead"
@@ -74,7 +77,19 @@ export class TaskCalls {
       ...{ queue, action },
       kind: isWhole ? chance.one([null, null, "kind"]) : chance.one([null, "kind", ""]),
       state: isWhole ? null : chance.one([null, "ready", "scheduled"] as const),
+      holder: null,
       perSecond: chance.one([null, null, 1, 20]),
+    };
+  }
+
+  #planOfHeld(): TaskPlan {
+    const { chance } = this.#options;
+    return {
+      ...{ queue: chance.one(["work", "work", "plain", "dead"]), action: "retry" },
+      kind: chance.one([null, null, "kind"]),
+      state: chance.one([null, "leased"] as const),
+      holder: chance.one([null, "client-0", "client-1"]),
+      perSecond: chance.one([null, null, 1]),
     };
   }
 
@@ -82,14 +97,15 @@ export class TaskCalls {
     plan: TaskPlan,
     guard: Pick<TaskRequest, "dryRun" | "limit" | "ids"> & Repeatable,
   ): Promise<TaskBegun> {
-    const { queue, action, kind, state, perSecond } = plan;
+    const { queue, action, kind, state, holder, perSecond } = plan;
     const { engine } = this.#options.bundle();
     const filter = kind === null ? {} : { kind };
     const which = guard.ids === undefined ? { filter } : {};
     const request = { queue, ...which, ...(perSecond !== null && { perSecond }), ...guard };
     if (action === "redrive") return engine.redrive(request);
-    const reason = action === "reject" ? { reason: handReason } : {};
-    return engine.repair({ ...request, action, state, ...reason });
+    const reason = action === "reject" || action === "retry" ? { reason: handReason } : {};
+    const whose = holder === null ? {} : { holder };
+    return engine.repair({ ...request, action, state, ...whose, ...reason });
   }
 
   /** Of each task how far it came, which never falls; a call begins one at most, and one that was told is there. */
@@ -180,13 +196,15 @@ export class TaskCalls {
   }
 }
 
-function isMeant({ action, kind, state }: TaskPlan, item: FoundItem): boolean {
+function isMeant({ action, kind, state, holder }: TaskPlan, item: FoundItem): boolean {
   const states: Readonly<Record<TaskAction, readonly string[]>> = {
     redrive: ["ready"],
     promote: ["scheduled"],
     reject: ["ready", "scheduled"],
+    retry: ["leased"],
     delete: ["ready", "scheduled"],
   };
   const isOfState = state === null ? states[action].includes(item.state) : item.state === state;
-  return isOfState && (kind === null || item.kind === kind);
+  const isOf = holder === null || item.holder === holder;
+  return isOfState && isOf && (kind === null || item.kind === kind);
 }

@@ -1,7 +1,7 @@
 // What the auditor knows of one produced item: from the calls and their answers
 // alone, never from the inside of the engine.
 
-import type { Headers, IdleState, ProduceItem, TaskAction } from "../api.ts";
+import type { Headers, ItemState, ProduceItem, TaskAction } from "../api.ts";
 import type { QueueParameters } from "./parameters.ts";
 import type { Period } from "./pauses.ts";
 
@@ -64,7 +64,7 @@ export interface Grant {
   isOver: boolean;
 }
 
-/** Of what is rejected by a task. */
+/** Of what is rejected or taken back by a task. */
 export const handReason = "by hand";
 
 /** What a task of a world is to do. */
@@ -73,8 +73,10 @@ export interface TaskPlan {
   readonly action: TaskAction;
   /** `null` = of any kind. */
   readonly kind: string | null;
-  /** `null` = whatever nobody holds. */
-  readonly state: IdleState | null;
+  /** `null` = all that the action is for. */
+  readonly state: ItemState | null;
+  /** Of a retry; `null` = whoever holds them. */
+  readonly holder: string | null;
   readonly perSecond: number | null;
 }
 
@@ -169,9 +171,9 @@ export function trackedOf(text: ItemText, produce: ProduceCall, place: QueuePara
   };
 }
 
-/** A task of this kind may have done it, or may yet. */
-export function isConcerned({ tasks }: Tracked, by: TaskAction): boolean {
-  return tasks.some(({ action }) => action === by);
+/** A task of one of these kinds may have done it, or may yet. */
+export function isConcerned({ tasks }: Tracked, ...by: readonly TaskAction[]): boolean {
+  return tasks.some(({ action }) => by.includes(action));
 }
 
 /** It is stored, and nothing but the calls to come and time can end it. */
@@ -180,7 +182,7 @@ export function isCertain(item: Tracked): boolean {
     item.produce.outcome === "written" &&
     item.end === null &&
     item.rejected !== "maybe" &&
-    !item.tasks.some(({ action }) => action === "reject" || action === "delete") &&
+    !isConcerned(item, "reject", "delete", "retry") &&
     !(item.mayBeCompleted || item.mayBeRetried || item.mayBeCleared || item.isDamaged)
   );
 }
@@ -203,6 +205,7 @@ export function mayHaveDied(item: Tracked, now: number, faults: number): boolean
   if (available + place.expireTimeoutMs <= now) return true;
   if (place.maxAttempts === 0) return false;
   const lost = faults - item.faultsSeen;
-  const isOver = grant === null || grant.isOver || item.mayBeRetried || grant.deadline <= now;
+  const mayBeBack = item.mayBeRetried || isConcerned(item, "retry");
+  const isOver = grant === null || grant.isOver || mayBeBack || grant.deadline <= now;
   return item.attempts + lost >= place.maxAttempts && (isOver || lost > 0);
 }

@@ -6,6 +6,7 @@
 import type { Backend } from "../../stores/backend.ts";
 import type { Imported, LeaseRequest, Outcome, Produced, Repeatable, RetryItem } from "../api.ts";
 import { limits } from "../limits.ts";
+import { Advances } from "./advances.ts";
 import { Auditor, Violation } from "./auditor.ts";
 import { Bundle, type Ending, type Leased, start } from "./bundle.ts";
 import { Chance } from "./chance.ts";
@@ -55,6 +56,8 @@ export interface Setting {
   readonly calm: () => Promise<void>;
   /** The same, until the end. */
   readonly rest: () => void;
+  /** Nothing is wrong, or was a moment ago. */
+  readonly isCalm: () => boolean;
   readonly quiet: typeof usualQuiet;
   /** How far the engine's time may be behind the world's. */
   readonly behindMs: number;
@@ -116,6 +119,9 @@ export class World {
   readonly explanations: Explanations;
   readonly #transacts: Transacts;
   readonly tasks: TaskCalls;
+  readonly #advances: Advances;
+  /** It may be killed by what it does next. */
+  #isDying = false;
   /** Something may have become of items that no shard tells. */
   #isUncounted = false;
   readonly #open = new Set<Open>();
@@ -176,14 +182,7 @@ export class World {
     });
     this.#watch = new Watch(options.situations, this.parameters.bounds.sweepItemsMax);
     this.histories = new Histories(this.situations, () => this.earliest);
-    this.explanations = new Explanations({
-      auditor: this.auditor,
-      situations: this.situations,
-      queues: this.parameters.queues,
-      stores: () => this.#stores,
-      clearing: (queue) => (this.parameters.syncsLater ? 0 : this.bundle.clearing(queue)),
-      now: () => this.now,
-    });
+    this.explanations = this.#explanations();
     this.bundle =
       options.setting?.bundle(this) ??
       new Bundle({
@@ -191,6 +190,7 @@ export class World {
         seed: options.seed,
         waitingLeasesMax: 50,
         syncsLater: this.parameters.syncsLater,
+        hasTestClock: this.parameters.hasTestClock === true,
         turnLimits: { ...limits, ...this.parameters.bounds },
         ...(options.openStore === undefined ? {} : { openStore: options.openStore }),
         watching: (engine) => {
@@ -229,11 +229,30 @@ export class World {
       told,
     });
     this.tasks = this.#taskCalls();
+    const { situations } = options;
+    this.#advances = new Advances({
+      ...{ situations, bundle: () => this.bundle, say: (event) => this.say(event) },
+    });
     this.#watchStores();
+  }
+
+  #explanations(): Explanations {
+    return new Explanations({
+      auditor: this.auditor,
+      situations: this.situations,
+      queues: this.parameters.queues,
+      stores: () => this.#stores,
+      clearing: (queue) => (this.parameters.syncsLater ? 0 : this.bundle.clearing(queue)),
+      witness: () => this.bundle.witness,
+      faults: () => this.auditor.faults + this.bundle.downs,
+      hasNodes: this.#options.setting !== undefined,
+      now: () => this.now,
+    });
   }
 
   #taskCalls(): TaskCalls {
     return new TaskCalls({
+      takesBack: this.parameters.takesBack === true,
       chance: this.#chance,
       auditor: this.auditor,
       situations: this.situations,
@@ -262,7 +281,7 @@ export class World {
   }
 
   get now(): number {
-    return this.bundle.clock.now();
+    return this.bundle.now;
   }
 
   /** No engine has an earlier time than this. */
@@ -306,9 +325,16 @@ export class World {
   }
 
   async pass(ms: number): Promise<void> {
+    await this.#advance(ms);
     await this.bundle.clock.advance(ms);
     this.#elapsed += ms;
     this.#rested();
+  }
+
+  /** Of a test clock: all else stands still meanwhile. */
+  async #advance(ms: number): Promise<void> {
+    if (this.parameters.hasTestClock !== true || ms === 0) return;
+    await this.#advances.advance(ms, { isDying: this.#isDying });
   }
 
   /** Where no store keeps them waiting, all messages have arrived once the clock has settled. */
@@ -321,10 +347,10 @@ export class World {
     const isHealthy = !isSlow && status.shards.every(isUp);
     if (isHealthy) this.auditor.rested();
     if (isHealthy && this.parameters.weights.task > 0) this.tasks.watch();
-    // Of several nodes one explains and counts, and begins anew when it is another.
-    if (this.#options.setting !== undefined) return;
-    this.explanations.check(engine, { status, isHealthy });
-    if (!isHealthy) return;
+    const { setting } = this.#options;
+    this.explanations.check({ isCalm: setting?.isCalm() ?? !isSlow });
+    // Of several nodes one counts, and begins anew when it is another.
+    if (!isHealthy || setting !== undefined) return;
     this.#isUncounted ||= downs > this.#downsBefore || this.auditor.damagedCount > 0;
     this.#ledger.check(status, !this.#isUncounted);
   }
@@ -387,7 +413,9 @@ export class World {
   async #leap(): Promise<void> {
     // A shard asks a full disk for room once a second, and days have many of those.
     this.#heal();
-    await this.pass(this.#chance.one([minute, 20 * minute, 61 * minute, day, 31 * day]));
+    const ms = this.#chance.one([minute, 20 * minute, 61 * minute, day, 31 * day]);
+    if (this.parameters.hasTestClock === true && this.#chance.hits(500)) await this.#advance(ms);
+    else await this.pass(ms);
     this.situations.reached("days pass at once");
   }
 
@@ -411,14 +439,14 @@ export class World {
     timeoutMs = Number.POSITIVE_INFINITY,
   ): void {
     this.#calls += 1;
-    const deadline = this.now + timeoutMs;
+    const deadline = this.bundle.clock.now() + timeoutMs;
     const open: Open = { what, lost: () => ended(null) };
     this.#open.add(open);
     const end = (ending: Ending<T>): void => {
       if (!this.#open.delete(open)) return;
       try {
         // A node that is stopped answers when it goes on.
-        const isLate = this.now > deadline && this.#options.setting === undefined;
+        const isLate = this.bundle.clock.now() > deadline && this.#options.setting === undefined;
         if (isLate) throw new Violation("I11", `a ${what} is answered late`);
         const isUnknown = !ending.ok && ending.code === "unknown";
         if (!ending.ok && ending.message.includes("no node has the shards")) {
@@ -1003,6 +1031,7 @@ export class World {
       const applied = this.#chance.hits(500);
       this.say(`the process dies ${applied ? "after" : "before"} a commit of store ${shard}`);
       this.bundle.store(shard).killAt({ commitsBefore: this.#chance.below(3), applied });
+      this.#isDying = true;
       this.#transactInto();
       if (this.#chance.hits(500)) this.produce();
       if (this.#chance.hits(500)) this.complete();
@@ -1042,6 +1071,7 @@ export class World {
       this.situations.reached("the power is cut before a sync");
     }
     this.#slow = false;
+    this.#isDying = false;
     this.auditor.restarted();
     this.#watch.killed(this.bundle.images);
     this.#lose();
@@ -1051,7 +1081,8 @@ export class World {
     }
     if (this.#chance.hits(100)) await this.#cannotOpen();
     const isBack = this.#chance.hits(200);
-    const now = this.now - (isBack ? this.#chance.one([1, minute, day]) : -this.#away());
+    const now =
+      this.bundle.clock.now() - (isBack ? this.#chance.one([1, minute, day]) : -this.#away());
     if (isBack) this.situations.reached("the clock was set back at a restart");
     this.#heal();
     await this.bundle.open({ now });

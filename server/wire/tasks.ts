@@ -6,20 +6,21 @@ import type * as wire from "../../openapi/schemas.ts";
 import { instantText, instantTextOrNull, isGiven, wordOf } from "./fields.ts";
 import { filterOf, filterText } from "./filter.ts";
 
-const repairs = ["promote", "reject", "delete"] as const;
+const repairs = ["promote", "reject", "retry", "delete"] as const;
 
-const idleStates = ["ready", "scheduled"] as const;
+const states = ["ready", "leased", "scheduled"] as const;
 
 export function redriveRequest(body: RequestOf<"redrive">): engine.RedriveRequest {
   return { ...taskRequest(body), ...(body.to && { to: body.to }) };
 }
 
 export function repairRequest(body: RequestOf<"repair">): engine.RepairRequest {
-  const { action, state, reason } = body;
+  const { action, state, holder, reason } = body;
   return {
     ...taskRequest(body),
     action: wordOf(action, "action", repairs),
-    ...(state && { state: wordOf(state, "state", idleStates) }),
+    ...(state && { state: wordOf(state, "state", states) }),
+    ...(holder && { holder }),
     ...(reason && { reason }),
   };
 }
@@ -46,6 +47,7 @@ export function taskInfo(task: engine.TaskInfo): wire.TaskInfo {
     state: task.state,
     queue_name: task.queue,
     to: task.to,
+    holder: task.holder,
     filter: filterText(task.filter),
     per_second: task.perSecond,
     matched: task.matched,

@@ -173,8 +173,8 @@ export class NodeCaller {
   }
 
   async repair(request: RepairRequest) {
-    const { action, state, reason, requestKey } = request;
-    const body = { ...taskOf(request), action, state, reason };
+    const { action, state, holder, reason, requestKey } = request;
+    const body = { ...taskOf(request), action, state, holder, reason };
     return begun(await this.#call("repair", body, keyed(requestKey)));
   }
 

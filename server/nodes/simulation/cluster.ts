@@ -2,13 +2,13 @@
 // and its own clock, on one database and one network.
 
 import type { Engine } from "../../../engine/api.ts";
-import { after } from "../../../engine/clock.ts";
+import { after, type Clock } from "../../../engine/clock.ts";
 import { type Notice, openEngine } from "../../../engine/engine.ts";
 import { closingFailure, QueueError, unknownOutcome } from "../../../engine/errors.ts";
 import { limits, type TurnLimits } from "../../../engine/limits.ts";
 import { sameThreadLinks } from "../../../engine/link.ts";
 import type { Random } from "../../../engine/random.ts";
-import { Bundle } from "../../../engine/simulation/bundle.ts";
+import { Bundle, type Witness } from "../../../engine/simulation/bundle.ts";
 import { type Acknowledged, SimulatedDatabase } from "../../../engine/simulation/database.ts";
 import { Host } from "../../../engine/simulation/host.ts";
 import type { MemoryImage } from "../../../stores/memory/store.ts";
@@ -63,6 +63,8 @@ export interface Running {
   readonly node: Node;
   readonly caller: NodeCaller;
   readonly calls: Set<OpenCall>;
+  /** Of its engine, if it has opened one. */
+  seen: { readonly memory: Witness["memory"]; readonly clock: Clock } | null;
   isDraining: boolean;
   /** While it had the shards. */
   wasStopped: boolean;
@@ -134,13 +136,22 @@ export class Cluster extends Bundle {
       openEngine: (ownership, now) => {
         const { shardCount, turnLimits } = this.#settings;
         const clock = host.clockFrom(now);
+        const begun = (): void => {
+          running.seen = { memory: { since: clock.now() }, clock };
+        };
+        begun();
         return openEngine<string>({
           ...{ shardCount, clock, turnLimits, durability: "full" },
           readLeased: (text) => text,
           notice: (notice) => this.#noticed(notice),
           links: sameThreadLinks({
             ...{ clock, renderLeased, limits: turnLimits },
-            openStore: (shard) => this.database.openStore(host, shard, { ownership, acknowledged }),
+            openStore: (shard) =>
+              this.database.openStore(host, shard, { ownership, acknowledged }).catch((cause) => {
+                // Then an engine forgets all that it knows.
+                if (cause instanceof StoreError && cause.fault === "lost") begun();
+                throw cause;
+              }),
           }),
         });
       },
@@ -153,7 +164,7 @@ export class Cluster extends Bundle {
     });
     const running: Running = {
       ...{ url, host, node, caller: new NodeCaller(routes) },
-      ...{ calls: new Set(), isDraining: false, wasStopped: false },
+      ...{ calls: new Set(), seen: null, isDraining: false, wasStopped: false },
     };
     place.running = running;
     this.network.listen(url, {
@@ -290,6 +301,21 @@ export class Cluster extends Bundle {
           .then(resolve, reject);
       });
     });
+  }
+
+  /** The node that has the shards, unless its engine begins anew. */
+  override get witness(): Witness | null {
+    const { node, seen } = this.owner?.running ?? {};
+    if (node === undefined || seen == null) return null;
+    // What a lease brings is nothing that it is asked for.
+    const engine = node.engine as unknown as Engine;
+    try {
+      engine.listQueues({ pivot: "", limit: 1 });
+    } catch (cause) {
+      if (cause instanceof QueueError) return null;
+      throw cause;
+    }
+    return { engine, memory: seen.memory, now: seen.clock.now() };
   }
 
   #status(owner: Engine<string> | undefined): ReturnType<Engine["status"]> {

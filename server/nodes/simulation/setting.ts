@@ -64,7 +64,7 @@ class NodesSetting implements Setting {
     // A clear would forget keys.
     const cleared = seed % 9 === 4 && unique === paused ? clearing(unique) : unique;
     const transacted = seed % 9 === 1 ? transacting(cleared, Math.floor(seed / 9) % 3) : cleared;
-    const repaired = seed % 11 === 2 ? repairing(transacted) : transacted;
+    const repaired = seed % 11 === 2 ? repairing(transacted, seed) : transacted;
     const looked = seed % 13 === 4 ? lookedInto(repaired, Math.floor(seed / 13)) : repaired;
     return { ...looked, weights: { ...looked.weights, ...noFaults } };
   }
@@ -176,5 +176,9 @@ class NodesSetting implements Setting {
 
   rest(): void {
     this.#inTrouble.rest();
+  }
+
+  isCalm(): boolean {
+    return this.#inTrouble.isOver;
   }
 }

@@ -91,11 +91,16 @@ export class Troubles {
 
   /** Something is wrong, or was a moment ago. */
   get isFelt(): boolean {
-    const isAway = ({ running }: Place): boolean => running?.host.isStopped ?? true;
-    const isOver =
-      this.#world.now > this.#feltUntil && !this.#isBroken && !this.#cluster.places.some(isAway);
-    if (isOver) this.#cluster.isTroubled = false;
+    if (this.isOver) this.#cluster.isTroubled = false;
     return this.#cluster.isTroubled;
+  }
+
+  get isOver(): boolean {
+    if (!this.#cluster.isTroubled) return true;
+    const isAway = ({ running }: Place): boolean => running?.host.isStopped ?? true;
+    return (
+      this.#world.now > this.#feltUntil && !this.#isBroken && !this.#cluster.places.some(isAway)
+    );
   }
 
   #wrong(event: string): void {

@@ -1,0 +1,73 @@
+// I23, of a test clock: an advance comes to the instant that it was asked for, and once it is answered
+// nothing is left that was due by then.
+
+import { wakeAt } from "../../stores/item.ts";
+import { QueueError } from "../errors.ts";
+import { Violation } from "./auditor.ts";
+import type { Bundle } from "./bundle.ts";
+import type { Situations } from "./situations.ts";
+
+export interface AdvancesOptions {
+  readonly bundle: () => Bundle;
+  readonly situations: Situations;
+  readonly say: (event: string) => void;
+}
+
+export class Advances {
+  readonly #options: AdvancesOptions;
+
+  constructor(options: AdvancesOptions) {
+    this.#options = options;
+  }
+
+  /** `isDying`: the process may end before it answers. */
+  async advance(byMs: number, { isDying }: { readonly isDying: boolean }): Promise<void> {
+    const { situations, say } = this.#options;
+    const bundle = this.#options.bundle();
+    const { engine } = bundle;
+    const target = bundle.now + byMs;
+    say(`the test clock is advanced by ${byMs}`);
+    let told: number | null = null;
+    let wrong: unknown = null;
+    const answered = (now: number): void => {
+      told = now;
+      this.#checkDone(bundle, now);
+    };
+    engine
+      .advance(byMs)
+      .then(answered)
+      .catch((cause) => {
+        wrong = cause;
+      });
+    await bundle.clock.settle();
+    if (isDying && (told === null || wrong instanceof QueueError)) return;
+    if (wrong !== null) throw wrong;
+    if (told !== target || bundle.now !== target) {
+      throw new Violation("I23", `an advance to ${target} says ${told}, and it is ${bundle.now}`);
+    }
+    situations.reached("a test clock is advanced");
+  }
+
+  /** In the very moment of the answer, by what is stored in memory. */
+  #checkDone({ images }: Bundle, now: number): void {
+    for (const [shard, { slots, leases, outbound }] of images.entries()) {
+      const left = (what: string, at: number | string): void => {
+        throw new Violation("I23", `at ${now} shard ${shard} has ${what}, which was due at ${at}`);
+      };
+      const held = leases.values();
+      for (const { leaseDeadline } of held)
+        if (leaseDeadline <= now) left("a lease", leaseDeadline);
+      for (const { outboundSeq } of outbound.values()) left(`${outboundSeq} to send`, "once");
+      for (const [slot, { items, scheduled }] of slots) {
+        for (const item of scheduled.values()) {
+          if (wakeAt(item) <= now) left("what was scheduled", wakeAt(item));
+        }
+        const own = held.filter((lease) => lease.slot === slot);
+        for (const { seq, expireDeadline } of items.values()) {
+          const isHeld = own.some(({ first, last }) => first <= seq && seq <= last);
+          if (!isHeld && expireDeadline <= now) left("what has expired", expireDeadline);
+        }
+      }
+    }
+  }
+}
