@@ -15,15 +15,7 @@ import { createQueue } from "./calls.ts";
 import { Connection } from "./http-client.ts";
 import { measureLook, prepareLook } from "./long-look.ts";
 import { usageOf } from "./process-usage.ts";
-import {
-  commitOf,
-  consoleEnding,
-  machineOf,
-  type Results,
-  summarize,
-  versions,
-  writeResults,
-} from "./results.ts";
+import { consoleEnding, headOf, summarize, writeResults } from "./results.ts";
 import type { Figures } from "./run-cell.ts";
 import { type ServerProcess, startServer } from "./server-process.ts";
 
@@ -175,13 +167,9 @@ function percent(share: number): string {
 }
 
 async function write(directory: string, figures: ReadonlyMap<string, Figures[]>): Promise<void> {
-  const results: Results = {
-    format: 1,
-    madeAt: new Date().toISOString(),
-    commit: await commitOf(),
-    command: `bun bench/console.ts --seconds ${seconds} --queues ${queues} --rounds ${rounds} --items ${items}`,
-    machine: await machineOf(directory),
-    versions: versions(),
+  const told = `--seconds ${seconds} --queues ${queues} --rounds ${rounds} --items ${items}`;
+  const results = {
+    ...(await headOf(`bun bench/console.ts ${told}`, directory)),
     settings: { seconds, queues, rounds, items, producesPerSecond },
     measurements: [...figures].map(([name, of]) => ({ name, figures: summarize(of) })),
   };

@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Connection } from "./http-client.ts";
-import { commitOf, findEnding, machineOf, summarize, versions, writeResults } from "./results.ts";
+import { findEnding, headOf, summarize, writeResults } from "./results.ts";
 import type { Figures } from "./run-cell.ts";
 import { startServer } from "./server-process.ts";
 import { Samples } from "./statistics.ts";
@@ -176,13 +176,9 @@ async function main(): Promise<void> {
     }
     const head = ["find by", "looks/s", "p50", "beside", "ratio", "p99", "beside", "ratio"];
     console.log(markdownTable(head, measured.map(rowOf)));
+    const command = `bun bench/find.ts --items ${items} --seconds ${seconds} --rounds ${rounds}`;
     const results = {
-      format: 1,
-      madeAt: new Date().toISOString(),
-      commit: await commitOf(),
-      command: `bun bench/find.ts --items ${items} --seconds ${seconds} --rounds ${rounds}`,
-      machine: await machineOf(folder),
-      versions: versions(),
+      ...(await headOf(command, folder)),
       settings: { items: items ?? 0, seconds: seconds ?? 0, rounds: rounds ?? 0, workers },
       measurements: measured.map(({ search, figures }) => {
         return { name: `find by ${search}`, figures: summarize([figures]) };

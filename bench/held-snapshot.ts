@@ -17,15 +17,7 @@ import type { Peer, Session } from "./peers/peer.ts";
 import { onPostgres } from "./peers/peers.ts";
 import { postgresSettings } from "./peers/postgres-server.ts";
 import { cpuSecondsBelow } from "./process-usage.ts";
-import {
-  commitOf,
-  type Measurement,
-  machineOf,
-  snapshotEnding,
-  summarize,
-  versions,
-  writeResults,
-} from "./results.ts";
+import { headOf, type Measurement, snapshotEnding, summarize, writeResults } from "./results.ts";
 import type { Figures } from "./run-cell.ts";
 import { markdownTable, rate } from "./table.ts";
 
@@ -154,7 +146,6 @@ const peers = onPostgres.filter(
 );
 const scratch = mkdtempSync(join(tmpdir(), "holdfast-snapshot-"));
 chmodSync(scratch, 0o755);
-const [machine, commit] = [await machineOf(scratch), await commitOf()];
 const rows: string[][] = [];
 const measurements: Measurement[] = [];
 const removeScratch = (): void => rmSync(scratch, { recursive: true, force: true });
@@ -201,12 +192,7 @@ const head = ["100 items a call", ...Array.from({ length: parts }, (_, part) => 
 console.log(markdownTable([...head, "last of first"], rows));
 const only = values.only.map((name) => ` --only '${name}'`).join("");
 const results = {
-  format: 1,
-  madeAt: new Date().toISOString(),
-  commit,
-  command: `bun bench/held-snapshot.ts --minutes ${values.minutes}${only}`,
-  machine,
-  versions: versions(),
+  ...(await headOf(`bun bench/held-snapshot.ts --minutes ${values.minutes}${only}`, tmpdir())),
   settings: {
     ...{ minutes: Number(values.minutes), parts, itemsPerCall, database: postgresSettings },
     note: values.note,

@@ -15,15 +15,13 @@ import { diskFloor } from "./floors.ts";
 import { type Options, readOptions, roundsDefault, usage } from "./options.ts";
 import { type Probe, probes } from "./probes.ts";
 import {
-  commitOf,
+  headOf,
   latestResults,
   type Measurement,
-  machineOf,
   type Results,
   readResults,
   resultsFolder,
   summarize,
-  versions,
   wholeEnding,
   writeResults,
 } from "./results.ts";
@@ -93,13 +91,11 @@ async function bench(options: Options): Promise<void> {
   const stores = new Set(entriesOf(options).map(({ store = "sqlite" }) => store));
   try {
     if (options.backlogs !== null) mkdirSync(options.backlogs, { recursive: true });
+    const head = await headOf(commandOf(options), directory);
+    const postgres = stores.has("postgres") && { postgres: postgresVersion };
     const results: Results = {
-      format: 1,
-      madeAt: new Date().toISOString(),
-      commit: await commitOf(),
-      command: `bun run bench${options.full ? " --full" : ""}${options.only === null ? "" : ` --only '${options.only.source}'`} --rounds ${options.rounds}`,
-      machine: await machineOf(directory),
-      versions: { ...versions(), ...(stores.has("postgres") && { postgres: postgresVersion }) },
+      ...head,
+      versions: { ...head.versions, ...postgres },
       settings: {
         rounds: options.rounds,
         store: [...stores].join(", "),
@@ -118,6 +114,15 @@ async function bench(options: Options): Promise<void> {
   } finally {
     removeDirectory();
   }
+}
+
+/** What makes the same figures again. */
+function commandOf({ full, only, rounds }: Options): string {
+  const which = [
+    ...(full ? ["--full"] : []),
+    ...(only === null ? [] : [`--only '${only.source}'`]),
+  ];
+  return ["bun run bench", ...which, `--rounds ${rounds}`].join(" ");
 }
 
 function drawCharts(file: string): void {

@@ -73,7 +73,7 @@ function shorten(value: number): number {
   return Number(value.toPrecision(6));
 }
 
-export async function machineOf(directory: string): Promise<Machine> {
+async function machineOf(directory: string): Promise<Machine> {
   const [first] = cpus();
   return {
     cpu: first?.model.trim() ?? "unknown",
@@ -84,7 +84,7 @@ export async function machineOf(directory: string): Promise<Machine> {
   };
 }
 
-export function versions(): Record<string, string> {
+function versions(): Record<string, string> {
   const database = new Database(":memory:");
   const [[sqlite] = []] = database.query("SELECT sqlite_version()").values();
   database.close();
@@ -103,6 +103,16 @@ export async function commitOf(): Promise<string> {
   const hash = (await git`git rev-parse --short HEAD`.text()).trim();
   const changes = (await git`git status --porcelain --untracked-files=no`.text()).trim();
   return changes === "" ? hash : `${hash}-changed`;
+}
+
+/** What every file begins with. `directory`: on the disk that was used. */
+export async function headOf(
+  command: string,
+  directory: string,
+): Promise<Omit<Results, "settings" | "measurements">> {
+  const [commit, machine] = await Promise.all([commitOf(), machineOf(directory)]);
+  const madeAt = new Date().toISOString();
+  return { format: 1, madeAt, commit, command, machine, versions: versions() };
 }
 
 /** JSON with a line for each member, and where that is a list for each entry: it can be compared. */

@@ -10,7 +10,7 @@ import lighthouse, { desktopConfig } from "lighthouse";
 import { launchChromium } from "../app/build/chromium.ts";
 import { chromiumPath } from "../app/build/chromium-path.ts";
 import { freePort, serveSite } from "../app/build/serve-site.ts";
-import { commitOf, machineOf, siteEnding, summarize, versions, writeResults } from "./results.ts";
+import { headOf, siteEnding, summarize, writeResults } from "./results.ts";
 import type { Figures } from "./run-cell.ts";
 
 const { values: words, positionals } = parseArgs({
@@ -68,16 +68,12 @@ const measurements = [];
     }
   }
 }
+const command = `bun run site:lighthouse ${process.argv.slice(2).join(" ")}`.trim();
 const results = {
-  format: 1,
-  madeAt: new Date().toISOString(),
-  commit: await commitOf(),
-  command: `bun run site:lighthouse ${process.argv.slice(2).join(" ")}`.trim(),
-  machine: await machineOf(tmpdir()),
-  versions: versions(),
+  ...(await headOf(command, tmpdir())),
   settings: { runs },
   measurements,
-} as const;
+};
 console.log(writeResults(results, { ending: siteEnding, path: words.out ?? null }));
 
 /** Of one visit by a browser of its own: the first would warm its caches for the next. */

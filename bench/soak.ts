@@ -12,7 +12,7 @@ import { Connection } from "./http-client.ts";
 import { LoadProcess } from "./load-process.ts";
 import type { Work } from "./orders.ts";
 import { usageOf } from "./process-usage.ts";
-import { commitOf, machineOf, soakEnding, summarize, versions, writeResults } from "./results.ts";
+import { headOf, soakEnding, summarize, writeResults } from "./results.ts";
 import { type Figures, folderBytes } from "./run-cell.ts";
 import { type ServerProcess, startServer } from "./server-process.ts";
 import { median } from "./statistics.ts";
@@ -116,12 +116,7 @@ try {
   }
   console.log(tableOf(measured));
   const results = {
-    format: 1,
-    madeAt: new Date().toISOString(),
-    commit: await commitOf(),
-    command: `bun bench/soak.ts --minutes ${minutes}`,
-    machine: await machineOf(directory),
-    versions: versions(),
+    ...(await headOf(`bun bench/soak.ts --minutes ${minutes}`, directory)),
     settings: { minutes, parts, highest: Math.round(highest), durability: "full" },
     measurements: measured.map((figures, part) => ({
       name: `part ${part + 1}`,

@@ -9,15 +9,7 @@ import { parseArgs } from "node:util";
 import type { ServerOverviewReply } from "../openapi/schemas.ts";
 import { call, createQueue } from "./calls.ts";
 import { Connection } from "./http-client.ts";
-import {
-  commitOf,
-  machineOf,
-  type Results,
-  summarize,
-  versions,
-  watchedEnding,
-  writeResults,
-} from "./results.ts";
+import { headOf, summarize, watchedEnding, writeResults } from "./results.ts";
 import { type Figures, measureCell, queue } from "./run-cell.ts";
 import { startServer } from "./server-process.ts";
 import { type Cell, canonicalCells } from "./workload.ts";
@@ -137,13 +129,8 @@ function textOf(figures: Figures): string {
 async function write(directory: string, figures: ReadonlyMap<string, Figures[]>): Promise<void> {
   const { items } = cell;
   const told = `--consoles ${consoles} --queues ${queues} --rounds ${rounds} --items ${items}`;
-  const results: Results = {
-    format: 1,
-    madeAt: new Date().toISOString(),
-    commit: await commitOf(),
-    command: `bun bench/watched-load.ts ${told}`,
-    machine: await machineOf(directory),
-    versions: versions(),
+  const results = {
+    ...(await headOf(`bun bench/watched-load.ts ${told}`, directory)),
     settings: { consoles, queues, rounds, cell: cell.name, items },
     measurements: [...figures].map(([name, of]) => ({ name, figures: summarize(of) })),
   };

@@ -4,7 +4,7 @@
 
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
-import { commitOf, machineOf, versions, writeResults } from "../bench/results.ts";
+import { headOf, writeResults } from "../bench/results.ts";
 import { countsText } from "../scripts/counts.ts";
 import { methods, type Size, sizes } from "./methods.ts";
 import { type Report, reportEnding } from "./report.ts";
@@ -81,17 +81,13 @@ function table({ method, seconds, seed, figures, faults, skipped }: ProofResult)
 
 async function main(options: Options): Promise<void> {
   const start = performance.now();
-  const madeAt = new Date().toISOString();
   const results = await runAll(options);
   const { only, size, seed, atOnce } = options;
   const lanes = atOnce === 1 ? "" : ` --at-once ${atOnce}`;
+  const chosen = only === null ? "" : ` --only '${only}'`;
+  const command = `bun run proof --size ${size} --seed ${seed}${lanes}${chosen}`;
   const report: Report = {
-    format: 1,
-    madeAt,
-    commit: await commitOf(),
-    command: `bun run proof --size ${size} --seed ${seed}${lanes}${only === null ? "" : ` --only '${only}'`}`,
-    machine: await machineOf(tmpdir()),
-    versions: versions(),
+    ...(await headOf(command, tmpdir())),
     size,
     seconds: Math.round((performance.now() - start) / 1_000),
     results,
