@@ -42,7 +42,7 @@ export function checkQueue(entries: readonly Entry[], ending: Ending, rules: Que
     checkEnd(life, rules, faults);
   }
   checkTogether(calls, { lives, rules, faults });
-  for (const told of ending.repeats?.contradictions ?? []) {
+  for (const { told } of ending.repeats?.contradictions ?? []) {
     faults.add("I16: a repeated call was answered otherwise", told);
   }
   checkPauses(calls.flat(), ending.pauses ?? [], faults);

@@ -89,7 +89,10 @@ test("I5: an attempt that nobody was told of is a fault, unless shards fail whil
 
 test("I16: a repeated call that is answered otherwise is a fault", () => {
   const entries = lapsed() as Entry[];
-  const repeats = { count: 2, contradictions: ["/v1/queue.produce: a and then b"] };
+  const repeats = {
+    count: 2,
+    contradictions: [{ told: "/v1/queue.produce: a and then b", heardAt: 0 }],
+  };
   const { faults, figures } = checkQueue(entries, { dead: [], left: [], repeats }, sampleRules);
   expect(figures).toMatchObject({ repeatedCalls: 2 });
   expect(faults.list("replay")).toEqual([

@@ -3,7 +3,7 @@
 // unknown, and the client goes on with whatever server comes next.
 
 import { Connection } from "../bench/http-client.ts";
-import type { History, Offer, Outcome, Part, Pause } from "./history.ts";
+import type { Contradiction, History, Offer, Outcome, Part, Pause } from "./history.ts";
 import { isIntact, numberIn, proofItem } from "./items.ts";
 
 export const queueName = "orders";
@@ -61,7 +61,7 @@ export interface Repeats {
   /** Calls that were sent again, because their answer was lost or to hear it once more. */
   count: number;
   /** Answers that are not what the first one was. */
-  readonly contradictions: string[];
+  readonly contradictions: Contradiction[];
 }
 
 /** Times that a call is sent whose answer is lost. */
@@ -157,10 +157,12 @@ export class Client {
     });
     const isRepeated = sends > 1;
     if (reply?.status === 200 && this.#calls % repeatEvery === 0) {
+      const heardAt = performance.now();
       repeats.count += 1;
       const again = await this.#send(path, body, headers);
       if (again !== null && !isRepetition(reply, again)) {
-        repeats.contradictions.push(`${path}: ${reply.body} and then ${again.body}`);
+        const told = `${path}: ${reply.body} and then ${again.body}`;
+        repeats.contradictions.push({ told, heardAt });
       }
       await this.connect();
     }
@@ -254,7 +256,8 @@ export async function produce(
     const again = await send();
     const { duplicates = [] } = (again?.body ?? {}) as { duplicates?: readonly number[] };
     if (again?.status === 200 && duplicates.length < numbers.length) {
-      unique.contradictions.push(`produce: ${numbers.length} items, duplicates ${duplicates}`);
+      const told = `produce: ${numbers.length} items, duplicates ${duplicates}`;
+      unique.contradictions.push({ told, heardAt: entry.end });
     }
   }
   return entry.outcome;

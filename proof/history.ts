@@ -117,6 +117,13 @@ export interface Pause {
   readonly to: number;
 }
 
+/** A call that was sent again, and answered otherwise. */
+export interface Contradiction {
+  readonly told: string;
+  /** When its first answer came. */
+  readonly heardAt: number;
+}
+
 /** What the server holds after everything was drained. */
 export interface Ending {
   /** Items of the dead queue, in its order. */
@@ -124,7 +131,7 @@ export interface Ending {
   /** Items that are still in the queue; none, when it was drained. */
   readonly left: readonly LeftItem[];
   /** Of clients with keys; absent = there were none. */
-  readonly repeats?: { readonly count: number; readonly contradictions: readonly string[] };
+  readonly repeats?: { readonly count: number; readonly contradictions: readonly Contradiction[] };
   /** Absent = nobody paused a queue. */
   readonly pauses?: readonly Pause[];
 }

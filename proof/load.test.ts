@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Client, produce } from "./clients.ts";
-import { History } from "./history.ts";
+import { type Contradiction, History } from "./history.ts";
 import { isDrained } from "./load.ts";
 
 test("isDrained: not while a queue could not be deleted, because something is on its way there", async () => {
@@ -39,7 +39,7 @@ test.each([
     },
   });
   const client = new Client("producer", { port: Promise.resolve(server.port ?? 0) });
-  const repeats = { count: 0, contradictions: [] as string[] };
+  const repeats = { count: 0, contradictions: [] as Contradiction[] };
   expect(await produce(client, new History(), [7, 8], repeats)).toBe("ok");
   client.close();
   expect(asked).toHaveLength(3);

@@ -9,6 +9,7 @@ import { checkQueue } from "../../../proof/check-queue.ts";
 import { createQueues, deadQueueName, type Place } from "../../../proof/clients.ts";
 import { History } from "../../../proof/history.ts";
 import { Load } from "../../../proof/load.ts";
+import { type Gone, type Loss, noLoss, survived } from "../../../proof/lost-commits.ts";
 
 const rules = { leaseTimeoutMs: 1_000, maxAttempts: 20, shardsFail: true } as const;
 
@@ -23,6 +24,8 @@ export interface Judged {
   /** Of all calls; 0 = the connection broke. */
   readonly statuses: ReadonlySet<number>;
   readonly figures: Readonly<Record<string, number>>;
+  /** Items that were leased before the database lost them. */
+  readonly gone: readonly Gone[];
 }
 
 /** One after the other. */
@@ -37,10 +40,13 @@ function eachOf(cluster: Cluster): Place {
   };
 }
 
-/** `address`: where clients find the nodes; by itself they know each of them. */
+/**
+ * `disturb` tells what the database has lost by it, if it has. `address`: where clients find the
+ * nodes; by itself they know each of them.
+ */
 export async function underLoad(
   cluster: Cluster,
-  disturb: (progress: Progress) => Promise<void>,
+  disturb: (progress: Progress) => Promise<Loss> | Promise<void>,
   address: Place = eachOf(cluster),
 ): Promise<Judged> {
   await createQueues(address, { partitions: 3, ...rules });
@@ -62,17 +68,17 @@ export async function underLoad(
     pauseMs: 5,
   });
   await progress(200);
-  await disturb(progress);
-  const ending = await load.drain();
-  const { faults, figures } = checkQueue(history.entries, ending, rules);
+  const loss = (await disturb(progress)) ?? noLoss;
+  const { entries, ending, gone, ...kept } = survived(history.entries, await load.drain(), loss);
+  const { faults, figures } = checkQueue(entries, ending, rules);
   // A node hangs up for its clients when it ends, and forwards a lease again whose answer was lost.
-  const order = checkOrder(history.entries, {
+  const order = checkOrder(entries, {
     outcomes: ["empty", "refused", "unknown"],
     answeredMsMin: forwardedAgainMsMin,
   });
   return {
-    faults: [faults, order.faults].flatMap((one) => one.list("")),
-    figures,
+    faults: [faults, order.faults, kept.faults].flatMap((one) => one.list("")),
+    ...{ figures, gone },
     statuses: new Set(history.entries.map(({ status }) => status)),
   };
 }

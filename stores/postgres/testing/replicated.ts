@@ -54,12 +54,13 @@ export class Replicated {
     await sql.close();
   }
 
-  /** Resolves once the standby has all that was committed. */
+  /** Resolves once the standby has all that was committed before. */
   async caughtUp(): Promise<void> {
     const sql = new SQL(this.primary.url, { max: 1 });
+    const [{ until }] = await sql`SELECT pg_current_wal_flush_lsn()::text AS until`;
     for (;;) {
       const [row] =
-        await sql`SELECT bool_and(flush_lsn >= pg_current_wal_flush_lsn()) AS is FROM pg_stat_replication`;
+        await sql`SELECT bool_and(flush_lsn >= ${until}::pg_lsn) AS is FROM pg_stat_replication`;
       if (row.is === true) break;
       await Bun.sleep(10);
     }
