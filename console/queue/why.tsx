@@ -80,5 +80,5 @@ function Coming({ sources }: { readonly sources: Parameters<typeof comingOf>[0] 
 function Since({ since }: { readonly since: string | undefined }): ReactNode {
   const now = useServerNow();
   if (since === undefined) return null;
-  return ` It is so for ${spanText(now - Date.parse(since))}.`;
+  return ` It has been so for ${spanText(now - Date.parse(since))}.`;
 }

@@ -95,7 +95,7 @@ function testStill(browser: () => ConsoleBrowser, server: Server): void {
   test("j, k and / do on each list what the list of keys says", async () => {
     await using visitor = await browser().visit(`${server().consoleUrl}/dead`);
     const { page } = visitor;
-    await page.locator(".choose a").first().waitFor();
+    await page.locator(".dead-queues th a").first().waitFor();
     for (const key of ["j", "Enter"]) await page.keyboard.press(key);
     await page.waitForURL((url) => url.searchParams.get("name") === "orders-dead");
     await page.goto(`${server().consoleUrl}/keys`);

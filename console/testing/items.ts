@@ -170,6 +170,17 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
     await page.getByText("2 match, of 7 looked at").waitFor();
   });
 
+  test("dead queues: which takes from which, with how many items, and each leads to its reasons", async () => {
+    await using visitor = await browser().visit(`${server().consoleUrl}/dead`);
+    const { page, errors } = visitor;
+    const row = page.getByRole("table", { name: "Dead queues" }).locator("tbody tr").first();
+    await row.getByRole("cell", { name: "7", exact: true }).waitFor();
+    expect((await row.getByRole("cell").allInnerTexts()).slice(0, 2)).toEqual(["orders", "7"]);
+    await row.getByRole("link", { name: "orders-dead" }).click();
+    await page.getByText("2 groups, 7 items, all looked at").waitFor();
+    expect(errors).toEqual([]);
+  });
+
   test("Follow adds what comes below what is there, and keeps it when it ends", async () => {
     const { client, consoleUrl } = server();
     await client.queue("followed").create({ lease_timeout: "1h", expire_timeout: "1d" });
