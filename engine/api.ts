@@ -470,8 +470,6 @@ export interface ListRequest {
 
 /** `scheduled`: it waits for its `enqueueAt` or `retryAt`. */
 export type ItemState = "ready" | "leased" | "scheduled";
-/** Of an item that nobody holds. */
-export type IdleState = Exclude<ItemState, "leased">;
 
 export interface FindRequest {
   readonly queue: string;

@@ -146,6 +146,29 @@ test("clear: is answered when no shard is at it any more, also when one has fail
   expect(await bundle.listed("orders", 1)).toHaveLength(2);
 });
 
+test("clear: a shard that stalls has taken it, so its caller hears 504 in time, and it goes on", async () => {
+  const bundle = await setup({ shardCount: 2 });
+  await bundle.createQueue({ name: "orders", requestedPartitions: 2 });
+  for (const text of ["a", "b", "c", "d"]) await bundle.produce("orders", text);
+  for (const shard of [0, 1]) bundle.store(shard).hold();
+  const clear = (dryRun: boolean) =>
+    bundle.begin(() => bundle.engine.clear({ ...nothing, ready: true, dryRun }));
+  const [cleared, counted] = [await clear(false), await clear(true)];
+  await bundle.clock.advance(5 * minute - 1);
+  expect([cleared.ending, counted.ending]).toEqual([null, null]);
+  bundle.store(0).release();
+  await bundle.clock.advance(1);
+  const inPart = "the queue was cleared in part, clear it again; a shard has not answered";
+  expect(cleared.ending).toMatchObject({ code: "unknown", message: inPart });
+  // That one waited behind it, and would have changed nothing.
+  expect(counted.ending).toMatchObject({
+    message: "the store does not answer; nothing was changed",
+  });
+  bundle.store(1).release();
+  await bundle.clock.settle();
+  expect(await bundle.allListed("orders")).toEqual([]);
+});
+
 test("clear: after a crash in the middle nothing that was cleared is offered or counted", async () => {
   const bundle = await setup();
   for (const name of ["bulk", "orders"]) await bundle.createQueue({ name });

@@ -17,7 +17,6 @@ import {
   closingFailure,
   type Failure,
   type Late,
-  lateLong,
   lateLook,
   lateWrite,
   noTestClock,
@@ -367,13 +366,14 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
       what: { ready, leased: ready && destructive, scheduled, retried },
       dryRun,
       ...(expect !== undefined && { expect }),
-      ask: (shard, asked) => this.#ask(shard, asked, lateLong),
+      // What a shard has taken goes on, whatever its caller is told.
+      ask: (shard, asked) => this.#ask(shard, asked, asked.isDry === true ? lateLook : lateWrite),
     });
   }
 
   async reload(name: string): Promise<void> {
     await eachShard(this.#find(name).places.values(), (shard, slots) =>
-      this.#ask(shard, { kind: "recount", slots }, lateLong),
+      this.#ask(shard, { kind: "recount", slots }, lateWrite),
     );
   }
 

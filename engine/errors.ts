@@ -81,6 +81,7 @@ const causes: Readonly<Partial<Record<ErrorCode, string>>> = {
   store: "there is no space left on the disk",
   full: "too many requests wait for the store",
   closing: "service is shutting down",
+  unknown: "a shard has not answered",
 };
 
 /** A call that could not be done in time. `what`: what did not happen, as a clause. */

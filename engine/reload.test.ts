@@ -51,6 +51,22 @@ test("reload: counts that are wrong are put right, for good", async () => {
   expect(counts(bundle)).toMatchObject(right);
 });
 
+test("reload: a shard that stalls has taken it, so its caller hears 504 in time, and it goes on", async () => {
+  const bundle = await setupStates();
+  miscount(bundle);
+  await bundle.restart();
+  bundle.store().hold();
+  const begun = await bundle.begin(() => bundle.engine.reload("orders"));
+  await bundle.clock.advance(5 * minute - 1);
+  expect(begun.ending).toBe(null);
+  await bundle.clock.advance(1);
+  expect(begun.ending).toMatchObject({ ok: false, code: "unknown" });
+  bundle.store().release();
+  await bundle.clock.settle();
+  // What was scheduled is due by then.
+  expect(counts(bundle)).toMatchObject({ queued: 4, leased: 1, scheduled: 0, retried: 0 });
+});
+
 test("a start sets counts right that are not those of the store, and says so once", async () => {
   const bundle = await setupStates();
   miscount(bundle);

@@ -24,6 +24,7 @@ import {
   mayBeExhausted,
   wasRejected,
 } from "./lives.ts";
+import { checkRedrives } from "./redrives.ts";
 import { Faults } from "./result.ts";
 
 export interface Checked {
@@ -46,9 +47,11 @@ export function checkQueue(entries: readonly Entry[], ending: Ending, rules: Que
     faults.add("I16: a repeated call was answered otherwise", told);
   }
   checkPauses(calls.flat(), ending.pauses ?? [], faults);
+  if (ending.redrives !== undefined) checkRedrives(ending.redrives, faults);
   const repeatedCalls = ending.repeats?.count ?? 0;
   const pauses = ending.pauses?.length ?? 0;
-  return { figures: { ...count(entries, lives, faults), repeatedCalls, pauses }, faults };
+  const redrives = ending.redrives?.taskIds.length ?? 0;
+  return { figures: { ...count(entries, lives, faults), repeatedCalls, pauses, redrives }, faults };
 }
 
 /** What a lease is told again that was granted before may be told at any time. */

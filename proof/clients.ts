@@ -66,8 +66,8 @@ export interface Repeats {
 
 /** Times that a call is sent whose answer is lost. */
 const sendsMax = 4;
-/** One in so many calls that were answered is sent again. */
-const repeatEvery = 8;
+/** One in so many calls that were answered is sent again, where nothing else is said. */
+const repeatEveryUsual = 8;
 
 /** Pause before a server is tried again that refused a connection. */
 export const againMs = 3;
@@ -81,6 +81,7 @@ export class Client {
   readonly queue: string;
   readonly #address: Place;
   readonly #repeats: Repeats | null;
+  readonly #repeatEvery: number;
   /** No other client of the folder, before or after, has its keys. */
   readonly #keys = crypto.randomUUID();
   #connection: Connection | null = null;
@@ -90,12 +91,17 @@ export class Client {
   constructor(
     name: string,
     address: Place,
-    { queue = queueName, repeats = null }: { queue?: string; repeats?: Repeats | null } = {},
+    {
+      queue = queueName,
+      repeats = null,
+      repeatEvery = repeatEveryUsual,
+    }: { queue?: string; repeats?: Repeats | null; repeatEvery?: number } = {},
   ) {
     this.name = name;
     this.queue = queue;
     this.#address = address;
     this.#repeats = repeats;
+    this.#repeatEvery = repeatEvery;
   }
 
   /** Of an item; numbers begin again with each load. */
@@ -156,7 +162,7 @@ export class Client {
       return this.#send(path, body, headers);
     });
     const isRepeated = sends > 1;
-    if (reply?.status === 200 && this.#calls % repeatEvery === 0) {
+    if (reply?.status === 200 && this.#calls % this.#repeatEvery === 0) {
       const heardAt = performance.now();
       repeats.count += 1;
       const again = await this.#send(path, body, headers);
@@ -217,7 +223,7 @@ function outcomeOf(reply: Reply | null): Outcome {
   return reply.status === 454 ? "empty" : "refused";
 }
 
-function producedItem(number: number) {
+export function producedItem(number: number) {
   const { payload, kind, encoding, reference } = proofItem(number);
   return { bytes: payload.toBase64(), kind, encoding, reference };
 }
@@ -505,7 +511,10 @@ export async function createQueues(address: Place, shape: QueueShape): Promise<v
 }
 
 /** A node on a busy machine may not know for a while whether it has done it. */
-async function createQueue(client: Client, queue: { readonly queue_name: string }): Promise<void> {
+export async function createQueue(
+  client: Client,
+  queue: { readonly queue_name: string },
+): Promise<void> {
   const { queue_name } = queue;
   for (let tries = 0; ; tries += 1) {
     await client.connect();

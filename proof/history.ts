@@ -124,6 +124,19 @@ export interface Contradiction {
   readonly heardAt: number;
 }
 
+/** One item each was to go from one queue to another, by calls with keys that were sent again. */
+export interface Redrives {
+  /** Items whose produce was answered 200, by their numbers. */
+  readonly produced: readonly number[];
+  /** As each redrive was answered. */
+  readonly taskIds: readonly string[];
+  /** Redrives of which nobody heard. */
+  readonly unknown: number;
+  /** Where the items are once no task runs any more. */
+  readonly waiting: readonly number[];
+  readonly moved: readonly number[];
+}
+
 /** What the server holds after everything was drained. */
 export interface Ending {
   /** Items of the dead queue, in its order. */
@@ -134,6 +147,8 @@ export interface Ending {
   readonly repeats?: { readonly count: number; readonly contradictions: readonly Contradiction[] };
   /** Absent = nobody paused a queue. */
   readonly pauses?: readonly Pause[];
+  /** Absent = there were none. */
+  readonly redrives?: Redrives;
 }
 
 /** What the queue was created with. */

@@ -26,6 +26,7 @@ import {
 } from "./clients.ts";
 import type { Ending, History, LeftItem, Part, Pause } from "./history.ts";
 import { isIntact, numberIn } from "./items.ts";
+import { Redriver } from "./redrives.ts";
 
 export interface LoadOptions {
   readonly address: Place;
@@ -57,6 +58,8 @@ export class Load {
   readonly #repeats: Repeats = { count: 0, contradictions: [] };
   readonly #pauses: Pause[] = [];
   readonly #operator: Promise<void>;
+  readonly #redriver: Redriver;
+  readonly #redriving: Promise<void>;
 
   constructor(options: LoadOptions) {
     this.#options = options;
@@ -69,6 +72,8 @@ export class Load {
       this.#consumers.push(this.#consume(`consumer-${index}`, queue, this.#repeatsOf(index)));
     }
     this.#operator = this.#pause();
+    this.#redriver = new Redriver(options.address, this.#repeats);
+    this.#redriving = this.#redriver.work(() => !this.#isProducing);
   }
 
   /** Every other client has keys. */
@@ -91,14 +96,15 @@ export class Load {
     const client = new Client("drain", address);
     await client.connect();
     // A produce may have to wait, and its items would come behind the last look.
-    await Promise.all([...this.#producers, this.#operator]);
+    await Promise.all([...this.#producers, this.#operator, this.#redriving]);
     // A transact that was under way may have left one queue for another between two looks.
     while (!((await isDrained(client)) && (await isDrained(client)))) await Bun.sleep(20);
     this.#isConsuming = false;
     await Promise.all(this.#consumers);
     const ending = await readEnding(client);
     client.close();
-    return { ...ending, repeats: this.#repeats, pauses: this.#pauses };
+    const redrives = await this.#redriver.end();
+    return { ...ending, repeats: this.#repeats, pauses: this.#pauses, redrives };
   }
 
   /** Now and then, until nothing is produced any more. */

@@ -1,5 +1,6 @@
 // Each way in which a queue can be wrong, as what it makes of a history that is right.
 
+import type { Redrives } from "./history.ts";
 import {
   changeOffer,
   completes,
@@ -15,10 +16,40 @@ import {
   pick,
   produces,
   rejections,
+  type Scene,
   successions,
 } from "./spoilable.ts";
 
+/** Of a history in which items were redriven. */
+function redriven(scene: Scene, spoil: (redrives: Redrives) => Partial<Redrives>): boolean {
+  const { redrives } = scene.ending;
+  if (redrives === undefined || redrives.taskIds.length < 2) return false;
+  scene.ending = { ...scene.ending, redrives: { ...redrives, ...spoil(redrives) } };
+  return true;
+}
+
 export const mutations: Readonly<Record<string, Mutation>> = {
+  "a redrive that was sent again is done again": (scene) =>
+    redriven(scene, ({ waiting, moved, taskIds, unknown }) => {
+      const more = taskIds.length + unknown + 1 - moved.length;
+      return { waiting: waiting.slice(more), moved: [...moved, ...waiting.slice(0, more)] };
+    }),
+  "a redrive that was answered is not done": (scene) =>
+    redriven(scene, ({ waiting, moved, taskIds }) => {
+      const back = moved.slice(0, moved.length - taskIds.length + 1);
+      return { waiting: [...waiting, ...back], moved: moved.slice(back.length) };
+    }),
+  "the redrives of two keys are one task": (scene) =>
+    redriven(scene, ({ taskIds: [first = "", , ...more] }) => ({
+      taskIds: [first, first, ...more],
+    })),
+  "a redriven item stays where it was": (scene) =>
+    redriven(scene, ({ waiting, moved }) => ({ waiting: [...waiting, ...moved.slice(0, 1)] })),
+  "a redriven item is nowhere": (scene) =>
+    redriven(scene, ({ waiting, produced }) => {
+      const gone = waiting.find((number) => produced.includes(number));
+      return { waiting: waiting.filter((number) => number !== gone) };
+    }),
   "an acknowledged item is never seen again": (scene) => {
     const produce = pick(scene.random, produces(scene));
     const number = produce === null ? null : pick(scene.random, produce.numbers);

@@ -4,7 +4,7 @@
 import { formatId, idPrefix } from "../engine/ids.ts";
 import { seededRandom } from "../engine/simulation/seeded-random.ts";
 import { otherQueueName, queueName } from "./clients.ts";
-import type { Ending, Entry, LeftItem, Offer, Part } from "./history.ts";
+import type { Ending, Entry, LeftItem, Offer, Part, Redrives } from "./history.ts";
 
 export const sampleRules = { leaseTimeoutMs: 1_000, maxAttempts: 5 };
 
@@ -153,5 +153,11 @@ export function sampleHistory({ calls, seed }: { readonly calls: number; readonl
       entries.push({ verb: "complete", ids, ...place, ...times(), ...answer });
     }
   }
-  return { entries, ending: { dead, left: [] } };
+  return { entries, ending: { dead, left: [], redrives: sampleRedrives } };
 }
+
+/** Of three redrives, one that nobody heard of and that was done. */
+const sampleRedrives: Redrives = {
+  ...{ produced: [0, 1, 2, 3, 4, 5], taskIds: ["r0", "r1"], unknown: 1 },
+  ...{ waiting: [1, 3, 5], moved: [0, 2, 4] },
+};

@@ -82,5 +82,7 @@ function shorten(entries: readonly Entry[], ending: Ending): { entries: Entry[];
     return offers.length > 0 || entry.outcome === "unknown" ? [{ ...entry, offers }] : [];
   });
   const among = ({ number }: { readonly number: number }) => numbers.has(number);
-  return { entries: kept, ending: { dead: ending.dead.filter(among), left: ending.left } };
+  const { left, redrives } = ending;
+  const dead = ending.dead.filter(among);
+  return { entries: kept, ending: { dead, left, ...(redrives && { redrives }) } };
 }

@@ -881,6 +881,7 @@ export class World {
       this.now,
     );
     const { engine } = this.bundle;
+    const kills = this.#kills;
     if (this.parameters.weights.crowd > 0 && !this.#slow) {
       this.#slow = true;
       this.#slowTimes += 1;
@@ -893,6 +894,8 @@ export class World {
       () => engine.clear({ queue, ...what }),
       (ending) => {
         this.say(`  cleared ${queue}: ${told(ending)}`);
+        // A shard that stalls has it still.
+        if (ending === null && kills === this.#kills) return;
         this.auditor.clearEnded(call, ending, this.now);
         if (ending?.ok === true) {
           this.situations.reached(

@@ -69,7 +69,8 @@ class NodesSetting implements Setting {
     return { ...looked, weights: { ...looked.weights, ...noFaults } };
   }
 
-  #plain(usual: Parameters): Parameters {
+  /** Nodes go by the clock of their database. */
+  #plain({ hasTestClock: _, ...usual }: Parameters): Parameters {
     const chance = this.#chance;
     return {
       ...usual,
