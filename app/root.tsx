@@ -1,7 +1,6 @@
 // The document around every page. What is rendered here is what the reader gets: nothing of it
 // is rendered again in the browser.
 
-// First, because it says which layer comes after which.
 import "./styles/index.css";
 
 import textFont from "@fontsource/atkinson-hyperlegible-next/files/atkinson-hyperlegible-next-latin-400-normal.woff2";
@@ -10,7 +9,7 @@ import displayFont from "@fontsource/bricolage-grotesque/files/bricolage-grotesq
 import { type ReactNode, use } from "react";
 import { Links, Outlet } from "react-router";
 import { headScript } from "./shell/head-script.ts";
-import { PageAssetsContext } from "./shell/page-assets.ts";
+import { PageAssetsContext, stylesMark } from "./shell/page-assets.ts";
 import { Shell } from "./shell/shell.tsx";
 import { siteConfig } from "./site-config.ts";
 
@@ -49,7 +48,11 @@ export function Layout({ children }: { readonly children: ReactNode }): ReactNod
             href={`${blog.path}/${feed}.xml`}
           />
         ))}
-        <Styles />
+        {import.meta.env.DEV ? (
+          <Links />
+        ) : (
+          <style dangerouslySetInnerHTML={{ __html: stylesMark }} />
+        )}
       </head>
       <body>
         {children}
@@ -57,12 +60,6 @@ export function Layout({ children }: { readonly children: ReactNode }): ReactNod
       </body>
     </html>
   );
-}
-
-function Styles(): ReactNode {
-  const { styles } = use(PageAssetsContext);
-  if (import.meta.env.DEV) return <Links />;
-  return <style dangerouslySetInnerHTML={{ __html: styles.join("\n") }} />;
 }
 
 /** The only one that a page asks for by itself, once its text is there. */

@@ -34,7 +34,7 @@ async function start(frame: HTMLElement): Promise<void> {
   const name = frame.dataset["island"] ?? "";
   try {
     const { hydrateIsland } = await import("./hydrate-island.tsx");
-    await hydrateIsland(frame);
+    hydrateIsland(frame);
     partArrived();
   } catch {
     partFailed(name);
