@@ -8,6 +8,7 @@ import strongFont from "@fontsource/atkinson-hyperlegible-next/files/atkinson-hy
 import displayFont from "@fontsource/bricolage-grotesque/files/bricolage-grotesque-latin-600-normal.woff2";
 import { type ReactNode, use } from "react";
 import { Links, Outlet } from "react-router";
+import { desktopWidthMin } from "./config/constants.ts";
 import { headScript } from "./shell/head-script.ts";
 import { PageAssetsContext, stylesMark } from "./shell/page-assets.ts";
 import { Shell } from "./shell/shell.tsx";
@@ -15,6 +16,8 @@ import { siteConfig } from "./site-config.ts";
 
 const { i18n, blog, title, colorMode, analytics } = siteConfig;
 const locale = i18n.locales[i18n.defaultLocale];
+/** Where the first page is set in the site's typefaces. */
+const wide = `(width > ${desktopWidthMin}px)`;
 const feedTypes = { rss: "application/rss+xml", atom: "application/atom+xml" } as const;
 
 export function Layout({ children }: { readonly children: ReactNode }): ReactNode {
@@ -30,12 +33,12 @@ export function Layout({ children }: { readonly children: ReactNode }): ReactNod
         <meta charSet="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="dark light" />
+        {[displayFont, textFont, strongFont].map((font) => (
+          <link key={font} rel="preload" href={font} as="font" crossOrigin="" media={wide} />
+        ))}
         <script dangerouslySetInnerHTML={{ __html: headScript }} />
         {/* The first paint waits for the whole page: what comes last may stand beside what comes first. */}
         <link rel="expect" href="#site-footer" blocking="render" />
-        {[displayFont, textFont, strongFont].map((font) => (
-          <link key={font} rel="preload" href={font} as="font" crossOrigin="" />
-        ))}
         <link rel="icon" href="/favicon.ico" sizes="32x32" />
         <link rel="icon" href={siteConfig.favicon} type="image/svg+xml" />
         <link rel="apple-touch-icon" href="/apple-touch-icon.png" />

@@ -14,7 +14,8 @@ export const headScript = headScriptOf(siteConfig);
  * last, which `entry.client.tsx` presses again. A host that serves files as they lie shows a page
  * at its file's address too: there it is shown under its own. What is named by another file's
  * name is asked for again, because what came may be the page of unknown addresses. Where the
- * page's own script cannot be had, it does as `behaviours/part-failure.ts`.
+ * page's own script cannot be had, it does as `behaviours/part-failure.ts`. The links to typefaces
+ * stand before it: they hold on a phone too once `behaviours/fonts.ts` has fetched them.
  */
 export function headScriptOf({ colorMode, announcementBar }: SiteConfig): string {
   const dismissible = announcementBar?.isCloseable === true ? announcementBar.id : "";
@@ -22,6 +23,6 @@ export function headScriptOf({ colorMode, announcementBar }: SiteConfig): string
 if(p!==q)p.endsWith("/index.html")?history.replaceState(0,"",r):l.replace(r);
 addEventListener("click",function(v){var b=v.target.closest("button:not([popovertarget],[data-search])");if(b&&!("mounted"in d))window.earlyPress=b},true);
 addEventListener("error",function(v){if(v.target.type!=="module")return;try{if(sessionStorage.getItem(${s(reloadedKey)})===null){sessionStorage.setItem(${s(reloadedKey)},"");l.reload();return}}catch(_){}document.getElementById(${s(failureId)}).hidden=false},true);
-var c=${s(colorMode.defaultMode)};try{c=localStorage.getItem(${s(storageKeys.theme)})||c;if(localStorage.getItem(${s(storageKeys.announcement)})===${s(dismissible)})d.announcement="dismissed"}catch(_){}
+var c=${s(colorMode.defaultMode)};try{c=localStorage.getItem(${s(storageKeys.theme)})||c;if(localStorage.getItem(${s(storageKeys.announcement)})===${s(dismissible)})d.announcement="dismissed";if(localStorage.getItem(${s(storageKeys.fonts)})!==null)d.fonts="",document.querySelectorAll("link[as=font]").forEach(function(f){f.media="all"})}catch(_){}
 d.themeChoice=c;d.theme=c==="system"?matchMedia("(prefers-color-scheme: light)").matches?"light":"dark":c==="light"?"light":"dark"})()`;
 }
