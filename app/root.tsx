@@ -21,12 +21,14 @@ const wide = `(width > ${desktopWidthMin}px)`;
 const feedTypes = { rss: "application/rss+xml", atom: "application/atom+xml" } as const;
 
 export function Layout({ children }: { readonly children: ReactNode }): ReactNode {
+  const { entry, reloader } = use(PageAssetsContext);
   return (
     <html
       lang={locale?.htmlLang}
       dir={locale?.direction}
       data-theme={colorMode.defaultMode}
       data-theme-choice={colorMode.defaultMode}
+      data-entry={reloader === undefined ? entry : undefined}
       data-analytics={analytics === null ? undefined : JSON.stringify(analytics)}
     >
       <head>
@@ -59,16 +61,14 @@ export function Layout({ children }: { readonly children: ReactNode }): ReactNod
       </head>
       <body>
         {children}
-        <Script />
+        {reloader !== undefined && <Reloading {...{ entry, reloader }} />}
       </body>
     </html>
   );
 }
 
-/** The only one that a page asks for by itself, once its text is there. */
-function Script(): ReactNode {
-  const { entry, reloader } = use(PageAssetsContext);
-  if (reloader === undefined) return <script type="module" src={entry} fetchPriority="low" />;
+/** In development, in the place of what the script in `<head>` does. */
+function Reloading({ entry, reloader }: Record<"entry" | "reloader", string>): ReactNode {
   const code = `import ${JSON.stringify(reloader)}; import(${JSON.stringify(entry)});`;
   return <script type="module" dangerouslySetInnerHTML={{ __html: code }} />;
 }

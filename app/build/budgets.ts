@@ -72,7 +72,7 @@ function scriptsOf(html: string, assets: readonly string[]): readonly string[] {
   return assets.filter((file) =>
     /^assets\/(react|hydrate-island|simulator|rolldown-runtime)-.*\.js$/.test(file)
       ? isAlive
-      : html.includes(`src="/${file}"`),
+      : html.includes(`data-entry="/${file}"`),
   );
 }
 
