@@ -6,6 +6,7 @@ import { startColorMode } from "./behaviours/color-mode.ts";
 import { startCopying } from "./behaviours/copy.ts";
 import { startDrawer } from "./behaviours/drawer.ts";
 import { startDropdowns } from "./behaviours/dropdowns.ts";
+import { startFonts } from "./behaviours/fonts.ts";
 import { startLinks } from "./behaviours/links.ts";
 import { startNavbar } from "./behaviours/navbar.ts";
 import { startProgress } from "./behaviours/progress.ts";
@@ -25,6 +26,7 @@ startNavbar();
 startToc();
 startCopying();
 startLinks();
+startFonts();
 startProgress();
 startSearch();
 

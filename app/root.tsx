@@ -1,7 +1,6 @@
 // The document around every page. What is rendered here is what the reader gets: nothing of it
 // is rendered again in the browser.
 
-// First, because it says which layer comes after which.
 import "./styles/index.css";
 
 import textFont from "@fontsource/atkinson-hyperlegible-next/files/atkinson-hyperlegible-next-latin-400-normal.woff2";
@@ -9,34 +8,39 @@ import strongFont from "@fontsource/atkinson-hyperlegible-next/files/atkinson-hy
 import displayFont from "@fontsource/bricolage-grotesque/files/bricolage-grotesque-latin-600-normal.woff2";
 import { type ReactNode, use } from "react";
 import { Links, Outlet } from "react-router";
+import { desktopWidthMin } from "./config/constants.ts";
 import { headScript } from "./shell/head-script.ts";
-import { PageAssetsContext } from "./shell/page-assets.ts";
+import { PageAssetsContext, stylesMark } from "./shell/page-assets.ts";
 import { Shell } from "./shell/shell.tsx";
 import { siteConfig } from "./site-config.ts";
 
 const { i18n, blog, title, colorMode, analytics } = siteConfig;
 const locale = i18n.locales[i18n.defaultLocale];
+/** Where the first page is set in the site's typefaces. */
+const wide = `(width > ${desktopWidthMin}px)`;
 const feedTypes = { rss: "application/rss+xml", atom: "application/atom+xml" } as const;
 
 export function Layout({ children }: { readonly children: ReactNode }): ReactNode {
+  const { entry, reloader } = use(PageAssetsContext);
   return (
     <html
       lang={locale?.htmlLang}
       dir={locale?.direction}
       data-theme={colorMode.defaultMode}
       data-theme-choice={colorMode.defaultMode}
+      data-entry={reloader === undefined ? entry : undefined}
       data-analytics={analytics === null ? undefined : JSON.stringify(analytics)}
     >
       <head>
         <meta charSet="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="dark light" />
+        {[displayFont, textFont, strongFont].map((font) => (
+          <link key={font} rel="preload" href={font} as="font" crossOrigin="" media={wide} />
+        ))}
         <script dangerouslySetInnerHTML={{ __html: headScript }} />
         {/* The first paint waits for the whole page: what comes last may stand beside what comes first. */}
         <link rel="expect" href="#site-footer" blocking="render" />
-        {[displayFont, textFont, strongFont].map((font) => (
-          <link key={font} rel="preload" href={font} as="font" crossOrigin="" />
-        ))}
         <link rel="icon" href="/favicon.ico" sizes="32x32" />
         <link rel="icon" href={siteConfig.favicon} type="image/svg+xml" />
         <link rel="apple-touch-icon" href="/apple-touch-icon.png" />
@@ -49,26 +53,22 @@ export function Layout({ children }: { readonly children: ReactNode }): ReactNod
             href={`${blog.path}/${feed}.xml`}
           />
         ))}
-        <Styles />
+        {import.meta.env.DEV ? (
+          <Links />
+        ) : (
+          <style dangerouslySetInnerHTML={{ __html: stylesMark }} />
+        )}
       </head>
       <body>
         {children}
-        <Script />
+        {reloader !== undefined && <Reloading {...{ entry, reloader }} />}
       </body>
     </html>
   );
 }
 
-function Styles(): ReactNode {
-  const { styles } = use(PageAssetsContext);
-  if (import.meta.env.DEV) return <Links />;
-  return <style dangerouslySetInnerHTML={{ __html: styles.join("\n") }} />;
-}
-
-/** The only one that a page asks for by itself, once its text is there. */
-function Script(): ReactNode {
-  const { entry, reloader } = use(PageAssetsContext);
-  if (reloader === undefined) return <script type="module" src={entry} fetchPriority="low" />;
+/** In development, in the place of what the script in `<head>` does. */
+function Reloading({ entry, reloader }: Record<"entry" | "reloader", string>): ReactNode {
   const code = `import ${JSON.stringify(reloader)}; import(${JSON.stringify(entry)});`;
   return <script type="module" dangerouslySetInnerHTML={{ __html: code }} />;
 }

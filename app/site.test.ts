@@ -170,14 +170,40 @@ describe("each page", () => {
   test("names one script, preloads none, and has its styles in it", async () => {
     for (const path of [...pages, "/no/such/page"]) {
       const html = await htmlOf(path);
-      const scripts = [...html.matchAll(/<script[^>]*src="([^"]+)"/g)].map(([, src]) => src);
-      expect([path, scripts]).toEqual([path, [expect.stringMatching(/^\/assets\/entry\.client-/)]]);
+      const [, script] = /<html [^>]*data-entry="([^"]+)"/.exec(html) ?? [];
+      expect([path, script]).toEqual([path, expect.stringMatching(/^\/assets\/entry\.client-/)]);
+      expect([path, /<script[^>]*src=/.test(html)]).toEqual([path, false]);
       expect([path, /modulepreload|rel="stylesheet"|__reactRouter/.test(html)]).toEqual([
         path,
         false,
       ]);
       expect([path, html.includes("<style>")]).toEqual([path, true]);
     }
+  });
+
+  test("has the rules for all that is on it, and for what its code shows later, and no others", async () => {
+    const sheets = new Map<string, string>();
+    for (const path of pages) {
+      const html = await htmlOf(path);
+      sheets.set(path, /<style>([\s\S]*?)<\/style>/.exec(html)?.[1] ?? "");
+    }
+    const ruled = (sheet = "") => new Set(sheet.match(/(?<=\.)[a-z][\w-]*/gi));
+    const all = new Set([...sheets.values()].flatMap((sheet) => [...ruled(sheet)]));
+    for (const [path, sheet] of sheets) {
+      const named = [...(await htmlOf(path)).matchAll(/ class="([^"]+)"/g)].flatMap(
+        ([, names = ""]) => names.split(" "),
+      );
+      const own = ruled(sheet);
+      const missing = [...named, "progress"].filter((name) => all.has(name) && !own.has(name));
+      expect([path, missing]).toEqual([path, []]);
+    }
+    const [home, post] = [ruled(sheets.get("/")), ruled(sheets.get("/blog/welcome"))];
+    expect(["sim-code-453", "error-screen", "proof"].map((name) => home.has(name))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(["sim-code-453", "error-screen", "home"].some((name) => post.has(name))).toBe(false);
   });
 
   test("may run its own inline scripts and no others", async () => {

@@ -46,7 +46,11 @@ export default defineConfig({
     // A font as a data URL would be sent with every page.
     assetsInlineLimit: 0,
   },
-  environments: { client: { build: { rolldownOptions: clientChunks } } },
+  environments: {
+    client: { build: { rolldownOptions: clientChunks } },
+    // A function that stands in a page as its source.
+    ssr: { build: { minify: true } },
+  },
 });
 
 /** In development a page is asked for anew when something changes of which it is rendered. */

@@ -58,9 +58,10 @@ const measurements = [];
     for (const path of positionals.length > 0 ? positionals : types) {
       const rounds: Figures[] = [];
       for (let attempt = 0; rounds.length < runs && attempt < attemptsMax; attempt += 1) {
-        const figures = await measure(server.url + path, device === "desktop");
+        const figures = await measure(server.url + path, device === "desktop").catch(tell);
         if (figures !== null) rounds.push(figures);
       }
+      if (rounds.length < runs) throw new Error(`${path} could not be measured ${runs} times`);
       const figures = summarize(rounds);
       const medians = Object.entries(figures).map(([name, { median }]) => `${name} ${median}`);
       console.log(`${path} (${device}): ${medians.join(", ")}`);
@@ -75,6 +76,12 @@ const results = {
   measurements,
 };
 console.log(writeResults(results, { ending: siteEnding, path: words.out ?? null }));
+
+/** Lighthouse throws where the browser goes away from under it. */
+function tell(cause: unknown): null {
+  console.error(cause instanceof Error ? cause.message : cause);
+  return null;
+}
 
 /** Of one visit by a browser of its own: the first would warm its caches for the next. */
 async function measure(url: string, isDesktop: boolean): Promise<Figures | null> {

@@ -138,7 +138,10 @@ function readTable(folder: string, manifest: Manifest): Table {
 }
 
 function policyFor(path: string, hashes: readonly string[], connect: readonly string[]): string {
-  return path.startsWith("/console/") ? consolePolicy(hashes) : policyOf(hashes, connect);
+  if (path.startsWith("/console/")) return consolePolicy(hashes);
+  return path.startsWith("/api/")
+    ? policyOf(hashes, [...localServers, ...connect], clientSources)
+    : policyOf(hashes, connect);
 }
 
 /** The console asks the server that it came from and no other, and has no style in its markup. */
@@ -156,15 +159,22 @@ function consolePolicy(hashes: readonly string[]): string {
   ].join("; ");
 }
 
-/** The API reference sets styles in its markup; scripts are the page's own, by their hashes. */
-function policyOf(hashes: readonly string[], connect: readonly string[]): string {
+/** What Test Request asks, and what its client is drawn with. */
+const localServers = ["http://localhost:9090", "http://127.0.0.1:9090"];
+const clientSources = ["img-src 'self' data: blob:", "font-src 'self' data:"];
+
+/** A page has its styles in it; scripts are its own, by their hashes. */
+function policyOf(
+  hashes: readonly string[],
+  connect: readonly string[],
+  more: readonly string[] = [],
+): string {
   return [
     "default-src 'self'",
     ["script-src 'self'", ...hashes].join(" "),
     "style-src 'self' 'unsafe-inline'",
-    "img-src 'self' data: blob:",
-    "font-src 'self' data:",
-    ["connect-src 'self' http://localhost:9090 http://127.0.0.1:9090", ...connect].join(" "),
+    ["connect-src 'self'", ...connect].join(" "),
+    ...more,
     "object-src 'none'",
     "base-uri 'none'",
     "form-action 'self'",

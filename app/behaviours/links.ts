@@ -5,13 +5,12 @@
 import { speculationRules } from "./speculation-rules.ts";
 import { read, store } from "./storage.ts";
 
-interface Connection {
-  readonly saveData?: boolean;
-  readonly effectiveType?: string;
+interface Connected {
+  readonly connection?: { readonly saveData?: boolean; readonly effectiveType?: string };
 }
 
 /** Nothing is fetched ahead on 2g, or when the reader saves data. */
-export function mayPrefetch(connection: Connection | undefined): boolean {
+export function mayPrefetch(connection = (navigator as Connected).connection): boolean {
   if (connection === undefined) return true;
   return connection.saveData !== true && !(connection.effectiveType ?? "").includes("2g");
 }
@@ -19,7 +18,7 @@ export function mayPrefetch(connection: Connection | undefined): boolean {
 export function startLinks(): void {
   for (const kind of ["click", "auxclick"] as const) document.addEventListener(kind, pressed);
   leadToPreferredVersion();
-  if (!mayPrefetch((navigator as { connection?: Connection }).connection)) return;
+  if (!mayPrefetch()) return;
   const rules = document.createElement("script");
   rules.type = "speculationrules";
   rules.textContent = speculationRules;

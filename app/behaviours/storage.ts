@@ -3,6 +3,7 @@
 export const storageKeys = {
   theme: "theme",
   announcement: "announcement.dismissed",
+  fonts: "fonts",
 } as const;
 
 /** In session storage: that a page was loaded again because code of it could not be had. */

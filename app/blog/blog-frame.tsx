@@ -3,8 +3,6 @@
 import type { ReactNode } from "react";
 import { PageMeta } from "../shell/page-meta.tsx";
 import { BlogMenu } from "./blog-menu.tsx";
-import "../styles/docs.css";
-import "../styles/blog.css";
 
 interface BlogFrameProps {
   readonly children: ReactNode;

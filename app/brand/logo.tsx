@@ -1,6 +1,5 @@
 import type { ReactNode } from "react";
 import { Mark } from "./mark.tsx";
-import "./logo.css";
 
 /** The mark and the name, as they stand in the bar and the footer. */
 export function Logo({ size = 22 }: { readonly size?: number }): ReactNode {

@@ -2,7 +2,7 @@
 // that share it.
 
 const page =
-  /\/app\/(entry\.client|behaviours\/|config\/constants|islands\/(start-islands|islands)\.|search\/open-search|analytics\/start-analytics)/;
+  /\/app\/(entry\.client|behaviours\/|config\/constants|islands\/start-islands|search\/open-search|analytics\/start-analytics)/;
 
 export const clientChunks = {
   output: {
@@ -15,6 +15,7 @@ export const clientChunks = {
           priority: 2,
         },
         { name: "page", test: page, priority: 1 },
+        { name: "simulator", test: /\/app\/simulator\// },
       ],
     },
   },

@@ -19,7 +19,6 @@ import { rehypeCellLabels } from "./rehype-cell-labels.ts";
 import { rehypeCheckboxNames } from "./rehype-checkbox-names.ts";
 import { rehypeStaticCode } from "./rehype-static-code.ts";
 import { remarkFirstSteps } from "./remark-first-steps.ts";
-import { remarkImports } from "./remark-imports.ts";
 import { remarkInclude } from "./remark-include.ts";
 import { remarkPage } from "./remark-page.ts";
 
@@ -50,7 +49,6 @@ export function mdxOptions(): Readonly<CompileOptions> {
       remarkGfm,
       remarkInclude,
       remarkFirstSteps,
-      remarkImports,
       remarkPage,
     ],
     rehypePlugins: [

@@ -1,7 +1,6 @@
 import { figures, ratios } from "virtual:bench";
 import type { ReactNode } from "react";
 import type { Shown } from "./figures.ts";
-import "./charts.css";
 
 interface BenchFigureProps {
   /** `<measurement>: <figure>` as in a results file. */

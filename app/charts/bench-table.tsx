@@ -2,7 +2,6 @@ import { judged } from "virtual:bench";
 import type { ReactNode } from "react";
 import { number } from "./figures.ts";
 import type { Judged } from "./goals.ts";
-import "./charts.css";
 
 const verdictTexts = { met: "met", missed: "not met", open: "not measured yet" } as const;
 

@@ -2,7 +2,6 @@ import type { CSSProperties, ReactNode } from "react";
 import { number, short } from "./figures.ts";
 import type { Bar, Chart, Panel } from "./groups.ts";
 import { type Axis, axisOf } from "./scale.ts";
-import "./charts.css";
 
 /** One axis for all panels, so that what stands below each other can be compared. */
 export function ChartFigure({ chart }: { readonly chart: Chart }): ReactNode {

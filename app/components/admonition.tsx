@@ -1,7 +1,6 @@
 // Asides in the text: a note, a tip, a warning.
 
 import type { ReactNode } from "react";
-import "./admonition.css";
 
 interface AdmonitionProps {
   readonly title?: string;

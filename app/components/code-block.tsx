@@ -1,7 +1,6 @@
 // A block of code, highlighted at build time. What its button does is in `behaviours/copy.ts`.
 
 import type { ReactNode } from "react";
-import "./code-block.css";
 
 interface CodeBlockProps {
   readonly html: string;

@@ -4,7 +4,6 @@ import { codes, commands, limits, reasons, settings, sharedFlags } from "virtual
 import { Fragment, type ReactNode } from "react";
 import { SiteLink } from "../shell/site-link.tsx";
 import { Table } from "./table.tsx";
-import "./reference-tables.css";
 
 /** Text with `code` in it; a --flag is code too, and so does not break at its hyphens. */
 function Inline({ text }: { readonly text: string }): ReactNode {

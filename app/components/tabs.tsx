@@ -2,7 +2,6 @@
 // `behaviours/tabs.ts` sees to. Without JavaScript every panel shows, one below the other.
 
 import { Children, isValidElement, type ReactNode, useId } from "react";
-import "./tabs.css";
 
 interface TabProps {
   readonly label: string;

@@ -2,7 +2,6 @@
 // caption beside it.
 
 import { type ReactNode, useId } from "react";
-import "./diagram.css";
 
 interface DiagramProps {
   readonly title: string;

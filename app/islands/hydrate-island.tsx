@@ -1,17 +1,15 @@
 import { hydrateRoot } from "react-dom/client";
+import { LeaseSimulator } from "../simulator/lease-simulator.tsx";
 import { IslandFrame } from "./island-frame.tsx";
-import { loadIsland } from "./islands.ts";
 
-/** Rejects when the code of the island cannot be had. */
-export async function hydrateIsland(frame: HTMLElement): Promise<void> {
-  const { island = "", id = "" } = frame.dataset;
-  const Part = await loadIsland(island);
+/** Brings to life what `lease-simulator.tsx` has placed. */
+export function hydrateIsland(frame: HTMLElement): void {
   hydrateRoot(
     frame,
     <IslandFrame>
-      <Part />
+      <LeaseSimulator />
     </IslandFrame>,
-    { identifierPrefix: id },
+    { identifierPrefix: frame.dataset["id"] ?? "" },
   );
   frame.dataset["alive"] = "";
 }

@@ -1,9 +1,8 @@
 // Brings the islands of a page to life, each when the reader comes near it. React is loaded with
 // the first, and not before the reader has moved: a page that has just come has better to do.
 
+import { onceMoved } from "../behaviours/moved.ts";
 import { partArrived, partFailed } from "../behaviours/part-failure.ts";
-
-const moves = ["pointermove", "pointerdown", "keydown", "scroll"] as const;
 
 export function startIslands(): void {
   const frames = document.querySelectorAll("[data-island]");
@@ -19,22 +18,16 @@ export function startIslands(): void {
     },
     { rootMargin: "50%" },
   );
-  const waiting = new AbortController();
-  const begin = () => {
-    waiting.abort();
+  onceMoved(() => {
     for (const frame of frames) observer.observe(frame);
-  };
-  for (const move of moves) {
-    window.addEventListener(move, begin, { passive: true, signal: waiting.signal });
-  }
-  if (scrollY > 0) begin();
+  });
 }
 
 async function start(frame: HTMLElement): Promise<void> {
   const name = frame.dataset["island"] ?? "";
   try {
     const { hydrateIsland } = await import("./hydrate-island.tsx");
-    await hydrateIsland(frame);
+    hydrateIsland(frame);
     partArrived();
   } catch {
     partFailed(name);

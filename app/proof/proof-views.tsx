@@ -3,7 +3,6 @@
 
 import type { ReactNode } from "react";
 import type { ProofData } from "./proof-data.ts";
-import "./proof.css";
 
 export interface Fault {
   readonly what: string;

@@ -2,10 +2,6 @@
 
 import type { ReactNode } from "react";
 import { ReferenceMenu } from "./reference-menu.tsx";
-import "../components/code-block.css";
-import "../components/tabs.css";
-import "../styles/docs.css";
-import "./reference.css";
 
 export function ReferenceFrame({ children }: { readonly children: ReactNode }): ReactNode {
   return (

@@ -9,7 +9,6 @@ import { PageMeta } from "../shell/page-meta.tsx";
 import { usePage } from "../shell/use-page.ts";
 import { usePathname } from "../shell/use-pathname.ts";
 import { siteConfig } from "../site-config.ts";
-import "../styles/docs.css";
 
 export default function DocsLayout(): ReactNode {
   const pathname = usePathname();

@@ -10,7 +10,6 @@ import { LeaseSimulator } from "../islands/lease-simulator.tsx";
 import { PageMeta } from "../shell/page-meta.tsx";
 import { SiteLink } from "../shell/site-link.tsx";
 import { siteConfig } from "../site-config.ts";
-import "../home/home.css";
 
 export default function HomePage(): ReactNode {
   return (

@@ -1,7 +1,6 @@
 import type { ReactNode } from "react";
 import { PageMeta } from "../shell/page-meta.tsx";
 import { SiteLink } from "../shell/site-link.tsx";
-import "../styles/not-found.css";
 
 /** Rendered once, at /404, and served for every address that is none. */
 export default function NotFound(): ReactNode {

@@ -35,10 +35,7 @@ export function SearchDialogFrame(): ReactNode {
           <div role="listbox" id="search-results" className="search-results" aria-label="Results" />
         </div>
       </dialog>
-      <script
-        dangerouslySetInnerHTML={{ __html: `(${openOnDemand})()` }}
-        suppressHydrationWarning
-      />
+      <script dangerouslySetInnerHTML={{ __html: `(${openOnDemand})()` }} />
     </>
   );
 }

@@ -10,18 +10,20 @@ const s = JSON.stringify;
 export const headScript = headScriptOf(siteConfig);
 
 /**
- * Until the page's behaviours have started the script also notes the button that was pressed
- * last, which `entry.client.tsx` presses again. A host that serves files as they lie shows a page
- * at its file's address too: there it is shown under its own. What is named by another file's
- * name is asked for again, because what came may be the page of unknown addresses. Where the
- * page's own script cannot be had, it does as `behaviours/part-failure.ts`.
+ * It asks for the page's own script once the page has been painted. Until that has started it notes
+ * the button that was pressed last, which `entry.client.tsx` presses again. A host that serves files
+ * as they lie shows a page at its file's address too: there it is shown under its own. What is named
+ * by another file's name is asked for again, because what came may be the page of unknown addresses.
+ * Where the page's own script cannot be had, it does as `behaviours/part-failure.ts`. The links to
+ * typefaces stand before it: they hold on a phone too once `behaviours/fonts.ts` has fetched them.
  */
 export function headScriptOf({ colorMode, announcementBar }: SiteConfig): string {
   const dismissible = announcementBar?.isCloseable === true ? announcementBar.id : "";
   return `(function(){var l=location,p=l.pathname,q=p.replace(/(\\/index)?\\.html$/,""),r=(q||"/")+l.search+l.hash,d=document.documentElement.dataset;d.js="";
 if(p!==q)p.endsWith("/index.html")?history.replaceState(0,"",r):l.replace(r);
+addEventListener("DOMContentLoaded",function(){var e=document.createElement("script");e.type="module";e.src=d.entry;if(d.entry)new PerformanceObserver(function(_,o){o.disconnect();document.body.append(e)}).observe({type:"paint",buffered:true})});
 addEventListener("click",function(v){var b=v.target.closest("button:not([popovertarget],[data-search])");if(b&&!("mounted"in d))window.earlyPress=b},true);
 addEventListener("error",function(v){if(v.target.type!=="module")return;try{if(sessionStorage.getItem(${s(reloadedKey)})===null){sessionStorage.setItem(${s(reloadedKey)},"");l.reload();return}}catch(_){}document.getElementById(${s(failureId)}).hidden=false},true);
-var c=${s(colorMode.defaultMode)};try{c=localStorage.getItem(${s(storageKeys.theme)})||c;if(localStorage.getItem(${s(storageKeys.announcement)})===${s(dismissible)})d.announcement="dismissed"}catch(_){}
+var c=${s(colorMode.defaultMode)};try{c=localStorage.getItem(${s(storageKeys.theme)})||c;if(localStorage.getItem(${s(storageKeys.announcement)})===${s(dismissible)})d.announcement="dismissed";if(localStorage.getItem(${s(storageKeys.fonts)})!==null)d.fonts="",document.querySelectorAll("link[as=font]").forEach(function(f){f.media="all"})}catch(_){}
 d.themeChoice=c;d.theme=c==="system"?matchMedia("(prefers-color-scheme: light)").matches?"light":"dark":c==="light"?"light":"dark"})()`;
 }

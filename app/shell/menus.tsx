@@ -10,7 +10,7 @@ import { ReferenceMenu } from "../reference/reference-menu.tsx";
 import { siteConfig } from "../site-config.ts";
 import { Icon } from "./icon.tsx";
 import { Entries, Entry, keyOf } from "./navbar-item.tsx";
-import { isBelow, type NavListView, viewOf } from "./navbar-links.ts";
+import { isBelow, type NavList, viewOf } from "./navbar-links.ts";
 import { usePathname } from "./use-pathname.ts";
 
 export function MainMenu({
@@ -39,7 +39,7 @@ export function sectionMenu(pathname: string): ReactNode {
   return isBelow(pathname, siteConfig.blog.path) ? <BlogMenu /> : null;
 }
 
-function Folded({ list }: { readonly list: NavListView }): ReactNode {
+function Folded({ list }: { readonly list: NavList }): ReactNode {
   return (
     <details open={list.isActive}>
       <summary>

@@ -4,9 +4,8 @@
 import type { ReactNode } from "react";
 import type { NavbarItem } from "../config/types.ts";
 import { SearchButton } from "../search/search-button.tsx";
-import { siteConfig } from "../site-config.ts";
 import { Icon } from "./icon.tsx";
-import { type NavItemView, type NavLinkView, type NavListView, viewOf } from "./navbar-links.ts";
+import { type NavList, type NavView, viewOf } from "./navbar-links.ts";
 import { SiteLink } from "./site-link.tsx";
 import { usePathname } from "./use-pathname.ts";
 
@@ -16,64 +15,47 @@ export function keyOf(item: NavbarItem): string {
 
 export function BarItem({ item }: { readonly item: NavbarItem }): ReactNode {
   const view = viewOf(item, usePathname());
-  if (view.kind === "search") {
-    return (
-      <li>
-        <SearchButton isCompact={false} />
-      </li>
-    );
-  }
-  return <Entry view={view} listOf={(list) => <Dropdown list={list} />} />;
+  if (view !== "search") return <Entry view={view} listOf={(list) => <Dropdown list={list} />} />;
+  return (
+    <li>
+      <SearchButton isCompact={false} />
+    </li>
+  );
 }
 
 interface EntryProps {
-  readonly view: NavItemView;
-  readonly listOf: (list: NavListView) => ReactNode;
+  readonly view: NavView;
+  readonly listOf: (list: NavList) => ReactNode;
 }
 
 /** What bar and drawer show alike, but for lists, which each shows in its own way. */
 export function Entry({ view, listOf }: EntryProps): ReactNode {
-  switch (view.kind) {
-    case "none":
-    case "search":
-      return null;
-    case "html":
-      return <li className={view.className} dangerouslySetInnerHTML={{ __html: view.value }} />;
-    case "link":
-      return (
-        <li>
-          <NavLink link={view} />
-        </li>
-      );
-    case "list":
-      return <li>{listOf(view)}</li>;
+  if (view === null || view === "search") return null;
+  if ("html" in view) {
+    return <li className={view.className} dangerouslySetInnerHTML={{ __html: view.html }} />;
   }
-}
-
-function NavLink({ link }: { readonly link: NavLinkView }): ReactNode {
-  const { label, to, isActive, className, version, versions, keepsPlace } = link;
-  const isOfDocs = version !== undefined || versions !== undefined;
+  if ("entries" in view) return <li>{listOf(view)}</li>;
+  const { label, to, isActive, className = "navbar-link", data } = view;
   return (
-    <SiteLink
-      to={to}
-      className={className ?? "navbar-link"}
-      aria-current={isActive ? "true" : undefined}
-      data-docs={isOfDocs ? `docs.version.${siteConfig.docs.pluginId}` : undefined}
-      data-version={version}
-      data-versions={versions === undefined ? undefined : JSON.stringify(versions)}
-      data-keeps-place={keepsPlace === true ? "" : undefined}
-    >
-      {label}
-      {/^[a-z]+:/.test(to) && <Icon name="out" />}
-    </SiteLink>
+    <li>
+      <SiteLink
+        to={to}
+        className={className}
+        aria-current={isActive ? "true" : undefined}
+        {...data}
+      >
+        {label}
+        {/^[a-z]+:/.test(to) && <Icon name="out" />}
+      </SiteLink>
+    </li>
   );
 }
 
-function Dropdown({ list }: { readonly list: NavListView }): ReactNode {
+function Dropdown({ list }: { readonly list: NavList }): ReactNode {
   return (
     <details className="dropdown">
       <summary className={list.className ?? "navbar-link"}>
-        {list.icon !== null && <Icon name={list.icon} />}
+        {list.menuLabel === "Languages" && <Icon name="language" />}
         {list.label}
         <Icon name="down" />
       </summary>
@@ -85,8 +67,8 @@ function Dropdown({ list }: { readonly list: NavListView }): ReactNode {
 }
 
 /** A list has no lists in it. */
-export function Entries({ list }: { readonly list: NavListView }): ReactNode {
-  return list.items.map((view) => (
-    <Entry key={view.kind === "link" ? view.label : view.value} view={view} listOf={() => null} />
+export function Entries({ list }: { readonly list: NavList }): ReactNode {
+  return list.entries.map((view) => (
+    <Entry key={"to" in view ? view.label : view.html} view={view} listOf={() => null} />
   ));
 }

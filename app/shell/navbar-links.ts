@@ -10,10 +10,12 @@ import type {
   NavbarItem,
 } from "../config/types.ts";
 import { requireDoc, requireVersion, sidebarTarget, unknownType } from "../config/validate.ts";
-import type { DocData } from "../content-types.ts";
 import { pathIn, placeOf, versionAt } from "../docs/versions.ts";
 import { siteConfig } from "../site-config.ts";
 import { localePath } from "./locale.ts";
+
+const { i18n, docs: docsConfig } = siteConfig;
+const { versions } = docsConfig;
 
 interface Place {
   readonly pathname: string;
@@ -21,45 +23,39 @@ interface Place {
   readonly version: DocsVersion;
 }
 
-export interface NavLinkView {
-  readonly kind: "link";
+/** What an item may say of the link that it comes to. */
+interface Named {
+  readonly label?: string;
+  readonly className?: string;
+}
+
+export interface NavLink {
   readonly label: string;
   readonly to: string;
   readonly isActive: boolean;
   readonly className?: string | undefined;
-  /** The docs version that the link leads to, to be preferred from then on. */
-  readonly version?: string;
-  /** Outside of the docs: where it leads in each version, by the reader's preference. */
-  readonly versions?: Readonly<Record<string, string>> | undefined;
-  /** Whether it leads to the same page, with the query and the hash that it has. */
-  readonly keepsPlace?: boolean;
+  /** For `behaviours/links.ts`: the version that is preferred from then on, and the like. */
+  readonly data?: Readonly<Record<`data-${string}`, string>>;
 }
 
-export interface NavHtmlView {
-  readonly kind: "html";
-  readonly value: string;
+export interface NavHtml {
+  readonly html: string;
   readonly className?: string | undefined;
 }
 
-export interface NavListView {
-  readonly kind: "list";
+export interface NavList {
   readonly label: string;
-  /** What it is called above its own items: the chosen one is among them. */
+  /** What it is called above its own entries: the chosen one is among them. */
   readonly menuLabel: string;
-  readonly icon: "language" | null;
-  readonly items: readonly (NavLinkView | NavHtmlView)[];
+  readonly entries: readonly (NavLink | NavHtml)[];
   readonly isActive: boolean;
   readonly className?: string | undefined;
 }
 
-export type NavItemView =
-  | NavLinkView
-  | NavListView
-  | { readonly kind: "search" }
-  | NavHtmlView
-  | { readonly kind: "none" };
+/** `null`: nothing at this address. */
+export type NavView = NavLink | NavHtml | NavList | "search" | null;
 
-export class NavbarItemError extends Error {
+class NavbarItemError extends Error {
   override readonly name = "NavbarItemError";
 }
 
@@ -73,141 +69,127 @@ function itemError(item: NavbarItem, cause: unknown): NavbarItemError {
   );
 }
 
-export function viewOf(item: DropdownEntry, pathname: string): NavLinkView | NavHtmlView;
-export function viewOf(item: NavbarItem, pathname: string): NavItemView;
-export function viewOf(item: NavbarItem, pathname: string): NavItemView {
+export function viewOf(item: DropdownEntry, pathname: string): NavLink | NavHtml;
+export function viewOf(item: NavbarItem, pathname: string): NavView;
+export function viewOf(item: NavbarItem, pathname: string): NavView {
   try {
-    return view(item, { pathname, version: versionAt(pathname, siteConfig.docs.versions) });
+    return view(item, { pathname, version: versionAt(pathname, versions) });
   } catch (error) {
     throw itemError(item, error);
   }
 }
 
-function view(item: NavbarItem, place: Place): NavItemView {
+function view(item: NavbarItem, place: Place): NavView {
+  const { pathname, version } = place;
+  const isInDocs = placeOf(pathname, versions) !== null;
   switch (item.type) {
-    case "dropdown":
-      return dropdownView(item, place);
     case "search":
-      return { kind: "search" };
-    case "localeDropdown":
-      return {
-        ...listView(localeLabel(), localeLinks(place), item),
-        menuLabel: "Languages",
-        icon: "language",
-      };
-    case "docsVersionDropdown": {
-      const names = item.versions ?? siteConfig.docs.versions.map(({ name }) => name);
-      const versions = names.map((name) => requireVersion(siteConfig, name));
-      // It says something only among docs.
-      if (placeOf(place.pathname, siteConfig.docs.versions) === null) return { kind: "none" };
-      const links = versions.map((version) => versionLink(version, { item: {}, place }));
-      return { ...listView(place.version.label, links, item), menuLabel: "Versions" };
-    }
+      return "search";
+    case "html":
+      return { html: item.value, className: item.className };
     case undefined:
     case "default":
-      return linkView(item, place);
-    case "html":
-      return { kind: "html", value: item.value, className: item.className };
+      return linkOf(item, pathname);
+    case "dropdown":
+      return dropdownOf(item, pathname);
+    case "localeDropdown":
+      return listOf(
+        { ...item, label: labelOf(i18n.defaultLocale) },
+        "Languages",
+        locales(pathname),
+      );
     case "doc": {
-      const own = docs.filter((doc) => doc.version === place.version.name);
-      return docLink(requireDoc(own, item.docId), { item, place });
+      const own = docs.filter((doc) => doc.version === version.name);
+      return docLink(requireDoc(own, item.docId), item, place);
     }
     case "docSidebar": {
-      const at = { sidebarId: item.sidebarId, version: place.version.name };
-      const link = docLink(sidebarTarget(siteConfig, docs, at), { item, place });
-      return { ...link, isActive: placeOf(place.pathname, siteConfig.docs.versions) !== null };
+      const at = { sidebarId: item.sidebarId, version: version.name };
+      return { ...docLink(sidebarTarget(siteConfig, docs, at), item, place), isActive: isInDocs };
     }
-    case "docsVersion": {
-      const version =
-        item.version === undefined ? place.version : requireVersion(siteConfig, item.version);
-      return versionLink(version, { item, place });
+    case "docsVersion":
+      return versionLink(requireVersion(siteConfig, item.version ?? version.name), item, place);
+    case "docsVersionDropdown": {
+      const names = item.versions ?? versions.map(({ name }) => name);
+      const links = names.map((name) => versionLink(requireVersion(siteConfig, name), {}, place));
+      // It says something only among docs.
+      return isInDocs ? listOf({ ...item, label: version.label }, "Versions", links) : null;
     }
     default:
       throw new Error(unknownType((item as { type: string }).type, item));
   }
 }
 
-function dropdownView(item: DropdownItem, place: Place): NavListView {
-  const { label, to, items } = item;
-  const own = to === undefined ? [] : [linkView({ label, to }, place)];
-  const list = listView(
-    label,
-    [...own, ...items.map((entry) => viewOf(entry, place.pathname))],
-    item,
-  );
-  return { ...list, isActive: list.isActive || isActiveAt(item, place) };
-}
-
-function linkView(item: LinkItem, place: Place): NavLinkView {
+function linkOf(item: LinkItem, pathname: string): NavLink {
   const { label, className } = item;
   const to = item.to ?? item.href;
   if (to === undefined) throw new Error("it has neither 'to' nor 'href'");
-  return { kind: "link", label, to, isActive: isActiveAt(item, place), className };
+  return { label, to, isActive: isActiveAt(item, pathname), className };
 }
 
-function isActiveAt(item: LinkItem | DropdownItem, { pathname }: Place): boolean {
+function dropdownOf(item: DropdownItem, pathname: string): NavList {
+  const { label, to, items } = item;
+  const own = to === undefined ? [] : [linkOf({ label, to }, pathname)];
+  const entries = [...own, ...items.map((entry) => viewOf(entry, pathname))];
+  const list = listOf(item, label, entries);
+  return { ...list, isActive: list.isActive || isActiveAt(item, pathname) };
+}
+
+function listOf(
+  { label, className }: Pick<DropdownItem, "label" | "className">,
+  menuLabel: string,
+  entries: NavList["entries"],
+): NavList {
+  const isActive = entries.some((entry) => "to" in entry && entry.isActive);
+  return { label, menuLabel, entries, isActive, className };
+}
+
+function isActiveAt(item: LinkItem | DropdownItem, pathname: string): boolean {
   if (item.activeBaseRegex !== undefined) return new RegExp(item.activeBaseRegex).test(pathname);
   const base = item.activeBasePath ?? item.to;
   return base !== undefined && isBelow(pathname, base);
 }
 
-/** What an item may say of the link that it comes to. */
-interface Linked {
-  readonly item: { readonly label?: string; readonly className?: string };
-  readonly place: Place;
+const docsKey = `docs.version.${docsConfig.pluginId}`;
+
+/** Where there is a choice of versions, outside of the docs the reader's preference decides. */
+function docLink(
+  { slug, label }: (typeof docs)[number],
+  item: Named,
+  { pathname, version }: Place,
+): NavLink {
+  const to = `${version.path}/${slug}`;
+  const { className } = item;
+  const link = { label: item.label ?? label, to, isActive: pathname === to, className };
+  if (versions.length === 1 || placeOf(pathname, versions) !== null) return link;
+  const paths = versions.map((one) => [one.name, pathIn(one, { slug, docs })]);
+  const data = { "data-versions": JSON.stringify(Object.fromEntries(paths)) };
+  return { ...link, data: { "data-docs": docsKey, ...data } };
 }
 
-function docLink(doc: DocData, { item, place }: Linked): NavLinkView {
-  const to = `${place.version.path}/${doc.slug}`;
-  const { label = doc.label, className } = item;
-  const { versions } = siteConfig.docs;
-  const isChoice = versions.length > 1 && placeOf(place.pathname, versions) === null;
-  const paths = versions.map((one) => [one.name, pathIn(one, { slug: doc.slug, docs })]);
+function versionLink(version: DocsVersion, item: Named, { pathname, ...at }: Place): NavLink {
+  const slug = placeOf(pathname, versions)?.slug ?? null;
   return {
-    kind: "link",
-    label,
-    to,
-    isActive: place.pathname === to,
-    className,
-    versions: isChoice ? Object.fromEntries(paths) : undefined,
-  };
-}
-
-function versionLink(version: DocsVersion, { item, place }: Linked): NavLinkView {
-  const slug = placeOf(place.pathname, siteConfig.docs.versions)?.slug ?? null;
-  return {
-    kind: "link",
     label: item.label ?? version.label,
     to: pathIn(version, { slug, docs }),
-    isActive: version.name === place.version.name,
+    isActive: version.name === at.version.name,
     className: item.className,
-    version: version.name,
+    data: { "data-docs": docsKey, "data-version": version.name },
   };
 }
 
-function localeLabel(): string {
-  const { locales, defaultLocale } = siteConfig.i18n;
-  return locales[defaultLocale]?.label ?? defaultLocale;
+function labelOf(locale: string): string {
+  return i18n.locales[locale]?.label ?? locale;
 }
 
-function localeLinks({ pathname }: Place): readonly NavLinkView[] {
-  const { locales, defaultLocale } = siteConfig.i18n;
-  return Object.entries(locales).map(([target, { label }]) => ({
-    kind: "link",
-    label,
-    to: localePath(pathname, { current: defaultLocale, target, standard: defaultLocale }),
-    isActive: target === defaultLocale,
-    keepsPlace: true,
+/** The same page in each; `data-keeps-place`: with the query and the hash that it has. */
+function locales(pathname: string): readonly NavLink[] {
+  const current = i18n.defaultLocale;
+  return Object.keys(i18n.locales).map((target) => ({
+    label: labelOf(target),
+    to: localePath(pathname, { current, target, standard: current }),
+    isActive: target === current,
+    data: { "data-keeps-place": "" },
   }));
-}
-
-function listView(
-  label: string,
-  items: NavListView["items"],
-  { className }: { readonly className?: string },
-): NavListView {
-  const isActive = items.some((item) => item.kind === "link" && item.isActive);
-  return { kind: "list", label, menuLabel: label, icon: null, items, isActive, className };
 }
 
 export function isBelow(path: string, base: string): boolean {

@@ -7,7 +7,9 @@ interface PageAssets {
   readonly entry: string;
   /** In development: what reloads modules, which has to run before any of them. */
   readonly reloader?: string | undefined;
-  readonly styles: readonly string[];
 }
 
-export const PageAssetsContext = createContext<PageAssets>({ entry: "", styles: [] });
+export const PageAssetsContext = createContext<PageAssets>({ entry: "" });
+
+/** Stands for the page's styles until it is known what is on the page. */
+export const stylesMark = "/* styles */";

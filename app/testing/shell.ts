@@ -38,12 +38,46 @@ export function testShell(browser: () => SiteBrowser): void {
     const bar = page.locator(".announcement");
     await page.getByRole("button", { name: "Close announcement" }).click();
     expect(await bar.isVisible()).toBe(false);
-    await page.route("**/*.js", (route) => route.abort());
+    // What does not come at all would be asked for once more.
+    await page.route("**/*.js", () => undefined);
     await page.reload({ waitUntil: "domcontentloaded" });
     expect(await bar.isVisible()).toBe(false);
     await page.evaluate(() => localStorage.setItem("announcement.dismissed", "an-older-one"));
     await page.reload({ waitUntil: "domcontentloaded" });
     expect(await bar.isVisible()).toBe(true);
+  });
+
+  test("typefaces: with the first page at a desk; on a phone for the pages after it, once the reader moves", async () => {
+    const faces = (page: Page) =>
+      page.evaluate(() =>
+        [...document.fonts].flatMap(({ family, status }) =>
+          status === "loaded" && !family.includes("Fallback") ? [family.replaceAll('"', "")] : [],
+        ),
+      );
+    const own = ["Atkinson Hyperlegible Next", "Atkinson Hyperlegible Next", "Bricolage Grotesque"];
+    const fonts = (requests: readonly string[]) =>
+      requests.filter((url) => url.endsWith(".woff2")).length;
+    await using desk = await browser().fresh();
+    await desk.visit("/docs/intro");
+    await desk.page.evaluate(() => document.fonts.ready);
+    expect((await faces(desk.page)).sort()).toEqual(own);
+
+    await using phone = await browser().fresh({ viewport: narrow });
+    await phone.visit("/docs/intro");
+    await phone.page.evaluate(() => document.fonts.ready);
+    expect([fonts(phone.requests), await faces(phone.page)]).toEqual([0, []]);
+    await phone.page.mouse.move(20, 20);
+    await phone.page.waitForFunction(() => localStorage.getItem("fonts") !== null);
+    expect([fonts(phone.requests), await faces(phone.page)]).toEqual([3, []]);
+    await phone.visit("/docs/faq");
+    await phone.page.evaluate(() => document.fonts.ready);
+    expect((await faces(phone.page)).sort()).toEqual(own);
+
+    await using saver = await browser().fresh({ viewport: narrow, connection: { saveData: true } });
+    await saver.visit("/docs/intro");
+    await saver.page.mouse.move(20, 20);
+    await saver.page.waitForTimeout(0);
+    expect(fonts(saver.requests)).toBe(0);
   });
 
   describe("navigation bar", () => {

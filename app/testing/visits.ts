@@ -171,7 +171,7 @@ export function testVisits(browser: () => SiteBrowser): void {
 
   describe("failures", () => {
     test.each([
-      ["lease-simulator-", "A part of this page could not be loaded: simulator."],
+      ["simulator-", "A part of this page could not be loaded: simulator."],
       ["entry.client-", "The code of this page could not be loaded."],
     ])("code that cannot be had (%s): the page reloads once, then says so", async (file, text) => {
       await using visitor = await browser().fresh({ viewport: { width: 1280, height: 2_000 } });
@@ -195,7 +195,7 @@ export function testVisits(browser: () => SiteBrowser): void {
     test("an island that crashes says so, with the error and a way to try again", async () => {
       await using visitor = await browser().fresh();
       const { page, visit } = visitor;
-      await page.route("**/assets/lease-simulator-*.js", async (route) => {
+      await page.route("**/assets/simulator-*.js", async (route) => {
         const response = await route.fetch();
         const name = /export\s*\{\s*\w+ as (\w+)/.exec(await response.text())?.[1];
         const body = `function F(){if(globalThis.isFixed)return "Fixed";throw new Error("out of order")}export{F as ${name}}`;
