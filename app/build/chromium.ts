@@ -1,6 +1,6 @@
 // A browser for tests, pictures and measurements.
 
-import { type Browser, chromium, type LaunchOptions, type Page } from "playwright-core";
+import { type Browser, chromium, type LaunchOptions } from "playwright-core";
 import { chromiumPath } from "./chromium-path.ts";
 
 export async function launchChromium(
@@ -25,14 +25,5 @@ export async function launchChromium(
       ...flags,
     ],
     ...options,
-  });
-}
-
-/** Also what is left out as long as it is not in the window. */
-export async function layOutWhole(page: Page): Promise<void> {
-  await page.evaluate(() => {
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync("* { content-visibility: visible !important }");
-    document.adoptedStyleSheets.push(sheet);
   });
 }

@@ -5,7 +5,7 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { launchChromium, layOutWhole } from "./chromium.ts";
+import { launchChromium } from "./chromium.ts";
 import { serveSite } from "./serve-site.ts";
 
 const [folder = join(tmpdir(), "holdfast-shots"), ...only] = process.argv.slice(2);
@@ -78,5 +78,4 @@ async function shootAll(browser: Browser, { theme, width }: Setting): Promise<vo
 async function visit(page: Page, url: string): Promise<void> {
   await page.goto(url, { waitUntil: "load" });
   await page.locator("html[data-mounted]").waitFor({ state: "attached" });
-  await layOutWhole(page);
 }

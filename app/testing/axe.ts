@@ -4,7 +4,6 @@
 import { describe, expect, test } from "bun:test";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
-import { layOutWhole } from "../build/chromium.ts";
 import { markTexts, type Texts, textMark } from "./looks.ts";
 import { axePath, narrow, type SiteBrowser, wide } from "./site-browser.ts";
 
@@ -110,8 +109,6 @@ export async function axeFaults(
   themed: (theme: "dark" | "light") => Promise<void> = (theme) => setTheme(page, theme),
 ): Promise<readonly string[]> {
   await loadAxe(page);
-  // What axe asks about would be laid out anyway, piece by piece.
-  await layOutWhole(page);
   const found: string[] = [];
   for (const [viewport, themes] of [
     [wide, ["dark", "light"]],
