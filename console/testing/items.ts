@@ -252,15 +252,22 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
       const groups = reply.groups.map((group: object) => ({ ...group, count: 1 }));
       await route.fulfill({ response, json: { ...reply, groups, next_pivot: "0.0.9" } });
     });
+    const gate = Promise.withResolvers<void>();
+    let looks = 0;
     await page.route("**/v1/storage/items.find", async (route) => {
+      looks += 1;
+      if (looks > 1) await gate.promise;
       const response = await route.fetch();
       const reply = await response.json();
-      await route.fulfill({ response, json: { ...reply, items: reply.items.slice(0, 1) } });
+      const part = { items: reply.items.slice(0, 1), next_pivot: "0.0.9" };
+      await route.fulfill({ response, json: { ...reply, ...part } });
     });
     await page.goto(`${server().consoleUrl}/items?name=orders`);
     await page.getByText(/^1\+ match, of/).waitFor();
     await page.getByRole("button", { name: "look again" }).waitFor();
     expect(await page.getByText("more since").count()).toBe(0);
+    gate.resolve();
+    await page.unrouteAll({ behavior: "ignoreErrors" });
   });
 
   test("of more than a call takes as many as it takes are selected, which is said, and none again", async () => {

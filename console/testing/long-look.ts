@@ -44,6 +44,7 @@ export function testLongLook(browser: () => ConsoleBrowser): void {
       const progress = page.getByRole("progressbar", { name: "Looked at" });
       expect(await progress.evaluate((one: HTMLProgressElement) => one.position)).toBeCloseTo(0.57);
       await page.getByText("57 %").waitFor();
+      await gate.reached;
       await page.keyboard.press("Escape");
       const goOn = page.getByRole("button", { name: "Look on" });
       gate.resolve();
@@ -120,14 +121,18 @@ export function testLongLook(browser: () => ConsoleBrowser): void {
 
 const titlesOf = (links: Element[]) => links.map((link) => link.getAttribute("title"));
 
-/** So many pieces of a look are answered, and the next ones once it is resolved. */
+/** So many pieces of a look are answered; one more is asked for once `reached`, and waits for `resolve`. */
 async function heldAt(page: Page, pieces: number) {
   const gate = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
   let asked = 0;
   await page.route("**/v1/storage/items.find", async (route) => {
     asked += 1;
-    if (asked > pieces) await gate.promise;
+    if (asked > pieces) {
+      reached.resolve();
+      await gate.promise;
+    }
     await route.continue();
   });
-  return gate;
+  return { resolve: gate.resolve, reached: reached.promise };
 }
