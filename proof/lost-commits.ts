@@ -192,12 +192,17 @@ function isHeldBy(
   return isTheirs && lease.offers.some((offer) => offer.id === id);
 }
 
-/** Without what callers were told in between: a receipt or a pause may be lost as well. */
+/**
+ * Without what callers were told in between: a receipt, a pause, or a task may be lost as well, and
+ * of redrives nobody has noted when they began.
+ */
 function endingAfter(ending: Ending, { keptUntil, goesOnAt }: Loss): Ending {
   const isInDoubt = (at: number): boolean => at > keptUntil && at < goesOnAt;
-  const { repeats, pauses } = ending;
+  const { redrives, ...others } = ending;
+  const { repeats, pauses } = others;
   return {
-    ...ending,
+    ...others,
+    ...(redrives && keptUntil === noLoss.keptUntil && { redrives }),
     ...(repeats && {
       repeats: {
         ...repeats,
