@@ -123,7 +123,7 @@ function goneItems({ calls, offers, ending, loss, isInDoubt, isLost }: Scene): O
     numbers.flatMap((number) => {
       const told = offers.get(number) ?? [];
       const isSeen = told.some(
-        ({ lease, offer }) => lease.end > loss.goesOnAt || finished.has(offer.id),
+        ({ lease, offer }) => lease.call >= loss.goesOnAt || finished.has(offer.id),
       );
       return isSeen || there.has(number) ? [] : told;
     }),
