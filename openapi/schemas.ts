@@ -2704,7 +2704,7 @@ export const RepairRequest = Type.Object(
     holder: Type.Optional(
       Type.String({
         description:
-          'Of `retry`: the client that holds them, as `queue.clients` names it. Absent or `""`: whoever does. Of items that were leased before the server started nobody knows.',
+          'Of `retry`: the client that holds them, as `queue.clients` names it. Absent or `""`: anyone. After a restart the holders of earlier leases are not known.',
         examples: ["worker-7"],
       }),
     ),
@@ -2778,7 +2778,7 @@ export const TaskInfo = Type.Object(
       examples: [""],
     }),
     holder: Type.String({
-      description: 'For a `retry`: from whom they are taken; `""` = whoever holds them.',
+      description: 'For a `retry`: from whom they are taken; `""` = anyone.',
       examples: [""],
     }),
     filter: ItemFilter,
