@@ -5,6 +5,7 @@ import { StoreError } from "../store.ts";
 import {
   type Acknowledged,
   acknowledge,
+  addLost,
   ask,
   lastAcknowledged,
   type Place,
@@ -138,6 +139,14 @@ export class Database {
     if (this.#acknowledged !== null) {
       acknowledge(this.#acknowledged, this.#number, { position, owner });
     }
+  }
+
+  /** What is gone is counted once: the row of this owner is the last that is known from now on. */
+  noteLost(): void {
+    if (this.#acknowledged === null) return;
+    const { owner, position } = this;
+    addLost(this.#acknowledged, this.#number, this.lostCount);
+    acknowledge(this.#acknowledged, this.#number, { position, owner });
   }
 
   /** As `rows`, for what a turn waits for, or an opening, and takes no time by itself. */

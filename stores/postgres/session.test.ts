@@ -192,6 +192,22 @@ test("open: commits that were acknowledged and are gone are told once, and no nu
   await store.close();
 });
 
+test("open: a shard of which nothing is left is told once too, and goes on", async () => {
+  const options = { ...newStore(server.url), acknowledged: acknowledgedOf(1) };
+  const first = await openPostgresStore(options);
+  for (const turn of [1, 2, 3]) await commit(first.store, turn);
+  await first.store.close();
+  await admin.script(`DELETE FROM ${options.schema}_0.turn`);
+  expect(await failureOf(openPostgresStore(options))).toMatchObject({ fault: "lost" });
+  const told = fatesOf(options.acknowledged);
+  const { store } = await openPostgresStore(options);
+  expect((await store.load()).turns).toEqual([]);
+  await commit(store, 1);
+  await store.close();
+  expect(told.lost).toBeGreaterThan(0);
+  expect(fatesOf(options.acknowledged)).toEqual(told);
+});
+
 test("commit: what another owner has kept from the chain is not counted as unknown", async () => {
   const acknowledged = acknowledgedOf(1);
   // Without a session of its own nothing else keeps the second from opening it.

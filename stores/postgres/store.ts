@@ -15,7 +15,6 @@ import {
   type Written,
 } from "../store.ts";
 import { noUpkeep } from "../upkeep.ts";
-import { addLost } from "./acknowledged.ts";
 import { PostgresCatalog } from "./catalog.ts";
 import { commitOf, type Folding, turnOf } from "./commit.ts";
 import { type Row, standbys, takenOver } from "./connection.ts";
@@ -64,7 +63,7 @@ export async function openPostgresStore(options: DatabaseOptions): Promise<Backe
   }
   if (lostCount > 0) {
     await store.close();
-    if (options.acknowledged !== undefined) addLost(options.acknowledged, options.shard, lostCount);
+    database.noteLost();
     const count = lostCount === 1 ? "a commit" : `${lostCount} commits`;
     const why = "as a standby that was behind does when it takes over";
     throw new StoreError(
