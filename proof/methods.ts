@@ -63,13 +63,13 @@ export const methods: readonly Method[] = [
   method("planted bugs", provePlanted, {
     quick: { bugs: 2 },
     // As many as there is time for; the larger sizes hunt all.
-    short: { bugs: 32 },
+    short: { bugs: 24 },
     ci: { bugs: Number.MAX_SAFE_INTEGER },
     nightly: { bugs: Number.MAX_SAFE_INTEGER },
   }),
   method("kills", proveKills, {
     quick: { kills: 6, items: 1_500 },
-    short: { kills: 80, items: 40_000 },
+    short: { kills: 50, items: 40_000 },
     ci: { kills: 500, items: 200_000 },
     nightly: { kills: 5_000, items: 2_000_000 },
   }),
@@ -105,7 +105,7 @@ export const methods: readonly Method[] = [
   }),
   method("soak", proveSoak, {
     quick: { loadSeconds: 2, waitingLeases: 100, waitingSeconds: 0.5 },
-    short: { loadSeconds: 60, waitingLeases: 1_000, waitingSeconds: 60 },
+    short: { loadSeconds: 40, waitingLeases: 1_000, waitingSeconds: 40 },
     ci: { loadSeconds: 120, waitingLeases: 1_000, waitingSeconds: 300 },
     nightly: { loadSeconds: 7_200, waitingLeases: 1_000, waitingSeconds: 850 },
   }),
