@@ -5,6 +5,7 @@ import { expect, test } from "bun:test";
 import type { RepairRequest } from "./api.ts";
 import type { Filter } from "./filter.ts";
 import { limits } from "./limits.ts";
+import type { Random } from "./random.ts";
 import {
   type Bundle,
   day,
@@ -38,6 +39,23 @@ const texts = (items: Awaited<ReturnType<typeof found>>) =>
 async function later(bundle: Bundle, queue: string, ...payloads: string[]) {
   const request = produceOf(queue, payloads, start + hour);
   await bundle.run(() => bundle.engine.produce(request));
+}
+
+/** Time goes on, while stores fail and the engine starts again. */
+async function disturb(
+  bundle: Bundle,
+  random: Random,
+  { shards, rounds }: { readonly shards: number; readonly rounds: number },
+): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) {
+    await bundle.clock.advance(random.below(2 * second));
+    const shard = random.below(shards);
+    if (random.below(2) === 0) {
+      bundle.store(shard).fail({ fault: "failed", applied: random.below(2) === 0 });
+    } else await bundle.restart();
+    await bundle.clock.advance(random.below(3 * second));
+    bundle.store(shard).heal();
+  }
 }
 
 test("repair: promoted items are ready at once, behind those that were, and only once", async () => {
@@ -223,15 +241,7 @@ test.each(Array.from({ length: 20 }, (_, seed) => seed))(
     }
     const request = { queue: "orders", action: "retry", filter: {}, requestKey: "k" } as const;
     await bundle.begin(() => bundle.engine.repair({ ...request, perSecond: 7 }));
-    for (let round = 0; round < 4; round += 1) {
-      await bundle.clock.advance(random.below(2 * second));
-      const shard = random.below(shards);
-      if (random.below(2) === 0) {
-        bundle.store(shard).fail({ fault: "failed", applied: random.below(2) === 0 });
-      } else await bundle.restart();
-      await bundle.clock.advance(random.below(3 * second));
-      bundle.store(shard).heal();
-    }
+    await disturb(bundle, random, { shards, rounds: 4 });
     const again = await bundle.run(() => bundle.engine.repair({ ...request, perSecond: 7 }));
     const info = await bundle.ended(again.taskId);
     await bundle.clock.advance(minute);
@@ -351,15 +361,7 @@ test.each(Array.from({ length: 30 }, (_, seed) => seed))(
     const action = (["promote", "reject", "delete"] as const)[seed % 3] ?? "delete";
     const request = { queue: "orders", action, filter: {}, requestKey: "k", perSecond: 7 } as const;
     await bundle.begin(() => bundle.engine.repair(request));
-    for (let round = 0; round < 6; round += 1) {
-      await bundle.clock.advance(random.below(2 * second));
-      const shard = random.below(shards);
-      if (random.below(2) === 0) {
-        bundle.store(shard).fail({ fault: "failed", applied: random.below(2) === 0 });
-      } else await bundle.restart();
-      await bundle.clock.advance(random.below(3 * second));
-      bundle.store(shard).heal();
-    }
+    await disturb(bundle, random, { shards, rounds: 6 });
     const again = await bundle.run(() => bundle.engine.repair(request));
     const info = await bundle.ended(again.taskId);
     await bundle.clock.advance(minute);

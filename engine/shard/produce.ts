@@ -163,8 +163,16 @@ export function dueAtOf(item: NewItem, now: number): number | null {
 export function entering(item: NewItem, createdAt: number, expireDeadline: number): Unplaced {
   const { kind, encoding, reference, headers, payload } = isText(item) ? textAlone(item) : item;
   return {
-    ...{ createdAt, expireDeadline, attempts: 0, sourceId: "", past: "" },
-    ...{ kind, encoding, reference, headers, payload },
+    createdAt,
+    expireDeadline,
+    attempts: 0,
+    kind,
+    encoding,
+    reference,
+    sourceId: "",
+    headers,
+    past: "",
+    payload,
   };
 }
 

@@ -229,9 +229,10 @@ export class World {
       told,
     });
     this.tasks = this.#taskCalls();
-    const { situations } = options;
     this.#advances = new Advances({
-      ...{ situations, bundle: () => this.bundle, say: (event) => this.say(event) },
+      situations: options.situations,
+      bundle: () => this.bundle,
+      say: (event) => this.say(event),
     });
     this.#watchStores();
   }

@@ -19,9 +19,14 @@ export function int8Array(values: readonly (number | null)[]): Buffer {
   return bytes;
 }
 
+/** Of a text as UTF-8. */
+export function bytesIn(value: Uint8Array | string): Uint8Array {
+  return typeof value === "string" ? utf8.encode(value) : value;
+}
+
 /** Of bytes, and of texts as UTF-8. */
 export function byteaArray(values: readonly (Uint8Array | string | null)[]): Buffer {
-  const parts = values.map((value) => (typeof value === "string" ? utf8.encode(value) : value));
+  const parts = values.map((value) => (value === null ? null : bytesIn(value)));
   const size = parts.reduce((sum, part) => sum + 4 + (part?.length ?? 0), 0);
   const bytes = begun(bytea, values.length, size);
   let at = headBytes;

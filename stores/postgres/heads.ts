@@ -3,6 +3,7 @@
 
 import type { Item } from "../item.ts";
 import type { Changes, Read, Some, Span } from "../store.ts";
+import { bytesIn } from "./arrays.ts";
 
 /** All items from `from` to before `before`, of which those before `items[next]` were passed. */
 interface Known {
@@ -138,14 +139,7 @@ function bytesOf({ payload }: Item): number {
   return itemBytes + payload.length;
 }
 
-const utf8 = new TextEncoder();
-
 /** As it would come from the database. */
 function asRead(item: Item): Read<Item> {
-  const { payload } = item;
-  return {
-    ...item,
-    payload: typeof payload === "string" ? utf8.encode(payload) : payload,
-    damaged: false,
-  };
+  return { ...item, payload: bytesIn(item.payload), damaged: false };
 }
