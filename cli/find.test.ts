@@ -250,7 +250,7 @@ test("redrive, repair --expect: refused where there are more, and moves nothing"
   });
   expect(await dead.inspect()).toMatchObject({ queued: 3 });
   const { out } = await run(["redrive", dead.name, "--expect", "3", "--yes"]);
-  expect(out).toStartWith(`3 items of ${dead.name} go to where they came from; `);
+  expect(out).toStartWith(`3 items of ${dead.name} will go to where they came from; `);
 });
 
 test("redrive: a dry run says how many go where, and how many stay", async () => {
@@ -282,7 +282,7 @@ test("redrive: these items, to another queue, so many and so fast", async () => 
   });
   const slow = await run(["redrive", dead.name, "--limit", "2", "--per-second", "1", "--yes"]);
   const [, task = ""] = /see 'holdfast tasks info (\w+)'/.exec(slow.out) ?? [];
-  expect(slow.out).toStartWith(`2 items of ${dead.name} go to where they came from; `);
+  expect(slow.out).toStartWith(`2 items of ${dead.name} will go to where they came from; `);
   expect(await json("tasks", "info", task)).toMatchObject({
     task_id: task,
     matched: 2,

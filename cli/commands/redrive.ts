@@ -36,7 +36,6 @@ async function redrive(
   await begin(context, options, {
     queue_name,
     ask: (guard) => context.client.redrive({ ...request, ...guard }),
-    would: `would go to ${where}`,
-    will: `go to ${where}`,
+    deed: `go to ${where}`,
   });
 }

@@ -15,14 +15,14 @@ interface Options extends TaskOptions {
   readonly all?: boolean;
 }
 
-const said = {
-  promote: { would: "would be ready at once", will: "are made ready at once" },
-  reject: { would: "would go to the dead queue", will: "go to the dead queue" },
-  retry: { would: "would be given back", will: "are given back" },
-  delete: { would: "would be removed", will: "are removed" },
+const deeds = {
+  promote: "be ready at once",
+  reject: "go to the dead queue",
+  retry: "be given back",
+  delete: "be removed",
 } as const;
 
-const actions = Object.keys(said) as (keyof typeof said)[];
+const actions = Object.keys(deeds) as (keyof typeof deeds)[];
 
 export function addRepair(program: Command): void {
   beginning(
@@ -43,7 +43,7 @@ export function addRepair(program: Command): void {
 
 async function repair(
   queue_name: string,
-  action: keyof typeof said,
+  action: keyof typeof deeds,
   ids: string[],
   options: Options,
   command: Command,
@@ -66,6 +66,6 @@ async function repair(
   await begin(context, options, {
     queue_name,
     ask: (guard) => context.client.repair({ ...request, ...guard }),
-    ...said[action],
+    deed: deeds[action],
   });
 }

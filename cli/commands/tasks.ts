@@ -73,16 +73,15 @@ export function paceOf({ limit, perSecond }: TaskOptions) {
 interface Meant {
   readonly queue_name: string;
   readonly ask: (guard: { dry_run: true } | { expect: number }) => Promise<TaskBegun>;
-  /** As the end of "3 items of orders …". */
-  readonly would: string;
-  readonly will: string;
+  /** As the end of "3 items of orders will …". */
+  readonly deed: string;
 }
 
 /** Counts first, asks, and begins it with that count. */
 export async function begin(
   context: Context,
   { dryRun = false, expect, follow = false, yes }: TaskOptions,
-  { queue_name, ask, would, will }: Meant,
+  { queue_name, ask, deed }: Meant,
 ): Promise<void> {
   if (!dryRun && yes !== true) requireAsking(context);
   const told = (count: number) => `${counted(count, "item")} of ${queue_name}`;
@@ -94,18 +93,19 @@ export async function begin(
     if (dryRun) {
       context.result(
         { queue_name, matched, destinations },
-        () => `${told(matched)} ${would}${destinationsText(destinations)}${rest}`,
+        () => `${told(matched)} would ${deed}${destinationsText(destinations)}${rest}`,
       );
       return;
     }
-    if (yes !== true) await confirm(context, `${told(matched)} ${will}${rest}; go on?`);
+    if (yes !== true) await confirm(context, `${told(matched)} will ${deed}${rest}; go on?`);
     bound = Math.min(bound ?? matched, matched);
   }
   const begun = await ask({ expect: bound });
   if (follow) await ended(context, begun.task_id);
   else {
     const more = `holdfast tasks info ${begun.task_id}`;
-    context.result({ queue_name, ...begun }, () => `${told(begun.matched)} ${will}; see '${more}'`);
+    const text = `${told(begun.matched)} will ${deed}; see '${more}'`;
+    context.result({ queue_name, ...begun }, () => text);
   }
 }
 
