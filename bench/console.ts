@@ -1,7 +1,8 @@
-// `bun bench/console.ts [--seconds 30] [--queues 500] [--rounds 3] [--items 10000000] [--out FILE]`: what it
+// `bun bench/console.ts [--seconds 10] [--queues 500] [--rounds 10] [--items 10000000] [--out FILE]`: what it
 // costs to have the console open, in the browser and in the server, while a process of its own produces
-// to one queue after the other. Of the browser it is the processor time of the page's process, of all its
-// threads. Then what a look through so many items for a few of them takes; with 0 there is none.
+// to one queue after the other. Of the server it is what it takes more than right before, when nobody
+// looked; of the browser the processor time of the page's process, of all its threads. Then what a look
+// through so many items for a few of them takes; with 0 there is none.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,9 +22,9 @@ import { type ServerProcess, startServer } from "./server-process.ts";
 
 const { values: words } = parseArgs({
   options: {
-    seconds: { type: "string", default: "30" },
+    seconds: { type: "string", default: "10" },
     queues: { type: "string", default: "500" },
-    rounds: { type: "string", default: "3" },
+    rounds: { type: "string", default: "10" },
     items: { type: "string", default: "10000000" },
     /** Where the results go; without it they take the place of the last. */
     out: { type: "string" },
@@ -38,13 +39,14 @@ const rounds = Number(words.rounds);
 const items = Number(words.items);
 /** Until charts are drawn, and what is only read at the beginning is read. */
 const settleMs = 5_000;
+/** Of the load alone; what a server does first is mostly compiling. */
+const warmUpMs = 60_000;
 
 const pages = {
-  "nobody looks": null,
   overview: "/console",
   queue: `/console/queue?name=${nameOf(7)}`,
   "dead items": `/console/dead?name=${nameOf(0)}`,
-} as const satisfies Record<string, string | null>;
+} as const satisfies Record<string, string>;
 
 if (words.load === undefined) await measure();
 else await load(Number(words.load));
@@ -82,11 +84,15 @@ async function measure(): Promise<void> {
   );
   const figures = new Map<string, Figures[]>();
   try {
+    await Bun.sleep(warmUpMs);
     for (let round = 0; round < rounds; round += 1) {
       for (const [name, path] of Object.entries(pages)) {
-        const page = path === null ? null : await browser.newPage();
-        const found = await costOf(server, page, path ?? "");
-        await page?.close();
+        const alone = await costDuring(server, null);
+        const page = await browser.newPage();
+        const opened = await costOf(server, page, path);
+        await page.close();
+        const more = (opened["server"] ?? 0) - (alone["server"] ?? 0);
+        const found = { ...opened, serverAlone: alone["server"] ?? 0, serverMore: more };
         figures.set(name, [...(figures.get(name) ?? []), found]);
         console.log(name.padEnd(14), textOf(found));
       }
@@ -117,11 +123,15 @@ async function costOfLook(browser: Browser, data: string): Promise<Figures> {
   }
 }
 
-/** Shares of one core. */
-async function costOf(server: ServerProcess, page: Page | null, path: string): Promise<Figures> {
-  await page?.goto(`http://127.0.0.1:${server.port}${path}`);
-  await page?.locator(".console[data-state=live]").waitFor();
+async function costOf(server: ServerProcess, page: Page, path: string): Promise<Figures> {
+  await page.goto(`http://127.0.0.1:${server.port}${path}`);
+  await page.locator(".console[data-state=live]").waitFor();
   await Bun.sleep(settleMs);
+  return await costDuring(server, page);
+}
+
+/** Shares of one core. */
+async function costDuring(server: ServerProcess, page: Page | null): Promise<Figures> {
   const inPage = page && (await page.context().newCDPSession(page));
   await inPage?.send("Performance.enable", { timeDomain: "threadTicks" });
   const before = await readingsOf(server, page, inPage);
