@@ -1,4 +1,4 @@
-// What the build knows of the content without its text; `virtual:content` carries it.
+// What the build knows of the content without its text; `facts/content.ts` carries it.
 
 export interface DocData {
   readonly slug: string;
@@ -6,7 +6,7 @@ export interface DocData {
   readonly title: string;
   /** Its name in the sidebar. */
   readonly label: string;
-  readonly description?: string;
+  readonly description: string;
   readonly position: number;
 }
 
@@ -35,14 +35,6 @@ export interface TagData {
   readonly name: string;
   readonly label: string;
   readonly description: string;
-}
-
-export interface Content {
-  readonly docs: readonly DocData[];
-  /** Newest first. */
-  readonly posts: readonly PostData[];
-  readonly authors: readonly AuthorData[];
-  readonly tags: readonly TagData[];
 }
 
 export interface TocEntry {

@@ -7,7 +7,6 @@ import { shellPath } from "../build/chromium-path.ts";
 import { siteConfig } from "../site-config.ts";
 import { type SiteBrowser, siteBrowser } from "../testing/site-browser.ts";
 import type { AnalyticsClient } from "./analytics-client.ts";
-import { noRecorder } from "./no-replay-plugin.ts";
 
 const clientId = "client-1";
 const screenViewDebounceMs = 50;
@@ -54,11 +53,8 @@ async function bundled(): Promise<string> {
       {
         name: "no-replay",
         setup: (build) => {
-          build.onResolve({ filter: /^rrweb$/ }, () => ({ path: "rrweb", namespace: "none" }));
-          build.onLoad({ filter: /.*/, namespace: "none" }, () => ({
-            contents: noRecorder,
-            loader: "js",
-          }));
+          const path = join(import.meta.dir, "no-recorder.ts");
+          build.onResolve({ filter: /^rrweb$/ }, () => ({ path }));
         },
       },
     ],

@@ -6,8 +6,7 @@ import { copyFileSync, cpSync, existsSync, renameSync, rmSync } from "node:fs";
 import { consoleFaults } from "../../console/build/console-budget.ts";
 import { writeConsole } from "../../console/build/write-console.tsx";
 import { ownOrigin } from "../../server/site.ts";
-import { missingAddresses } from "../config/validate.ts";
-import { siteConfig } from "../site-config.ts";
+import { missingAddresses, siteConfig } from "../site-config.ts";
 import { budgetFaults } from "./budgets.ts";
 import { writeCards } from "./cards.ts";
 import { compressFiles } from "./compress.ts";
@@ -67,5 +66,6 @@ const seconds = ((performance.now() - started) / 1_000).toFixed(1);
 console.log(
   `build/site: ${pages.length} pages, ${compressed} files compressed, finished in ${seconds} s`,
 );
-const warning = missingAddresses(siteConfig);
-if (warning !== null) console.warn(warning);
+for (const text of missingAddresses(siteConfig)) {
+  console.warn(`WARNING  Not set in the environment (app/site-config.ts): ${text}.`);
+}

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { postPath } from "../blog/posts.ts";
-import { sidebarDocs } from "../config/validate.ts";
+import { sidebarDocs } from "../config/lookup.ts";
 import { operationPath, operations } from "../reference/operations.ts";
 import { siteConfig } from "../site-config.ts";
 import { readContent } from "./content.ts";

@@ -1,7 +1,7 @@
 // What the site says about speed comes from the results files of the benchmark: for each
 // figure from the newest file that has it. Pure.
 
-import type { PeerFailure, PeerRow, PeersResult } from "../../bench/peers/peers.ts";
+import type { PeerRow, PeersResult } from "../../bench/peers/peers.ts";
 import type { Measurement, Results } from "../../bench/results.ts";
 import type { Spread } from "../../bench/statistics.ts";
 
@@ -15,19 +15,13 @@ export interface Figure extends Source {
   readonly range: Range;
 }
 
-/** What one run measured of Holdfast and of other queues. */
-export interface Peers extends Source {
-  readonly rounds: number;
-  readonly rows: readonly PeerRow[];
-  readonly failures: readonly PeerFailure[];
-}
-
 export interface BenchData {
   /** By `<measurement>: <figure>`. */
   readonly find: (name: string) => Figure | null;
   /** The newest file with a measurement of the kind that is asked for. */
   readonly newest: (has: (measurement: Measurement) => boolean) => Results | null;
-  readonly peers: Peers | null;
+  /** What the newest run measured of Holdfast and of other queues. */
+  readonly peers: PeersResult | null;
 }
 
 export function benchData(files: readonly ResultsFile[]): BenchData {
@@ -61,7 +55,7 @@ export function requireFigure(data: Pick<BenchData, "find">, name: string): Figu
 }
 
 /** Systems that promise as much as Holdfast by default: they sync before they answer. */
-export function syncingRows({ rows }: Pick<Peers, "rows">): readonly PeerRow[] {
+export function syncingRows({ rows }: Pick<PeersResult, "rows">): readonly PeerRow[] {
   return rows.filter(({ durabilityClass }) => durabilityClass === "D2");
 }
 

@@ -111,7 +111,7 @@ test.each([
   ["produce.clientCpuShare", 0.281, "28.1", "%"],
   ["syncsPerSecond", 5_012.66, "5,010", "syncs/s"],
 ])("written: %s of %d is %s %s", (name, value, text, unit) => {
-  expect(written(name, value)).toEqual({ number: text, unit });
+  expect(written(name, value)).toBe(`${text}\u00a0${unit}`);
 });
 
 test("written: a figure without a known unit is an error", () => {

@@ -1,10 +1,8 @@
 // What the page "How Holdfast is tested" shows of a report of `bun run proof`, in words.
-// Pure but for the files. Every number of the page comes from there.
+// Pure. Every number of the page comes from there.
 
-import faults from "../../proof/faults.json" with { type: "json" };
 import type { Report } from "../../proof/report.ts";
 import type { ProofResult } from "../../proof/result.ts";
-import { readResults } from "../charts/bench-results.ts";
 import { count } from "../charts/figures.ts";
 import { figureNames, type Named } from "./figure-names.ts";
 
@@ -33,15 +31,10 @@ export interface ProofData {
   readonly planted: readonly (readonly [worlds: string, names: readonly string[]])[];
 }
 
-/** `virtual:proof`: the newest report that is checked in, and the faults found so far. */
-export function proofModule(): object {
-  return { proof: proofData(readResults<Report>("proof")), faults };
-}
-
-/** Of the newest report; `null` = there is none. */
-export function proofData(reports: readonly Report[]): ProofData | null {
+/** Of the newest report. */
+export function proofData(reports: readonly Report[]): ProofData {
   const [report] = reports.toSorted((a, b) => b.madeAt.localeCompare(a.madeAt));
-  if (report === undefined) return null;
+  if (report === undefined) throw new Error("no file in bench/results is a report of proof");
   const { commit, command, machine, versions, results } = report;
   const { bun = "?", sqlite = "?" } = versions;
   return {

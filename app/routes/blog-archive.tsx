@@ -1,7 +1,7 @@
-import { posts } from "virtual:content";
 import type { ReactNode } from "react";
 import { BlogPage } from "../blog/blog-frame.tsx";
 import { dateText, postPath, postsByYear } from "../blog/posts.ts";
+import { posts } from "../facts/content.ts";
 import { SiteLink } from "../shell/site-link.tsx";
 import { siteConfig } from "../site-config.ts";
 

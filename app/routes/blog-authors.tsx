@@ -1,7 +1,7 @@
-import { authors, posts } from "virtual:content";
 import type { ReactNode } from "react";
 import { BlogPage } from "../blog/blog-frame.tsx";
 import { articlesText, authorArticlesPath, authorPath } from "../blog/posts.ts";
+import { authors, posts } from "../facts/content.ts";
 import { SiteLink } from "../shell/site-link.tsx";
 import { siteConfig } from "../site-config.ts";
 

@@ -1,4 +1,3 @@
-import { posts } from "virtual:content";
 import type { ReactNode } from "react";
 import { Outlet } from "react-router";
 import { BlogFrame } from "../blog/blog-frame.tsx";
@@ -7,6 +6,7 @@ import { postPath } from "../blog/posts.ts";
 import { PageActions } from "../docs/page-actions.tsx";
 import { Paging } from "../docs/paging.tsx";
 import { Toc } from "../docs/toc.tsx";
+import { posts } from "../facts/content.ts";
 import { PageMeta } from "../shell/page-meta.tsx";
 import { usePage } from "../shell/use-page.ts";
 import { usePathname } from "../shell/use-pathname.ts";

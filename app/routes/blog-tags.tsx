@@ -1,7 +1,7 @@
-import { posts, tags } from "virtual:content";
 import type { ReactNode } from "react";
 import { BlogPage } from "../blog/blog-frame.tsx";
 import { articlesText, tagPath } from "../blog/posts.ts";
+import { posts, tags } from "../facts/content.ts";
 import { SiteLink } from "../shell/site-link.tsx";
 import { siteConfig } from "../site-config.ts";
 
