@@ -30,7 +30,7 @@ export default [
   index("routes/home.tsx"),
   route("api", "routes/api.tsx"),
   ...operations.map(({ operationId }) =>
-    route(`api/${operationId}`, "routes/api-operation.tsx", { id: `api/${operationId}` }),
+    route(`api/${operationId}`, "routes/api.tsx", { id: `api/${operationId}` }),
   ),
   layout("routes/docs-layout.tsx", docs.versions.flatMap(versionRoutes)),
   route(blogPath, "routes/blog-index.tsx"),
