@@ -12,7 +12,6 @@ import { writeCards } from "./cards.ts";
 import { compressFiles } from "./compress.ts";
 import { otherOrigins, pagePolicies } from "./csp.ts";
 import { feedsOf } from "./feeds.ts";
-import { writeIcons } from "./icons.tsx";
 import { inputsHash } from "./inputs-hash.ts";
 import { writeMarkdown } from "./page-markdown.ts";
 import { readPages } from "./pages.ts";
@@ -42,7 +41,6 @@ for (const [path, text] of Object.entries(addressed)) {
   if (siteConfig.url !== null || isFeed) writeDraft(path, text.replaceAll(ownOrigin, ""));
 }
 await writeCards(pages);
-await writeIcons();
 // After all that reads the pages of the site, of which it is none.
 await writeConsole();
 // Where hosts of static files look for it.
