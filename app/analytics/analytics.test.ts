@@ -3,7 +3,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { shellPath } from "../build/chromium-path.ts";
+import { shellPath } from "../../scripts/chromium.ts";
 import { siteConfig } from "../site-config.ts";
 import { type SiteBrowser, siteBrowser } from "../testing/site-browser.ts";
 import type { AnalyticsClient } from "./analytics-client.ts";

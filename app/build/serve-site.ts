@@ -21,11 +21,3 @@ export async function serveSite() {
     [Symbol.asyncDispose]: () => server.stop(true),
   };
 }
-
-/** For what has to be told its port before it listens. */
-export async function freePort(): Promise<number> {
-  const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const { port = 0 } = probe;
-  await probe.stop(true);
-  return port;
-}
