@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { PostData } from "../content-types.ts";
+import type { PostData } from "../build/content.ts";
 import { authors, tags } from "../facts/content.ts";
 import { SiteLink } from "../shell/site-link.tsx";
 import { siteConfig } from "../site-config.ts";

@@ -6,13 +6,8 @@ import type { Element } from "hast";
 import { toHtml } from "hast-util-to-html";
 import type { ShikiTransformer, ThemeRegistration } from "shiki";
 
-interface Kind {
-  readonly name: string;
-  readonly scope: readonly string[];
-}
-
 /** Where two match, the later one wins. */
-const kinds: readonly Kind[] = [
+const kinds = [
   { name: "c", scope: ["comment", "punctuation.definition.comment"] },
   { name: "k", scope: ["keyword", "storage", "constant.language", "variable.language"] },
   { name: "p", scope: ["keyword.operator", "punctuation", "meta.brace"] },

@@ -4,7 +4,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import type { AuthorData, DocData, PostData, TagData } from "../content-types.ts";
 import { siteConfig } from "../site-config.ts";
 import { readingMinutes } from "./reading-time.ts";
 import { folders, listFiles } from "./site-folder.ts";
@@ -47,7 +46,9 @@ export function readContent() {
   };
 }
 
-function readDocs(version: string): readonly DocData[] {
+export type DocData = ReturnType<typeof readDocs>[number];
+
+function readDocs(version: string) {
   const folder = docsFolder(version);
   return listMdx(folder)
     .map((slug) => {
@@ -56,6 +57,7 @@ function readDocs(version: string): readonly DocData[] {
         slug,
         version,
         title: text("title"),
+        /** Its name in the sidebar. */
         label: String(data["sidebar_label"] ?? text("title")),
         description: text("description"),
         position: Number(data["sidebar_position"] ?? 99),
@@ -64,10 +66,12 @@ function readDocs(version: string): readonly DocData[] {
     .sort((a, b) => a.position - b.position || a.slug.localeCompare(b.slug));
 }
 
+export type PostData = ReturnType<typeof readPost>;
+
 function readPost(
   file: string,
-  { authors, tags }: { readonly authors: readonly AuthorData[]; readonly tags: readonly TagData[] },
-): PostData {
+  { authors, tags }: Record<"authors" | "tags", readonly { readonly name: string }[]>,
+) {
   const { data, text, body } = readMdx(`blog/${file}`);
   const namesOf = (key: string, among: readonly { readonly name: string }[]) => {
     const known = among.map(({ name }) => name);
@@ -78,10 +82,12 @@ function readPost(
     throw new Error(`${key} of '${file}' is invalid; ${expected}, got '${unknown}'`);
   };
   return {
+    /** Name in content/blog, without extension. */
     file,
     slug: String(data["slug"] ?? file),
     title: text("title"),
     description: text("description"),
+    /** `YYYY-MM-DD`. */
     date: text("date"),
     authors: namesOf("authors", authors),
     tags: namesOf("tags", tags),

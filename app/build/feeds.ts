@@ -4,14 +4,13 @@ import { Feed } from "feed";
 import type { Element } from "hast";
 import { toHtml } from "hast-util-to-html";
 import { postPath } from "../blog/posts.ts";
+import { authors, posts } from "../facts/content.ts";
 import { siteConfig } from "../site-config.ts";
-import { readContent } from "./content.ts";
 import { find, hasClass, type SitePage, without } from "./pages.ts";
 
 /** By path. A feed's addresses have to be whole: they begin with `origin`. */
 export function feedsOf(pages: readonly SitePage[], origin: string): Record<string, string> {
   const { title, blog } = siteConfig;
-  const { posts, authors } = readContent();
   const feed = new Feed({
     title: `${title} ${blog.title}`,
     description: blog.description,

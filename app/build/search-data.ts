@@ -3,11 +3,11 @@
 
 import { operations } from "../../openapi/operations.ts";
 import { postPath } from "../blog/posts.ts";
+import { docs, posts } from "../facts/content.ts";
 import * as reference from "../facts/reference.ts";
 import { operationPath } from "../reference/operations.ts";
 import type { Section } from "../search/engine.ts";
 import { siteConfig } from "../site-config.ts";
-import { readContent } from "./content.ts";
 import type { PageText } from "./page-markdown.ts";
 import { find } from "./pages.ts";
 import { sectionsOf, weightOf } from "./search-sections.ts";
@@ -18,7 +18,6 @@ const searched = /^\/(docs\/.+|markdown-page|blog\/(?!archive$|tags|authors)[^/]
 export function writeSearchData(pages: readonly PageText[]): void {
   const of = (path: string) =>
     pages.filter((page) => page.path === path && searched.test(path)).flatMap(sectionsOf);
-  const { docs, posts } = readContent();
   const [version] = siteConfig.docs.versions;
   const first = docs
     .filter((doc) => doc.version === version?.name)

@@ -17,7 +17,6 @@ export async function serveSite() {
   });
   return {
     url: `http://127.0.0.1:${server.port}`,
-    stop: () => server.stop(true),
     [Symbol.asyncDispose]: () => server.stop(true),
   };
 }

@@ -1,14 +1,8 @@
 // How a figure is written: its unit by its name, three digits at most; pure.
 
-import { type BenchData, overPeers, requireFigure, sourceText } from "./bench-data.ts";
+import { type BenchData, overPeers, sourceText } from "./bench-data.ts";
 
-interface Unit {
-  readonly of: RegExp;
-  readonly text: string;
-  readonly scale: number;
-}
-
-const units: readonly Unit[] = [
+const units = [
   { of: /itemsPerSecond$/, text: "items/s", scale: 1 },
   { of: /syncsPerSecond$/, text: "syncs/s", scale: 1 },
   { of: /commitsPerSecond$/, text: "commits/s", scale: 1 },
@@ -59,8 +53,13 @@ export function namesIn(text: string): string[] {
   return [...text.matchAll(/<BenchFigure\s+name="([^"]+)"/g)].flatMap(([, name]) => name ?? []);
 }
 
-export function shownFigure(data: BenchData, fullName: string): Shown {
-  const figure = requireFigure(data, fullName);
+/** A text speaks of this figure, so it has to be in a file. */
+export function shownFigure(data: Pick<BenchData, "find">, fullName: string): Shown {
+  const figure = data.find(fullName);
+  if (figure === null) {
+    const expected = "expected '<measurement>: <figure>' of one of them";
+    throw new Error(`no file in bench/results has '${fullName}'; ${expected}`);
+  }
   const value = figure.range.median;
   return { text: written(figure.name, value), value, title: sourceText(figure) };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { DocData } from "../content-types.ts";
+import type { DocData } from "../build/content.ts";
 import { addressFrom, siteConfig } from "../site-config.ts";
 import { sidebarDocs, sidebarGroups, sidebarTarget } from "./lookup.ts";
 import type { Sidebar } from "./types.ts";

@@ -1,7 +1,7 @@
 // What the configuration names: versions and sidebars of docs, docs, types of items. Every page
 // asks for it when it is rendered, so a name that is none stops the build.
 
-import type { DocData } from "../content-types.ts";
+import type { DocData } from "../build/content.ts";
 import type { DocsVersion, NavbarItemType, SiteConfig } from "./types.ts";
 
 const itemTypes: readonly NavbarItemType[] = [

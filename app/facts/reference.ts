@@ -8,6 +8,7 @@ import { bounds } from "../../openapi/bounds.ts";
 import { replyCodes } from "../../openapi/codes.ts";
 import { reasons as replyReasons } from "../../openapi/reasons.ts";
 import { configReference } from "../../server/config.ts";
+import { count } from "../charts/figures.ts";
 
 export const settings = configReference();
 
@@ -16,10 +17,6 @@ export const codes = Object.entries(replyCodes).map(([code, reply]) => ({ code, 
 export const reasons = Object.entries(replyReasons).map(([reason, { codes: its, meaning }]) => {
   return { reason, codes: its.join(", "), meaning };
 });
-
-function count(value: number): string {
-  return value.toLocaleString("en-US");
-}
 
 const sizeUnits = [
   ["GB", 1_000_000_000],

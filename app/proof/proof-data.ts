@@ -9,30 +9,10 @@ import { figureNames, type Named } from "./figure-names.ts";
 /** What was counted, and how much of it. */
 export type Line = readonly [label: string, amount: string];
 
-export interface MethodData {
-  readonly verdict: string;
-  readonly run: string;
-  readonly lines: readonly Line[];
-  /** Why it was not run; `null` = it was. */
-  readonly skipped: string | null;
-}
-
-export interface ProofData {
-  readonly commit: string;
-  readonly command: string;
-  /** `YYYY-MM-DD`. */
-  readonly madeAt: string;
-  readonly took: string;
-  readonly machine: string;
-  readonly summary: readonly Line[];
-  /** By their names, in the order in which they run. */
-  readonly methods: Readonly<Record<string, MethodData>>;
-  /** Planted bugs, by how many worlds it took to find them. */
-  readonly planted: readonly (readonly [worlds: string, names: readonly string[]])[];
-}
+export type ProofData = ReturnType<typeof proofData>;
 
 /** Of the newest report. */
-export function proofData(reports: readonly Report[]): ProofData {
+export function proofData(reports: readonly Report[]) {
   const [report] = reports.toSorted((a, b) => b.madeAt.localeCompare(a.madeAt));
   if (report === undefined) throw new Error("no file in bench/results is a report of proof");
   const { commit, command, machine, versions, results } = report;
@@ -40,11 +20,14 @@ export function proofData(reports: readonly Report[]): ProofData {
   return {
     commit,
     command,
+    /** `YYYY-MM-DD`. */
     madeAt: report.madeAt.slice(0, 10),
     took: duration(report.seconds),
     machine: `${machine.cpu}, ${machine.cores} cores, ${Math.round(machine.memoryBytes / 2 ** 30)} GiB, Linux ${machine.kernel}; Bun ${bun}, SQLite ${sqlite}`,
     summary: summaryOf(results),
+    /** By their names, in the order in which they run. */
     methods: Object.fromEntries(results.map((result) => [result.method, methodOf(result)])),
+    /** Planted bugs, by how many worlds it took to find them. */
     planted: plantedOf(results.find(({ method }) => method === "planted bugs")),
   };
 }
@@ -75,13 +58,14 @@ function summaryOf(results: readonly ProofResult[]): readonly Line[] {
   ];
 }
 
-function methodOf(result: ProofResult): MethodData {
+function methodOf(result: ProofResult) {
   const { method, seed, seconds, faults: found, skipped } = result;
   const named = skipped === undefined ? (figureNames[method] ?? []) : [];
   return {
     verdict: `${found.length === 0 ? "no" : found.length} fault${found.length > 1 ? "s" : ""}`,
     run: `seed ${seed}, ${duration(seconds)}`,
     lines: named.map((figure) => lineOf(figure, result)),
+    /** Why it was not run; `null` = it was. */
     skipped: skipped ?? null,
   };
 }
@@ -97,7 +81,7 @@ function lineOf({ label, keys, of, isTally }: Named, { method, figures }: ProofR
   return [label, of === undefined ? sum(keys) : `${sum(keys)} of ${sum(of)}`];
 }
 
-function plantedOf(result: ProofResult | undefined): ProofData["planted"] {
+function plantedOf(result: ProofResult | undefined) {
   const untilFound = "seeds until ";
   const bugs = Object.entries(result?.figures ?? {}).flatMap(([key, worlds]) =>
     key.startsWith(untilFound) ? [{ name: key.slice(untilFound.length), worlds }] : [],
@@ -105,7 +89,10 @@ function plantedOf(result: ProofResult | undefined): ProofData["planted"] {
   const groups = Map.groupBy(bugs, ({ worlds }) => (worlds < 0 ? Infinity : worlds));
   return [...groups]
     .toSorted(([a], [b]) => a - b)
-    .map(([worlds, found]) => [worldsText(worlds), found.map(({ name }) => name).toSorted()]);
+    .map(([worlds, found]) => {
+      const names = found.map(({ name }) => name).toSorted();
+      return [worldsText(worlds), names] as const;
+    });
 }
 
 function worldsText(worlds: number): string {

@@ -9,7 +9,7 @@ const { title, description, path, feeds } = siteConfig.blog;
 
 export default function BlogIndex(): ReactNode {
   return (
-    <BlogPage title={title} description={description} path={path}>
+    <BlogPage title={title} description={description}>
       <ul className="blog-ways">
         <li>
           <SiteLink to={`${path}/archive`}>Archive</SiteLink>

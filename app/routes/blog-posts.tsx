@@ -16,7 +16,7 @@ export default function BlogPosts(): ReactNode {
   if (tag !== undefined) {
     const { name, label, description } = tag;
     return (
-      <BlogPage title={label} description={description} path={path} eyebrow="Tag">
+      <BlogPage title={label} description={description} eyebrow="Tag">
         <PostList posts={posts.filter((post) => post.tags.includes(name))} />
       </BlogPage>
     );
@@ -32,7 +32,6 @@ export default function BlogPosts(): ReactNode {
     <BlogPage
       title={isAll ? `Articles by ${title}` : title}
       description={isAll ? `Everything that ${title} wrote here.` : description}
-      path={path}
       eyebrow="Author"
     >
       <PostList posts={isAll ? own : own.slice(0, latestMax)} />
