@@ -169,17 +169,13 @@ export const siteConfig: SiteConfig = {
   tableOfContents: { minHeadingLevel: 2, maxHeadingLevel: 3 },
 };
 
-/** What a build lacks for an address that it was not told. */
-export function missingAddresses({
-  url,
-  repository,
-}: Pick<SiteConfig, "url" | "repository">): readonly string[] {
-  return [
-    ...(url === null
-      ? ["SITE_URL: no canonical links, no cards; sitemap and robots.txt only from `bun start`"]
-      : []),
-    ...(repository === null
-      ? ["SITE_REPOSITORY: no edit links, and GitHub leads to its front page"]
-      : []),
-  ];
+/** What a build lacks for each address that it was not told. */
+export function missingAddresses(told: Pick<SiteConfig, "url" | "repository">): readonly string[] {
+  const lacks = {
+    url: "SITE_URL: no canonical links, no cards; sitemap and robots.txt only from `bun start`",
+    repository: "SITE_REPOSITORY: no edit links, and GitHub leads to its front page",
+  };
+  return (["url", "repository"] as const)
+    .filter((name) => told[name] === null)
+    .map((name) => lacks[name]);
 }

@@ -35,7 +35,7 @@ export default defineConfig({
   ],
   // OpenPanel's client can record sessions; the site never does, and does not ship the recorder,
   // which is many times the client's size.
-  resolve: { alias: { rrweb: at("analytics/no-recorder.ts") } },
+  resolve: { alias: { rrweb: "data:text/javascript,export const record = undefined" } },
   // Vue, within Scalar, asks at build time what of it is used.
   define: {
     __VUE_OPTIONS_API__: "true",

@@ -45,7 +45,7 @@ export const codeTheme: ThemeRegistration = {
   settings: [
     { settings: { foreground: plain } },
     ...kinds.map(({ scope }, index) => ({
-      scope: [...scope],
+      scope,
       settings: { foreground: marker(index) },
     })),
   ],

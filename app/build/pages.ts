@@ -7,7 +7,7 @@ import { fromHtml } from "hast-util-from-html";
 import { toString as textOf } from "hast-util-to-string";
 import { EXIT, visit } from "unist-util-visit";
 import { siteConfig } from "../site-config.ts";
-import { folders, listFiles } from "./site-folder.ts";
+import { folders, pagePaths } from "./site-folder.ts";
 
 export interface SitePage {
   /** Path of its address. */
@@ -19,18 +19,15 @@ export interface SitePage {
 
 /** Every page but the one of unknown addresses; a second address of a page counts once. */
 export function readPages(): readonly SitePage[] {
-  return (
-    listFiles(folders.draft)
-      .filter((file) => file.endsWith("index.html") && file !== "404/index.html")
-      .map((file) => readPage(file))
-      // At the root of a version stands its main doc once more.
-      .filter(({ path }) => siteConfig.docs.versions.every((version) => version.path !== path))
-  );
+  // At the root of a version stands its main doc once more.
+  const roots = siteConfig.docs.versions.map(({ path }) => path);
+  return pagePaths(folders.draft)
+    .filter((path) => !roots.includes(path))
+    .map(readPage);
 }
 
-function readPage(file: string): SitePage {
-  const tree = fromHtml(readFileSync(join(folders.draft, file), "utf8"));
-  const path = `/${file.replace(/\/?index\.html$/, "")}`;
+function readPage(path: string): SitePage {
+  const tree = fromHtml(readFileSync(join(folders.draft, path, "index.html"), "utf8"));
   const main = find(tree, ({ tagName }) => tagName === "main");
   const heading = find(tree, ({ tagName }) => tagName === "h1");
   if (main === null || heading === null) throw new Error(`${path} has no <main> with an <h1>`);
