@@ -53,8 +53,11 @@ async function bundled(): Promise<string> {
       {
         name: "no-replay",
         setup: (build) => {
-          const path = "data:text/javascript,export const record = undefined";
-          build.onResolve({ filter: /^rrweb$/ }, () => ({ path }));
+          build.onResolve({ filter: /^rrweb$/ }, () => ({ path: "rrweb", namespace: "none" }));
+          build.onLoad({ filter: /.*/, namespace: "none" }, () => ({
+            contents: "export const record = undefined;",
+            loader: "js",
+          }));
         },
       },
     ],
