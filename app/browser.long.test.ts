@@ -2,7 +2,7 @@
 // share one Chromium and run side by side, on the few pages that it keeps open.
 
 import { beforeAll, describe } from "bun:test";
-import { shellPath } from "./build/chromium-path.ts";
+import { shellPath } from "../scripts/chromium.ts";
 import { testAxe } from "./testing/axe.ts";
 import { testFirstSteps } from "./testing/first-steps.ts";
 import { testKeyboard } from "./testing/keyboard.ts";

@@ -1,9 +1,7 @@
 // What MDX pages are written with: Markdown's own elements, and the components that they name.
 
 import type { ComponentProps, ReactNode } from "react";
-import * as charts from "./charts/bench-chart.tsx";
-import * as figures from "./charts/bench-figure.tsx";
-import * as goals from "./charts/bench-table.tsx";
+import * as bench from "./charts/bench-parts.tsx";
 import * as admonitions from "./components/admonition.tsx";
 import { CodeBlock } from "./components/code-block.tsx";
 import { ConsolePicture } from "./components/console-picture.tsx";
@@ -16,7 +14,7 @@ import { ItemStates } from "./diagrams/item-states.tsx";
 import { PartitionMap } from "./diagrams/partition-map.tsx";
 import { Turn } from "./diagrams/turn.tsx";
 import { LeaseSimulator } from "./islands/lease-simulator.tsx";
-import * as proof from "./proof/proof-blocks.tsx";
+import * as proof from "./proof/proof-views.tsx";
 import { SiteLink } from "./shell/site-link.tsx";
 
 function Anchor({ href = "", ...rest }: ComponentProps<"a">): ReactNode {
@@ -29,7 +27,7 @@ const components = {
   CodeBlock,
   ConsolePicture,
   ...{ Crossing, GroupCommit, ItemStates, PartitionMap, Turn, LeaseSimulator },
-  ...{ ...admonitions, ...tabs, ...reference, ...charts, ...figures, ...goals, ...proof },
+  ...{ ...admonitions, ...tabs, ...reference, ...bench, ...proof },
 };
 
 export function useMDXComponents(): typeof components {

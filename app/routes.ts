@@ -1,13 +1,13 @@
 // Every address of the site. Docs and posts are MDX files that are routes themselves.
 
 import { index, layout, type RouteConfig, route } from "@react-router/dev/routes";
-import { docsFolder, listMdx, readContent } from "./build/content.ts";
+import { docsFolder, listMdx } from "./build/content.ts";
+import { authors, posts, tags } from "./facts/content.ts";
 import { operations } from "./reference/operations.ts";
 import { siteConfig } from "./site-config.ts";
 
 const { docs, blog } = siteConfig;
 const blogPath = blog.path.slice(1);
-const content = readContent();
 
 function versionRoutes({ name, path, mainDoc }: (typeof docs.versions)[number]) {
   const folder = `../content/${docsFolder(name)}`;
@@ -22,15 +22,15 @@ function versionRoutes({ name, path, mainDoc }: (typeof docs.versions)[number]) 
 
 /** The posts of a tag or an author, each at its address. */
 const postLists = [
-  ...content.authors.flatMap(({ name }) => [`authors/all-${name}-articles`, `authors/${name}`]),
-  ...content.tags.map(({ name }) => `tags/${name}`),
+  ...authors.flatMap(({ name }) => [`authors/all-${name}-articles`, `authors/${name}`]),
+  ...tags.map(({ name }) => `tags/${name}`),
 ];
 
 export default [
   index("routes/home.tsx"),
   route("api", "routes/api.tsx"),
   ...operations.map(({ operationId }) =>
-    route(`api/${operationId}`, "routes/api-operation.tsx", { id: `api/${operationId}` }),
+    route(`api/${operationId}`, "routes/api.tsx", { id: `api/${operationId}` }),
   ),
   layout("routes/docs-layout.tsx", docs.versions.flatMap(versionRoutes)),
   route(blogPath, "routes/blog-index.tsx"),
@@ -42,7 +42,7 @@ export default [
   ),
   layout(
     "routes/blog-layout.tsx",
-    content.posts.map(({ file, slug }) =>
+    posts.map(({ file, slug }) =>
       route(`${blogPath}/${slug}`, `../content/blog/${file}.mdx`, { id: `post/${slug}` }),
     ),
   ),

@@ -1,5 +1,5 @@
-// The site's configuration, the only one. A fault in it stops the build and names
-// itself (`config/validate.ts`).
+// The site's configuration, the only one. What it names and is not there stops the build
+// (`config/lookup.ts`).
 //
 // Only the publisher knows two addresses, which are settings of the build:
 //   SITE_URL         https://queue.example.org, without a slash at its end
@@ -7,16 +7,23 @@
 // What needs an address that is not set is left out, and the build says so.
 
 import type { SiteConfig } from "./config/types.ts";
-import { defineSite } from "./config/validate.ts";
 
-const url = setting(import.meta.env?.["SITE_URL"]);
-const repository = setting(import.meta.env?.["SITE_REPOSITORY"]);
+const url = addressFrom(import.meta.env, "SITE_URL", /^https?:\/\/[^/]+$/);
+const repository = addressFrom(import.meta.env, "SITE_REPOSITORY", /^https?:\/\/.*[^/]$/);
 
-function setting(value: unknown): string | null {
-  return typeof value === "string" && value !== "" ? value : null;
+/** `null` = it is not set. */
+export function addressFrom(
+  settings: Readonly<Record<string, unknown>>,
+  name: "SITE_URL" | "SITE_REPOSITORY",
+  form: RegExp,
+): string | null {
+  const value = settings[name] ?? "";
+  if (value === "") return null;
+  if (typeof value === "string" && form.test(value)) return value;
+  throw new Error(`${name} is invalid; expected an address as ${form}, got '${value}'`);
 }
 
-const config: SiteConfig = {
+export const siteConfig: SiteConfig = {
   title: "Holdfast",
   tagline: "A durable message queue whose 200 is a proof",
   description:
@@ -162,7 +169,13 @@ const config: SiteConfig = {
   tableOfContents: { minHeadingLevel: 2, maxHeadingLevel: 3 },
 };
 
-/** The build has judged it; a reader's browser need not do so again. */
-const isJudged = import.meta.env.SSR === false && !import.meta.env.DEV;
-
-export const siteConfig = isJudged ? config : defineSite(config);
+/** What a build lacks for each address that it was not told. */
+export function missingAddresses(told: Pick<SiteConfig, "url" | "repository">): readonly string[] {
+  const lacks = {
+    url: "SITE_URL: no canonical links, no cards; sitemap and robots.txt only from `bun start`",
+    repository: "SITE_REPOSITORY: no edit links, and GitHub leads to its front page",
+  };
+  return (["url", "repository"] as const)
+    .filter((name) => told[name] === null)
+    .map((name) => lacks[name]);
+}

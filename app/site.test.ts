@@ -10,7 +10,7 @@ import { listMdx, readContent } from "./build/content.ts";
 import { hashesOf } from "./build/csp.ts";
 import { ensureBuilt } from "./build/ensure-built.ts";
 import { folders, listFiles, pagePaths } from "./build/site-folder.ts";
-import { sidebarDocs } from "./config/validate.ts";
+import { sidebarDocs } from "./config/lookup.ts";
 import { operationPath, operations } from "./reference/operations.ts";
 import { cardPath } from "./shell/card-path.ts";
 import { siteConfig } from "./site-config.ts";

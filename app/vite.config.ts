@@ -2,30 +2,40 @@ import { fileURLToPath } from "node:url";
 import mdx from "@mdx-js/rollup";
 import { reactRouter } from "@react-router/dev/vite";
 import { defineConfig, type Plugin } from "vite";
-import { noReplayPlugin } from "./analytics/no-replay-plugin.ts";
-import { clientChunks } from "./build/chunks.ts";
-import { contentPlugin } from "./build/content-plugin.ts";
+import { factsPlugin } from "./build/facts-plugin.ts";
 import { mdxOptions } from "./build/mdx-options.ts";
-import { referenceModule } from "./build/reference-rows.ts";
 import { searchPlugin } from "./build/search-plugin.ts";
-import { virtualModule } from "./build/virtual-module.ts";
-import { benchModule } from "./charts/bench-results.ts";
-import { proofModule } from "./proof/proof-data.ts";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+const pageCode =
+  /\/app\/(entry\.client|behaviours\/|config\/constants|islands\/start-islands|search\/open-search|analytics\/start-analytics)/;
+
+/** A page asks for one file of code; React is apart from the islands that share it. */
+const codeSplitting = {
+  groups: [
+    // What renders pages at build time is not for the browser.
+    {
+      name: "react",
+      test: /\/node_modules\/(react|react-dom|scheduler)\/(?!.*server)/,
+      priority: 2,
+    },
+    { name: "page", test: pageCode, priority: 1 },
+    { name: "simulator", test: /\/app\/simulator\// },
+  ],
+};
 
 export default defineConfig({
   plugins: [
-    contentPlugin(),
-    virtualModule("virtual:reference", referenceModule),
+    factsPlugin(),
     searchPlugin(),
-    virtualModule("virtual:bench", benchModule),
-    virtualModule("virtual:proof", proofModule),
-    noReplayPlugin(),
     { enforce: "pre", ...mdx(mdxOptions()) },
     reactRouter(),
     reloadPlugin(),
   ],
+  // OpenPanel's client can record sessions; the site never does, and does not ship the recorder,
+  // which is many times the client's size.
+  resolve: { alias: { rrweb: "data:text/javascript,export const record = undefined" } },
   // Vue, within Scalar, asks at build time what of it is used.
   define: {
     __VUE_OPTIONS_API__: "true",
@@ -34,7 +44,7 @@ export default defineConfig({
   },
   // The addresses of `site-config.ts`.
   envPrefix: ["VITE_", "SITE_"],
-  server: { fs: { allow: [root] } },
+  server: { fs: { allow: [at("..")] } },
   build: {
     // Says which files a page leads to (`build/unused-assets.ts`).
     manifest: true,
@@ -47,7 +57,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
   },
   environments: {
-    client: { build: { rolldownOptions: clientChunks } },
+    client: { build: { rolldownOptions: { output: { codeSplitting } } } },
     // A function that stands in a page as its source.
     ssr: { build: { minify: true } },
   },

@@ -7,9 +7,9 @@
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
 import lighthouse, { desktopConfig } from "lighthouse";
-import { launchChromium } from "../app/build/chromium.ts";
-import { chromiumPath } from "../app/build/chromium-path.ts";
-import { freePort, serveSite } from "../app/build/serve-site.ts";
+import { serveSite } from "../app/build/serve-site.ts";
+import { chromiumPath, launchChromium } from "../scripts/chromium.ts";
+import { freePort } from "./peers/child-server.ts";
 import { headOf, siteEnding, summarize, writeResults } from "./results.ts";
 import type { Figures } from "./run-cell.ts";
 
@@ -85,7 +85,7 @@ function tell(cause: unknown): null {
 
 /** Of one visit by a browser of its own: the first would warm its caches for the next. */
 async function measure(url: string, isDesktop: boolean): Promise<Figures | null> {
-  const port = await freePort();
+  const port = freePort();
   const browser = await launchChromium([`--remote-debugging-port=${port}`], chromiumPath(), {
     // It is asked whether a page may rest in the back and forward cache.
     ignoreDefaultArgs: ["--disable-back-forward-cache"],

@@ -3,8 +3,7 @@
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { launchChromium } from "../app/build/chromium.ts";
-import { chromiumPath } from "../app/build/chromium-path.ts";
+import { chromiumPath, launchChromium } from "../scripts/chromium.ts";
 import { listeningApp } from "../server/testing/listening-app.ts";
 
 const page = (url: string): string => `<!doctype html><title>waiting</title>

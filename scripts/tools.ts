@@ -2,7 +2,7 @@
 // report themselves as skipped or take longer, so nothing here fails.
 
 import { existsSync } from "node:fs";
-import { chromiumPath, shellCommands } from "../app/build/chromium-path.ts";
+import { chromiumPath, shellCommands } from "./chromium.ts";
 
 interface Tool {
   readonly name: string;

@@ -3,11 +3,10 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { shellPath } from "../build/chromium-path.ts";
+import { shellPath } from "../../scripts/chromium.ts";
 import { siteConfig } from "../site-config.ts";
 import { type SiteBrowser, siteBrowser } from "../testing/site-browser.ts";
 import type { AnalyticsClient } from "./analytics-client.ts";
-import { noRecorder } from "./no-replay-plugin.ts";
 
 const clientId = "client-1";
 const screenViewDebounceMs = 50;
@@ -56,7 +55,7 @@ async function bundled(): Promise<string> {
         setup: (build) => {
           build.onResolve({ filter: /^rrweb$/ }, () => ({ path: "rrweb", namespace: "none" }));
           build.onLoad({ filter: /.*/, namespace: "none" }, () => ({
-            contents: noRecorder,
+            contents: "export const record = undefined;",
             loader: "js",
           }));
         },

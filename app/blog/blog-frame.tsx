@@ -2,6 +2,7 @@
 
 import type { ReactNode } from "react";
 import { PageMeta } from "../shell/page-meta.tsx";
+import { usePathname } from "../shell/use-pathname.ts";
 import { BlogMenu } from "./blog-menu.tsx";
 
 interface BlogFrameProps {
@@ -29,7 +30,6 @@ export function BlogFrame({ children, aside }: BlogFrameProps): ReactNode {
 interface BlogPageProps {
   readonly title: string;
   readonly description: string;
-  readonly path: string;
   readonly eyebrow?: string;
   readonly children: ReactNode;
 }
@@ -39,7 +39,7 @@ export function BlogPage({ children, eyebrow, ...meta }: BlogPageProps): ReactNo
   return (
     <BlogFrame>
       <header className="docs-head">
-        <PageMeta {...meta} />
+        <PageMeta {...meta} path={usePathname()} />
         {eyebrow !== undefined && <p className="eyebrow">{eyebrow}</p>}
         <h1>{meta.title}</h1>
         <p className="lead">{meta.description}</p>

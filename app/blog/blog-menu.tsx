@@ -1,7 +1,7 @@
 // All posts by year, for the sidebar and for the drawer.
 
-import { posts } from "virtual:content";
 import type { ReactNode } from "react";
+import { posts } from "../facts/content.ts";
 import { SectionMenu } from "../shell/section-menu.tsx";
 import { usePathname } from "../shell/use-pathname.ts";
 import { postPath, postsByYear } from "./posts.ts";

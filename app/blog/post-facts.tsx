@@ -1,6 +1,6 @@
-import { authors, tags } from "virtual:content";
 import type { ReactNode } from "react";
-import type { PostData } from "../content-types.ts";
+import type { PostData } from "../build/content.ts";
+import { authors, tags } from "../facts/content.ts";
 import { SiteLink } from "../shell/site-link.tsx";
 import { siteConfig } from "../site-config.ts";
 import { authorPath, dateText, tagPath } from "./posts.ts";
@@ -22,7 +22,7 @@ export function PostAuthors({ post }: { readonly post: PostData }): ReactNode {
         .filter(({ name }) => post.authors.includes(name))
         .map(({ name, title, role }) => (
           <li key={name}>
-            <SiteLink to={authorPath(name)}>{title}</SiteLink> {role !== "" && <span>{role}</span>}
+            <SiteLink to={authorPath(name)}>{title}</SiteLink> <span>{role}</span>
           </li>
         ))}
     </ul>

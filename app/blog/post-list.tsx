@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { PostData } from "../content-types.ts";
+import type { PostData } from "../build/content.ts";
 import { SiteLink } from "../shell/site-link.tsx";
 import { PostFacts } from "./post-facts.tsx";
 import { postPath } from "./posts.ts";

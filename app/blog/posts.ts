@@ -1,6 +1,6 @@
 // How posts are addressed, dated and grouped; pure.
 
-import type { PostData } from "../content-types.ts";
+import type { PostData } from "../build/content.ts";
 import { siteConfig } from "../site-config.ts";
 
 const { path } = siteConfig.blog;

@@ -6,14 +6,12 @@ import { copyFileSync, cpSync, existsSync, renameSync, rmSync } from "node:fs";
 import { consoleFaults } from "../../console/build/console-budget.ts";
 import { writeConsole } from "../../console/build/write-console.tsx";
 import { ownOrigin } from "../../server/site.ts";
-import { missingAddresses } from "../config/validate.ts";
-import { siteConfig } from "../site-config.ts";
+import { missingAddresses, siteConfig } from "../site-config.ts";
 import { budgetFaults } from "./budgets.ts";
 import { writeCards } from "./cards.ts";
 import { compressFiles } from "./compress.ts";
 import { otherOrigins, pagePolicies } from "./csp.ts";
 import { feedsOf } from "./feeds.ts";
-import { writeIcons } from "./icons.tsx";
 import { inputsHash } from "./inputs-hash.ts";
 import { writeMarkdown } from "./page-markdown.ts";
 import { readPages } from "./pages.ts";
@@ -43,7 +41,6 @@ for (const [path, text] of Object.entries(addressed)) {
   if (siteConfig.url !== null || isFeed) writeDraft(path, text.replaceAll(ownOrigin, ""));
 }
 await writeCards(pages);
-await writeIcons();
 // After all that reads the pages of the site, of which it is none.
 await writeConsole();
 // Where hosts of static files look for it.
@@ -67,5 +64,6 @@ const seconds = ((performance.now() - started) / 1_000).toFixed(1);
 console.log(
   `build/site: ${pages.length} pages, ${compressed} files compressed, finished in ${seconds} s`,
 );
-const warning = missingAddresses(siteConfig);
-if (warning !== null) console.warn(warning);
+for (const text of missingAddresses(siteConfig)) {
+  console.warn(`WARNING  Not set in the environment (app/site-config.ts): ${text}.`);
+}

@@ -18,24 +18,18 @@ const designFile = join(folders.root, "app/brand/og-card.tsx");
 
 export async function writeCards(pages: readonly SitePage[]): Promise<void> {
   const design = readFileSync(designFile);
-  let renderer: Promise<Renderer> | null = null;
+  const renderer = new Renderer();
+  await renderer.registerFont(readFileSync(fontFile));
   const own = pages.filter(({ path }) => !path.startsWith("/api/"));
   for (const { path, title, description } of own) {
     const card = { title, description, section: sectionOf(path), site: siteConfig.title };
     const cached = join(folders.cache, "cards", `${hashOf(design, JSON.stringify(card))}.png`);
     if (!existsSync(cached)) {
-      renderer ??= createRenderer();
       const { node } = await fromJsx(OgCard(card) as never);
-      write(cached, await (await renderer).render(node as Node, { ...ogCardSize, format: "png" }));
+      write(cached, await renderer.render(node as Node, { ...ogCardSize, format: "png" }));
     }
     writeDraft(cardPath(path), readFileSync(cached));
   }
-}
-
-async function createRenderer(): Promise<Renderer> {
-  const renderer = new Renderer();
-  await renderer.registerFont(readFileSync(fontFile));
-  return renderer;
 }
 
 function sectionOf(path: string): string {

@@ -1,17 +1,16 @@
 // RSS and Atom of the blog, with the whole text of each post.
 
 import { Feed } from "feed";
-import type { Element, ElementContent } from "hast";
+import type { Element } from "hast";
 import { toHtml } from "hast-util-to-html";
 import { postPath } from "../blog/posts.ts";
+import { authors, posts } from "../facts/content.ts";
 import { siteConfig } from "../site-config.ts";
-import { readContent } from "./content.ts";
-import { find, hasClass, type SitePage } from "./pages.ts";
+import { find, hasClass, type SitePage, without } from "./pages.ts";
 
 /** By path. A feed's addresses have to be whole: they begin with `origin`. */
 export function feedsOf(pages: readonly SitePage[], origin: string): Record<string, string> {
   const { title, blog } = siteConfig;
-  const { posts, authors } = readContent();
   const feed = new Feed({
     title: `${title} ${blog.title}`,
     description: blog.description,
@@ -28,7 +27,7 @@ export function feedsOf(pages: readonly SitePage[], origin: string): Record<stri
     const address = origin + postPath(post);
     const page = pages.find(({ path }) => path === postPath(post));
     const prose = page === undefined ? null : find(page.main, (node) => hasClass(node, "prose"));
-    const content = prose === null ? "" : toHtml(readable(prose).children);
+    const content = prose === null ? "" : toHtml(without(prose, isOfPage).children);
     feed.addItem({
       title: post.title,
       id: address,
@@ -53,14 +52,9 @@ function named(rss: string): string {
   return rss.replaceAll(/<author>([^<]*)<\/author>/g, "<dc:creator>$1</dc:creator>");
 }
 
-/** Without what only works on the page: buttons, links of headings to themselves, comments. */
-function readable(node: Element): Element {
-  const children = node.children.flatMap((child): ElementContent[] => {
-    if (child.type === "comment") return [];
-    if (child.type !== "element") return [child];
-    return child.tagName === "button" || hasClass(child, "anchor") ? [] : [readable(child)];
-  });
-  return { ...node, children };
+/** What only works on the page: buttons, and links of headings to themselves. */
+function isOfPage(node: Element): boolean {
+  return node.tagName === "button" || hasClass(node, "anchor");
 }
 
 function dateOf(date: string): Date {

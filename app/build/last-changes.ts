@@ -1,8 +1,10 @@
 // Dates of the last changes of content files: from one pass over the history, or, where
-// there is none (an archive, a shallow clone), from what was noted when there was.
+// there is none (an archive, a shallow clone), from what `bun run site:dates` noted when there was.
 
+import { join } from "node:path";
+import { listMdx } from "./content.ts";
 import noted from "./last-changes.json" with { type: "json" };
-import { folders } from "./site-folder.ts";
+import { folders, write } from "./site-folder.ts";
 
 let known: ReadonlyMap<string, string> | null = null;
 
@@ -13,7 +15,7 @@ export function lastChanges(): ReadonlyMap<string, string> {
 }
 
 /** Empty where there is no whole history. */
-export function readHistory(): ReadonlyMap<string, string> {
+function readHistory(): ReadonlyMap<string, string> {
   const changes = new Map<string, string>();
   if (git("rev-parse", "--is-shallow-repository").trim() !== "false") return changes;
   let date = "";
@@ -33,3 +35,16 @@ function git(...args: readonly string[]): string {
   });
   return exitCode === 0 ? stdout.toString() : "";
 }
+
+/** A page that is in no commit yet is of today. */
+function noteDates(): void {
+  const history = readHistory();
+  if (history.size === 0) throw new Error("there is no history; expected a whole clone");
+  const today = new Date().toISOString().slice(0, 10);
+  const pages = listMdx(".").map((page) => `content/${page}.mdx`);
+  const dates = Object.fromEntries(pages.map((page) => [page, history.get(page) ?? today]));
+  write(join(folders.root, "app/build/last-changes.json"), `${JSON.stringify(dates, null, 2)}\n`);
+  console.log(`${pages.length} dates noted`);
+}
+
+if (import.meta.main) noteDates();

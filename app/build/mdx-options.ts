@@ -14,31 +14,10 @@ import rehypeSlug from "rehype-slug";
 import remarkFrontmatter from "remark-frontmatter";
 import remarkGfm from "remark-gfm";
 import remarkMdxFrontmatter from "remark-mdx-frontmatter";
-import { codeTheme } from "./code-themes.ts";
+import { codeTheme, staticCode } from "./code.ts";
 import { rehypeCellLabels } from "./rehype-cell-labels.ts";
-import { rehypeCheckboxNames } from "./rehype-checkbox-names.ts";
-import { rehypeStaticCode } from "./rehype-static-code.ts";
-import { remarkFirstSteps } from "./remark-first-steps.ts";
 import { remarkInclude } from "./remark-include.ts";
 import { remarkPage } from "./remark-page.ts";
-
-const codeLanguages = [
-  "diff",
-  "docker",
-  "go",
-  "http",
-  "ini",
-  "javascript",
-  "json",
-  "mdx",
-  "python",
-  "shellscript",
-  "sql",
-  "toml",
-  "tsx",
-  "typescript",
-  "yaml",
-] as const;
 
 export function mdxOptions(): Readonly<CompileOptions> {
   return {
@@ -48,7 +27,6 @@ export function mdxOptions(): Readonly<CompileOptions> {
       [remarkMdxFrontmatter, { name: "frontmatter" }],
       remarkGfm,
       remarkInclude,
-      remarkFirstSteps,
       remarkPage,
     ],
     rehypePlugins: [
@@ -63,26 +41,23 @@ export function mdxOptions(): Readonly<CompileOptions> {
         },
       ],
       rehypeCellLabels,
-      rehypeCheckboxNames,
       [
         rehypeShiki,
         {
           theme: codeTheme,
           // All languages that there are would take seconds to load.
-          langs: [...codeLanguages],
+          langs: [],
+          lazy: true,
+          defaultLanguage: "text",
           addLanguageClass: true,
-          parseMetaString: (meta: string) => {
-            const title = /title="([^"]*)"/.exec(meta)?.[1];
-            return title === undefined ? {} : { "data-title": title };
-          },
           transformers: [
             transformerMetaHighlight(),
             transformerNotationDiff({ matchAlgorithm: "v3" }),
             transformerNotationHighlight({ matchAlgorithm: "v3" }),
+            staticCode,
           ],
         },
       ],
-      rehypeStaticCode,
     ],
   };
 }

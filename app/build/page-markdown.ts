@@ -1,16 +1,17 @@
 // Each page as Markdown, from its HTML, so that what components add is in it too.
 
-import type { Element, ElementContent, Parents } from "hast";
+import type { Element, Parents } from "hast";
 import { defaultHandlers, type State, toMdast } from "hast-util-to-mdast";
 import { toString as textOf } from "hast-util-to-string";
 import type { Nodes, Root, RootContent } from "mdast";
 import { gfmToMarkdown } from "mdast-util-gfm";
 import { type Options, toMarkdown } from "mdast-util-to-markdown";
 import { siteConfig } from "../site-config.ts";
-import { find, hasClass, type SitePage } from "./pages.ts";
+import { find, hasClass, type SitePage, without } from "./pages.ts";
 import { writeDraft } from "./site-folder.ts";
 
 export interface PageText extends SitePage {
+  /** What the search knows of it. */
   readonly tree: Root;
   readonly markdown: string;
 }
@@ -18,19 +19,13 @@ export interface PageText extends SitePage {
 const skippedClasses = ["anchor", "page-actions", "docs-foot", "paging", "toc-inline", "eyebrow"];
 
 /** Figures and facts beside the text: they would be most of what an excerpt has to say. */
-const unsearchedClasses = ["chart", "proof", "post-facts", "post-authors"];
-
-/** Whether the search leaves a node of a page's tree out. */
-export function isUnsearched(node: Nodes): boolean {
-  return (node.data as { isUnsearched?: boolean } | undefined)?.isUnsearched === true;
-}
+const unsearchedClasses = ["chart", "post-facts", "post-authors"];
 
 export function writeMarkdown(pages: readonly SitePage[]): readonly PageText[] {
   const texts = pages.map((page) => {
-    const tree = treeOf(page.main);
-    const markdown = markdownOf(tree);
-    writeDraft(`${page.path === "/" ? "/index" : page.path}.md`, markdown);
-    return { ...page, tree, markdown };
+    const text = textOfPage(page.main);
+    writeDraft(`${page.path === "/" ? "/index" : page.path}.md`, text.markdown);
+    return { ...page, ...text };
   });
   // The root of a version shows its main doc, also as text.
   for (const { path, mainDoc } of siteConfig.docs.versions) {
@@ -38,6 +33,12 @@ export function writeMarkdown(pages: readonly SitePage[]): readonly PageText[] {
     if (main !== undefined) writeDraft(`${path}.md`, main.markdown);
   }
   return texts;
+}
+
+export function textOfPage(main: Element): Pick<PageText, "tree" | "markdown"> {
+  const shown = without(main, isSkipped);
+  const searched = without(shown, (node) => hasOne(node, unsearchedClasses));
+  return { tree: treeOf(searched), markdown: markdownOf(treeOf(shown)) };
 }
 
 function markdownOf(tree: Root): string {
@@ -50,23 +51,29 @@ function markdownOf(tree: Root): string {
 }
 
 function isSkipped(node: Element): boolean {
-  const isHidden = node.properties["ariaHidden"] === "true";
-  return isHidden || skippedClasses.some((name) => hasClass(node, name));
+  const { ariaHidden, role } = node.properties;
+  return (
+    ariaHidden === "true" ||
+    role === "tablist" ||
+    ["svg", "button"].includes(node.tagName) ||
+    hasOne(node, skippedClasses)
+  );
+}
+
+function hasOne(node: Element, classes: readonly string[]): boolean {
+  return classes.some((name) => hasClass(node, name));
 }
 
 function treeOf(main: Element): Root {
-  const tree = toMdast(pruned(main), {
+  const tree = toMdast(main, {
     handlers: {
       figure: figure,
-      p: (state: State, node: Element) => marked(node, defaultHandlers.p(state, node)) as never,
-      ul: (state: State, node: Element) => marked(node, defaultHandlers.ul(state, node)) as never,
       // A heading is one line.
       br: (state: State, node: Element, parent: Parents | undefined) =>
         parent?.type === "element" && /^h[1-6]$/.test(parent.tagName)
           ? { type: "text" as const, value: " " }
           : defaultHandlers.br(state, node),
-      svg: () => undefined,
-      button: () => undefined,
+      div: panel,
       a: (state: State, node: Element) => ({
         type: "link" as const,
         url: addressed(String(node.properties["href"] ?? "")),
@@ -91,35 +98,14 @@ function isFields(parent: Parents | undefined): boolean {
   return parent?.type === "element" && hasClass(parent, "fields");
 }
 
-function marked<Made extends Nodes | undefined>(node: Element, made: Made): Made {
-  if (made !== undefined && unsearchedClasses.some((name) => hasClass(node, name))) {
-    Object.assign(made, { data: { ...made.data, isUnsearched: true } });
-  }
-  return made;
-}
-
-function pruned(node: Element): Element {
-  const children = node.children.flatMap((child): ElementContent[] => {
-    // What React puts between two texts.
-    if (child.type === "comment") return [];
-    if (child.type !== "element") return [child];
-    if (isSkipped(child)) return [];
-    const label = child.properties["dataLabel"];
-    const inner = pruned(child);
-    // A panel of tabs says which one it is.
-    return typeof label === "string" && hasClass(child, "tabs-panel")
-      ? [paragraph(`${label}:`), inner]
-      : [inner];
-  });
-  return { ...node, children: children.filter((child) => !isTabList(child)) };
-}
-
-function isTabList(node: ElementContent): boolean {
-  return node.type === "element" && node.properties["role"] === "tablist";
-}
-
-function paragraph(value: string): Element {
-  return { type: "element", tagName: "p", properties: {}, children: [{ type: "text", value }] };
+/** A panel of tabs says which one it is. */
+function panel(state: State, node: Element): never {
+  const label = node.properties["dataLabel"];
+  const isPanel = typeof label === "string" && hasClass(node, "tabs-panel");
+  const said = isPanel
+    ? [{ type: "paragraph", children: [{ type: "text", value: `${label}:` }] }]
+    : [];
+  return [...said, ...state.toFlow(state.all(node))] as never;
 }
 
 /** A block of code as one; any other figure as what its caption says. */
@@ -127,8 +113,7 @@ function figure(state: State, node: Element): never {
   const pre = find(node, ({ tagName }) => tagName === "pre");
   if (!hasClass(node, "code") || pre === null) {
     const caption = find(node, ({ tagName }) => tagName === "figcaption");
-    const said = caption === null ? state.all(node) : state.toFlow(state.all(caption));
-    return said.map((one) => marked(node, one)) as never;
+    return (caption === null ? state.all(node) : state.toFlow(state.all(caption))) as never;
   }
   return {
     type: "code",

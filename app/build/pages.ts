@@ -2,33 +2,32 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Element, Root } from "hast";
+import type { Element, ElementContent, Root } from "hast";
 import { fromHtml } from "hast-util-from-html";
 import { toString as textOf } from "hast-util-to-string";
 import { EXIT, visit } from "unist-util-visit";
 import { siteConfig } from "../site-config.ts";
-import { folders, listFiles } from "./site-folder.ts";
+import { folders, pagePaths } from "./site-folder.ts";
 
 export interface SitePage {
   /** Path of its address. */
   readonly path: string;
   readonly title: string;
   readonly description: string;
-  readonly isIndexed: boolean;
   readonly main: Element;
 }
 
 /** Every page but the one of unknown addresses; a second address of a page counts once. */
 export function readPages(): readonly SitePage[] {
-  return listFiles(folders.draft)
-    .filter((file) => file.endsWith("index.html") && file !== "404/index.html")
-    .map((file) => readPage(file))
-    .filter((page) => page.isIndexed);
+  // At the root of a version stands its main doc once more.
+  const roots = siteConfig.docs.versions.map(({ path }) => path);
+  return pagePaths(folders.draft)
+    .filter((path) => !roots.includes(path))
+    .map(readPage);
 }
 
-function readPage(file: string): SitePage {
-  const tree = fromHtml(readFileSync(join(folders.draft, file), "utf8"));
-  const path = `/${file.replace(/\/?index\.html$/, "")}`;
+function readPage(path: string): SitePage {
+  const tree = fromHtml(readFileSync(join(folders.draft, path, "index.html"), "utf8"));
   const main = find(tree, ({ tagName }) => tagName === "main");
   const heading = find(tree, ({ tagName }) => tagName === "h1");
   if (main === null || heading === null) throw new Error(`${path} has no <main> with an <h1>`);
@@ -37,8 +36,6 @@ function readPage(file: string): SitePage {
     path,
     title: textOf(heading).trim(),
     description: String(described?.properties["content"] ?? ""),
-    // At the root of a version stands its main doc once more.
-    isIndexed: siteConfig.docs.versions.every((version) => version.path !== path),
     main,
   };
 }
@@ -56,4 +53,14 @@ export function find(tree: Root | Element, wanted: (node: Element) => boolean): 
 export function hasClass(node: Element, name: string): boolean {
   const { className } = node.properties;
   return Array.isArray(className) && className.includes(name);
+}
+
+/** The tree without comments, which React puts between two texts, and without some elements. */
+export function without(node: Element, isLeftOut: (node: Element) => boolean): Element {
+  const children = node.children.flatMap((child): ElementContent[] => {
+    if (child.type === "comment") return [];
+    if (child.type !== "element") return [child];
+    return isLeftOut(child) ? [] : [without(child, isLeftOut)];
+  });
+  return { ...node, children };
 }

@@ -12,7 +12,9 @@ export function proseOf(source: string): string {
     .replace(/[#*_`|>-]+/g, " ");
 }
 
-export function readingMinutes(prose: string): number {
-  const words = prose.split(/\s+/).filter((word) => word !== "").length;
+export function readingMinutes(source: string): number {
+  const words = proseOf(source)
+    .split(/\s+/)
+    .filter((word) => word !== "").length;
   return Math.max(1, Math.round(words / wordsPerMinute));
 }

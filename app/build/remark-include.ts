@@ -1,13 +1,27 @@
-// Files of the repository on pages, so that nobody copies one: a fence with `file=PATH` has
-// what is in the file, and `<Include file="PATH" />` stands for the sections of a Markdown file.
+// Texts of the repository on pages, so that nobody copies one: a fence with `file=PATH` has
+// what is in the file, `<Include file="PATH" />` stands for the sections of a Markdown file, and
+// `<FirstSteps />` for the block of the first steps.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import type { Root } from "mdast";
+import type { Code, Root } from "mdast";
 import { SKIP, visit } from "unist-util-visit";
+import { firstSteps } from "../../content/first-steps.ts";
+import { siteConfig } from "../site-config.ts";
+import { folders } from "./site-folder.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
+const { repository } = siteConfig;
+/** In the folder above a clone the block works whether or not it clones. */
+const title =
+  repository === null
+    ? "Put in the repository's address, or paste above a clone named holdfast"
+    : "From nothing to a completed item";
+const firstStepsCode: Code = {
+  type: "code",
+  lang: "bash",
+  meta: `title="${title}"`,
+  value: firstSteps(repository).trimEnd(),
+};
 
 /** What runs a plugin: it reads MDX, also the code in it. */
 export interface Parser {
@@ -22,12 +36,14 @@ export function remarkInclude(this: Parser) {
   return (tree: Root) => {
     visit(tree, "code", (node) => {
       const [, file] = /\bfile=(\S+)/.exec(node.meta ?? "") ?? [];
-      if (file !== undefined) node.value = readFileSync(join(root, file), "utf8").trimEnd();
+      if (file !== undefined) node.value = readFileSync(join(folders.root, file), "utf8").trimEnd();
     });
     visit(tree, "mdxJsxFlowElement", (node, index, parent) => {
-      if (node.name !== "Include" || index === undefined) return undefined;
+      if (index === undefined || parent === undefined) return undefined;
+      if (node.name === "FirstSteps") parent.children[index] = firstStepsCode;
+      if (node.name !== "Include") return undefined;
       const file = node.attributes.find((each) => "name" in each && each.name === "file")?.value;
-      const included = parsed(this, readFileSync(join(root, String(file)), "utf8"));
+      const included = parsed(this, readFileSync(join(folders.root, String(file)), "utf8"));
       // The page has a title and a lead of its own.
       const first = included.findIndex((each) => each.type === "heading" && each.depth > 1);
       const sections = included.slice(first);
@@ -35,7 +51,7 @@ export function remarkInclude(this: Parser) {
       visit({ type: "root", children: sections }, "heading", ({ children: [text] }) => {
         if (text?.type === "text") text.value = text.value.replace(/^\[(.+)\]/, "$1");
       });
-      parent?.children.splice(index, 1, ...sections);
+      parent.children.splice(index, 1, ...sections);
       return [SKIP, index + sections.length];
     });
   };

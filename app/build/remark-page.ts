@@ -3,7 +3,6 @@
 // exports only, and `handle` is one.
 
 import { relative } from "node:path";
-import { fileURLToPath } from "node:url";
 import Slugger from "github-slugger";
 import type { Heading, Root } from "mdast";
 import { toString as textOf } from "mdast-util-to-string";
@@ -13,8 +12,7 @@ import type { TocEntry } from "../content-types.ts";
 import { siteConfig } from "../site-config.ts";
 import { lastChanges } from "./last-changes.ts";
 import { type Parser, parsed } from "./remark-include.ts";
-
-const root = fileURLToPath(new URL("../..", import.meta.url));
+import { folders } from "./site-folder.ts";
 
 /** Uses the slugger that `rehype-slug` uses, on the same headings in the same order. */
 export function tocOf(tree: Root): readonly TocEntry[] {
@@ -31,7 +29,7 @@ export function tocOf(tree: Root): readonly TocEntry[] {
 
 export function remarkPage(this: Parser) {
   return (tree: Root, file: VFile) => {
-    const source = relative(root, file.path);
+    const source = relative(folders.root, file.path);
     const handle = { toc: tocOf(tree), source, updated: lastChanges().get(source) ?? null };
     // Last, because it uses the constant that the front matter became.
     const code = `export const handle = { ...${JSON.stringify(handle)}, frontmatter };`;

@@ -1,13 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import type { Element } from "hast";
+import { fromHtml } from "hast-util-from-html";
 import type { Link, Paragraph, Root, Text } from "mdast";
-import { referenceRows } from "./reference-rows.ts";
-import { callSections, rowSections, sectionsOf } from "./search-data.ts";
+import { codes, reasons, settings } from "../facts/reference.ts";
+import { textOfPage } from "./page-markdown.ts";
+import { callSections, rowSections } from "./search-data.ts";
+import { sectionsOf } from "./search-sections.ts";
 
 const text = (value: string): Text => ({ type: "text", value });
 const paragraph = (value: string): Paragraph => ({ type: "paragraph", children: [text(value)] });
 
-test("sections: items of a list stand apart, terms are places of their own, charts are left out", () => {
+test("sections: items of a list stand apart, terms are places of their own", () => {
   const tree: Root = {
     type: "root",
     children: [
@@ -20,7 +23,6 @@ test("sections: items of a list stand apart, terms are places of their own, char
           children: [paragraph(value)],
         })),
       },
-      { ...paragraph("items a second"), data: { isUnsearched: true } as object },
       { type: "html", value: "<!-- -->" },
       { type: "code", value: "curl --json @body --json 0190aa11-id FROM_HERE" },
       { type: "heading", depth: 2, children: [text("Terms")] },
@@ -54,6 +56,16 @@ test("sections: items of a list stand apart, terms are places of their own, char
   ]);
 });
 
+test("sections: charts and facts about a post are in a page's Markdown, but not in the search", () => {
+  const html =
+    '<p class="post-facts">5 min read</p><p>Prose.</p><figure class="chart"><figcaption>Produce</figcaption></figure>';
+  const { children } = fromHtml(`<main>${html}</main>`, { fragment: true });
+  const { markdown, tree } = textOfPage(children[0] as Element);
+  expect(markdown).toBe("5 min read\n\nProse.\n\nProduce\n");
+  const [section] = sectionsOf({ path: "/blog/a", title: "A", description: "", tree });
+  expect(section?.text).toBe("Prose.");
+});
+
 test("sections: a term that links to the page that explains gives way to it", () => {
   const term = (word: string, ...rest: Paragraph["children"]): Paragraph => ({
     type: "paragraph",
@@ -84,7 +96,6 @@ describe("rows of generated tables", () => {
       children: [],
     })),
   });
-  const { settings, codes, reasons } = referenceRows;
   const configuration = {
     path: "/docs/configuration",
     title: "Configuration",

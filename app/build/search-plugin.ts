@@ -11,7 +11,7 @@ import type { Section } from "../search/engine.ts";
 import { siteConfig } from "../site-config.ts";
 import { contentFolder, docsFolder, readContent } from "./content.ts";
 import { mdxOptions } from "./mdx-options.ts";
-import { sectionsOf } from "./search-data.ts";
+import { sectionsOf } from "./search-sections.ts";
 
 export function searchPlugin(): Plugin {
   return {
@@ -40,7 +40,7 @@ export function sourceSections(): readonly Section[] {
       })),
     ...posts.map((post) => ({ ...post, file: `blog/${post.file}`, path: postPath(post) })),
   ];
-  return pages.flatMap(({ file, path, title, description = "" }) => {
+  return pages.flatMap(({ file, path, title, description }) => {
     const tree = processor.parse(readFileSync(join(contentFolder, `${file}.mdx`), "utf8")) as Root;
     const children = tree.children.filter(({ type }) => type !== "yaml" && type !== "mdxjsEsm");
     return sectionsOf({ path, title, description, tree: { ...tree, children } });

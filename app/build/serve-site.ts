@@ -17,15 +17,6 @@ export async function serveSite() {
   });
   return {
     url: `http://127.0.0.1:${server.port}`,
-    stop: () => server.stop(true),
     [Symbol.asyncDispose]: () => server.stop(true),
   };
-}
-
-/** For what has to be told its port before it listens. */
-export async function freePort(): Promise<number> {
-  const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const { port = 0 } = probe;
-  await probe.stop(true);
-  return port;
 }

@@ -28,8 +28,8 @@ export function listFiles(folder: string): readonly string[] {
 }
 
 /** Of every page of the site, but the one of unknown addresses. */
-export function pagePaths(): readonly string[] {
-  return listFiles(folders.site)
+export function pagePaths(folder: string = folders.site): readonly string[] {
+  return listFiles(folder)
     .filter((file) => file.endsWith("index.html") && file !== "404/index.html")
     .filter((file) => !file.startsWith("console/"))
     .map((file) => `/${file.replace(/\/?index\.html$/, "")}`);

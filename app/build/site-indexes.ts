@@ -3,10 +3,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { postPath } from "../blog/posts.ts";
-import { sidebarDocs } from "../config/validate.ts";
+import { sidebarDocs } from "../config/lookup.ts";
+import { docs, posts } from "../facts/content.ts";
 import { operationPath, operations } from "../reference/operations.ts";
 import { siteConfig } from "../site-config.ts";
-import { readContent } from "./content.ts";
 import { lastChanges } from "./last-changes.ts";
 import type { PageText } from "./page-markdown.ts";
 import type { SitePage } from "./pages.ts";
@@ -47,16 +47,13 @@ function sitemap(pages: readonly Pick<SitePage, "path">[], origin: string): stri
 /** In the order in which they are read: docs as the sidebar has them, articles as the blog. */
 function inOrder(pages: readonly PageText[]) {
   const at = (path: string) => pages.filter((page) => page.path === path);
-  const { docs, posts } = readContent();
-  const docPages = siteConfig.docs.versions.flatMap(({ name, path }) =>
-    Object.keys(siteConfig.docs.sidebars).flatMap((sidebarId) =>
+  const [sidebarId = "docs"] = Object.keys(siteConfig.docs.sidebars);
+  return {
+    docPages: siteConfig.docs.versions.flatMap(({ name, path }) =>
       sidebarDocs(siteConfig, docs, { sidebarId, version: name }).flatMap(({ slug }) =>
         at(`${path}/${slug}`),
       ),
     ),
-  );
-  return {
-    docPages: [...new Set(docPages)],
     apiPages: ["/api", ...operations.map(operationPath)].flatMap(at),
     articles: posts.flatMap((post) => at(postPath(post))),
   };

@@ -7,29 +7,20 @@ import { join } from "node:path";
 import type { Manifest } from "vite";
 import { folders, listFiles } from "./site-folder.ts";
 
-const entry = "entry.client.tsx";
-
 export function dropUnusedAssets(): void {
-  const manifest = JSON.parse(
-    readFileSync(join(folders.rendered, ".vite/manifest.json"), "utf8"),
-  ) as Manifest;
-  const used = filesFrom(manifest, entry);
-  for (const file of listFiles(folders.draft)) {
-    if (/^assets\/.*\.(js|css)$/.test(file) && !used.has(file)) rmSync(join(folders.draft, file));
-  }
-}
-
-/** All that a module leads to, now or later. */
-export function filesFrom(manifest: Manifest, start: string): ReadonlySet<string> {
-  const files = new Set<string>();
-  const seen = new Set<string>();
-  const open = [start];
-  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+  const file = join(folders.rendered, ".vite/manifest.json");
+  const manifest: Manifest = JSON.parse(readFileSync(file, "utf8"));
+  const used = new Set<string>();
+  // It grows while it is gone through: by all that a module leads to, now or later.
+  const names = ["entry.client.tsx"];
+  for (const name of names) {
     const chunk = manifest[name];
-    if (chunk === undefined || seen.has(name)) continue;
-    seen.add(name);
-    for (const file of [chunk.file, ...(chunk.css ?? [])]) files.add(file);
-    open.push(...(chunk.imports ?? []), ...(chunk.dynamicImports ?? []));
+    if (chunk === undefined || used.has(chunk.file)) continue;
+    for (const asset of [chunk.file, ...(chunk.css ?? [])]) used.add(asset);
+    names.push(...(chunk.imports ?? []), ...(chunk.dynamicImports ?? []));
   }
-  return files;
+  for (const asset of listFiles(folders.draft)) {
+    if (/^assets\/.*\.(js|css)$/.test(asset) && !used.has(asset))
+      rmSync(join(folders.draft, asset));
+  }
 }

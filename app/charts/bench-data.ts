@@ -1,7 +1,7 @@
 // What the site says about speed comes from the results files of the benchmark: for each
 // figure from the newest file that has it. Pure.
 
-import type { PeerFailure, PeerRow, PeersResult } from "../../bench/peers/peers.ts";
+import type { PeerRow, PeersResult } from "../../bench/peers/peers.ts";
 import type { Measurement, Results } from "../../bench/results.ts";
 import type { Spread } from "../../bench/statistics.ts";
 
@@ -9,39 +9,23 @@ export type Range = Pick<Spread, "median" | "min" | "max">;
 export type ResultsFile = Results | PeersResult;
 export type Source = Pick<Results, "commit" | "command" | "madeAt">;
 
-export interface Figure extends Source {
-  /** Without the name of its measurement. */
-  readonly name: string;
-  readonly range: Range;
-}
+export type BenchData = ReturnType<typeof benchData>;
 
-/** What one run measured of Holdfast and of other queues. */
-export interface Peers extends Source {
-  readonly rounds: number;
-  readonly rows: readonly PeerRow[];
-  readonly failures: readonly PeerFailure[];
-}
-
-export interface BenchData {
-  /** By `<measurement>: <figure>`. */
-  readonly find: (name: string) => Figure | null;
-  /** The newest file with a measurement of the kind that is asked for. */
-  readonly newest: (has: (measurement: Measurement) => boolean) => Results | null;
-  readonly peers: Peers | null;
-}
-
-export function benchData(files: readonly ResultsFile[]): BenchData {
+export function benchData(files: readonly ResultsFile[]) {
   const all = files.toSorted((a, b) => b.madeAt.localeCompare(a.madeAt));
   const results = all.filter((file): file is Results => "measurements" in file);
   return {
-    find: (name) => findFigure(results, name),
-    newest: (has) => results.find(({ measurements }) => measurements.some(has)) ?? null,
-    // Others compare some of the queues among themselves.
+    /** By `<measurement>: <figure>`. */
+    find: (name: string) => findFigure(results, name),
+    /** The newest file with a measurement of the kind that is asked for. */
+    newest: (has: (measurement: Measurement) => boolean) =>
+      results.find(({ measurements }) => measurements.some(has)) ?? null,
+    /** Holdfast beside other queues: there are files that compare some of them among themselves. */
     peers: all.find((file): file is PeersResult => "rows" in file && file.rows.some(isOwn)) ?? null,
   };
 }
 
-function findFigure(results: readonly Results[], name: string): Figure | null {
+function findFigure(results: readonly Results[], name: string) {
   const split = name.lastIndexOf(": ");
   const [measurement, figure] = [name.slice(0, split), name.slice(split + 2)];
   for (const { measurements, commit, command, madeAt } of results) {
@@ -51,17 +35,8 @@ function findFigure(results: readonly Results[], name: string): Figure | null {
   return null;
 }
 
-/** A text speaks of this figure, so it has to be in a file. */
-export function requireFigure(data: Pick<BenchData, "find">, name: string): Figure {
-  const figure = data.find(name);
-  if (figure !== null) return figure;
-  throw new Error(
-    `no file in bench/results has '${name}'; expected '<measurement>: <figure>' of one of them`,
-  );
-}
-
 /** Systems that promise as much as Holdfast by default: they sync before they answer. */
-export function syncingRows({ rows }: Pick<Peers, "rows">): readonly PeerRow[] {
+export function syncingRows({ rows }: Pick<PeersResult, "rows">): readonly PeerRow[] {
   return rows.filter(({ durabilityClass }) => durabilityClass === "D2");
 }
 
@@ -69,17 +44,11 @@ export function isOwn({ peer }: Pick<PeerRow, "peer">): boolean {
   return peer === "Holdfast";
 }
 
-export interface PeerRatio {
-  readonly range: Range;
-  /** The fastest of the others. */
-  readonly peer: string;
-}
-
 /** Holdfast over the fastest of the others that are named, through all three calls. */
 export function overPeers(
   { peers }: Pick<BenchData, "peers">,
   { itemsPerCall, among = /./ }: { readonly itemsPerCall: number; readonly among?: RegExp },
-): PeerRatio | null {
+) {
   const rows = (peers === null ? [] : syncingRows(peers))
     .filter((row) => row.itemsPerCall === itemsPerCall)
     .toSorted((a, b) => b.total.median - a.total.median);

@@ -3,10 +3,10 @@ import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import type { PeerRow } from "../../bench/peers/peers.ts";
 import type { Results } from "../../bench/results.ts";
-import { benchData, type ResultsFile, requireFigure } from "./bench-data.ts";
+import { benchData, type ResultsFile } from "./bench-data.ts";
 import { readBenchData } from "./bench-results.ts";
 import { ChartFigure } from "./chart-figure.tsx";
-import { count, namesIn, number, shownRatios, written } from "./figures.ts";
+import { count, namesIn, number, shownFigure, shownRatios, written } from "./figures.ts";
 import { type Goal, goals, judge } from "./goals.ts";
 import { type Chart, chartOf, groups } from "./groups.ts";
 import { axisOf } from "./scale.ts";
@@ -93,7 +93,7 @@ test("find: the newest file that has the figure", () => {
 });
 
 test("a figure that no file has is an error that names it", () => {
-  expect(() => requireFigure(benchData([]), "a: rateMs")).toThrow(
+  expect(() => shownFigure(benchData([]), "a: rateMs")).toThrow(
     "no file in bench/results has 'a: rateMs'; expected '<measurement>: <figure>' of one of them",
   );
 });
@@ -111,7 +111,7 @@ test.each([
   ["produce.clientCpuShare", 0.281, "28.1", "%"],
   ["syncsPerSecond", 5_012.66, "5,010", "syncs/s"],
 ])("written: %s of %d is %s %s", (name, value, text, unit) => {
-  expect(written(name, value)).toEqual({ number: text, unit });
+  expect(written(name, value)).toBe(`${text}\u00a0${unit}`);
 });
 
 test("written: a figure without a known unit is an error", () => {

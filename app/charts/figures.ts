@@ -1,14 +1,8 @@
 // How a figure is written: its unit by its name, three digits at most; pure.
 
-import { type BenchData, overPeers, requireFigure, sourceText } from "./bench-data.ts";
+import { type BenchData, overPeers, sourceText } from "./bench-data.ts";
 
-interface Unit {
-  readonly of: RegExp;
-  readonly text: string;
-  readonly scale: number;
-}
-
-const units: readonly Unit[] = [
+const units = [
   { of: /itemsPerSecond$/, text: "items/s", scale: 1 },
   { of: /syncsPerSecond$/, text: "syncs/s", scale: 1 },
   { of: /commitsPerSecond$/, text: "commits/s", scale: 1 },
@@ -23,37 +17,28 @@ const units: readonly Unit[] = [
   { of: /bytes(AboveEmpty|UsedAboveEmpty|Used)?$/i, text: "MB", scale: 1e-6 },
 ];
 
-export interface Written {
-  readonly number: string;
-  readonly unit: string;
-}
-
-const threeDigits = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
-const compact = new Intl.NumberFormat("en", { notation: "compact" });
-const whole = new Intl.NumberFormat("en");
-
 /** What was counted or set, and not measured: all its digits. */
 export function count(value: number): string {
-  return whole.format(value);
+  return value.toLocaleString("en");
 }
 
 export function number(value: number): string {
   if (Math.abs(value) < 10) return String(Number(value.toPrecision(2)));
-  return threeDigits.format(value);
+  return value.toLocaleString("en", { maximumSignificantDigits: 3 });
 }
 
 /** For the ticks of an axis. */
 export function short(value: number): string {
-  return compact.format(value);
+  return value.toLocaleString("en", { notation: "compact" });
 }
 
 /** Throws for a figure without a known unit, because a bare number says nothing. */
-export function written(name: string, value: number): Written {
+export function written(name: string, value: number): string {
   const unit = units.find(({ of }) => of.test(name));
   if (unit === undefined)
     throw new Error(`the unit of '${name}' is not known; add it to figures.ts`);
   const scaled = value * unit.scale;
-  return { number: unit.text === "×" ? scaled.toFixed(2) : number(scaled), unit: unit.text };
+  return `${unit.text === "×" ? scaled.toFixed(2) : number(scaled)}\u00a0${unit.text}`;
 }
 
 export interface Shown {
@@ -68,11 +53,15 @@ export function namesIn(text: string): string[] {
   return [...text.matchAll(/<BenchFigure\s+name="([^"]+)"/g)].flatMap(([, name]) => name ?? []);
 }
 
-export function shownFigure(data: BenchData, fullName: string): Shown {
-  const figure = requireFigure(data, fullName);
+/** A text speaks of this figure, so it has to be in a file. */
+export function shownFigure(data: Pick<BenchData, "find">, fullName: string): Shown {
+  const figure = data.find(fullName);
+  if (figure === null) {
+    const expected = "expected '<measurement>: <figure>' of one of them";
+    throw new Error(`no file in bench/results has '${fullName}'; ${expected}`);
+  }
   const value = figure.range.median;
-  const { number: digits, unit } = written(figure.name, value);
-  return { text: `${digits}\u00a0${unit}`, value, title: sourceText(figure) };
+  return { text: written(figure.name, value), value, title: sourceText(figure) };
 }
 
 /** By the items of a call: Holdfast over the fastest of the others. */

@@ -2,16 +2,9 @@
 // run, do the same work and promise the same durability.
 
 import { durabilityTexts } from "../../bench/peers/peer.ts";
-import type { PeerRow } from "../../bench/peers/peers.ts";
+import type { PeerRow, PeersResult } from "../../bench/peers/peers.ts";
 import type { Results } from "../../bench/results.ts";
-import {
-  type BenchData,
-  isOwn,
-  type Peers,
-  type Range,
-  sourceText,
-  syncingRows,
-} from "./bench-data.ts";
+import { type BenchData, isOwn, type Range, sourceText, syncingRows } from "./bench-data.ts";
 import { count } from "./figures.ts";
 
 export const groups = ["produce", "consume", "all", "backlog", "peers"] as const;
@@ -148,7 +141,7 @@ function peersChart({ peers }: BenchData): Chart | null {
   };
 }
 
-function unsynced({ rows }: Peers): string[] {
+function unsynced({ rows }: PeersResult): string[] {
   return firstOfEach(rows.filter(({ durabilityClass }) => durabilityClass !== "D2")).map(
     ({ peer, durabilityClass, caveat }) =>
       `${peer} is not in the chart: ${durabilityTexts[durabilityClass]}${noted("; ", caveat)}.`,

@@ -1,7 +1,7 @@
 // Tables that are generated from the server's own constants; each row has an anchor.
 
-import { codes, commands, limits, reasons, settings, sharedFlags } from "virtual:reference";
 import { Fragment, type ReactNode } from "react";
+import { codes, commands, limits, reasons, settings, sharedFlags } from "../facts/reference.ts";
 import { SiteLink } from "../shell/site-link.tsx";
 import { Table } from "./table.tsx";
 

@@ -95,10 +95,8 @@ export interface DocsVersion {
   readonly mainDoc: string;
 }
 
-/** Docs under headings, in their order; `"all"` = every doc of the version, under none. */
-export type Sidebar =
-  | readonly { readonly label: string; readonly docs: readonly string[] }[]
-  | "all";
+/** Docs under headings, in their order. */
+export type Sidebar = readonly { readonly label: string; readonly docs: readonly string[] }[];
 
 /** OpenPanel, the only provider that the site knows. */
 export interface AnalyticsConfig {
@@ -122,8 +120,8 @@ export interface SiteConfig {
   readonly favicon: string;
   /** Where the site is published, without a slash at the end; `null`: nowhere that is known. */
   readonly url: string | null;
-  /** Path of the home page; only `/`: the server has one site, at its root. */
-  readonly baseUrl: string;
+  /** Path of the home page: the server has one site, at its root. */
+  readonly baseUrl: "/";
   /** Social card of pages without one of their own. */
   readonly image: string;
   readonly repository: string | null;

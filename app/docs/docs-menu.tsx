@@ -1,8 +1,8 @@
 // The list of docs, for the sidebar and for the drawer.
 
-import { docs } from "virtual:content";
 import type { ReactNode } from "react";
-import { sidebarGroups } from "../config/validate.ts";
+import { sidebarGroups } from "../config/lookup.ts";
+import { docs } from "../facts/content.ts";
 import { SectionMenu } from "../shell/section-menu.tsx";
 import { usePathname } from "../shell/use-pathname.ts";
 import { siteConfig } from "../site-config.ts";

@@ -1,27 +1,26 @@
 import type { ReactNode } from "react";
 import { SiteLink } from "../shell/site-link.tsx";
 
-interface Neighbour {
-  readonly label: string;
-  readonly to: string;
-}
-
 interface PagingProps {
   readonly label: string;
-  readonly previous: Neighbour | null;
-  readonly next: Neighbour | null;
+  /** In the order in which they are read. */
+  readonly pages: readonly { readonly label: string; readonly to: string }[];
+  /** Path of the one that is shown. */
+  readonly current: string;
 }
 
-export function Paging({ label, previous, next }: PagingProps): ReactNode {
+export function Paging({ label, pages, current }: PagingProps): ReactNode {
+  const index = pages.findIndex(({ to }) => to === current);
+  const [previous, next] = [pages[index - 1], pages[index + 1]];
   return (
     <nav className="paging" aria-label={label}>
-      {previous !== null && (
+      {previous !== undefined && (
         <SiteLink to={previous.to} className="paging-previous">
           <span>Previous</span>
           {previous.label}
         </SiteLink>
       )}
-      {next !== null && (
+      {next !== undefined && (
         <SiteLink to={next.to} className="paging-next">
           <span>Next</span>
           {next.label}

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import type { DocData } from "../build/content.ts";
 import { routeMatchesMax } from "../config/constants.ts";
 import type { DocsVersion } from "../config/types.ts";
-import type { DocData } from "../content-types.ts";
 import { pathIn, placeOf } from "./versions.ts";
 
 const current = { name: "current", label: "Next", path: "/docs", mainDoc: "intro" };

@@ -1,8 +1,8 @@
 // Versions of the docs: which one an address belongs to, and where the same doc is in another.
 
+import type { DocData } from "../build/content.ts";
 import { routeMatchesMax } from "../config/constants.ts";
 import type { DocsVersion } from "../config/types.ts";
-import type { DocData } from "../content-types.ts";
 
 interface Place {
   readonly version: DocsVersion;

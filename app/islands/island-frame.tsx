@@ -2,15 +2,10 @@
 
 import { Component, type ReactNode } from "react";
 
-interface IslandFrameState {
-  readonly error: unknown;
-  readonly isBroken: boolean;
-}
+export class IslandFrame extends Component<{ readonly children: ReactNode }> {
+  override state = { error: null as unknown, isBroken: false };
 
-export class IslandFrame extends Component<{ readonly children: ReactNode }, IslandFrameState> {
-  override state: IslandFrameState = { error: null, isBroken: false };
-
-  static getDerivedStateFromError(error: unknown): IslandFrameState {
+  static getDerivedStateFromError(error: unknown): IslandFrame["state"] {
     return { error, isBroken: true };
   }
 

@@ -1,57 +1,33 @@
 // What the page "How Holdfast is tested" shows of a report of `bun run proof`, in words.
-// Pure but for the files. Every number of the page comes from there.
+// Pure. Every number of the page comes from there.
 
-import faults from "../../proof/faults.json" with { type: "json" };
 import type { Report } from "../../proof/report.ts";
 import type { ProofResult } from "../../proof/result.ts";
-import { readResults } from "../charts/bench-results.ts";
 import { count } from "../charts/figures.ts";
 import { figureNames, type Named } from "./figure-names.ts";
 
 /** What was counted, and how much of it. */
 export type Line = readonly [label: string, amount: string];
 
-export interface MethodData {
-  readonly verdict: string;
-  readonly run: string;
-  readonly lines: readonly Line[];
-  /** Why it was not run; `null` = it was. */
-  readonly skipped: string | null;
-}
+export type ProofData = ReturnType<typeof proofData>;
 
-export interface ProofData {
-  readonly commit: string;
-  readonly command: string;
-  /** `YYYY-MM-DD`. */
-  readonly madeAt: string;
-  readonly took: string;
-  readonly machine: string;
-  readonly summary: readonly Line[];
-  /** By their names, in the order in which they run. */
-  readonly methods: Readonly<Record<string, MethodData>>;
-  /** Planted bugs, by how many worlds it took to find them. */
-  readonly planted: readonly (readonly [worlds: string, names: readonly string[]])[];
-}
-
-/** `virtual:proof`: the newest report that is checked in, and the faults found so far. */
-export function proofModule(): object {
-  return { proof: proofData(readResults<Report>("proof")), faults };
-}
-
-/** Of the newest report; `null` = there is none. */
-export function proofData(reports: readonly Report[]): ProofData | null {
+/** Of the newest report. */
+export function proofData(reports: readonly Report[]) {
   const [report] = reports.toSorted((a, b) => b.madeAt.localeCompare(a.madeAt));
-  if (report === undefined) return null;
+  if (report === undefined) throw new Error("no file in bench/results is a report of proof");
   const { commit, command, machine, versions, results } = report;
   const { bun = "?", sqlite = "?" } = versions;
   return {
     commit,
     command,
+    /** `YYYY-MM-DD`. */
     madeAt: report.madeAt.slice(0, 10),
     took: duration(report.seconds),
     machine: `${machine.cpu}, ${machine.cores} cores, ${Math.round(machine.memoryBytes / 2 ** 30)} GiB, Linux ${machine.kernel}; Bun ${bun}, SQLite ${sqlite}`,
     summary: summaryOf(results),
+    /** By their names, in the order in which they run. */
     methods: Object.fromEntries(results.map((result) => [result.method, methodOf(result)])),
+    /** Planted bugs, by how many worlds it took to find them. */
     planted: plantedOf(results.find(({ method }) => method === "planted bugs")),
   };
 }
@@ -82,13 +58,14 @@ function summaryOf(results: readonly ProofResult[]): readonly Line[] {
   ];
 }
 
-function methodOf(result: ProofResult): MethodData {
+function methodOf(result: ProofResult) {
   const { method, seed, seconds, faults: found, skipped } = result;
   const named = skipped === undefined ? (figureNames[method] ?? []) : [];
   return {
     verdict: `${found.length === 0 ? "no" : found.length} fault${found.length > 1 ? "s" : ""}`,
     run: `seed ${seed}, ${duration(seconds)}`,
     lines: named.map((figure) => lineOf(figure, result)),
+    /** Why it was not run; `null` = it was. */
     skipped: skipped ?? null,
   };
 }
@@ -104,7 +81,7 @@ function lineOf({ label, keys, of, isTally }: Named, { method, figures }: ProofR
   return [label, of === undefined ? sum(keys) : `${sum(keys)} of ${sum(of)}`];
 }
 
-function plantedOf(result: ProofResult | undefined): ProofData["planted"] {
+function plantedOf(result: ProofResult | undefined) {
   const untilFound = "seeds until ";
   const bugs = Object.entries(result?.figures ?? {}).flatMap(([key, worlds]) =>
     key.startsWith(untilFound) ? [{ name: key.slice(untilFound.length), worlds }] : [],
@@ -112,7 +89,10 @@ function plantedOf(result: ProofResult | undefined): ProofData["planted"] {
   const groups = Map.groupBy(bugs, ({ worlds }) => (worlds < 0 ? Infinity : worlds));
   return [...groups]
     .toSorted(([a], [b]) => a - b)
-    .map(([worlds, found]) => [worldsText(worlds), found.map(({ name }) => name).toSorted()]);
+    .map(([worlds, found]) => {
+      const names = found.map(({ name }) => name).toSorted();
+      return [worldsText(worlds), names] as const;
+    });
 }
 
 function worldsText(worlds: number): string {

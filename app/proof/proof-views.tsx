@@ -1,30 +1,16 @@
-// The parts of the page about testing, drawn from what they are given. `null` stands for
-// a tree in which no report is checked in yet.
+// The parts of the page about testing, of the report that is checked in unless they are given
+// another.
 
 import type { ReactNode } from "react";
+import { faults, proof } from "../facts/proof.ts";
 import type { ProofData } from "./proof-data.ts";
 
-export interface Fault {
-  readonly what: string;
-  readonly effect: string;
-  readonly by: string;
-  readonly shownBy: string;
-  readonly test: { readonly file: string; readonly name: string };
-}
-
 interface ProofProps {
-  readonly proof: ProofData | null;
+  readonly data?: ProofData;
 }
 
-const notMeasured = (
-  <p className="proof-none">
-    Not measured yet. <code>bun run proof</code> makes the figures.
-  </p>
-);
-
-export function Summary({ proof }: ProofProps): ReactNode {
-  if (proof === null) return notMeasured;
-  const { summary, commit, madeAt, took, machine, command } = proof;
+export function ProofSummary({ data = proof }: ProofProps): ReactNode {
+  const { summary, commit, madeAt, took, machine, command } = data;
   return (
     <div className="proof">
       <dl className="proof-summary">
@@ -42,9 +28,20 @@ export function Summary({ proof }: ProofProps): ReactNode {
   );
 }
 
-export function MethodFigures({ name, proof }: ProofProps & { readonly name: string }): ReactNode {
-  const method = proof?.methods[name];
-  if (method === undefined) return notMeasured;
+interface ProofMethodProps extends ProofProps {
+  /** As in `proof/methods.ts`. */
+  readonly name: string;
+}
+
+export function ProofMethod({ name, data = proof }: ProofMethodProps): ReactNode {
+  const method = data.methods[name];
+  if (method === undefined) {
+    return (
+      <p className="proof-none">
+        Not measured yet. <code>bun run proof</code> makes the figures.
+      </p>
+    );
+  }
   const { verdict, run, lines, skipped } = method;
   if (skipped !== null) return <p className="proof-none">Skipped in this run: {skipped}.</p>;
   return (
@@ -67,11 +64,10 @@ export function MethodFigures({ name, proof }: ProofProps & { readonly name: str
   );
 }
 
-export function Planted({ proof }: ProofProps): ReactNode {
-  if (proof === null || proof.planted.length === 0) return notMeasured;
+export function PlantedBugs({ data = proof }: ProofProps): ReactNode {
   return (
     <dl className="proof-planted">
-      {proof.planted.map(([worlds, names]) => (
+      {data.planted.map(([worlds, names]) => (
         <div key={worlds}>
           <dt>{worlds}</dt>
           <dd>
@@ -87,7 +83,7 @@ export function Planted({ proof }: ProofProps): ReactNode {
   );
 }
 
-export function FaultList({ faults }: { readonly faults: readonly Fault[] }): ReactNode {
+export function FaultsFound(): ReactNode {
   return (
     <ol className="proof-faults">
       {faults.map(({ what, effect, by, shownBy, test }) => (

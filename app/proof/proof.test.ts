@@ -1,13 +1,14 @@
 import { expect, test } from "bun:test";
 import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
+import faults from "../../proof/faults.json" with { type: "json" };
 import { methods } from "../../proof/methods.ts";
 import type { Report } from "../../proof/report.ts";
 import type { ProofResult } from "../../proof/result.ts";
 import { readResults } from "../charts/bench-results.ts";
 import { figureNames } from "./figure-names.ts";
 import { type ProofData, proofData } from "./proof-data.ts";
-import { FaultList, MethodFigures, Planted, Summary } from "./proof-views.tsx";
+import { FaultsFound, PlantedBugs, ProofMethod, ProofSummary } from "./proof-views.tsx";
 
 function result(method: string, figures: Record<string, number>): ProofResult {
   return { method, seconds: 90, seed: 7, figures, faults: [] };
@@ -59,18 +60,16 @@ const media = result("media", {
 });
 
 function made(...results: readonly ProofResult[]): ProofData {
-  const data = proofData([report("2026-11-21T10:00:00.000Z", results)]);
-  if (data === null) throw new Error("expected data of a report");
-  return data;
+  return proofData([report("2026-11-21T10:00:00.000Z", results)]);
 }
 
 const html = (element: Parameters<typeof renderToStaticMarkup>[0]): string =>
   renderToStaticMarkup(element);
 
-test("proofData: of the newest report; without one there is nothing", () => {
+test("proofData: of the newest report; without one it fails", () => {
   const reports = [report("2026-11-20", []), report("2026-11-22", []), report("2026-11-21", [])];
-  expect(proofData(reports)?.madeAt).toBe("2026-11-22");
-  expect(proofData([])).toBe(null);
+  expect(proofData(reports).madeAt).toBe("2026-11-22");
+  expect(() => proofData([])).toThrow("no file in bench/results is a report of proof");
 });
 
 test("proofData: figures under their names; what did not happen is 0, what is lacking an error", () => {
@@ -110,54 +109,36 @@ test("figureNames: every method of proof has its names, each once", () => {
 test("the reports that are checked in: every method has its figures", () => {
   for (const one of readResults<Report>("proof")) {
     const data = proofData([one]);
-    expect(Object.keys(data?.methods ?? {})).toEqual(one.results.map(({ method }) => method));
+    expect(Object.keys(data.methods)).toEqual(one.results.map(({ method }) => method));
   }
 });
 
 test("views: with a report they show its figures, its source and its verdicts", () => {
-  const proof = made(planted, { ...soak, faults: ["a waiting lease was dropped"] });
-  const summary = html(createElement(Summary, { proof }));
+  const data = made(planted, { ...soak, faults: ["a waiting lease was dropped"] });
+  const summary = html(createElement(ProofSummary, { data }));
   expect(summary).toContain("<dt>planted bugs found</dt><dd>2 of 3</dd>");
   expect(summary).toContain("<code>abc1234</code>, 2026-11-21, in 21 min");
   expect(summary).toContain("A processor, 2 cores, 8 GiB, Linux 6.1; Bun 1.4.5, SQLite 3.50.0.");
-  const figures = html(createElement(MethodFigures, { name: "soak", proof }));
+  const figures = html(createElement(ProofMethod, { name: "soak", data }));
   expect(figures).toContain('<th scope="col">1 fault</th><th scope="col">seed 7, 90 s</th>');
   expect(figures).toContain("<td>items completed</td><td>40,000</td>");
-  const bugs = html(createElement(Planted, { proof }));
+  const bugs = html(createElement(PlantedBugs, { data }));
   expect(bugs).toContain("<dt>In world 12</dt>");
   expect(bugs).toContain("<dt>Not found</dt><dd><ul><li>a shy one</li></ul></dd>");
 });
 
 test("views: a method that was skipped says why; one that was not run is not measured", () => {
   const skipped = { ...result("power cuts", {}), skipped: "strace is not installed" };
-  const proof = made(skipped);
-  expect(html(createElement(MethodFigures, { name: "power cuts", proof }))).toContain(
+  const data = made(skipped);
+  expect(html(createElement(ProofMethod, { name: "power cuts", data }))).toContain(
     "Skipped in this run: strace is not installed.",
   );
-  expect(html(createElement(MethodFigures, { name: "kills", proof }))).toContain(
-    "Not measured yet.",
-  );
-});
-
-test("views: without a report each says that it is not measured yet", () => {
-  for (const element of [
-    createElement(Summary, { proof: null }),
-    createElement(MethodFigures, { name: "kills", proof: null }),
-    createElement(Planted, { proof: null }),
-  ]) {
-    expect(html(element)).toContain("Not measured yet.");
-  }
+  expect(html(createElement(ProofMethod, { name: "kills", data }))).toContain("Not measured yet.");
 });
 
 test("views: a fault has what shows it and what keeps it away", () => {
-  const fault = {
-    what: "It was slow.",
-    effect: "All waited.",
-    by: "kills",
-    shownBy: "seed 3",
-    test: { file: "engine/a.test.ts", name: "a: b" },
-  };
-  const text = html(createElement(FaultList, { faults: [fault] }));
-  expect(text).toContain("<b>It was slow.</b> All waited.");
-  expect(text).toContain("<code>seed 3</code>. Kept away by <code>engine/a.test.ts</code>.");
+  const [fault] = faults;
+  const text = html(createElement(FaultsFound));
+  expect(text).toContain(`<b>${fault?.what}</b>`);
+  expect(text).toContain(`Kept away by <code>${fault?.test.file}</code>.`);
 });

@@ -143,10 +143,8 @@ function Success({ reply }: { readonly reply: Reply }): ReactNode {
 /** In the order of the list. */
 function Neighbours({ operation }: OperationProps): ReactNode {
   const all = groups.flatMap(({ operations }) => operations);
-  const at = all.indexOf(operation);
-  const linkTo = (one: PlacedOperation | undefined) =>
-    one === undefined ? null : { label: one.summary, to: operationPath(one) };
-  return <Paging label="Operations" previous={linkTo(all[at - 1])} next={linkTo(all[at + 1])} />;
+  const pages = all.map((one) => ({ label: one.summary, to: operationPath(one) }));
+  return <Paging label="Operations" pages={pages} current={operationPath(operation)} />;
 }
 
 function exampleText(reply: Reply): string {

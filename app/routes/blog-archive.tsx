@@ -1,18 +1,12 @@
-import { posts } from "virtual:content";
 import type { ReactNode } from "react";
 import { BlogPage } from "../blog/blog-frame.tsx";
 import { dateText, postPath, postsByYear } from "../blog/posts.ts";
+import { posts } from "../facts/content.ts";
 import { SiteLink } from "../shell/site-link.tsx";
-import { siteConfig } from "../site-config.ts";
 
 export default function BlogArchive(): ReactNode {
   return (
-    <BlogPage
-      title="Archive"
-      description="Every article, by year."
-      path={`${siteConfig.blog.path}/archive`}
-      eyebrow="Blog"
-    >
+    <BlogPage title="Archive" description="Every article, by year." eyebrow="Blog">
       {postsByYear(posts).map(([year, ofYear]) => (
         <section key={year} className="archive-year" aria-labelledby={`year-${year}`}>
           <h2 id={`year-${year}`}>{year}</h2>

@@ -1,18 +1,12 @@
-import { authors, posts } from "virtual:content";
 import type { ReactNode } from "react";
 import { BlogPage } from "../blog/blog-frame.tsx";
 import { articlesText, authorArticlesPath, authorPath } from "../blog/posts.ts";
+import { authors, posts } from "../facts/content.ts";
 import { SiteLink } from "../shell/site-link.tsx";
-import { siteConfig } from "../site-config.ts";
 
 export default function BlogAuthors(): ReactNode {
   return (
-    <BlogPage
-      title="Authors"
-      description="Who writes here."
-      path={`${siteConfig.blog.path}/authors`}
-      eyebrow="Blog"
-    >
+    <BlogPage title="Authors" description="Who writes here." eyebrow="Blog">
       <ul className="people">
         {authors.map(({ name, title, role }) => (
           <li key={name}>

@@ -1,7 +1,7 @@
-import { posts } from "virtual:content";
 import type { ReactNode } from "react";
 import { BlogPage } from "../blog/blog-frame.tsx";
 import { PostList } from "../blog/post-list.tsx";
+import { posts } from "../facts/content.ts";
 import { SiteLink } from "../shell/site-link.tsx";
 import { siteConfig } from "../site-config.ts";
 
@@ -9,7 +9,7 @@ const { title, description, path, feeds } = siteConfig.blog;
 
 export default function BlogIndex(): ReactNode {
   return (
-    <BlogPage title={title} description={description} path={path}>
+    <BlogPage title={title} description={description}>
       <ul className="blog-ways">
         <li>
           <SiteLink to={`${path}/archive`}>Archive</SiteLink>

@@ -1,4 +1,3 @@
-import { posts } from "virtual:content";
 import type { ReactNode } from "react";
 import { Outlet } from "react-router";
 import { BlogFrame } from "../blog/blog-frame.tsx";
@@ -7,17 +6,17 @@ import { postPath } from "../blog/posts.ts";
 import { PageActions } from "../docs/page-actions.tsx";
 import { Paging } from "../docs/paging.tsx";
 import { Toc } from "../docs/toc.tsx";
+import { posts } from "../facts/content.ts";
 import { PageMeta } from "../shell/page-meta.tsx";
 import { usePage } from "../shell/use-page.ts";
 import { usePathname } from "../shell/use-pathname.ts";
 
 export default function BlogLayout(): ReactNode {
-  const pathname = usePathname();
+  const path = usePathname();
   const { toc } = usePage();
-  const path = pathname;
-  const index = posts.findIndex((candidate) => postPath(candidate) === path);
-  const post = posts[index];
-  if (post === undefined) throw new Error(`there is no post at '${pathname}'`);
+  const post = posts.find((candidate) => postPath(candidate) === path);
+  if (post === undefined) throw new Error(`there is no post at '${path}'`);
+  const pages = posts.map((each) => ({ label: each.title, to: postPath(each) })).toReversed();
   return (
     <BlogFrame aside={toc.length === 0 ? undefined : <Toc toc={toc} kind="side" />}>
       <article className="post">
@@ -36,16 +35,8 @@ export default function BlogLayout(): ReactNode {
         <footer className="docs-foot">
           <PostTags post={post} />
         </footer>
-        <Paging
-          label="Articles"
-          previous={linkTo(posts[index + 1])}
-          next={linkTo(posts[index - 1])}
-        />
+        <Paging label="Articles" pages={pages} current={path} />
       </article>
     </BlogFrame>
   );
-}
-
-function linkTo(post: (typeof posts)[number] | undefined) {
-  return post === undefined ? null : { label: post.title, to: postPath(post) };
 }

@@ -1,10 +1,10 @@
 // The posts of an author or of a tag, by the address.
 
-import { authors, posts, tags } from "virtual:content";
 import type { ReactNode } from "react";
 import { BlogPage } from "../blog/blog-frame.tsx";
 import { PostList } from "../blog/post-list.tsx";
 import { authorArticlesPath, authorPath, tagPath } from "../blog/posts.ts";
+import { authors, posts, tags } from "../facts/content.ts";
 import { SiteLink } from "../shell/site-link.tsx";
 import { usePathname } from "../shell/use-pathname.ts";
 
@@ -16,12 +16,7 @@ export default function BlogPosts(): ReactNode {
   if (tag !== undefined) {
     const { name, label, description } = tag;
     return (
-      <BlogPage
-        title={label}
-        description={description === "" ? `Articles about ${label}.` : description}
-        path={path}
-        eyebrow="Tag"
-      >
+      <BlogPage title={label} description={description} eyebrow="Tag">
         <PostList posts={posts.filter((post) => post.tags.includes(name))} />
       </BlogPage>
     );
@@ -30,14 +25,13 @@ export default function BlogPosts(): ReactNode {
     [authorPath(name), authorArticlesPath(name)].includes(path),
   );
   if (author === undefined) throw new Error(`there is no page for '${path}'`);
-  const { name, title, role, description } = author;
+  const { name, title, description } = author;
   const own = posts.filter((post) => post.authors.includes(name));
   const isAll = path === authorArticlesPath(name);
   return (
     <BlogPage
       title={isAll ? `Articles by ${title}` : title}
-      description={isAll ? `Everything that ${title} wrote here.` : description || role}
-      path={path}
+      description={isAll ? `Everything that ${title} wrote here.` : description}
       eyebrow="Author"
     >
       <PostList posts={isAll ? own : own.slice(0, latestMax)} />

@@ -1,18 +1,12 @@
-import { posts, tags } from "virtual:content";
 import type { ReactNode } from "react";
 import { BlogPage } from "../blog/blog-frame.tsx";
 import { articlesText, tagPath } from "../blog/posts.ts";
+import { posts, tags } from "../facts/content.ts";
 import { SiteLink } from "../shell/site-link.tsx";
-import { siteConfig } from "../site-config.ts";
 
 export default function BlogTags(): ReactNode {
   return (
-    <BlogPage
-      title="Tags"
-      description="Articles by subject."
-      path={`${siteConfig.blog.path}/tags`}
-      eyebrow="Blog"
-    >
+    <BlogPage title="Tags" description="Articles by subject." eyebrow="Blog">
       <ul className="tag-index">
         {tags.map(({ name, label, description }) => (
           <li key={name}>

@@ -16,8 +16,10 @@ export default function DocsLayout(): ReactNode {
   const version = versionAt(pathname, siteConfig.docs.versions);
   const slug = placeOf(pathname, siteConfig.docs.versions)?.slug ?? version.mainDoc;
   const path = `${version.path}/${slug}`;
-  const docs = docsOf(version.name);
-  const index = docs.findIndex((doc) => doc.slug === slug);
+  const pages = docsOf(version.name).map((doc) => ({
+    label: doc.label,
+    to: `${version.path}/${doc.slug}`,
+  }));
   return (
     <div className="docs">
       <PageMeta {...frontmatter} path={path} kind="article" />
@@ -50,18 +52,10 @@ export default function DocsLayout(): ReactNode {
               </span>
             )}
           </footer>
-          <Paging
-            label="Docs pages"
-            previous={linkTo(docs[index - 1], version.path)}
-            next={linkTo(docs[index + 1], version.path)}
-          />
+          <Paging label="Docs pages" pages={pages} current={path} />
         </article>
       </main>
       <Toc toc={toc} kind="side" />
     </div>
   );
-}
-
-function linkTo(doc: ReturnType<typeof docsOf>[number] | undefined, base: string) {
-  return doc === undefined ? null : { label: doc.label, to: `${base}/${doc.slug}` };
 }

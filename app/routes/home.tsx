@@ -4,7 +4,7 @@
 import type { ReactNode } from "react";
 import Comparison from "../../content/parts/comparison.mdx";
 import FirstSteps from "../../content/parts/first-steps.mdx";
-import { BenchChart } from "../charts/bench-chart.tsx";
+import { BenchChart } from "../charts/bench-parts.tsx";
 import { claims } from "../home/claims.ts";
 import { LeaseSimulator } from "../islands/lease-simulator.tsx";
 import { PageMeta } from "../shell/page-meta.tsx";

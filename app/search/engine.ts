@@ -71,7 +71,11 @@ function worth(one: string): number {
 }
 
 const commonTerms = new Set(["item", "queue", "consumer"].map(stem));
-const namesHere = new Map(Object.entries(otherNames).map(([word, names]) => [stem(word), names]));
+const namesHere = new Map(
+  otherNames.flatMap(([here, elsewhere]) =>
+    elsewhere.split(" ").map((word) => [stem(word), here.split(" ")]),
+  ),
+);
 
 /** A word of a query: what it is called here, and what that is in the index. */
 interface Asked {

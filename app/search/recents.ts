@@ -1,5 +1,6 @@
 // The places that were found and visited last, newest first.
 
+import { read, store } from "../behaviours/storage.ts";
 import { recentSearchesMax } from "../config/constants.ts";
 import type { Section } from "./engine.ts";
 
@@ -16,18 +17,9 @@ export function withRecent(
 }
 
 export function readRecents(): readonly Recent[] {
-  try {
-    const list: unknown = JSON.parse(localStorage.getItem(storageKey) ?? "[]");
-    return Array.isArray(list) ? (list as readonly Recent[]) : [];
-  } catch {
-    return [];
-  }
+  return JSON.parse(read(storageKey) ?? "[]");
 }
 
 export function remember(recent: Recent): void {
-  try {
-    localStorage.setItem(storageKey, JSON.stringify(withRecent(readRecents(), recent)));
-  } catch {
-    // Nothing is remembered then.
-  }
+  store(storageKey, JSON.stringify(withRecent(readRecents(), recent)));
 }

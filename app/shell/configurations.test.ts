@@ -4,20 +4,11 @@ import { describe, expect, test } from "bun:test";
 import { createElement, type ReactNode } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { MemoryRouter } from "react-router";
-import { readContent } from "../build/content.ts";
 import type { FooterConfig, NavbarItem } from "../config/types.ts";
-
-// As the build has it.
-Bun.plugin({
-  name: "content",
-  setup: (build) => {
-    build.module("virtual:content", () => ({ loader: "object", exports: { ...readContent() } }));
-  },
-});
-const { AnnouncementBar } = await import("./announcement-bar.tsx");
-const { Footer } = await import("./footer.tsx");
-const { MainMenu } = await import("./menus.tsx");
-const { BarItem } = await import("./navbar-item.tsx");
+import { AnnouncementBar } from "./announcement-bar.tsx";
+import { Footer } from "./footer.tsx";
+import { MainMenu } from "./menus.tsx";
+import { BarItem } from "./navbar-item.tsx";
 
 function rendered(node: ReactNode): string {
   const page = createElement(MemoryRouter, { initialEntries: ["/docs/faq"] }, node);
@@ -76,6 +67,32 @@ describe("bar", () => {
     ],
   ])("%s", (_, item, html) => {
     expect(rendered(createElement(BarItem, { item }))).toBe(html);
+  });
+
+  test.each<readonly [unknown, string]>([
+    [
+      { type: "carousel", label: "More" },
+      "unknown navbar item type; expected default, dropdown, localeDropdown, search, html, doc, docSidebar, docsVersion, docsVersionDropdown, got 'carousel'",
+    ],
+    [
+      { type: "dropdown", label: "More", items: [{ type: "tabs" }] },
+      "unknown navbar item type; expected default",
+    ],
+    [
+      { type: "docsVersion", version: "9.9" },
+      "docs version does not exist; expected one of current, got '9.9'",
+    ],
+    [
+      { type: "docsVersionDropdown", versions: ["current", "9.9"] },
+      "docs version does not exist; expected one of current, got '9.9'",
+    ],
+    [
+      { type: "docSidebar", sidebarId: "api" },
+      "docs sidebar does not exist; expected one of docs, got 'api'",
+    ],
+    [{ type: "doc", docId: "nothing" }, "doc does not exist; got 'nothing'"],
+  ])("%j is refused", (item, reason) => {
+    expect(() => rendered(createElement(BarItem, { item: item as NavbarItem }))).toThrow(reason);
   });
 
   test("an item that fails is named with its configuration", () => {

@@ -1,7 +1,7 @@
 // What the items of the navigation bar come to at an address: links, and lists of
 // links. Pure but for the content; a faulty item throws and names itself.
 
-import { docs } from "virtual:content";
+import { requireDoc, requireVersion, sidebarTarget, unknownType } from "../config/lookup.ts";
 import type {
   DocsVersion,
   DropdownEntry,
@@ -9,8 +9,8 @@ import type {
   LinkItem,
   NavbarItem,
 } from "../config/types.ts";
-import { requireDoc, requireVersion, sidebarTarget, unknownType } from "../config/validate.ts";
 import { pathIn, placeOf, versionAt } from "../docs/versions.ts";
+import { docs } from "../facts/content.ts";
 import { siteConfig } from "../site-config.ts";
 import { localePath } from "./locale.ts";
 

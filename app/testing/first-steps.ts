@@ -4,8 +4,8 @@ import { expect, test } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../../bench/peers/child-server.ts";
 import { firstSteps } from "../../content/first-steps.ts";
-import { freePort } from "../build/serve-site.ts";
 import { siteConfig } from "../site-config.ts";
 import type { SiteBrowser } from "./site-browser.ts";
 
@@ -54,7 +54,7 @@ async function paste(block: string): Promise<readonly Reply[]> {
 }
 
 async function pasteIn(folder: string, block: string): Promise<readonly Reply[]> {
-  const port = String(await freePort());
+  const port = String(freePort());
   writeNpx(folder);
   const clone = `git clone --quiet '${root}' holdfast`;
   const script = block.replace(/^git clone \S+ holdfast$/m, clone).replaceAll("9090", port);

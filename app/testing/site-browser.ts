@@ -2,8 +2,7 @@
 // few are open at once.
 
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { launchChromium } from "../build/chromium.ts";
-import { shellPath } from "../build/chromium-path.ts";
+import { launchChromium, shellPath } from "../../scripts/chromium.ts";
 import { ensureBuilt } from "../build/ensure-built.ts";
 import { closeAtEnd } from "./at-end.ts";
 import { openTestApp } from "./site-app.ts";

@@ -2,6 +2,7 @@
 
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { over } from "../../app/build/budgets.ts";
 import { listFiles } from "../../app/build/site-folder.ts";
 
 const kilo = 1_000;
@@ -45,8 +46,4 @@ export function consoleFaults(folder: string): readonly string[] {
     ...over("the console's own code", sumOf(own) - ofOtherPages, ownBytesMax),
     ...over("all code of the console", sumOf(scripts) - ofOtherPages, scriptBytesMax),
   ];
-}
-
-function over(what: string, bytes: number, max: number): readonly string[] {
-  return bytes > max ? [`${what}: too large; expected at most ${max} bytes, got ${bytes}`] : [];
 }

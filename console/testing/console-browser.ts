@@ -1,8 +1,7 @@
 // Chromium for tests of the console, and what each page of it says went wrong.
 
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { launchChromium } from "../../app/build/chromium.ts";
-import { shellPath } from "../../app/build/chromium-path.ts";
+import { launchChromium, shellPath } from "../../scripts/chromium.ts";
 
 /** Nothing fails because the machine is slow; what Chromium is asked for fails first. */
 const actionTimeoutMs = 30_000;

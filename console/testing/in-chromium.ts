@@ -1,7 +1,7 @@
 // Suites in one Chromium, before real servers; none where there is no Chromium.
 
 import { afterAll, beforeAll, describe } from "bun:test";
-import { shellPath } from "../../app/build/chromium-path.ts";
+import { shellPath } from "../../scripts/chromium.ts";
 import { type ConsoleBrowser, openConsoleBrowser } from "./console-browser.ts";
 
 export function inChromium(suites: readonly ((browser: () => ConsoleBrowser) => void)[]): void {

@@ -5,9 +5,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { launchChromium } from "../../app/build/chromium.ts";
 import { ensureBuilt } from "../../app/build/ensure-built.ts";
 import { type Client, createClient } from "../../client/client.ts";
+import { launchChromium } from "../../scripts/chromium.ts";
 import { keyLines, keyTraffic } from "./shots-keys.ts";
 import { lastTraffic, secondOfTraffic, traffic } from "./shots-traffic.ts";
 

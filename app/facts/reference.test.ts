@@ -1,18 +1,17 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { reasons } from "../../openapi/reasons.ts";
-import { commands } from "./command-rows.ts";
-import { contentFolder } from "./content.ts";
-import { referenceRows } from "./reference-rows.ts";
+import { reasons as replyReasons } from "../../openapi/reasons.ts";
+import { contentFolder } from "../build/content.ts";
+import { commands, limits, reasons } from "./reference.ts";
 
 test("reasons: each with the codes that come with it", () => {
-  expect(referenceRows.reasons).toContainEqual({
+  expect(reasons).toContainEqual({
     reason: "too_large",
     codes: "413, 453",
-    meaning: reasons.too_large.meaning,
+    meaning: replyReasons.too_large.meaning,
   });
-  expect(referenceRows.reasons.map(({ reason }) => reason)).toEqual(Object.keys(reasons));
+  expect(reasons.map(({ reason }) => reason)).toEqual(Object.keys(replyReasons));
 });
 
 test.each([
@@ -23,7 +22,7 @@ test.each([
   ["queue-name", "512 bytes"],
   ["reference", "2 kB"],
 ])("limits: %s is written as %s", (id, value) => {
-  expect(referenceRows.limits.find((limit) => limit.id === id)?.value).toBe(value);
+  expect(limits.find((limit) => limit.id === id)?.value).toBe(value);
 });
 
 test("commands: the page of all commands has each once, in the order of `--help`", () => {

@@ -2,17 +2,12 @@
 // stands for it. The colours are tokens of the site, so a block follows the mode, and a
 // class is a tenth of the size of a style.
 
-import type { Element, Root } from "hast";
-import type { ThemeRegistration } from "shiki";
-import { visit } from "unist-util-visit";
-
-interface Kind {
-  readonly name: string;
-  readonly scope: readonly string[];
-}
+import type { Element } from "hast";
+import { toHtml } from "hast-util-to-html";
+import type { ShikiTransformer, ThemeRegistration } from "shiki";
 
 /** Where two match, the later one wins. */
-const kinds: readonly Kind[] = [
+const kinds = [
   { name: "c", scope: ["comment", "punctuation.definition.comment"] },
   { name: "k", scope: ["keyword", "storage", "constant.language", "variable.language"] },
   { name: "p", scope: ["keyword.operator", "punctuation", "meta.brace"] },
@@ -50,32 +45,45 @@ export const codeTheme: ThemeRegistration = {
   settings: [
     { settings: { foreground: plain } },
     ...kinds.map(({ scope }, index) => ({
-      scope: [...scope],
+      scope,
       settings: { foreground: marker(index) },
     })),
   ],
 };
 
-/** Turns the markers into classes, and words without one into bare text. */
-export function classesForMarkers(pre: Element): void {
-  delete pre.properties["style"];
-  delete pre.properties["tabindex"];
-  pre.properties["tabIndex"] = 0;
-  const root: Root = { type: "root", children: [pre] };
-  visit(root, { tagName: "span" }, (span) => {
-    if (span.type !== "element" || typeof span.properties["style"] !== "string") return;
-    const color = /#[0-9a-f]{6}/i.exec(span.properties["style"])?.[0]?.toLowerCase();
+/**
+ * Turns the markers into classes, and words without one into bare text; then the block into
+ * `<CodeBlock html="…">`, one string for React where there would be hundreds of spans.
+ */
+export const staticCode: ShikiTransformer = {
+  span(span) {
+    const [color = ""] = /#\d{6}/.exec(String(span.properties["style"])) ?? [];
     delete span.properties["style"];
-    const name = classOf.get(color ?? "");
-    if (name !== undefined) span.properties["className"] = [name];
-  });
-  visit(root, "element", (node) => {
-    node.children = node.children.flatMap((child) => {
-      const isBare =
-        child.type === "element" &&
-        child.tagName === "span" &&
-        Object.keys(child.properties).length === 0;
-      return isBare ? child.children : [child];
-    });
-  });
-}
+    const name = classOf.get(color);
+    if (name !== undefined) this.addClassToHast(span, name);
+  },
+  pre(pre) {
+    delete pre.properties["style"];
+    for (const line of this.lines) {
+      line.children = line.children.flatMap((child) =>
+        child.type === "element" && Object.keys(child.properties).length === 0
+          ? child.children
+          : [child],
+      );
+    }
+  },
+  root({ children: [pre] }) {
+    const { lang, meta } = this.options;
+    const title = /title="([^"]*)"/.exec(meta?.__raw ?? "")?.[1];
+    const given = Object.entries({ html: toHtml(pre as Element), lang, title });
+    const block = {
+      type: "mdxJsxFlowElement",
+      name: "CodeBlock",
+      children: [],
+      attributes: given
+        .filter(([, value]) => value !== undefined)
+        .map(([name, value]) => ({ type: "mdxJsxAttribute", name, value })),
+    };
+    return { type: "root", children: [block as never] };
+  },
+};

@@ -5,8 +5,8 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { launchChromium } from "./chromium.ts";
-import { serveSite } from "./serve-site.ts";
+import { launchChromium } from "../../scripts/chromium.ts";
+import { serveSite } from "../build/serve-site.ts";
 
 const [folder = join(tmpdir(), "holdfast-shots"), ...only] = process.argv.slice(2);
 const pages = [

@@ -1,26 +1,22 @@
-// The tables of the documentation that come from the server's own constants, so
-// that the two cannot tell different things.
+// The tables of the documentation that come from the server's own constants and from the program's
+// own `--help`, so that the two cannot tell different things.
 
-import { fileURLToPath } from "node:url";
+import type { Command } from "commander";
+import { createProgram } from "../../cli/program.ts";
 import { limits as engineLimits } from "../../engine/limits.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { replyCodes } from "../../openapi/codes.ts";
-import { reasons } from "../../openapi/reasons.ts";
+import { reasons as replyReasons } from "../../openapi/reasons.ts";
 import { configReference } from "../../server/config.ts";
+import { count } from "../charts/figures.ts";
 
-const settings = configReference();
+export const settings = configReference();
 
-const codes = Object.entries(replyCodes).map(([code, { text, meaning, reaction }]) => {
-  return { code, text, meaning, reaction };
-});
+export const codes = Object.entries(replyCodes).map(([code, reply]) => ({ code, ...reply }));
 
-const reasonRows = Object.entries(reasons).map(([reason, { codes: its, meaning }]) => {
+export const reasons = Object.entries(replyReasons).map(([reason, { codes: its, meaning }]) => {
   return { reason, codes: its.join(", "), meaning };
 });
-
-function count(value: number): string {
-  return value.toLocaleString("en-US");
-}
 
 const sizeUnits = [
   ["GB", 1_000_000_000],
@@ -50,7 +46,7 @@ function range(of: BoundBy<"Min"> & BoundBy<"Max">): string {
 const minutesMax = bounds.requestTimeoutMsMax / 60_000;
 const daysMax = engineLimits.durationMsMax / 24 / 3_600_000;
 
-const limits = [
+export const limits = [
   ["produce-items", "Items in one produce", range("produceItems")],
   ["lease-batch", "`batch_size` of one lease", range("leaseBatch")],
   ["complete-ids", "Ids in one complete", range("completeIds")],
@@ -88,15 +84,53 @@ const limits = [
   ["shards", "Shards of one server", count(engineLimits.shardsMax)],
 ].map(([id = "", what = "", value = ""]) => ({ id, what, value }));
 
-/** Not imported above: Vite would bundle the program, its stores and their SQL with its configuration. */
-const commandRows = fileURLToPath(new URL("./command-rows.ts", import.meta.url));
-
-/** `virtual:reference`: pages import data, not modules of the server with their schemas. */
-export async function referenceModule(): Promise<object> {
-  const { commands, sharedFlags } = (await import(
-    commandRows
-  )) as typeof import("./command-rows.ts");
-  return { ...referenceRows, commands, sharedFlags };
+interface CommandRow {
+  /** `queues create`. */
+  readonly name: string;
+  readonly usage: string;
+  readonly meaning: string;
+  readonly words: readonly CommandWord[];
 }
 
-export const referenceRows = { settings, limits, codes, reasons: reasonRows };
+/** An argument or a flag. */
+interface CommandWord {
+  readonly word: string;
+  readonly meaning: string;
+}
+
+const program = createProgram({ isJson: false });
+const help = program.createHelp();
+
+function flagsOf(command: Command): readonly CommandWord[] {
+  return help
+    .visibleOptions(command)
+    .filter(({ long }) => long !== "--help")
+    .map((option) => ({ word: option.flags, meaning: help.optionDescription(option) }));
+}
+
+/** Those that do something themselves, in the order of `--help`. */
+function rowsOf(parent: Command, path: string): readonly CommandRow[] {
+  return help.visibleCommands(parent).flatMap((command): readonly CommandRow[] => {
+    const name = `${path}${command.name()}`;
+    if (command.name() === "help") return [];
+    const isGroup = command.commands.length > 0 && command.registeredArguments.length === 0;
+    if (isGroup) return rowsOf(command, `${name} `);
+    const words = help.visibleArguments(command).map((argument) => ({
+      word: argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
+      meaning: help.argumentDescription(argument),
+    }));
+    // The flags of `serve` are the settings, which have a page of their own.
+    const flags = name === "serve" ? [] : flagsOf(command);
+    return [
+      {
+        name,
+        usage: `holdfast ${name} ${command.usage()}`,
+        meaning: command.description(),
+        words: [...words, ...flags],
+      },
+    ];
+  });
+}
+
+export const commands: readonly CommandRow[] = rowsOf(program, "");
+export const sharedFlags: readonly CommandWord[] = flagsOf(program);

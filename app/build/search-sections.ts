@@ -1,0 +1,78 @@
+// The sections that the search knows of a page, by its headings, with their whole text.
+
+import Slugger from "github-slugger";
+import type { Nodes, Root } from "mdast";
+import type { Section } from "../search/engine.ts";
+
+/** Who asks wants the page that explains, not one that compares, shows the inside, lists or tells. */
+const weights: readonly (readonly [RegExp, number])[] = [
+  [/^\/docs\/(architecture|testing|comparison|postgresql|moving-from-.*)$/, 0.6],
+  [/^\/api/, 0.7],
+  [/^\/docs\/(errors\/|.*-reference|.*-files)|^\/blog\/|#/, 0.5],
+  [/^\/docs\/changelog$/, 0.25],
+];
+
+const definitionWeight = 0.6;
+/** Of a definition that links to the page that explains: it gives way to that. */
+const pointerWeight = 0.4;
+
+interface Page {
+  readonly path: string;
+  readonly title: string;
+  readonly description: string;
+  readonly tree: Root;
+}
+
+export function sectionsOf({ path, title, description, tree }: Page): readonly Section[] {
+  const slugger = new Slugger();
+  const empty = { page: title, text: "", code: "", weight: weightOf(path) };
+  const sections = [{ ...empty, url: path, heading: title, text: description }];
+  for (const node of tree.children) {
+    const text = textOf(node).trim();
+    const current = sections.at(-1);
+    if (node.type === "heading" && node.depth > 1) {
+      const url = `${path}#${slugger.slug(text)}`;
+      if (node.depth <= 3) sections.push({ ...empty, url, heading: text });
+    } else if (current !== undefined && node.type === "code") {
+      current.code = codeWords(`${current.code} ${node.value}`);
+    } else if (current !== undefined && isDefinition(node)) {
+      const [word = "", ...rest] = text.split(". ");
+      const weight = empty.weight * (hasLink(node) ? pointerWeight : definitionWeight);
+      sections.push({ ...empty, weight, url: current.url, heading: word, text: rest.join(". ") });
+    } else if (current !== undefined && node.type !== "heading") {
+      current.text = `${current.text} ${text}`.trim();
+    }
+  }
+  return sections;
+}
+
+/** Opens in bold with the words that it is about: in the glossary, and where terms are set apart. */
+function isDefinition(node: Nodes): boolean {
+  const [first] = node.type === "paragraph" ? node.children : [];
+  return first?.type === "strong" && textOf(first).endsWith(".");
+}
+
+function hasLink(node: Nodes): boolean {
+  return node.type === "paragraph" && node.children.some(({ type }) => type === "link");
+}
+
+export function weightOf(path: string): number {
+  return weights.find(([places]) => places.test(path))?.[1] ?? 1;
+}
+
+/** What can be asked for of a block of code: its names, each once, and no ids or keys. */
+function codeWords(code: string): string {
+  const words = code.match(/\b[A-Za-z][\w.-]*\w/g) ?? [];
+  return [...new Set(words)].filter((word) => !/\d{4}|.{40}/.test(word)).join(" ");
+}
+
+/** What runs on from one child to the next; the children of all else stand apart. */
+const isRunning = /^(paragraph|heading|link|strong|emphasis|delete|tableCell)$/;
+
+function textOf(node: Nodes): string {
+  if (node.type === "html") return "";
+  if (node.type === "break") return " ";
+  if (!("children" in node)) return "value" in node ? node.value : "";
+  const joined = node.children.map(textOf).join(isRunning.test(node.type) ? "" : " ");
+  return joined.replace(/\s+/g, " ");
+}
