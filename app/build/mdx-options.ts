@@ -16,6 +16,7 @@ import remarkGfm from "remark-gfm";
 import remarkMdxFrontmatter from "remark-mdx-frontmatter";
 import { codeTheme, staticCode } from "./code.ts";
 import { rehypeCellLabels } from "./rehype-cell-labels.ts";
+import { rehypeCheckboxNames } from "./rehype-checkbox-names.ts";
 import { remarkInclude } from "./remark-include.ts";
 import { remarkPage } from "./remark-page.ts";
 
@@ -41,6 +42,7 @@ export function mdxOptions(): Readonly<CompileOptions> {
         },
       ],
       rehypeCellLabels,
+      rehypeCheckboxNames,
       [
         rehypeShiki,
         {
