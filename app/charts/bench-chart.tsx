@@ -15,8 +15,8 @@ export function BenchChart({ group }: { readonly group: Group }): ReactNode {
 export function PeerSettings(): ReactNode {
   return (
     <details className="chart-data">
-      <summary>How each queue was set up</summary>
-      <ul>
+      <summary className="note">How each queue was set up</summary>
+      <ul className="note">
         {settings.map((setting) => (
           <li key={setting}>{setting}</li>
         ))}

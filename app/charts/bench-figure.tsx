@@ -20,7 +20,7 @@ export function PeerRatio({ itemsPerCall }: { readonly itemsPerCall: number }): 
 function Data({ shown }: { readonly shown: Shown | undefined }): ReactNode {
   if (shown === undefined) throw new Error("no file in bench/results has what a text speaks of");
   return (
-    <data className="chart-value" value={shown.value} title={shown.title}>
+    <data className="chart-value figure" value={shown.value} title={shown.title}>
       {shown.text}
     </data>
   );

@@ -29,13 +29,13 @@ function Row({ goal: { what, goal, verdict, range, unit } }: { readonly goal: Ju
   return (
     <tr>
       <th scope="row">
-        {what} <span>{goal}</span>
+        {what} <span className="fine">{goal}</span>
       </th>
       <td className={`chart-${verdict}`}>
         {range !== null && (
           <>
             <b>{`${text(range.median)} ${unit}`}</b>
-            <span>{`${text(range.min)} to ${text(range.max)}`}</span>
+            <span className="fine">{`${text(range.min)} to ${text(range.max)}`}</span>
           </>
         )}
         <i>{verdictTexts[verdict]}</i>

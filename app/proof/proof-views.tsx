@@ -17,7 +17,7 @@ interface ProofProps {
 }
 
 const notMeasured = (
-  <p className="proof-none">
+  <p className="aside">
     Not measured yet. <code>bun run proof</code> makes the figures.
   </p>
 );
@@ -27,7 +27,7 @@ export function Summary({ proof }: ProofProps): ReactNode {
   const { summary, commit, madeAt, took, machine, command } = proof;
   return (
     <div className="proof">
-      <dl className="proof-summary">
+      <dl className="proof-summary fine">
         {summary.map(([label, amount]) => (
           <div key={label}>
             <dt>{label}</dt>
@@ -35,7 +35,7 @@ export function Summary({ proof }: ProofProps): ReactNode {
           </div>
         ))}
       </dl>
-      <p className="proof-source">
+      <p className="caption">
         Commit <code>{commit}</code>, {madeAt}, in {took}: <code>{command}</code>. {machine}.
       </p>
     </div>
@@ -46,7 +46,7 @@ export function MethodFigures({ name, proof }: ProofProps & { readonly name: str
   const method = proof?.methods[name];
   if (method === undefined) return notMeasured;
   const { verdict, run, lines, skipped } = method;
-  if (skipped !== null) return <p className="proof-none">Skipped in this run: {skipped}.</p>;
+  if (skipped !== null) return <p className="aside">Skipped in this run: {skipped}.</p>;
   return (
     <table className="proof-ledger">
       <thead>
@@ -70,7 +70,7 @@ export function MethodFigures({ name, proof }: ProofProps & { readonly name: str
 export function Planted({ proof }: ProofProps): ReactNode {
   if (proof === null || proof.planted.length === 0) return notMeasured;
   return (
-    <dl className="proof-planted">
+    <dl className="proof-planted rows">
       {proof.planted.map(([worlds, names]) => (
         <div key={worlds}>
           <dt>{worlds}</dt>
@@ -95,7 +95,7 @@ export function FaultList({ faults }: { readonly faults: readonly Fault[] }): Re
           <p>
             <b>{what}</b> {effect}
           </p>
-          <p className="proof-fault-facts">
+          <p className="note">
             Found by {by}: <code>{shownBy}</code>. Kept away by <code>{test.file}</code>.
           </p>
         </li>

@@ -20,7 +20,7 @@ export default function BlogLayout(): ReactNode {
   if (post === undefined) throw new Error(`there is no post at '${pathname}'`);
   return (
     <BlogFrame aside={toc.length === 0 ? undefined : <Toc toc={toc} kind="side" />}>
-      <article className="post">
+      <article>
         <PageMeta title={post.title} description={post.description} path={path} kind="article" />
         <header className="docs-head">
           <PostFacts post={post} />
@@ -33,7 +33,7 @@ export default function BlogLayout(): ReactNode {
         <div className="prose">
           <Outlet />
         </div>
-        <footer className="docs-foot">
+        <footer className="docs-foot note cluster">
           <PostTags post={post} />
         </footer>
         <Paging

@@ -13,14 +13,14 @@ export default function BlogTags(): ReactNode {
       path={`${siteConfig.blog.path}/tags`}
       eyebrow="Blog"
     >
-      <ul className="tag-index">
+      <ul className="tag-index rows">
         {tags.map(({ name, label, description }) => (
           <li key={name}>
             <SiteLink to={tagPath(name)}>{label}</SiteLink>
-            <span className="figure">
+            <span className="figure fine">
               {articlesText(posts.filter((post) => post.tags.includes(name)).length)}
             </span>
-            <p>{description}</p>
+            <p className="aside">{description}</p>
           </li>
         ))}
       </ul>
