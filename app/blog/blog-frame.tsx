@@ -13,13 +13,13 @@ interface BlogFrameProps {
 
 export function BlogFrame({ children, aside }: BlogFrameProps): ReactNode {
   return (
-    <div className={aside === undefined ? "blog" : "blog blog-beside"}>
-      <div className="blog-sidebar">
+    <div className={aside === undefined ? "docs" : "docs docs-beside"}>
+      <div className="docs-sidebar">
         <nav aria-label="Blog posts">
           <BlogMenu />
         </nav>
       </div>
-      <main id="main" tabIndex={-1} className="blog-main">
+      <main id="main" tabIndex={-1} className="docs-main">
         {children}
       </main>
       {aside}

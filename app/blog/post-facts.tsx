@@ -8,7 +8,7 @@ import { authorPath, dateText, tagPath } from "./posts.ts";
 /** Date and reading time. */
 export function PostFacts({ post }: { readonly post: PostData }): ReactNode {
   return (
-    <p className="post-facts">
+    <p className="post-facts cluster figure fine">
       <time dateTime={post.date}>{dateText(post.date)}</time>{" "}
       {siteConfig.blog.showReadingTime && <span>{post.readingMinutes} min read</span>}
     </p>
@@ -17,7 +17,7 @@ export function PostFacts({ post }: { readonly post: PostData }): ReactNode {
 
 export function PostAuthors({ post }: { readonly post: PostData }): ReactNode {
   return (
-    <ul className="post-authors">
+    <ul className="post-authors cluster note">
       {authors
         .filter(({ name }) => post.authors.includes(name))
         .map(({ name, title, role }) => (
@@ -31,7 +31,7 @@ export function PostAuthors({ post }: { readonly post: PostData }): ReactNode {
 
 export function PostTags({ post }: { readonly post: PostData }): ReactNode {
   return (
-    <ul className="tag-list" aria-label="Tags">
+    <ul className="tag-list cluster" aria-label="Tags">
       {tags
         .filter(({ name }) => post.tags.includes(name))
         .map(({ name, label }) => (

@@ -7,7 +7,7 @@ import { postPath } from "./posts.ts";
 /** Posts with their excerpts, newest first. */
 export function PostList({ posts }: { readonly posts: readonly PostData[] }): ReactNode {
   return (
-    <ol className="post-list">
+    <ol className="post-list rows">
       {posts.map((post) => (
         <li key={post.slug}>
           <article>
@@ -15,10 +15,12 @@ export function PostList({ posts }: { readonly posts: readonly PostData[] }): Re
             <h2>
               <SiteLink to={postPath(post)}>{post.title}</SiteLink>
             </h2>
-            <p>{post.description}</p>
-            <SiteLink to={postPath(post)} className="more">
-              Read the article<span className="visually-hidden">: {post.title}</span>
-            </SiteLink>
+            <p className="aside">{post.description}</p>
+            <p className="cluster note">
+              <SiteLink to={postPath(post)}>
+                Read the article<span className="visually-hidden">: {post.title}</span>
+              </SiteLink>
+            </p>
           </article>
         </li>
       ))}

@@ -17,8 +17,8 @@ export function BenchChart({ group }: { readonly group: Group }): ReactNode {
 export function PeerSettings(): ReactNode {
   return (
     <details className="chart-data">
-      <summary>How each queue was set up</summary>
-      <ul>
+      <summary className="note">How each queue was set up</summary>
+      <ul className="note">
         {settings.map((setting) => (
           <li key={setting}>{setting}</li>
         ))}
@@ -43,7 +43,7 @@ export function PeerRatio({ itemsPerCall }: { readonly itemsPerCall: number }): 
 function Data({ shown }: { readonly shown: Shown | undefined }): ReactNode {
   if (shown === undefined) throw new Error("no file in bench/results has what a text speaks of");
   return (
-    <data className="chart-value" value={shown.value} title={shown.title}>
+    <data className="chart-value figure" value={shown.value} title={shown.title}>
       {shown.text}
     </data>
   );
@@ -75,13 +75,13 @@ function Row({ goal: { what, goal, verdict, range, unit } }: { readonly goal: Ju
   return (
     <tr>
       <th scope="row">
-        {what} <span>{goal}</span>
+        {what} <span className="fine">{goal}</span>
       </th>
       <td className={`chart-${verdict}`}>
         {range !== null && (
           <>
             <b>{`${text(range.median)} ${unit}`}</b>
-            <span>{`${text(range.min)} to ${text(range.max)}`}</span>
+            <span className="fine">{`${text(range.min)} to ${text(range.max)}`}</span>
           </>
         )}
         <i>{verdictTexts[verdict]}</i>

@@ -15,7 +15,7 @@ export function ChartFigure({ chart }: { readonly chart: Chart }): ReactNode {
       className={`chart ${axis.isLogarithmic ? "chart-log" : ""}`}
       style={{ "--lines": lines.join() } as CSSProperties}
     >
-      <figcaption className="chart-head">
+      <figcaption className="chart-head cluster">
         <b>{title}</b> <span>{durability}</span>
       </figcaption>
       {panels.map((panel) => (
@@ -23,7 +23,7 @@ export function ChartFigure({ chart }: { readonly chart: Chart }): ReactNode {
       ))}
       <AxisRow axis={axis} unit={unit} />
       {[note, ...absent].map((line) => (
-        <p key={line} className="chart-note">
+        <p key={line} className="caption">
           {line}
         </p>
       ))}
@@ -58,7 +58,7 @@ function BarRow({ bar, axis }: { readonly bar: Bar; readonly axis: Axis }): Reac
   const style = { "--median": `${median}%`, "--min": `${min}%`, "--max": `${max}%` };
   return (
     <div className={`chart-bar chart-bar-${bar.look}`} style={style as CSSProperties}>
-      <span className="chart-bar-name">{bar.name}</span>
+      <span className="chart-bar-name note">{bar.name}</span>
       <span className="chart-bar-value">{number(bar.range.median)}</span>
       <span className="chart-bar-track">
         <i />
@@ -71,7 +71,9 @@ function AxisRow({ axis, unit }: { readonly axis: Axis; readonly unit: string })
   return (
     <div className="chart-panel chart-axis">
       <div className="chart-bar">
-        <span className="chart-bar-name">{axis.isLogarithmic ? `${unit}, logarithmic` : unit}</span>
+        <span className="chart-bar-name note">
+          {axis.isLogarithmic ? `${unit}, logarithmic` : unit}
+        </span>
         <span className="chart-bar-track" aria-hidden="true">
           {axis.ticks.map((tick) => (
             <b key={tick} style={tickPlace(axis.place(tick))}>
@@ -93,8 +95,8 @@ function tickPlace(at: number): CSSProperties {
 function Details({ chart }: { readonly chart: Chart }): ReactNode {
   return (
     <details className="chart-data prose">
-      <summary>The figures, and how they were measured</summary>
-      <p>{chart.source}.</p>
+      <summary className="note">The figures, and how they were measured</summary>
+      <p className="note">{chart.source}.</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
       <section className="chart-scroll" aria-label={`Figures: ${chart.title}`} tabIndex={0}>
         <table>

@@ -40,9 +40,9 @@ interface CodeFrameProps {
 export function CodeFrame({ name, lang, children }: CodeFrameProps): ReactNode {
   return (
     <figure className={name === "" ? "code code-bare" : "code"} data-lang={lang}>
-      <figcaption className="code-head">
-        <span className="code-title">{name}</span>
-        <button type="button" className="code-copy" aria-label="Copy code">
+      <figcaption className="code-head bar">
+        <span className="code-title figure fine">{name}</span>
+        <button type="button" className="code-copy fine" aria-label="Copy code">
           Copy
         </button>
       </figcaption>

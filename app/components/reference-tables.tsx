@@ -20,7 +20,7 @@ function Inline({ text }: { readonly text: string }): ReactNode {
 
 export function ConfigTable(): ReactNode {
   return (
-    <dl className="settings">
+    <dl className="settings rows">
       {settings.map(({ flag, env, key, values, meaning, default: standard }) => {
         const facts = {
           Takes: values,
@@ -42,7 +42,7 @@ export function ConfigTable(): ReactNode {
               <dl className="setting-facts">
                 {Object.entries(facts).map(([name, fact]) => (
                   <div key={name}>
-                    <dt>{name}</dt>
+                    <dt className="fine">{name}</dt>
                     <dd>{fact}</dd>
                   </div>
                 ))}
@@ -125,17 +125,16 @@ export function ReasonsTable(): ReactNode {
   return <Rows head={["Reason", "Code", "It means"]} rows={rows} />;
 }
 
-function known<Named>(what: string, row: Named | undefined): Named {
-  if (row === undefined) throw new Error(`${what} does not exist`);
+function rowOf<Row, Key extends keyof Row>(rows: readonly Row[], key: Key, value: Row[Key]): Row {
+  const row = rows.find((one) => one[key] === value);
+  if (row === undefined)
+    throw new Error(`no row of the reference has the ${String(key)} '${value}'`);
   return row;
 }
 
 /** What to do about a code; its page begins with what it means. */
 export function Code({ code }: { readonly code: string }): ReactNode {
-  const { reaction } = known(
-    `code '${code}'`,
-    codes.find((row) => row.code === code),
-  );
+  const { reaction } = rowOf(codes, "code", code);
   return (
     <p>
       <strong>What to do:</strong> <Inline text={reaction} />
@@ -144,10 +143,7 @@ export function Code({ code }: { readonly code: string }): ReactNode {
 }
 
 export function Reason({ name }: { readonly name: string }): ReactNode {
-  const { meaning } = known(
-    `reason '${name}'`,
-    reasons.find(({ reason }) => reason === name),
-  );
+  const { meaning } = rowOf(reasons, "reason", name);
   return (
     <p>
       <Inline text={meaning} />
@@ -168,10 +164,7 @@ export function SharedFlags(): ReactNode {
 
 /** One command of the program: usage, what it does, its arguments and flags. */
 export function Cmd({ name }: { readonly name: string }): ReactNode {
-  const row = known(
-    `command '${name}'`,
-    commands.find((one) => one.name === name),
-  );
+  const row = rowOf(commands, "name", name);
   return (
     <>
       <p>

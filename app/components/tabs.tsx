@@ -23,7 +23,7 @@ export function Tabs({ group, children }: TabsProps): ReactNode {
   const tabs = Children.toArray(children).filter((child) => isValidElement<TabProps>(child));
   return (
     <div className="tabs" data-group={group}>
-      <div className="tabs-list" role="tablist" aria-label={group ?? "Variants"}>
+      <div className="tabs-list note" role="tablist" aria-label={group ?? "Variants"}>
         {tabs.map(({ props: { label } }, index) => (
           <button
             key={label}

@@ -28,7 +28,7 @@ export function Diagram(props: DiagramProps): ReactNode {
         <desc id={`${id}desc`}>{description}</desc>
         {children}
       </svg>
-      <figcaption>{caption}</figcaption>
+      <figcaption className="caption">{caption}</figcaption>
     </figure>
   );
 }

@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 export function PageActions({ path }: { readonly path: string }): ReactNode {
   const file = `${path}.md`;
   return (
-    <p className="page-actions">
+    <p className="page-actions cluster fine">
       <button type="button" aria-live="polite" data-copy-file={file}>
         Copy page
       </button>

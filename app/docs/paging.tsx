@@ -15,14 +15,14 @@ export function Paging({ label, pages, current }: PagingProps): ReactNode {
   return (
     <nav className="paging" aria-label={label}>
       {previous !== undefined && (
-        <SiteLink to={previous.to} className="paging-previous">
-          <span>Previous</span>
+        <SiteLink to={previous.to}>
+          <span className="figure fine">Previous</span>
           {previous.label}
         </SiteLink>
       )}
       {next !== undefined && (
         <SiteLink to={next.to} className="paging-next">
-          <span>Next</span>
+          <span className="figure fine">Next</span>
           {next.label}
         </SiteLink>
       )}

@@ -12,7 +12,7 @@ interface TocProps {
 export function Toc({ toc, kind }: TocProps): ReactNode {
   if (toc.length === 0) return null;
   const list = (
-    <ul>
+    <ul className="note">
       {toc.map(({ id, text, depth }) => (
         <li key={id} data-depth={depth}>
           <a href={`#${id}`}>{text}</a>
@@ -23,7 +23,7 @@ export function Toc({ toc, kind }: TocProps): ReactNode {
   if (kind === "inline") {
     return (
       <details className="toc-inline">
-        <summary>On this page</summary>
+        <summary className="note">On this page</summary>
         {list}
       </details>
     );

@@ -13,7 +13,7 @@ export function ProofSummary({ data = proof }: ProofProps): ReactNode {
   const { summary, commit, madeAt, took, machine, command } = data;
   return (
     <div className="proof">
-      <dl className="proof-summary">
+      <dl className="proof-summary fine">
         {summary.map(([label, amount]) => (
           <div key={label}>
             <dt>{label}</dt>
@@ -21,7 +21,7 @@ export function ProofSummary({ data = proof }: ProofProps): ReactNode {
           </div>
         ))}
       </dl>
-      <p className="proof-source">
+      <p className="caption">
         Commit <code>{commit}</code>, {madeAt}, in {took}: <code>{command}</code>. {machine}.
       </p>
     </div>
@@ -37,13 +37,13 @@ export function ProofMethod({ name, data = proof }: ProofMethodProps): ReactNode
   const method = data.methods[name];
   if (method === undefined) {
     return (
-      <p className="proof-none">
+      <p className="aside">
         Not measured yet. <code>bun run proof</code> makes the figures.
       </p>
     );
   }
   const { verdict, run, lines, skipped } = method;
-  if (skipped !== null) return <p className="proof-none">Skipped in this run: {skipped}.</p>;
+  if (skipped !== null) return <p className="aside">Skipped in this run: {skipped}.</p>;
   return (
     <table className="proof-ledger">
       <thead>
@@ -66,7 +66,7 @@ export function ProofMethod({ name, data = proof }: ProofMethodProps): ReactNode
 
 export function PlantedBugs({ data = proof }: ProofProps): ReactNode {
   return (
-    <dl className="proof-planted">
+    <dl className="proof-planted rows">
       {data.planted.map(([worlds, names]) => (
         <div key={worlds}>
           <dt>{worlds}</dt>
@@ -91,7 +91,7 @@ export function FaultsFound(): ReactNode {
           <p>
             <b>{what}</b> {effect}
           </p>
-          <p className="proof-fault-facts">
+          <p className="note">
             Found by {by}: <code>{shownBy}</code>. Kept away by <code>{test.file}</code>.
           </p>
         </li>

@@ -30,8 +30,8 @@ export function Operation({ operation }: OperationProps): ReactNode {
       <header className="docs-head">
         <p className="eyebrow">{`API, ${tags[0]}`}</p>
         <h1>{summary}</h1>
-        <p className="operation-path">{callOf(operation)}</p>
-        <p className="operation-role">
+        <p className="operation-path figure">{callOf(operation)}</p>
+        <p className="fine">
           {"Where keys are asked for: "}
           <a href="/docs/configuration#roles">{roleText(operation)}</a>.
         </p>
@@ -92,7 +92,7 @@ function Request({ operation }: OperationProps): ReactNode {
       <h2 id="request">Request</h2>
       <FieldList fields={[...fieldsOf(mediaOf(requestBody).schema ?? {}), ...headers]} />
       {!isBoundCommon && (
-        <p className="operation-note">
+        <p className="caption">
           <Markdown text={requestBody.description ?? ""} isInline />
         </p>
       )}
@@ -112,13 +112,17 @@ function Replies({ responses }: Pick<PlacedOperation, "responses">): ReactNode {
             <dt>{code}</dt>
             <dd>
               <Markdown text={reply.description} isInline />
-              {code === "200" ? <Success reply={reply} /> : <pre>{compactText(reply)}</pre>}
+              {code === "200" ? (
+                <Success reply={reply} />
+              ) : (
+                <pre className="fine">{compactText(reply)}</pre>
+              )}
             </dd>
           </Fragment>
         ))}
       </dl>
       {common.length > 0 && (
-        <p className="operation-note">
+        <p className="caption">
           {`${common.join(", ")}: as in `}
           <a href="/api#common-replies">Replies of all operations</a>.
         </p>

@@ -26,7 +26,7 @@ export function Overview(): ReactNode {
       <header className="docs-head">
         <h1>{info.title}</h1>
         <p className="lead">{info.summary}</p>
-        <p className="page-actions">
+        <p className="page-actions cluster fine">
           <a href="/openapi.json">OpenAPI document</a>
           <a href="/holdfast.proto">Protocol Buffers</a>
           <a href="/api.md">View as Markdown</a>
@@ -59,7 +59,7 @@ function Operations(): ReactNode {
           <dl className="operations">
             {operations.map((operation) => (
               <Fragment key={operation.operationId}>
-                <dt id={`tag/${name.toLowerCase()}/${operation.operationId}`}>
+                <dt className="cluster" id={`tag/${name.toLowerCase()}/${operation.operationId}`}>
                   <a id={operation.operationId} href={operationPath(operation)}>
                     {operation.summary}
                   </a>{" "}
@@ -89,7 +89,7 @@ function Appendix(): ReactNode {
             <dt>{code}</dt>
             <dd>
               {meaningOf(code)}
-              <pre>{compactText(reply)}</pre>
+              <pre className="fine">{compactText(reply)}</pre>
             </dd>
           </Fragment>
         ))}
@@ -110,11 +110,11 @@ function Appendix(): ReactNode {
         The regular expressions that texts have to match. Bounds, and days that no calendar has, are
         checked besides.
       </p>
-      <dl className="fields forms">
+      <dl className="fields">
         {formNames.map((name) => (
           <Fragment key={name}>
             <dt id={`form-${name}`}>{formText(name)}</dt>
-            <dd>{forms[name]}</dd>
+            <dd className="figure">{forms[name]}</dd>
           </Fragment>
         ))}
       </dl>

@@ -13,7 +13,9 @@ export default function BlogArchive(): ReactNode {
           <ul>
             {ofYear.map((post) => (
               <li key={post.slug}>
-                <time dateTime={post.date}>{dateText(post.date).replace(/, \d+$/, "")}</time>
+                <time className="figure fine" dateTime={post.date}>
+                  {dateText(post.date).replace(/, \d+$/, "")}
+                </time>
                 <SiteLink to={postPath(post)}>{post.title}</SiteLink>
               </li>
             ))}

@@ -7,13 +7,13 @@ import { SiteLink } from "../shell/site-link.tsx";
 export default function BlogAuthors(): ReactNode {
   return (
     <BlogPage title="Authors" description="Who writes here." eyebrow="Blog">
-      <ul className="people">
+      <ul className="people rows">
         {authors.map(({ name, title, role }) => (
           <li key={name}>
             <h2>
               <SiteLink to={authorPath(name)}>{title}</SiteLink>
             </h2>
-            <p>{role}</p>
+            <p className="aside">{role}</p>
             <SiteLink to={authorArticlesPath(name)}>
               {articlesText(posts.filter((post) => post.authors.includes(name)).length)}
             </SiteLink>

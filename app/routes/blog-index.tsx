@@ -10,7 +10,7 @@ const { title, description, path, feeds } = siteConfig.blog;
 export default function BlogIndex(): ReactNode {
   return (
     <BlogPage title={title} description={description}>
-      <ul className="blog-ways">
+      <ul className="cluster note">
         <li>
           <SiteLink to={`${path}/archive`}>Archive</SiteLink>
         </li>

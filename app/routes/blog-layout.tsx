@@ -19,7 +19,7 @@ export default function BlogLayout(): ReactNode {
   const pages = posts.map((each) => ({ label: each.title, to: postPath(each) })).toReversed();
   return (
     <BlogFrame aside={toc.length === 0 ? undefined : <Toc toc={toc} kind="side" />}>
-      <article className="post">
+      <article>
         <PageMeta title={post.title} description={post.description} path={path} kind="article" />
         <header className="docs-head">
           <PostFacts post={post} />
@@ -32,7 +32,7 @@ export default function BlogLayout(): ReactNode {
         <div className="prose">
           <Outlet />
         </div>
-        <footer className="docs-foot">
+        <footer className="docs-foot note cluster">
           <PostTags post={post} />
         </footer>
         <Paging label="Articles" pages={pages} current={path} />

@@ -7,14 +7,14 @@ import { SiteLink } from "../shell/site-link.tsx";
 export default function BlogTags(): ReactNode {
   return (
     <BlogPage title="Tags" description="Articles by subject." eyebrow="Blog">
-      <ul className="tag-index">
+      <ul className="tag-index rows">
         {tags.map(({ name, label, description }) => (
           <li key={name}>
             <SiteLink to={tagPath(name)}>{label}</SiteLink>
-            <span className="figure">
+            <span className="figure fine">
               {articlesText(posts.filter((post) => post.tags.includes(name)).length)}
             </span>
-            <p>{description}</p>
+            <p className="aside">{description}</p>
           </li>
         ))}
       </ul>

@@ -21,7 +21,7 @@ export default function DocsLayout(): ReactNode {
     to: `${version.path}/${doc.slug}`,
   }));
   return (
-    <div className="docs">
+    <div className="docs docs-beside">
       <PageMeta {...frontmatter} path={path} kind="article" />
       <div className="docs-sidebar">
         <nav aria-label="Docs">
@@ -40,7 +40,7 @@ export default function DocsLayout(): ReactNode {
           <div className="prose">
             <Outlet />
           </div>
-          <footer className="docs-foot">
+          <footer className="docs-foot note cluster">
             {siteConfig.editUrl !== null && (
               <a href={`${siteConfig.editUrl}/${source}`} rel="noopener">
                 Edit this page

@@ -15,7 +15,7 @@ export default function HomePage(): ReactNode {
   return (
     <main id="main" tabIndex={-1}>
       <PageMeta title={siteConfig.title} description={siteConfig.description} path="/" />
-      <div className="home">
+      <div className="home frame">
         <Hero />
         <Start />
         <Speed />
@@ -32,11 +32,11 @@ function Hero(): ReactNode {
         A <b>200</b> is a proof.
       </h1>
       <div>
-        <p>
+        <p className="lead">
           Holdfast is a durable message queue over plain HTTP. What a 200 confirms is on disk,
           exactly one holder can finish an item, and the server can say where every item is.
         </p>
-        <p className="home-hero-actions">
+        <p className="home-hero-actions cluster">
           <a className="button" href="#start">
             Start in one paste
           </a>
@@ -53,7 +53,7 @@ function Start(): ReactNode {
     <section className="home-section home-start" aria-labelledby="start">
       <div>
         <h2 id="start">From nothing to a completed item</h2>
-        <p>
+        <p className="aside">
           Every call is a POST with a JSON body: there is nothing to install in your program.{" "}
           <SiteLink to="/docs/quick-start">The quick start</SiteLink> goes on from here, with
           retries, a lapsed lease and the dead queue;{" "}
@@ -84,7 +84,7 @@ function Speed(): ReactNode {
   return (
     <section className="home-section" aria-labelledby="speed">
       <h2 id="speed">What the proof costs</h2>
-      <p>
+      <p className="aside">
         Every item is synced before its 200.{" "}
         <SiteLink to="/blog/long-blog-post">How a sync is shared</SiteLink> has the other queues
         too, and where Holdfast loses.
@@ -98,7 +98,7 @@ function Lacks(): ReactNode {
   return (
     <section className="home-section" aria-labelledby="comparison">
       <h2 id="comparison">What it lacks</h2>
-      <p>
+      <p className="aside">
         One node does the work; others can only <SiteLink to="/docs/nodes">stand by</SiteLink>, and
         only on PostgreSQL. There are no priorities and no recurring items.{" "}
         <SiteLink to="/docs/status#what-is-not-there">What is not there</SiteLink> has the whole

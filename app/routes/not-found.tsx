@@ -5,7 +5,7 @@ import { SiteLink } from "../shell/site-link.tsx";
 /** Rendered once, at /404, and served for every address that is none. */
 export default function NotFound(): ReactNode {
   return (
-    <main id="main" tabIndex={-1} className="not-found">
+    <main id="main" tabIndex={-1} className="not-found frame">
       <PageMeta
         title="Page not found"
         description="There is no page at this address."
@@ -19,7 +19,7 @@ export default function NotFound(): ReactNode {
       <p className="eyebrow">404</p>
       <h1>Nothing is held here.</h1>
       <p className="lead">There is no page at this address. It may have moved, or never was.</p>
-      <ul>
+      <ul className="cluster">
         <li>
           <SiteLink to="/docs/intro">Read the documentation</SiteLink>
         </li>

@@ -10,7 +10,7 @@ export function SearchDialogFrame(): ReactNode {
     <>
       <dialog id="search" className="search" aria-label="Search" data-search="">
         <div className="search-panel">
-          <div className="search-head">
+          <div className="search-head bar">
             <Icon name="search" />
             <input
               type="text"
@@ -29,7 +29,7 @@ export function SearchDialogFrame(): ReactNode {
               </button>
             </form>
           </div>
-          <p className="search-state" role="status">
+          <p className="search-state fine" role="status">
             Type to search.
           </p>
           <div role="listbox" id="search-results" className="search-results" aria-label="Results" />

@@ -13,7 +13,7 @@ export function Drawer(): ReactNode {
   const section = sectionMenu(usePathname());
   return (
     <dialog className="drawer" id={drawerId} popover="auto" aria-label="Menu">
-      <div className="drawer-head">
+      <div className="drawer-head bar">
         <Logo />
         <button
           type="button"
@@ -27,7 +27,7 @@ export function Drawer(): ReactNode {
       </div>
       {section !== null && (
         <nav className="drawer-section" aria-label="Section">
-          <button type="button" className="drawer-back">
+          <button type="button" className="drawer-back bar note">
             <Icon name="back" />
             Back to main menu
           </button>

@@ -7,10 +7,10 @@ import { SiteLink } from "./site-link.tsx";
 export function Footer({ config = siteConfig.footer }: { config?: FooterConfig }): ReactNode {
   return (
     <footer className={`footer footer-${config.style}`} id="site-footer">
-      <div className="footer-inner">
+      <div className="footer-inner frame">
         <div className="footer-brand">
           <FooterLogo config={config} />
-          <p>{siteConfig.tagline}.</p>
+          <p className="note">{siteConfig.tagline}.</p>
         </div>
         <FooterLinks links={config.links} />
         <p className="footer-copyright">{config.copyright}</p>

@@ -55,30 +55,20 @@ export interface NavList {
 /** `null`: nothing at this address. */
 export type NavView = NavLink | NavHtml | NavList | "search" | null;
 
-class NavbarItemError extends Error {
-  override readonly name = "NavbarItemError";
-}
-
-/** An error of an item, told with the item's configuration, once. */
-function itemError(item: NavbarItem, cause: unknown): NavbarItemError {
-  if (cause instanceof NavbarItemError) return cause;
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new NavbarItemError(
-    `a navbar item failed to render; ${reason}; check this item of navbar.items in site-config.ts: ${JSON.stringify(item)}`,
-    { cause },
-  );
-}
-
-export function viewOf(item: DropdownEntry, pathname: string): NavLink | NavHtml;
-export function viewOf(item: NavbarItem, pathname: string): NavView;
 export function viewOf(item: NavbarItem, pathname: string): NavView {
   try {
     return view(item, { pathname, version: versionAt(pathname, versions) });
-  } catch (error) {
-    throw itemError(item, error);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(
+      `a navbar item failed to render; ${reason}; check this item of navbar.items in site-config.ts: ${JSON.stringify(item)}`,
+      { cause },
+    );
   }
 }
 
+function view(item: DropdownEntry, place: Place): NavLink | NavHtml;
+function view(item: NavbarItem, place: Place): NavView;
 function view(item: NavbarItem, place: Place): NavView {
   const { pathname, version } = place;
   const isInDocs = placeOf(pathname, versions) !== null;
@@ -91,7 +81,7 @@ function view(item: NavbarItem, place: Place): NavView {
     case "default":
       return linkOf(item, pathname);
     case "dropdown":
-      return dropdownOf(item, pathname);
+      return dropdownOf(item, place);
     case "localeDropdown":
       return listOf(
         { ...item, label: labelOf(i18n.defaultLocale) },
@@ -126,12 +116,11 @@ function linkOf(item: LinkItem, pathname: string): NavLink {
   return { label, to, isActive: isActiveAt(item, pathname), className };
 }
 
-function dropdownOf(item: DropdownItem, pathname: string): NavList {
+function dropdownOf(item: DropdownItem, place: Place): NavList {
   const { label, to, items } = item;
-  const own = to === undefined ? [] : [linkOf({ label, to }, pathname)];
-  const entries = [...own, ...items.map((entry) => viewOf(entry, pathname))];
-  const list = listOf(item, label, entries);
-  return { ...list, isActive: list.isActive || isActiveAt(item, pathname) };
+  const own = to === undefined ? [] : [linkOf({ label, to }, place.pathname)];
+  const list = listOf(item, label, [...own, ...items.map((entry) => view(entry, place))]);
+  return { ...list, isActive: list.isActive || isActiveAt(item, place.pathname) };
 }
 
 function listOf(

@@ -18,16 +18,16 @@ const right = items.filter(({ position }) => position !== "left");
 export function Navbar(): ReactNode {
   return (
     <header className="navbar" data-hides={hideOnScroll ? "" : undefined} data-shown="true">
-      <nav className="navbar-inner" aria-label="Main">
-        <SiteLink to="/" className="navbar-brand">
+      <nav className="navbar-inner frame bar" aria-label="Main">
+        <SiteLink to="/" className="navbar-brand bar">
           <Logo />
         </SiteLink>
-        <ul className="navbar-items">
+        <ul className="navbar-items note">
           {left.map((item) => (
             <BarItem key={keyOf(item)} item={item} />
           ))}
         </ul>
-        <ul className="navbar-items navbar-right">
+        <ul className="navbar-items navbar-right note">
           {right.map((item) => (
             <BarItem key={keyOf(item)} item={item} />
           ))}

@@ -16,7 +16,7 @@ export function SectionMenu({ groups, current }: SectionMenuProps): ReactNode {
   return groups.map(({ label, links }) => (
     <section key={label} className="menu-group">
       {label !== "" && <h2>{label}</h2>}
-      <ul className="menu">
+      <ul className="menu note">
         {links.map((link) => (
           <li key={link.to}>
             <SiteLink to={link.to} aria-current={link.to === current ? "page" : undefined}>

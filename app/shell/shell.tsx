@@ -28,7 +28,7 @@ export function Shell({ children }: { readonly children: ReactNode }): ReactNode
 /** Told when code of the page cannot be had. */
 function FailureNotice(): ReactNode {
   return (
-    <div className="chunk-failure" id={failureId} role="alert" hidden>
+    <div className="chunk-failure cluster" id={failureId} role="alert" hidden>
       <p>The code of this page could not be loaded.</p>
       {/* biome-ignore lint/a11y/useValidAnchor: the empty address is the page's own */}
       <a className="button" href="">

@@ -11,7 +11,7 @@ export function LeaseSimulator(): ReactNode {
   const { consumers, completed, dead, log } = simulation;
   return (
     <section className="sim" ref={frame} aria-label="Lease simulator">
-      <header className="sim-head">
+      <header className="sim-head cluster">
         <p>
           Stall or crash a worker: its lease lapses, and the item comes back under a new id. The
           rules are the server's own, <code>engine/lifecycle.ts</code>, run in this page.
@@ -26,8 +26,8 @@ export function LeaseSimulator(): ReactNode {
       </div>
       <div className="sim-foot">
         <div className="sim-ends">
-          <Tray name="completed" kind="done" labels={completed} />
-          <Tray name="dead queue" kind="dead" labels={dead.map(({ label }) => label)} />
+          <Tray name="completed" labels={completed} />
+          <Tray name="dead queue" labels={dead.map(({ label }) => label)} />
         </div>
         <Rules {...controls} />
         <EventLog log={log} />
@@ -70,9 +70,9 @@ function Rules({ simulation, send, isReady, speed, setSpeed }: SimulationControl
   const seconds = leaseTimeoutMs / 1_000;
   return (
     <fieldset className="sim-rules" disabled={!isReady}>
-      <legend>rules of the queue</legend>
+      <legend className="figure fine">rules of the queue</legend>
       <label>
-        <span>lease_timeout</span>
+        <span className="figure">lease_timeout</span>
         <input
           type="range"
           min={1}
@@ -83,7 +83,7 @@ function Rules({ simulation, send, isReady, speed, setSpeed }: SimulationControl
             send({ kind: "settings", settings: { leaseTimeoutMs: Number(value) * 1_000 } })
           }
         />
-        <b>{seconds}s</b>
+        <b className="figure">{seconds}s</b>
       </label>
       <Choice
         name="max_attempts"
@@ -119,7 +119,7 @@ interface ChoiceProps {
 function Choice({ name, options, value, choose }: ChoiceProps): ReactNode {
   return (
     <label>
-      <span>{name}</span>
+      <span className="figure">{name}</span>
       <select value={value} onChange={(event) => choose(Number(event.currentTarget.value))}>
         {options.map(([option, label]) => (
           <option key={option} value={option}>

@@ -2,26 +2,8 @@
 // Pure; time passes only by `tick`, so the same events come to the same state.
 
 import { expire as expireFate, hasExpired, lapse } from "../../engine/lifecycle.ts";
-import {
-  ask,
-  type Consumer,
-  change,
-  complete,
-  crash,
-  dealt,
-  find,
-  follow,
-  giveBack,
-  leave,
-  note,
-  produce,
-  release,
-  resume,
-  rulesOf,
-  type Settings,
-  type SimItem,
-  type Simulation,
-} from "./queue.ts";
+import type { Consumer, Settings, SimItem, Simulation } from "./queue.ts";
+import * as queue from "./queue.ts";
 
 type ConsumerVerb = "lease" | "complete" | "retry" | "stall" | "resume" | "crash" | "restart";
 
@@ -72,21 +54,21 @@ function begin(): Simulation {
 export function step(state: Simulation, event: SimEvent): Simulation {
   switch (event.kind) {
     case "produce":
-      return dealt(produce(state, event.count));
+      return queue.dealt(queue.produce(state, event.count));
     case "lease":
-      return dealt(ask(state, event.consumer));
+      return queue.dealt(queue.ask(state, event.consumer));
     case "complete":
-      return complete(state, event.consumer);
+      return queue.complete(state, event.consumer);
     case "retry":
-      return dealt(giveBack(state, event.consumer));
+      return queue.dealt(queue.giveBack(state, event.consumer));
     case "stall":
-      return leave(change(state, event.consumer, { mode: "stalled" }), event.consumer);
+      return queue.leave(queue.change(state, event.consumer, { mode: "stalled" }), event.consumer);
     case "resume":
-      return resume(state, event.consumer);
+      return queue.resume(state, event.consumer);
     case "crash":
-      return crash(state, event.consumer);
+      return queue.crash(state, event.consumer);
     case "restart":
-      return change(state, event.consumer, { mode: "up", idleSince: state.now });
+      return queue.change(state, event.consumer, { mode: "up", idleSince: state.now });
     case "settings":
       return { ...state, settings: { ...state.settings, ...event.settings } };
     case "automatic":
@@ -104,8 +86,8 @@ function advance(from: Simulation, to: number): Simulation {
   for (;;) {
     const next = nextInstant(state);
     if (next > to) return { ...state, now: to };
-    const swept = dealt(sweep({ ...state, now: Math.max(state.now, next) }));
-    state = dealt(act(swept));
+    const swept = queue.dealt(sweep({ ...state, now: Math.max(state.now, next) }));
+    state = queue.dealt(act(swept));
   }
 }
 
@@ -135,44 +117,44 @@ function sweep(state: Simulation): Simulation {
   const lapsed = state.holds.filter(({ leaseDeadline }) => leaseDeadline <= now);
   const expired = state.ready.filter((item) => hasExpired(item, now));
   const swept = lapsed.reduce((before, hold) => {
-    const told = note(release(before, hold), {
+    const told = queue.note(queue.release(before, hold), {
       who: "queue",
       code: null,
       text: `the lease on ${hold.item.label} (id ${hold.item.id}) lapsed`,
     });
-    return follow(told, hold.item, lapse(hold.item, rulesOf(state), now));
+    return queue.follow(told, hold.item, lapse(hold.item, queue.rulesOf(state), now));
   }, state);
   return expired.reduce(expire, swept);
 }
 
 function expire(state: Simulation, item: SimItem): Simulation {
   const ready = state.ready.filter((other) => other !== item);
-  return follow({ ...state, ready }, item, expireFate(item));
+  return queue.follow({ ...state, ready }, item, expireFate(item));
 }
 
 /** What happens by itself at this instant: work is completed, 454 heard, items come, leases are asked for. */
 function act(state: Simulation): Simulation {
   let acted = state;
   for (const { name } of state.consumers) {
-    const consumer = find(acted, name);
+    const consumer = queue.find(acted, name);
     if (consumer === undefined) continue;
     if (consumer.waitsUntil !== null && consumer.waitsUntil <= state.now) {
-      acted = note(leave(acted, name), {
+      acted = queue.note(queue.leave(acted, name), {
         who: `${name} lease`,
         code: 454,
         text: "nothing came in time; ask again",
       });
     }
     if (state.automatic && consumer.work !== null && consumer.work.doneAt <= state.now) {
-      acted = complete(acted, name);
+      acted = queue.complete(acted, name);
     }
   }
   if (!state.automatic) return acted;
   if (state.arrivesAt <= state.now) {
     acted = { ...acted, arrivesAt: state.now + arrivalMs };
-    if (acted.ready.length < arrivalsReadyMax) acted = produce(acted, 1);
+    if (acted.ready.length < arrivalsReadyMax) acted = queue.produce(acted, 1);
   }
   return idle(acted)
     .filter(({ idleSince }) => idleSince + pauseMs <= state.now)
-    .reduce((before, { name }) => ask(before, name), acted);
+    .reduce((before, { name }) => queue.ask(before, name), acted);
 }

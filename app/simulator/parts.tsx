@@ -19,10 +19,11 @@ export function Partition({ simulation }: { readonly simulation: Simulation }): 
   const { ready, holds, now } = simulation;
   const placed = partitionOf(simulation);
   // By place and not by item: what is drawn changes, and nothing in the page is moved.
-  const places = Array.from({ length: Math.max(placesDrawn, placed.length) }, (_, at) => at);
+  const length = Math.max(placesDrawn, placed.length);
+  const places = Array.from({ length }, (_, at) => placed[at]);
   return (
     <div className="sim-partition">
-      <p className="sim-eyebrow">
+      <p className="cluster figure fine">
         <span>orders, partition 0</span>
         <span>
           {placed.length === 0
@@ -32,14 +33,13 @@ export function Partition({ simulation }: { readonly simulation: Simulation }): 
         <output aria-label="Time in the model">{(now / 1_000).toFixed(1)} s</output>
       </p>
       <ol className="sim-row">
-        {places.map((at) => {
-          const taken = placed[at];
-          return taken === undefined ? (
+        {places.map((taken, at) =>
+          taken === undefined ? (
             <li className="sim-place" key={at} aria-hidden="true" />
           ) : (
             <Cell key={at} {...taken} now={now} />
-          );
-        })}
+          ),
+        )}
       </ol>
     </div>
   );
@@ -130,14 +130,13 @@ export function ConsumerPanel(props: ConsumerPanelProps): ReactNode {
 
 interface TrayProps {
   readonly name: string;
-  readonly kind: "done" | "dead";
   readonly labels: readonly string[];
 }
 
-export function Tray({ name, kind, labels }: TrayProps): ReactNode {
+export function Tray({ name, labels }: TrayProps): ReactNode {
   return (
-    <div className={`sim-tray sim-tray-${kind}`}>
-      <p className="sim-eyebrow">
+    <div>
+      <p className="cluster figure fine">
         <span>{name}</span>
         <span>{labels.length}</span>
       </p>
@@ -153,15 +152,15 @@ export function Tray({ name, kind, labels }: TrayProps): ReactNode {
 export function EventLog({ log }: { readonly log: readonly LogLine[] }): ReactNode {
   return (
     <section className="sim-log" aria-label="What happened, the newest first">
-      <p className="sim-eyebrow">what the server answers</p>
+      <p className="figure fine">what the server answers</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
-      <ol tabIndex={0}>
+      <ol className="fine" tabIndex={0}>
         {/* A row stays in its place; its text is made anew, so that none of it moves. */}
         {log.map(({ number, at, who, code, text }, row) => (
           <li key={row}>
             <Fragment key={number}>
-              <time>{(at / 1_000).toFixed(1)}</time>
-              <span className={`sim-code-${code ?? "none"}`}>{code ?? "·"}</span>
+              <time className="figure">{(at / 1_000).toFixed(1)}</time>
+              <span className={`figure sim-code-${code ?? "none"}`}>{code ?? "·"}</span>
               <span>
                 <b>{who}</b> {text}
               </span>

@@ -47,10 +47,6 @@ export interface LogLine {
   readonly text: string;
 }
 
-export interface DeadItem extends SimItem {
-  readonly death: "failed" | "expired" | "rejected";
-}
-
 export interface Simulation {
   readonly now: number;
   readonly settings: Settings;
@@ -64,7 +60,7 @@ export interface Simulation {
   /** In the order of their numbers. */
   readonly ready: readonly SimItem[];
   readonly holds: readonly Hold[];
-  readonly dead: readonly DeadItem[];
+  readonly dead: readonly (SimItem & { readonly death: "failed" | "expired" | "rejected" })[];
   readonly consumers: readonly Consumer[];
   /** Names of consumers whose lease waits, in the order in which they asked. */
   readonly line: readonly string[];
@@ -221,11 +217,7 @@ export function resume(state: Simulation, name: string): Simulation {
   return consumer.work === null ? woken : complete(woken, name);
 }
 
-export function rulesOf({ settings }: Simulation): {
-  leaseTimeoutMs: number;
-  expireTimeoutMs: number;
-  maxAttempts: number;
-} {
+export function rulesOf({ settings }: Simulation) {
   return { ...settings, expireTimeoutMs };
 }
 

@@ -1,6 +1,6 @@
 // The clock of the simulator: ticks while it plays, is on screen and is not hidden.
 
-import { type RefObject, useEffect, useReducer, useRef, useState } from "react";
+import { useEffect, useReducer, useRef, useState } from "react";
 import { initialSimulation, type SimEvent, step } from "./model.ts";
 import type { Simulation } from "./queue.ts";
 
@@ -29,22 +29,14 @@ function tell(before: Told, event: SimEvent): Told {
   };
 }
 
-export interface SimulationControls extends Told {
-  readonly send: (event: SimEvent) => void;
-  /** Before that its buttons do nothing. */
-  readonly isReady: boolean;
-  readonly isPlaying: boolean;
-  readonly setPlaying: (playing: boolean) => void;
-  readonly speed: Speed;
-  readonly setSpeed: (speed: Speed) => void;
-  readonly frame: RefObject<HTMLElement | null>;
-}
+export type SimulationControls = ReturnType<typeof useSimulation>;
 
-export function useSimulation(): SimulationControls {
+export function useSimulation() {
   const [{ simulation, said }, send] = useReducer(tell, {
     simulation: initialSimulation,
     said: "",
   });
+  /** Before that its buttons do nothing. */
   const [isReady, setReady] = useState(false);
   const [isPlaying, setPlaying] = useState(false);
   const [isVisible, setVisible] = useState(false);

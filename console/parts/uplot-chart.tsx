@@ -66,8 +66,12 @@ interface Drawn {
 }
 
 function optionsOf({ element, lines, isBetween, told, tell }: Drawn): uPlot.Options {
-  const paint = (name: string) => getComputedStyle(element).getPropertyValue(name).trim();
-  const font = `11px ${paint("--font-mono")}`;
+  // A canvas knows no `light-dark()`: it is given the colour that an element would have.
+  const paint = (name: string) => {
+    element.style.color = `var(${name})`;
+    return getComputedStyle(element).color;
+  };
+  const font = `11px ${getComputedStyle(element).getPropertyValue("--font-mono")}`;
   const axis = { stroke: () => paint("--text-muted"), font, ticks: { show: false } };
   const grid = { stroke: () => paint("--line"), width: 1 };
   return {
