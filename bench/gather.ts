@@ -1,6 +1,7 @@
 // What it gains that the client gathers: tasks that each produce, or handle, one item at a time, on
 // Node and on Bun. Beside it the same client without gathering, and two clients of Redis, synced
-// before each answer: ioredis, which pipelines what is asked for together, and BullMQ.
+// before each answer: ioredis, which pipelines what is asked for together, and BullMQ. What any queue
+// behind this client could do is the floor: HTTP and one sync a call, in the thread that answers.
 
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +10,7 @@ import { bullmqPackages } from "./peers/bullmq.ts";
 import { npmPackages, run } from "./peers/install.ts";
 import { installRedis, startRedis } from "./peers/redis-server.ts";
 import type { Figures, RunOptions } from "./run-cell.ts";
-import { startServer } from "./server-process.ts";
+import { startListening, startServer } from "./server-process.ts";
 
 const program = "one-by-one.mjs";
 /** Node compiles what it calls once per call of the server only after a while. */
@@ -20,6 +21,7 @@ const backlogOf: Readonly<Record<Side, number>> = {
   alone: 40_000,
   ioredis: 100_000,
   bullmq: 20_000,
+  floor: 0,
 };
 
 /** Items per second by runtime, phase and side, and how the first side compares with the others. */
@@ -30,23 +32,26 @@ export async function gather(tasks: number, { directory }: RunOptions): Promise<
   const data = join(folder, "data");
   mkdirSync(data);
   const redis = await startRedis(folder);
-  const server = await startServer({ data, flags: ["--log-level", "error"] }).catch(
-    async (cause: unknown) => {
-      await redis.stop();
-      throw cause;
-    },
-  );
+  const starting = [
+    startServer({ data, flags: ["--log-level", "error"] }),
+    startListening([join(import.meta.dir, "floor-server.ts"), "100", join(folder, "floor")]),
+  ] as const;
+  const [server, floor] = await Promise.all(starting).catch(async (cause: unknown) => {
+    await redis.stop();
+    throw cause;
+  });
   const portOf: Readonly<Record<Side, number>> = {
     gathered: server.port,
     alone: server.port,
     ioredis: redis.port,
     bullmq: redis.port,
+    floor: floor.port,
   };
   const figures: Figures = {};
   try {
     for (const [runtime, path] of runtimes()) {
       for (const phase of phases) {
-        for (const side of sides) {
+        for (const side of sides.filter((one) => one !== "floor" || phase === "produce")) {
           const of = `${runtime}.${phase}.${side}`;
           const place = { port: portOf[side], queue: of, backlog: backlogOf[side] };
           const one = { side, phase, tasks, ...place, ...times };
@@ -61,6 +66,7 @@ export async function gather(tasks: number, { directory }: RunOptions): Promise<
   } finally {
     await redis.stop();
     await server.stop();
+    await floor.stop("SIGKILL");
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -68,8 +74,9 @@ export async function gather(tasks: number, { directory }: RunOptions): Promise<
 function addRatios(figures: Figures, of: string): void {
   const [first, ...others] = sides;
   for (const other of others) {
-    figures[`${of}.over.${other}`] =
-      (figures[`${of}.${first}`] ?? 0) / (figures[`${of}.${other}`] ?? 1);
+    const rate = figures[`${of}.${other}`];
+    if (rate !== undefined)
+      figures[`${of}.over.${other}`] = (figures[`${of}.${first}`] ?? 0) / rate;
   }
 }
 

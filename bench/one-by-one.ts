@@ -4,7 +4,8 @@
 
 import { createClient } from "../client/client.ts";
 
-export const sides = ["gathered", "alone", "ioredis", "bullmq"] as const;
+/** `floor`: the gathering client before HTTP and one sync a call (floor W), which can only produce. */
+export const sides = ["gathered", "alone", "ioredis", "bullmq", "floor"] as const;
 export type Side = (typeof sides)[number];
 export const phases = ["produce", "handle"] as const;
 
@@ -45,11 +46,11 @@ function repeatedly(tasks: number, once: (task: number) => Promise<unknown>): vo
 
 async function ofHoldfast({ side, port, queue: name }: OneByOne): Promise<Queue> {
   const url = `http://127.0.0.1:${port}`;
-  const isGathered = side === "gathered";
+  const isGathered = side !== "alone";
   // Alone it is what it was before it gathered: nothing bounded its calls.
   const before = { gather: false, connectionsMax: 4_096 };
   const queue = createClient({ url, ...(isGathered ? {} : before) }).queue(name);
-  await queue.ensure({ lease_timeout: "10m", expire_timeout: "24h" });
+  if (side !== "floor") await queue.ensure({ lease_timeout: "10m", expire_timeout: "24h" });
   return {
     produce: (text) => queue.produce(text),
     produceMany: (texts) => queue.produce(texts),
@@ -155,6 +156,7 @@ const open: Readonly<Record<Side, (run: OneByOne) => Promise<Queue>>> = {
   alone: ofHoldfast,
   ioredis: ofRedis,
   bullmq: ofBull,
+  floor: ofHoldfast,
 };
 
 async function start(queue: Queue, { phase, tasks, backlog }: OneByOne): Promise<() => number> {

@@ -304,11 +304,16 @@ function gatherText(): string {
         const over = (side: string): string =>
           of(`over.${side}`).toFixed(side === "bullmq" ? 1 : 2);
         const others = ["alone", "ioredis", "bullmq"].map(over);
-        return [tasks, runtime, phase, rate(of("gathered")), ...others];
+        const most = (["ioredis", "bullmq"] as const).map((side) =>
+          phase === "produce" ? (of("floor") / of(side)).toFixed(side === "bullmq" ? 1 : 2) : "",
+        );
+        return [tasks, runtime, phase, rate(of("gathered")), ...others, ...most];
       }),
     );
   });
-  const head = ["tasks", "runtime", "each", "items/s", "over alone", "over ioredis", "over BullMQ"];
+  const over = ["over alone", "over ioredis", "over BullMQ"];
+  const floor = ["floor over ioredis", "floor over BullMQ"];
+  const head = ["tasks", "runtime", "each", "items/s", ...over, ...floor];
   return `From ${linkTo(file, "results")}:\n\n${markdownTable(head, rows)}`;
 }
 
