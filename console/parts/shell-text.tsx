@@ -11,7 +11,7 @@ export function ShellText({ label, text }: ShellTextProps): ReactNode {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keys.
     <section className="code" tabIndex={0} aria-label={label}>
-      <pre className="whole">{text}</pre>
+      <pre className="whole shell">{text}</pre>
     </section>
   );
 }

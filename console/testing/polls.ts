@@ -71,7 +71,7 @@ export function testPolls(browser: () => ConsoleBrowser): void {
     });
 
     test("a dialog stays where it is, with what is typed, marked and focused in it", async () => {
-      await using visitor = await browser().visit("about:blank");
+      await using visitor = await browser().visit(server.consoleUrl);
       const { page, errors } = visitor;
       await changeEachPoll(page);
       await page.goto(`${server.consoleUrl}?sort=ready&q=queue-`);
