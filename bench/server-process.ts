@@ -50,14 +50,17 @@ export function startServer({
   return startListening([...serve, "--port", String(port), "--data", data, ...flags], { under });
 }
 
-/** Runs a script of Bun's, `under` another program if asked; resolves once it says where it listens. */
+/**
+ * Runs a script of Bun's, `under` another program if asked; resolves once it says where it listens. It
+ * ends with this process, also where that is killed.
+ */
 export function startListening(
   script: readonly string[],
   { under = [] }: { readonly under?: readonly string[] } = {},
 ): Promise<ServerProcess> {
   // What is set already comes first, so that two values can be compared.
   const env = { ...serverEnvironment, ...process.env };
-  return startCommand([...under, process.execPath, ...script], { env });
+  return startCommand([...under, process.execPath, "--no-orphans", ...script], { env });
 }
 
 /** Runs any command that becomes a server; resolves once it says where it listens. */

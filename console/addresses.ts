@@ -10,10 +10,13 @@ export const pages = [
 /** Files that the server has for the console, below `/console`. */
 export const pagePaths = ["", "/queue", "/items", "/dead", "/shards", "/keys"] as const;
 
-type Query = Readonly<Record<string, string>>;
+type Query = Readonly<Record<string, string | readonly string[]>>;
 
 function withQuery(path: string, query: Query): string {
-  return `${path}?${new URLSearchParams(query)}`;
+  const pairs = Object.entries(query).flatMap(([name, values]) =>
+    [values].flat().map((value) => [name, value]),
+  );
+  return `${path}?${new URLSearchParams(pairs)}`;
 }
 
 export const queueAddress = (name: string) => withQuery("/queue", { name });

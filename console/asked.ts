@@ -1,7 +1,7 @@
 // A call that a page makes, and makes again every so often while somebody looks and the server
 // answers. What was had last stays while the next is asked for.
 
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { RequestOf } from "../openapi/operations.ts";
 import { ask, type CallId } from "./call.ts";
 import { useObserved } from "./observed.ts";
@@ -12,10 +12,12 @@ interface Asked {
   /** Absent: once. */
   readonly everyMs?: number;
   readonly isWanted?: boolean;
+  /** What another body was answered stands there until this one is. */
+  readonly keepsLast?: boolean;
 }
 
 export function useAsked<Id extends CallId>(id: Id, body: RequestOf<Id>, options: Asked = {}) {
-  const { everyMs = 0, isWanted = true } = options;
+  const { everyMs = 0, isWanted = true, keepsLast = false } = options;
   const { visit, asksKey } = useObserved(session);
   const isAsking = useAsksAgain() && everyMs > 0;
   return useQuery({
@@ -24,5 +26,6 @@ export function useAsked<Id extends CallId>(id: Id, body: RequestOf<Id>, options
     enabled: !asksKey && isWanted,
     retry: false,
     refetchInterval: isAsking && everyMs,
+    ...(keepsLast && { placeholderData: keepPreviousData }),
   });
 }

@@ -118,6 +118,18 @@ test("the site: no page, list or script of it names the console's files", () => 
   expect(sitePaths().filter((path) => path.startsWith("/console"))).toEqual([]);
 });
 
+test("the console tells nobody what is looked at: the site's analytics are in none of its files", () => {
+  const textsIn = (isOf: (file: string) => boolean) =>
+    listFiles(folders.site)
+      .filter((file) => file.endsWith(".js") && isOf(file))
+      .map((file) => readFileSync(join(folders.site, file), "utf8"));
+  const counts = (texts: readonly string[]) => texts.filter((text) => text.includes("openpanel"));
+  const isConsole = (file: string) => file.startsWith("console/");
+  expect(counts(textsIn((file) => !isConsole(file)))).not.toEqual([]);
+  expect(textsIn(isConsole).length).toBeGreaterThan(5);
+  expect(counts(textsIn(isConsole))).toEqual([]);
+});
+
 test("the console keeps to its budget, in which all of it is counted", () => {
   expect(existsSync(join(folders.site, "console/index.html.br"))).toBe(true);
   expect(consoleFaults(folders.site)).toEqual([]);

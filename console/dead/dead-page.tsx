@@ -10,6 +10,7 @@ import { Fault } from "../parts/refusal.tsx";
 import { DeadQueueList } from "./dead-queue-list.tsx";
 import { useDeadQueues } from "./dead-queues.ts";
 import { GroupTable } from "./group-table.tsx";
+import { NewestItems } from "./newest-items.tsx";
 import { RedrivePlan } from "./redrive-plan.tsx";
 import { TaskList } from "./task-list.tsx";
 import { type Grouping, groupings, useGroups } from "./use-groups.ts";
@@ -47,13 +48,18 @@ function DeadQueuePage({ name }: { readonly name: string }): ReactNode {
         />
       )}
       <div className={verbs === null || mayChange ? "reasons" : undefined}>
-        <GroupTable
-          name={name}
-          by={by}
-          found={found}
-          chosen={mayChange ? chosen : null}
-          onChoose={setChosen}
-        />
+        <div className="groups">
+          <GroupTable
+            name={name}
+            by={by}
+            found={found}
+            chosen={mayChange ? chosen : null}
+            onChoose={setChosen}
+          />
+          {mayChange && groups.length > 0 && (
+            <NewestItems name={name} by={by} groups={groups} isPart={found.data?.isPart ?? false} />
+          )}
+        </div>
         {mayChange && isFound && (
           <RedrivePlan key={by} name={name} by={by} groups={groups} found={found.data} />
         )}

@@ -32,7 +32,7 @@ export function GroupTable({ name, by, found, chosen, onChoose }: GroupTableProp
   const cursor = useGroupKeys({ name, by, groups, toggle: chosen === null ? null : toggle });
   const isEach = groups.length > 0 && groups.every(({ value }) => chosen?.has(value));
   return (
-    <section aria-label="Groups" className="groups">
+    <section aria-label="Groups">
       <table className="table tall" aria-label={`Dead items by ${groupings[by].label}`}>
         <thead>
           <tr>

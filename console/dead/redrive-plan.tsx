@@ -2,7 +2,7 @@
 // count as its bound.
 
 import { type ReactNode, useState } from "react";
-import type { Destination, ItemFilter, ItemGroup } from "../../openapi/schemas.ts";
+import type { Destination, ItemGroup } from "../../openapi/schemas.ts";
 import { countText, itemsText, spanText } from "../format.ts";
 import { ItemChange, pluralOf, RedriveWishes } from "../items/change-dialog.tsx";
 import { type Meant, noWishes, type Wishes } from "../items/changes.ts";
@@ -12,7 +12,7 @@ import { Button } from "../parts/button.tsx";
 import { CallsAsCurl } from "../parts/dialog.tsx";
 import { Noted } from "../parts/figures.tsx";
 import { Refusal } from "../parts/refusal.tsx";
-import { type Grouping, type Groups, groupings } from "./use-groups.ts";
+import { filterOf, type Grouping, type Groups } from "./use-groups.ts";
 
 interface RedrivePlanProps {
   readonly name: string;
@@ -36,13 +36,6 @@ export function RedrivePlan({ name, by, groups, found }: RedrivePlanProps): Reac
   }
   const filter = filterOf(by, groups);
   return <Plan meant={{ queueName: name, state: null, parts: [{ filter }] }} />;
-}
-
-/** One filter for all of them: it is one task, with one pace. */
-function filterOf(by: Grouping, groups: readonly ItemGroup[]): ItemFilter {
-  const values = groups.map(({ value }) => value);
-  if (values.length > 1) return { groups: { by, values } };
-  return { [groupings[by].field]: values[0] };
 }
 
 function Plan({ meant }: { readonly meant: Meant }): ReactNode {

@@ -40,6 +40,13 @@ export const groupings = {
 
 export type Grouping = keyof typeof groupings;
 
+/** One filter for all of them: what is done with them is one task, with one pace. */
+export function filterOf(by: Grouping, groups: readonly ItemGroup[]): ItemFilter {
+  const values = groups.map(({ value }) => value);
+  if (values.length > 1) return { groups: { by, values } };
+  return { [groupings[by].field]: values[0] };
+}
+
 export interface Groups {
   readonly groups: readonly ItemGroup[];
   readonly itemCount: number;

@@ -44,9 +44,9 @@ export function Foot({ onKeys }: FootProps): ReactNode {
 const oldWords = { silent: "no answer", refused: "refused", "no-key": "no key" };
 
 function Live(): ReactNode {
-  const { overview, isPaused } = useObserved(seen);
+  const { overview, isPaused, refused } = useObserved(seen);
   const old = useOld();
-  const shown = overview ? "live" : "asking";
+  const shown = overview ? "live" : refused ? oldWords.refused : "asking";
   const isStopped = isPaused && old?.why !== "no-key";
   const word = isStopped ? "paused" : old ? oldWords[old.why] : shown;
   return (

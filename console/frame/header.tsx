@@ -44,7 +44,7 @@ export function Header({ onJump }: HeaderProps): ReactNode {
       <span className="server cut">{overview?.machine.name || serverHost}</span>
       <span className="end" />
       {me !== undefined && mayOnlyRead(me) && old === null && (
-        <span className="muted wide-only">this key may read, and change nothing</span>
+        <span className="muted wide-only">this key can only read</span>
       )}
       {old === null ? <JumpButton onJump={onJump} /> : <Lost old={old} />}
       {/* Below a prefix the server has the console alone. */}

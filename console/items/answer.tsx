@@ -19,7 +19,9 @@ export function Answer({ told }: { readonly told: ItemExplained }): ReactNode {
         {item !== undefined && at !== null && <Next item={item} at={at} />}
         {at === null && first}
       </div>
-      {item?.state === "leased" && <LeaseLeft item={item} isBare />}
+      {item?.state === "leased" && at !== null && (
+        <LeaseLeft from={Date.parse(item.updated_at)} until={at} isBare />
+      )}
       {(at === null ? more : rest).map((sentence) => (
         <p key={sentence} className="muted besides">
           {sentence}

@@ -32,3 +32,16 @@ test("the address says what the server is asked, an empty value too", () => {
     partition: 3,
   });
 });
+
+test("several values of one field are groups; of a second such field the first value counts", () => {
+  const query = new URLSearchParams("reason=a&reason=&from=x&from=y&attempts=2&attempts=3");
+  const conditions = conditionsIn(query);
+  expect(conditions).toEqual([
+    { id: "attempts", value: "2" },
+    { id: "reason", value: "a", others: [""] },
+    { id: "from", value: "x" },
+  ]);
+  expect(askedBy(conditions)).toEqual({
+    filter: { attempts_min: 2, groups: { by: "reason", values: ["a", ""] }, origin_queue: "x" },
+  });
+});

@@ -43,12 +43,23 @@ export interface Condition {
   readonly id: FieldId;
   /** `""`: it is not set. */
   readonly value: string;
+  /** Values that match as well. */
+  readonly others?: readonly string[];
 }
 
+/** Of one of these an address may name several values, as a filter takes several groups. */
+const groupedBy: Partial<Record<FieldId, string>> = {
+  reason: "reason",
+  kind: "kind",
+  from: "origin_queue",
+  death: "death",
+};
+
 export function conditionsIn(query: URLSearchParams): readonly Condition[] {
+  const several = fieldIds.find((id) => id in groupedBy && query.getAll(id).length > 1);
   return fieldIds.flatMap((id) => {
-    const value = query.get(id);
-    return value === null ? [] : [{ id, value }];
+    const [value, ...others] = query.getAll(id);
+    return value === undefined ? [] : [{ id, value, ...(id === several && { others }) }];
   });
 }
 
@@ -97,7 +108,8 @@ export interface Asked {
 }
 
 export function askedBy(conditions: readonly Condition[]): Asked {
-  const value = (id: FieldId) => conditions.find((one) => one.id === id)?.value;
+  const several = conditions.find(({ others }) => others !== undefined);
+  const value = (id: FieldId) => conditions.find((one) => one.id === id && one !== several)?.value;
   const attempts = value("attempts");
   const redriven = value("redriven");
   const holder = value("holder");
@@ -113,6 +125,10 @@ export function askedBy(conditions: readonly Condition[]): Asked {
     origin_queue: value("from"),
     death: value("death"),
     redriven_max: redriven === undefined ? undefined : Number(redriven),
+    groups: several && {
+      by: groupedBy[several.id],
+      values: [several.value, ...(several.others ?? [])],
+    },
   };
   const said = Object.entries(filter).filter(([, one]) => one !== undefined);
   return {

@@ -1,4 +1,5 @@
-import { type KeyboardEvent, type ReactNode, type RefObject, useState } from "react";
+import { Fragment, type KeyboardEvent, type ReactNode, type RefObject, useState } from "react";
+import { unturned } from "../format.ts";
 import { Icon } from "../parts/glyph.tsx";
 import { serverNow } from "../time.ts";
 import { type Condition, type FieldId, fieldIds, fieldOf, readTyped } from "./conditions.ts";
@@ -106,14 +107,21 @@ interface ChipProps {
   readonly onDrop: (id: FieldId) => void;
 }
 
-function Chip({ condition: { id, value }, onDrop }: ChipProps): ReactNode {
+function Chip({ condition: { id, value, others = [] }, onDrop }: ChipProps): ReactNode {
   const { label, sign } = fieldOf(id);
   const shown = id === "before" ? value.slice(0, 16).replace("T", " ") : value;
+  const texts = [shown, ...others];
   return (
     <span className="chip">
       <span>{label}</span>
-      <b className="cut">
-        {sign} {shown === "" ? <i>none</i> : <bdi>{shown}</bdi>}
+      <b className="cut" title={unturned(texts.map((text) => text || "none").join(" or "))}>
+        {sign}{" "}
+        {texts.map((text, at) => (
+          <Fragment key={at}>
+            {at > 0 && " or "}
+            {text === "" ? <i>none</i> : <bdi>{text}</bdi>}
+          </Fragment>
+        ))}
       </b>
       <button type="button" aria-label={`Remove ${label}`} onClick={() => onDrop(id)}>
         ×

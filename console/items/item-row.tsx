@@ -87,7 +87,10 @@ export function ItemRow(props: ItemRowProps): ReactNode {
 }
 
 function When({ item, state }: Pick<ItemRowProps, "item" | "state">): ReactNode {
-  if (state === "leased" && item.lease_deadline !== null) return <LeaseLeft item={item} />;
+  if (state === "leased" && item.lease_deadline !== null) {
+    const until = Date.parse(item.lease_deadline);
+    return <LeaseLeft from={Date.parse(item.updated_at)} until={until} />;
+  }
   if (state === "scheduled" && item.enqueue_at !== null) {
     return <Countdown at={Date.parse(item.enqueue_at)} />;
   }

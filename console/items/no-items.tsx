@@ -18,7 +18,7 @@ export function NoItems({ view }: { readonly view: View }): ReactNode {
   if (view.conditions.length === 0) return <Empty glyph={view.state}>{teaches[view.state]}</Empty>;
   return (
     <div className="under">
-      <Empty glyph={view.state}>None of the {view.state} items is meant by this filter.</Empty>
+      <Empty glyph={view.state}>No {view.state} item matches this filter.</Empty>
       <Link className="b" to={itemsAddress(view.name, { state: view.state })}>
         Clear the filter
       </Link>

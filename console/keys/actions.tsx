@@ -101,7 +101,7 @@ function Filters({ filter, actions, onChange }: FiltersProps): ReactNode {
           checked={isRefused}
           onChange={({ target }) => onChange({ isRefused: target.checked })}
         />
-        refused alone
+        only refused
       </label>
       {isFiltered && (
         <Button
@@ -170,7 +170,7 @@ function Choice({ label, all, value, of, onChange }: ChoiceProps): ReactNode {
 
 function ActionTable({ actions }: { readonly actions: readonly Action[] }): ReactNode {
   return (
-    <table className="mini action-table" aria-label="Actions">
+    <table className="mini fixed action-table" aria-label="Actions">
       <thead>
         <tr>
           <th scope="col">what</th>

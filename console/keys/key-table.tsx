@@ -19,9 +19,8 @@ const ghostCount = 3;
 export function KeyTable({ keys, me }: KeyTableProps): ReactNode {
   if (keys?.length === 0) return <Empty glyph="note">The file names no key.</Empty>;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls where there is no room.
-    <section className="scrolls-x keys-place" tabIndex={0} aria-label="Keys, scrolls">
-      <table className="table key-table" aria-label="Keys">
+    <section className="keys-place">
+      <table className="table key-table fields" aria-label="Keys">
         <thead>
           <tr>
             {titles.map((title) => (
@@ -70,19 +69,21 @@ function KeyRow({ of, isMine }: KeyRowProps): ReactNode {
   const queues = rights.map((each) => each.queues.join(" ")).join("; ");
   const usedMs = usedAt === null ? 0 : Date.parse(usedAt);
   return (
-    <tr className={isMine ? "cur" : undefined}>
+    <tr>
       <th scope="row" className="cut">
         <Link to={`/keys?${new URLSearchParams({ key: name })}`} title="What it did">
           {name || "without a name"}
         </Link>
         {isMine && <span className="muted"> you</span>}
       </th>
-      <td>{rights.map(({ roles }) => roles.join(", ")).join("; ")}</td>
-      <td className="mono cut" title={queues}>
+      <td data-l="May">{rights.map(({ roles }) => roles.join(", ")).join("; ")}</td>
+      <td data-l="Queues" className="mono cut" title={queues}>
         {queues}
       </td>
-      <td className="mono muted">{digest}…</td>
-      <td className="muted">
+      <td data-l="Digest" className="mono muted">
+        {digest}…
+      </td>
+      <td data-l="Last used" className="muted">
         {usedAt === null ? (
           "not since the start"
         ) : (
@@ -91,7 +92,9 @@ function KeyRow({ of, isMine }: KeyRowProps): ReactNode {
           </time>
         )}
       </td>
-      <td className={refusals === 0 ? "n z" : "n warn"}>{countText(refusals)}</td>
+      <td data-l="Refused" className={refusals === 0 ? "n z" : "n warn"}>
+        {countText(refusals)}
+      </td>
     </tr>
   );
 }

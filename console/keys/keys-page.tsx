@@ -50,8 +50,8 @@ export function KeysPage(): ReactNode {
       </header>
       {me?.keys_required === false && (
         <p className="lead muted">
-          Anyone who reaches it may do everything. Keys say who may do what, and with which queues:
-          make one on the server, name its file, start again.
+          Anyone who can reach it may do everything. Keys say who may do what, on which queues: make
+          one on the server, then start the server with the file of keys.
         </p>
       )}
       {me?.keys_required && isAdmin === false && (

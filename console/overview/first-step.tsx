@@ -36,7 +36,7 @@ export function FirstStepView({ step, mayRun, onBegun }: FirstStepProps): ReactN
       <p className="muted">{meaning}</p>
       <div className="ex">
         <header>
-          <span className="cut grow">{text.split("\n")[0]?.replace(/^curl -s '|' \\$/g, "")}</span>
+          <span className="cut grow">POST {/\/v1\/[\w.]+/.exec(text)?.[0]}</span>
           {copy && (
             <Button look="small" onClick={copy}>
               {isCopied ? "Copied" : "Copy"}

@@ -63,7 +63,7 @@ function linesOf(overview: Overview | null, nowMs: number): readonly Line[] {
     { glyph: "age", term: "oldest ready", value: oldestOf(overview, nowMs) },
     {
       glyph: "clients",
-      term: "leases that wait",
+      term: "lease requests",
       title: "Lease requests that wait for an item",
       value: countText(totals?.waiting_leases ?? 0),
     },

@@ -47,13 +47,13 @@ export function Tools(props: ToolsProps): ReactNode {
         <kbd>/</kbd>
       </label>
       <Which filter={filter} onFilter={onFilter} />
-      <span className="muted shown" role="status">
+      <span className="muted shown grow" role="status">
         {overview &&
           (shownCount === count
             ? `${countText(count)} ${count === 1 ? "queue" : "queues"}`
             : `${countText(shownCount)} of ${countText(count)} queues`)}
       </span>
-      <span className="end muted wide-only order">
+      <span className="muted wide-only order">
         {orderedAtMs > 0 && (
           <>
             order of {clockText(orderedAtMs, told)}{" "}

@@ -90,7 +90,7 @@ export function CallsAsCurl({ calls }: { readonly calls: readonly Call[] }): Rea
       <summary>
         {calls.length === 1
           ? "The call that this makes"
-          : `The calls that this makes: ${calls.length}`}
+          : `The ${calls.length} calls that this makes`}
       </summary>
       <ShellText label="As curl" text={calls.map(curlOf).join("\n\n")} />
     </details>

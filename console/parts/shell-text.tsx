@@ -6,12 +6,12 @@ interface ShellTextProps {
   readonly text: string;
 }
 
-/** Lines for a shell: keys scroll them where they are wider than their place. */
+/** Lines for a shell, whole; keys scroll them where they are longer than their place. */
 export function ShellText({ label, text }: ShellTextProps): ReactNode {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keys.
     <section className="code" tabIndex={0} aria-label={label}>
-      <pre>{text}</pre>
+      <pre className="whole shell">{text}</pre>
     </section>
   );
 }

@@ -10,6 +10,9 @@ import type { ChartLine, ChartProps } from "./chart.tsx";
 
 /** Pixels drawn and left out. */
 const dashes = { dashed: [4, 3], dotted: [2, 3] };
+/** Pixels beside the drawing, and of an instant below it. */
+const valuesWidth = 48;
+const labelWidth = 40;
 
 // biome-ignore lint/style/noDefaultExport: `lazy` takes no other.
 export default function UplotChart(props: ChartProps): ReactNode {
@@ -91,7 +94,7 @@ function optionsOf({ element, lines, isBetween, told, tell }: Drawn): uPlot.Opti
       },
       {
         ...axis,
-        size: 48,
+        size: valuesWidth,
         splits: (_, __, ___, max) => [0, max / 2, max],
         grid,
         values: (_, at) => at.map((value) => (value === 0 ? "" : shortText(value))),
@@ -119,9 +122,9 @@ function optionsOf({ element, lines, isBetween, told, tell }: Drawn): uPlot.Opti
 }
 
 /** A label at an edge would be cut. */
-function isInside({ scales }: uPlot, time: number): boolean {
+function isInside({ scales, width }: uPlot, time: number): boolean {
   const { min = 0, max = 0 } = scales["x"] ?? {};
-  const edge = ((max ?? 0) - (min ?? 0)) / 25;
+  const edge = (((max ?? 0) - (min ?? 0)) * labelWidth) / 2 / Math.max(1, width - valuesWidth);
   return time >= (min ?? 0) + edge && time <= (max ?? 0) - edge;
 }
 

@@ -10,6 +10,7 @@ const words: Readonly<Record<string, string>> = {
   reload: "reloaded",
   redrive: "redrove",
   repair: "repaired",
+  retry: "retried",
   cancelTask: "stopped a task",
   importItems: "imported",
   deleteItems: "deleted items",

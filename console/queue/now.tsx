@@ -42,7 +42,7 @@ function figuresOf({
 }: QueueState): readonly Figure[] {
   const told = inspect.data;
   const count = (value: number | undefined) => (value === undefined ? null : countText(value));
-  const isDying = isDyingNow(explain.data);
+  const isDying = isDyingNow(explain.data, told?.dead_letter);
   return [
     { glyph: "ready", term: "ready", value: count(row?.ready) },
     { glyph: "leased", term: "leased", value: count(row?.leased) },

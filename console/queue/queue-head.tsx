@@ -42,7 +42,7 @@ export function QueueHead({ state }: StateProps): ReactNode {
 function Tabs({ state: { name, row, inspect, info, explain } }: StateProps): ReactNode {
   const items = row && row.ready + row.leased + row.scheduled;
   const dead = inspect.data?.dead_letter;
-  const isDying = isDyingNow(explain.data);
+  const isDying = isDyingNow(explain.data, dead);
   return (
     <nav className="tabs" aria-label={`Views of ${name || "the queue"}`}>
       <Link to={queueAddress(name)} aria-current="page">
@@ -51,7 +51,7 @@ function Tabs({ state: { name, row, inspect, info, explain } }: StateProps): Rea
       <Link to={itemsAddress(name)}>
         Items <small>{items === undefined ? "" : countText(items)}</small>
       </Link>
-      {info.data?.dead_queue !== "" && (
+      {info.data?.dead_queue !== "" && (info.error === null || info.data !== undefined) && (
         <Link to={deadAddress(info.data?.dead_queue ?? "")}>
           Dead{" "}
           <small className={isDying ? "bad" : undefined}>
@@ -91,7 +91,7 @@ function Changes({ state }: StateProps): ReactNode {
   const drawn = buttons.filter((button) => button.is);
   return (
     <div className="acts end">
-      {drawn.length === 0 && <span className="muted">your key changes nothing here</span>}
+      {drawn.length === 0 && <span className="muted">this key may not change this queue</span>}
       {drawn.map(({ id, title }) => (
         <Button
           key={id}

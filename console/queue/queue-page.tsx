@@ -108,7 +108,7 @@ function NoSuchQueue({ name }: { readonly name: string }): ReactNode {
         can be produced to it once it is created.
       </Empty>
       {similar.length > 0 && (
-        <ul className="similar" aria-label="Queues of a similar name">
+        <ul className="acts similar" aria-label="Queues of a similar name">
           {similar.map((each) => (
             <li key={each}>
               <Link className="link mono" to={queueAddress(each)}>

@@ -2,6 +2,7 @@
 
 import type { UseQueryResult } from "@tanstack/react-query";
 import { useState } from "react";
+import { useSearchParams } from "react-router";
 import type {
   ActionsListReply,
   Inspect,
@@ -21,6 +22,11 @@ const slowMs = 10_000;
 const restMs = 2_500;
 /** As many as have a place on the page. */
 export const clientsShown = 3;
+/** The most that the server names. */
+const clientsMax = 1_000;
+/** Of the address. */
+export const clientsParam = "clients";
+export const eachClient = "all";
 /** Enough for the marks of a day, as a rule. */
 const actionsMax = 100;
 
@@ -31,6 +37,8 @@ export interface QueueState {
   readonly stats: UseQueryResult<QueueStatsReply>;
   readonly inspect: UseQueryResult<Inspect>;
   readonly clients: UseQueryResult<QueueClientsReply>;
+  /** All clients are wanted, not only those that have a place. */
+  readonly isEachClient: boolean;
   readonly actions: UseQueryResult<ActionsListReply>;
   /** Of the poll of all queues. */
   readonly row: QueueRow | undefined;
@@ -44,6 +52,8 @@ export function useQueueState(name: string): QueueState {
   const { overview } = useObserved(seen);
   const row = overview?.queues.get(name);
   const isAtRest = useIsAtRest(row, overview?.asOfMs ?? 0);
+  const isEachClient = useSearchParams()[0].get(clientsParam) === eachClient;
+  const clientsLimit = isEachClient ? clientsMax : clientsShown;
   const quick = { everyMs: isAtRest ? slowMs : quickMs, isWanted };
   return {
     name,
@@ -51,7 +61,8 @@ export function useQueueState(name: string): QueueState {
     explain: useAsked("explain", of, quick),
     stats: useAsked("stats", { ...of, columns: true }, quick),
     inspect: useAsked("inspect", of, quick),
-    clients: useAsked("clients", { ...of, limit: clientsShown }, quick),
+    clients: useAsked("clients", { ...of, limit: clientsLimit }, { ...quick, keepsLast: true }),
+    isEachClient,
     actions: useAsked("listActions", { ...of, limit: actionsMax }, { everyMs: slowMs, isWanted }),
     row,
     rates: row && overview ? ratesOf(row, overview.asOfMs) : { in: null, out: null },

@@ -15,7 +15,7 @@ import { draftOf, editedOf, updateOf } from "./edit.ts";
 import { marksOf } from "./marks.tsx";
 import { barsMax, fullest, gridOf, partitionsOf, shadeOf, stepOf } from "./partition-figures.ts";
 import { noSeries, seriesNames, withPoints } from "./queue-series.ts";
-import { comingOf, sentenceOf } from "./why-words.ts";
+import { comingOf, isDyingNow, sentenceOf } from "./why-words.ts";
 
 test.each([
   ["60m", 3_600_000],
@@ -111,6 +111,10 @@ test("the sentence: the worst finding by the server's words, else how it flows",
     lead: "It flows.",
     text: "2,406 items a second are completed, 1,284 are ready, and 9 clients ask.",
   });
+  const unknown = { ...of, rates: { in: null, out: null } };
+  expect(sentenceOf({ ...unknown, explain: explained({}) }).text).toBe(
+    "1,284 are ready, and 9 clients ask.",
+  );
   expect(sentenceOf({ ...of, explain: explained({ health: "empty" }) }).lead).toBe("Empty.");
   const finding = {
     what: "at_leased_max",
@@ -121,6 +125,14 @@ test("the sentence: the worst finding by the server's words, else how it flows",
   };
   const limited = explained({ health: "at_limit", findings: [finding] });
   expect(sentenceOf({ ...of, explain: limited })).toEqual({ lead: "At its limit.", text: "Text." });
+});
+
+test("what is dead has a colour while some die and are there: not once all were sent back", () => {
+  const finding = { what: "dead_items", since: later(-9), count: 2, next_at: null, text: "Text." };
+  const dying = explained({ findings: [finding] });
+  expect(isDyingNow(dying, 2)).toBe(true);
+  expect(isDyingNow(dying, 0)).toBe(false);
+  expect(isDyingNow(explained({}), 2)).toBe(false);
 });
 
 test("what comes next: the nearest first, nothing that is past, nothing twice", () => {

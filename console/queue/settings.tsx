@@ -32,12 +32,14 @@ export function Settings({ state }: { readonly state: QueueState }): ReactNode {
         {facts.map(({ term, value, isOff = false }) => (
           <div key={term}>
             <dt>{term}</dt>
-            <dd className={isOff ? "muted" : "mono"}>{value}</dd>
+            <dd className={isOff ? "cut muted" : "cut mono"}>{value}</dd>
           </div>
         ))}
         <div>
           <dt>created</dt>
-          <dd>{info.data ? instantText(Date.parse(info.data.created_at), told) : "–"}</dd>
+          <dd className="cut">
+            {info.data ? instantText(Date.parse(info.data.created_at), told) : "–"}
+          </dd>
         </div>
       </dl>
     </section>

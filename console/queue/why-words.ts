@@ -17,9 +17,9 @@ export function findingWord(what: string) {
   return wordOf(what.startsWith("at_") ? "at_limit" : what);
 }
 
-/** Of late, so that the count has a colour. */
-export function isDyingNow(explain: QueueExplainReply | undefined): boolean {
-  return explain?.findings.some(({ what }) => what === "dead_items") ?? false;
+/** Whether the count of what is dead has a colour: some died of late, and are still there. */
+export function isDyingNow(explain: QueueExplainReply | undefined, count = 0): boolean {
+  return count > 0 && (explain?.findings.some(({ what }) => what === "dead_items") ?? false);
 }
 
 export interface Sentence {
@@ -34,7 +34,6 @@ export function sentenceOf({ explain, clients, row, rates }: WhySources): Senten
   }
   const asking = clients?.asking_count ?? row?.waiting_leases ?? 0;
   const ask = asking === 0 ? "nobody asks" : many(asking, "client asks", "clients ask");
-  const waits = row === undefined ? "" : waitsText(row);
   if (explain.health === "empty") return { lead: "Empty.", text: "Nothing waits and nobody asks." };
   if (explain.health === "idle") return { lead: "Idle.", text: `Nothing waits, and ${ask}.` };
   if (explain.health === "flows" && asking === 0 && row?.leased === 0 && !rates.out) {
@@ -45,11 +44,14 @@ export function sentenceOf({ explain, clients, row, rates }: WhySources): Senten
     };
   }
   const lead = explain.health === "flows" ? "It flows." : `${capital(explain.health)}.`;
-  return { lead, text: `${rateText(rates.out)} items a second are completed${waits}, and ${ask}.` };
+  return { lead, text: capital(`${[...movesOf(rates, row), `and ${ask}`].join(", ")}.`) };
 }
 
-function waitsText({ ready }: QueueRow): string {
-  return ready === 0 ? ", nothing is ready" : `, ${many(ready, "is", "are")} ready`;
+function* movesOf({ out }: Rates, row: QueueRow | undefined): Generator<string> {
+  // A rate takes two looks.
+  if (out !== null) yield `${rateText(out)} items a second are completed`;
+  if (row?.ready === 0) yield "nothing is ready";
+  else if (row !== undefined) yield `${many(row.ready, "is", "are")} ready`;
 }
 
 function capital(text: string): string {

@@ -56,7 +56,7 @@ function testKeys(browser: () => ConsoleBrowser): void {
       await page.getByLabel("API key").fill(readKey);
       await page.keyboard.press("Enter");
       await live(page);
-      await page.getByText("this key may read, and change nothing").waitFor();
+      await page.getByText("this key can only read").waitFor();
       expect(await page.getByRole("button", { name: "Create queue" }).count()).toBe(0);
       await page.getByText("key eyes: read only").waitFor();
     });
@@ -68,6 +68,15 @@ function testKeys(browser: () => ConsoleBrowser): void {
       await page.keyboard.press("Enter");
       const fault = page.getByRole("alert").filter({ hasText: "403" });
       expect(await fault.textContent()).toContain("read");
+      await page.locator(".foot .live").getByText("refused").waitFor();
+      // Of a queue that is not shown nobody knows whether it has a dead queue.
+      await page.route("**/v1/queues.info", (route) =>
+        route.fulfill({ status: 403, json: { code: 403, message: "no", reason: "not_allowed" } }),
+      );
+      await page.goto(`${server.consoleUrl}/queue?name=orders`);
+      await page.getByText("The queue is not shown.").waitFor();
+      const views = page.getByRole("navigation", { name: "Views of orders" });
+      expect(await views.getByRole("link").allTextContents()).toEqual(["Now", "Items "]);
     });
   });
 }

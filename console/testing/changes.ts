@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { createClient } from "../../client/client.ts";
 import { axeFaults } from "./axe.ts";
 import { type ConsoleBrowser, live } from "./console-browser.ts";
@@ -119,6 +119,59 @@ function testDead(browser: () => ConsoleBrowser): void {
     await page.getByText("1 group, 2 items").waitFor();
     await page.getByRole("region", { name: "Tasks" }).getByText("5 items done").waitFor();
     expect(errors).toEqual([]);
+  });
+
+  test("the newest of what is chosen can be read before anything is done, and lead to all of them", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    const { client } = server;
+    const held = await client.queue("orders-dead").lease({ clientId: "worker-1" });
+    await using visitor = await browser().visit(`${server.consoleUrl}/dead?name=orders-dead`);
+    const { page, errors } = visitor;
+    await page.getByRole("checkbox", { name: "Select card_declined" }).check();
+    const table = page.getByRole("table", { name: "newest of the 5 selected" });
+    await table.locator("tbody th a").nth(4).waitFor();
+    const filter = { reason: "card_declined: order <n>" };
+    const newest = { queue_name: "orders-dead", order: "newest", limit: 5 };
+    const { items } = await client.findItems({ ...newest, filter });
+    const idsOf = (found: Locator) =>
+      found
+        .locator("tbody th a")
+        .evaluateAll((links) => links.map((link) => link.getAttribute("title")));
+    expect(await idsOf(table)).toEqual(items.map(({ id }) => id));
+    const first = await table.getByRole("row").nth(1).textContent();
+    expect(first).toContain(`${items[0]?.kind}${items[0]?.reference}{"order":`);
+    // Somebody has it: it stays, and its row says so.
+    const heldRow = table
+      .getByRole("row")
+      .filter({ has: page.getByTitle(`${held?.items[0]?.id}`) });
+    await heldRow.getByRole("img", { name: "leased: a redrive leaves it" }).waitFor();
+    await page.getByLabel("Select all groups").check();
+    const seven = page.getByRole("table", { name: "newest of the 7 selected" });
+    await seven.locator("tbody th a").nth(4).waitFor();
+    expect(await idsOf(seven)).toHaveLength(5);
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole("link", { name: "All of them" }).click();
+    await page.getByText("6 match, of 7 looked at").waitFor();
+    await page.locator(".chip").getByText("= card_declined: order <n> or none").waitFor();
+    await page.goBack();
+    await page.getByRole("checkbox", { name: "Select card_declined" }).check();
+    await page.locator(".newest tbody th a").first().click();
+    await page.waitForURL((url) => url.searchParams.get("item") === items[0]?.id);
+    expect(errors).toEqual([]);
+  });
+
+  test("of a rare group in a long queue it is said how far back was looked", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    await using visitor = await browser().visit("about:blank");
+    const { page } = visitor;
+    await page.route("**/v1/storage/items.find", (route) =>
+      route.fulfill({ json: { items: [], next_pivot: "0.0.9", looked_at: 100_000 } }),
+    );
+    await page.goto(`${server.consoleUrl}/dead?name=orders-dead`);
+    await page.getByRole("checkbox", { name: "Select no reason given" }).check();
+    await page.getByText("Of the newest 300,000 items of the queue.").waitFor();
   });
 
   test("several reasons are one task, with one pace; what has nowhere to go stays and is not counted", async () => {

@@ -8,8 +8,8 @@ import { addQueues, type ConsoleServer, openConsoleServer } from "./console-serv
 const count = 10_000;
 const atOnce = 100;
 const rowsMax = 60;
-/** Of so many polls one is made while nothing else keeps the machine busy. */
-const pollsMax = 20;
+/** One of so many is made while nothing else keeps the machine busy. */
+const triesMax = 20;
 
 const nameOf = (index: number) => `queue-${String(index).padStart(5, "0")}`;
 
@@ -84,32 +84,45 @@ export function testMany(browser: () => ConsoleBrowser): void {
       expect(errors).toEqual([]);
     });
 
-    test("a poll in which one queue has changed keeps the page busy for less than 50 ms", async () => {
-      await using visitor = await open("sort=name");
-      const { page } = visitor;
-      await live(page);
-      await page.getByText("10,000 queues").first().waitFor();
-      await page.evaluate(() => {
-        const watched = window as unknown as Watched;
-        watched.longTasks = 0;
-        const observer = new PerformanceObserver((list) => {
-          watched.longTasks += list.getEntries().length;
-        });
-        observer.observe({ type: "longtask" });
-      });
-      const longTasks = () => page.evaluate(() => (window as unknown as Watched).longTasks);
-      let isQuick = false;
-      for (let polls = 0; polls < pollsMax && !isQuick; polls += 1) {
-        const before = await longTasks();
-        await server.client.queue(nameOf(3)).produce("one");
-        await poll(page);
-        // What it made to do is done, and told to who observes.
-        for (let frames = 0; frames < 3; frames += 1) await page.evaluate(nextFrame);
-        isQuick = (await longTasks()) === before;
-      }
-      expect(isQuick).toBe(true);
-    }, 120_000);
+    test.each(["a poll in which one queue has changed", "a letter more of the filter"] as const)(
+      "%s keeps the page busy for less than 50 ms",
+      async (what) => {
+        await using visitor = await open("sort=name");
+        const { page } = visitor;
+        await live(page);
+        await page.getByText("10,000 queues").first().waitFor();
+        await page.evaluate(watchLongTasks);
+        const longTasks = () => page.evaluate(() => (window as unknown as Watched).longTasks);
+        const act = async (time: number) => {
+          if (what === "a letter more of the filter") {
+            await page.getByPlaceholder("Filter by name").fill("queue-0".slice(0, 6 + (time % 2)));
+          } else {
+            await server.client.queue(nameOf(3)).produce("one");
+            await poll(page);
+          }
+        };
+        let isQuick = false;
+        for (let time = 0; time < triesMax && !isQuick; time += 1) {
+          const before = await longTasks();
+          await act(time);
+          // What it made to do is done, and told to who observes.
+          for (let frames = 0; frames < 3; frames += 1) await page.evaluate(nextFrame);
+          isQuick = (await longTasks()) === before;
+        }
+        expect(isQuick).toBe(true);
+      },
+      120_000,
+    );
   });
+}
+
+function watchLongTasks(): void {
+  const watched = window as unknown as Watched;
+  watched.longTasks = 0;
+  const observer = new PerformanceObserver((list) => {
+    watched.longTasks += list.getEntries().length;
+  });
+  observer.observe({ type: "longtask" });
 }
 
 function nextFrame(): Promise<void> {

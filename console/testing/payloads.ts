@@ -11,16 +11,18 @@ const payloads = {
   "no UTF-8": Uint8Array.from([0xff, 0xfe, 0x00, 0x41, 0x80]),
   "a large integer": encode('{"order":9007199254740993,"price":1.10}'),
   "a key twice": encode('{"a":1,"a":2}'),
-  HTML: encode('{"x":"<img src=x onerror=alert(1)>"}'),
+  HTML: encode('{"x":"<img src=x onerror=alert(1)> https://example.com javascript:alert(1)"}'),
   ANSI: encode("\u001b[31mred\u001b[0m"),
   "10,000 levels": encode("[".repeat(10_000) + "]".repeat(10_000)),
   "300 kB": encode(`{"order":9007199254740993,"text":"${"0123456789".repeat(30_000)}"}`),
   "4.9 MB": encode(JSON.stringify({ text: "0123456789".repeat(490_000) })),
 } as const;
 
-/** How long what the page itself has read is. */
 interface Watched {
+  /** How long what the page itself has read is. */
   readInPage: number[];
+  /** Of what was downloaded last. */
+  blobType: string;
 }
 
 type Name = keyof typeof payloads;
@@ -52,6 +54,13 @@ export function testPayloads(browser: () => ConsoleBrowser): void {
     test("hex and what is downloaded are the bytes, of each", async () => {
       await using visitor = await browser().visit(server.consoleUrl);
       const { page, errors } = visitor;
+      await page.addInitScript(() => {
+        const { createObjectURL } = URL;
+        URL.createObjectURL = (blob: Blob) => {
+          (window as unknown as Watched).blobType = blob.type;
+          return createObjectURL(blob);
+        };
+      });
       for (const name of Object.keys(payloads) as Name[]) {
         await open(page, name);
         const bytes = payloads[name];
@@ -65,6 +74,10 @@ export function testPayloads(browser: () => ConsoleBrowser): void {
           page.getByRole("button", { name: "Download" }).click(),
         ]);
         expect(readFileSync(await file.path()).equals(bytes)).toBe(true);
+        expect(file.suggestedFilename()).toBe(`${ids.get(name)}.bin`);
+        // As another type a browser might show it, at the address of the console.
+        const type = await page.evaluate(() => (window as unknown as Watched).blobType);
+        expect(type).toBe("application/octet-stream");
       }
       expect(errors).toEqual([]);
     }, 60_000);
@@ -137,6 +150,7 @@ export function testPayloads(browser: () => ConsoleBrowser): void {
       await page.getByRole("tab", { name: "text" }).click();
       expect(await shown(page).textContent()).toContain("<img src=x onerror=alert(1)>");
       expect(await page.locator("img").count()).toBe(0);
+      expect(await shown(page).locator("a").count()).toBe(0);
       await open(page, "ANSI");
       expect(await shown(page).textContent()).toContain("␛[31mred␛[0m");
       await open(page, "no UTF-8");

@@ -70,6 +70,61 @@ export function testPolls(browser: () => ConsoleBrowser): void {
       expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("queue-05");
     });
 
+    test("a dialog stays where it is, with what is typed, marked and focused in it", async () => {
+      await using visitor = await browser().visit(server.consoleUrl);
+      const { page, errors } = visitor;
+      await changeEachPoll(page);
+      await page.goto(`${server.consoleUrl}?sort=ready&q=queue-`);
+      await live(page);
+      await page.getByRole("button", { name: "Create queue" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByText("The 2 calls that this makes").click();
+      const field = dialog.getByLabel("Name");
+      await field.fill("mail");
+      await field.evaluate((input) => (input as HTMLInputElement).setSelectionRange(1, 3));
+      const told = async () => [
+        await dialog.boundingBox(),
+        await field.evaluate((input) => {
+          const { value, selectionStart, selectionEnd } = input as HTMLInputElement;
+          return [value, selectionStart, selectionEnd, input === document.activeElement];
+        }),
+        await dialog.locator(".code pre").textContent(),
+      ];
+      const before = await told();
+      for (let polls = 0; polls < pollsWatched; polls += 1) {
+        await page.waitForResponse("**/v1/server.overview");
+      }
+      expect(await told()).toEqual(before);
+      expect(before[1]).toEqual(["mail", 1, 3, true]);
+      expect(errors).toEqual([]);
+    });
+
+    test("while an answer is on its way nothing asks again, so none takes the place of a newer one", async () => {
+      await using visitor = await browser().visit(server.consoleUrl);
+      const { page } = visitor;
+      await live(page);
+      const release = Promise.withResolvers<void>();
+      let isHeld = true;
+      const asked = Promise.withResolvers<void>();
+      let asks = 0;
+      await page.route("**/v1/server.overview", async (route) => {
+        asks += 1;
+        asked.resolve();
+        if (isHeld) await release.promise;
+        await route.continue();
+      });
+      await asked.promise;
+      for (const type of ["focus", "online", "focus"]) {
+        await page.evaluate((name) => dispatchEvent(new Event(name)), type);
+      }
+      await page.evaluate(() => fetch("/livez"));
+      expect(asks).toBe(1);
+      isHeld = false;
+      release.resolve();
+      await page.waitForResponse("**/v1/server.overview");
+      await live(page);
+    });
+
     test("items that are selected stay so, and what is selected of a payload", async () => {
       const address = `${server.consoleUrl}/items?name=orders&state=ready`;
       await using visitor = await browser().visit(address);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { QueueClientsReply } from "../../openapi/schemas.ts";
 import { axeFaults } from "./axe.ts";
 import { type ConsoleBrowser, isWiderThanWindow, live, narrow, wide } from "./console-browser.ts";
 import { addQueues, type ConsoleServer, openConsoleServer } from "./console-server.ts";
@@ -7,11 +8,12 @@ const hostile = ["..", ".", "a/b", "a%2Fb", "index.html", "?", "#", "<img/src=x/
 
 export function testQueuePage(browser: () => ConsoleBrowser): void {
   testMuch(browser);
+  testClients(browser);
   testNames(browser);
   testClock(browser);
 }
 
-const settings = { lease_timeout: "60s", expire_timeout: "1d" };
+const settings = { lease_timeout: "1h", expire_timeout: "1d" };
 
 const pageOf = (server: ConsoleServer, name: string, more = "") =>
   `${server.consoleUrl}/queue?${new URLSearchParams({ name })}${more}`;
@@ -36,7 +38,7 @@ function testMuch(browser: () => ConsoleBrowser): void {
       await live(page);
       const why = page.getByRole("region", { name: "Why" });
       await why.getByText("moving house").waitFor();
-      expect(await why.textContent()).toMatch(/a lease of worker-1 lapses in 0[01]:\d\d/);
+      expect(await why.textContent()).toMatch(/a lease of worker-1 lapses in (01:00:00|\d\d:\d\d)/);
       await page.getByRole("heading", { name: "1,025 partitions" }).waitFor();
       const holders = page.getByRole("table", { name: "Holders" });
       expect(await holders.getByRole("row").nth(1).textContent()).toContain("worker-1");
@@ -138,6 +140,66 @@ function testMuch(browser: () => ConsoleBrowser): void {
       }
       expect(found).toEqual([]);
     });
+  });
+}
+
+function testClients(browser: () => ConsoleBrowser): void {
+  test.each([wide, narrow])(
+    "at %j clients that have no place are counted, and all are shown when they are asked for",
+    async (viewport) => {
+      await using server = await openConsoleServer();
+      await addQueues(server, ["orders", "empty"]);
+      const orders = server.client.queue("orders");
+      await orders.produce(["one", "two", "three", "four", "five"]);
+      for (let at = 1; at <= 5; at += 1) await orders.lease({ clientId: `worker-${at}` });
+      await using visitor = await browser().visit(pageOf(server, "orders"), { viewport });
+      const { page, errors } = visitor;
+      const holding = page.getByRole("region", { name: "who holds" });
+      const rows = page.getByRole("table", { name: "Holders" }).locator("tbody tr");
+      await holding.getByText("5 clients, 5 items").waitFor();
+      expect(await rows.count()).toBe(3);
+      await holding.getByRole("link", { name: "2 more" }).click();
+      await rows.nth(4).waitFor();
+      expect(await axeFaults(page)).toEqual([]);
+      // The address has it.
+      await page.reload();
+      await rows.nth(4).waitFor();
+      await rows.getByRole("link", { name: "worker-3" }).click();
+      await page.getByText("1 match, of").waitFor();
+      await page.goBack();
+      await holding.getByRole("link", { name: "Show fewer" }).click();
+      await rows.nth(3).waitFor({ state: "detached" });
+      expect(await rows.count()).toBe(3);
+      expect(new URL(page.url()).searchParams.has("clients")).toBe(false);
+      expect(errors).toEqual([]);
+    },
+  );
+
+  test("those who ask are counted too, also where the server names fewer than there are", async () => {
+    await using server = await openConsoleServer();
+    await addQueues(server, ["orders"]);
+    await using visitor = await browser().visit("about:blank");
+    const { page } = visitor;
+    const asked: unknown[] = [];
+    await page.route("**/v1/queue.clients", async (route) => {
+      const { limit } = route.request().postDataJSON();
+      asked.push(limit);
+      const response = await route.fetch();
+      const reply = (await response.json()) as QueueClientsReply;
+      const asking = Array.from({ length: limit }, (_, at) => ({
+        ...{ client_id: `worker-${at}`, since: reply.as_of, batch_size: 10, place: at + 1 },
+      }));
+      await route.fulfill({ response, json: { ...reply, asking_count: 1_200, asking } });
+    });
+    await page.goto(pageOf(server, "orders"));
+    const waiting = page.getByRole("region", { name: "who asks, in order" });
+    await waiting.getByText("1,200 clients").waitFor();
+    await waiting.getByRole("link", { name: "1,197 more" }).click();
+    await waiting.getByText("1,000 of 1,200 clients").waitFor();
+    const table = page.getByRole("table", { name: "Clients in line" });
+    expect(await table.locator("tbody tr").count()).toBe(1_000);
+    expect(await axeFaults(page)).toEqual([]);
+    expect(new Set(asked)).toEqual(new Set([3, 1_000]));
   });
 }
 

@@ -9,6 +9,7 @@ import {
   produceKey,
   readKey,
 } from "./console-server.ts";
+import { settled } from "./shifts.ts";
 
 /** What a line of a spark is drawn with, from its first point that is known. */
 function pointsOf(path: string | null): number {
@@ -51,6 +52,46 @@ export function testShardsAndKeys(browser: () => ConsoleBrowser): void {
     await page.getByText("No backup yet").waitFor();
     expect(errors).toEqual([]);
   });
+
+  test.each([320, 390, 768, 1_100])(
+    "at %d px every figure of a shard and of a key is in the window, with its name, and nothing scrolls sideways",
+    async (width) => {
+      await using server = await openConsoleServer({ hasKeys: true });
+      await addQueues(server, ["orders"]);
+      await using visitor = await browser().visit(`${server.consoleUrl}/shards`, {
+        viewport: { width, height: 844 },
+      });
+      const { page, errors } = visitor;
+      await page.route("**/v1/server.keys", (route) => {
+        const rights = [{ roles: ["produce", "consume"], queues: ["orders*", "emails", "bills"] }];
+        const used = { last_used_at: new Date().toISOString(), refusals: 12_345 };
+        return route.fulfill({
+          json: { items: [{ digest: "8f434346", name: "workers-of-the-shop", rights, ...used }] },
+        });
+      });
+      await page.getByLabel("API key").fill(adminKey);
+      await page.keyboard.press("Enter");
+      await live(page);
+      for (const [path, table, first] of [
+        ["/shards", "Shards", "Commits /s"],
+        ["/keys", "Keys", "May"],
+      ] as const) {
+        await page.goto(server.consoleUrl + path);
+        const rows = page.getByRole("table", { name: table, exact: true }).locator("tbody tr");
+        await rows.first().waitFor();
+        await settled(page);
+        expect(await page.evaluate(whatScrollsSideways)).toEqual([]);
+        const cells = await rows.first().locator(":scope > *").evaluateAll(cellsOf);
+        expect(cells.filter(({ isCut }) => isCut)).toEqual([]);
+        const names = cells.map(({ name }) => name).join();
+        const isList = width < 1_000;
+        expect(names.includes(first)).toBe(isList);
+        expect(await page.locator(".fields thead").isVisible()).toBe(!isList);
+        expect(await axeFaults(page)).toEqual([]);
+      }
+      expect(errors).toEqual([]);
+    },
+  );
 
   test("nodes: who owns the shards, who is silent, how often they were taken over", async () => {
     await using server = await openConsoleServer();
@@ -112,7 +153,7 @@ export function testShardsAndKeys(browser: () => ConsoleBrowser): void {
       expect(await actions.first().textContent()).toContain("paused");
       await page.getByRole("button", { name: "Show all" }).click();
       await page.waitForURL((url) => url.search === "");
-      await page.getByText("refused alone").click();
+      await page.getByText("only refused").click();
       await page.waitForURL((url) => url.searchParams.get("refused") === "1");
       await page.getByText("deleteQueue refused").waitFor();
       expect(await axeFaults(page)).toEqual([]);
@@ -213,4 +254,25 @@ async function refusedDelete(server: ConsoleServer): Promise<void> {
     .queue("orders")
     .delete()
     .catch(() => undefined);
+}
+
+/** Boxes of which a part is seen only by scrolling to the side. */
+function whatScrollsSideways(): string[] {
+  return [...document.querySelectorAll("body *")]
+    .filter((element) => {
+      const isLong = element.scrollWidth > element.clientWidth + 1;
+      return isLong && /auto|scroll/.test(getComputedStyle(element).overflowX);
+    })
+    .map(({ outerHTML }) => outerHTML.slice(0, 100));
+}
+
+/** Of each cell that is shown its name, as it is drawn beside it, and whether all of it is seen. */
+function cellsOf(cells: readonly Element[]): { name: string; isCut: boolean }[] {
+  return cells
+    .map((cell) => ({ cell, box: cell.getBoundingClientRect() }))
+    .filter(({ box }) => box.width > 0)
+    .map(({ cell, box }) => ({
+      name: getComputedStyle(cell, "::before").content,
+      isCut: cell.scrollWidth > cell.clientWidth + 1 || box.right > innerWidth || box.left < 0,
+    }));
 }
