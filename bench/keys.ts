@@ -1,5 +1,6 @@
 // What a key costs: the same produces with an `Idempotency-Key` each and without, in turn, each into
-// a queue of its own of one server.
+// a queue of its own of one server; and the same to floor E, which passes over keys, so that what is
+// left of the difference is the longer request and the client that makes it.
 
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -8,12 +9,15 @@ import { Connection } from "./http-client.ts";
 import { LoadProcess } from "./load-process.ts";
 import type { Work } from "./orders.ts";
 import type { Figures, RunOptions } from "./run-cell.ts";
-import { startServer } from "./server-process.ts";
+import { startListening, startServer } from "./server-process.ts";
 import { median } from "./statistics.ts";
 
 /** Runs of each, one after the other; what a server does first is mostly compiling. */
 const warmUps = 2;
 const runs = 5;
+
+const targets = ["holdfast", "floor"] as const;
+const sides = ["plain", "keyed"] as const;
 
 /** Items per second with keys and without, and the median of the ratios of neighbours. */
 export async function keys(itemsPerCall: number, { directory }: RunOptions): Promise<Figures> {
@@ -21,41 +25,66 @@ export async function keys(itemsPerCall: number, { directory }: RunOptions): Pro
   rmSync(data, { recursive: true, force: true });
   mkdirSync(data, { recursive: true });
   const server = await startServer({ data, flags: ["--log-level", "error", "--shards", "1"] });
+  const floor = await startListening([join(import.meta.dir, "floor-server.ts")]);
   const load = await LoadProcess.start();
-  const connection = await Connection.open(server.port);
   try {
-    const rates: Record<"keyed" | "plain", number[]> = { keyed: [], plain: [] };
-    for (let run = 0; run < warmUps + runs; run += 1) {
-      // Who comes first is not always the same.
-      for (const side of run % 2 === 0
-        ? (["plain", "keyed"] as const)
-        : (["keyed", "plain"] as const)) {
-        const items = itemsPerCall * Math.round(40_000 / itemsPerCall ** 0.4);
-        const work: Work = {
-          queue: `${side}-${run}`,
-          items,
-          itemsPerCall,
-          payloadBytes: 100,
-          connections: 64,
-          backlog: 0,
-          ...(side === "keyed" && { keyed: true }),
-        };
-        await createQueue(connection, { queue: work.queue, partitions: 1 });
-        await load.prepare(server.port, work);
-        const { seconds } = await load.run("produce");
-        if (run >= warmUps) rates[side].push(items / seconds);
-      }
+    const figures: Figures = {};
+    for (const target of targets) {
+      const { port } = target === "floor" ? floor : server;
+      const found = await compare(load, { port, isFloor: target === "floor", itemsPerCall });
+      const of = target === "floor" ? "floor." : "";
+      for (const [name, value] of Object.entries(found)) figures[`${of}${name}`] = value;
     }
-    const ratios = rates.keyed.map((rate, index) => rate / (rates.plain[index] ?? 1));
-    return {
-      "keyed.itemsPerSecond": median(rates.keyed),
-      "plain.itemsPerSecond": median(rates.plain),
-      keyedOverPlain: median(ratios),
-    };
+    return figures;
   } finally {
-    connection.close();
     await load.stop();
+    await floor.stop("SIGKILL");
     await server.stop();
     rmSync(data, { recursive: true, force: true });
   }
+}
+
+interface Target {
+  readonly port: number;
+  /** It knows no queues. */
+  readonly isFloor: boolean;
+  readonly itemsPerCall: number;
+}
+
+async function compare(
+  load: LoadProcess,
+  { port, isFloor, itemsPerCall }: Target,
+): Promise<Figures> {
+  const rates: Record<(typeof sides)[number], number[]> = { keyed: [], plain: [] };
+  const items = itemsPerCall * Math.round(40_000 / itemsPerCall ** 0.4);
+  for (let run = 0; run < warmUps + runs; run += 1) {
+    // Who comes first is not always the same.
+    for (const side of run % 2 === 0 ? sides : sides.toReversed()) {
+      const work: Work = {
+        queue: `${side}-${run}`,
+        items,
+        itemsPerCall,
+        payloadBytes: 100,
+        connections: 64,
+        backlog: 0,
+        ...(side === "keyed" && { keyed: true }),
+      };
+      if (!isFloor) await create(port, work.queue);
+      await load.prepare(port, work);
+      const { seconds } = await load.run("produce");
+      if (run >= warmUps) rates[side].push(items / seconds);
+    }
+  }
+  const ratios = rates.keyed.map((rate, index) => rate / (rates.plain[index] ?? 1));
+  return {
+    "keyed.itemsPerSecond": median(rates.keyed),
+    "plain.itemsPerSecond": median(rates.plain),
+    keyedOverPlain: median(ratios),
+  };
+}
+
+async function create(port: number, queue: string): Promise<void> {
+  const connection = await Connection.open(port);
+  await createQueue(connection, { queue, partitions: 1 });
+  connection.close();
 }

@@ -324,9 +324,10 @@ function keysText(): string {
     if (itemsPerCall === undefined) return [];
     const of = (what: string): number => figures[what]?.median ?? 0;
     const [keyed, plain] = ["keyed", "plain"].map((side) => rate(of(`${side}.itemsPerSecond`)));
-    return [[itemsPerCall, plain ?? "", keyed ?? "", of("keyedOverPlain").toFixed(2)]];
+    const ratios = [of("keyedOverPlain"), of("floor.keyedOverPlain")];
+    return [[itemsPerCall, plain ?? "", keyed ?? "", ...ratios.map((ratio) => ratio.toFixed(2))]];
   });
-  const head = ["items a call", "without, items/s", "with a key", "ratio"];
+  const head = ["items a call", "without, items/s", "with a key", "ratio", "ratio of floor E"];
   return `From ${linkTo(file, "results")}:\n\n${markdownTable(head, rows)}`;
 }
 
