@@ -99,12 +99,10 @@ async function takeTurn(cell: Cell, { server, load }: Side, turn: number): Promi
 
 function textOf(cell: Cell, phase: Phase, ours: readonly Turn[], before: readonly Turn[]): string {
   const ratio = (of: "rate" | "cpu"): string => {
-    const ratios = ours.map(
-      (turn, index) => (turn[phase]?.[of] ?? 0) / (before[index]?.[phase]?.[of] ?? 1),
-    );
-    const [low, high] = [0.25, 0.75].map(
-      (share) => ratios.toSorted((a, b) => a - b)[Math.floor(share * ratios.length)] ?? 0,
-    );
+    const ratios = ours
+      .map((turn, index) => (turn[phase]?.[of] ?? 0) / (before[index]?.[phase]?.[of] ?? 1))
+      .toSorted((a, b) => a - b);
+    const [low, high] = [0.25, 0.75].map((share) => ratios[Math.floor(share * ratios.length)]);
     return `${median(ratios).toFixed(3)} (half of the turns ${low?.toFixed(2)} to ${high?.toFixed(2)})`;
   };
   return `${cell.name} ${phase}: ${ratio("rate")} of the rate, ${ratio("cpu")} of the processor time`;

@@ -16,7 +16,6 @@ import { median } from "./statistics.ts";
 const warmUps = 2;
 const runs = 5;
 
-const targets = ["holdfast", "floor"] as const;
 const sides = ["plain", "keyed"] as const;
 
 /** Items per second with keys and without, and the median of the ratios of neighbours. */
@@ -28,14 +27,10 @@ export async function keys(itemsPerCall: number, { directory }: RunOptions): Pro
   const floor = await startListening([join(import.meta.dir, "floor-server.ts")]);
   const load = await LoadProcess.start();
   try {
-    const figures: Figures = {};
-    for (const target of targets) {
-      const { port } = target === "floor" ? floor : server;
-      const found = await compare(load, { port, isFloor: target === "floor", itemsPerCall });
-      const of = target === "floor" ? "floor." : "";
-      for (const [name, value] of Object.entries(found)) figures[`${of}${name}`] = value;
-    }
-    return figures;
+    const ours = await compare(load, { port: server.port, itemsPerCall, hasQueues: true });
+    const bare = await compare(load, { port: floor.port, itemsPerCall, hasQueues: false });
+    const ofFloor = Object.entries(bare).map(([name, value]) => [`floor.${name}`, value]);
+    return { ...ours, ...Object.fromEntries(ofFloor) };
   } finally {
     await load.stop();
     await floor.stop("SIGKILL");
@@ -46,14 +41,13 @@ export async function keys(itemsPerCall: number, { directory }: RunOptions): Pro
 
 interface Target {
   readonly port: number;
-  /** It knows no queues. */
-  readonly isFloor: boolean;
   readonly itemsPerCall: number;
+  readonly hasQueues: boolean;
 }
 
 async function compare(
   load: LoadProcess,
-  { port, isFloor, itemsPerCall }: Target,
+  { port, itemsPerCall, hasQueues }: Target,
 ): Promise<Figures> {
   const rates: Record<(typeof sides)[number], number[]> = { keyed: [], plain: [] };
   const items = itemsPerCall * Math.round(40_000 / itemsPerCall ** 0.4);
@@ -69,7 +63,7 @@ async function compare(
         backlog: 0,
         ...(side === "keyed" && { keyed: true }),
       };
-      if (!isFloor) await create(port, work.queue);
+      if (hasQueues) await create(port, work.queue);
       await load.prepare(port, work);
       const { seconds } = await load.run("produce");
       if (run >= warmUps) rates[side].push(items / seconds);
