@@ -196,6 +196,11 @@ export class Connection {
     return connection;
   }
 
+  /** The server has hung up, as it does on who is silent for long. */
+  get isBroken(): boolean {
+    return this.#failure !== null;
+  }
+
   /** `headers`: more than a call always has, each with its line end. */
   post(path: string, body: string, headers = ""): Promise<Reply> {
     if (this.#failure !== null) return Promise.reject(this.#failure);

@@ -91,7 +91,7 @@ test("I16: a repeated call that is answered otherwise is a fault", () => {
   const entries = lapsed() as Entry[];
   const repeats = {
     count: 2,
-    contradictions: [{ told: "/v1/queue.produce: a and then b", heardAt: 0 }],
+    contradictions: [{ told: "/v1/queue.produce: a and then b", call: 0, end: 0 }],
   };
   const { faults, figures } = checkQueue(entries, { dead: [], left: [], repeats }, sampleRules);
   expect(figures).toMatchObject({ repeatedCalls: 2 });
@@ -101,10 +101,10 @@ test("I16: a repeated call that is answered otherwise is a fault", () => {
 });
 
 test.each<[what: string, pause: Pause, count: number]>([
-  ["asked for and told of in it", { queue: "orders", from: 2, to: 10 }, 1],
-  ["asked for before it", { queue: "orders", from: 3.5, to: 10 }, 0],
-  ["told of after it", { queue: "orders", from: 2, to: 3.5 }, 0],
-  ["of another queue", { queue: "invoices", from: 2, to: 10 }, 0],
+  ["asked for and told of in it", { queue: "orders", call: 2, from: 2, to: 10 }, 1],
+  ["asked for before it", { queue: "orders", call: 2, from: 3.5, to: 10 }, 0],
+  ["told of after it", { queue: "orders", call: 2, from: 2, to: 3.5 }, 0],
+  ["of another queue", { queue: "invoices", call: 2, from: 2, to: 10 }, 0],
 ])("I15: a pause and a lease %s", (_, pause, count) => {
   const sample = sampleHistory({ calls: 50, seed: 1 });
   const lease = sample.entries.find(

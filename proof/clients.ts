@@ -111,6 +111,7 @@ export class Client {
 
   /** Waits until there is a server to talk to: a call that is not sent is not in the history. */
   async connect(): Promise<void> {
+    if (this.#connection?.isBroken) this.close();
     while (this.#connection === null) {
       const port = await this.#address.port;
       this.#connection = await Connection.open(port).catch(() => null);
@@ -156,6 +157,7 @@ export class Client {
   async #sendWithKey(path: string, body: string, repeats: Repeats): Promise<Answer | null> {
     this.#calls += 1;
     const headers = `Idempotency-Key: ${this.#keys}-${this.#calls}\r\n`;
+    const call = performance.now();
     let sends = 0;
     const reply = await this.untilHeard(repeats, () => {
       sends += 1;
@@ -163,12 +165,12 @@ export class Client {
     });
     const isRepeated = sends > 1;
     if (reply?.status === 200 && this.#calls % this.#repeatEvery === 0) {
-      const heardAt = performance.now();
+      const end = performance.now();
       repeats.count += 1;
       const again = await this.#send(path, body, headers);
       if (again !== null && !isRepetition(reply, again)) {
         const told = `${path}: ${reply.body} and then ${again.body}`;
-        repeats.contradictions.push({ told, heardAt });
+        repeats.contradictions.push({ told, call, end });
       }
       await this.connect();
     }
@@ -263,7 +265,7 @@ export async function produce(
     const { duplicates = [] } = (again?.body ?? {}) as { duplicates?: readonly number[] };
     if (again?.status === 200 && duplicates.length < numbers.length) {
       const told = `produce: ${numbers.length} items, duplicates ${duplicates}`;
-      unique.contradictions.push({ told, heardAt: entry.end });
+      unique.contradictions.push({ told, call: entry.call, end: entry.end });
     }
   }
   return entry.outcome;
@@ -471,6 +473,7 @@ function outputsOf(parts: readonly Part[]): Extract<Part, { verb: "produce" }>[]
 export async function pauseFor(client: Client, ms: number): Promise<Pause | null> {
   const { queue } = client;
   await client.connect();
+  const call = performance.now();
   const reply = await client.call("/v1/queue.pause", { queue_name: queue, lease: true });
   const from = performance.now();
   await Bun.sleep(ms);
@@ -479,7 +482,7 @@ export async function pauseFor(client: Client, ms: number): Promise<Pause | null
     await client.connect();
     isResumed = (await client.call("/v1/queue.resume", { queue_name: queue }))?.status === 200;
   }
-  return reply?.status === 200 ? { queue, from, to } : null;
+  return reply?.status === 200 ? { queue, call, from, to } : null;
 }
 
 export interface QueueShape {
@@ -547,6 +550,7 @@ export async function listItems(
 ): Promise<StoredOnWire[]> {
   const items: StoredOnWire[] = [];
   for (let pivot = ""; ; ) {
+    await client.connect();
     const reply = await client.call("/v1/storage/items.list", {
       queue_name: queue,
       partition,

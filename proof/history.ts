@@ -113,6 +113,8 @@ export interface LeftItem {
 /** After its 200 and before it was asked to end; milliseconds of the harness's own clock. */
 export interface Pause {
   readonly queue: string;
+  /** When it was asked for. */
+  readonly call: number;
   readonly from: number;
   readonly to: number;
 }
@@ -120,8 +122,9 @@ export interface Pause {
 /** A call that was sent again, and answered otherwise. */
 export interface Contradiction {
   readonly told: string;
-  /** When its first answer came. */
-  readonly heardAt: number;
+  /** When it was first sent, and when that was answered. */
+  readonly call: number;
+  readonly end: number;
 }
 
 /** One item each was to go from one queue to another, by calls with keys that were sent again. */

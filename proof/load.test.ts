@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Client, produce } from "./clients.ts";
+import { Client, listItems, produce } from "./clients.ts";
 import { type Contradiction, History } from "./history.ts";
 import { isDrained } from "./load.ts";
 
@@ -51,4 +51,17 @@ test.each([
   expect(asked[2]).toEqual(asked[0]);
   expect(repeats.count).toBe(2);
   expect(repeats.contradictions).toHaveLength(contradictions);
+});
+
+test("a connection that the server closed while nothing was asked is opened again, and no call is lost", async () => {
+  using server = Bun.serve({
+    port: 0,
+    fetch: () => Response.json({ items: [] }),
+  });
+  const client = new Client("drain", { port: Promise.resolve(server.port ?? 0) });
+  expect(await listItems(client, "orders", 0)).toEqual([]);
+  server.closeIdleConnections();
+  await Bun.sleep(50);
+  expect(await listItems(client, "orders", 0)).toEqual([]);
+  client.close();
 });

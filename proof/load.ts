@@ -247,9 +247,8 @@ async function readEnding(client: Client): Promise<Ending> {
   const left: LeftItem[] = [];
   for (const queue_name of queueNames) {
     const reply = await client.call("/v1/queues.info", { queue_name });
-    const { requested_partitions: partitions } = (reply?.body ?? { requested_partitions: 0 }) as {
-      requested_partitions: number;
-    };
+    if (reply?.status !== 200) throw new Error(`a queue is not known; got ${reply?.status}`);
+    const { requested_partitions: partitions } = reply.body as { requested_partitions: number };
     for (let partition = 0; partition < partitions; partition += 1) {
       left.push(...(await listItems(client, queue_name, partition)).map(leftItem));
     }

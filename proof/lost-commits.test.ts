@@ -70,6 +70,17 @@ test("what was sent after something that is lost is lost, though it was finished
   expect(judged(late)).toEqual({ faults: [], gone: [idOf(1)] });
 });
 
+test("a lease is lost that counts no attempt because its release is lost", () => {
+  const waited = { ...lease(190, [1, 1]), end: 410 };
+  const release = { ...complete(420, 190, 1), verb: "release" } as Entry;
+  const again = [lease(600, [1, 9]), complete(610, 600, 9)];
+  expect(judged([produce(100, 1), waited, release, ...again]).faults).toEqual([]);
+  // Released before it was lost, it may have counted none.
+  const early = [lease(250, [1, 1]), { ...release, call: 300, end: 305 } as Entry];
+  expect(judged([produce(100, 1), ...early, ...again]).faults).toEqual([]);
+  expect(judged([produce(100, 1), waited, release, ...again], noLoss).faults).toEqual([]);
+});
+
 test("what was finished while it may be lost may be kept as well", () => {
   const entries = [produce(100, 1), lease(250, [1, 1]), complete(260, 250, 1)];
   expect(judged(entries)).toEqual({ faults: [], gone: [] });
@@ -91,4 +102,18 @@ test("what is answered afterwards is kept as ever", () => {
   expect(judged([produce(600, 1)]).faults).toEqual(["I1: an acknowledged item is lost"]);
   const twice = [produce(600, 1), lease(610, [1, 1]), lease(620, [1, 1])];
   expect(judged(twice).faults).toContain("I2: an id was leased twice");
+});
+
+test.each<[what: string, call: number, end: number, isKept: boolean]>([
+  ["answered while it may be lost", 250, 260, false],
+  ["answered before", 100, 200, true],
+  ["sent before the database goes on, and answered later", 490, 510, false],
+  ["sent once it goes on", 500, 510, true],
+])("a repetition and a pause of a call %s", (_, call, end, isKept) => {
+  const contradictions = [{ told: "a and then b", call, end }];
+  const pauses = [{ queue: "orders", call, from: end, to: end + 100 }];
+  const ending = { dead: [], left: [], repeats: { count: 1, contradictions }, pauses };
+  const after = survived([], ending, loss).ending;
+  expect(after.repeats?.contradictions).toEqual(isKept ? contradictions : []);
+  expect(after.pauses).toEqual(isKept ? pauses : []);
 });

@@ -28,6 +28,11 @@ export const noLoss: Loss = {
   goesOnAt: 0,
 };
 
+/** What was asked for and answered at these instants. */
+function mayBeLost(call: number, answered: number, { keptUntil, goesOnAt }: Loss): boolean {
+  return answered > keptUntil && call < goesOnAt;
+}
+
 /** An item as it was leased, that is gone with its produce. */
 export interface Gone {
   readonly queue: string;
@@ -42,22 +47,20 @@ export interface Survived {
   readonly faults: Faults;
 }
 
+type Answered = Pick<Entry, "outcome" | "call" | "end">;
+
 interface Offered {
   readonly lease: LeaseCall;
   readonly offer: Offer;
 }
 
 export function survived(entries: readonly Entry[], ending: Ending, loss: Loss): Survived {
-  const isInDoubt = (entry: Pick<Entry, "outcome" | "call" | "end">): boolean =>
-    entry.outcome === "ok" && entry.end > loss.keptUntil && entry.call < loss.goesOnAt;
+  const isInDoubt = (entry: Answered): boolean =>
+    entry.outcome === "ok" && mayBeLost(entry.call, entry.end, loss);
   const calls = entries.flatMap(singleCalls);
   const offers = offersOf(calls);
   const leases = calls.filter((call) => call.verb === "lease");
-  const known = [...offers.values()].flatMap((item) => rolledBack(item, { calls, isInDoubt }));
-  // What was sent after something had been answered that is lost is lost as well.
-  const lostFrom = known.reduce((from, { end }) => Math.min(from, end), loss.lostFrom);
-  const isLost = (entry: Pick<Entry, "outcome" | "call" | "end">): boolean =>
-    isInDoubt(entry) && entry.call >= lostFrom && entry.end <= loss.goesOnAt;
+  const { known, isLost } = knownLost([...offers.values()], { calls, isInDoubt, loss });
   const lost = new Set(known.concat(leases.filter(isLost)));
   const gone = goneItems({ calls, offers, ending, loss, isInDoubt, isLost });
   for (const { lease } of gone) lost.add(lease);
@@ -83,20 +86,46 @@ function offersOf(calls: readonly SingleCall[]): Map<number, Offered[]> {
 
 interface Doubts {
   readonly calls: readonly SingleCall[];
-  readonly isInDoubt: (entry: SingleCall) => boolean;
+  readonly isInDoubt: (entry: Answered) => boolean;
+}
+
+interface KnownLost {
+  readonly known: LeaseCall[];
+  /** Also what was sent after something had been answered that is lost. */
+  readonly isLost: (entry: Answered) => boolean;
+}
+
+/** A lost lease dates the loss, and by the date more releases are lost, and with these more leases. */
+function knownLost(
+  items: readonly (readonly Offered[])[],
+  { calls, isInDoubt, loss }: Doubts & { readonly loss: Loss },
+): KnownLost {
+  for (let { lostFrom } = loss; ; ) {
+    const since = lostFrom;
+    const isLost: KnownLost["isLost"] = (entry) =>
+      isInDoubt(entry) && entry.call >= since && entry.end <= loss.goesOnAt;
+    const released = new Set(
+      calls.flatMap((call) => {
+        const mayBeKept = call.verb === "release" && call.outcome !== "refused" && !isLost(call);
+        return mayBeKept ? call.ids : [];
+      }),
+    );
+    const known = items.flatMap((item) => rolledBack(item, { released, isInDoubt }));
+    lostFrom = known.reduce((from, { end }) => Math.min(from, end), since);
+    if (lostFrom === since) return { known, isLost };
+  }
 }
 
 /** Leases of an item that a later one does not know of: it counts no more attempts, or has the same id. */
-function rolledBack(item: readonly Offered[], { calls, isInDoubt }: Doubts): LeaseCall[] {
-  const isReleased = (id: string): boolean =>
-    calls.some(
-      (call) => call.verb === "release" && call.outcome !== "refused" && call.ids.includes(id),
-    );
+function rolledBack(
+  item: readonly Offered[],
+  { released, isInDoubt }: Pick<Doubts, "isInDoubt"> & { readonly released: ReadonlySet<string> },
+): LeaseCall[] {
   return item.flatMap(({ lease, offer: { id, attempts } }, index) => {
     if (!isInDoubt(lease)) return [];
     const isUnknown = item.slice(index + 1).some(({ offer: later }) => {
       if (later.id === id || later.attempts < attempts) return true;
-      return later.attempts === attempts && !isReleased(id);
+      return later.attempts === attempts && !released.has(id);
     });
     return isUnknown ? [lease] : [];
   });
@@ -196,20 +225,21 @@ function isHeldBy(
  * Without what callers were told in between: a receipt, a pause, or a task may be lost as well, and
  * of redrives nobody has noted when they began.
  */
-function endingAfter(ending: Ending, { keptUntil, goesOnAt }: Loss): Ending {
-  const isInDoubt = (at: number): boolean => at > keptUntil && at < goesOnAt;
+function endingAfter(ending: Ending, loss: Loss): Ending {
   const { redrives, ...others } = ending;
   const { repeats, pauses } = others;
   return {
     ...others,
-    ...(redrives && keptUntil === noLoss.keptUntil && { redrives }),
+    ...(redrives && loss === noLoss && { redrives }),
     ...(repeats && {
       repeats: {
         ...repeats,
-        contradictions: repeats.contradictions.filter(({ heardAt }) => !isInDoubt(heardAt)),
+        contradictions: repeats.contradictions.filter(
+          ({ call, end }) => !mayBeLost(call, end, loss),
+        ),
       },
     }),
-    ...(pauses && { pauses: pauses.filter(({ from }) => !isInDoubt(from)) }),
+    ...(pauses && { pauses: pauses.filter(({ call, from }) => !mayBeLost(call, from, loss)) }),
   };
 }
 

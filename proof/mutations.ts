@@ -166,7 +166,10 @@ export const mutations: Readonly<Record<string, Mutation>> = {
     const lease = pick(scene.random, granted);
     if (lease === null) return false;
     const { queue, call, end } = lease;
-    const pauses = [...(scene.ending.pauses ?? []), { queue, from: call - 1, to: end + 1 }];
+    const pauses = [
+      ...(scene.ending.pauses ?? []),
+      { queue, call: call - 1, from: call - 1, to: end + 1 },
+    ];
     scene.ending = { ...scene.ending, pauses };
     return true;
   },

@@ -50,6 +50,7 @@ export function testLongLook(browser: () => ConsoleBrowser): void {
       gate.resolve();
       await goOn.and(page.locator(":enabled")).waitFor();
       const stopped = finds();
+      await rowsOf(page).nth(1).waitFor();
       expect(await rowsOf(page).count()).toBe(2);
       await goOn.click();
       await page.getByText("3 match, of 350,000 looked at").waitFor();
