@@ -11,9 +11,6 @@ import { moveRules } from "./move-rules.ts";
 import { turnRules } from "./turn-rules.ts";
 import { waitingRules } from "./waiting-rules.ts";
 
-/** Random turns take seconds where the disk is slow or the machine is busy. */
-const ruleMsMax = 30_000;
-
 /** `open` makes a backend of its own for each rule. */
 export function describeStore(name: string, open: () => Promise<OpenedStore>): void {
   const rule: Rule = (sentence, check) => {
@@ -25,7 +22,7 @@ export function describeStore(name: string, open: () => Promise<OpenedStore>): v
         await opened.dispose();
       }
     };
-    test(sentence, run, ruleMsMax);
+    test(sentence, run);
   };
 
   describe(name, () => {

@@ -20,13 +20,16 @@ beforeAll(async () => {
 });
 afterAll(() => admin.close());
 
+/** Of a database that is to be given up; more than what answers takes on a busy machine. */
+const silenceMs = 500;
+
 /** Until the database says so. */
 async function until(condition: string): Promise<void> {
   while ((await admin.rows(`SELECT ${condition}`))[0]?.[0] !== true) await Bun.sleep(10);
 }
 
 test("commit: a database that is silent is given up, and what was sent to it comes before the reopening or never", async () => {
-  const options = { ...newStore(server.url), silenceMs: 100 };
+  const options = { ...newStore(server.url), silenceMs };
   const first = await openPostgresStore(options);
   await commit(first.store, 1);
   await admin.script(`BEGIN; LOCK TABLE ${options.schema}_0.item IN ACCESS EXCLUSIVE MODE`);
@@ -50,7 +53,7 @@ test.each<[name: string, work: (backend: Backend) => Promise<unknown>]>([
   const { port } = new URL(server.url);
   const wire = Wire.to(Number(port));
   const url = server.url.replace(`:${port}`, `:${wire.port}`);
-  const backend = await openPostgresStore({ ...newStore(url), silenceMs: 100 });
+  const backend = await openPostgresStore({ ...newStore(url), silenceMs });
   wire.cut();
   expect(await failureOf(work(backend))).toMatchObject({ fault: "failed" });
   await backend.store.close();
@@ -61,14 +64,14 @@ test("open: a database that does not take the beginning of an owner is given up"
   const { store } = await openPostgresStore(options);
   await store.close();
   await admin.script(`BEGIN; LOCK TABLE ${options.schema}_0.turn IN ACCESS EXCLUSIVE MODE`);
-  const impatient = openPostgresStore({ ...options, silenceMs: 100 });
+  const impatient = openPostgresStore({ ...options, silenceMs });
   expect(await failureOf(impatient)).toMatchObject({ fault: "failed" });
   await admin.script("COMMIT");
 });
 
 test("load: what the database has much to say of takes as long as it speaks", async () => {
-  const connection = await Connection.open({ url: server.url, silenceMs: 50 });
-  const slow = "SELECT repeat('x', 10000), pg_sleep(0.1)::text FROM generate_series(1, 8)";
+  const connection = await Connection.open({ url: server.url, silenceMs });
+  const slow = "SELECT repeat('x', 10000), pg_sleep(0.5)::text FROM generate_series(1, 8)";
   expect(await connection.rows(slow)).toHaveLength(8);
   expect(await failureOf(connection.rows("SELECT pg_sleep(60)::text"))).toMatchObject({
     fault: "failed",
