@@ -774,6 +774,7 @@ test("overview: all queues, the worst first, and how they are together", async (
 });
 
 test("overview --watch: again and again, with rates once there are two", async () => {
+  await queueOf(`watched-${crypto.randomUUID()}`);
   const watched = spawn(["overview", "--watch", "1s", "--rows", "10000"], "");
   let out = "";
   for await (const chunk of watched.stdout) {

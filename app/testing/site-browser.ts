@@ -8,7 +8,7 @@ import { closeAtEnd } from "./at-end.ts";
 import { openTestApp } from "./site-app.ts";
 
 /** Nothing fails because the machine is slow; what Chromium is asked for fails first. */
-export const actionTimeoutMs = 30_000;
+const actionTimeoutMs = 300_000;
 /** Pages side by side: while one waits, the others have the processors. */
 const pagesMax = 4;
 /** A page here does not live long enough to gain what it costs to optimize its code. */

@@ -17,11 +17,11 @@ const teaches = {
 export function NoItems({ view }: { readonly view: View }): ReactNode {
   if (view.conditions.length === 0) return <Empty glyph={view.state}>{teaches[view.state]}</Empty>;
   return (
-    <div className="under">
-      <Empty glyph={view.state}>No {view.state} item matches this filter.</Empty>
-      <Link className="b" to={itemsAddress(view.name, { state: view.state })}>
+    <Empty glyph={view.state}>
+      No {view.state} item matches this filter.{" "}
+      <Link className="link" to={itemsAddress(view.name, { state: view.state })}>
         Clear the filter
       </Link>
-    </div>
+    </Empty>
   );
 }

@@ -89,9 +89,11 @@ function Changes({ state }: StateProps): ReactNode {
       { id: "delete", title: "Delete…", is: mayChange },
     ];
   const drawn = buttons.filter((button) => button.is);
+  if (drawn.length === 0) {
+    return <span className="muted end">this key may not change this queue</span>;
+  }
   return (
     <div className="acts end">
-      {drawn.length === 0 && <span className="muted">this key may not change this queue</span>}
       {drawn.map(({ id, title }) => (
         <Button
           key={id}

@@ -4,7 +4,7 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { launchChromium, shellPath } from "../../scripts/chromium.ts";
 
 /** Nothing fails because the machine is slow; what Chromium is asked for fails first. */
-const actionTimeoutMs = 30_000;
+const actionTimeoutMs = 300_000;
 
 export const wide = { width: 1280, height: 800 };
 export const narrow = { width: 390, height: 844 };

@@ -99,7 +99,7 @@ function testMuch(browser: () => ConsoleBrowser): void {
       expect(await axeFaults(page)).toEqual([]);
       await shrunk.clear({ queue: true });
       // The server looks for what has drained some ten seconds apart.
-      await page.getByRole("heading", { name: "2 partitions" }).waitFor({ timeout: 300_000 });
+      await page.getByRole("heading", { name: "2 partitions" }).waitFor();
       expect(await page.locator(".strip .drains").getAttribute("d")).toBe("");
       expect(errors).toEqual([]);
     });
