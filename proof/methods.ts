@@ -36,7 +36,7 @@ function method<Counts extends object>(
 export const methods: readonly Method[] = [
   method("simulation", (run: Worlds & Run) => proveSimulation({ store: "memory", ...run }), {
     quick: { seeds: 60, steps: 300, everySituation: false },
-    short: { seeds: 3_000, steps: 300, everySituation: true },
+    short: { seeds: 1_500, steps: 300, everySituation: true },
     ci: { seeds: 20_000, steps: 300, everySituation: true },
     nightly: { seeds: 1_000_000, steps: 300, everySituation: true },
   }),
@@ -45,7 +45,7 @@ export const methods: readonly Method[] = [
     (run: Worlds & Run) => proveSimulation({ store: "sqlite", ...run }),
     {
       quick: { seeds: 6, steps: 300, everySituation: false },
-      short: { seeds: 120, steps: 300, everySituation: false },
+      short: { seeds: 60, steps: 300, everySituation: false },
       ci: { seeds: 2_000, steps: 300, everySituation: false },
       nightly: { seeds: 40_000, steps: 300, everySituation: true },
     },
@@ -55,7 +55,7 @@ export const methods: readonly Method[] = [
     (run: Worlds & Run) => proveSimulation({ store: "nodes", ...run }),
     {
       quick: { seeds: 6, steps: 300, everySituation: false },
-      short: { seeds: 250, steps: 300, everySituation: true },
+      short: { seeds: 150, steps: 300, everySituation: true },
       ci: { seeds: 2_000, steps: 300, everySituation: true },
       nightly: { seeds: 40_000, steps: 300, everySituation: true },
     },
@@ -63,55 +63,55 @@ export const methods: readonly Method[] = [
   method("planted bugs", provePlanted, {
     quick: { bugs: 2 },
     // As many as there is time for; the larger sizes hunt all.
-    short: { bugs: 24 },
+    short: { bugs: 12 },
     ci: { bugs: Number.MAX_SAFE_INTEGER },
     nightly: { bugs: Number.MAX_SAFE_INTEGER },
   }),
   method("kills", proveKills, {
     quick: { kills: 6, items: 1_500 },
-    short: { kills: 50, items: 40_000 },
+    short: { kills: 30, items: 24_000 },
     ci: { kills: 500, items: 200_000 },
     nightly: { kills: 5_000, items: 2_000_000 },
   }),
   method("power cuts", provePowerCuts, {
     quick: { cuts: 100, traces: 1, calls: 150 },
-    short: { cuts: 3_000, traces: 3, calls: 400 },
+    short: { cuts: 2_000, traces: 2, calls: 400 },
     ci: { cuts: 10_000, traces: 10, calls: 400 },
     nightly: { cuts: 100_000, traces: 100, calls: 400 },
   }),
   method("system calls", proveSystemCalls, {
     quick: { runs: 5 },
-    short: { runs: 50 },
+    short: { runs: 25 },
     ci: { runs: 300 },
     nightly: { runs: 3_000 },
   }),
   method("media", proveMedia, {
     quick: { truncations: 100, flips: 100 },
-    short: { truncations: 5_000, flips: 4_000 },
+    short: { truncations: 2_500, flips: 2_000 },
     ci: { truncations: 5_000, flips: 4_000 },
     nightly: { truncations: 50_000, flips: 40_000 },
   }),
   method("histories", proveHistories, {
     quick: { operations: 6_000, clients: 16, restarts: 2, blackBox: 32 },
-    short: { operations: 1_000_000, clients: 64, restarts: 20, blackBox: 1_000 },
+    short: { operations: 500_000, clients: 64, restarts: 10, blackBox: 500 },
     ci: { operations: 1_000_000, clients: 64, restarts: 20, blackBox: 2_000 },
     nightly: { operations: 10_000_000, clients: 64, restarts: 200, blackBox: 20_000 },
   }),
   method("hostile input", proveHostile, {
     quick: { bodies: 250, rawRequests: 200 },
-    short: { bodies: 100_000, rawRequests: 10_000 },
+    short: { bodies: 40_000, rawRequests: 5_000 },
     ci: { bodies: 100_000, rawRequests: 10_000 },
     nightly: { bodies: 10_000_000, rawRequests: 500_000 },
   }),
   method("soak", proveSoak, {
     quick: { loadSeconds: 2, waitingLeases: 100, waitingSeconds: 0.5 },
-    short: { loadSeconds: 40, waitingLeases: 1_000, waitingSeconds: 40 },
+    short: { loadSeconds: 20, waitingLeases: 1_000, waitingSeconds: 40 },
     ci: { loadSeconds: 120, waitingLeases: 1_000, waitingSeconds: 300 },
     nightly: { loadSeconds: 7_200, waitingLeases: 1_000, waitingSeconds: 850 },
   }),
   method("nodes", proveNodes, {
     quick: { disturbances: 3 },
-    short: { disturbances: 12 },
+    short: { disturbances: 8 },
     ci: { disturbances: 60 },
     nightly: { disturbances: 2_000 },
   }),
