@@ -128,6 +128,8 @@ export const limits = {
   heartbeatMs: 1_000,
   /** Longer than a disk may stall; a worker that says nothing for this long is replaced. */
   heartbeatSilenceMsMax: 15_000,
+  /** So many times longer while it opens: a machine that starts has much else to do, and none waits for it yet. */
+  openingPatience: 8,
   /** Messages to a shard that may be unanswered: one in its turn, one ready for the next. */
   messagesInFlightMax: 2,
   /** What has to wait for the second of them to be sent: a turn costs about as much as so many items, whatever is in it. */

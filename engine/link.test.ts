@@ -11,15 +11,22 @@ import type { Breakage, FragileConfig } from "./simulation/fragile.worker.ts";
 interface Setup {
   readonly clock?: Clock;
   readonly atCommit?: number;
+  readonly openingMs?: number;
+  /** Short only where it is waited for: a slow machine is silent for long. */
+  readonly silenceMsMax?: number;
 }
 
 /** By default it breaks at the first produce; a queue is created by a commit of the catalog. */
-async function setup(breakage: Breakage, { clock = systemClock(), atCommit = 1 }: Setup = {}) {
+async function setup(
+  breakage: Breakage,
+  { clock = systemClock(), atCommit = 1, openingMs = 0, silenceMsMax }: Setup = {},
+) {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-link-"));
   const config: FragileConfig = {
     store: { kind: "sqlite", directory, ballastBytes: 0 },
     breakage,
     atCommit,
+    openingMs,
     brokenOnce: join(directory, "broken-once"),
   };
   const notices: Notice[] = [];
@@ -30,8 +37,7 @@ async function setup(breakage: Breakage, { clock = systemClock(), atCommit = 1 }
       clock,
       module: new URL("./simulation/fragile.worker.ts", import.meta.url),
       config,
-      // Short only where it is waited for: a slow machine is silent for long.
-      ...(breakage.startsWith("hang") ? { silenceMsMax: 2_000 } : {}),
+      ...(silenceMsMax === undefined ? {} : { silenceMsMax }),
     }),
     durability: "full",
     readLeased,
@@ -70,7 +76,8 @@ const breakages: Breakage[] = [
 test.each(breakages)(
   "worker: %s, and each request is answered once and truly",
   async (breakage) => {
-    const { engine, notices, dispose } = await setup(breakage);
+    const waiting = breakage.startsWith("hang") ? { silenceMsMax: 2_000 } : {};
+    const { engine, notices, dispose } = await setup(breakage, waiting);
     const produced = await Promise.allSettled(
       Array.from({ length: 20 }, (_, index) =>
         engine.produce({
@@ -101,6 +108,13 @@ test.each(breakages)(
     await dispose();
   },
 );
+
+test("worker: one that is silent for long while it opens is waited for", async () => {
+  const slow = { atCommit: 0, openingMs: 3_000, silenceMsMax: 1_000 };
+  const { engine, notices, dispose } = await setup("hang before the commit", slow);
+  expect([notices, engine.status().shards]).toMatchObject([[], [{ up: true, restarts: 0 }]]);
+  await dispose();
+});
 
 test.each(["exit before the commit", "exit after the commit"] as const)(
   "worker: %s of a lapse, and an advance of the test clock goes on where it was",

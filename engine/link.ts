@@ -120,7 +120,7 @@ export interface WorkerOptions<Config> {
   readonly limits?: TurnLimits;
   /** The clock is not the machine's but one that several machines share. */
   readonly isClockShared?: boolean;
-  /** A worker that says nothing for longer is replaced; default `limits.heartbeatSilenceMsMax`. */
+  /** An open worker that says nothing for longer is replaced; default `limits.heartbeatSilenceMsMax`. */
   readonly silenceMsMax?: number;
 }
 
@@ -208,7 +208,8 @@ class WorkerLink<Config> implements Link {
     const ms = Math.min(limits.heartbeatMs, this.#silenceMsMax / 3);
     this.#heartbeat = this.#clock.at(this.#clock.now() + ms, () => {
       if (this.#down || this.#closing) return;
-      if (this.#clock.now() - this.#heardAt > this.#silenceMsMax) {
+      const patience = this.#isOpened ? 1 : limits.openingPatience;
+      if (this.#clock.now() - this.#heardAt > patience * this.#silenceMsMax) {
         this.#fail(new Error("a shard did not answer for too long"));
         return;
       }

@@ -23,8 +23,10 @@ export type Breakage =
 export interface FragileConfig {
   readonly store: StoreConfig;
   readonly breakage: Breakage;
-  /** Counted over all commits of the worker, from 1. */
+  /** Counted over all commits of the worker, from 1; 0 = it does not break. */
   readonly atCommit: number;
+  /** It says nothing for so long before it opens. */
+  readonly openingMs: number;
   /** A file that is written at the breakage, so that the next worker does not break again. */
   readonly brokenOnce: string;
 }
@@ -69,7 +71,9 @@ function fragile(backend: Backend, { breakage, atCommit, brokenOnce }: FragileCo
 }
 
 runShardWorker<FragileConfig>({
-  openStore: async (config, shard) =>
-    fragile(await openStore(config.store, shard, () => newTag(systemRandom)), config),
+  openStore: async (config, shard) => {
+    Bun.sleepSync(config.openingMs);
+    return fragile(await openStore(config.store, shard, () => newTag(systemRandom)), config);
+  },
   renderLeased,
 });
