@@ -138,6 +138,8 @@ export class SiteBrowser {
       await mounted();
     };
     const close = async () => {
+      // What a test answers in the server's place may be under way.
+      await page.unrouteAll({ behavior: "ignoreErrors" });
       await context.close();
       leave();
     };

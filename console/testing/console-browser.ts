@@ -50,7 +50,12 @@ export async function openConsoleBrowser(args: readonly string[] = []) {
       if (pathname.includes("/v1/")) calls.push(pathname);
     });
     await page.goto(url);
-    return { page, errors, calls, [Symbol.asyncDispose]: () => context.close() };
+    const close = async () => {
+      // What a test answers in the server's place may be under way.
+      await page.unrouteAll({ behavior: "ignoreErrors" });
+      await context.close();
+    };
+    return { page, errors, calls, [Symbol.asyncDispose]: close };
   };
   return { visit, close: () => browser.close() };
 }

@@ -242,7 +242,6 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
       await page.evaluate(() => fetch("/livez"));
     }
     expect(looks).toBe(2);
-    await page.unrouteAll({ behavior: "wait" });
   });
 
   test("of a count that is only begun nobody says how many more there are since", async () => {
@@ -269,7 +268,6 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
     await page.getByRole("button", { name: "look again" }).waitFor();
     expect(await page.getByText("more since").count()).toBe(0);
     gate.resolve();
-    await page.unrouteAll({ behavior: "ignoreErrors" });
   });
 
   test("of more than a call takes as many as it takes are selected, which is said, and none again", async () => {

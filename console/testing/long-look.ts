@@ -81,7 +81,6 @@ export function testLongLook(browser: () => ConsoleBrowser): void {
           found.push(...(await axeFaults(page)), ...errors);
           if (await isWiderThanWindow(page)) found.push(`it is wider than ${viewport.width}`);
           gate.resolve();
-          await page.unrouteAll({ behavior: "ignoreErrors" });
         }
       }
       expect(found).toEqual([]);

@@ -255,7 +255,6 @@ export function testLooks(browser: () => ConsoleBrowser): void {
       await page.reload();
       await page.locator(".alarm").nth(2).waitFor();
       expect(await shiftsOn(page)).toEqual([]);
-      await page.unrouteAll({ behavior: "ignoreErrors" });
     });
   });
 }

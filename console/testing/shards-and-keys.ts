@@ -231,7 +231,6 @@ export function testShardsAndKeys(browser: () => ConsoleBrowser): void {
       .getByText(/up \d+ m?s$/)
       .waitFor();
     expect(errors).toEqual([]);
-    await page.unrouteAll({ behavior: "ignoreErrors" });
   });
 
   test.each([
