@@ -18,6 +18,9 @@ const testsTimeoutMs = 30 * 60_000;
 const simulationSeconds = 20;
 const seedMax = 2 ** 40;
 
+/** Test files side by side: most of them wait for processes, pages and clocks. */
+const filesAtOnce = 2 * availableParallelism();
+
 /** Pages in Chromium, processes that are killed, further databases: minutes of their own. */
 const longTests = "**/*.long.test.ts";
 
@@ -87,7 +90,7 @@ async function runBun(file: string, ...args: readonly string[]): Promise<boolean
 async function runTests(): Promise<TestCounts> {
   const child = Bun.spawn(
     [
-      ...[process.execPath, "test", `--parallel=${Math.max(2, availableParallelism())}`],
+      ...[process.execPath, "test", `--parallel=${filesAtOnce}`],
       // The order is new each time; the summary names the seed that brings it back.
       ...["--randomize", "--only-failures"],
       ...(isAll ? [] : [`--path-ignore-patterns=${longTests}`]),
