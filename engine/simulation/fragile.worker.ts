@@ -72,7 +72,7 @@ function fragile(backend: Backend, { breakage, atCommit, brokenOnce }: FragileCo
 
 runShardWorker<FragileConfig>({
   openStore: async (config, shard) => {
-    Bun.sleepSync(config.openingMs);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, config.openingMs);
     return fragile(await openStore(config.store, shard, () => newTag(systemRandom)), config);
   },
   renderLeased,
