@@ -321,3 +321,21 @@ test("advance: what is kept of queues goes by the test clock, as all else that i
   await engine.advance(hour);
   expect(points()).toHaveLength(360);
 });
+
+test("advance: time stops where something is due, and what is kept of queues tells when it was", async () => {
+  await using engine = await opened({ seriesBytes: 1_000_000 });
+  await engine.createQueue({ name: "q", ...settings });
+  // To the beginning of an interval.
+  const begun = engine.status().now;
+  const from = await engine.advance(10 * second - (begun % (10 * second)));
+  await produce(engine, "q", "a");
+  await lease(engine, "q");
+  await engine.advance(50 * second);
+  const names = ["produced", "lapsed", "held"] as const;
+  expect(engine.series({ queue: "q", names, stepMs: 10 * second, from }).values).toEqual([
+    [1, 0, 0, 0, 0],
+    [0, 0, 0, 1, 0],
+    [1, 1, 1, 0, 0],
+  ]);
+  expect(await engine.advance(300 * 24 * hour)).toBe(from + 50 * second + 300 * 24 * hour);
+});

@@ -22,6 +22,14 @@ export interface AdvanceOptions {
   readonly ports: () => readonly ShardPort[];
   readonly courier: Pick<Courier, "isBusy" | "isQuiet" | "hold" | "departures">;
   readonly leases: Pick<Leases<unknown>, "isSending" | "sendings">;
+  readonly sampling: Sampling;
+}
+
+/** What is told of the past is noted as time passes: it is no reason for time to stand still. */
+export interface Sampling {
+  /** The end of the interval to which what happens now belongs. */
+  nextAt(): number;
+  sample(): void;
 }
 
 export class Advance {
@@ -50,15 +58,18 @@ export class Advance {
   }
 
   async #advance(byMs: number): Promise<number> {
-    const { clock } = this.#options;
+    const { clock, sampling } = this.#options;
     checkAdvance(byMs, clock.now());
     const target = clock.now() + byMs;
     const deadline = this.#deadline();
     for (;;) {
       const isLast = clock.now() >= target;
-      const next = await this.#settle(deadline, isLast);
+      const next = Math.min(await this.#settle(deadline, isLast), target);
       if (isLast) return clock.now();
-      clock.raise(Math.min(next, target));
+      for (const instant of [Math.min(sampling.nextAt(), next), next]) {
+        clock.raise(instant);
+        sampling.sample();
+      }
     }
   }
 

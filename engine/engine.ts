@@ -3,7 +3,7 @@
 // that did it has committed.
 
 import type { QueueDefinition } from "../stores/queue.ts";
-import { Advance } from "./advance.ts";
+import { Advance, type Sampling } from "./advance.ts";
 import type * as api from "./api.ts";
 import type { CallKey } from "./call-key.ts";
 import { Calls, timingOf } from "./calls.ts";
@@ -93,11 +93,12 @@ interface PartsEvents extends ShardsEvents {
   readonly refusal: () => Failure | null;
   /** Throws where there is none of the name, or the engine takes no calls. */
   readonly find: (name: string) => LogicalQueue;
+  readonly sampling: Sampling;
 }
 
 function partsOf<Items>(
   options: EngineOptions<Items>,
-  { refusal, lost, find }: PartsEvents,
+  { refusal, lost, find, sampling }: PartsEvents,
 ): Parts<Items> {
   const { clock, readLeased, waitingLeasesMax = limits.waitingLeasesMax } = options;
   const port = (shard: number): ShardPort => shards.port(shard);
@@ -124,7 +125,7 @@ function partsOf<Items>(
   const listeners = { catalog, checkups, courier, leases, registrar, settings };
   const shards = new Shards({ ...options, lost }, listeners);
   const advance =
-    clock instanceof TestClock ? new Advance({ clock, ports, courier, leases }) : null;
+    clock instanceof TestClock ? new Advance({ clock, ports, courier, leases, sampling }) : null;
   const targetOf = catalog.targetIn.bind(catalog);
   const search = new Search({ catalog, checkups, clock, ports, keepsHistory: historyBytes > 0 });
   const tasks = new Tasks({ catalog, clock, ports, search, targetOf, receiptsWindowMs });
@@ -155,6 +156,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
         if (this.#parts === parts) void this.#reopen();
       },
       find: (name) => this.#find(name),
+      sampling: { nextAt: () => this.#series.nextAt, sample: () => this.#sample() },
     });
     return parts;
   }
@@ -193,18 +195,22 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
       await this.close();
       throw cause;
     }
-    if ((this.#options.seriesBytes ?? 0) > 0) this.#lookLater();
+    const isByItself = this.#parts.advance === null;
+    if (isByItself && (this.#options.seriesBytes ?? 0) > 0) this.#lookLater();
   }
 
   /** For `series`, as long as the engine is there. */
   #lookLater(): void {
-    const { clock } = this.#options;
     this.#look?.cancel();
-    this.#look = clock.at(this.#series.nextAt, () => {
-      const [queues, shards] = [this.#parts.catalog.queues, this.#parts.shards.ports];
-      this.#series.look({ queues, shards, now: clock.now() });
+    this.#look = this.#options.clock.at(this.#series.nextAt, () => {
+      this.#sample();
       this.#lookLater();
     });
+  }
+
+  #sample(): void {
+    const [queues, shards] = [this.#parts.catalog.queues, this.#parts.shards.ports];
+    this.#series.look({ queues, shards, now: this.#options.clock.now() });
   }
 
   #refusal(isOver: boolean): Failure | null {
