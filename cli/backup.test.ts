@@ -144,15 +144,14 @@ test("restore: what is not a whole backup is refused, and nothing is left of it"
     for (let index = 0; index < 50; index += 1) await client.queue("q").produce(`item ${index}`);
     return client.backup();
   });
-  const file = made.shards[0]?.file ?? "";
   const target = inFolder("target");
-  const path = join(made.folder, file);
+  const paths = made.shards.map(({ file }) => join(made.folder, file));
+  // Which shard an item comes to is not certain.
+  const path = paths.find((one) => readFileSync(one).includes("item 1")) ?? "";
   const whole = readFileSync(path);
 
   const spoilt = Buffer.from(whole);
-  const at = spoilt.indexOf("item 1");
-  expect(at).toBeGreaterThan(0);
-  spoilt.write("ITEM", at);
+  spoilt.write("ITEM", spoilt.indexOf("item 1"));
   writeFileSync(path, spoilt);
   const flipped = await holdfast(["restore", made.folder, "--data", target]);
   expect(flipped.code).toBe(exitCodes.usage.code);
