@@ -7,6 +7,7 @@ import { startCopying } from "./behaviours/copy.ts";
 import { startDrawer } from "./behaviours/drawer.ts";
 import { startDropdowns } from "./behaviours/dropdowns.ts";
 import { startFonts } from "./behaviours/fonts.ts";
+import { startLater } from "./behaviours/later.ts";
 import { startLinks } from "./behaviours/links.ts";
 import { startNavbar } from "./behaviours/navbar.ts";
 import { startProgress } from "./behaviours/progress.ts";
@@ -27,6 +28,7 @@ startToc();
 startCopying();
 startLinks();
 startFonts();
+startLater();
 startProgress();
 startSearch();
 

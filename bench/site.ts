@@ -2,7 +2,8 @@
 // Lighthouse says of a page of each type, on a phone and at a desk.
 //
 // Scores are of 100. What else runs on the machine slows the page too: only those of a quiet
-// one can be compared.
+// one can be compared. How fast it was meanwhile says `benchmarkIndex`, which Lighthouse measures
+// with each visit: below 1,000 it calls the machine slower than its throttling expects.
 
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
@@ -101,6 +102,7 @@ async function measure(url: string, isDesktop: boolean): Promise<Figures | null>
     return Object.fromEntries([
       ...categories.map((name) => [name, Math.round((lhr.categories[name]?.score ?? 0) * 100)]),
       ...Object.entries(audits).map(([name, id]) => [name, lhr.audits[id]?.numericValue ?? 0]),
+      ["benchmarkIndex", lhr.environment.benchmarkIndex],
     ]) as Figures;
   } finally {
     await browser.close();

@@ -52,6 +52,7 @@ export function mdxOptions(): Readonly<CompileOptions> {
           lazy: true,
           defaultLanguage: "text",
           addLanguageClass: true,
+          mergeSameStyleTokens: true,
           transformers: [
             transformerMetaHighlight(),
             transformerNotationDiff({ matchAlgorithm: "v3" }),

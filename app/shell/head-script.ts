@@ -14,12 +14,15 @@ export const headScript = headScriptOf(siteConfig);
  * the button that was pressed last, which `entry.client.tsx` presses again. A host that serves files
  * as they lie shows a page at its file's address too: there it is shown under its own. What is named
  * by another file's name is asked for again, because what came may be the page of unknown addresses.
+ * A page that begins at its top, because it is neither reloaded nor gone back to nor asked for a
+ * place in it, is marked as fresh: of such a one a part is laid out later (`styles/later.css`).
  * Where the page's own script cannot be had, it does as `behaviours/part-failure.ts`. The links to
  * typefaces stand before it: they hold on a phone too once `behaviours/fonts.ts` has fetched them.
  */
 export function headScriptOf({ colorMode, announcementBar }: SiteConfig): string {
   const dismissible = announcementBar?.isCloseable === true ? announcementBar.id : "";
   return `(function(){var l=location,p=l.pathname,q=p.replace(/(\\/index)?\\.html$/,""),r=(q||"/")+l.search+l.hash,d=document.documentElement.dataset;d.js="";
+if(!l.hash&&performance.getEntriesByType("navigation")[0]?.type==="navigate")d.fresh="";
 if(p!==q)p.endsWith("/index.html")?history.replaceState(0,"",r):l.replace(r);
 addEventListener("DOMContentLoaded",function(){var e=document.createElement("script");e.type="module";e.src=d.entry;if(d.entry)new PerformanceObserver(function(_,o){o.disconnect();document.body.append(e)}).observe({type:"paint",buffered:true})});
 addEventListener("click",function(v){var b=v.target.closest("button:not([popovertarget],[data-search])");if(b&&!("mounted"in d))window.earlyPress=b},true);

@@ -4,7 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { progressDelayMs } from "../config/constants.ts";
-import { notKept, type SiteBrowser } from "./site-browser.ts";
+import { layoutShift, narrow, notKept, type SiteBrowser } from "./site-browser.ts";
 
 const simulatorPage = "/blog/mdx-blog-post";
 
@@ -41,6 +41,40 @@ export function testVisits(browser: () => SiteBrowser): void {
     expect(top).toBeGreaterThanOrEqual(60);
     expect(top).toBeLessThan(200);
     expect(errors).toEqual([]);
+  });
+
+  test("on a phone the first paint leaves out what is far below, until the reader moves; not where a place is asked for", async () => {
+    // Of 2g, where no page gets other typefaces than the first.
+    const connection = { effectiveType: "2g" };
+    await using visitor = await browser().fresh({ viewport: narrow, connection });
+    const { page, visit, mounted } = visitor;
+    const path = "/docs/configuration";
+    /** Of how many elements the browser has put off the layout. */
+    const leftOut = () =>
+      page.evaluate(() => {
+        const shown = [...document.querySelectorAll("body *")].filter((e) => e.checkVisibility());
+        return shown.filter((e) => !e.checkVisibility({ contentVisibilityAuto: true })).length;
+      });
+    const topOfHealth = () =>
+      page.locator("#health").evaluate((heading) => heading.getBoundingClientRect().top);
+    await visit(path);
+    expect(await leftOut()).toBeGreaterThan(500);
+    await page.mouse.move(20, 20);
+    await page.locator("html:not([data-fresh])").waitFor();
+    expect([await leftOut(), await layoutShift(page)]).toEqual([0, 0]);
+    const height = () => page.evaluate(() => document.documentElement.scrollHeight);
+    const whole = await height();
+
+    await page.evaluate(() => document.querySelector("#health")?.scrollIntoView());
+    const top = await topOfHealth();
+    await visit("/docs/faq");
+    await page.goBack({ waitUntil: "commit" });
+    await mounted();
+    await page.waitForFunction(() => scrollY > 0);
+    expect([await leftOut(), await height(), await topOfHealth()]).toEqual([0, whole, top]);
+
+    await visit(`${path}#health`);
+    expect([await leftOut(), await height(), await topOfHealth()]).toEqual([0, whole, top]);
   });
 
   test("a hash that cannot be read, or that names nothing, asks for nothing", async () => {
