@@ -850,8 +850,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "an advance is answered before all is done that is due",
     file: "advance.ts",
     firstSeed: 12,
-    from: "const next = await this.#settle(deadline, isLast);\n      if (isLast) return clock.now();",
-    to: "if (isLast) return clock.now();\n      const next = await this.#settle(deadline, isLast);",
+    from: "const next = Math.min(await this.#settle(deadline, isLast), target);\n      if (isLast) return clock.now();",
+    to: "if (isLast) return clock.now();\n      const next = Math.min(await this.#settle(deadline, isLast), target);",
   },
   {
     name: "an advance goes on while something is due still",
@@ -864,8 +864,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "an advance goes a millisecond too far",
     file: "advance.ts",
     firstSeed: 12,
-    from: "clock.raise(Math.min(next, target));",
-    to: "clock.raise(Math.min(next + 1, target + 1));",
+    from: "clock.raise(instant);",
+    to: "clock.raise(instant + 1);",
   },
   {
     name: "a commit does not look at the row before it",
