@@ -2,8 +2,8 @@
 // Lighthouse says of a page of each type, on a phone and at a desk.
 //
 // Scores are of 100. What else runs on the machine slows the page too: only those of a quiet
-// one can be compared. How fast it was meanwhile says `benchmarkIndex`, which Lighthouse measures
-// with each visit: below 1,000 it calls the machine slower than its throttling expects.
+// one can be compared. `benchmarkIndex`, which Lighthouse measures with each visit, says how fast
+// the machine was: below 1,000 it is slower than the throttling expects.
 
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";

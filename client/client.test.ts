@@ -616,10 +616,10 @@ test("what is safe to repeat is repeated until its time is up, however often tha
   expect(asked.length).toBe(31);
   const other = answering(refusedConnection);
   const begun = Date.now();
-  const produced = other.client.queue("orders").produce("x", { timeoutMs: 1_000 });
+  const produced = other.client.queue("orders").produce("x", { timeoutMs: 2_000 });
   expect(await caught(produced)).toBeInstanceOf(Unavailable);
-  expect(other.asked.length).toBeGreaterThan(1);
-  expect(Date.now() - begun).toBeGreaterThan(950);
+  expect(other.asked.length).toBeGreaterThan(8);
+  expect(Date.now() - begun).toBeGreaterThan(1_950);
 });
 
 test("no pause is so long that a call ends long before its time is up", async () => {
