@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { countsAtEnd, countsText, countTests, failuresIn } from "./counts.ts";
+import { root } from "./setup.ts";
 
 const failing = `bun test v1.4.5
 (pass) a
@@ -82,12 +83,15 @@ test.each([
   expect(countsAtEnd({ output, exitCode })).toEqual(counts);
 });
 
-test("failed tests are named with their file and the first line of their error", () => {
+test("failed tests are named with their file, the first line of their error, and where it came from", () => {
   const output = `engine/a.test.ts:
 (pass) one
 12 | expect(1).toBe(2)
 error: expect(received).toBe(expected)
 Expected: 2
+      at isOf (${root}/node_modules/some/thing.js:3:1)
+      at <anonymous> (${root}/engine/testing/some.ts:12:34)
+      at ${root}/engine/a.test.ts:8:19
 (fail) two > three [1.20ms]
 (fail) four [0.10ms]
 
@@ -97,7 +101,7 @@ TypeError: undefined is not an object
  1 pass
 `;
   expect(failuresIn(output)).toEqual([
-    "engine/a.test.ts: two > three [1.20ms] error: expect(received).toBe(expected)",
+    "engine/a.test.ts: two > three [1.20ms] error: expect(received).toBe(expected) at engine/testing/some.ts:12",
     "engine/a.test.ts: four [0.10ms]",
     "server/b.test.ts: (unnamed) [0.20ms] TypeError: undefined is not an object",
   ]);

@@ -1,6 +1,8 @@
 // How a run ends: the counts in what `bun test` prints, and the line that says them to whoever
 // ran a check or a proof.
 
+import { root } from "./setup.ts";
+
 export interface TestCounts {
   readonly passed: number;
   readonly failed: number;
@@ -57,19 +59,28 @@ export function countTests(run: {
 }
 
 /**
- * The tests that failed in a run of `bun test`, a line each with the file and the error's first
- * line: a long run is often read from its end.
+ * The tests that failed in a run of `bun test`, a line each with the file, the error's first line
+ * and its line in this repository: a long run is often read from its end.
  */
 export function failuresIn(output: string): string[] {
   const failures: string[] = [];
   let file = "";
   let error = "";
+  let from = "";
   for (const line of output.split("\n")) {
-    if (/^\S+\.test\.tsx?:$/.test(line)) [file, error] = [line, ""];
+    if (/^\S+\.test\.tsx?:$/.test(line)) [file, error, from] = [line, "", ""];
     if (/^\w*error: /i.test(line) && error === "") error = line;
+    if (error !== "" && from === "") from = placeIn(line);
     if (!line.startsWith("(fail) ")) continue;
-    failures.push(`${file} ${line.slice("(fail) ".length)} ${error}`.trimEnd());
-    error = "";
+    failures.push(`${file} ${line.slice("(fail) ".length)} ${error}${from}`.trimEnd());
+    [error, from] = ["", ""];
   }
   return [...new Set(failures)];
+}
+
+/** Of a line of a stack trace. */
+function placeIn(line: string): string {
+  const [, path = ""] = /^ +at .*?\(?(\/[^\s()]+:\d+):\d+\)?$/.exec(line) ?? [];
+  const isOurs = path.startsWith(`${root}/`) && !path.includes("/node_modules/");
+  return isOurs ? ` at ${path.slice(root.length + 1)}` : "";
 }
