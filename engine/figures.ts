@@ -7,7 +7,12 @@ import { type ShardPort, succeeded, type Timing } from "./port.ts";
 import { eachShard, type LogicalQueue } from "./queue.ts";
 
 export function shardStatus({ shard, isUp: up, counters }: ShardPort): ShardStatus {
-  return { shard, up, ...structuredClone(counters) };
+  const { itemsPerCommit, commitSeconds } = counters;
+  const histograms = {
+    itemsPerCommit: itemsPerCommit.copy(),
+    commitSeconds: commitSeconds.copy(),
+  };
+  return { shard, up, ...counters, ...histograms };
 }
 
 const noCounts = {

@@ -34,6 +34,12 @@ export class Observations implements Histogram {
     this.sum += value;
   }
 
+  /** As of now; a bucket's bounds never change. */
+  copy(): Histogram {
+    const { bounds, counts, sum } = this;
+    return { bounds, counts: [...counts], sum };
+  }
+
   /** Takes in what was observed elsewhere, by the same bounds. */
   merge({ counts, sum }: Omit<Histogram, "bounds">): void {
     for (const [bucket, count] of counts.entries()) {
