@@ -105,7 +105,7 @@ function testWrongKeys(browser: () => ConsoleBrowser): void {
     const { page } = visitor;
     await enter(page, "wrong");
     await page.getByRole("alert").filter({ hasText: "429" }).waitFor();
-    const asked = page.waitForResponse("**/v1/server.overview", { timeout: 5_000 });
+    const asked = page.waitForResponse("**/v1/server.overview", { timeout: 30_000 });
     await enter(page, adminKey);
     expect((await asked).status()).toBe(200);
     await live(page);
