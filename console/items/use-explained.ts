@@ -18,6 +18,8 @@ export function useExplained(id: string) {
     queryFn: ({ signal }) => ask("explainItem", { id }, { signal }),
     enabled: id !== "" && !asksKey,
     gcTime: 0,
+    // It is asked again anyway, and by nothing once nobody answers.
+    retry: false,
     refetchInterval: ({ state: { data } }) => {
       if (!isAsking) return false;
       const at = data?.item === undefined ? null : nextAt(data.item);

@@ -6,6 +6,7 @@ import { ask } from "../call.ts";
 import { type Observed, observed, useObserved } from "../observed.ts";
 import { seen } from "../overview-poll.ts";
 import type { Overview, QueueRow } from "../overview-state.ts";
+import { isAwaited } from "../session.ts";
 
 export const pointMs = 10_000;
 export const pointsMax = 90;
@@ -54,7 +55,7 @@ function begin(name: string): Kept {
 
 /** One after the other, and none for a queue that nothing came to: there is nothing to tell. */
 function loadNext(): void {
-  for (const name of isLoading ? [] : wanted) {
+  for (const name of isLoading || !isAwaited() ? [] : wanted) {
     const row = last?.queues.get(name);
     const entry = kept.get(name);
     if (entry === undefined || !row || row.produced_total + row.completed_total === 0) continue;

@@ -66,7 +66,8 @@ function testWithin(browser: () => ConsoleBrowser): void {
         asOf = reply.as_of;
         await route.fulfill({
           response,
-          json: { ...reply, machine: { ...reply.machine, name } },
+          // A server that is slow asks for longer waits.
+          json: { ...reply, poll_after_ms: 1_000, machine: { ...reply.machine, name } },
         });
       });
       await page.getByText("answer 1").waitFor();

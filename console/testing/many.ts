@@ -33,7 +33,7 @@ export function testMany(browser: () => ConsoleBrowser): void {
         const names = Array.from({ length: atOnce }, (_, at) => nameOf(from + at));
         await Promise.all(names.map((name) => addQueues(server, [name])));
       }
-    }, 120_000);
+    });
     afterAll(() => server.stop());
 
     const rows = (page: Page) => page.locator(".table tbody tr");
@@ -111,7 +111,6 @@ export function testMany(browser: () => ConsoleBrowser): void {
         }
         expect(isQuick).toBe(true);
       },
-      120_000,
     );
   });
 }

@@ -28,9 +28,15 @@ function testMany(browser: () => ConsoleBrowser): void {
         server,
         Array.from({ length: 500 }, (_, i) => `queue-${String(i).padStart(3, "0")}`),
       );
-      await server.client.queue("queue-123").produce("one");
+      for (const name of [...busy, "queue-123"]) await server.client.queue(name).produce("one");
     });
     afterAll(() => server.stop());
+
+    const busy = ["queue-000", "queue-001", "queue-002"];
+    const ofRow = (request: Request): string | undefined => {
+      if (!request.url().endsWith("server.series")) return undefined;
+      return (JSON.parse(request.postData() ?? "{}") as QueueNamed).queue_name;
+    };
 
     test("at most 60 rows are drawn; j and k go through all of them", async () => {
       await using visitor = await browser().visit(`${server.consoleUrl}?sort=name`);
@@ -53,15 +59,9 @@ function testMany(browser: () => ConsoleBrowser): void {
     });
 
     test("rows: their histories are asked for one after the other, of none that nothing came to", async () => {
-      const busy = ["queue-000", "queue-001", "queue-002"];
-      for (const name of busy) await server.client.queue(name).produce("one");
       await using visitor = await browser().visit("about:blank");
       const { page } = visitor;
       const asked: string[] = [];
-      const ofRow = (request: Request): string | undefined => {
-        if (!request.url().endsWith("server.series")) return undefined;
-        return (JSON.parse(request.postData() ?? "{}") as QueueNamed).queue_name;
-      };
       page.on("request", (request) => {
         const name = ofRow(request);
         if (name !== undefined) asked.push(`${name} asked`);
@@ -109,9 +109,19 @@ function testMany(browser: () => ConsoleBrowser): void {
     });
 
     test("a hidden page asks nothing, and asks at once when it is seen again", async () => {
-      await using visitor = await browser().visit(server.consoleUrl, { hasClock: true });
+      await using visitor = await browser().visit("about:blank", { hasClock: true });
       const { page, calls } = visitor;
+      const gate = Promise.withResolvers<void>();
+      await page.route("**/v1/server.series", async (route) => {
+        await gate.promise;
+        await route.continue();
+      });
+      const isOfFirst = (request: Request) => ofRow(request) === busy[0];
+      const begun = page.waitForRequest(isOfFirst);
+      const told = page.waitForEvent("requestfinished", isOfFirst);
+      await page.goto(`${server.consoleUrl}?sort=name`);
       await live(page);
+      await begun;
       const setHidden = (isHidden: boolean) =>
         page.evaluate(
           (state) => {
@@ -125,6 +135,9 @@ function testMany(browser: () => ConsoleBrowser): void {
         );
       await setHidden(true);
       const before = calls.length;
+      // Those of the rows below wait for this one.
+      gate.resolve();
+      await told;
       // Whatever waits for its time is due.
       await page.clock.fastForward("01:00");
       await page.evaluate(() => fetch("/livez"));

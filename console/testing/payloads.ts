@@ -80,7 +80,7 @@ export function testPayloads(browser: () => ConsoleBrowser): void {
         expect(type).toBe("application/octet-stream");
       }
       expect(errors).toEqual([]);
-    }, 60_000);
+    });
 
     test("a tree is shown only where it says all, with numbers as they are written", async () => {
       await using visitor = await browser().visit(server.consoleUrl);

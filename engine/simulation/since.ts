@@ -43,7 +43,7 @@ export class SinceWhen {
       this.#said.set(what, { ...said, endedAt: said.endedAt ?? asOf });
     }
     this.#looks.push(asOf);
-    while ((this.#looks[1] ?? asOf) <= asOf - gapMs) this.#looks.shift();
+    while ((this.#looks[1] ?? asOf) < asOf - gapMs) this.#looks.shift();
     if (isHealthy) this.#calmAt = asOf;
   }
 
