@@ -1,24 +1,36 @@
-// `bun run sim [--seed N] [--seeds N] [--seconds N] [--steps N] [--store memory|sqlite|nodes] [--forever]
-// [--trace] [--json]`: simulated worlds, one per seed. Ends with 1 at the first broken promise,
-// after saying how to play it again.
+// `bun run sim`: simulated worlds, one per seed. Ends with 1 at the first broken promise, after
+// saying how to play it again.
 
 import { parseArgs } from "node:util";
 import { simulate } from "../engine/simulation/simulate.ts";
 import { nodeSituationNames, Situations, situationNames } from "../engine/simulation/situations.ts";
 import { nodesSetting } from "../server/nodes/simulation/setting.ts";
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: "string", default: "1" },
-    seeds: { type: "string" },
-    seconds: { type: "string" },
-    steps: { type: "string", default: "300" },
-    store: { type: "string", default: "memory" },
-    forever: { type: "boolean", default: false },
-    trace: { type: "boolean", default: false },
-    json: { type: "boolean", default: false },
-  },
-});
+const usage =
+  "Usage: bun run sim [--seed N] [--seeds N] [--seconds N] [--steps N] [--store memory|sqlite|nodes] [--forever] [--trace] [--json]";
+
+function wordsOf(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      options: {
+        seed: { type: "string", default: "1" },
+        seeds: { type: "string" },
+        seconds: { type: "string" },
+        steps: { type: "string", default: "300" },
+        store: { type: "string", default: "memory" },
+        forever: { type: "boolean", default: false },
+        trace: { type: "boolean", default: false },
+        json: { type: "boolean", default: false },
+      },
+    }).values;
+  } catch (cause) {
+    console.error(`${cause instanceof Error ? cause.message : cause}\n${usage}`);
+    process.exit(2);
+  }
+}
+
+const values = wordsOf(process.argv.slice(2));
 
 function whole(name: string, text: string): number {
   const value = Number(text);
