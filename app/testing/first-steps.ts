@@ -33,9 +33,11 @@ async function copied(browser: SiteBrowser, path: string): Promise<string> {
   const { page, visit } = visitor;
   await visit(path);
   const block = page.locator(".code", { hasText: "npx --yes bun start" }).first();
-  await block.getByRole("button", { name: "Copy code" }).click();
-  await block.getByRole("button", { name: "Copied" }).waitFor();
-  return await page.evaluate(() => navigator.clipboard.readText());
+  return await browser.withClipboard(async () => {
+    await block.getByRole("button", { name: "Copy code" }).click();
+    await block.getByRole("button", { name: "Copied" }).waitFor();
+    return await page.evaluate(() => navigator.clipboard.readText());
+  });
 }
 
 interface Reply {

@@ -86,8 +86,10 @@ export function testKeyboard(browser: () => SiteBrowser): void {
 
     await tabTo(page, /^Questions$/);
     await tabTo(page, /^Copy code$/);
-    await page.keyboard.press("Enter");
-    await page.locator(".code-copy:has-text('Copied')").waitFor();
+    await browser().withClipboard(async () => {
+      await page.keyboard.press("Enter");
+      await page.locator(".code-copy:has-text('Copied')").waitFor();
+    });
   });
 
   test("keyboard: the drawer opens, keeps the focus, leads back to the main menu, and gives the focus back", async () => {

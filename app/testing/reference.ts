@@ -77,9 +77,11 @@ export function testReference(browser: () => SiteBrowser): void {
       await shows("lease", "Go");
       await visit("/api/pause");
       await shows("pause", "Go");
-      await shown.getByRole("button", { name: "Copy code" }).click();
-      await shown.getByText("Copied").waitFor();
-      const copied = await page.evaluate(() => navigator.clipboard.readText());
+      const copied = await browser().withClipboard(async () => {
+        await shown.getByRole("button", { name: "Copy code" }).click();
+        await shown.getByText("Copied").waitFor();
+        return await page.evaluate(() => navigator.clipboard.readText());
+      });
       expect(copied).toBe(sampleOf("pause", "Go"));
     });
 

@@ -1,7 +1,7 @@
 // The shell: colour mode, announcement, navigation bar, drawer, tabs, copying.
 
 import { describe, expect, test } from "bun:test";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { desktopWidthMin, sidebarWidth } from "../config/constants.ts";
 import { siteConfig } from "../site-config.ts";
 import { hasFocus, narrow, type SiteBrowser } from "./site-browser.ts";
@@ -215,21 +215,27 @@ export function testShell(browser: () => SiteBrowser): void {
     await selected.first().waitFor();
   });
 
-  // All pages have one clipboard.
-  test.serial("copy: the code as it stands, and the page as Markdown", async () => {
+  test("copy: the code as it stands, and the page as Markdown", async () => {
     const permissions = ["clipboard-read", "clipboard-write"];
     await using visitor = await browser().fresh({ permissions });
     const { page, visit } = visitor;
     await visit("/docs/intro");
-    await page.locator(".code-copy").first().click();
-    await page.getByRole("button", { name: "Copied" }).first().waitFor();
-    const copied = () => page.evaluate(() => navigator.clipboard.readText());
-    expect(await copied()).toBe(
-      ((await page.locator("pre").first().textContent()) ?? "").trimEnd(),
+    const copiedBy = (button: Locator, done: Locator) =>
+      browser().withClipboard(async () => {
+        await button.click();
+        await done.waitFor();
+        return await page.evaluate(() => navigator.clipboard.readText());
+      });
+    const code = await copiedBy(
+      page.locator(".code-copy").first(),
+      page.getByRole("button", { name: "Copied" }).first(),
     );
-    await page.getByRole("button", { name: "Copy page" }).click();
-    await page.locator(".page-actions button:has-text('Copied')").waitFor();
-    expect(await copied()).toStartWith("# ");
+    expect(code).toBe(((await page.locator("pre").first().textContent()) ?? "").trimEnd());
+    const text = await copiedBy(
+      page.getByRole("button", { name: "Copy page" }),
+      page.locator(".page-actions button:has-text('Copied')"),
+    );
+    expect(text).toStartWith("# ");
   });
 }
 

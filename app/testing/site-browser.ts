@@ -79,6 +79,7 @@ export class SiteBrowser {
   readonly #server: Server;
   readonly #waiting: (() => void)[] = [];
   #openCount = 0;
+  #copying: Promise<unknown> = Promise.resolve();
 
   private constructor(browser: Browser, server: Server) {
     this.#browser = browser;
@@ -97,6 +98,13 @@ export class SiteBrowser {
 
   get url(): string {
     return this.#server.url;
+  }
+
+  /** All pages have one clipboard: who copies has it alone until that is read. */
+  withClipboard<T>(copy: () => Promise<T>): Promise<T> {
+    const copied = this.#copying.then(copy);
+    this.#copying = copied.catch(() => undefined);
+    return copied;
   }
 
   /** A new page, as soon as few enough are open. */
