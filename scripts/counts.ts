@@ -60,7 +60,7 @@ export function countTests(run: {
 
 /**
  * The tests that failed in a run of `bun test`, a line each with the file, the error's first line
- * and its line in this repository: a long run is often read from its end.
+ * and where in this repository it came from: a long run is often read from its end.
  */
 export function failuresIn(output: string): string[] {
   const failures: string[] = [];

@@ -33,11 +33,11 @@ async function copied(browser: SiteBrowser, path: string): Promise<string> {
   const { page, visit } = visitor;
   await visit(path);
   const block = page.locator(".code", { hasText: "npx --yes bun start" }).first();
-  return await browser.withClipboard(async () => {
-    await block.getByRole("button", { name: "Copy code" }).click();
-    await block.getByRole("button", { name: "Copied" }).waitFor();
-    return await page.evaluate(() => navigator.clipboard.readText());
-  });
+  const button = block.getByRole("button", { name: "Copy code" });
+  return await browser.copiedBy(
+    () => button.click(),
+    block.getByRole("button", { name: "Copied" }),
+  );
 }
 
 interface Reply {

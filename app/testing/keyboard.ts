@@ -86,10 +86,8 @@ export function testKeyboard(browser: () => SiteBrowser): void {
 
     await tabTo(page, /^Questions$/);
     await tabTo(page, /^Copy code$/);
-    await browser().withClipboard(async () => {
-      await page.keyboard.press("Enter");
-      await page.locator(".code-copy:has-text('Copied')").waitFor();
-    });
+    const done = page.locator(".code-copy:has-text('Copied')");
+    await browser().copiedBy(() => page.keyboard.press("Enter"), done);
   });
 
   test("keyboard: the drawer opens, keeps the focus, leads back to the main menu, and gives the focus back", async () => {

@@ -77,11 +77,8 @@ export function testReference(browser: () => SiteBrowser): void {
       await shows("lease", "Go");
       await visit("/api/pause");
       await shows("pause", "Go");
-      const copied = await browser().withClipboard(async () => {
-        await shown.getByRole("button", { name: "Copy code" }).click();
-        await shown.getByText("Copied").waitFor();
-        return await page.evaluate(() => navigator.clipboard.readText());
-      });
+      const button = shown.getByRole("button", { name: "Copy code" });
+      const copied = await browser().copiedBy(() => button.click(), shown.getByText("Copied"));
       expect(copied).toBe(sampleOf("pause", "Go"));
     });
 

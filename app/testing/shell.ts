@@ -1,7 +1,7 @@
 // The shell: colour mode, announcement, navigation bar, drawer, tabs, copying.
 
 import { describe, expect, test } from "bun:test";
-import type { Locator, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { desktopWidthMin, sidebarWidth } from "../config/constants.ts";
 import { siteConfig } from "../site-config.ts";
 import { hasFocus, narrow, type SiteBrowser } from "./site-browser.ts";
@@ -220,19 +220,13 @@ export function testShell(browser: () => SiteBrowser): void {
     await using visitor = await browser().fresh({ permissions });
     const { page, visit } = visitor;
     await visit("/docs/intro");
-    const copiedBy = (button: Locator, done: Locator) =>
-      browser().withClipboard(async () => {
-        await button.click();
-        await done.waitFor();
-        return await page.evaluate(() => navigator.clipboard.readText());
-      });
-    const code = await copiedBy(
-      page.locator(".code-copy").first(),
+    const code = await browser().copiedBy(
+      () => page.locator(".code-copy").first().click(),
       page.getByRole("button", { name: "Copied" }).first(),
     );
     expect(code).toBe(((await page.locator("pre").first().textContent()) ?? "").trimEnd());
-    const text = await copiedBy(
-      page.getByRole("button", { name: "Copy page" }),
+    const text = await browser().copiedBy(
+      () => page.getByRole("button", { name: "Copy page" }).click(),
       page.locator(".page-actions button:has-text('Copied')"),
     );
     expect(text).toStartWith("# ");

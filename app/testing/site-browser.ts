@@ -1,7 +1,13 @@
 // One Chromium and one server for all test files of the site. Each test has a page of its own; a
 // few are open at once.
 
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import type {
+  Browser,
+  BrowserContext,
+  BrowserContextOptions,
+  Locator,
+  Page,
+} from "playwright-core";
 import { launchChromium, shellPath } from "../../scripts/chromium.ts";
 import { ensureBuilt } from "../build/ensure-built.ts";
 import { closeAtEnd } from "./at-end.ts";
@@ -100,9 +106,13 @@ export class SiteBrowser {
     return this.#server.url;
   }
 
-  /** All pages have one clipboard: who copies has it alone until that is read. */
-  withClipboard<T>(copy: () => Promise<T>): Promise<T> {
-    const copied = this.#copying.then(copy);
+  /** What is copied, once `done` shows. All pages have one clipboard: until then it is one's alone. */
+  copiedBy(copy: () => Promise<void>, done: Locator): Promise<string> {
+    const copied = this.#copying.then(async () => {
+      await copy();
+      await done.waitFor();
+      return await done.page().evaluate(() => navigator.clipboard.readText());
+    });
     this.#copying = copied.catch(() => undefined);
     return copied;
   }

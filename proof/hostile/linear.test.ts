@@ -12,7 +12,7 @@ import { silentLog } from "../../server/testing/memory-engine.ts";
 import { parseBase64, parseInstant } from "../../server/wire/fields.ts";
 
 const length = 400_000;
-const longMs = 20_000;
+const longMs = 16_000;
 
 const texts = [
   "1",
