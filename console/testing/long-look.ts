@@ -80,13 +80,16 @@ export function testLongLook(browser: () => ConsoleBrowser): void {
 
     test("other views answer meanwhile, each as often as it asks", async () => {
       await using looking = await browser().visit(server.consoleUrl);
+      const gate = await heldAt(looking.page, 2);
       await looking.page.goto(server.consoleUrl + address);
       await looking.page.getByRole("button", { name: "Stop looking" }).waitFor();
       await using other = await browser().visit(server.consoleUrl);
+      gate.resolve();
       for (const path of ["", "/queue?name=orders", "/items?name=others", "/shards"]) {
         await other.page.goto(server.consoleUrl + path);
         await live(other.page);
       }
+      await looking.page.getByText("3 match, of 350,000 looked at").waitFor();
       expect(other.errors).toEqual([]);
     });
 
