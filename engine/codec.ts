@@ -6,6 +6,7 @@
 import type { LeasedItem } from "./api.ts";
 import { decodeKey, encodeKey } from "./call-key.ts";
 import { kindOf, type NumberedRequest, type Request } from "./kinds.ts";
+import type { ReportTexts } from "./link.ts";
 import type { Answer, Opened, Report, Value } from "./messages.ts";
 import { done } from "./shard/kind.ts";
 import { decodePayload, encodePayload } from "./shard/payload-text.ts";
@@ -24,18 +25,18 @@ function encodeRequest(request: Request): unknown {
 export function decodeRequests(text: string, opFirst: number): NumberedRequest[] {
   const requests = JSON.parse(text) as Request[];
   return requests.map((request, index) => {
-    const decoded = kindOf(request).decode?.(request) ?? request;
-    const op = opFirst + index;
-    if (!("key" in decoded)) return Object.assign(decoded, { op });
-    return Object.assign(decoded, { op, key: decodeKey(String(decoded.key)) });
+    const decoded: Request & { op?: number } = kindOf(request).decode?.(request) ?? request;
+    decoded.op = opFirst + index;
+    if ("key" in decoded) Object.assign(decoded, { key: decodeKey(String(decoded.key)) });
+    return decoded as NumberedRequest;
   });
 }
 
-/** The report's text, and the leased items it refers to by their place. */
-export function encodeReport(report: Report): { text: string; leased: string[] } {
+/** The leased items stand behind the report's text, which refers to them by their place. */
+export function encodeReport(report: Report): ReportTexts {
   const leased: string[] = [];
   const answers = report.answers.map((answer) => encodeAnswer(answer, leased));
-  return { text: JSON.stringify({ ...report, answers }), leased };
+  return [JSON.stringify({ ...report, answers }), ...leased];
 }
 
 /** A request that was just done, as most are, crosses as its number. */
@@ -75,7 +76,7 @@ function encodeValue(value: Value, leased: string[]): unknown {
   }
 }
 
-export function decodeReport(text: string, leased: readonly string[]): Report {
+export function decodeReport([text, ...leased]: ReportTexts): Report {
   const report = JSON.parse(text) as Report & { answers: Answer[] };
   report.answers = report.answers.map(decodeAnswer);
   let next = 0;

@@ -155,7 +155,11 @@ export class Draft {
   }
 
   #in(slot: number): Happened {
-    return this.#happened.getOrInsertComputed(slot, () => ({ slot, counts: {} }));
+    const known = this.#happened.get(slot);
+    if (known !== undefined) return known;
+    const happened: Happened = { slot, counts: {} };
+    this.#happened.set(slot, happened);
+    return happened;
   }
 
   count(slot: number, name: CounterName, items = 1): void {

@@ -148,13 +148,16 @@ export class Memory {
 
   /** The partition of a slot, made when it is first spoken of. */
   partition(slot: number): Partition {
-    return this.partitions.getOrInsertComputed(slot, () => {
-      const partition = new Partition(slot, this.tag);
-      partition.nextSeq = this.#firstSeq;
-      partition.committedSeq = this.#firstSeq;
-      partition.head = this.#firstSeq;
-      return partition;
-    });
+    return this.partitions.get(slot) ?? this.#newPartition(slot);
+  }
+
+  #newPartition(slot: number): Partition {
+    const partition = new Partition(slot, this.tag);
+    partition.nextSeq = this.#firstSeq;
+    partition.committedSeq = this.#firstSeq;
+    partition.head = this.#firstSeq;
+    this.partitions.set(slot, partition);
+    return partition;
   }
 
   /** Notes that a lease holds these items, at least one. */

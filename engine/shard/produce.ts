@@ -52,10 +52,12 @@ export const produce: Kind<Produce> = {
 };
 
 export function encodeItems<T extends Pick<Produce, "items">>(of: T): unknown {
+  if (of.items.every(isText)) return of;
   return { ...of, items: of.items.map((item) => (isText(item) ? item : encodePayload(item))) };
 }
 
 export function decodeItems<T extends Pick<Produce, "items">>(of: T): T {
+  if (of.items.every(isText)) return of;
   return { ...of, items: of.items.map((item) => (isText(item) ? item : decodePayload(item))) };
 }
 

@@ -56,7 +56,7 @@ export function runShardWorker<Config>({
       clock,
       limits,
       renderLeased,
-      report: (report) => say({ kind: "report", ...encodeReport(report) }),
+      report: (report) => say(encodeReport(report)),
       fail,
     });
     shard = opened.shard;

@@ -19,8 +19,14 @@ export function wordOf<T extends string>(text: string, what: string, words: read
   return refuse(`${what} is invalid; ${expected}, got '${text.slice(0, quotedMax)}'`);
 }
 
+/** Most calls ask for the same as the call before. */
+let latestTimeout = { text: "", ms: 0 };
+
 export function requestTimeout(text: string): number {
-  return durationOf(text, "request timeout", "900ms, 5m or 15m");
+  if (text !== latestTimeout.text) {
+    latestTimeout = { text, ms: durationOf(text, "request timeout", "900ms, 5m or 15m") };
+  }
+  return latestTimeout.ms;
 }
 
 /** Of a call that can do without. */
