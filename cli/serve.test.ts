@@ -1,4 +1,4 @@
-// What `server/process.test.ts` leaves out: what is printed instead of serving, by both names
+// What `server/process.long.test.ts` leaves out: what is printed instead of serving, by both names
 // of the command, and the other signal.
 
 import { expect, test } from "bun:test";
