@@ -10,6 +10,7 @@ import type {
 } from "playwright-core";
 import { launchChromium, shellPath } from "../../scripts/chromium.ts";
 import { ensureBuilt } from "../build/ensure-built.ts";
+import { copiedMs } from "../config/constants.ts";
 import { closeAtEnd } from "./at-end.ts";
 import { openTestApp } from "./site-app.ts";
 
@@ -106,12 +107,20 @@ export class SiteBrowser {
     return this.#server.url;
   }
 
-  /** What is copied, once `done` shows. All pages have one clipboard: until then it is one's alone. */
+  /**
+   * What is copied, once `done` shows, which goes away again. All pages have one clipboard: until it
+   * is read it is one's alone.
+   */
   copiedBy(copy: () => Promise<void>, done: Locator): Promise<string> {
+    const page = done.page();
     const copied = this.#copying.then(async () => {
+      await page.evaluate(holdTimers, copiedMs);
       await copy();
       await done.waitFor();
-      return await done.page().evaluate(() => navigator.clipboard.readText());
+      const text = await page.evaluate(() => navigator.clipboard.readText());
+      await page.evaluate(() => (window as unknown as Held).release());
+      await done.waitFor({ state: "hidden" });
+      return text;
     });
     this.#copying = copied.catch(() => undefined);
     return copied;
@@ -119,7 +128,7 @@ export class SiteBrowser {
 
   /** A new page, as soon as few enough are open. */
   async fresh({ stored = {}, connection, ...options }: Setting = {}): Promise<OwnVisitor> {
-    if (this.#openCount === pagesMax) {
+    while (this.#openCount >= pagesMax) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
     this.#openCount += 1;
@@ -186,6 +195,26 @@ function prepare(connection: Setting["connection"]): void {
       if (!hadRecentInput) seen.layoutShift = (seen.layoutShift ?? 0) + value;
     }
   }).observe({ type: "layout-shift", buffered: true });
+}
+
+interface Held {
+  readonly release: () => void;
+}
+
+/**
+ * Runs in the page: what is to happen after just so long waits for `release`. A text that shows for
+ * a moment may have gone before a slow machine looks for it.
+ */
+function holdTimers(heldMs: number): void {
+  const begin = window.setTimeout;
+  const held: (() => void)[] = [];
+  const hold = (call: () => void, ms?: number) =>
+    ms === heldMs ? held.push(call) : begin(call, ms);
+  const release = () => {
+    window.setTimeout = begin;
+    for (const call of held) call();
+  };
+  Object.assign(window, { setTimeout: hold, release });
 }
 
 /** For a file that a test has changed: the browser would keep it for the next one. */
