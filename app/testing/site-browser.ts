@@ -182,18 +182,10 @@ function prepare(connection: Setting["connection"]): void {
   document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => {
     console.error(`policy: ${violatedDirective} forbids ${blockedURI}`);
   });
-  const seen = window as { layoutShift?: number; everyShift?: number };
-  seen.layoutShift = 0;
-  seen.everyShift = 0;
+  const shifts: Shift[] = [];
+  Object.assign(window, { shifts });
   new PerformanceObserver((list) => {
-    for (const entry of list.getEntries()) {
-      const { value, hadRecentInput } = entry as PerformanceEntry & {
-        value: number;
-        hadRecentInput: boolean;
-      };
-      seen.everyShift = (seen.everyShift ?? 0) + value;
-      if (!hadRecentInput) seen.layoutShift = (seen.layoutShift ?? 0) + value;
-    }
+    shifts.push(...(list.getEntries() as unknown as Shift[]));
   }).observe({ type: "layout-shift", buffered: true });
 }
 
@@ -220,21 +212,46 @@ function holdTimers(heldMs: number): void {
 /** For a file that a test has changed: the browser would keep it for the next one. */
 export const notKept = { "content-type": "text/javascript", "cache-control": "no-store" };
 
-/** How far the page has shifted so far, once the next frame is drawn. */
-export async function layoutShift(page: Page): Promise<number> {
-  return await page.evaluate(
+interface Shift {
+  readonly startTime: number;
+  readonly value: number;
+  /** It came within half a second of an input, by the clock. */
+  readonly hadRecentInput: boolean;
+}
+
+/** When the next frame has been drawn, by the page's clock. */
+export function drawn(page: Page): Promise<number> {
+  return page.evaluate(
     () =>
       new Promise<number>((done) =>
-        requestAnimationFrame(() =>
-          setTimeout(() => done((window as { layoutShift?: number }).layoutShift ?? 0)),
-        ),
+        requestAnimationFrame(() => setTimeout(() => done(performance.now()))),
       ),
   );
 }
 
-/** The same with what an input excuses. */
-export function everyShift(page: Page): Promise<number> {
-  return page.evaluate(() => (window as { everyShift?: number }).everyShift ?? 0);
+/** How far the page has shifted so far, once the next frame is drawn. */
+export async function layoutShift(page: Page): Promise<number> {
+  await drawn(page);
+  const shifts = await shiftsOf(page);
+  return sumOf(shifts.filter(({ hadRecentInput }) => !hadRecentInput));
+}
+
+/** The same between two instants of the page's clock, with what an input excuses. */
+export async function everyShift(page: Page, from: number, until: number): Promise<number> {
+  const shifts = await shiftsOf(page);
+  return sumOf(shifts.filter(({ startTime }) => startTime > from && startTime <= until));
+}
+
+function shiftsOf(page: Page): Promise<readonly Shift[]> {
+  return page.evaluate(() =>
+    (window as unknown as { shifts: Shift[] }).shifts.map(
+      ({ startTime, value, hadRecentInput }) => ({ startTime, value, hadRecentInput }),
+    ),
+  );
+}
+
+function sumOf(shifts: readonly Shift[]): number {
+  return shifts.reduce((sum, { value }) => sum + value, 0);
 }
 
 /** Whether the element is the one that has the focus. */
