@@ -300,7 +300,7 @@ export function testPages(browser: () => SiteBrowser): void {
       const menu = page.getByRole("dialog", { name: "Menu" });
       expect(await menu.isVisible()).toBe(false);
       await page.locator(".menu-button").click();
-      expect(await menu.getByRole("link", { name: "Blog", exact: true }).isVisible()).toBe(true);
+      await menu.getByRole("link", { name: "Blog", exact: true }).waitFor();
       await menu.getByRole("link", { name: "Questions" }).click();
       await page.waitForURL("**/docs/faq");
     });
