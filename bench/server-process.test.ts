@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** One that ends does so before the second. */
-const looksMax = 300;
+/** Minutes: one that ends does so within a second, unless the machine has other things to do. */
+const looksMax = 30_000;
 
 test("startServer: a server ends with who started it, also when that is killed", async () => {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-ends-"));

@@ -186,7 +186,7 @@ test("restore: one that is killed leaves all of it or nothing, and can be begun 
     const child = Bun.spawn([process.execPath, join(import.meta.dir, "main.ts"), ...words], {
       stdio: ["ignore", "ignore", "ignore"],
     });
-    while (!existsSync(join(target, "restoring"))) await Bun.sleep(0);
+    while (child.exitCode === null && !existsSync(join(target, "restoring"))) await Bun.sleep(0);
     child.kill(signal);
     await child.exited;
     const files = readdirSync(target).filter((name) => name !== "restoring");

@@ -35,7 +35,8 @@ async function json(...words: string[]) {
   return JSON.parse(out);
 }
 
-const timeouts = { lease_timeout: "1m", expire_timeout: "1h" };
+// A lease outlasts the commands of a test, however slowly they start.
+const timeouts = { lease_timeout: "30m", expire_timeout: "1h" };
 const reasons = ["card 1 declined", "card 2 declined", "timeout"];
 
 /** Names of two queues: `a`, `b` and `c` have died in the first; `d` is ready there. */
@@ -283,6 +284,7 @@ test("redrive: these items, to another queue, so many and so fast", async () => 
   const slow = await run(["redrive", dead.name, "--limit", "2", "--per-second", "1", "--yes"]);
   const [, task = ""] = /see 'holdfast tasks info (\w+)'/.exec(slow.out) ?? [];
   expect(slow.out).toStartWith(`2 items of ${dead.name} will go to where they came from; `);
+  while ((await client.taskInfo({ task_id: task })).moved === 0) await Bun.sleep(5);
   expect(await json("tasks", "info", task)).toMatchObject({
     task_id: task,
     matched: 2,
@@ -291,6 +293,8 @@ test("redrive: these items, to another queue, so many and so fast", async () => 
   expect((await run(["tasks", "cancel", task])).out).toMatch(
     /is (cancelled|done): [12] of 2 items moved/,
   );
+  const { task_id } = begun;
+  while ((await client.taskInfo({ task_id })).state === "running") await Bun.sleep(5);
   const listed = await run(["tasks", "list", dead.name]);
   expect(listed.out).toMatch(/^task +action +state +queue +to +done +skipped +begun +by$/m);
   expect(listed.out).toMatch(
@@ -304,12 +308,12 @@ test("redrive: these items, to another queue, so many and so fast", async () => 
 
 test("overview: says which tasks run, and how far they are", async () => {
   const { queue } = await setup();
-  await queue.produce(Array.from({ length: 60 }, (_, index) => String(index)));
+  await queue.produce(Array.from({ length: 900 }, (_, index) => String(index)));
   const { task_id } = await queue.repair({ action: "delete", filter: {}, per_second: 1 });
   let out = "";
   // It is made once a second.
   while (!out.includes(`delete of ${queue.name}`)) ({ out } = await run(["overview"]));
-  expect(out).toMatch(new RegExp(`^delete of ${queue.name} runs: \\d+ of 61 items$`, "m"));
+  expect(out).toMatch(new RegExp(`^delete of ${queue.name} runs: \\d+ of 901 items$`, "m"));
   await client.cancelTask({ task_id });
 });
 

@@ -13,7 +13,7 @@ let server: ListeningApp;
 beforeAll(async () => {
   server = await listeningApp();
   const queue = createClient({ url: server.url }).queue("orders");
-  await queue.create({ lease_timeout: "1m", expire_timeout: "1h" });
+  await queue.create({ lease_timeout: "30m", expire_timeout: "1h" });
 });
 
 afterAll(() => server.stop());
@@ -30,13 +30,15 @@ async function shown(
 ) {
   const { NO_COLOR: _, ...inherited } = process.env;
   const seen = Promise.withResolvers<void>();
+  // What is read may end within a character.
+  const decoder = new TextDecoder();
   let text = "";
   let isAsked = false;
   const terminal = new Bun.Terminal({
     cols: 120,
     rows: 30,
     data: (asking, bytes) => {
-      text += new TextDecoder().decode(bytes);
+      text += decoder.decode(bytes, { stream: true });
       if (!isAsked && text.includes("[y/N] ")) {
         isAsked = true;
         void whenAsked().then(() => asking.write(answer ?? ""));
@@ -75,7 +77,7 @@ test("export and import show how far they are, of how much", async () => {
   const file = join(folder, "orders.jsonl");
   try {
     const client = createClient({ url: server.url });
-    const timeouts = { lease_timeout: "1m", expire_timeout: "1h" };
+    const timeouts = { lease_timeout: "30m", expire_timeout: "1h" };
     await client.queue("from").create(timeouts);
     await client.queue("to").create(timeouts);
     await client.queue("from").produce(["a", "b", "c"]);
@@ -101,7 +103,7 @@ test("stats --watch draws each table over the one before", async () => {
 
 test("stats --watch says how fast items come and go, from the second look on", async () => {
   const queue = createClient({ url: server.url }).queue("rated");
-  await queue.create({ lease_timeout: "1m", expire_timeout: "1h" });
+  await queue.create({ lease_timeout: "30m", expire_timeout: "1h" });
   await queue.produce(["a", "b"]);
   const watch = ["stats", "rated", "--watch", "10ms"];
   const rates = (text: string) => text.match(/^a second: .*/gm) ?? [];
@@ -114,7 +116,7 @@ test("stats --watch says how fast items come and go, from the second look on", a
 test("queues delete --force: asks with the counts that will be lost, and goes on after a yes alone", async () => {
   const client = createClient({ url: server.url });
   const queue = client.queue("forced");
-  await queue.create({ lease_timeout: "1m", expire_timeout: "1h" });
+  await queue.create({ lease_timeout: "30m", expire_timeout: "1h" });
   await queue.produce(["a", "b", "c", { utf8: "d", enqueue_at: "2999-01-01T00:00:00Z" }]);
   await queue.lease();
   const words = ["queues", "delete", "forced", "--force"];
@@ -130,7 +132,7 @@ test("queues delete --force: asks with the counts that will be lost, and goes on
 
 test("a payload's control characters do not reach the terminal", async () => {
   const queue = createClient({ url: server.url }).queue("bells");
-  await queue.create({ lease_timeout: "1m", expire_timeout: "1h" });
+  await queue.create({ lease_timeout: "30m", expire_timeout: "1h" });
   await queue.produce({ utf8: "a\u001b]0;owned\u0007b", kind: "\u001b[5m" });
   const hasRow = (text: string) => /owned[^\n]*\n/.test(text);
   const text = await shown(["lease", "bells"], { NO_COLOR: "1" }, hasRow);
@@ -140,7 +142,7 @@ test("a payload's control characters do not reach the terminal", async () => {
 
 test("clear: asks with the counts that will be lost, and goes on after a yes alone", async () => {
   const queue = createClient({ url: server.url }).queue("asked");
-  await queue.create({ lease_timeout: "1m", expire_timeout: "1h" });
+  await queue.create({ lease_timeout: "30m", expire_timeout: "1h" });
   await queue.produce(["a", "b"]);
   const words = ["clear", "asked", "--ready"];
   const isOver = (text: string) => /nothing changed|cleared asked/.test(text);
@@ -159,7 +161,7 @@ test.each(["clear between --ready", "queues delete between --force"])(
   "%s: what comes while it asks was not agreed to",
   async (line) => {
     const queue = createClient({ url: server.url }).queue("between");
-    await queue.create({ lease_timeout: "1m", expire_timeout: "1h" });
+    await queue.create({ lease_timeout: "30m", expire_timeout: "1h" });
     await queue.produce(["a", "b"]);
     const isOver = (text: string) => /count has changed|cleared between|deleted between/.test(text);
     const produceMore = () => queue.produce("c");

