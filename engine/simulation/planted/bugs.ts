@@ -871,8 +871,16 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "a commit does not look at the row before it",
     file: "simulation/database.ts",
     ofNodes: true,
-    from: "const isNext = chain.length === position + 1 && chain[position] === token;",
-    to: "const isNext = position > 0;",
+    from: "if (!this.isLast(shard, place)) {",
+    to: "if (place.position === 0) {",
+  },
+  {
+    name: "turns of another owner tell what became of one's own calls",
+    file: "simulation/database.ts",
+    ofNodes: true,
+    firstSeed: 9_000_271,
+    from: "if (!this.#database.isLast(shard, this.#place)) throw takenOver();",
+    to: "",
   },
   {
     name: "an outcome that is not known is looked up, and not settled by a row of one's own",
