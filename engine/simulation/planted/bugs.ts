@@ -978,6 +978,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "a clear whose answer was lost is told to be done",
     file: "../server/nodes/router.ts",
     ofNodes: true,
+    firstSeed: 460,
     from: '        return answer;\n      case "moved":',
     to: '        return operation === "clear" ? { is: "done", reply: {} as never } : answer;\n      case "moved":',
   },
