@@ -12,7 +12,11 @@ function scripted(replies: readonly (readonly string[])[]) {
         const pieces = replies[next] ?? [];
         next += 1;
         for (const piece of pieces) {
-          socket.write(piece);
+          // The system takes what it has room for.
+          for (let left = Buffer.from(piece); left.length > 0; ) {
+            left = left.subarray(socket.write(left));
+            if (left.length > 0) await Bun.sleep(1);
+          }
           socket.flush();
           // Long enough for the piece to arrive alone; if it does not, the test is only weaker.
           await Bun.sleep(2);

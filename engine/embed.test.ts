@@ -19,7 +19,7 @@ const orders = {
   maxAttempts: 3,
   requestedPartitions: 1,
 };
-const produced = { queue: "orders", requestTimeoutMs: 5_000 };
+const produced = { queue: "orders", requestTimeoutMs: 900_000 };
 const listed = { queue: "orders", partition: 0, pivot: "", limit: 10 };
 
 async function opened(): Promise<EmbeddedEngine & AsyncDisposable> {

@@ -59,6 +59,7 @@ test.each([1, 10, 999, 1_000, 1_001, 2_500, hour])(
         const grainMs = Math.ceil(intervalMs / limits.leaseRateGrains);
         expect(window.left(now + intervalMs + grainMs)).toBe(items);
       }),
+      { numRuns: 1_000, seed: 1 },
     );
   },
 );

@@ -180,6 +180,7 @@ class WorkerLink<Config> implements Link {
   #isOpened = false;
   #isAbandoned = false;
   readonly #silenceMsMax: number;
+  /** `precise` time: a clock that is set is no silence. */
   #heardAt: number;
   #heartbeat: Timer | null = null;
 
@@ -187,7 +188,7 @@ class WorkerLink<Config> implements Link {
     this.#clock = options.clock.machine;
     this.#events = events;
     this.#silenceMsMax = options.silenceMsMax ?? limits.heartbeatSilenceMsMax;
-    this.#heardAt = this.#clock.now();
+    this.#heardAt = this.#clock.precise();
     this.#gone = new Promise((resolve) => {
       this.#resolveGone = resolve;
     });
@@ -219,7 +220,7 @@ class WorkerLink<Config> implements Link {
     this.#heartbeat = this.#clock.at(this.#clock.now() + ms, () => {
       if (this.#down || this.#closing) return;
       const patience = this.#isOpened ? 1 : limits.openingPatience;
-      if (this.#clock.now() - this.#heardAt > patience * this.#silenceMsMax) {
+      if (this.#clock.precise() - this.#heardAt > patience * this.#silenceMsMax) {
         this.#fail(new Error("a shard did not answer for too long"));
         return;
       }
@@ -230,7 +231,7 @@ class WorkerLink<Config> implements Link {
 
   #hear(message: FromWorker): void {
     if (this.#down) return;
-    this.#heardAt = this.#clock.now();
+    this.#heardAt = this.#clock.precise();
     if (isReport(message)) {
       this.#events.report(decodeReport(message));
       return;

@@ -165,6 +165,8 @@ export class Auditor {
   readonly #namings = new Map<string, number>();
   /** Every id that was ever told in a lease. */
   readonly #ids = new Map<string, Tracked>();
+  /** Those that were told as lapsed, and when, in the order of all calls and answers. */
+  readonly #lapsed = new Map<string, number>();
   /** By queue and partition. */
   readonly #offered = new Map<string, Offered>();
   readonly #sweepsWhole: boolean;
@@ -204,6 +206,11 @@ export class Auditor {
 
   get faults(): number {
     return this.#faults;
+  }
+
+  /** A node that was stopped as it took over goes by a clock that is behind. */
+  get #lagMsMax(): number {
+    return this.#hasNodes ? clockLagMsMax : 0;
   }
 
   itemOf(payload: Payload): Tracked | undefined {
@@ -501,9 +508,7 @@ export class Auditor {
     const place = this.#queue(queue);
     for (const leased of items) {
       const at = leased.leaseDeadline - (leaseTimeoutMs ?? place.leaseTimeoutMs);
-      // A node that was stopped as it took over goes by a clock that is behind.
-      const lagMsMax = this.#hasNodes ? clockLagMsMax : 0;
-      if (at < begunAt - lagMsMax || at > now) {
+      if (at < begunAt - this.#lagMsMax || at > now) {
         throw new Violation("I2", `a lease was granted at ${at}, between ${begunAt} and ${now}`);
       }
       // A node may tell late what it was granted before.
@@ -662,7 +667,17 @@ export class Auditor {
     if (item === undefined)
       throw new Violation("I10", "a payload was offered that nobody produced");
     this.#checkContent(item, leased);
-    if (!this.#ids.has(leased.id)) this.#ids.set(leased.id, item);
+    if (this.#ids.has(leased.id)) return;
+    this.#ids.set(leased.id, item);
+    // By the clock of a node that is behind it may be held, and that is one lease more.
+    this.#lapsed.set(leased.id, this.#stamp);
+    item.faultsSeen -= 1;
+    item.isOrdered = false;
+  }
+
+  /** Nothing that is newer is known of the item than that lease, which was told as lapsed. */
+  #mayHoldLapsed({ grant }: Tracked, id: string): boolean {
+    return (this.#lapsed.get(id) ?? 0) > (grant?.heard ?? 0);
   }
 
   #checkContent(item: Tracked, leased: LeasedItem): void {
@@ -925,6 +940,7 @@ export class Auditor {
   #asItWas(call: FinishCall): FinishCall {
     const ids = call.ids.filter((id) => {
       const item = this.#ids.get(id);
+      if (item !== undefined && item.end === null && this.#mayHoldLapsed(item, id)) return true;
       const isSame = item?.grant?.id === id && item.end === null && !item.grant.isOver;
       if (!isSame && call.verb === "complete" && item?.end !== "cleared") {
         throw new Violation("I3", `${item?.key} was offered after it was completed`);
@@ -938,14 +954,9 @@ export class Auditor {
   #finishUnknown({ verb, ids, how }: FinishCall): void {
     for (const [index, id] of ids.entries()) {
       const item = this.#ids.get(id);
-      if (item === undefined || item.grant?.id !== id || item.end !== null) continue;
-      if (verb === "extend") continue;
-      if (verb === "complete") item.mayBeCompleted = true;
-      else if (verb === "release") {
-        item.mayBeRetried = true;
-        item.mayBeReleased = true;
-      } else if (how[index]?.dead === true) item.rejected = "maybe";
-      else item.mayBeRetried = true;
+      if (item === undefined || item.end !== null) continue;
+      if (item.grant?.id !== id && !this.#mayHoldLapsed(item, id)) continue;
+      maybeFinished(item, verb, how[index]);
     }
   }
 
@@ -965,6 +976,11 @@ export class Auditor {
       }
       if (seen.has(id)) throw new Violation("I7", `${key} was named twice in one ${verb}`);
       seen.add(id);
+      if (item.end === null && this.#mayHoldLapsed(item, id)) {
+        if (verb === "complete") item.end = "completed";
+        else maybeFinished(item, verb, how[index]);
+        continue;
+      }
       // It was done a while ago, at a node that tells it only now.
       const isOld = this.#hasNodes && verb !== "complete" && (grant?.heard ?? begun + 1) > begun;
       if (isOld) continue;
@@ -974,7 +990,7 @@ export class Auditor {
       if (grant === null || grant.id !== id || grant.isOver) {
         throw new Violation("I2", `a ${verb} of ${key} succeeded with an older lease`);
       }
-      const isLapsed = grant.deadline <= begunAt && grant.unheardExtends === 0;
+      const isLapsed = grant.deadline <= begunAt - this.#lagMsMax && grant.unheardExtends === 0;
       if (this.#sweepsWhole && isLapsed && verb !== "extend") {
         throw new Violation("I2", `a ${verb} of ${key} succeeded after the lease had lapsed`);
       }
@@ -1251,7 +1267,10 @@ export class Auditor {
   #checkWhole({ outcome, items, queue }: ProduceCall): void {
     if (outcome !== "unknown") return;
     const isSeen = (item: Tracked): boolean =>
-      item.attempts > 0 || item.redriven > 0 || item.place.name !== queue;
+      item.attempts > 0 ||
+      item.redriven > 0 ||
+      item.place.name !== queue ||
+      item.end === "completed";
     const isExcused = (item: Tracked): boolean =>
       item.isDamaged ||
       item.wentBackAt > 0 ||
@@ -1282,6 +1301,15 @@ function concern(item: Tracked, task: TaskCall): void {
   if (task.action === "redrive") item.redrivenMax += 1;
   if (task.action === "promote") item.notBefore = 0;
   if (task.action === "reject" || task.action === "retry") mayGive(item, handReason);
+}
+
+/** A call on who holds it may have held. */
+function maybeFinished(item: Tracked, verb: Verb, how: RetryItem | undefined): void {
+  if (verb === "extend") return;
+  if (verb === "complete") item.mayBeCompleted = true;
+  else if (how?.dead === true) item.rejected = "maybe";
+  else item.mayBeRetried = true;
+  if (verb === "release") item.mayBeReleased = true;
 }
 
 /** Whoever gives it back may say why. */

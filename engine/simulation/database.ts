@@ -239,17 +239,21 @@ export class SimulatedDatabase {
     return { ...image, firstSeq: firstNumber(this.clock.now()) };
   }
 
-  /** The next row of the chain, and what it brings; `null`: somebody else has appended one. */
-  next<T>(shard: number, { position, token }: Place, change: () => Promise<T>): Promise<T> | null {
+  /** Nobody has appended a row behind it. */
+  isLast(shard: number, { position, token }: Place): boolean {
     const { chain } = this.#stored(shard);
-    const isNext = chain.length === position + 1 && chain[position] === token;
-    if (!isNext) {
+    return chain.length === position + 1 && chain[position] === token;
+  }
+
+  /** The next row of the chain, and what it brings; `null`: somebody else has appended one. */
+  next<T>(shard: number, place: Place, change: () => Promise<T>): Promise<T> | null {
+    if (!this.isLast(shard, place)) {
       this.refusals += 1;
       return null;
     }
     // The memory store changes all at once, when it is called.
     const changed = change();
-    chain.push(token);
+    this.#stored(shard).chain.push(place.token);
     this.commits += 1;
     return changed;
   }
@@ -324,6 +328,10 @@ export class SimulatedDatabase {
   leave({ url, key }: Self): void {
     if (this.#state.nodes.get(url)?.key === key) this.#state.nodes.delete(url);
   }
+}
+
+function takenOver(): StoreError {
+  return new StoreError("failed", "the shard belongs to another owner");
 }
 
 /** A connection of a process. */
@@ -452,9 +460,18 @@ class OwnedShard implements Store {
     acknowledged.set(shard, place);
   }
 
-  load(what?: { readonly receipts: boolean }) {
+  load(what?: { readonly receipts: boolean }): Promise<Image> {
+    return this.#loaded(() => this.#database.load(this.#options.shard, what));
+  }
+
+  /** What others have written since would be taken for this owner's. */
+  #loaded<T>(load: () => Promise<T>): Promise<T> {
     const { shard, session } = this.#options;
-    return session.ask(() => this.#database.load(shard, what));
+    return session.ask(async () => {
+      const loaded = await load();
+      if (!this.#database.isLast(shard, this.#place)) throw takenOver();
+      return loaded;
+    });
   }
 
   read(wants: Parameters<Store["read"]>[0]) {
@@ -476,16 +493,16 @@ class OwnedShard implements Store {
       },
       { isChange: true },
     );
-    if (changed === null) throw new StoreError("failed", "the shard belongs to another owner");
+    if (changed === null) throw takenOver();
     this.#acknowledge({ ...place, position: place.position + 1 });
     return changed.value;
   }
 
   get catalog() {
-    const { shard, session } = this.#options;
+    const { shard } = this.#options;
     return {
       load: (): Promise<CatalogImage> =>
-        session.ask(() => this.#database.ask(shard).catalog.load()),
+        this.#loaded(() => this.#database.ask(shard).catalog.load()),
       write: (change: CatalogChange): Promise<boolean> =>
         this.#change((place) => this.#database.writeCatalog(shard, place, change)),
     };

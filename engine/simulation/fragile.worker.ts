@@ -25,8 +25,8 @@ export interface FragileConfig {
   readonly breakage: Breakage;
   /** Counted over all commits of the worker, from 1; 0 = it does not break. */
   readonly atCommit: number;
-  /** It says nothing for so long before it opens. */
-  readonly openingMs: number;
+  /** It says nothing before this file is there; `""` = it waits for none. */
+  readonly opensAfter: string;
   /** A file that is written at the breakage, so that the next worker does not break again. */
   readonly brokenOnce: string;
 }
@@ -72,7 +72,9 @@ function fragile(backend: Backend, { breakage, atCommit, brokenOnce }: FragileCo
 
 runShardWorker<FragileConfig>({
   openStore: async (config, shard) => {
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, config.openingMs);
+    const { opensAfter } = config;
+    const never = new Int32Array(new SharedArrayBuffer(4));
+    while (opensAfter !== "" && !existsSync(opensAfter)) Atomics.wait(never, 0, 0, 5);
     return fragile(await openStore(config.store, shard, () => newTag(systemRandom)), config);
   },
   renderLeased,

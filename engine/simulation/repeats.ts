@@ -53,6 +53,8 @@ interface Repeated extends RepeatedCall<Outcome> {
   until: number;
   sent: number;
   open: number;
+  /** Sendings that a shard may have yet, whatever was answered at their deadlines. */
+  undecided: number;
   /** An answer was lost, so that a refusal does not say that nothing was done. */
   wasLost: boolean;
   /** How the call ended as far as its client knows. */
@@ -85,6 +87,7 @@ export class Repeats {
       until: this.#options.now() + this.#options.receiptsWindowMs,
       sent: 0,
       open: 0,
+      undecided: 0,
       wasLost: false,
       ending: null,
     };
@@ -106,10 +109,13 @@ export class Repeats {
     return free.requestKey;
   }
 
-  /** The clock may have been set back. */
+  /** The clock may have been set back, and what a shard had went with the process. */
   restarted(): void {
     const { now, receiptsWindowMs } = this.#options;
-    for (const call of this.#calls) call.until = Math.min(call.until, now() + receiptsWindowMs);
+    for (const call of this.#calls) {
+      call.until = Math.min(call.until, now() + receiptsWindowMs);
+      call.undecided = 0;
+    }
   }
 
   /** Sends one of them once more. `sentBy`: the one whose `send` that is; absent = any. */
@@ -137,9 +143,11 @@ export class Repeats {
     const { what, requestKey } = call;
     call.sent += 1;
     call.open += 1;
+    call.undecided += 1;
     if (call.sent > 1) this.#options.say(`${what} with ${requestKey} is sent again`);
     const heard = (ending: Ending<Outcome> | null) => {
       call.open -= 1;
+      if (isTaken(ending)) call.undecided -= 1;
       this.#heard(call, this.#isUnheard(ending) ? null : ending);
     };
     this.#options.send(what, () => call.send({ requestKey }), heard, answeredWithinMs(call));
@@ -154,8 +162,10 @@ export class Repeats {
   #sendOther(call: Repeated, sendOther: NonNullable<Repeated["sendOther"]>): void {
     const { what, requestKey } = call;
     call.sent += 1;
+    call.undecided += 1;
     this.#options.say(`${requestKey} is used for something else`);
     const heard = (ending: Ending<Outcome> | null) => {
+      if (isTaken(ending)) call.undecided -= 1;
       if (ending?.ok === true) {
         throw new Violation("I16", `a ${what} was done with the key ${requestKey} of another`);
       }
@@ -231,7 +241,7 @@ export class Repeats {
     call.until = 0;
     const { now, receiptsWindowMs, hasNodes } = this.#options;
     // A shard that stands still may do it later, and so may a node that is stopped or cut off.
-    if (call.open === 0 && isSettled(call.ending) && !hasNodes) {
+    if (call.undecided === 0 && isSettled(call.ending) && !hasNodes) {
       const { requestKey, what, queue } = call;
       this.#former.push({ requestKey, what, queue, freeAt: now() + receiptsWindowMs });
     }
@@ -262,6 +272,11 @@ function isDone(ending: Repeated["ending"]): ending is Ending<Outcome> & { reado
 function isSettled(ending: Repeated["ending"]): boolean {
   if (ending === null || ending === "given up") return false;
   return ending.ok || ending.code === "refused" || ending.code === "invalid";
+}
+
+/** Or its repetition stands in its place. */
+function isTaken(ending: Ending<Outcome> | null): boolean {
+  return isSettled(ending) || (ending?.ok === false && ending.message.includes("asked for again"));
 }
 
 /** The queue or the partition is not the one that was meant, or another lease of the client waits. */

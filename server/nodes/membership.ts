@@ -293,7 +293,9 @@ export class Membership {
   /** Another node was said to have the shards: one that is cut off may never have seen it. */
   hear(node: NodeRow): void {
     const { nodes } = this.#seen;
-    if (!this.isStale || nodes.some(({ url, isLive }) => isLive && url === node.url)) return;
+    // One that has started anew lets nobody in who knows the process before it.
+    const isSame = ({ url, key }: NodeRow): boolean => url === node.url && key === node.key;
+    if (!this.isStale || nodes.some((one) => one.isLive && isSame(one))) return;
     this.#seen = { ...this.#seen, nodes: [...nodes.filter(({ url }) => url !== node.url), node] };
     this.#tell();
   }

@@ -40,6 +40,7 @@ export class PostgresCatalog implements CatalogStore {
       this.#database.rows("SELECT version FROM shard.catalog"),
       this.#database.rows("SELECT entry FROM shard.queue ORDER BY queue_id"),
     ]);
+    await this.#database.refuseTakenOver();
     return {
       version: (versions[0]?.[0] as number | undefined) ?? 0,
       entries: entries.map(([entry]) => entryOf(entry as string)),

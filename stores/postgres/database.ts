@@ -47,6 +47,7 @@ const takeOverAsNode = `
   FROM (SELECT FROM nodes.owner WHERE url = $2::text AND epoch = $3::bigint FOR SHARE) AS mine
   ON CONFLICT DO NOTHING RETURNING position, ${now}`;
 const isOwner = "SELECT count(*) FROM nodes.owner WHERE url = $1::text AND epoch = $2::bigint";
+const behind = "SELECT count(*) FROM shard.turn WHERE position > $1::bigint";
 
 const stillThere = `
   SELECT coalesce(bool_or(position = $1::bigint AND owner = $2::bytea), false),
@@ -152,6 +153,15 @@ export class Database {
   /** As `rows`, for what a turn waits for, or an opening, and takes no time by itself. */
   promptRows(text: string, values: readonly Value[] = []): Promise<Row[]> {
     return this.#connection.promptRows(this.#named(text), values);
+  }
+
+  /**
+   * Throws `failed` where the shard has another owner by now. What was read before it is this owner's:
+   * else turns of the other would tell what became of calls to this one.
+   */
+  async refuseTakenOver(): Promise<void> {
+    const [row] = await this.rows(behind, [this.position]);
+    if (row?.[0] !== 0) throw new StoreError("failed", takenOver);
   }
 
   close(): Promise<void> {

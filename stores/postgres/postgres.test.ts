@@ -36,7 +36,7 @@ test("open: what can be reached nowhere may be there at the next try", async () 
   expect(await faultOf(openPostgresStore(newStore(url)))).toBe("failed");
 });
 
-test("commit: whoever lost the shard writes nothing any more", async () => {
+test("commit, load: whoever lost the shard writes nothing any more, and tells nothing of it", async () => {
   const options = newStore(server.url);
   const first = await openPostgresStore(options);
   await commit(first.store, 1, { insert: [item(1, 1)] });
@@ -48,6 +48,9 @@ test("commit: whoever lost the shard writes nothing any more", async () => {
   expect(await faultOf(commit(first.store, 2, { insert: [item(1, 2)] }))).toBe("failed");
   const change = { version: 1, put: [], remove: [] };
   expect(await faultOf(first.catalog.write(change))).toBe("failed");
+  // What it read would tell of the other's turns as if they were its own.
+  expect(await faultOf(first.store.load())).toBe("failed");
+  expect(await faultOf(first.catalog.load())).toBe("failed");
   await first.store.close();
   const second = await openPostgresStore(options);
   expect((await second.store.load()).turns.map(({ turn }) => turn)).toEqual([1]);

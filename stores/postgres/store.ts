@@ -110,6 +110,8 @@ class PostgresStore implements Store {
         one(texts.tag),
       ]);
     const [quarantined = [], tags = []] = others;
+    const held = await this.#leases(leases);
+    await this.#database.refuseTakenOver();
     const turns = turnRows.map(([record]) => parsed<StoredTurn>(record));
     const tallies = new Map<number, Tally>();
     const inbound = new Map(inboundRows as unknown as [number, number][]);
@@ -125,7 +127,7 @@ class PostgresStore implements Store {
       ...(this.#database.isAccounted && { firstSeq: firstNumber(this.#database.openedAt) }),
       turns: turns.map(({ turn, at, opLast, refused }) => ({ turn, at, opLast, refused })),
       tallies: [...tallies.values()],
-      leases: await this.#leases(leases),
+      leases: held,
       outbox: outbox.map((row) => {
         const [targetShard = 0, targetSlot = 0, count = 0] = row as number[];
         return { targetShard, targetSlot, count };

@@ -6,6 +6,8 @@ import type { PlantedBug } from "./bugs.ts";
 
 /** A bug within so many worlds, or the simulation has a hole. */
 export const seedsMax = 300;
+/** Of one process, so that how long all of them take is not what ends a hunt. */
+const seedsAtOnce = 25;
 const steps = 300;
 /** A bug that makes the program go in circles may never end by itself. */
 const timeoutMs = 300_000;
@@ -24,22 +26,31 @@ export interface Caught {
 const root = join(import.meta.dir, "..", "..", "..");
 
 export async function hunt(bug: PlantedBug): Promise<Caught> {
-  const { firstSeed = 1 } = bug;
+  const { name, firstSeed = 1 } = bug;
+  const none = { name, seed: null, worlds: null, invariant: "", message: "" };
+  for (let played = 0; played < seedsMax; played += seedsAtOnce) {
+    const { output, errors } = await play(bug, firstSeed + played);
+    const last = output.trim().split("\n").at(-1) ?? "";
+    if (!last.startsWith("{")) return { ...none, message: errors || "it did not end" };
+    const { found } = JSON.parse(last) as Simulated;
+    if (found === null) continue;
+    const { seed, invariant, message } = found;
+    const [told = ""] = message.split("\n");
+    return { name, seed, worlds: seed - firstSeed + 1, invariant, message: told };
+  }
+  return none;
+}
+
+async function play(
+  bug: PlantedBug,
+  firstSeed: number,
+): Promise<{ readonly output: string; readonly errors: string }> {
   const child = Bun.spawn(
     [
-      process.execPath,
-      "--preload",
-      join(import.meta.dir, "preload.ts"),
+      ...[process.execPath, "--preload", join(import.meta.dir, "preload.ts")],
       join(root, "scripts", "sim.ts"),
-      ...[
-        "--seed",
-        String(firstSeed),
-        "--seeds",
-        String(seedsMax),
-        "--steps",
-        String(steps),
-        "--json",
-      ],
+      ...["--seed", String(firstSeed), "--seeds", String(seedsAtOnce)],
+      ...["--steps", String(steps), "--json"],
       ...(bug.ofNodes ? ["--store", "nodes"] : []),
     ],
     {
@@ -55,24 +66,7 @@ export async function hunt(bug: PlantedBug): Promise<Caught> {
     new Response(child.stderr).text(),
   ]);
   await child.exited;
-  const last = output.trim().split("\n").at(-1) ?? "";
-  if (!last.startsWith("{")) {
-    return {
-      name: bug.name,
-      seed: null,
-      worlds: null,
-      invariant: "",
-      message: errors || "it did not end",
-    };
-  }
-  const { found } = JSON.parse(last) as Simulated;
-  return {
-    name: bug.name,
-    seed: found?.seed ?? null,
-    worlds: found == null ? null : found.seed - firstSeed + 1,
-    invariant: found?.invariant ?? "",
-    message: found?.message.split("\n")[0] ?? "",
-  };
+  return { output, errors };
 }
 
 /** All of them, some at a time. */

@@ -326,7 +326,9 @@ export class Troubles {
     if (!isServed || one.calls.isDisjointFrom(waiting)) return;
     // Whoever was alone when it was cut off has nobody to ask.
     const { others: known } = one.node.membership;
-    if (!known.some(({ url }) => url === next.url) && one !== next) return;
+    // Nor lets one in that has started anew since, unless somebody else tells who it is now.
+    const isKnown = known.some(({ url, key }) => url === next.url && key === next.node.key);
+    if (!isKnown && one !== next) return;
     this.#world.situations.reached("a lease waits at a node that has lost the shards");
     // Who produces at the node that waits finds out there who has the shards.
     const producer = this.#chance.hits(500) ? one : next;
