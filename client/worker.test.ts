@@ -5,6 +5,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../bench/peers/child-server.ts";
 import { startServer } from "../bench/server-process.ts";
 import { listeningApp } from "../server/testing/listening-app.ts";
 import { type ClientOptions, createClient } from "./client.ts";
@@ -868,7 +869,8 @@ test("trouble is told long before the time of a lease is up", async () => {
 test("the server is killed in the middle: nothing is lost, and only what lapsed is handled again", async () => {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-worker-"));
   const data = join(directory, "data");
-  let server = await startServer({ data, flags: ["--shards", "1"] });
+  const options = { data, port: freePort(), flags: ["--shards", "1"] };
+  let server = await startServer(options);
   try {
     const client = createClient({ url: `http://127.0.0.1:${server.port}` });
     const queue = client.queue("orders");
@@ -887,9 +889,8 @@ test("the server is killed in the middle: nothing is lost, and only what lapsed 
       { processSignals: [], notice: () => undefined },
     );
     await some.promise;
-    const { port } = server;
     await server.stop("SIGKILL");
-    server = await startServer({ data, port, flags: ["--shards", "1"] });
+    server = await startServer(options);
     await all.promise;
     while ((await totalOf(queue)) > 0);
     await worker.stop();

@@ -5,6 +5,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../bench/peers/child-server.ts";
 import { startServer } from "../bench/server-process.ts";
 import { type Client, createClient } from "../client/client.ts";
 import { HoldfastError } from "../client/errors.ts";
@@ -62,9 +63,9 @@ async function textsOf(client: Client, queue: string): Promise<string[]> {
 
 test("transact: under kills each input is finished once, and each of its outputs exists once", async () => {
   using files = scratch();
-  const flags = ["--shards", "3"];
-  let server = await startServer({ data: files.data, flags });
-  const { port } = server;
+  const port = freePort();
+  const options = { data: files.data, port, flags: ["--shards", "3"] };
+  let server = await startServer(options);
   try {
     const url = `http://127.0.0.1:${port}`;
     const pace = { baseMs: 5, capMs: 50 };
@@ -86,7 +87,7 @@ test("transact: under kills each input is finished once, and each of its outputs
     for (let kill = 1; kill <= kills; kill += 1) {
       while (count < (kill * inputs) / (kills + 2)) await Bun.sleep(1);
       await server.stop("SIGKILL");
-      server = await startServer({ data: files.data, port, flags });
+      server = await startServer(options);
     }
     await Promise.all(workers);
     const sorted = numbers.toSorted();
