@@ -164,13 +164,17 @@ async function worked(
   handler: Parameters<Queue["work"]>[0],
 ) {
   const ended = Promise.withResolvers<void>();
-  const worker = at.orders.work(async (item, handling) => {
-    try {
-      await handler(item, handling);
-    } finally {
-      ended.resolve();
-    }
-  }, at.quiet);
+  // No lease waits beside the item, to be answered by the time that a test has gone on.
+  const worker = at.orders.work(
+    async (item, handling) => {
+      try {
+        await handler(item, handling);
+      } finally {
+        ended.resolve();
+      }
+    },
+    { concurrency: 1, ...at.quiet },
+  );
   await ended.promise;
   await worker.stop();
   return worker.counts;

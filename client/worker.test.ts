@@ -443,11 +443,14 @@ test("a job that takes longer than its lease is done once", async () => {
   await at.queue.produce(["long", "longer"]);
   const attempts: number[] = [];
   const [both, open] = [gate(), gate()];
-  const worker = at.queue.work(async (item) => {
-    attempts.push(item.attempts);
-    if (attempts.length === 2) both.resolve();
-    await open.promise;
-  }, at.quiet);
+  const worker = at.queue.work(
+    async (item) => {
+      attempts.push(item.attempts);
+      if (attempts.length === 2) both.resolve();
+      await open.promise;
+    },
+    { concurrency: 2, ...at.quiet },
+  );
   await both.promise;
   // Long enough for the lease of a minute to lapse twice.
   for (let count = 1; count <= 6; count += 1) {
@@ -587,17 +590,20 @@ test("a handler whose item is lost is told, and the others of its lease go on", 
   const both = gate();
   const open = gate();
   const begun: LeasedItem[] = [];
-  const worker = at.queue.work(async (item, { signal }) => {
-    const aborted = new Promise<void>((resolve) =>
-      signal.addEventListener("abort", () => resolve()),
-    );
-    begun.push(item);
-    if (begun.length === 2) both.resolve();
-    if (item.text() === "stays") return open.promise;
-    await aborted;
-    told.resolve(signal.reason);
-    throw signal.reason;
-  }, at.quiet);
+  const worker = at.queue.work(
+    async (item, { signal }) => {
+      const aborted = new Promise<void>((resolve) =>
+        signal.addEventListener("abort", () => resolve()),
+      );
+      begun.push(item);
+      if (begun.length === 2) both.resolve();
+      if (item.text() === "stays") return open.promise;
+      await aborted;
+      told.resolve(signal.reason);
+      throw signal.reason;
+    },
+    { concurrency: 2, ...at.quiet },
+  );
   await both.promise;
   const ids = begun.filter((item) => item.text() === "gone").map(({ id }) => id);
   await at.client.deleteItems({ queue_name: "orders", partition: 0, ids });
