@@ -9,6 +9,8 @@ export interface ServerProcess {
   readonly pid: number;
   /** What it has printed on standard error so far. */
   log(): string;
+  /** All that it has printed there, once it has ended: the last of it may come behind its exit code. */
+  wholeLog(): Promise<string>;
   /** Sends the signal and waits for the end; the exit code, or 128 + the signal's number. */
   stop(signal?: NodeJS.Signals): Promise<number>;
   readonly exited: Promise<number>;
@@ -77,13 +79,13 @@ export async function startCommand(
       heard();
     }
   };
+  const logged = listen("stderr", () => undefined);
   const found = new Promise<number>((resolve, reject) => {
     const look = (): void => {
       const match = /127\.0\.0\.1:(\d+)/.exec(said.stdout);
       if (match !== null) resolve(Number(match[1]));
     };
     void listen("stdout", look);
-    void listen("stderr", () => undefined);
     void child.exited.then((code) =>
       reject(new Error(`the server ended with ${code}; ${said.stdout}${said.stderr}`)),
     );
@@ -92,6 +94,10 @@ export async function startCommand(
     port: await found,
     pid: child.pid,
     log: () => said.stderr,
+    wholeLog: async () => {
+      await logged;
+      return said.stderr;
+    },
     exited: child.exited,
     stop: (signal = "SIGTERM") => {
       child.kill(signal);

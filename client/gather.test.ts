@@ -1,11 +1,12 @@
 // What goes together, and that nobody's outcome is another's: against a server that answers when
 // the test says so, and against the real one.
 
-import { expect, test } from "bun:test";
+import { afterEach, expect, jest, test } from "bun:test";
 import { replyCodes } from "../openapi/codes.ts";
 import { listeningApp } from "../server/testing/listening-app.ts";
 import { type ClientOptions, createClient } from "./client.ts";
 import type { ItemFields } from "./items.ts";
+import { nextRound, settled, stillTime } from "./testing/still-time.ts";
 
 type Fetch = NonNullable<ClientOptions["fetch"]>;
 type Answer = () => Response | Promise<Response>;
@@ -34,10 +35,12 @@ const broken: Answer = () => Promise.reject(new Error("ECONNRESET"));
 const unreachable: Answer = () =>
   Promise.reject(Object.assign(new Error("no"), { code: "ECONNREFUSED" }));
 
-/** A server that answers what the test gives it, when it gives it. */
+afterEach(() => void jest.useRealTimers());
+
+/** A server that answers what the test gives it, when it gives it; time goes on while a call is waited for. */
 function parking(options: ClientOptions = {}) {
+  const time = stillTime();
   const asked: Asked[] = [];
-  let heard = (): void => undefined;
   const fetch: Fetch = async (url, init) => {
     const body = String(init.body);
     const { queue_name: queue, items = [], request_timeout, return_ids } = JSON.parse(body);
@@ -56,7 +59,6 @@ function parking(options: ClientOptions = {}) {
       signal,
       answer: resolve,
     });
-    heard();
     return (await promise)();
   };
   const client = createClient({
@@ -70,17 +72,11 @@ function parking(options: ClientOptions = {}) {
     for (;;) {
       const one = asked[index];
       if (one !== undefined) return one;
-      await new Promise<void>((resolve) => {
-        heard = resolve;
-      });
+      time.advance(1);
+      await nextRound();
     }
   }
-  return { asked, call, client, queue: client.queue("orders") };
-}
-
-/** Whatever is under way inside the client has come as far as it can by itself. */
-async function settled(): Promise<void> {
-  for (let round = 0; round < 5; round += 1) await new Promise((resolve) => setImmediate(resolve));
+  return { asked, call, client, time, queue: client.queue("orders") };
 }
 
 async function outcomeOf(work: Promise<unknown>): Promise<unknown> {
@@ -203,12 +199,12 @@ test("a call that hangs is not waited for", async () => {
 });
 
 test("a call has the time that is left of its longest waiting caller's", async () => {
-  const { asked, call, queue } = parking();
+  const { asked, call, queue, time } = parking();
   const options = { timeoutMs: 60_000 };
   const first = queue.produce("first", options);
   await call(0);
   const second = queue.produce("second", options);
-  await Bun.sleep(20);
+  time.advance(20);
   const third = queue.produce("third", options);
   asked[0]?.answer(ok);
   (await call(1)).answer(ok);
@@ -429,10 +425,12 @@ test("connections are bounded, and leases that wait keep nobody else waiting", a
 });
 
 test("a call for which no connection becomes free was not sent, and says so", async () => {
-  const { asked, call, client } = parking({ connectionsMax: 2 });
+  const { asked, call, client, time } = parking({ connectionsMax: 2 });
   const first = client.stats({ queue_name: "orders" });
   await call(0);
   const late = client.stats({ queue_name: "orders" }, { timeoutMs: 20 });
+  await settled();
+  time.advance(20);
   expect(await outcomeOf(late)).toBe("late");
   asked[0]?.answer(ok);
   await first;

@@ -23,6 +23,7 @@ import { type Client, type ClientOptions, createClient } from "./client.ts";
 import { DeadLetter } from "./errors.ts";
 import type { ItemFields, LeasedItem } from "./items.ts";
 import type { Queue } from "./queue.ts";
+import { settled, stillTime } from "./testing/still-time.ts";
 import type { Handler, WorkOptions } from "./worker.ts";
 
 const { CLIENT, PRODUCER, CONSUMER } = api.SpanKind;
@@ -277,7 +278,11 @@ test("without tracing, or without an SDK, nothing is added to an item", async ()
 });
 
 test("a lease is a span that links to each producer once, and an empty one is none", async () => {
-  expect(await queue.lease({ timeoutMs: 20 })).toBeNull();
+  // Given up by the server alone, however late that is.
+  const patient = clientWith({
+    fetch: (url, init) => globalThis.fetch(url, { ...init, signal: null }),
+  });
+  expect(await patient.queue(queue.name).lease({ timeoutMs: 20 })).toBeNull();
   await queue.produce(["one", "two"]);
   await queue.produce("three");
   await within("request", () => queue.lease({ batch: 10 }));
@@ -446,19 +451,27 @@ test("an item whose transact fails unawaited has failed", async () => {
 });
 
 test("an item that a stop interrupts has not failed", async () => {
-  await queue.produce(["one"]);
+  using time = stillTime();
+  await using own = await listeningApp();
+  const interrupted = createClient({ url: own.url, tracing: api }).queue(queue.name);
+  await interrupted.create({ lease_timeout: "1m", expire_timeout: "1h" });
+  await interrupted.produce(["one"]);
   const begun = Promise.withResolvers<void>();
-  const worker = queue.work(
+  const worker = interrupted.work(
     (_, { signal }) => {
-      begun.resolve();
-      return new Promise((__, reject) => {
+      const aborted = new Promise((__, reject) => {
         signal.addEventListener("abort", () => reject(signal.reason));
       });
+      begun.resolve();
+      return aborted;
     },
-    { drainMs: 1, processSignals: [] },
+    { concurrency: 1, drainMs: 1, processSignals: [] },
   );
   await begun.promise;
-  await worker.stop();
+  const stopped = worker.stop();
+  await settled();
+  time.advance(1);
+  await stopped;
   const { attributes, status, events } = only(spans("process"));
   expect([attributes["holdfast.item.outcome"], status.code, events]).toEqual([
     "released",

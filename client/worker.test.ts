@@ -5,6 +5,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../bench/peers/child-server.ts";
 import { startServer } from "../bench/server-process.ts";
 import { listeningApp } from "../server/testing/listening-app.ts";
 import { type ClientOptions, createClient } from "./client.ts";
@@ -12,6 +13,7 @@ import { DeadLetter, LeaseLapsing, LeaseLost } from "./errors.ts";
 import type { LeasedItem } from "./items.ts";
 import { lineOf, type WorkerNotice } from "./notice.ts";
 import type { Queue } from "./queue.ts";
+import { nextRound, settled, stillTime, undated } from "./testing/still-time.ts";
 import type { QueueCreateRequest } from "./wire.ts";
 import type { Worker } from "./worker.ts";
 
@@ -27,15 +29,35 @@ function counting() {
   const fetch: Fetch = (url, init) => {
     const call = url.slice(url.lastIndexOf(".") + 1);
     calls[call] = (calls[call] ?? 0) + 1;
-    return globalThis.fetch(url, init);
+    return undated(url, init);
   };
   return { calls, fetch };
+}
+
+/** As `counting`, and knows the extends that the client has heard the answer of. */
+function extending() {
+  const asked: { readonly ids: readonly string[]; readonly lease_timeout: string | null }[] = [];
+  let heard = 0;
+  const fetch: Fetch = async (url, init) => {
+    if (!url.endsWith(".extend")) return undated(url, init);
+    asked.push(JSON.parse(String(init.body)));
+    const response = await undated(url, init);
+    const text = await response.text();
+    heard += 1;
+    return new Response(text, response);
+  };
+  /** By then it knows until when it holds its items. */
+  const extended = async (count: number): Promise<void> => {
+    while (heard < count) await nextRound();
+    await settled();
+  };
+  return { asked, fetch, extended };
 }
 
 async function setup(change: Partial<QueueCreateRequest> = {}, options: ClientOptions = {}) {
   const server = await listeningApp();
   const pace = { baseMs: 5, capMs: 50 };
-  const client = createClient({ url: server.url, pace, ...options });
+  const client = createClient({ url: server.url, pace, fetch: undated, ...options });
   const dead = client.queue("dead");
   await dead.create({ lease_timeout: "1m", expire_timeout: "1h" });
   const queue = client.queue("orders");
@@ -96,6 +118,7 @@ test("each item is handled once and completed, by few calls", async () => {
 });
 
 test("a paused queue is waited on without a word, and worked on when it is resumed", async () => {
+  using time = stillTime();
   const { calls, fetch } = counting();
   await using at = await setup({}, { fetch });
   await at.queue.produce("a");
@@ -105,7 +128,12 @@ test("a paused queue is waited on without a word, and worked on when it is resum
     timeoutMs: 10,
     ...at.quiet,
   });
-  while ((calls["lease"] ?? 0) < 4) await waitingLeases(at.queue, 1);
+  for (let asked = 1; asked < 4; asked += 1) {
+    await waitingLeases(at.queue, 1);
+    time.advance(11);
+    while (calls["lease"] === asked) await nextRound();
+  }
+  await waitingLeases(at.queue, 1);
   expect(await at.queue.inspect()).toMatchObject({ queued: 1 });
   await at.queue.resume();
   expect(await handled.promise).toBe("a");
@@ -240,6 +268,7 @@ test("DeadLetter sends an item to the dead queue, whatever attempts remain", asy
 });
 
 test("an empty queue is asked again and again, and the handler hears nothing of it", async () => {
+  using time = stillTime();
   const { calls, fetch } = counting();
   await using at = await setup({}, { fetch });
   const handled = gate<string>();
@@ -247,7 +276,11 @@ test("an empty queue is asked again and again, and the handler hears nothing of 
     timeoutMs: 15,
     ...at.quiet,
   });
-  while ((calls["lease"] ?? 0) < 4) await at.queue.inspect();
+  for (let asked = 1; asked < 4; asked += 1) {
+    await waitingLeases(at.queue, 1);
+    time.advance(16);
+    while (calls["lease"] === asked) await nextRound();
+  }
   await at.queue.produce("at last");
   expect(await handled.promise).toBe("at last");
   await worker.stop();
@@ -373,22 +406,30 @@ test("ids that a 453 names are taken out, told as lost, and the rest is complete
 });
 
 test("a handler's signal is aborted before its lease lapses, so it can still give the item back", async () => {
+  using time = stillTime();
   await using at = await setup();
   await at.queue.produce("long");
   const reasons: unknown[] = [];
-  const again = gate();
+  const [begun, again] = [gate(), gate()];
   const worker = at.queue.work(
     async (item, { signal }) => {
       if (item.attempts > 1) return again.resolve();
       const aborted = new Promise<void>((resolve) =>
         signal.addEventListener("abort", () => resolve()),
       );
+      begun.resolve();
       await aborted;
       reasons.push(signal.reason);
       throw signal.reason;
     },
-    { marginMs: 59_900, backoff: () => 0, ...at.quiet },
+    // Before the lease is extended for the first time.
+    { marginMs: 50_000, backoff: () => 0, ...at.quiet },
   );
+  await begun.promise;
+  time.advance(9_900);
+  await settled();
+  expect(reasons).toEqual([]);
+  time.advance(200);
   await again.promise;
   await worker.stop();
   expect(reasons).toEqual([expect.any(LeaseLapsing)]);
@@ -396,135 +437,185 @@ test("a handler's signal is aborted before its lease lapses, so it can still giv
 });
 
 test("a job that takes longer than its lease is done once", async () => {
-  const { calls, fetch } = counting();
-  await using at = await setup({ lease_timeout: "2s" }, { fetch });
+  using time = stillTime();
+  const { asked, fetch, extended } = extending();
+  await using at = await setup({}, { fetch });
   await at.queue.produce(["long", "longer"]);
   const attempts: number[] = [];
-  const both = gate();
-  const worker = at.queue.work(async (item) => {
-    attempts.push(item.attempts);
-    // Long enough for the lease to lapse twice.
-    await Bun.sleep(5_000);
-    if (attempts.length === 2) both.resolve();
-  }, at.quiet);
+  const [both, open] = [gate(), gate()];
+  const worker = at.queue.work(
+    async (item) => {
+      attempts.push(item.attempts);
+      if (attempts.length === 2) both.resolve();
+      await open.promise;
+    },
+    { concurrency: 2, ...at.quiet },
+  );
   await both.promise;
+  // Long enough for the lease of a minute to lapse twice.
+  for (let count = 1; count <= 6; count += 1) {
+    time.advance(21_000);
+    await extended(count);
+  }
+  open.resolve();
   await worker.stop();
   expect(attempts).toEqual([1, 1]);
   expect(worker.counts).toMatchObject({ completed: 2, retried: 0, lost: 0 });
   // One call for both.
-  expect(calls["extend"]).toBeGreaterThanOrEqual(2);
-  expect(calls["extend"]).toBeLessThan(20);
+  expect(asked.map(({ ids }) => ids.length)).toEqual([2, 2, 2, 2, 2, 2]);
   expect(at.notices).toEqual([]);
 });
 
 test("a worker with a lease timeout of its own holds items for that, and extends by it at a third", async () => {
-  const leaseTimeoutMs = 1_500;
-  const asked: unknown[] = [];
-  const extendedAt: number[] = [];
-  const twice = gate();
-  const fetch: Fetch = (url, init) => {
-    const isExtend = url.endsWith("queue.extend");
-    if (isExtend) extendedAt.push(Date.now());
-    if (extendedAt.length === 2) twice.resolve();
-    if (isExtend || url.endsWith("queue.lease")) {
-      asked.push(JSON.parse(String(init.body)).lease_timeout);
-    }
-    return globalThis.fetch(url, init);
-  };
-  await using at = await setup({}, { fetch });
+  using time = stillTime();
+  const leaseTimeout = "30s";
+  const { asked, fetch, extended } = extending();
+  const leased: unknown[] = [];
+  await using at = await setup(
+    {},
+    {
+      fetch: (url, init) => {
+        if (url.endsWith("queue.lease")) leased.push(JSON.parse(String(init.body)).lease_timeout);
+        return fetch(url, init);
+      },
+    },
+  );
   await at.queue.produce("long");
-  const deadlines: number[] = [];
+  const begun = gate<number>();
+  const open = gate();
   const worker = at.queue.work(
     async (item) => {
-      deadlines.push(Date.parse(item.lease_deadline));
-      await twice.promise;
+      begun.resolve(Date.parse(item.lease_deadline));
+      await open.promise;
     },
-    { concurrency: 1, leaseTimeout: `${leaseTimeoutMs}ms`, ...at.quiet },
+    { concurrency: 1, leaseTimeout, ...at.quiet },
   );
-  await twice.promise;
+  const heldMs = (await begun.promise) - Date.now();
+  // An instant that is written down is the next millisecond.
+  expect([30_000, 30_001]).toContain(heldMs);
+  time.advance(9_900);
+  await settled();
+  expect(asked).toEqual([]);
+  time.advance(200);
+  await extended(1);
+  time.advance(9_900);
+  await settled();
+  expect(asked).toHaveLength(1);
+  time.advance(200);
+  await extended(2);
+  open.resolve();
   await worker.stop();
   expect(worker.counts).toMatchObject({ completed: 1, lost: 0 });
-  expect(new Set(asked)).toEqual(new Set([`${leaseTimeoutMs}ms`]));
-  const leasedAt = (deadlines[0] ?? 0) - leaseTimeoutMs;
-  // Timers may end a moment early.
-  expect((extendedAt[0] ?? 0) - leasedAt).toBeGreaterThan(leaseTimeoutMs / 3 - 10);
+  expect(asked.map(({ lease_timeout }) => lease_timeout)).toEqual([leaseTimeout, leaseTimeout]);
+  expect(leased).toEqual([leaseTimeout]);
   expect(at.notices).toEqual([]);
 });
 
 test("leases of one partition are extended together", async () => {
-  const extended: number[] = [];
-  const fetch: Fetch = (url, init) => {
-    if (url.endsWith(".extend")) extended.push(JSON.parse(String(init.body)).ids.length);
-    return globalThis.fetch(url, init);
-  };
-  await using at = await setup({ lease_timeout: "2s" }, { fetch });
+  using time = stillTime();
+  const { asked, fetch, extended } = extending();
+  await using at = await setup({}, { fetch });
   const open = gate();
-  const all = gate();
   let begun = 0;
   const worker = at.queue.work(
     async () => {
       begun += 1;
-      if (begun === 10) all.resolve();
       await open.promise;
     },
     { batch: 1, ...at.quiet },
   );
   for (const text of numbered(10)) {
     await at.queue.produce(text);
+    while (begun <= Number(text)) await nextRound();
     // Each lease is due at another time.
-    await Bun.sleep(20);
+    time.advance(1_000);
   }
-  await all.promise;
-  const before = extended.length;
-  // Four thirds of a lease, and so longer than any of them runs by itself.
-  await Bun.sleep(2_700);
+  // Until the first is due, and then longer than any of them runs by itself.
+  time.advance(10_500);
+  await extended(1);
+  for (let count = 2; count <= 5; count += 1) {
+    time.advance(21_000);
+    await extended(count);
+  }
   open.resolve();
   await worker.stop();
   expect(worker.counts).toMatchObject({ completed: 10, lost: 0 });
-  expect(extended.slice(before)).toEqual(extended.slice(before).map(() => 10));
-  expect(extended.length).toBeLessThanOrEqual(8);
+  expect(asked.map(({ ids }) => ids.length)).toEqual([10, 10, 10, 10, 10]);
 });
 
 test("what was handled is said for as long as its lease is extended", async () => {
-  let refusedUntil = Number.POSITIVE_INFINITY;
-  const fetch: Fetch = (url, init) =>
-    url.endsWith(".complete") && Date.now() < refusedUntil
-      ? Promise.reject(Object.assign(new Error("no"), { code: "ECONNREFUSED" }))
-      : globalThis.fetch(url, init);
-  await using at = await setup({ lease_timeout: "1s" }, { fetch });
+  using time = stillTime();
+  const { fetch, extended } = extending();
+  let refused = 0;
+  let isRefused = true;
+  let isSent = false;
+  await using at = await setup(
+    {},
+    {
+      fetch: (url, init) => {
+        if (!url.endsWith(".complete")) return fetch(url, init);
+        if (!isRefused) {
+          isSent = true;
+          return fetch(url, init);
+        }
+        refused += 1;
+        return Promise.reject(Object.assign(new Error("no"), { code: "ECONNREFUSED" }));
+      },
+    },
+  );
   await at.queue.produce("a");
-  const worker = at.queue.work(() => {
-    // The lease as it was would have lapsed by then.
-    refusedUntil = Date.now() + 1_300;
-  }, at.quiet);
-  while (worker.counts.completed === 0 && worker.counts.lost === 0) await Bun.sleep(5);
+  const worker = at.queue.work(() => undefined, at.quiet);
+  while (refused === 0) await nextRound();
+  // The lease as it was has lapsed by the end of this.
+  for (let count = 1; count <= 3; count += 1) {
+    time.advance(21_000);
+    await extended(count);
+  }
+  isRefused = false;
+  while (!isSent) {
+    time.advance(100);
+    await settled();
+  }
+  while (worker.counts.completed === 0 && worker.counts.lost === 0) await nextRound();
   await worker.stop();
   expect(worker.counts).toMatchObject({ completed: 1, lost: 0 });
 });
 
 test("a handler whose item is lost is told, and the others of its lease go on", async () => {
-  await using at = await setup({ lease_timeout: "2s" });
+  using time = stillTime();
+  const { fetch, extended } = extending();
+  await using at = await setup({}, { fetch });
   await at.queue.produce(["gone", "stays"]);
   const told = gate<unknown>();
   const both = gate();
-  let begun = 0;
-  const worker = at.queue.work(async (item, { signal }) => {
-    begun += 1;
-    if (begun === 2) both.resolve();
-    await both.promise;
-    if (item.text() === "stays") return void (await told.promise);
-    const { promise, resolve } = gate();
-    signal.addEventListener("abort", () => resolve());
-    const body = JSON.stringify({ queue_name: "orders", partition: 0, ids: [item.id] });
-    const headers = { "content-type": "application/json" };
-    const url = `${at.server.url}/v1/storage/items.delete`;
-    expect((await fetch(url, { method: "POST", headers, body })).status).toBe(200);
-    await promise;
-    told.resolve(signal.reason);
-    throw signal.reason;
-  }, at.quiet);
+  const open = gate();
+  const begun: LeasedItem[] = [];
+  const worker = at.queue.work(
+    async (item, { signal }) => {
+      const aborted = new Promise<void>((resolve) =>
+        signal.addEventListener("abort", () => resolve()),
+      );
+      begun.push(item);
+      if (begun.length === 2) both.resolve();
+      if (item.text() === "stays") return open.promise;
+      await aborted;
+      told.resolve(signal.reason);
+      throw signal.reason;
+    },
+    { concurrency: 2, ...at.quiet },
+  );
+  await both.promise;
+  const ids = begun.filter((item) => item.text() === "gone").map(({ id }) => id);
+  await at.client.deleteItems({ queue_name: "orders", partition: 0, ids });
+  // It is found when they are extended; then the other one is by itself.
+  time.advance(21_000);
   expect(await told.promise).toBeInstanceOf(LeaseLost);
-  while (worker.counts.completed === 0 || worker.counts.lost === 0) await Bun.sleep(5);
+  await extended(2);
+  for (let count = 3; count <= 5; count += 1) {
+    time.advance(21_000);
+    await extended(count);
+  }
+  open.resolve();
   await worker.stop();
   expect(worker.counts).toMatchObject({ completed: 1, lost: 1 });
 });
@@ -657,26 +748,34 @@ test("stop: a lease that waits is left at once, and wins nothing any more", asyn
 });
 
 test("stop: a handler that takes too long is told, and its item goes back at once", async () => {
+  using time = stillTime();
   await using at = await setup();
   await at.queue.produce("long");
   const begun = gate();
   const worker = at.queue.work(
     async (_, { signal }) => {
+      const aborted = new Promise<void>((resolve) =>
+        signal.addEventListener("abort", () => resolve()),
+      );
       begun.resolve();
-      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+      await aborted;
       throw signal.reason;
     },
-    { drainMs: 10, ...at.quiet },
+    { concurrency: 1, drainMs: 10, ...at.quiet },
   );
   await begun.promise;
-  await worker.stop();
+  const stopped = worker.stop();
+  await settled();
+  time.advance(10);
+  await stopped;
   expect(worker.counts).toMatchObject({ released: 1, retried: 0, lost: 0 });
   expect(await at.queue.inspect()).toMatchObject({ queued: 1, retried: 0 });
 });
 
 test("stop: what a handler that hangs has is given back, and extended no more", async () => {
+  using time = stillTime();
   const { calls, fetch } = counting();
-  await using at = await setup({ lease_timeout: "1s" }, { fetch });
+  await using at = await setup({}, { fetch });
   await at.queue.produce("hung");
   const begun = gate();
   const late = gate();
@@ -685,19 +784,23 @@ test("stop: what a handler that hangs has is given back, and extended no more", 
       begun.resolve();
       await late.promise;
     },
-    { drainMs: 0, ...at.quiet },
+    { concurrency: 1, drainMs: 0, ...at.quiet },
   );
   await begun.promise;
-  await worker.stop();
+  const stopped = worker.stop();
+  await settled();
+  // Handlers are told, and then have three seconds.
+  time.advance(3_000);
+  await stopped;
   const released = { completed: 0, released: 1, lost: 0, running: 0 };
   expect(worker.counts).toMatchObject(released);
   expect(await at.queue.inspect()).toMatchObject({ queued: 1, retried: 0 });
-  const before = calls["extend"];
   // Longer than the pause between two extends.
-  await Bun.sleep(500);
-  expect(calls["extend"]).toBe(before);
+  time.advance(60_000);
+  await settled();
+  expect(calls["extend"]).toBeUndefined();
   late.resolve();
-  await Bun.sleep(0);
+  await settled();
   expect(worker.counts).toMatchObject(released);
   expect(at.notices).toEqual([]);
 });
@@ -772,7 +875,8 @@ test("trouble is told long before the time of a lease is up", async () => {
 test("the server is killed in the middle: nothing is lost, and only what lapsed is handled again", async () => {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-worker-"));
   const data = join(directory, "data");
-  let server = await startServer({ data, flags: ["--shards", "1"] });
+  const options = { data, port: freePort(), flags: ["--shards", "1"] };
+  let server = await startServer(options);
   try {
     const client = createClient({ url: `http://127.0.0.1:${server.port}` });
     const queue = client.queue("orders");
@@ -791,9 +895,8 @@ test("the server is killed in the middle: nothing is lost, and only what lapsed 
       { processSignals: [], notice: () => undefined },
     );
     await some.promise;
-    const { port } = server;
     await server.stop("SIGKILL");
-    server = await startServer({ data, port, flags: ["--shards", "1"] });
+    server = await startServer(options);
     await all.promise;
     while ((await totalOf(queue)) > 0);
     await worker.stop();

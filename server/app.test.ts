@@ -193,8 +193,9 @@ describe("operations", () => {
     expect(await server.ok("produce", { ...produced, items })).toEqual(
       refused(453, `queue is paused; ${reason}`),
     );
-    const lease = { ...orders, client_id: "me", request_timeout: "10ms" };
-    expect(await server.ok("lease", lease)).toEqual(refused(454, `queue is paused; ${reason}`));
+    const lease = { ...orders, client_id: "me", request_timeout: "1m" };
+    const brief = { ...lease, request_timeout: "10ms" };
+    expect(await server.ok("lease", brief)).toEqual(refused(454, `queue is paused; ${reason}`));
     expect(await server.ok("updateQueue", { ...orders, max_attempts: 3 })).toEqual(done);
     const shown = { lease_paused: true, produce_paused: true, pause_reason: reason };
     const info = await server.ok("queueInfo", { name: "orders" });
@@ -219,15 +220,16 @@ describe("operations", () => {
     expect(await server.ok("updateQueue", { ...orders, ...limits })).toEqual(done);
     expect(await server.ok("queueInfo", { name: "orders" })).toMatchObject(limits);
     await server.ok("produce", { ...produced, items: Array(9).fill({}) });
-    const lease = { ...leased, request_timeout: "10ms", batch_size: 10 };
+    const lease = { ...leased, batch_size: 10 };
+    const brief = { ...lease, request_timeout: "10ms" };
     const first = await server.ok("lease", lease);
     expect(first.items).toHaveLength(2);
     const late = "request timeout; the queue's limits allowed no more items, try again";
-    expect(await server.ok("lease", lease)).toEqual(refused(454, late));
+    expect(await server.ok("lease", brief)).toEqual(refused(454, late));
     const ids = first.items.map(({ id }: { id: string }) => id);
     await server.ok("complete", { ...produced, partition: 0, ids });
     expect((await server.ok("lease", lease)).items).toHaveLength(1);
-    expect(await server.ok("lease", lease)).toEqual(refused(454, late));
+    expect(await server.ok("lease", brief)).toEqual(refused(454, late));
     const unset = { leased_max: 0, lease_rate: "" };
     expect(await server.ok("updateQueue", { ...orders, ...unset })).toEqual(done);
     expect(await server.ok("queueInfo", { name: "orders" })).toMatchObject(unset);
@@ -798,13 +800,13 @@ describe("guards", () => {
     expect((await server.post("stats", short, declared(short))).code).toBe(200);
     await server.engine.produce({
       queue: "orders",
-      requestTimeoutMs: 1_000,
+      requestTimeoutMs: 60_000,
       items: [{ payload: "a" }],
     });
     expect((await waiting).code).toBe(200);
     await server.engine.produce({
       queue: "orders",
-      requestTimeoutMs: 1_000,
+      requestTimeoutMs: 60_000,
       items: [{ payload: "b" }],
     });
     expect((await server.post("lease", long, declared(long))).code).toBe(200);
@@ -820,7 +822,7 @@ describe("guards", () => {
     expect(third.response.headers.get("retry-after")).toBe("1");
     await server.engine.produce({
       queue: "orders",
-      requestTimeoutMs: 1_000,
+      requestTimeoutMs: 60_000,
       items: [{ payload: "a" }, { payload: "b" }],
     });
     for (const lease of await Promise.all(waiting)) expect(lease.items).toHaveLength(1);

@@ -237,7 +237,16 @@ async function lifecycle(kills: number): Promise<void> {
     drained = true;
     await Promise.all(consumers);
 
-    const dead = await deadPayloads(admin);
+    // What died in another shard may be on its way.
+    let dead = await deadPayloads(admin);
+    const isThere = () => {
+      const there = new Set([...dead, ...witness.completed.keys(), ...witness.maybeCompleted]);
+      return witness.acknowledged.isSubsetOf(there);
+    };
+    for (let looks = 0; looks < 1_000 && !isThere(); looks += 1) {
+      await Bun.sleep(100);
+      dead = await deadPayloads(admin);
+    }
     admin.close();
     expect(new Set(dead).size).toBe(dead.length);
     const deadSet = new Set(dead);

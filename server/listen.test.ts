@@ -133,7 +133,7 @@ test("a client that hangs up, wholly or by half, leaves the line", async () => {
   // None of them was given the item.
   await server.engine.produce({
     queue: "orders",
-    requestTimeoutMs: 1_000,
+    requestTimeoutMs: 60_000,
     items: [{ payload: "x" }],
   });
   const answer = await server.post("/v1/queue.lease", lease);

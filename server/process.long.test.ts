@@ -83,8 +83,7 @@ test("log: an item that is removed because there is no dead queue is named, with
   await call(connection, "/v1/queue.retry", { queue_name: "orders", partition: 0, items });
   connection.close();
   await server.stop();
-  const line = server
-    .log()
+  const line = (await server.wholeLog())
     .split("\n")
     .find((text) => text.includes("there is no dead queue"));
   expect(JSON.parse(line ?? "{}")).toEqual({
@@ -140,8 +139,7 @@ test("start: variables of a Service named holdfast are passed over, and told onc
   const env = { ...process.env, HOLDFAST_PORT: "tcp://10.0.0.1:9090", HOLDFAST_DATA: files.data };
   const server = await startCommand(command, { env });
   expect(await server.stop()).toBe(0);
-  const told = server
-    .log()
+  const told = (await server.wholeLog())
     .split("\n")
     .filter((line) => line.includes("HOLDFAST_PORT"));
   expect(told.map((line) => JSON.parse(line))).toMatchObject([

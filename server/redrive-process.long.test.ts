@@ -25,14 +25,18 @@ const clientOf = ({ port }: ServerProcess): Client =>
 const timeouts = { lease_timeout: "1m", expire_timeout: "1h", requested_partitions: 2 };
 const texts = Array.from({ length: 3_000 }, (_, index) => String(index).padStart(4, "0"));
 
-/** All of the texts have died in `orders`. */
-async function bury(client: Client): Promise<void> {
+/** All of the texts, in `orders`. */
+async function fill(client: Client): Promise<void> {
   await client.queue("dead").create(timeouts);
   const orders = client.queue("orders");
   await orders.create({ ...timeouts, dead_queue: "dead" });
   for (let from = 0; from < texts.length; from += 1_000) {
     await orders.produce(texts.slice(from, from + 1_000));
   }
+}
+
+/** All that is in `orders` dies there. */
+async function bury(client: Client): Promise<void> {
   for (let left = texts.length; left > 0; ) {
     const asked = { queue_name: "orders", client_id: "a", batch_size: 1_000 };
     const { partition, items } = await client.lease(asked);
@@ -57,31 +61,32 @@ test.each(["sqlite", "postgres"] as const)(
     const flags = ["--shards", "2", ...(store === "postgres" ? own : [])];
     const start = () => startServer({ data: join(folder, store), flags });
     let server = await start();
-    await bury(clientOf(server));
-    const per_second = 1_500;
-    const { task_id, matched } = await clientOf(server).redrive({ queue_name: "dead", per_second });
-    expect(matched).toBe(texts.length);
-    const moves: number[] = [];
-    for (let kills = 0; kills < 3; kills += 1) {
-      const before = moves.at(-1) ?? 0;
-      const moved = async () => (await clientOf(server).taskInfo({ task_id })).moved;
-      while ((await moved()) <= before) await Bun.sleep(5);
-      moves.push(await moved());
-      await server.stop("SIGKILL");
-      server = await start();
-      // What it had told before is not forgotten.
-      expect(await moved()).toBeGreaterThanOrEqual(moves.at(-1) ?? 0);
+    await fill(clientOf(server));
+    // On a machine that stands still a task may end before it is looked at; then another one is begun.
+    for (let kills = 0; kills < 3; ) {
+      await bury(clientOf(server));
+      const redrive = { queue_name: "dead", per_second: 1_500 };
+      const { task_id, matched } = await clientOf(server).redrive(redrive);
+      expect(matched).toBe(texts.length);
+      const look = () => clientOf(server).taskInfo({ task_id });
+      let [task, seen] = [await look(), 0];
+      while (task.state === "running") {
+        if (kills === 3 || task.moved === seen) {
+          await Bun.sleep(5);
+        } else {
+          seen = task.moved;
+          await server.stop("SIGKILL");
+          server = await start();
+          kills += 1;
+        }
+        task = await look();
+        // What it had told before is not forgotten.
+        expect(task.moved).toBeGreaterThanOrEqual(seen);
+      }
+      expect(task).toMatchObject({ state: "done", moved: texts.length, skipped: 0 });
+      expect(await allOf(clientOf(server), "dead")).toEqual([]);
+      expect((await allOf(clientOf(server), "orders")).toSorted()).toEqual(texts);
     }
-    expect(moves[0]).toBeLessThan(texts.length);
-    const client = clientOf(server);
-    let task = await client.taskInfo({ task_id });
-    while (task.state === "running") {
-      await Bun.sleep(20);
-      task = await client.taskInfo({ task_id });
-    }
-    expect(task).toMatchObject({ state: "done", moved: texts.length, skipped: 0 });
-    expect(await allOf(client, "dead")).toEqual([]);
-    expect((await allOf(client, "orders")).toSorted()).toEqual(texts);
     expect(await server.stop()).toBe(0);
   },
 );
@@ -90,6 +95,7 @@ test("find, explain and redrive in a server of several HTTP threads, whichever t
   const flags = ["--http-threads", "3", "--shards", "2"];
   const server = await startServer({ data: join(folder, "threads"), flags });
   const client = clientOf(server);
+  await fill(client);
   await bury(client);
   const post = async (path: string, body: object) => {
     // On a connection of its own, which any of the threads may get.

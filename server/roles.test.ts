@@ -408,7 +408,8 @@ test("series of a shard, in which all queues are, take a key for all of them", a
 
 test("the overview shows a key for some queues the tasks of these alone", async () => {
   await using server = await setup();
-  const items = [{ utf8: "a" }, { utf8: "b" }];
+  // More than a second each, so that none ends meanwhile.
+  const items = Array.from({ length: 1_000 }, () => ({ utf8: "a" }));
   for (const queue_name of ["orders", "billing"]) {
     await server.call("anna", "produce", { queue_name, request_timeout: "1m", items });
     const slow = { queue_name, action: "delete", filter: {}, per_second: 1 };

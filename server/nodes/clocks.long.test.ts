@@ -23,10 +23,10 @@ test.skipIf(!hasFaketime)(
   async () => {
     let owner = await cluster.start();
     await queueOf(owner, "long").create({ ...settings, lease_timeout: "30m" });
-    await queueOf(owner, "short").create({ ...settings, lease_timeout: "1s" });
     for (const hours of [1, -1, 0]) {
       const next = await cluster.start({ under: ahead(hours) });
-      const [long, short] = [queueOf(next, "long"), queueOf(next, "short")];
+      const [long, short] = [queueOf(next, "long"), queueOf(next, `short${hours}`)];
+      await short.create({ ...settings, lease_timeout: "1s" });
       await long.produce("held");
       await short.produce("forgotten");
       const held = await long.lease({ batch: 1 });

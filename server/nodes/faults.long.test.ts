@@ -10,9 +10,13 @@ const cluster = new Cluster();
 /** Each node's way to the database. */
 const wires = new Map<NodeProcess, Wire>();
 
+/** So long that nobody else loses them, on a machine that stands still for seconds. */
+const lease = "12s";
+
 async function start(port?: number): Promise<void> {
   const wire = Wire.to(cluster.databasePort);
-  const node = await cluster.start({ database: wire.port, ...(port !== undefined && { port }) });
+  const where = { database: wire.port, ...(port !== undefined && { port }) };
+  const node = await cluster.start({ ...where, lease });
   wires.set(node, wire);
 }
 

@@ -13,7 +13,8 @@ async function start(): Promise<NodeProcess> {
   const wire = Wire.to(cluster.databasePort);
   // Longer than a test: what only ends by it does not end.
   const flags = ["--shutdown-timeout-ms", "3600000"];
-  const node = await cluster.start({ database: wire.port, flags });
+  // So long that nobody but who is cut off loses them, on a machine that stands still for seconds.
+  const node = await cluster.start({ database: wire.port, flags, lease: "12s" });
   wires.set(node, wire);
   return node;
 }

@@ -240,7 +240,7 @@ test.skipIf(process.platform !== "linux")(
 );
 
 test("a stop answers what waits and ends", async () => {
-  const flags = [...threads, "--shutdown-timeout-ms", "5000"];
+  const flags = [...threads, "--shutdown-timeout-ms", "600000"];
   const other = await startServer({ data: join(folder, "other"), flags });
   const url = `http://127.0.0.1:${other.port}/v1/`;
   const post = (path: string, body: object) =>

@@ -12,7 +12,7 @@ const self = (name: string) => ({
 });
 
 test("takeOver: where the database's clock was set back, from an owner that is seen to renew nothing", async () => {
-  const nodes = await PostgresNodes.open({ url: server.url, schema: "owners", leaseMs: 1_000 });
+  const nodes = await PostgresNodes.open({ url: server.url, schema: "owners", leaseMs: 60_000 });
   const [a, b] = [self("a"), self("b")];
   expect(await nodes.takeOver(a, null)).toBe(1);
   const admin = await Connection.open({ url: server.url });

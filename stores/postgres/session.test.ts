@@ -2,6 +2,7 @@
 // that the database keeps it.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { nextRound, type StillTime, settled, stillTime } from "../../client/testing/still-time.ts";
 import { Wire } from "../../server/nodes/testing/wire.ts";
 import type { Backend } from "../backend.ts";
 import { item, tally } from "../conformance/values.ts";
@@ -20,24 +21,45 @@ beforeAll(async () => {
 });
 afterAll(() => admin.close());
 
-/** Of a database that is to be given up; more than what answers takes on a busy machine. */
+/** Of a database that is to be given up, in the time of a test. */
 const silenceMs = 500;
+
+/** Of work that nothing ends but time. */
+async function inTime<T>(time: StillTime, work: Promise<T>): Promise<T> {
+  let isOver = false;
+  const end = (): void => {
+    isOver = true;
+  };
+  work.then(end, end);
+  while (!isOver) {
+    time.advance(100);
+    await nextRound();
+  }
+  return work;
+}
 
 /** Until the database says so. */
 async function until(condition: string): Promise<void> {
-  while ((await admin.rows(`SELECT ${condition}`))[0]?.[0] !== true) await Bun.sleep(10);
+  while ((await admin.rows(`SELECT ${condition}`))[0]?.[0] !== true) await nextRound();
 }
 
 test("commit: a database that is silent is given up, and what was sent to it comes before the reopening or never", async () => {
+  using time = stillTime();
   const options = { ...newStore(server.url), silenceMs };
   const first = await openPostgresStore(options);
   await commit(first.store, 1);
   await admin.script(`BEGIN; LOCK TABLE ${options.schema}_0.item IN ACCESS EXCLUSIVE MODE`);
   const late = commit(first.store, 2, { insert: [item(1, 1)] });
-  expect(await failureOf(late)).toEqual({ fault: "failed", message: "the database failed" });
-  const second = openPostgresStore({ ...options, silenceMs: 60_000 });
+  expect(await inTime(time, failureOf(late))).toEqual({
+    fault: "failed",
+    message: "the database failed",
+  });
+  // Whoever opens it has to wait until the session of the first one has ended.
+  time[Symbol.dispose]();
+  const open = () => openPostgresStore({ ...options, silenceMs: 60_000 });
+  const second = open();
   await admin.script("COMMIT");
-  const { store } = (await second.catch(() => null)) ?? (await openPostgresStore(options));
+  const { store } = (await second.catch(() => null)) ?? (await open());
   const { turns } = await store.load();
   expect(await failureOf(commit(first.store, 3))).toMatchObject({ fault: "failed" });
   expect((await store.load()).turns).toEqual(turns);
@@ -50,32 +72,48 @@ test.each<[name: string, work: (backend: Backend) => Promise<unknown>]>([
   ["catalog: write", ({ catalog }) => catalog.write({ version: 1, put: [], remove: [] })],
   ["commit", ({ store }) => commit(store, 1)],
 ])("%s: a database that says nothing any more is given up", async (_, work) => {
+  using time = stillTime();
   const { port } = new URL(server.url);
   const wire = Wire.to(Number(port));
   const url = server.url.replace(`:${port}`, `:${wire.port}`);
   const backend = await openPostgresStore({ ...newStore(url), silenceMs });
   wire.cut();
-  expect(await failureOf(work(backend))).toMatchObject({ fault: "failed" });
-  await backend.store.close();
+  expect(await inTime(time, failureOf(work(backend)))).toMatchObject({ fault: "failed" });
+  await inTime(time, backend.store.close());
 });
 
 test("open: a database that does not take the beginning of an owner is given up", async () => {
   const options = newStore(server.url);
   const { store } = await openPostgresStore(options);
   await store.close();
+  using time = stillTime();
   await admin.script(`BEGIN; LOCK TABLE ${options.schema}_0.turn IN ACCESS EXCLUSIVE MODE`);
-  const impatient = openPostgresStore({ ...options, silenceMs });
-  expect(await failureOf(impatient)).toMatchObject({ fault: "failed" });
+  const impatient = failureOf(openPostgresStore({ ...options, silenceMs }));
+  // It has come as far as the lock.
+  await until("bool_or(NOT granted) FROM pg_locks");
+  expect(await inTime(time, impatient)).toMatchObject({ fault: "failed" });
   await admin.script("COMMIT");
 });
 
 test("load: what the database has much to say of takes as long as it speaks", async () => {
+  using time = stillTime();
   const connection = await Connection.open({ url: server.url, silenceMs });
-  const slow = "SELECT repeat('x', 10000), pg_sleep(0.5)::text FROM generate_series(1, 8)";
-  expect(await connection.rows(slow)).toHaveLength(8);
-  expect(await failureOf(connection.rows("SELECT pg_sleep(60)::text"))).toMatchObject({
-    fault: "failed",
-  });
+  const numbers = [1, 2, 3, 4];
+  for (const number of numbers) await admin.script(`SELECT pg_advisory_lock(${number})`);
+  // Each row is longer than what the database sends together, and waits to be let through.
+  const slow = "SELECT repeat('x', 10000), pg_advisory_lock(n)::text FROM generate_series(1, 4) n";
+  const rows = connection.rows(slow);
+  for (const number of numbers) {
+    await until(`bool_or(NOT granted AND objid = ${number}) FROM pg_locks`);
+    await settled();
+    // Nearly as long as it may say nothing.
+    time.advance(6 * silenceMs - 100);
+    await admin.script(`SELECT pg_advisory_unlock(${number})`);
+  }
+  expect(await rows).toHaveLength(4);
+  const silent = failureOf(connection.rows("SELECT pg_sleep(600)::text"));
+  await settled();
+  expect(await inTime(time, silent)).toMatchObject({ fault: "failed" });
   await connection.close();
 });
 

@@ -1,0 +1,38 @@
+// Time of this process that goes on only when a test says so, for the client and a server beside it:
+// no lease lapses and no call is given up because the machine stood still. What comes over a
+// connection needs no time.
+
+import { jest } from "bun:test";
+
+export interface StillTime extends Disposable {
+  /** Runs what is due by then. */
+  advance(ms: number): void;
+}
+
+export function stillTime(): StillTime {
+  jest.useFakeTimers();
+  return {
+    advance: (ms) => void jest.advanceTimersByTime(ms),
+    [Symbol.dispose]: () => void jest.useRealTimers(),
+  };
+}
+
+/**
+ * As the global one, of a server beside this client: its `Date` goes on by the machine's clock, and
+ * would be taken for a clock that is ahead.
+ */
+export async function undated(url: string, init: RequestInit): Promise<Response> {
+  const { body, status, headers } = await fetch(url, init);
+  const others = new Headers(headers);
+  others.delete("date");
+  return new Response(body, { status, headers: others });
+}
+
+export function nextRound(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Whatever is under way inside the client has come as far as it can by itself. */
+export async function settled(): Promise<void> {
+  for (let round = 0; round < 5; round += 1) await nextRound();
+}
