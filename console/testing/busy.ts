@@ -58,7 +58,7 @@ export function testBusy(browser: () => ConsoleBrowser): void {
         }
       }
       expect(await axeFaults(page)).toEqual([]);
-      expect(await page.locator(".console").getAttribute("data-state")).toBe("live");
+      await live(page);
       expect(errors).toEqual([]);
     });
 

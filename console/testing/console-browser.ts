@@ -21,12 +21,14 @@ export interface VisitOptions extends BrowserContextOptions {
   readonly theme?: "dark" | "light";
   /** Its time can be put forward. */
   readonly hasClock?: boolean;
+  /** What each page of it runs first. */
+  readonly begin?: () => void;
 }
 
 export async function openConsoleBrowser(args: readonly string[] = []) {
   const browser: Browser = await launchChromium(args, shellPath());
   const visit = async (url: string, options: VisitOptions = {}): Promise<Visitor> => {
-    const { theme = "dark", hasClock = false, ...rest } = options;
+    const { theme = "dark", hasClock = false, begin, ...rest } = options;
     const context = await browser.newContext({ viewport: wide, reducedMotion: "reduce", ...rest });
     context.setDefaultTimeout(actionTimeoutMs);
     await context.addInitScript((name) => {
@@ -36,14 +38,34 @@ export async function openConsoleBrowser(args: readonly string[] = []) {
       });
     }, theme);
     const page = await context.newPage();
-    if (hasClock) await page.clock.install();
+    if (hasClock) {
+      await page.clock.install();
+      await page.addInitScript(followClock);
+    }
+    if (begin) await page.addInitScript(begin);
     const errors: string[] = [];
     const calls: string[] = [];
-    page.on("pageerror", (error) => errors.push(error.message));
+    const dropped: string[] = [];
+    // That code did not come to a page that was left is no fault of either.
+    const forgetLeft = () => {
+      const kept = errors.filter((error) => !dropped.some((url) => error.includes(url)));
+      errors.splice(0, errors.length, ...kept);
+    };
+    const note = (error: string) => {
+      errors.push(error);
+      forgetLeft();
+    };
+    page.on("requestfailed", (request) => {
+      const isLeft = request.failure()?.errorText === "net::ERR_ABORTED";
+      if (!isLeft || !request.url().includes("/assets/")) return;
+      dropped.push(request.url());
+      forgetLeft();
+    });
+    page.on("pageerror", (error) => note(error.message));
     page.on("console", (message) => {
       // That an answer was a refusal, or none, is said by the page itself.
       const isOfAnswer = message.text().startsWith("Failed to load resource");
-      if (message.type() === "error" && !isOfAnswer) errors.push(message.text());
+      if (message.type() === "error" && !isOfAnswer) note(message.text());
     });
     page.on("request", (request) => {
       const { pathname } = new URL(request.url());
@@ -61,6 +83,71 @@ export async function openConsoleBrowser(args: readonly string[] = []) {
 }
 
 export type ConsoleBrowser = Awaited<ReturnType<typeof openConsoleBrowser>>;
+
+interface Following {
+  callsUnderWay: number;
+}
+
+/** In the page: its calls are given up by its clock, not by one that nobody stops, and are counted. */
+function followClock(): void {
+  AbortSignal.timeout = (ms) => {
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(new DOMException("it took too long", "TimeoutError")), ms);
+    return stop.signal;
+  };
+  const following = globalThis as unknown as Following;
+  following.callsUnderWay = 0;
+  const { fetch } = globalThis;
+  globalThis.fetch = (async (...asked: Parameters<typeof fetch>) => {
+    following.callsUnderWay += 1;
+    try {
+      const response = await fetch(...asked);
+      // Read here: who asked has all of it at once, and no call is over before it was heard.
+      const text = await response.text();
+      return Object.defineProperty(response, "text", { value: async () => text });
+    } finally {
+      following.callsUnderWay -= 1;
+    }
+  }) as typeof fetch;
+}
+
+/** Of a page with a clock: until nothing that it asked is on its way. */
+export async function answered(page: Page): Promise<void> {
+  const isAnswered = () => (globalThis as unknown as Following).callsUnderWay === 0;
+  while (!(await page.evaluate(isAnswered))) await Bun.sleep(10);
+}
+
+/**
+ * Of a page with a clock: from now on its time stands still but for `clock.runFor`, and nothing that it
+ * asked is on its way.
+ */
+export async function pauseTime(page: Page): Promise<void> {
+  let isPaused = false;
+  while (!isPaused) {
+    const soon = await page.evaluate(() => Date.now() + 1_000);
+    // Where the machine stood still for so long, that has gone by.
+    isPaused = await page.clock.pauseAt(soon).then(
+      () => true,
+      () => false,
+    );
+  }
+  await answered(page);
+}
+
+/** The same, and the page is live. */
+export async function stopTime(page: Page): Promise<void> {
+  await pauseTime(page);
+  while ((await page.locator(".console[data-state=live]").count()) === 0) {
+    // What was not answered in time is asked again later.
+    await page.clock.runFor(1_000);
+    await answered(page);
+  }
+}
+
+/** Of what the page has asked before nothing is unknown to its `calls`, nor to its routes. */
+export async function calledOut(page: Page): Promise<void> {
+  await page.evaluate(() => fetch("/livez"));
+}
 
 /** Until the figures of the server are there. */
 export async function live(page: Page): Promise<void> {

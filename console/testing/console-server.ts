@@ -44,7 +44,8 @@ export async function openConsoleServer({
   const door = openDoor({
     keys: { find: (given) => known.get(given) ?? null },
     log,
-    now: () => performance.now(),
+    // It stands still: who has sent too many wrong keys stays so.
+    now: () => 0,
   });
   const site = openSite({ ...folders, building: `${folders.site}.building` });
   const app = await listeningApp(

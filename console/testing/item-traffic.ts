@@ -3,6 +3,7 @@
 import type { ConsoleServer } from "./console-server.ts";
 
 const orders = 12;
+const manyDead = 993;
 
 /** `orders` has ready, leased and scheduled items, and `orders-dead` what died there. */
 export async function addTraffic(server: ConsoleServer): Promise<void> {
@@ -22,6 +23,18 @@ export async function addTraffic(server: ConsoleServer): Promise<void> {
   await queue.lease({ batch: 2, clientId: "worker-3" });
   const enqueue_at = new Date(Date.now() + 3_600_000).toISOString();
   await queue.produce([0, 1, 2].map((at) => ({ ...order(at), kind: "later", enqueue_at })));
+}
+
+/** So many in the dead queue that a redrive of one a second goes on for as long as anybody looks. */
+export async function addManyDead({ client }: ConsoleServer): Promise<void> {
+  await client.queue("orders-dead").produce(Array.from({ length: manyDead }, () => "later"));
+}
+
+/** Of all that is dead by then: 1,000. */
+export async function addSlowRedrive(server: ConsoleServer): Promise<void> {
+  await addManyDead(server);
+  const redrive = { filter: {}, to: "orders", per_second: 1 };
+  await server.client.queue("orders-dead").redrive(redrive);
 }
 
 function order(at: number) {

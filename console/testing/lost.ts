@@ -4,9 +4,17 @@ import { expect, test } from "bun:test";
 import type { Page, Route } from "playwright-core";
 import type { ServerOverviewReply } from "../../openapi/schemas.ts";
 import { axeFaults } from "./axe.ts";
-import { type ConsoleBrowser, live, narrow, wide } from "./console-browser.ts";
+import {
+  type ConsoleBrowser,
+  calledOut,
+  live,
+  narrow,
+  pauseTime,
+  stopTime,
+  wide,
+} from "./console-browser.ts";
 import { addQueues, adminKey, openConsoleServer } from "./console-server.ts";
-import { addTraffic } from "./item-traffic.ts";
+import { addSlowRedrive, addTraffic } from "./item-traffic.ts";
 import { rowsOf } from "./items.ts";
 import { settled, shiftsOn } from "./shifts.ts";
 
@@ -37,23 +45,6 @@ function testWithin(browser: () => ConsoleBrowser): void {
       await using visitor = await browser().visit(server.consoleUrl, { hasClock: true });
       const { page, errors } = visitor;
       await live(page);
-      await page.evaluate(() => {
-        // The browser's own goes by a clock that cannot be stopped.
-        AbortSignal.timeout = (ms) => {
-          const stop = new AbortController();
-          setTimeout(() => stop.abort(), ms);
-          return stop.signal;
-        };
-        const calls = { underWay: 0 };
-        const { fetch } = globalThis;
-        globalThis.fetch = ((...asked: Parameters<typeof fetch>) => {
-          calls.underWay += 1;
-          return fetch(...asked).finally(() => {
-            calls.underWay -= 1;
-          });
-        }) as typeof fetch;
-        Object.assign(globalThis, { calls });
-      });
       let isGone = false;
       let answers = 0;
       let asOf = "";
@@ -71,11 +62,7 @@ function testWithin(browser: () => ConsoleBrowser): void {
         });
       });
       await page.getByText("answer 1").waitFor();
-      await page.clock.pauseAt(await page.evaluate(() => Date.now() + 1_000));
-      // A poll that was due in that second is answered; as the clock stands, none comes after it.
-      while (await page.evaluate(() => Reflect.get(globalThis, "calls").underWay > 0)) {
-        await Bun.sleep(10);
-      }
+      await stopTime(page);
       isGone = true;
       await page.getByText(`answer ${answers}`, { exact: true }).waitFor();
       expect(await page.locator(".console").getAttribute("data-state")).toBe("live");
@@ -103,7 +90,7 @@ function testRefusal(browser: () => ConsoleBrowser): void {
     async (viewport) => {
       await using server = await openConsoleServer({ hasKeys: true });
       await addQueues(server, ["orders"]);
-      await using visitor = await browser().visit(server.consoleUrl, { viewport });
+      await using visitor = await browser().visit(server.consoleUrl, { viewport, hasClock: true });
       const { page, errors } = visitor;
       await enter(page, adminKey);
       await live(page);
@@ -119,9 +106,12 @@ function testRefusal(browser: () => ConsoleBrowser): void {
       expect(await create.count()).toBe(0);
       expect(await shiftsOn(page)).toEqual(before);
       expect(await axeFaults(page)).toEqual([]);
+      // The page tries by itself too, after which nobody could ask it to.
+      await pauseTime(page);
       server.restrict(adminKey, { roles: ["admin"], queues: ["*"] });
       await page.getByRole("button", { name: "Try now" }).click();
       await live(page);
+      await page.clock.resume();
       await create.waitFor();
       expect(errors).toEqual([]);
     },
@@ -134,8 +124,11 @@ const askingPages = ["", "/queue?name=orders", "/items?name=orders", "/dead?name
 function testStopped(browser: () => ConsoleBrowser): void {
   const stops = {
     "the reader has paused it": (page: Page) => page.keyboard.press("Space"),
-    "nobody answers": (page: Page) =>
-      page.route("**/v1/**", (route) => route.abort("connectionrefused")),
+    "nobody answers": async (page: Page) => {
+      await page.route("**/v1/**", (route) => route.abort("connectionrefused"));
+      // It polls at once, and as its time stands, it is the only one that asks.
+      await page.evaluate(() => dispatchEvent(new Event("focus")));
+    },
   } as const;
   test.each(
     askingPages.flatMap((path) =>
@@ -144,7 +137,7 @@ function testStopped(browser: () => ConsoleBrowser): void {
   )("console%s asks nothing but the poll's own question, as %s", async (path, why) => {
     await using server = await openConsoleServer();
     await addTraffic(server);
-    await server.client.queue("orders-dead").redrive({ filter: {}, per_second: 1, limit: 2 });
+    await addSlowRedrive(server);
     await using visitor = await browser().visit(server.consoleUrl + path, { hasClock: true });
     const { page, calls } = visitor;
     await live(page);
@@ -153,17 +146,17 @@ function testStopped(browser: () => ConsoleBrowser): void {
       await page.getByRole("complementary").getByText("It is ready, with").waitFor();
       await page.getByRole("button", { name: "Follow" }).click();
     }
-    await page.waitForLoadState("networkidle");
+    await stopTime(page);
     await page.locator("#main").focus();
     await stops[why](page);
-    const word = page.locator(".foot .live").getByText(/paused|no answer/);
-    for (let second = 0; second < 10 && (await word.count()) === 0; second += 1) {
-      await page.clock.runFor(1_000);
-    }
-    await word.waitFor();
-    await page.waitForLoadState("networkidle");
+    await page
+      .locator(".foot .live")
+      .getByText(/paused|no answer/)
+      .waitFor();
+    await calledOut(page);
     const asked = calls.length;
     await page.clock.runFor(60_000);
+    await calledOut(page);
     const since = calls.slice(asked).filter((call) => !call.endsWith("server.overview"));
     expect(since).toEqual([]);
     if (why !== "nobody answers") expect(calls.length).toBe(asked);
@@ -226,9 +219,10 @@ function testPutAway(browser: () => ConsoleBrowser): void {
     await asking.waitFor();
     await page.keyboard.press("Escape");
     await asking.waitFor({ state: "detached" });
-    await page.waitForLoadState("networkidle");
+    await calledOut(page);
     const asked = calls.length;
     await page.clock.runFor(10_000);
+    await calledOut(page);
     expect(calls.length).toBe(asked);
     expect(await asking.count()).toBe(0);
   });

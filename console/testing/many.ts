@@ -53,8 +53,11 @@ export function testMany(browser: () => ConsoleBrowser): void {
         const current = page.locator("tr.cur").filter({ hasText: name });
         await current.waitFor();
         expect(await current.getAttribute("aria-rowindex")).toBe(place);
-        const box = await current.boundingBox();
-        expect(box !== null && box.y >= 0 && box.y + box.height <= 800).toBe(true);
+        // It is drawn before the window has come to it.
+        await page.waitForFunction(() => {
+          const box = document.querySelector("tr.cur")?.getBoundingClientRect();
+          return box !== undefined && box.top >= 0 && box.bottom <= innerHeight;
+        });
         expect(await rows(page).count()).toBeLessThanOrEqual(rowsMax);
       }
       expect(await page.locator(".table").getAttribute("aria-rowcount")).toBe("10001");

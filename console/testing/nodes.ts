@@ -31,15 +31,22 @@ export function testNodes(browser: () => ConsoleBrowser): void {
       await page.getByText("taken over 1 time").waitFor();
       const nodes = page.locator(".node");
       await nodes.nth(1).waitFor();
-      // Awaited before: it may be over once the end of the process is known.
-      const lost = page.locator(".console[data-state=disconnected]").waitFor();
+      // It may be over before anybody has looked: no figures come of who took over until it was seen.
+      const lost = Promise.withResolvers<void>();
       await owner.stop("SIGKILL");
-      await lost;
+      await page.route("**/v1/server.overview", async (route) => {
+        const response = await route.fetch().catch(() => null);
+        if (response?.ok()) await lost.promise;
+        return response === null ? route.abort() : route.fulfill({ response });
+      });
+      await page.locator(".console[data-state=disconnected]").waitFor();
+      lost.resolve();
       expect(await page.getByRole("row", { name: /^0 up/ }).count()).toBe(1);
       await live(page);
       await page.getByText("taken over 2 times").waitFor();
       await page.getByText("no sign of life").waitFor();
       const mine = nodes.filter({ hasText: new URL(other.url).host });
+      await mine.locator(".shard").nth(1).waitFor();
       expect(await mine.locator(".shard").count()).toBe(2);
       expect(errors).toEqual([]);
     });

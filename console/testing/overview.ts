@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Request } from "playwright-core";
 import { axeFaults } from "./axe.ts";
-import { type ConsoleBrowser, live } from "./console-browser.ts";
+import { type ConsoleBrowser, calledOut, live } from "./console-browser.ts";
 import { addQueues, type ConsoleServer, openConsoleServer } from "./console-server.ts";
 
 const hostile = [
@@ -53,8 +53,8 @@ function testMany(browser: () => ConsoleBrowser): void {
       await page.keyboard.press("k");
       await page.locator("tr.cur").getByText("queue-078").waitFor();
       await page.keyboard.press("Enter");
+      await page.waitForURL(({ search }) => search === "?name=queue-078");
       await page.getByRole("heading", { name: "queue-078" }).waitFor();
-      expect(new URL(page.url()).search).toBe("?name=queue-078");
       expect(errors).toEqual([]);
     });
 
@@ -62,18 +62,20 @@ function testMany(browser: () => ConsoleBrowser): void {
       await using visitor = await browser().visit("about:blank");
       const { page } = visitor;
       const asked: string[] = [];
-      page.on("request", (request) => {
-        const name = ofRow(request);
-        if (name !== undefined) asked.push(`${name} asked`);
-      });
-      page.on("requestfinished", (request) => {
-        const name = ofRow(request);
-        if (name !== undefined) asked.push(`${name} told`);
+      const isLastTold = Promise.withResolvers<void>();
+      await page.route("**/v1/server.series", async (route) => {
+        const name = ofRow(route.request());
+        if (name === undefined) return route.continue();
+        asked.push(`${name} asked`);
+        const response = await route.fetch();
+        asked.push(`${name} told`);
+        await route.fulfill({ response });
+        if (name === "queue-002") isLastTold.resolve();
       });
       await page.goto(`${server.consoleUrl}?sort=name`);
-      const isOfLast = (request: Request) => ofRow(request) === "queue-002";
-      await page.waitForEvent("requestfinished", isOfLast);
+      await isLastTold.promise;
       await page.waitForResponse("**/v1/server.overview");
+      await calledOut(page);
       expect(asked).toEqual(busy.flatMap((name) => [`${name} asked`, `${name} told`]));
     });
 
@@ -134,13 +136,14 @@ function testMany(browser: () => ConsoleBrowser): void {
           isHidden ? "hidden" : "visible",
         );
       await setHidden(true);
+      await calledOut(page);
       const before = calls.length;
       // Those of the rows below wait for this one.
       gate.resolve();
       await told;
       // Whatever waits for its time is due.
       await page.clock.fastForward("01:00");
-      await page.evaluate(() => fetch("/livez"));
+      await calledOut(page);
       expect(calls.slice(before)).toEqual([]);
       const asked = page.waitForRequest("**/v1/server.overview");
       await setHidden(false);

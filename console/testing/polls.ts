@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { ServerOverviewReply } from "../../openapi/schemas.ts";
-import { type ConsoleBrowser, live } from "./console-browser.ts";
+import { type ConsoleBrowser, calledOut, live, stopTime } from "./console-browser.ts";
 import { addQueues, type ConsoleServer, openConsoleServer } from "./console-server.ts";
 import { addTraffic } from "./item-traffic.ts";
 import { rowsOf } from "./items.ts";
@@ -30,9 +30,11 @@ export function testPolls(browser: () => ConsoleBrowser): void {
       await page.goto(`${server.consoleUrl}?sort=ready&q=queue-`);
       await live(page);
       const names = () => page.locator(".table tbody th").allTextContents();
-      const before = await names();
       const row = page.locator(".table tbody tr").nth(3);
       await row.hover();
+      // Until then each poll may have changed the order.
+      await page.waitForResponse("**/v1/server.overview");
+      const before = await names();
       await row.locator("th").evaluate((cell) => getSelection()?.selectAllChildren(cell));
       const under = () => page.locator(".table tbody tr:hover th").textContent();
       const selected = () => page.evaluate(() => String(getSelection()));
@@ -100,9 +102,11 @@ export function testPolls(browser: () => ConsoleBrowser): void {
     });
 
     test("while an answer is on its way nothing asks again, so none takes the place of a newer one", async () => {
-      await using visitor = await browser().visit(server.consoleUrl);
+      await using visitor = await browser().visit(server.consoleUrl, { hasClock: true });
       const { page } = visitor;
       await live(page);
+      // Else the page gives up what takes seconds, and asks again.
+      await stopTime(page);
       const release = Promise.withResolvers<void>();
       let isHeld = true;
       const asked = Promise.withResolvers<void>();
@@ -113,15 +117,17 @@ export function testPolls(browser: () => ConsoleBrowser): void {
         if (isHeld) await release.promise;
         await route.continue();
       });
+      const happen = (type: string) =>
+        page.evaluate((name) => dispatchEvent(new Event(name)), type);
+      await happen("focus");
       await asked.promise;
-      for (const type of ["focus", "online", "focus"]) {
-        await page.evaluate((name) => dispatchEvent(new Event(name)), type);
-      }
-      await page.evaluate(() => fetch("/livez"));
+      for (const type of ["focus", "online", "focus"]) await happen(type);
+      await calledOut(page);
       expect(asks).toBe(1);
+      const answered = page.waitForResponse("**/v1/server.overview");
       isHeld = false;
       release.resolve();
-      await page.waitForResponse("**/v1/server.overview");
+      await answered;
       await live(page);
     });
 

@@ -170,8 +170,17 @@ function testChanges(browser: () => ConsoleBrowser): void {
       const { page } = visitor;
       await opened(page, "Delete…");
       await page.getByRole("button", { name: "Delete moved" }).waitFor();
+      // The page would hear of it by itself, and take the dialog away before it is used.
+      const gate = Promise.withResolvers<void>();
+      await page.route("**/v1/queues.info", async (route) => {
+        await gate.promise;
+        await route.continue();
+      });
       await queueOf("moved").delete();
+      const refused = page.waitForResponse("**/v1/queues.delete");
       await page.getByRole("button", { name: "Delete moved" }).click();
+      expect((await refused).ok()).toBe(false);
+      gate.resolve();
       await page.getByText("There is no queue of that name").waitFor();
     });
 

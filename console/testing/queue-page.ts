@@ -1,8 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { QueueClientsReply } from "../../openapi/schemas.ts";
 import { axeFaults } from "./axe.ts";
-import { type ConsoleBrowser, isWiderThanWindow, live, narrow, wide } from "./console-browser.ts";
+import {
+  type ConsoleBrowser,
+  isWiderThanWindow,
+  live,
+  narrow,
+  stopTime,
+  wide,
+} from "./console-browser.ts";
 import { addQueues, type ConsoleServer, openConsoleServer } from "./console-server.ts";
+import { settled } from "./shifts.ts";
 
 const hostile = ["..", ".", "a/b", "a%2Fb", "index.html", "?", "#", "<img/src=x/onerror=alert(1)>"];
 
@@ -113,11 +121,13 @@ function testMuch(browser: () => ConsoleBrowser): void {
     test.each([wide, narrow])(
       "at %j its boxes stand where the skeleton had them",
       async (viewport) => {
-        await using visitor = await browser().visit(pageOf(server, "wide"), { viewport });
+        const options = { viewport, hasClock: true };
+        await using visitor = await browser().visit(pageOf(server, "wide"), options);
         const { page } = visitor;
         await live(page);
         await page.getByRole("heading", { name: "1,025 partitions" }).waitFor();
         await page.getByRole("region", { name: "Why" }).getByText("moving house").waitFor();
+        await settled(page);
         const topsOf = () =>
           page.evaluate(() =>
             [".why", ".now", ".plot", ".finds-place", ".clients", ".strip", ".settings"].map(
@@ -125,6 +135,8 @@ function testMuch(browser: () => ConsoleBrowser): void {
             ),
           );
         const filled = await topsOf();
+        // Else it would say before long that nobody answers.
+        await stopTime(page);
         await page.route("**/v1/**", () => undefined);
         await page.reload();
         await page.locator(".console[data-state=loading]").waitFor();
@@ -177,7 +189,7 @@ function testClients(browser: () => ConsoleBrowser): void {
       await holding.getByRole("link", { name: "Show fewer" }).click();
       await rows.nth(3).waitFor({ state: "detached" });
       expect(await rows.count()).toBe(3);
-      expect(new URL(page.url()).searchParams.has("clients")).toBe(false);
+      await page.waitForURL((url) => !url.searchParams.has("clients"));
       expect(errors).toEqual([]);
     },
   );
@@ -257,7 +269,7 @@ function testClock(browser: () => ConsoleBrowser): void {
       await page.reload();
       await live(page);
       const left = page.getByRole("table", { name: "Holders" }).locator("time");
-      expect(await left.textContent()).toMatch(/^(10:00|09:[345]\d)$/);
+      expect(await left.textContent()).toMatch(/^(10:00|0[1-9]:\d\d)$/);
     } finally {
       await server.stop();
     }

@@ -208,10 +208,10 @@ export function testShardsAndKeys(browser: () => ConsoleBrowser): void {
     await server.client.advance({ by: "3h" });
     await using visitor = await browser().visit(`${server.consoleUrl}/keys`);
     const { page, errors } = visitor;
-    const usedAt = new Date().toISOString();
+    const now = () => new Date().toISOString();
     const machine = (reply: Record<string, object>) => ({
       ...reply,
-      machine: { ...reply["machine"], started_at: usedAt },
+      machine: { ...reply["machine"], started_at: now() },
     });
     await page.route("**/v1/server.overview", async (route) => {
       const response = await route.fetch();
@@ -219,7 +219,7 @@ export function testShardsAndKeys(browser: () => ConsoleBrowser): void {
     });
     const key = { digest: "77d3e0f2", name: "ops", rights: [{ roles: ["admin"], queues: ["*"] }] };
     await page.route("**/v1/server.keys", (route) =>
-      route.fulfill({ json: { items: [{ ...key, last_used_at: usedAt, refusals: 0 }] } }),
+      route.fulfill({ json: { items: [{ ...key, last_used_at: now(), refusals: 0 }] } }),
     );
     await page.getByLabel("API key").fill(adminKey);
     await page.keyboard.press("Enter");
