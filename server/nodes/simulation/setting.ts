@@ -146,6 +146,7 @@ class NodesSetting implements Setting {
     const { auditor, situations } = world;
     if (event === "owns the shards") {
       auditor.tookOver(world.now);
+      this.#inTrouble.tookOver();
       if (auditor.pauses.of("work").lease) {
         situations.reached("a queue is paused while its shards change hands");
       }

@@ -53,6 +53,8 @@ export class Troubles {
   #isBroken = false;
   /** By the world's clock. */
   #feltUntil = 0;
+  /** A standby that took over lacked a change of queues that was told. */
+  #areQueuesOlder = false;
   readonly #troubles: { readonly [trouble in Trouble]: () => void | Promise<void> } = {
     stop: () => this.#stop(),
     goOn: () => this.#goOn(),
@@ -284,7 +286,8 @@ export class Troubles {
     situations.reached("a standby that was behind takes over");
     if (versionOf() < version) {
       situations.reached("queues are older than was told");
-      for (const { name } of this.#world.parameters.queues) auditor.pauses.forget(name);
+      this.#areQueuesOlder = true;
+      this.#doubtPauses();
     }
     this.#world.tasks.wentBack();
     const { lost, again } = auditor.wentBack(
@@ -294,6 +297,16 @@ export class Troubles {
     );
     if (lost > 0) situations.reached("an item that was acknowledged is lost");
     if (again > 0) situations.reached("a completed item is there again");
+  }
+
+  /** An owner that has not noticed the loss yet says that what it knows is so already is done. */
+  tookOver(): void {
+    if (this.#areQueuesOlder) this.#doubtPauses();
+  }
+
+  #doubtPauses(): void {
+    const { auditor, parameters } = this.#world;
+    for (const { name } of parameters.queues) auditor.pauses.forget(name);
   }
 
   // together --------------------------------------------------------------
