@@ -86,7 +86,11 @@ export type ConsoleBrowser = Awaited<ReturnType<typeof openConsoleBrowser>>;
 
 interface Following {
   callsUnderWay: number;
+  callsBegun: number;
 }
+
+/** Long enough for what waits for the next round of the page's time. */
+const roundMs = 20;
 
 /** In the page: its calls are given up by its clock, not by one that nobody stops, and are counted. */
 function followClock(): void {
@@ -96,10 +100,11 @@ function followClock(): void {
     return stop.signal;
   };
   const following = globalThis as unknown as Following;
-  following.callsUnderWay = 0;
+  Object.assign(following, { callsUnderWay: 0, callsBegun: 0 });
   const { fetch } = globalThis;
   globalThis.fetch = (async (...asked: Parameters<typeof fetch>) => {
     following.callsUnderWay += 1;
+    following.callsBegun += 1;
     try {
       const response = await fetch(...asked);
       // Read here: who asked has all of it at once, and no call is over before it was heard.
@@ -118,8 +123,8 @@ export async function answered(page: Page): Promise<void> {
 }
 
 /**
- * Of a page with a clock: from now on its time stands still but for `clock.runFor`, and nothing that it
- * asked is on its way.
+ * Of a page with a clock: from now on its time stands still but for `clock.runFor`, nothing that it
+ * asked is on its way, and no answer leads to another question.
  */
 export async function pauseTime(page: Page): Promise<void> {
   let isPaused = false;
@@ -130,6 +135,12 @@ export async function pauseTime(page: Page): Promise<void> {
       () => true,
       () => false,
     );
+  }
+  const begun = () => page.evaluate(() => (globalThis as unknown as Following).callsBegun);
+  for (let before = -1, now = await begun(); now > before; now = await begun()) {
+    before = now;
+    await answered(page);
+    await page.clock.runFor(roundMs);
   }
   await answered(page);
 }

@@ -1,7 +1,7 @@
 // In the middle of a visit the page gets no figures any more: nobody answers, or not to its key.
 
 import { expect, test } from "bun:test";
-import type { Page, Route } from "playwright-core";
+import type { Locator, Page, Route } from "playwright-core";
 import type { ServerOverviewReply } from "../../openapi/schemas.ts";
 import { axeFaults } from "./axe.ts";
 import {
@@ -118,8 +118,13 @@ function testRefusal(browser: () => ConsoleBrowser): void {
   );
 }
 
-/** Whatever it is that would ask again: a chart, a list, an item, a task. */
-const askingPages = ["", "/queue?name=orders", "/items?name=orders", "/dead?name=orders-dead"];
+/** Whatever it is that would ask again (a chart, a list, an item, a task), with what comes of it. */
+const askingPages: Readonly<Record<string, (page: Page) => Locator>> = {
+  "": (page) => page.getByRole("table", { name: "Queues" }),
+  "/queue?name=orders": (page) => page.getByRole("table", { name: "Holders" }),
+  "/items?name=orders": (page) => page.getByRole("complementary").getByText("It is ready, with"),
+  "/dead?name=orders-dead": (page) => page.getByRole("region", { name: "Tasks" }),
+};
 
 function testStopped(browser: () => ConsoleBrowser): void {
   const stops = {
@@ -131,7 +136,7 @@ function testStopped(browser: () => ConsoleBrowser): void {
     },
   } as const;
   test.each(
-    askingPages.flatMap((path) =>
+    Object.keys(askingPages).flatMap((path) =>
       (Object.keys(stops) as (keyof typeof stops)[]).map((why) => [path, why] as const),
     ),
   )("console%s asks nothing but the poll's own question, as %s", async (path, why) => {
@@ -141,11 +146,10 @@ function testStopped(browser: () => ConsoleBrowser): void {
     await using visitor = await browser().visit(server.consoleUrl + path, { hasClock: true });
     const { page, calls } = visitor;
     await live(page);
-    if (path.startsWith("/items")) {
-      await rowsOf(page).first().locator("th a").click();
-      await page.getByRole("complementary").getByText("It is ready, with").waitFor();
-      await page.getByRole("button", { name: "Follow" }).click();
-    }
+    const isOfItems = path.startsWith("/items");
+    if (isOfItems) await rowsOf(page).first().locator("th a").click();
+    await askingPages[path]?.(page).waitFor();
+    if (isOfItems) await page.getByRole("button", { name: "Follow" }).click();
     await stopTime(page);
     await page.locator("#main").focus();
     await stops[why](page);
