@@ -6,7 +6,7 @@ import type { Backend } from "../stores/backend.ts";
 import { StoreError, type StoreFault } from "../stores/store.ts";
 import type { LeasedItem } from "./api.ts";
 import { aheadMs, type Clock, TestClock, type Timer } from "./clock.ts";
-import { decodeOpened, decodeReport, encodeRequests } from "./codec.ts";
+import { decodeOpened, decodeReport, encodeRequests, type ReportTexts } from "./codec.ts";
 import type { Request } from "./kinds.ts";
 import { limits, type TurnLimits } from "./limits.ts";
 import type { Opened, Report } from "./messages.ts";
@@ -139,12 +139,6 @@ export type ToWorker<Config> =
   | { readonly kind: "requests"; readonly opFirst: number; readonly text: string }
   | { readonly kind: "ping" }
   | { readonly kind: "close" };
-
-/**
- * A report: its text, then those of what it has leased. A list of texts alone crosses for a quarter
- * of what it costs within an object.
- */
-export type ReportTexts = readonly [text: string, ...leased: string[]];
 
 /** What a worker says. */
 export type FromWorker =

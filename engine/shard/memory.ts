@@ -148,6 +148,7 @@ export class Memory {
 
   /** The partition of a slot, made when it is first spoken of. */
   partition(slot: number): Partition {
+    // Several times a call: a function made for what is missing would cost more than the look.
     return this.partitions.get(slot) ?? this.#newPartition(slot);
   }
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { after } from "../../engine/clock.ts";
 import { Host } from "../../engine/simulation/host.ts";
 import { VirtualClock } from "../../engine/simulation/virtual-clock.ts";
-import type { NodeRow, NodesSeen, NodeTable, Owner } from "../../stores/nodes.ts";
+import type { NodesSeen, NodeTable, Owner } from "../../stores/nodes.ts";
 import { StoreError } from "../../stores/store.ts";
 import { silentLog } from "../testing/memory-engine.ts";
 import { Membership } from "./membership.ts";
@@ -281,38 +281,15 @@ test("the longer the lease, the longer the database may take to answer a look", 
 });
 
 test("hear: of a node that has started anew, the process that is there now takes the former one's place", async () => {
-  const world = new VirtualClock(0);
-  const row = (key: string): NodeRow => ({
-    ...{ url: "http://b", key, version: "", isDraining: false, isLive: true },
-    ...{ startedAt: 0, seenAt: 0 },
-  });
-  let isReachable = true;
-  const nodes: NodeTable = {
-    look: async () => {
-      if (!isReachable) throw new StoreError("failed", "away");
-      const owner = { url: "http://b", epoch: 1, isLapsed: false };
-      const [b, now] = [{ ...row("former"), seenAt: world.now() }, world.now()];
-      return { owner, epoch: 1, leaseUntil: now + 5_000, isContested: false, nodes: [b], now };
-    },
-    takeOver: async () => null,
-    giveUp: async () => undefined,
-    leave: async () => undefined,
-    close: async () => undefined,
-  };
-  const membership = new Membership({
-    self: { url: "http://a", key: "", version: "", isDraining: false },
-    ...{ leaseMs: 5_000, clock: new Host(world, 0).clock, log: silentLog },
-    openNodes: async () => nodes,
-    own: async () => undefined,
-    lose: nothing,
-  });
-  await membership.join();
+  const { world, membership, row } = onlooker();
+  const node = { url: "http://b", version: "", startedAt: 0, seenAt: 0, isDraining: false };
   const keys = () => membership.others.map(({ key }) => key);
-  membership.hear(row("another"));
+  await membership.join();
+  membership.hear({ ...node, key: "another", isLive: true });
   // What it has seen of late is the truth.
-  expect(keys()).toEqual(["former"]);
-  isReachable = false;
+  expect(keys()).toEqual([""]);
+  row.isAway = true;
   await world.advance(5_000);
-  membership.hear(row("present"));
+  membership.hear({ ...node, key: "present", isLive: true });
   expect(keys()).toEqual(["present"]);
 });
