@@ -145,7 +145,7 @@ const notRun: Readonly<Record<string, string>> = {
     "would install a service; deploy.test.ts has systemd-analyze verify the unit",
   "systemctl edit holdfast": "opens an editor; deploy.test.ts starts with what the drop-in sets",
   "holdfast confirm-loss":
-    "needs a database that has lost something; failover.long.test.ts has one, cli.test.ts the command",
+    "needs a database that has lost something; failover.long.test.ts has one, cli.long.test.ts the command",
   "bun start": "takes port 9090 and ./data; server/process.long.test.ts starts the same",
   "bun run bench": "measures for minutes; bench/*.test.ts run its parts",
   "mkdir -p deploy/secrets/holdfast deploy/secrets/prometheus":

@@ -54,6 +54,12 @@ export async function proveHistories(options: HistoryOptions): Promise<ProofResu
     say(`${spoilt.rejected} spoilt histories rejected`);
     for (const name of spoilt.unused) say(`no place to spoil: ${name}`);
     const short = await shortHistories(world, options, faults);
+    const transacts = checked.figures["transacts"] ?? 0;
+    const { blackBoxTransacts = 0 } = short;
+    if (Math.min(transacts, blackBoxTransacts) === 0) {
+      const counts = `${transacts} in the long history, ${blackBoxTransacts} in the short ones`;
+      faults.add("nothing is shown of transacts", counts);
+    }
     const found = [checked.faults, order.faults, faults].flatMap((one) => one.list(replay));
     return {
       method: "histories",
@@ -62,7 +68,7 @@ export async function proveHistories(options: HistoryOptions): Promise<ProofResu
       figures: {
         operations: order.operations,
         httpCalls: entries.length,
-        transacts: checked.figures["transacts"] ?? 0,
+        transacts,
         unknownTransacts: checked.figures["unknownTransacts"] ?? 0,
         delayedOutputs: checked.figures["delayedOutputs"] ?? 0,
         clients: options.clients,

@@ -36,7 +36,7 @@ function method<Counts extends object>(
 export const methods: readonly Method[] = [
   method("simulation", (run: Worlds & Run) => proveSimulation({ store: "memory", ...run }), {
     quick: { seeds: 60, steps: 300, everySituation: false },
-    short: { seeds: 1_500, steps: 300, everySituation: true },
+    short: { seeds: 1_200, steps: 300, everySituation: true },
     ci: { seeds: 20_000, steps: 300, everySituation: true },
     nightly: { seeds: 1_000_000, steps: 300, everySituation: true },
   }),
@@ -55,7 +55,7 @@ export const methods: readonly Method[] = [
     (run: Worlds & Run) => proveSimulation({ store: "nodes", ...run }),
     {
       quick: { seeds: 6, steps: 300, everySituation: false },
-      short: { seeds: 150, steps: 300, everySituation: true },
+      short: { seeds: 120, steps: 300, everySituation: true },
       ci: { seeds: 2_000, steps: 300, everySituation: true },
       nightly: { seeds: 40_000, steps: 300, everySituation: true },
     },
@@ -93,13 +93,13 @@ export const methods: readonly Method[] = [
   }),
   method("histories", proveHistories, {
     quick: { operations: 6_000, clients: 16, restarts: 2, blackBox: 32 },
-    short: { operations: 500_000, clients: 64, restarts: 10, blackBox: 500 },
+    short: { operations: 350_000, clients: 64, restarts: 10, blackBox: 500 },
     ci: { operations: 1_000_000, clients: 64, restarts: 20, blackBox: 2_000 },
     nightly: { operations: 10_000_000, clients: 64, restarts: 200, blackBox: 20_000 },
   }),
   method("hostile input", proveHostile, {
     quick: { bodies: 250, rawRequests: 200 },
-    short: { bodies: 40_000, rawRequests: 5_000 },
+    short: { bodies: 25_000, rawRequests: 3_000 },
     ci: { bodies: 100_000, rawRequests: 10_000 },
     nightly: { bodies: 10_000_000, rawRequests: 500_000 },
   }),

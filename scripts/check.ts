@@ -1,7 +1,8 @@
-// `bun run check`: what a change has to pass, in minutes. Formatter and linter, types, dead code
-// and the site's build go side by side, then the tests, then simulated worlds that nobody has
-// played yet. `--all` adds the long tests. A failed step does not keep the others from running.
-// The last lines name what failed and count the tests; a failed step is one of the failed.
+// `bun run check`: what a change has to pass, in minutes. The site is built, then the tests run,
+// then simulated worlds that nobody has played yet; formatter and linter, types and dead code take
+// what the build leaves of the processors. `--all` adds the long tests. A failed step does not keep
+// the others from running. The last lines name what failed and count the tests; a failed step is
+// one of the failed.
 
 import { randomInt } from "node:crypto";
 import { availableParallelism } from "node:os";
@@ -23,6 +24,8 @@ const filesAtOnce = 2 * availableParallelism();
 
 /** Pages in Chromium, processes that are killed, further databases: minutes of their own. */
 const longTests = "**/*.long.test.ts";
+/** How long each file takes. */
+const timings = "scripts/test-timings.json";
 
 const args = process.argv.slice(2);
 const unknown = args.find((argument) => argument !== "--all");
@@ -37,23 +40,19 @@ installTools();
 
 const failedSteps: string[] = [];
 let failedTests: readonly string[] = [];
-// Each tool is run by this Bun from its own folder: the launchers ask for Node.
-await Promise.all([
-  step("biome", () => runBun("node_modules/@biomejs/biome/bin/biome", "ci", "--colors=off")),
-  step("tsc", () => runBun("node_modules/typescript/bin/tsc", "--noEmit", "-p", ".")),
-  step("knip", () => runBun("node_modules/knip/bin/knip.js")),
-  // Before the tests, of which several processes would build it at once.
-  step("site", async () => {
-    await ensureBuilt();
-    return true;
-  }),
-]);
+const looks = lookAtSources();
+// Before the tests, of which several processes would build it at once.
+await step("site", async () => {
+  await ensureBuilt();
+  return true;
+});
 
 let counts: TestCounts = { passed: 0, failed: 0, skipped: 0 };
 await timed("tests", async () => {
   counts = await runTests();
   return counts.failed === 0;
 });
+await looks;
 
 await Promise.all(
   ["memory", "sqlite", "nodes"].map((store) => {
@@ -71,6 +70,19 @@ const failed = counts.failed + failedSteps.length;
 for (const fault of [...failedSteps, ...failedTests]) console.log(`failed: ${fault}`);
 console.log(countsText({ ...counts, failed }));
 process.exit(failed === 0 ? 0 : 1);
+
+/** One after the other: the tests wait for the site, and for none of these. */
+async function lookAtSources(): Promise<void> {
+  // Each tool is run by this Bun from its own folder: the launchers ask for Node.
+  const tools = {
+    biome: ["node_modules/@biomejs/biome/bin/biome", "ci", "--colors=off"],
+    tsc: ["node_modules/typescript/bin/tsc", "--noEmit", "-p", "."],
+    knip: ["node_modules/knip/bin/knip.js"],
+  };
+  for (const [name, [file = "", ...words]] of Object.entries(tools)) {
+    await step(name, () => runBun(file, ...words));
+  }
+}
 
 /** What steps that run side by side say is told when each has ended. */
 async function runBun(file: string, ...args: readonly string[]): Promise<boolean> {
@@ -90,10 +102,12 @@ async function runBun(file: string, ...args: readonly string[]): Promise<boolean
 async function runTests(): Promise<TestCounts> {
   const child = Bun.spawn(
     [
-      ...[process.execPath, "test", `--parallel=${filesAtOnce}`],
-      // The order is new each time; the summary names the seed that brings it back.
-      ...["--randomize", "--only-failures"],
-      ...(isAll ? [] : [`--path-ignore-patterns=${longTests}`]),
+      ...[process.execPath, "test", `--parallel=${filesAtOnce}`, "--only-failures"],
+      // The long ones start first, so that none of them runs alone at the end. Without them the
+      // order is new each time, and the summary names the seed that brings it back.
+      ...(isAll
+        ? [`--timings=${timings}`]
+        : ["--randomize", `--path-ignore-patterns=${longTests}`]),
     ],
     {
       cwd: root,

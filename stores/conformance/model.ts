@@ -58,8 +58,8 @@ import {
 
 const modelTurns = 150;
 
-export function modelRules(rule: Rule): void {
-  for (const seed of [1, 2, 3, 4]) {
+export function modelRules(rule: Rule, seeds: readonly number[]): void {
+  for (const seed of seeds) {
     rule(`random turns: the store holds what a plain model holds; seed ${seed}`, async (bench) => {
       const { tag } = await bench.store.load();
       const model = new Model(seeded(seed), tag);

@@ -11,8 +11,15 @@ import { moveRules } from "./move-rules.ts";
 import { turnRules } from "./turn-rules.ts";
 import { waitingRules } from "./waiting-rules.ts";
 
-/** `open` makes a backend of its own for each rule. */
-export function describeStore(name: string, open: () => Promise<OpenedStore>): void {
+/**
+ * `open` makes a backend of its own for each rule. Of each seed comes a history of random turns;
+ * one takes seconds, so the seeds 1 to 4 are shared out among those who run the same store.
+ */
+export function describeStore(
+  name: string,
+  open: () => Promise<OpenedStore>,
+  seeds: readonly number[],
+): void {
   const rule: Rule = (sentence, check) => {
     const run = async (): Promise<void> => {
       const opened = await open();
@@ -31,6 +38,6 @@ export function describeStore(name: string, open: () => Promise<OpenedStore>): v
     turnRules(rule);
     moveRules(rule);
     catalogRules(rule);
-    modelRules(rule);
+    modelRules(rule, seeds);
   });
 }

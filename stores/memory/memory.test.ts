@@ -1,10 +1,13 @@
 import { expect, test } from "bun:test";
+import type { OpenedStore } from "../conformance/bench.ts";
 import { describeStore } from "../conformance/suite.ts";
 import { MemoryImage, openMemoryStore } from "./store.ts";
 
 const tag = "0123456789Ab";
 
-describeStore("memory", async () => {
+describeStore("memory", opened, [1, 2, 3, 4]);
+
+async function opened(): Promise<OpenedStore> {
   const image = new MemoryImage(tag);
   let backend = openMemoryStore({ tag, image });
   return {
@@ -16,7 +19,7 @@ describeStore("memory", async () => {
     },
     dispose: () => backend.store.close(),
   };
-});
+}
 
 test("openMemoryStore: without an image nothing is kept, with one its tag is", async () => {
   const image = new MemoryImage("kept");

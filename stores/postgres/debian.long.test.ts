@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 describe.if(isThere)("with Debian's PostgreSQL", () => {
-  describeStore("postgres of Debian", () => openNew(newStore(server?.url ?? "")));
+  describeStore("postgres of Debian", () => openNew(newStore(server?.url ?? "")), [2]);
 
   test("pg_dump while stores are open: what it has restored is opened elsewhere, as it was", async () => {
     const url = server?.url ?? "";

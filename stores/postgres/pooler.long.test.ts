@@ -20,7 +20,7 @@ describe.if(existsSync(pgbouncerPath))("with pgbouncer", () => {
 
   const newPooled = () => ({ ...newStore(pooler.url), pooler: "transaction" as const });
 
-  describeStore("postgres behind pgbouncer", () => openNew(newPooled()));
+  describeStore("postgres behind pgbouncer", () => openNew(newPooled()), [3, 4]);
 
   test("who lost the shard writes nothing any more", async () => {
     const options = newPooled();

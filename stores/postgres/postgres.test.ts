@@ -8,7 +8,7 @@ import { testServer } from "./testing/server.ts";
 
 const server = testServer();
 
-describeStore("postgres", () => openNew(newStore(server.url)));
+describeStore("postgres", () => openNew(newStore(server.url)), [1]);
 
 async function faultOf(work: Promise<unknown>): Promise<string> {
   return (await failureOf(work)).fault;

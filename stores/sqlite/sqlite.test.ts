@@ -93,8 +93,8 @@ function many(count: number, payloadBytes: number) {
   );
 }
 
-describeStore("sqlite", () => opened("commit"));
-describeStore("sqlite, synced by a thread", () => opened("thread"));
+describeStore("sqlite", () => opened("commit"), [1, 2]);
+describeStore("sqlite, synced by a thread", () => opened("thread"), [3, 4]);
 
 async function opened(sync: "commit" | "thread"): Promise<OpenedStore> {
   const files = setup({ sync });
