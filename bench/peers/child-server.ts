@@ -24,7 +24,7 @@ const pollMs = 20;
 const saidCharactersMax = 4_000;
 
 const portMin = 10_100;
-const portCount = 22_400;
+const portCount = 11_200;
 const portsEach = 16;
 let portsTried = 0;
 
@@ -39,25 +39,30 @@ export async function stopChildren(): Promise<void> {
 }
 
 /**
- * A port that was free a moment ago: the servers here cannot choose one and tell. It is below those
- * that a system gives to whoever asks for any, and each process begins elsewhere, so that nobody
- * takes it meanwhile.
+ * A port for a server that cannot choose one and tell. It is below those that a system gives to
+ * whoever asks for any. Nobody else is given it as long as this process lives, which listens on a
+ * second port that stands for it.
  */
 export function freePort(): number {
   for (;;) {
     const port = portMin + ((process.pid * portsEach + portsTried) % portCount);
     portsTried += 1;
-    if (isFree(port)) return port;
+    const claim = listenOn(port + portCount);
+    const trial = claim && listenOn(port);
+    trial?.stop(true);
+    if (trial) return port;
+    claim?.stop(true);
   }
 }
 
-function isFree(port: number): boolean {
+function listenOn(port: number): Bun.TCPSocketListener | null {
   try {
     const socket = { data: () => undefined };
-    Bun.listen({ hostname: "127.0.0.1", port, exclusive: true, socket }).stop(true);
-    return true;
+    const listener = Bun.listen({ hostname: "127.0.0.1", port, exclusive: true, socket });
+    listener.unref();
+    return listener;
   } catch {
-    return false;
+    return null;
   }
 }
 
@@ -130,9 +135,10 @@ export async function startChild(options: ChildOptions): Promise<ChildServer> {
   running.set(child, stop);
   void child.exited.then(() => running.delete(child));
   const deadline = performance.now() + startTimeoutMs;
-  while (!(await accepts(port))) {
-    const ended = child.exitCode !== null || child.signalCode !== null;
-    if (ended || performance.now() > deadline) {
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+  // Who accepts may be somebody else, for whom this one ended.
+  while (!(await accepts(port)) || hasEnded()) {
+    if (hasEnded() || performance.now() > deadline) {
       await stop();
       throw new Error(`${command[0]} did not start; ${said.trim().slice(-300)}`);
     }
