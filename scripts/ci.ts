@@ -7,7 +7,7 @@ import { passOn } from "./output.ts";
 import { root } from "./setup.ts";
 
 /** Some of the methods mostly wait, so more of them than there are cores go side by side. */
-const proofAtOnce = 3;
+const proofAtOnce = 4;
 /** A run that takes longer hangs. */
 const timeoutMs = 60 * 60_000;
 
