@@ -49,6 +49,8 @@ export interface RepeatedCall<T extends Outcome> {
 
 interface Repeated extends RepeatedCall<Outcome> {
   readonly requestKey: string;
+  /** Until then another call with its key is remembered; 0 = there was none. */
+  readonly freeAt: number;
   /** Until then a repetition is answered from its receipt, however late it is decided. */
   until: number;
   sent: number;
@@ -83,7 +85,7 @@ export class Repeats {
   begin<T extends Outcome>(call: RepeatedCall<T>): void {
     const repeated: Repeated = {
       ...(call as unknown as RepeatedCall<Outcome>),
-      requestKey: this.#keyFor(call),
+      ...this.#keyFor(call),
       until: this.#options.now() + this.#options.receiptsWindowMs,
       sent: 0,
       open: 0,
@@ -97,16 +99,16 @@ export class Repeats {
   }
 
   /** One that is used again where there is one whose window is over. */
-  #keyFor({ what, queue }: Pick<Repeated, "what" | "queue">): string {
+  #keyFor(call: Pick<Repeated, "what" | "queue">): Pick<Repeated, "requestKey" | "freeAt"> {
     const now = this.#options.now();
-    const free = this.#former.find((key) => {
-      return key.what === what && key.queue === queue && key.freeAt <= now;
+    const free = this.#former.find(({ what, queue, freeAt }) => {
+      return what === call.what && queue === call.queue && freeAt <= now;
     });
     this.#keys += 1;
-    if (free === undefined) return `key-${this.#keys}`;
+    if (free === undefined) return { requestKey: `key-${this.#keys}`, freeAt: 0 };
     this.#former = this.#former.filter((key) => key !== free);
     this.#options.situations.reached("a key is used again after its window");
-    return free.requestKey;
+    return free;
   }
 
   /** The clock may have been set back, and what a shard had went with the process. */
@@ -116,6 +118,8 @@ export class Repeats {
       call.until = Math.min(call.until, now() + receiptsWindowMs);
       call.undecided = 0;
     }
+    // What was done with their keys before may be remembered again.
+    this.#giveUpThose(({ freeAt }) => freeAt > now());
   }
 
   /** Sends one of them once more. `sentBy`: the one whose `send` that is; absent = any. */
@@ -231,7 +235,10 @@ export class Repeats {
 
   /** Nobody will ask again. `queue`: only for calls to that one. */
   giveUp(queue?: string): void {
-    const isMeant = (call: Repeated): boolean => queue === undefined || call.queue === queue;
+    this.#giveUpThose((call) => queue === undefined || call.queue === queue);
+  }
+
+  #giveUpThose(isMeant: (call: Repeated) => boolean): void {
     const left = this.#calls.filter(isMeant);
     this.#calls = this.#calls.filter((call) => !isMeant(call));
     for (const call of left) this.#giveUp(call);
