@@ -287,13 +287,15 @@ export class Leases<Items> {
     const { deadline, request, key } = lease;
     const { leaseTimeoutMs } = request;
     const client = request.clientId.slice(0, limits.holderNameMax);
-    const batchSize = Math.max(0, Math.min(request.batchSize, queue.allowance.items(clock.now())));
+    const now = clock.now();
+    const batchSize = Math.max(0, Math.min(request.batchSize, queue.allowance.items(now)));
     const own = typeof leaseTimeoutMs === "number" ? { leaseTimeoutMs } : {};
     const isRepeated = this.#isGranted(key);
     const keyed = key && { key: bounded(key), ...(isRepeated && { isRepeated }) };
     const place = queue.place(partition);
     queue.entered("lease", partition, batchSize);
     queue.allowance.asked(batchSize);
+    queue.watch.changedAt = now;
     port(place.shard).put(
       { kind: "lease", slot: place.slot, deadline, batchSize, client, ...own, ...keyed },
       (result, op) => {

@@ -482,7 +482,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a lease takes its whole batch, whatever its queue's limits leave",
     file: "leases.ts",
-    from: "Math.min(request.batchSize, queue.allowance.items(clock.now()))",
+    from: "Math.min(request.batchSize, queue.allowance.items(now))",
     to: "request.batchSize",
   },
   {
