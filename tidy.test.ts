@@ -111,8 +111,8 @@ test("bun.lock: names packages, not where they are fetched", () => {
 });
 
 test("package.json: every version is one version", () => {
-  const { dependencies, devDependencies } = JSON.parse(read("package.json"));
-  const versions = Object.entries({ ...dependencies, ...devDependencies });
+  const { dependencies, optionalDependencies, devDependencies } = JSON.parse(read("package.json"));
+  const versions = Object.entries({ ...dependencies, ...optionalDependencies, ...devDependencies });
   expect(
     versions.filter(([, version]) => !/^(npm:[a-z-]+@)?\d+\.\d+\.\d+$/.test(String(version))),
   ).toEqual([]);

@@ -88,12 +88,12 @@ function versions(): Record<string, string> {
   const database = new Database(":memory:");
   const [[sqlite] = []] = database.query("SELECT sqlite_version()").values();
   database.close();
-  const { version, devDependencies } = manifest;
+  const { version, dependencies } = manifest;
   return {
     holdfast: version,
     bun: Bun.version,
     sqlite: String(sqlite),
-    elysia: devDependencies.elysia,
+    elysia: dependencies.elysia,
   };
 }
 

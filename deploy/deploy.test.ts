@@ -10,6 +10,7 @@ import { DockerfileParser } from "dockerfile-ast";
 import { validate } from "dockerfile-utils";
 import { parse } from "yaml";
 import { exitCodes } from "../cli/exit-codes.ts";
+import { imageCommands, sentToImage } from "../scripts/image-build.ts";
 import { findKey, newApiKey, parseApiKeys } from "../server/api-keys.ts";
 import { configReference, readConfig } from "../server/config.ts";
 import { openDoor } from "../server/door.ts";
@@ -76,7 +77,8 @@ describe("Dockerfile", () => {
     const scripts = ran.flatMap((line) => [...line.matchAll(/bun run ([\w:]+)/g)]);
     expect(scripts.map(([, name]) => name)).toEqual(["site:build", "compile"]);
     for (const [, name = ""] of scripts) expect(manifest.scripts).toHaveProperty(name);
-    expect(ran[0]).toBe("bun scripts/setup.ts");
+    expect(ran[0]).toBe("bun scripts/setup.ts site");
+    expect(imageCommands()).toEqual(ran);
   });
 
   test("the image is a user's without rights, with a volume, a health check and one program", () => {
@@ -119,23 +121,23 @@ describe("the image", () => {
     }
   });
 
-  test("its build is given what it reads, and no secret", () => {
-    const lines = read("Dockerfile.dockerignore")
-      .split("\n")
-      .filter((line) => line !== "" && !line.startsWith("#"));
-    const isSent = (path: string) =>
-      lines.reduce((sent, line) => {
-        const pattern = line.replace("!", "");
-        const folders = path.split("/").map((_, at, parts) => parts.slice(0, at + 1).join("/"));
-        const matches = folders.some((folder) => new Bun.Glob(pattern).match(folder));
-        return matches ? line.startsWith("!") : sent;
-      }, true);
+  test("its build is sent what it reads, and no secret", () => {
+    const isSent = sentToImage();
     const compile = readFileSync(join(root, "scripts/compile.ts"), "utf8");
     const entries = [...compile.matchAll(/join\(root, "([\w/.-]+\.ts)"\)/g)].map(
       ([, path = ""]) => path,
     );
     expect(entries).toContain("deploy/executable.ts");
-    const needed = [...entries, "deploy/healthcheck.ts", "app/build/after-build.ts", "bun.lock"];
+    // The pages show files of the checkout.
+    const docs = readdirSync(join(root, "content/docs"), { recursive: true, encoding: "utf8" });
+    const shown = docs
+      .filter((file) => file.endsWith(".mdx"))
+      .flatMap((file) => [
+        ...readFileSync(join(root, "content/docs", file), "utf8").matchAll(/ file=(\S+)/g),
+      ])
+      .map(([, path = ""]) => path);
+    expect(shown).toContain("deploy/Dockerfile");
+    const needed = [...entries, ...shown, "app/build/after-build.ts", "bun.lock"];
     expect(needed.filter((path) => !isSent(path))).toEqual([]);
     const kept = ["deploy/secrets/prometheus/key", "data/shard-0.db", ".git/config"];
     expect(kept.filter(isSent)).toEqual([]);

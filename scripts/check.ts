@@ -9,6 +9,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { ensureBuilt } from "../app/build/ensure-built.ts";
 import { countsText, countTests, failuresIn, type TestCounts } from "./counts.ts";
+import { buildAsImage } from "./image-build.ts";
 import { passOn } from "./output.ts";
 import { root, setUp } from "./setup.ts";
 import { installTools } from "./tools.ts";
@@ -35,7 +36,7 @@ if (unknown !== undefined) {
 }
 const isAll = args.length > 0;
 
-setUp();
+setUp("check");
 installTools();
 
 const failedSteps: string[] = [];
@@ -43,7 +44,7 @@ let failedTests: readonly string[] = [];
 const looks = lookAtSources();
 // Before the tests, of which several processes would build it at once.
 await step("site", async () => {
-  await ensureBuilt();
+  await (isAll ? buildAsImage() : ensureBuilt());
   return true;
 });
 

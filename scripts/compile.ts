@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { root, setUp } from "./setup.ts";
 
-setUp();
+setUp("site");
 const outfile = outfileOf(process.argv.slice(2));
 const site = join(root, "build/site");
 if (!existsSync(join(root, "build/site.json"))) {

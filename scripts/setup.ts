@@ -1,4 +1,4 @@
-// Makes a fresh checkout ready: the right Bun, and the packages of `bun.lock`.
+// Makes a fresh checkout ready: the right Bun, and the packages of `bun.lock` that a purpose needs.
 // Every command goes through here first, so nothing but Bun's own modules may
 // be imported, and a second run has to cost next to nothing. A process that has
 // installed packages cannot import them, because Bun remembers that they were
@@ -12,8 +12,23 @@ export const root = join(import.meta.dir, "..");
 
 const installed = join(root, "node_modules", ".installed");
 
-/** Ends the process with a clear line when this Bun is too old or the packages cannot be had. */
-export function setUp(): void {
+/**
+ * What each purpose needs of package.json, smallest first: a server its `dependencies`, the build
+ * of the site `optionalDependencies` as well, the check all of them.
+ */
+const flagsFor = {
+  serve: ["--production", "--omit=optional"],
+  site: ["--production"],
+  check: [],
+} as const;
+type Purpose = keyof typeof flagsFor;
+const purposes = Object.keys(flagsFor) as readonly Purpose[];
+
+/**
+ * Installs what the purpose needs and is missing. Ends the process with a clear line when this Bun
+ * is too old or the packages cannot be installed.
+ */
+export function setUp(purpose: Purpose): void {
   const verdict = judgeBun({ running: Bun.version, pinned: pinnedBun() });
   if (verdict !== null) {
     console.error(verdict.text);
@@ -22,11 +37,18 @@ export function setUp(): void {
     process.exit(1);
   }
   const wanted = fingerprint();
-  if (existsSync(installed) && readFileSync(installed, "utf8") === wanted) {
+  const [former = "", formerPurpose = ""] = existsSync(installed)
+    ? readFileSync(installed, "utf8").split(" ")
+    : [];
+  const rank = purposes.indexOf(purpose);
+  const formerRank = purposes.indexOf(formerPurpose as Purpose);
+  if (former === wanted && formerRank >= rank) {
     return;
   }
   console.error("Installing packages as bun.lock has them ...");
-  const command = [process.execPath, "install", "--frozen-lockfile"];
+  // A checkout that has more keeps it, at the new versions.
+  const kept = purposes[Math.max(rank, formerRank)] ?? purpose;
+  const command = [process.execPath, "install", "--frozen-lockfile", ...flagsFor[kept]];
   const { exitCode, stderr } = Bun.spawnSync(command, { cwd: root });
   if (exitCode !== 0) {
     process.stderr.write(stderr);
@@ -35,7 +57,7 @@ export function setUp(): void {
     );
     process.exit(1);
   }
-  writeFileSync(installed, wanted);
+  writeFileSync(installed, `${wanted} ${kept}`);
 }
 
 /** The one place that names Bun's version is `packageManager` in package.json. */
@@ -76,5 +98,10 @@ function fingerprint(): string {
 }
 
 if (import.meta.main) {
-  setUp();
+  const [purpose = "serve"] = process.argv.slice(2);
+  if (!purposes.includes(purpose as Purpose)) {
+    console.error(`unexpected argument; expected ${purposes.join(" or ")}, got ${purpose}`);
+    process.exit(2);
+  }
+  setUp(purpose as Purpose);
 }

@@ -18,7 +18,7 @@ const steps = [
 ];
 
 if (import.meta.main) {
-  setUp();
+  setUp("site");
   const [verb = "build", ...rest] = process.argv.slice(2);
   const commands = verb === "dev" ? [[router, "dev", ...rest]] : steps;
   if (verb !== "dev") clear();
@@ -61,7 +61,9 @@ export async function buildMissingSite(): Promise<void> {
 
 async function runQuietly(): Promise<string | null> {
   clear();
-  for (const command of steps) {
+  // A server starts without the packages that only the build needs.
+  const setup = [join(import.meta.dir, "setup.ts"), "site"];
+  for (const command of [setup, ...steps]) {
     const child = start(command, "production", "pipe");
     const stop = () => child.kill();
     process.on("exit", stop);

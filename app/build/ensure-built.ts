@@ -13,7 +13,8 @@ export async function ensureBuilt(): Promise<void> {
   if (exitCode !== 0) throw new Error(`the site could not be built\n${stdout}\n${stderr}`);
 }
 
-function isCurrent(): boolean {
+/** Whether the sources are those of the last build. */
+export function isCurrent(): boolean {
   if (!existsSync(folders.manifest) || !existsSync(folders.site)) return false;
   const { inputs } = JSON.parse(readFileSync(folders.manifest, "utf8")) as { inputs: string };
   return inputs === inputsHash();

@@ -12,13 +12,14 @@ const inputs = [
   "bench/results",
   "proof/faults.json",
   "openapi",
+  "deploy",
   "engine/limits.ts",
   "server/config.ts",
   "scripts/site.ts",
   "package.json",
   "bun.lock",
 ];
-const notInput = /\.test\.tsx?$|^\.react-router\/|^testing\/|queries\.json$/;
+const notInput = /\.test\.tsx?$|^\.react-router\/|(^|\/)testing\/|^secrets\/|queries\.json$/;
 
 export function inputsHash(): string {
   const files = inputs.flatMap((input) => {

@@ -1,0 +1,58 @@
+// The first stage of `deploy/Dockerfile` without Docker: its files, copied to an empty folder, and
+// its commands. The site that it builds is the one that the tests look at.
+
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import ignore from "@balena/dockerignore";
+import { $ } from "bun";
+import { DockerfileParser } from "dockerfile-ast";
+import { isCurrent } from "../app/build/ensure-built.ts";
+import { root } from "./setup.ts";
+
+/** Tells which paths of a checkout `docker build` sends. */
+export function sentToImage(): (path: string) => boolean {
+  const rules = readFileSync(join(root, "deploy/Dockerfile.dockerignore"), "utf8");
+  return ignore({ ignorecase: false }).add(rules).createFilter();
+}
+
+/** What the first stage runs, in its order. */
+export function imageCommands(): readonly string[] {
+  const stage = readFileSync(join(root, "deploy/Dockerfile"), "utf8").split(/^FROM /m)[1] ?? "";
+  return DockerfileParser.parse(`FROM ${stage}`)
+    .getInstructions()
+    .filter((instruction) => instruction.getKeyword() === "RUN")
+    .map((instruction) => instruction.getArgumentsContent() ?? "");
+}
+
+/**
+ * Builds the image's program, and leaves the site in the checkout's `build/`. Throws with the output
+ * of the command that failed.
+ */
+export async function buildAsImage(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-image-"));
+  const context = join(folder, "src");
+  try {
+    const listed = await $`git ls-files -z --cached --others --exclude-standard`.cwd(root).text();
+    for (const path of listed
+      .split("\0")
+      .filter((name) => name !== "")
+      .filter(sentToImage())) {
+      cpSync(join(root, path), join(context, path));
+    }
+    for (const line of imageCommands()) {
+      const command = line.replaceAll("/out/", `${folder}/`);
+      const { exitCode, stdout, stderr } = await $`sh -c ${command}`.cwd(context).quiet().nothrow();
+      if (exitCode !== 0) throw new Error(`the image's build failed: ${line}\n${stdout}${stderr}`);
+    }
+    const version = await $`${join(folder, "holdfast")} --version`.text();
+    if (!version.startsWith("holdfast ")) throw new Error(`it is no holdfast: ${version}`);
+    rmSync(join(root, "build"), { recursive: true, force: true });
+    await $`mv ${join(context, "build")} ${join(root, "build")}`;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  if (!isCurrent()) {
+    throw new Error("the image's site is another one than the checkout's: files are missing there");
+  }
+}
