@@ -1,4 +1,4 @@
-// What `holdfast/client` exports.
+// What `holdfast-client` exports.
 
 export { type Client, type ClientOptions, createClient } from "./client.ts";
 export {

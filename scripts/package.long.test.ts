@@ -1,5 +1,5 @@
-// The package as it is published: packed, judged by what judges packages, installed from
-// its file into an empty project without a network, and used there under Node and Bun.
+// The packages as they are published: packed, judged by what judges packages, installed from
+// their files into an empty project without a network, and used there under Node, Bun and Deno.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
@@ -9,20 +9,23 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { publint } from "publint";
-import { ensureBuilt } from "../app/build/ensure-built.ts";
+import manifest from "../package.json" with { type: "json" };
 import { type ListeningApp, listeningApp } from "../server/testing/listening-app.ts";
 import { root } from "./setup.ts";
 import { denoPath } from "./testing/deno.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-package-"));
 const project = join(folder, "project");
-const installed = join(project, "node_modules/holdfast");
-let tarball = "";
+const names = ["holdfast", "holdfast-client"] as const;
+const installed = (name: string) => join(project, "node_modules", name);
+const tarballs = names.map((name) => join(root, `dist/${name}-${manifest.version}.tgz`));
+const [, clientTarball = ""] = tarballs;
 let server: ListeningApp;
 
 async function run(argv: readonly string[], cwd: string, env: Record<string, string> = {}) {
@@ -45,16 +48,18 @@ const offline = {
   npm_config_offline: "true",
 };
 
-describe("the package", () => {
+describe("the packages", () => {
   beforeAll(async () => {
-    await ensureBuilt();
-    const packed = await run([process.execPath, "pm", "pack", "--destination", folder], root);
-    if (packed.code !== 0) throw new Error(`it could not be packed; ${packed.error}${packed.out}`);
-    tarball = join(folder, readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "");
+    const packed = await run([process.execPath, "run", "package"], root);
+    expect(packed).toEqual({
+      code: 0,
+      out: `dist/holdfast-client-${manifest.version}.tgz\ndist/holdfast-${manifest.version}.tgz\n`,
+      error: "",
+    });
     mkdirSync(project);
     writeFileSync(join(project, "package.json"), '{"name":"fresh","type":"module"}');
-    const added = await run([process.execPath, "add", tarball], project, offline);
-    if (added.code !== 0) throw new Error(`it could not be installed; ${added.error}`);
+    const added = await run([process.execPath, "add", ...tarballs], project, offline);
+    if (added.code !== 0) throw new Error(`they could not be installed; ${added.error}`);
     server = await listeningApp();
   });
 
@@ -63,57 +68,59 @@ describe("the package", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test("nothing is installed beside it", () => {
+  test("nothing is installed beside them", () => {
     const others = readdirSync(join(project, "node_modules")).filter(
       (name) => !name.startsWith("."),
     );
-    expect(others).toEqual(["holdfast"]);
+    expect(others.sort()).toEqual([...names]);
   });
 
-  test("publint finds nothing to say", async () => {
-    const { messages } = await publint({ pkgDir: installed, pack: false, strict: true });
+  test.each(names)("%s: publint finds nothing to say", async (name) => {
+    const { messages } = await publint({ pkgDir: installed(name), pack: false, strict: true });
     expect(messages).toEqual([]);
   });
 
-  test("attw finds the types of every entry, for whoever imports modules", async () => {
+  test.each([
+    ["holdfast", "esm-only"],
+    // Every way to resolve a module, with `node10` the one that Next.js names in its tsconfig.json.
+    ["holdfast-client", "strict"],
+  ])("%s: attw finds the types, %s", async (name, profile) => {
     const attw = join(root, "node_modules/@arethetypeswrong/cli/dist/index.js");
+    const file = join(root, `dist/${name}-${manifest.version}.tgz`);
     const { code, out } = await run(
-      [process.execPath, attw, tarball, "--profile", "esm-only", "--no-emoji", "--no-color"],
+      [process.execPath, attw, file, "--profile", profile, "--no-emoji", "--no-color"],
       folder,
     );
     expect({ code, out: code === 0 ? "" : out }).toEqual({ code: 0, out: "" });
-    expect(out).toContain('"holdfast/client"');
+    expect(out).toContain(`"${name}"`);
   });
 
-  test("attw finds the client and its types for whoever requires it, too", async () => {
-    const attw = join(root, "node_modules/@arethetypeswrong/cli/dist/index.js");
-    const flags = ["--entrypoints", "client", "--profile", "node16", "--no-emoji", "--no-color"];
-    const { code, out } = await run([process.execPath, attw, tarball, ...flags], folder);
-    expect({ code, out: code === 0 ? "" : out }).toEqual({ code: 0, out: "" });
-    expect(out).toContain("node16 (from CJS)");
-  });
-
-  test.each(["client", "client/cjs"])(
-    "JavaScript of %s imports nothing and knows no schema",
+  test.each([".", "cjs"])(
+    "JavaScript of the client in %s imports nothing and knows no schema",
     (of) => {
-      const text = readFileSync(join(installed, "dist", of, "index.js"), "utf8");
+      const text = readFileSync(join(installed("holdfast-client"), of, "index.js"), "utf8");
       expect(text).not.toMatch(/^\s*import\b|\brequire\(|import\(|typebox|additionalProperties/im);
     },
   );
 
-  test("it stays small: the site is in it, but no second and third form of each of its files", () => {
-    const files = [...new Bun.Glob("dist/**/*").scanSync({ cwd: installed })];
+  test("the client goes without the server; the server without compressed forms of its pages", () => {
+    const files = filesOf("holdfast");
     expect(files.filter((file) => /\.(br|gz)$/.test(file))).toEqual([]);
-    expect(Bun.file(tarball).size).toBeLessThan(7_200_000);
+    const [serverBytes = 0, clientBytes = 0] = tarballs.map((file) => Bun.file(file).size);
+    expect(serverBytes).toBeLessThan(7_200_000);
+    expect(clientBytes).toBeLessThan(150_000);
   });
 
-  test("no file tells where it was made", () => {
-    const files = [...new Bun.Glob("dist/**/*").scanSync({ cwd: installed })];
-    expect(files.length).toBeGreaterThan(10);
-    const telling = files.filter((file) =>
-      readFileSync(join(installed, file), "utf8").includes(root),
+  function filesOf(name: string): readonly string[] {
+    return [...new Bun.Glob("**/*").scanSync({ cwd: installed(name) })].map((file) =>
+      join(installed(name), file),
     );
-    expect(telling).toEqual([]);
+  }
+
+  test.each(names)("%s: no file tells where it was made", (name) => {
+    const files = filesOf(name);
+    expect(files.length).toBeGreaterThan(10);
+    expect(files.filter((file) => readFileSync(file, "utf8").includes(root))).toEqual([]);
   });
 
   async function compile(file: string, options: object, compiler = "typescript") {
@@ -130,7 +137,7 @@ describe("the package", () => {
 
   /** Ten lines of a producer and ten of a worker, as one program. */
   const program = (url: string, queue: string): string => `
-import { createClient, DeadLetter } from "holdfast/client";
+import { createClient, DeadLetter } from "holdfast-client";
 
 const queue = createClient({ url: "${url}" }).queue("${queue}");
 await queue.create({ lease_timeout: "1m", expire_timeout: "1h" });
@@ -189,7 +196,7 @@ console.log(new DeadLetter("x") instanceof Error);
       const file = join(project, "use.cjs");
       const said = program(server.url, `required-${name}`)
         .replace("import {", "const {")
-        .replace('} from "holdfast/client"', '} = require("holdfast/client")');
+        .replace('} from "holdfast-client"', '} = require("holdfast-client")');
       writeFileSync(file, `(async () => {${said}})();`);
       const { code, out, error } = await run([path ?? "", file], project);
       expect({ code, error }).toEqual({ code: 0, error: "" });
@@ -199,14 +206,14 @@ console.log(new DeadLetter("x") instanceof Error);
   );
 
   test.if(Bun.which("npm") !== null)(
-    "npm installs it from its file, without a network",
+    "npm installs the client from its file, without a network",
     async () => {
       const other = join(folder, "npm-project");
       mkdirSync(other);
       writeFileSync(join(other, "package.json"), '{"name":"fresh","type":"module"}');
-      const npm = ["npm", "install", "--no-audit", "--no-fund", tarball];
+      const npm = ["npm", "install", "--no-audit", "--no-fund", clientTarball];
       expect(await run(npm, other, offline)).toMatchObject({ code: 0 });
-      expect(readdirSync(join(other, "node_modules/holdfast/dist"))).toContain("client");
+      expect(readdirSync(join(other, "node_modules"))).toContain("holdfast-client");
     },
   );
 
@@ -214,7 +221,7 @@ console.log(new DeadLetter("x") instanceof Error);
     writeFileSync(join(project, "uses.ts"), typed());
     writeFileSync(
       join(project, "same.ts"),
-      `import type { Calls as Published, Replies, Requests } from "holdfast/client";
+      `import type { Calls as Published, Replies, Requests } from "holdfast-client";
 import type { Calls } from ${JSON.stringify(join(root, "client/wire.ts"))};
 import type { OperationId, RequestOf, ResponseOf } from ${JSON.stringify(join(root, "openapi/operations.ts"))};
 type Plain<T> = T extends readonly (infer U)[] ? Plain<U>[] : T extends object ? { [K in keyof T]: Plain<T[K]> } : T;
@@ -249,7 +256,30 @@ export const calls: Same<keyof Calls<object>, keyof Published<object>> = true;
     const options = { ...browser, module: "node16" };
     expect(await compile("uses.mts", options, "typescript-oldest")).toEqual(fine);
     expect(await compile("uses.cts", options, "typescript-oldest")).toEqual(fine);
+    const node10 = { ...browser, module: "esnext", moduleResolution: "node10" };
+    writeFileSync(join(project, "uses.ts"), typed());
+    expect(await compile("uses.ts", node10, "typescript-oldest")).toEqual(fine);
   });
+
+  test.if(Bun.which("node") !== null)(
+    "the command works under Node, which finds Bun, or says that it is needed",
+    async () => {
+      const command = [Bun.which("node") ?? "", join(installed("holdfast"), "cli/launch.js")];
+      const found = { PATH: join(folder, "programs") };
+      mkdirSync(found.PATH);
+      symlinkSync(process.execPath, join(found.PATH, "bun"));
+      expect(await run([...command, "--version"], project, found)).toEqual({
+        code: 0,
+        out: `holdfast ${manifest.version}\n`,
+        error: "",
+      });
+      expect(await run([...command, "--version"], project, { PATH: folder })).toEqual({
+        code: 1,
+        out: "",
+        error: "holdfast needs Bun, whose SQLite it stores in: npm install --global bun\n",
+      });
+    },
+  );
 
   test("the command serves and works from the installed package, with nothing beside it", async () => {
     const command = join(project, "node_modules/.bin/holdfast");
@@ -343,7 +373,7 @@ await engine.close();
       const { code, error } = await run([path ?? "", ...flags, file], project);
       expect(code).toBe(1);
       expect(error).toContain(
-        "the engine of 'holdfast' needs Bun, whose SQLite it stores in; run the program with Bun, or import 'holdfast/client' and call a server",
+        "the engine of 'holdfast' needs Bun, whose SQLite it stores in; run the program with Bun, or import 'holdfast-client' and call a server",
       );
     },
   );

@@ -1,12 +1,13 @@
-// `bun run package`, and what packing runs first: makes `dist/` from the sources, plain
-// JavaScript with declarations that needs nothing installed beside it.
+// `bun run package [client | server]`: makes the packages in `dist/`, and of each its file. They are
+// plain JavaScript with declarations that needs nothing installed beside it.
 //
-//   client/           for any runtime; the contract is worked out, so TypeBox stays behind;
-//                     in client/cjs/ for programs that `require` it
-//   cli/              the command `holdfast` for Bun, with the server and all that it needs
-//   build/            the site, where the server finds it: beside the folder of its module
-//   engine/           the engine as a library, for Bun, in one file; elsewhere it says so
-//   stores/           declarations that those of the engine import
+//   holdfast-client/  for any runtime; the contract is worked out, so TypeBox stays behind;
+//                     in cjs/ for programs that `require` it
+//   holdfast/
+//     cli/            the command `holdfast`, with the server and all that it needs
+//     build/          the site, where the server finds it: beside the folder of its module
+//     engine/         the engine as a library, for Bun, in one file; elsewhere it says so
+//     stores/         declarations that those of the engine import
 
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -14,10 +15,13 @@ import { ensureBuilt } from "../app/build/ensure-built.ts";
 import { folders } from "../app/build/site-folder.ts";
 import * as wire from "../client/wire.ts";
 import { wireDeclarations } from "../openapi/declarations.ts";
+import manifest from "../package.json" with { type: "json" };
 import { root } from "./setup.ts";
 
 const dist = join(root, "dist");
 const declared = join(dist, "declared");
+const client = join(dist, "holdfast-client");
+const server = join(dist, "holdfast");
 
 /** The values of a module in place of the module that makes them. */
 const workedOut: Bun.BunPlugin = {
@@ -62,7 +66,7 @@ function declare(sources: readonly string[], types: readonly string[]): void {
   if (run.exitCode !== 0) throw new Error(`the declarations failed; ${run.stdout}${run.stderr}`);
 }
 
-/** Copies a declaration and those that it imports to `dist/`, with the paths that they have there. */
+/** Copies a declaration and those that it imports to a package, with the paths that they have there. */
 function publish(entry: string, { from, to }: { from: string; to: string }): void {
   const published = new Set<string>();
   const copy = (file: string): void => {
@@ -72,7 +76,7 @@ function publish(entry: string, { from, to }: { from: string; to: string }): voi
     for (const [, path = ""] of text.matchAll(/(?:from |import\()"(\.[^"]*)\.ts"/g)) {
       copy(`${join(dirname(file), path)}.d.ts`);
     }
-    const target = join(dist, to, relative(from, file));
+    const target = join(to, relative(from, file));
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, text.replaceAll(/((?:from |import\()"\.[^"]*)\.ts"/g, '$1.js"'));
   };
@@ -84,12 +88,12 @@ async function buildClient(): Promise<void> {
   declare(["client/index.ts"], []);
   writeFileSync(join(declared, "client/wire.d.ts"), wireDeclarations());
   for (const [to, format] of [
-    ["client", "esm"],
-    ["client/cjs", "cjs"],
+    [client, "esm"],
+    [join(client, "cjs"), "cjs"],
   ] as const) {
     await bundle({
       entrypoints: [join(root, "client/index.ts")],
-      outdir: join(dist, to),
+      outdir: to,
       target: "browser",
       format,
       plugins: [workedOut],
@@ -97,7 +101,36 @@ async function buildClient(): Promise<void> {
     publish("client/index.d.ts", { from: "client", to });
   }
   // What its files are, to runtimes and compilers alike.
-  writeFileSync(join(dist, "client/cjs/package.json"), '{ "type": "commonjs" }\n');
+  writeFileSync(join(client, "cjs/package.json"), '{ "type": "commonjs" }\n');
+  const forImport = { types: "./index.d.ts", default: "./index.js" };
+  const forRequire = { types: "./cjs/index.d.ts", default: "./cjs/index.js" };
+  await pack(client, {
+    description: "The client of Holdfast, a durable message queue, for any runtime that has fetch.",
+    // Compilers and bundlers that do not read `exports` take these.
+    main: forRequire.default,
+    types: forRequire.types,
+    exports: {
+      ".": { import: forImport, require: forRequire },
+      "./package.json": "./package.json",
+    },
+    sideEffects: false,
+    engines: { node: manifest.engines.node },
+    peerDependencies: manifest.peerDependencies,
+    peerDependenciesMeta: manifest.peerDependenciesMeta,
+  });
+}
+
+/** Writes the manifest of a package, and makes its file beside its folder. */
+async function pack(folder: string, own: object): Promise<void> {
+  const { version, license, type } = manifest;
+  const name = relative(dist, folder);
+  const text = JSON.stringify({ name, version, license, type, ...own }, null, 2);
+  writeFileSync(join(folder, "package.json"), `${text}\n`);
+  cpSync(join(root, "LICENSE"), join(folder, "LICENSE"));
+  const command = [process.execPath, "pm", "pack", "--quiet", "--destination", dist];
+  const packed = Bun.spawnSync(command, { cwd: folder });
+  if (packed.exitCode !== 0) throw new Error(`${name} was not packed; ${packed.stderr}`);
+  console.log(relative(root, packed.stdout.toString().trim()));
 }
 
 /** The worker's module as it is called once it is bundled. */
@@ -114,7 +147,7 @@ const workerModule: Bun.BunPlugin = {
 };
 
 async function buildCommandLine(): Promise<void> {
-  const target = join(dist, "cli");
+  const target = join(server, "cli");
   await bundle({
     entrypoints: ["cli/main.ts", "server/shard.worker.ts", "server/http.worker.ts"].map((file) =>
       join(root, file),
@@ -130,13 +163,14 @@ async function buildCommandLine(): Promise<void> {
     const file = join(target, name);
     writeFileSync(file, readFileSync(file, "utf8").replaceAll(`${root}/`, "./"));
   }
-  chmodSync(join(target, "main.js"), 0o755);
+  cpSync(join(root, "cli/launch.js"), join(target, "launch.js"));
+  chmodSync(join(target, "launch.js"), 0o755);
 }
 
 /** Without the compressed forms: they would be half of the package, mostly read over loopback. */
 async function copySite(): Promise<void> {
   await ensureBuilt();
-  const target = join(dist, "build");
+  const target = join(server, "build");
   const filter = (file: string): boolean => !/\.(br|gz)$/.test(file);
   cpSync(folders.site, join(target, "site"), { recursive: true, filter });
   cpSync(folders.manifest, join(target, "site.json"));
@@ -159,7 +193,7 @@ export const workerModule = new URL(URL.createObjectURL(blob));`,
 /** In place of the engine where there is no Bun; names have to be there to be linked. */
 const needsBun = `export let createEngine, QueueError, StoreError;
 throw new Error(
-  "the engine of 'holdfast' needs Bun, whose SQLite it stores in; run the program with Bun, or import 'holdfast/client' and call a server",
+  "the engine of 'holdfast' needs Bun, whose SQLite it stores in; run the program with Bun, or import 'holdfast-client' and call a server",
 );
 `;
 
@@ -170,20 +204,48 @@ async function buildEngine(): Promise<void> {
   await bundle({
     ...options,
     entrypoints: [join(root, "engine/embed.ts")],
-    outdir: join(dist, "engine"),
+    outdir: join(server, "engine"),
     plugins: [workerWithin((await built?.text()) ?? "")],
   });
-  writeFileSync(join(dist, "engine/needs-bun.js"), needsBun);
+  writeFileSync(join(server, "engine/needs-bun.js"), needsBun);
   declare(["engine/embed.ts", "stores/sqlite/sql.d.ts"], ["bun"]);
-  publish("engine/embed.d.ts", { from: ".", to: "." });
+  publish("engine/embed.d.ts", { from: ".", to: server });
 }
 
-if (import.meta.main) {
-  rmSync(dist, { recursive: true, force: true });
-  mkdirSync(dist, { recursive: true });
-  await buildClient();
+async function buildServer(): Promise<void> {
   await buildCommandLine();
   await copySite();
   await buildEngine();
+  const engine = {
+    types: "./engine/embed.d.ts",
+    bun: "./engine/embed.js",
+    node: "./engine/needs-bun.js",
+    default: "./engine/embed.js",
+  };
+  await pack(server, {
+    description: manifest.description,
+    bin: { holdfast: "./cli/launch.js" },
+    exports: { ".": engine, "./package.json": "./package.json" },
+    engines: manifest.engines,
+  });
+}
+
+const builds: Readonly<Record<string, () => Promise<void>>> = {
+  client: buildClient,
+  server: buildServer,
+};
+
+if (import.meta.main) {
+  const words = process.argv.slice(2);
+  const unknown = words.find((word) => !(word in builds));
+  if (unknown !== undefined) {
+    console.error(`unexpected argument; expected client or server, got ${unknown}`);
+    process.exit(2);
+  }
+  rmSync(dist, { recursive: true, force: true });
+  mkdirSync(dist);
+  for (const [name, build] of Object.entries(builds)) {
+    if (words.length === 0 || words.includes(name)) await build();
+  }
   rmSync(declared, { recursive: true, force: true });
 }

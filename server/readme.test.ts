@@ -85,7 +85,7 @@ function writeExample(directory: string, which: "worker" | "producer", port: num
   writeFileSync(
     script,
     text
-      .replace('"holdfast/client"', '"./client.mjs"')
+      .replace('"holdfast-client"', '"./client.mjs"')
       .replace("localhost:9090", `localhost:${port}`),
   );
   return script;
