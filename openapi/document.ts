@@ -20,6 +20,8 @@ import {
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 type JsonObject = { readonly [key: string]: Json };
 
+const keyScheme = "apiKey";
+
 /** The version of the contract, not of the server that fulfils it. */
 const contractVersion = "1.0.0";
 
@@ -27,8 +29,36 @@ const nameOf = new Map<unknown, string>(
   Object.entries(entities).map(([name, schema]) => [schema, name]),
 );
 
-/** `basePath`: what a proxy puts before the paths of the server that shows it. */
-export function document(basePath = "") {
+/** Schemas of requests, and those within them. */
+const sent = new Set(Object.values(operations).flatMap(({ request }) => schemasIn(request)));
+
+function schemasIn(schema: TSchema): readonly TSchema[] {
+  const properties: Readonly<Record<string, TSchema>> = schema["properties"] ?? {};
+  const items: readonly TSchema[] = schema["items"] === undefined ? [] : [schema["items"]];
+  return [schema, ...[...items, ...Object.values(properties)].flatMap(schemasIn)];
+}
+
+/** Later versions may add fields to a reply; a generated client must not refuse them. */
+function open(keywords: JsonObject): JsonObject {
+  const entries = Object.entries(keywords)
+    .filter(([keyword, value]) => keyword !== "additionalProperties" || value !== false)
+    .map(([keyword, value]) => [keyword, isObject(value) ? open(value) : value]);
+  return Object.fromEntries(entries);
+}
+
+function isObject(value: Json): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What the document says of the server that serves it; by default of one on its own machine. */
+interface Served {
+  /** What a proxy puts before the paths. */
+  readonly basePath?: string;
+  /** Whether it has API keys, so that the operations require one. */
+  readonly hasKeys?: boolean;
+}
+
+export function document({ basePath = "", hasKeys = false }: Served = {}) {
   return {
     openapi: "3.1.0",
     info: {
@@ -53,21 +83,31 @@ export function document(basePath = "") {
       },
     ],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
-    paths: { ...operationPaths(), ...pagePaths() },
+    paths: { ...operationPaths(), ...pagePaths(hasKeys) },
+    ...(hasKeys && { security: [{ [keyScheme]: [] }] }),
     components: {
+      ...(hasKeys && {
+        securitySchemes: {
+          [keyScheme]: {
+            type: "http",
+            scheme: "bearer",
+            description: "An API key from the server's operator.",
+          },
+        },
+      }),
       schemas: Object.fromEntries(
-        Object.entries(entities).map(([name, schema]) => [
-          name,
-          { title: name, ...publishedKeywords(schema) },
-        ]),
+        Object.entries(entities).map(([name, schema]) => {
+          const keywords = { title: name, ...publishedKeywords(schema) };
+          return [name, sent.has(schema) ? keywords : open(keywords)];
+        }),
       ),
     },
   };
 }
 
-/** The document as it stands in the file. */
-export function documentText(basePath = ""): string {
-  return `${JSON.stringify(document(basePath), null, 2)}\n`;
+/** The document as it stands in the file, where that is of a server without keys. */
+export function documentText(served: Served = {}): string {
+  return `${JSON.stringify(document(served), null, 2)}\n`;
 }
 
 function operationPaths() {
@@ -92,7 +132,7 @@ function operationPaths() {
               },
             },
           },
-          responses: responses(operation.replies, {
+          responses: responses(guarded(operation.replies), {
             success: operation.response,
             successType: "application/json",
             successHeaders: operation.keyed ? { "Idempotency-Replayed": replayed } : {},
@@ -110,7 +150,7 @@ const anyBody = {
   content: { "application/json": { schema: { type: "object" }, example: {} } },
 } as const;
 
-function pagePaths() {
+function pagePaths(hasKeys: boolean) {
   return Object.fromEntries(
     Object.entries(pages).map(([operationId, page]) => [
       page.path,
@@ -121,8 +161,9 @@ function pagePaths() {
           summary: page.summary,
           description: page.description,
           ...("needs" in page && roleOf(page.needs)),
+          ...(hasKeys && !("needs" in page) && { security: [] }),
           ...(page.method === "POST" ? { requestBody: anyBody } : {}),
-          responses: responses(page.replies, {
+          responses: responses("needs" in page ? guarded(page.replies) : page.replies, {
             success: page.response,
             successType: page.contentType,
             successHeaders: {},
@@ -136,6 +177,18 @@ function pagePaths() {
 /** What it takes of an API key, for tools that know the extension. */
 function roleOf({ role, reach = "named" }: Needs) {
   return { "x-role": role, "x-role-queues": reach };
+}
+
+/** Replies of an operation that takes a key, where the server has any. */
+function guarded(replies: { readonly [Code in ReplyCode]?: OperationReply }) {
+  const { text, meaning, reaction } = replyCodes[401];
+  const example = {
+    code: 401,
+    code_text: text,
+    message: "API key is required; expected 'Authorization: Bearer KEY', got none",
+    reason: "unauthorized",
+  };
+  return { ...replies, 401: { meaning, reaction, example } };
 }
 
 function responses(
@@ -192,7 +245,7 @@ const keyParameter = {
 
 const replayed = {
   description: "This is the reply of an earlier call with the same idempotency key.",
-  schema: { type: "string", enum: ["true"] },
+  schema: { type: "string", examples: ["true"] },
 } as const;
 
 const retryAfter = {
@@ -295,13 +348,13 @@ ${keyedNames()} take a header \`Idempotency-Key\` of 1 to 255 visible ASCII char
 
 ## Replies
 
-An operation with nothing else to return answers \`{"code", "code_text", "message"}\`. Every refusal has that form too, with \`reason\`, a stable word that says why, and \`details\` where something can be said per item id. A word never gets another meaning; new ones may come. Every field of a reply is always present: an empty list is \`[]\`, an absent text \`""\`, an instant that is not set \`null\`.
+An operation with nothing else to return answers \`{"code", "code_text", "message"}\`. Every refusal has that form too, with \`reason\`, a stable word that says why, and \`details\` where something can be said per item id. A word never gets another meaning. Later versions may add words, and fields to replies: ignore what you do not know. Every field of a reply is always present: an empty list is \`[]\`, an absent text \`""\`, an instant that is not set \`null\`.
 
 | Code | \`code_text\` | It means | What to do |
 |---|---|---|---|
 ${codes.join("\n")}
 
-The code is the HTTP status and \`code\` in the body. HTTP has no words for 453 and 454, so do not rely on the status text: \`code_text\` in the body is always right. 401, 404 and 405 are not listed with the operations, because no operation answers them.
+The code is the HTTP status and \`code\` in the body. HTTP has no words for 453 and 454, so do not rely on the status text: \`code_text\` in the body is always right. 404 and 405 are not listed with the operations, because no operation answers them.
 
 ## Durations
 

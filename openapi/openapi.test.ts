@@ -42,6 +42,16 @@ test("document: it declares no security schemes and no operation requires any", 
   }
 });
 
+test("document: of a server with keys, it requires one of every operation but the probes", () => {
+  const { security, components, paths: kept } = document({ hasKeys: true });
+  expect(security).toEqual([{ apiKey: [] }]);
+  expect(components.securitySchemes).toMatchObject({ apiKey: { type: "http", scheme: "bearer" } });
+  const open = Object.entries(kept)
+    .filter(([, methods]) => Object.values(methods).some((each) => "security" in each))
+    .map(([path]) => path);
+  expect(open).toEqual(["/health", "/livez", "/readyz"]);
+});
+
 test("document: the servers are a local one on port 9090 and an example with a host to fill in", () => {
   expect(document().servers.map(({ url }) => url)).toEqual([
     "http://localhost:9090",
@@ -93,7 +103,17 @@ test("document: where a key of a request may be absent it may be null, but in an
   ]);
   expect(typesOf("QueueUpdateRequest")).toEqual(stamps);
   expect(typesOf("Reply")).toEqual([]);
-  expect(JSON.stringify(schemas)).not.toContain('"x-');
+  expect(JSON.stringify(schemas).replaceAll('"x-extensible-enum"', "")).not.toContain('"x-');
+});
+
+test("document: a reply may have fields that are not in it, a request none", () => {
+  const { schemas } = JSON.parse(documentOnDisk).components;
+  expect(JSON.stringify(schemas["Reply"])).not.toContain('"additionalProperties":false');
+  expect(JSON.stringify(schemas["FoundItem"])).not.toContain('"additionalProperties":false');
+  for (const { request } of Object.values(operations)) {
+    const name = Object.entries(entities).find(([, schema]) => schema === request)?.[0];
+    expect(schemas[name ?? ""]).toMatchObject({ additionalProperties: false });
+  }
 });
 
 test("operations: paths and order are those of the specification, and more", () => {
@@ -424,13 +444,20 @@ test.each(pageRows)("pages: the example of %s is what its schema describes", (_,
 test("pages: each says whether it needs an API key, and health what its status may be", () => {
   for (const [, { description }] of pageRows) expect(description).toContain("API key");
   const { Health } = JSON.parse(documentOnDisk).components.schemas;
-  expect(Health.properties.status.enum).toEqual(["ok", "degraded", "store_full", "commits_lost"]);
+  expect(Health.properties.status["x-extensible-enum"]).toEqual([
+    "ok",
+    "degraded",
+    "store_full",
+    "commits_lost",
+  ]);
 });
 
 test.each([...rows, ...pageRows])("document: %s has every code of its row", (_, row) => {
   const [documented] = Object.values(paths[row.path] ?? {});
   expect(documented?.summary).toBe(row.summary);
-  expect(Object.keys(documented?.responses ?? {})).toEqual(Object.keys(row.replies));
+  const needsKey = !["/health", "/livez", "/readyz"].includes(row.path);
+  const codes = [...Object.keys(row.replies), ...(needsKey ? ["401"] : [])];
+  expect(Object.keys(documented?.responses ?? {})).toEqual(codes.sort());
   for (const { content, description } of Object.values(documented?.responses ?? {})) {
     expect(description).not.toBe("");
     for (const media of Object.values(content)) expect(media).toHaveProperty("example");

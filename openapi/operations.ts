@@ -44,7 +44,7 @@ export interface Operation<Request extends TSchema = TSchema, Response extends T
   /** The default of a limit that an operator can set. */
   readonly bodyBytesMax: number;
   readonly example: Static<Request>;
-  /** What comes back, by code; 401, 404 and 405 are never an operation's own. */
+  /** What comes back, by code; 401, 404 and 405 are never an operation's own, and 401 is added to each. */
   readonly replies: { readonly 200: OperationReply & { readonly example: Static<Response> } } & {
     readonly [Code in ReplyCode]?: OperationReply;
   };

@@ -23,6 +23,12 @@ export const defaultKeyword = "x-default";
 export const publishedKeyword = "x-published";
 
 /**
+ * The words of a reply's field, to which later versions may add. `enum` would make generated clients
+ * refuse such a reply; this extension is for people and for tools that know it.
+ */
+const openWordsKeyword = "x-extensible-enum";
+
+/**
  * Of an object whose keys are absent or have a value. In any other one, a key that may be absent
  * may also be `null`, which says the same.
  */
@@ -126,7 +132,7 @@ export const Reply = Type.Object(
     }),
     reason: Type.Optional(
       Type.String({
-        enum: Object.keys(reasons),
+        [openWordsKeyword]: Object.keys(reasons),
         description:
           "Why it was refused, in one stable word; new ones may come. Present with every code except 200.",
         examples: ["no_such_queue"],
@@ -188,7 +194,7 @@ const carried = {
       description:
         "Why an item is in a dead queue: its attempts were used up (`failed`), it waited too long (`expired`), or it was given up (`rejected`).",
       examples: ["failed"],
-      [publishedKeyword]: { enum: ["failed", "expired", "rejected"] },
+      [openWordsKeyword]: ["failed", "expired", "rejected"],
     }),
   ),
   origin_queue: Type.Optional(
@@ -982,8 +988,6 @@ export const QueueInfoRequest = Type.Object(
     ...closed,
     minProperties: 1,
     maxProperties: 1,
-    // For readers of the document; a validator has checked as much by the counts.
-    anyOf: [{ required: ["name"] }, { required: ["queue_name"] }],
     description: "Which queue to describe.",
   },
 );
@@ -1949,7 +1953,7 @@ const keyName = Type.String({
 });
 
 const keyRoles = (description: string) =>
-  Type.Array(Type.String({ enum: [...roleNames] }), {
+  Type.Array(Type.String({ [openWordsKeyword]: [...roleNames] }), {
     description,
     examples: [["produce", "consume"]],
   });
@@ -3031,7 +3035,7 @@ export const Health = Type.Object(
       description:
         "`ok`; `degraded` while some shards are down and their partitions cannot be reached; else `store_full` while the disk has no room, and calls that only add items are refused; else `commits_lost` once a database has lost commits that this server acknowledged, until `losses.confirm` or a restart.",
       examples: ["ok"],
-      [publishedKeyword]: { enum: ["ok", "degraded", "store_full", "commits_lost"] },
+      [openWordsKeyword]: ["ok", "degraded", "store_full", "commits_lost"],
     }),
     version: Type.String({ description: "Version of the server.", examples: ["0.1.0"] }),
     store: Type.String({

@@ -36,15 +36,16 @@ const scriptHeaders = {
 type Answer = () => Response | Promise<Response>;
 
 /**
- * Paths and what each answers. `basePath`: what a proxy puts before them. `script`: file of the page's
- * script; `null` = there is none.
+ * Paths and what each answers. `basePath`: what a proxy puts before them. `hasKeys`: whether the document
+ * declares that a key is required. `script`: file of the page's script; `null` = there is none.
  */
 export function apiPageRoutes(
-  basePath = "",
+  served: { readonly basePath: string; readonly hasKeys: boolean },
   script = installedScript(),
 ): readonly (readonly [string, Answer])[] {
+  const { basePath } = served;
   const html = (text: string) => htmlResponse(text, { "content-security-policy": policy });
-  const described = [paths.document, () => jsonResponse(documentText(basePath))] as const;
+  const described = [paths.document, () => jsonResponse(documentText(served))] as const;
   if (script === null) return [[paths.page, () => html(plainPage(basePath))], described];
   return [
     [paths.page, async () => html(await scalarPage(basePath))],

@@ -110,7 +110,8 @@ export function createFront(serving: Serving, options: FrontOptions) {
   get(livez.path, liveResponse);
   get(metrics.path, keyed(metricsAnswer(serving, gauges), metrics.path));
   post(backup.path, keyed(backupAnswer(serving, silence), backup.path));
-  for (const [path, answer] of apiPageRoutes(basePath)) get(path, admission.around(answer));
+  for (const [path, answer] of apiPageRoutes({ basePath, hasKeys: door !== undefined }))
+    get(path, admission.around(answer));
   const elsewhere = elsewhereAnswer({ site, letIn, basePath });
   app.all("/*", admission.around(elsewhere), { parse: "none" });
   return { app, gauges };

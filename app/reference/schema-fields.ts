@@ -13,6 +13,7 @@ export interface Schema {
   readonly anyOf?: readonly Schema[];
   readonly default?: unknown;
   readonly enum?: readonly unknown[];
+  readonly "x-extensible-enum"?: readonly unknown[];
   readonly contentEncoding?: string;
   readonly pattern?: string;
   readonly minimum?: number;
@@ -91,9 +92,13 @@ export function formText(name: FormName): string {
 /** A longer list is in the description, or has a page of its own. */
 const wordsMax = 16;
 
+function wordsOf(schema: Schema): readonly unknown[] | undefined {
+  return schema.enum ?? schema["x-extensible-enum"];
+}
+
 /** What holds for a field beside its type. */
 export function rulesOf(schema: Schema): readonly string[] {
-  const words = schema.enum ?? (schema.items && resolved(schema.items).enum) ?? [];
+  const words = wordsOf(schema) ?? (schema.items && wordsOf(resolved(schema.items))) ?? [];
   const { minimum, maximum, minItems, maxItems, minLength, maxLength } = schema;
   return [
     schema.contentEncoding ?? "",

@@ -7,7 +7,8 @@ export function addOpenapi(program: Command): void {
   program
     .command("openapi")
     .description("print the API as an OpenAPI 3.1 document")
-    .action(() => {
-      process.stdout.write(documentText());
+    .option("--keys", "of a server that has API keys, with the header that they need")
+    .action(({ keys = false }: { keys?: boolean }) => {
+      process.stdout.write(documentText({ hasKeys: keys }));
     });
 }
