@@ -4,6 +4,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseDocument } from "yaml";
 import { configReference } from "../server/config.ts";
 
 const root = join(import.meta.dir, "..");
@@ -59,4 +60,13 @@ test.each(texts)("%s: no phrase of it is a calque", (_, text) => {
     return phrase === undefined ? [] : [`"${phrase}": write ${better}`];
   });
   expect(found).toEqual([]);
+});
+
+test.each(pages)("%s: no JSON that it shows names a key twice", (page) => {
+  const text = readFileSync(join(root, page), "utf8");
+  const shown = [...text.matchAll(/^```json[^\n]*\n([\s\S]*?)^```$/gm)];
+  const repeated = shown.flatMap(([, json = ""]) =>
+    parseDocument(json).errors.filter(({ code }) => code === "DUPLICATE_KEY"),
+  );
+  expect(repeated.map(({ message }) => message)).toEqual([]);
 });

@@ -1,6 +1,6 @@
 // Each page as Markdown, from its HTML, so that what components add is in it too.
 
-import type { Element, Parents } from "hast";
+import type { Element, ElementContent, Parents } from "hast";
 import { defaultHandlers, type State, toMdast } from "hast-util-to-mdast";
 import { toString as textOf } from "hast-util-to-string";
 import type { Nodes, Root, RootContent } from "mdast";
@@ -108,16 +108,20 @@ function panel(state: State, node: Element): never {
   return [...said, ...state.toFlow(state.all(node))] as never;
 }
 
-/** A block of code as one; any other figure as what its caption says. */
+/** A block of code with its title; any other figure as its texts and tables, without the drawing. */
 function figure(state: State, node: Element): never {
   const pre = find(node, ({ tagName }) => tagName === "pre");
   if (!hasClass(node, "code") || pre === null) {
-    const caption = find(node, ({ tagName }) => tagName === "figcaption");
-    return (caption === null ? state.all(node) : state.toFlow(state.all(caption))) as never;
+    const isText = (child: ElementContent) =>
+      child.type === "element" && ["figcaption", "p", "details"].includes(child.tagName);
+    const texts = node.children.filter(isText);
+    return state.toFlow(state.all({ ...node, children: texts })) as never;
   }
+  const title = find(node, (each) => hasClass(each, "code-title"));
   return {
     type: "code",
     lang: String(node.properties["dataLang"] ?? "") || null,
+    meta: title === null ? null : `title=${JSON.stringify(textOf(title))}`,
     value: textOf(pre).replace(/\n$/, ""),
   } as never;
 }

@@ -58,12 +58,24 @@ test("sections: items of a list stand apart, terms are places of their own", () 
 
 test("sections: charts and facts about a post are in a page's Markdown, but not in the search", () => {
   const html =
-    '<p class="post-facts">5 min read</p><p>Prose.</p><figure class="chart"><figcaption>Produce</figcaption></figure>';
+    '<p class="post-facts">5 min read</p><p>Prose.</p><figure class="chart"><figcaption>Produce</figcaption><div>24,700</div><p>Medians.</p><details><summary>Figures</summary><table><tr><th>at</th><th>median</th></tr><tr><td>1</td><td>24,700</td></tr></table></details></figure>';
   const { children } = fromHtml(`<main>${html}</main>`, { fragment: true });
   const { markdown, tree } = textOfPage(children[0] as Element);
-  expect(markdown).toBe("5 min read\n\nProse.\n\nProduce\n");
+  const table = "| at | median |\n| - | - |\n| 1 | 24,700 |";
+  expect(markdown).toBe(
+    `5 min read\n\nProse.\n\nProduce\n\nMedians.\n\nFigures\n\n${table}\n`,
+  );
   const [section] = sectionsOf({ path: "/blog/a", title: "A", description: "", tree });
   expect(section?.text).toBe("Prose.");
+});
+
+test("Markdown: a block of code keeps its title", () => {
+  const html =
+    '<figure class="code" data-lang="bash"><figcaption><span class="code-title">With Node</span></figcaption><pre><code>npx</code></pre></figure>';
+  const { children } = fromHtml(`<main>${html}</main>`, { fragment: true });
+  expect(textOfPage(children[0] as Element).markdown).toBe(
+    '```bash title="With Node"\nnpx\n```\n',
+  );
 });
 
 test("sections: a term that links to the page that explains gives way to it", () => {
