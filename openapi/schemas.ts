@@ -1250,7 +1250,8 @@ export const Inspect = Type.Object(
       examples: [2],
     }),
     dead_letter: Type.Integer({
-      description: "Items that its dead queue holds; 0 without a dead queue.",
+      description:
+        "Items that its dead queue holds; 0 without a dead queue, and for an API key that may not read the dead queue.",
       examples: [7],
     }),
   },
@@ -2774,7 +2775,8 @@ export const TaskInfo = Type.Object(
     }),
     queue_name: Type.String({ description: "Whose items are changed.", examples: ["orders-dead"] }),
     to: Type.String({
-      description: 'For a redrive: where all go; `""` = each to the queue that it came from.',
+      description:
+        'For a redrive: where all go; `""` = each to the queue that it came from, or to one that the API key may not read.',
       examples: [""],
     }),
     holder: Type.String({
