@@ -2964,6 +2964,7 @@ export const ImportItem = Type.Object(
     attempts: Type.Optional(
       Type.Integer({
         minimum: 0,
+        maximum: bounds.carriedCountMax,
         description: "Leases granted so far.",
         examples: [1],
         [defaultKeyword]: 0,

@@ -584,6 +584,14 @@ describe("validation", () => {
         "items[1].utf8 is invalid; expected well-formed Unicode, got half of a surrogate pair",
       ),
     );
+    const named =
+      '{"queue_name":"orders","request_timeout":"1m","items":[{"headers":{"\\ud800":""}}]}';
+    expect((await server.post("produce", named)).body).toEqual(
+      refused(
+        400,
+        "items[0].headers is invalid; expected well-formed Unicode, got half of a surrogate pair",
+      ),
+    );
   });
 
   test("bytes that are not UTF-8 are refused, and the replacement character is not", async () => {
