@@ -256,7 +256,7 @@ export const ProduceItem = Type.Object(
       Type.String({
         contentEncoding: "base64",
         description:
-          "The payload in base64, for any bytes at all. If `utf8` is given too, `bytes` wins and `utf8` is dropped.",
+          "The payload in base64, for any bytes at all: either alphabet, with or without padding, blanks and line breaks. If `utf8` is given too, `bytes` wins and `utf8` is dropped.",
         examples: ["eyJvcmRlciI6NDJ9"],
       }),
     ),
@@ -2983,7 +2983,8 @@ export const ImportItem = Type.Object(
     payload: Type.Optional(
       Type.String({
         contentEncoding: "base64",
-        description: "The payload in base64.",
+        description:
+          "The payload in base64: either alphabet, with or without padding, blanks and line breaks.",
         examples: ["eyJvcmRlciI6NDJ9"],
         [defaultKeyword]: "",
       }),
