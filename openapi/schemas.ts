@@ -417,7 +417,7 @@ export const RetryItem = Type.Object(
     retry_at: Type.Optional(
       orNull({
         description:
-          'Date-time before which the item is not offered again. Absent, `null`, `""` or past: it joins the tail of its partition at once.',
+          'Date-time before which the item is not offered again. Absent, `null`, `""` or past: it joins the tail of its partition at once. A retry does not move the `expire_deadline`: at or beyond it, the item expires without another attempt.',
         examples: ["2026-03-01T12:15:00.000Z"],
         ...formed(forms.dateTimeOrNone),
       }),
