@@ -843,7 +843,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
     tag: "Operations",
     summary: "Count the items of a queue",
     description:
-      "Returns how many items of a queue are ready, how many wait for a retry, how many are scheduled, and how many its dead queue holds.",
+      "Returns how many items of a queue are ready, how many are leased, how many wait for a retry, how many are scheduled, and how many its dead queue holds.",
     request: schemas.InspectRequest,
     response: schemas.Inspect,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -857,6 +857,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
           queue_name: "orders",
           partitions: 4,
           queued: 485,
+          leased: 12,
           retried: 1,
           scheduled: 2,
           dead_letter: 0,

@@ -1244,6 +1244,7 @@ export const Inspect = Type.Object(
       examples: [4],
     }),
     queued: Type.Integer({ description: "Items ready to be leased.", examples: [485] }),
+    leased: Type.Integer({ description: "Items that consumers hold.", examples: [12] }),
     retried: Type.Integer({ description: "Items waiting for their `retry_at`.", examples: [1] }),
     scheduled: Type.Integer({
       description: "Items waiting for their `enqueue_at`.",

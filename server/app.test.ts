@@ -272,7 +272,14 @@ describe("operations", () => {
       total: 2,
       average_leased_age: "0s",
     });
-    const counted = { partitions: 1, queued: 2, retried: 0, scheduled: 0, dead_letter: 0 };
+    const counted = {
+      partitions: 1,
+      queued: 2,
+      leased: 0,
+      retried: 0,
+      scheduled: 0,
+      dead_letter: 0,
+    };
     expect(await server.ok("inspect", orders)).toEqual({ ...orders, ...counted });
     const what = { queue: true, retry: false, scheduled: false, destructive: false };
     expect(await server.ok("clear", { ...orders, ...what })).toEqual(done);
