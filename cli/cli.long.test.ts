@@ -32,11 +32,15 @@ interface Run {
   readonly error: string;
 }
 
-function spawn(words: readonly string[], input: string, env: Record<string, string> = {}) {
+function spawn(
+  words: readonly string[],
+  input: string | Uint8Array,
+  env: Record<string, string> = {},
+) {
   return Bun.spawn([process.execPath, main, ...words], {
     cwd: folder,
     env: { ...process.env, HOLDFAST_URL: server.url, ...env },
-    stdin: new TextEncoder().encode(input),
+    stdin: typeof input === "string" ? new TextEncoder().encode(input) : input,
     stdout: "pipe",
     stderr: "pipe",
   });
@@ -44,7 +48,7 @@ function spawn(words: readonly string[], input: string, env: Record<string, stri
 
 async function run(
   words: readonly string[],
-  input = "",
+  input: string | Uint8Array = "",
   env: Record<string, string> = {},
 ): Promise<Run> {
   const child = spawn(words, input, env);
@@ -202,8 +206,8 @@ test("produce --header: goes along with every item that names none itself, and i
 
 test("produce --text: lines and arguments are payloads as they stand", async () => {
   const queue = await queueOf("texts");
-  const lines = '  two anchors\n\n{"json": 1}\r\n"quoted"\n';
-  expect(await json("produce texts --text --kind k", lines)).toMatchObject({ produced: 3 });
+  const lines = '  two anchors\n\n{"json": 1}\r\n\r\n \t \n\ufeff\r\n"quoted"\n';
+  expect(await json("produce texts --text --kind k", lines)).toMatchObject({ produced: 5 });
   expect(await json("produce texts --text argument")).toMatchObject({ produced: 1 });
   // No text in any encoding that is known here.
   const command = [process.execPath, main, "produce", "texts", "--text"];
@@ -214,11 +218,54 @@ test("produce --text: lines and arguments are payloads as they stand", async () 
   expect(lease?.items.map((item) => [item.kind, item.text()])).toEqual([
     ["k", "  two anchors"],
     ["k", '{"json": 1}'],
+    ["k", " \t "],
+    ["k", "\ufeff"],
     ["k", '"quoted"'],
     ["", "argument"],
     ["", "\ufffd\ufffd"],
   ]);
   expect(lease?.items.at(-1)?.payload).toEqual(new Uint8Array([255, 254]));
+});
+
+test("input that is not UTF-8 is refused with its line, instead of altered", async () => {
+  const queue = await queueOf("encoded", { unique_for: "10m" });
+  const latin1 = (text: string) => new Uint8Array(Buffer.from(text, "latin1"));
+  const line = (key: string) => `{"utf8": "a", "unique_key": "${key}"}\n`;
+  const lines = latin1(
+    `\xef\xbb\xbf${line("caf\xc3\xa9")}\n \t\n${line("cafe")}${line("caf\xe9")}${line("caf\xe8")}`,
+  );
+  expect(await run(["produce", "encoded", "--batch", "1"], lines)).toMatchObject({
+    code: exitCodes.usage.code,
+    out: "produced 1 item into encoded\n",
+    error: expect.stringContaining("error: line 5 is not valid UTF-8; expected a JSON text"),
+  });
+  const item = latin1(`{"id": "1n9rPb4rwKwuC00010000000000", "kind": "caf\xe9"}\n`);
+  for (const [command, input] of [
+    ["import encoded", item],
+    ["complete encoded", latin1('{"queue_name": "caf\xe9"}')],
+    ["transact", latin1('{\n"complete": ["caf\xe9"]}')],
+  ] as const) {
+    const { code, error } = await run(command.split(" "), input);
+    expect([command, code]).toEqual([command, exitCodes.usage.code]);
+    const number = command === "transact" ? 2 : 1;
+    expect(error).toContain(`error: line ${number} is not valid UTF-8; expected `);
+  }
+  expect(await queue.inspect()).toMatchObject({ queued: 1 });
+});
+
+test.skipIf(process.platform !== "linux")("an argument that is not UTF-8 is refused", async () => {
+  const queue = await queueOf("arguments");
+  const shell = `exec "$0" "$1" produce arguments "\ufffd" "$(printf 'caf\\351')"`;
+  const child = Bun.spawn(["sh", "-c", shell, process.execPath, main], {
+    env: { ...process.env, HOLDFAST_URL: server.url },
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const error = await new Response(child.stderr).text();
+  expect(await child.exited).toBe(exitCodes.usage.code);
+  expect(error).toContain("error: argument 4 is not valid UTF-8; got 'caf\ufffd'");
+  expect(await holdfast("produce arguments \ufffd")).toMatchObject({ code: 0 });
+  expect(await queue.inspect()).toMatchObject({ queued: 1 });
 });
 
 test("produce: --at schedules, by a date-time or by a duration from now", async () => {

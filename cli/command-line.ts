@@ -10,7 +10,7 @@ export function orServe(
   return first === undefined || isFlag(first) ? ["serve", ...words] : words;
 }
 
-/** The exit code is set; the process ends once nothing is left to do. */
+/** Without a word it prints the help. The exit code is set; the process ends once nothing is left to do. */
 export async function runCommandLine(words: readonly string[]): Promise<void> {
   const [first, ...flags] = words;
   if (first === "serve") {
@@ -18,6 +18,6 @@ export async function runCommandLine(words: readonly string[]): Promise<void> {
     process.exitCode = await serve(flags);
   } else {
     const { run } = await import("./run.ts");
-    process.exitCode = await run(words);
+    process.exitCode = await run(words.length === 0 ? ["--help"] : words);
   }
 }

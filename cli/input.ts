@@ -4,8 +4,6 @@ import { fstatSync } from "node:fs";
 import { UsageError } from "./exit-codes.ts";
 
 export interface Line {
-  /** Without the spaces around it. */
-  readonly text: string;
   /** As it stands, without its break. */
   readonly bytes: Uint8Array;
   /** From 1. */
@@ -16,15 +14,14 @@ export interface Line {
 
 /** Empty lines are passed over. */
 export async function* linesOf(input: ReadableStream<Uint8Array>): AsyncGenerator<Line> {
-  const decoder = new TextDecoder();
   let rest = new Uint8Array(0);
   let number = 0;
   let end = 0;
   const line = (bytes: Uint8Array, breakBytes: number): Line | null => {
     number += 1;
     end += bytes.length + breakBytes;
-    const text = decoder.decode(bytes).trim();
-    return text === "" ? null : { text, bytes: withoutReturn(bytes), number, end };
+    const own = withoutReturn(bytes);
+    return own.length === 0 ? null : { bytes: own, number, end };
   };
   for await (const chunk of input) {
     let from = 0;
@@ -45,7 +42,44 @@ function withoutReturn(bytes: Uint8Array): Uint8Array {
   return bytes.at(-1) === 13 ? bytes.subarray(0, -1) : bytes;
 }
 
-export function parsedLine({ text, number }: Line, expected: string): unknown {
+export interface TextLine extends Line {
+  /** Without the spaces around it. */
+  readonly text: string;
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Lines of JSON; blank ones are passed over. A line that is not UTF-8 is refused. */
+export async function* textLinesOf(
+  input: ReadableStream<Uint8Array>,
+  expected: string,
+): AsyncGenerator<TextLine> {
+  for await (const line of linesOf(input)) {
+    const found = textLine(line, expected);
+    if (found.text !== "") yield found;
+  }
+}
+
+/** Bytes that are not UTF-8 would be stored as other characters. */
+export function textLine(line: Line, expected: string): TextLine {
+  try {
+    return { ...line, text: utf8.decode(line.bytes).trim() };
+  } catch {
+    throw new UsageError(`line ${line.number} is not valid UTF-8; expected ${expected}`);
+  }
+}
+
+/** Input that is one JSON text over several lines. */
+export async function wholeText(
+  input: ReadableStream<Uint8Array>,
+  expected: string,
+): Promise<string> {
+  const lines: string[] = [];
+  for await (const { text } of textLinesOf(input, expected)) lines.push(text);
+  return lines.join("\n");
+}
+
+export function parsedLine({ text, number }: TextLine, expected: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

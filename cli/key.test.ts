@@ -22,9 +22,16 @@ function holdfast(...words: string[]) {
 
 test("key: shows a key and the line that lets it in, and writes nothing", () => {
   const { code, out, error } = holdfast("key", "billing", "of", "Anna");
-  expect({ code, error }).toEqual({ code: 0, error: "" });
-  expect(out).toMatch(
-    /^The key, [^\n]+\n\nholdfast_[\w-]{43}\n\nThe line for [^\n]+\n\n[0-9a-f]{64} {2}billing of Anna\n$/,
+  expect(code).toBe(0);
+  // Standard output is the key alone, for a file or another program.
+  expect(out).toMatch(/^holdfast_[\w-]{43}\n$/);
+  expect(error).toMatch(
+    /^The key is for the client, [^\n]+\nThe line for [^\n]+\n\n[0-9a-f]{64} {2}billing of Anna\n$/,
+  );
+  const added = holdfast("key", "anna", "--api-keys-file", "alone");
+  expect(added.out).toMatch(/^holdfast_[\w-]{43}\n$/);
+  expect(added.error).toBe(
+    "The key is for the client, and is shown this once. Its line is in alone.\n",
   );
   const { file, ...made } = JSON.parse(holdfast("key", "--json", "billing").out);
   expect(file).toBeNull();

@@ -3,7 +3,7 @@
 
 import { type Command, Option } from "commander";
 import { UsageError } from "./exit-codes.ts";
-import { linesOf, parsedLine, pipedInput } from "./input.ts";
+import { parsedLine, pipedInput, textLinesOf } from "./input.ts";
 import { wholeNumber } from "./values.ts";
 
 interface Leased {
@@ -73,7 +73,7 @@ async function leasedOf(
   const input = pipedInput();
   const leased: Leased[] = [];
   if (input !== null) {
-    for await (const line of linesOf(input)) {
+    for await (const line of textLinesOf(input, expected)) {
       leased.push(leaseOf(parsedLine(line, expected), { queue, line: line.number }));
     }
   }

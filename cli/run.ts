@@ -1,6 +1,8 @@
 // Every command but `serve`: found, run, and ended with one of the codes of `exit-codes.ts`.
 // What goes wrong is said in a line or two, never as a stack.
 
+import { isUtf8 } from "node:buffer";
+import { existsSync, readFileSync } from "node:fs";
 import { type Command, CommanderError } from "commander";
 import { HoldfastError, RequestFailed } from "../client/errors.ts";
 import { exitCodeOf, exitCodes, fileFaultOf, UsageError } from "./exit-codes.ts";
@@ -20,6 +22,7 @@ export async function run(words: readonly string[]): Promise<number> {
     running = command;
   });
   try {
+    checkArguments(words);
     await program.parseAsync(words, { from: "user" });
     return exitCodes.ok.code;
   } catch (caught) {
@@ -34,6 +37,18 @@ export async function run(words: readonly string[]): Promise<number> {
     const error = fileFaultOf(caught) ?? caught;
     process.stderr.write(`${isJson ? toldAsJson(error) : told(error, running)}\n`);
     return exitCodeOf(error);
+  }
+}
+
+/** A runtime hands over what is not UTF-8 as other characters. Only Linux shows the bytes. */
+function checkArguments(words: readonly string[]): void {
+  const raw = "/proc/self/cmdline";
+  if (!words.some((word) => word.includes("\ufffd")) || !existsSync(raw)) return;
+  const given = Buffer.from(readFileSync(raw)).toString("latin1").split("\0").slice(0, -1);
+  for (const [index, bytes] of given.slice(-words.length).entries()) {
+    if (isUtf8(Buffer.from(bytes, "latin1"))) continue;
+    const got = words[index]?.slice(0, 60);
+    throw new UsageError(`argument ${index + 1} is not valid UTF-8; got '${got}'`);
   }
 }
 

@@ -132,6 +132,12 @@ test("an item goes from produce to complete, in each form of a payload", async (
   expect(items[0]?.text()).toBe("two anchors");
   expect(items[2]?.json()).toEqual({ order: 42 });
   expect(await lease?.complete()).toEqual({});
+  const marked = ["\ufeffa", "\ufeff\ufeff", '\ufeff{"order":42}'];
+  await queue.produce(marked);
+  const rest = await queue.lease({ batch: 10 });
+  expect(rest?.items.map((item) => item.text())).toEqual(marked);
+  expect(rest?.items[2]?.json()).toEqual({ order: 42 });
+  await rest?.complete();
   expect(await queue.inspect()).toMatchObject({ queued: 0 });
   expect((await client.health()).status).toBe("ok");
   expect(await client.metrics()).toContain("holdfast_waiting_leases 0\n");

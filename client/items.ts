@@ -100,7 +100,8 @@ export interface LeasedItem extends LeaseItem {
   json(): unknown;
 }
 
-const decoder = new TextDecoder();
+const asItIs = new TextDecoder("utf-8", { ignoreBOM: true });
+const withoutMark = new TextDecoder();
 
 /** The lease that an item came with. */
 export interface Origin {
@@ -140,6 +141,7 @@ class Forms {
     return this.#payload;
   }
 
-  readonly text = (): string => decoder.decode(this.payload);
-  readonly json = (): unknown => JSON.parse(this.text());
+  readonly text = (): string => asItIs.decode(this.payload);
+  // A byte order mark is no JSON, and JSON may have one all the same.
+  readonly json = (): unknown => JSON.parse(withoutMark.decode(this.payload));
 }

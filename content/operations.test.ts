@@ -127,6 +127,8 @@ const notRun: Readonly<Record<string, string>> = {
     "the same",
   "docker build -f deploy/Dockerfile -t holdfast:0.1.0 .": "the same, with a version",
   "docker run --rm holdfast:0.1.0 key billing": "the same",
+  'kubectl create secret generic holdfast-backup-key --from-literal=key="$(docker run --rm holdfast:0.1.0 key backup --role admin)"':
+    "the same; kubernetes.test.ts reads where the secret is used",
   "kubectl create secret generic holdfast-keys --from-file=api-keys":
     "needs a cluster; kubernetes.test.ts reads where the secret is mounted",
   "kubectl apply -f deploy/kubernetes/holdfast.yaml":
@@ -143,6 +145,8 @@ const notRun: Readonly<Record<string, string>> = {
     "the same; `holdfast backup` is run",
   "systemctl enable --now holdfast":
     "would install a service; deploy.test.ts has systemd-analyze verify the unit",
+  "mkdir -p /etc/holdfast": "a folder of the system",
+  "systemctl restart holdfast": "needs the service",
   "systemctl edit holdfast": "opens an editor; deploy.test.ts starts with what the drop-in sets",
   "holdfast confirm-loss":
     "needs a database that has lost something; failover.long.test.ts has one, cli.long.test.ts the command",

@@ -477,6 +477,7 @@ describe("systemd", () => {
     const named = pairsOf(unit.slice(0, unit.indexOf("[Unit]")));
     expect(Object.keys(named)).toEqual([
       "HOLDFAST_HOST",
+      "HOLDFAST_ALLOWED_HOSTS",
       "HOLDFAST_API_KEYS_FILE",
       "HOLDFAST_TLS_CERT",
       "HOLDFAST_TLS_KEY",

@@ -9,7 +9,7 @@ const words = process.argv.slice(2);
 if (words[0] === "healthcheck") {
   process.exitCode = await checkHealth(words.slice(1), process.env);
 } else {
-  await runCommandLine(orServe(words, isSetting));
+  await runCommandLine(words.length === 0 ? words : orServe(words, isSetting));
 }
 
 /** Flags alone are the server's, as behind `bun start`. */

@@ -24,11 +24,20 @@ function scratch() {
 }
 
 function run(...words: string[]): { code: number; out: string } {
-  const { exitCode, stdout } = Bun.spawnSync(
-    [process.execPath, join(import.meta.dir, "executable.ts"), ...words],
-    { env: { PATH: process.env["PATH"] ?? "" }, stdout: "pipe", stderr: "ignore" },
+  const { code, out } = runFile("executable.ts", words);
+  return { code, out };
+}
+
+/** Ends it where it serves instead of ending. */
+function runFile(file: string, words: readonly string[]) {
+  const { exitCode, stdout, stderr } = Bun.spawnSync(
+    [process.execPath, join(import.meta.dir, file), ...words],
+    {
+      env: { PATH: process.env["PATH"] ?? "", HOLDFAST_STORE: "memory", HOLDFAST_PORT: "0" },
+      ...{ stdout: "pipe", stderr: "pipe", timeout: 20_000 },
+    },
   );
-  return { code: exitCode, out: stdout.toString() };
+  return { code: exitCode, out: stdout.toString(), error: stderr.toString() };
 }
 
 test("healthcheck: a server with TLS and keys is asked over TLS, and without a key", async () => {
@@ -62,12 +71,20 @@ test("commands: flags alone are the server's, other words those of the command l
   expect(run("produze")).toEqual({ code: 2, out: "" });
 });
 
+test("commands: the word alone prints the help, and serves nothing", () => {
+  for (const file of ["executable.ts", "../cli/main.ts"]) {
+    const { code, out, error } = runFile(file, []);
+    expect({ file, code, error }).toEqual({ file, code: 0, error: "" });
+    expect(out).toStartWith("Usage: holdfast [options] [command]\n");
+    expect(out).toMatch(/^ {2}serve .* serve queues over HTTP/m);
+  }
+});
+
 test("key: the key that is printed is let in by the line that is printed", () => {
-  const { code, out } = run("key", "the", "billing");
+  const { code, out, error } = runFile("executable.ts", ["key", "the", "billing"]);
   expect(code).toBe(0);
-  const [key = "", line = ""] = out
-    .split("\n")
-    .filter((text) => /^(holdfast_|[0-9a-f]{64})/.test(text));
+  const key = out.trimEnd();
+  const line = error.split("\n").find((text) => /^[0-9a-f]{64}/.test(text)) ?? "";
   expect(line).toEndWith("  the billing");
   const keys = parseApiKeys(line);
   expect(keys.ok && findKey(key, keys.keys)?.name).toBe("the billing");

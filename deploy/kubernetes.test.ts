@@ -12,10 +12,17 @@ interface Probe {
   readonly httpGet: { readonly path: string; readonly port: string };
 }
 
+interface Variable {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: object;
+}
+
 interface Container {
   readonly image: string;
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
-  readonly env: readonly { readonly name: string; readonly value: string }[];
+  readonly env: readonly Variable[];
+  readonly resources: { readonly limits: { readonly memory: string } };
   readonly startupProbe: Probe;
   readonly readinessProbe: Probe;
   readonly livenessProbe: Probe;
@@ -25,10 +32,19 @@ interface Container {
 const read = (file: string) => readFileSync(join(import.meta.dir, file), "utf8");
 const text = read("kubernetes/holdfast.yaml");
 const documents = parseAllDocuments(text);
-const [service, set] = documents.map((document) => document.toJS());
+const [service, set, backup] = documents.map((document) => document.toJS());
 const pod = set.spec.template.spec;
 const container: Container = pod.containers[0];
 const dockerfile = read("Dockerfile");
+const namespace = "jobs";
+
+/** As Kubernetes fills them in, in a namespace. */
+function filled(env: readonly Variable[]): Record<string, string> {
+  const given = env.map(({ name, value = namespace }) => [
+    ...[name, value.replaceAll("$(POD_NAMESPACE)", namespace)],
+  ]);
+  return Object.fromEntries(given);
+}
 
 test("it is a service and one pod behind it, in YAML without a fault", () => {
   expect(documents.flatMap(({ errors }) => errors)).toEqual([]);
@@ -40,11 +56,13 @@ test("it is a service and one pod behind it, in YAML without a fault", () => {
 
 test("every setting is one that there is, and the server starts with them", () => {
   const known = configReference().map(({ env }) => env);
-  for (const { name } of container.env) expect(known).toContain(name);
+  const { POD_NAMESPACE, ...settings } = filled(container.env);
+  expect(POD_NAMESPACE).toBe(namespace);
+  for (const name of Object.keys(settings)) expect(known).toContain(name);
   const ofImage = [...dockerfile.matchAll(/(HOLDFAST_\w+)=(\S+)/g)].slice(-2);
   const env = Object.fromEntries([
     ...ofImage.map(([, name = "", value = ""]) => [name, value]),
-    ...container.env.map(({ name, value }) => [name, value]),
+    ...Object.entries(settings),
   ]);
   expect(env).toHaveProperty("HOLDFAST_HOST", "0.0.0.0");
   const config = readConfig({ argv: [], env, readFile: () => "", cpuCount: 2 });
@@ -52,8 +70,7 @@ test("every setting is one that there is, and the server starts with them", () =
 });
 
 test("its probes are answered, and so are clients by the names that they use", async () => {
-  const value = container.env.find(({ name }) => name === "HOLDFAST_ALLOWED_HOSTS")?.value ?? "";
-  const allowedHosts = value.split(",");
+  const allowedHosts = filled(container.env)["HOLDFAST_ALLOWED_HOSTS"]?.split(",") ?? [];
   await using app = await run({ config: { host: "0.0.0.0", allowedHosts } });
   const { startupProbe, readinessProbe, livenessProbe } = container;
   for (const { httpGet } of [startupProbe, readinessProbe, livenessProbe]) {
@@ -67,7 +84,10 @@ test("its probes are answered, and so are clients by the names that they use", a
     const headers = { host: `${host}:${service.spec.ports[0].port}` };
     expect((await app.through(app.send("/livez", { headers }))).status).toBe(200);
   }
-  expect(allowedHosts).toContain(service.metadata.name);
+  // Every form of a Service's name, in whatever namespace it is.
+  const { name } = service.metadata;
+  const forms = ["", `.${namespace}`, `.${namespace}.svc`, `.${namespace}.svc.cluster.local`];
+  expect(allowedHosts).toEqual(forms.map((form) => name + form));
 });
 
 test("user, port, version and folders are those of the image", () => {
@@ -80,12 +100,44 @@ test("user, port, version and folders are those of the image", () => {
     container.volumeMounts.map(({ name, mountPath }) => [name, mountPath]),
   );
   expect(dockerfile).toContain(`\nVOLUME ${folders["data"]}\n`);
-  const keys = container.env.find(({ name }) => name === "HOLDFAST_API_KEYS_FILE")?.value;
-  expect(keys).toBe(`${folders["keys"]}/api-keys`);
+  const { HOLDFAST_API_KEYS_FILE, HOLDFAST_BACKUPS } = filled(container.env);
+  expect(HOLDFAST_BACKUPS).toBe(String(folders["backups"]));
+  expect(HOLDFAST_API_KEYS_FILE).toBe(`${folders["keys"]}/api-keys`);
   expect(text).toContain("--from-file=api-keys\n");
 });
 
 test("a stop gets more time than the server takes for it", () => {
   const waits = configReference().find(({ key }) => key === "shutdownTimeoutMs")?.default;
   expect(pod.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(Number(waits));
+});
+
+test("backups have a volume of their own, and are made by a job with a key", () => {
+  const claims = set.spec.volumeClaimTemplates.map(
+    ({ metadata }: { metadata: { name: string } }) => metadata.name,
+  );
+  expect(claims).toEqual(["data", "backups"]);
+  const { schedule, concurrencyPolicy, jobTemplate } = backup.spec;
+  expect([backup.kind, concurrencyPolicy]).toEqual(["CronJob", "Forbid"]);
+  expect(schedule).toMatch(/^\d+ \d+ \* \* \*$/);
+  const [job] = jobTemplate.spec.template.spec.containers;
+  expect(job).toMatchObject({ image: container.image, args: ["backup"] });
+  const [url, key] = job.env;
+  const address = `http://${service.metadata.name}:${service.spec.ports[0].port}`;
+  expect(url).toEqual({ name: "HOLDFAST_URL", value: address });
+  const { secretKeyRef } = key.valueFrom;
+  expect([key.name, secretKeyRef]).toEqual([
+    "HOLDFAST_API_KEY",
+    { name: "holdfast-backup-key", key: "key" },
+  ]);
+  expect(text).toContain(
+    'secret generic holdfast-backup-key --from-literal=key="$(docker run --rm holdfast:0.1.0 key backup --role admin)"\n',
+  );
+});
+
+test("its memory has room for the requests that it takes on, and for the rest", () => {
+  const rows = configReference();
+  const bodies = Number(rows.find(({ key }) => key === "bodiesMax")?.default);
+  const gibibytes = Number(/^(\d+)Gi$/.exec(container.resources.limits.memory)?.[1]);
+  // Each body is held up to three times over.
+  expect(gibibytes * 2 ** 30).toBeGreaterThan(3 * bodies + 2 ** 29);
 });

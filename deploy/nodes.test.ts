@@ -169,12 +169,16 @@ describe("kubernetes/nodes.yaml", () => {
   const variables: readonly Variable[] = container.env;
   const named = (name: string) => variables.find((variable) => variable.name === name);
   const podIp = "10.0.0.7";
+  const fields: Readonly<Record<string, string>> = {
+    "status.podIP": podIp,
+    "metadata.namespace": "jobs",
+  };
 
   /** The environment as the kubelet makes it: a reference works for what stands above it. */
   function environment(): Record<string, string> {
     const made: Record<string, string> = {};
     for (const { name, value, valueFrom } of variables) {
-      const found = valueFrom?.fieldRef?.fieldPath === "status.podIP" ? podIp : null;
+      const found = fields[valueFrom?.fieldRef?.fieldPath ?? ""];
       const secret = valueFrom?.secretKeyRef ? "postgres://holdfast:secret@database/holdfast" : "";
       made[name] = (value ?? found ?? secret).replaceAll(
         /\$\((\w+)\)/g,
@@ -200,7 +204,7 @@ describe("kubernetes/nodes.yaml", () => {
   });
 
   test("every setting is one that there is, and the server starts with them as a node", () => {
-    for (const { name } of variables) if (name !== "POD_IP") expect(known).toContain(name);
+    for (const { name } of variables) if (!name.startsWith("POD_")) expect(known).toContain(name);
     const config = configOf(environment());
     expect(config).toMatchObject({
       host: "0.0.0.0",
@@ -234,7 +238,10 @@ describe("kubernetes/nodes.yaml", () => {
     expect(readinessProbe?.httpGet.path).toBe(pages.readyz.path);
     expect(livenessProbe?.httpGet.path).toBe(pages.livez.path);
     const { allowedHosts } = configOf(environment());
-    expect(allowedHosts).toContain(service.metadata.name);
+    const { name } = service.metadata;
+    expect(allowedHosts).toEqual([
+      ...[name, `${name}.jobs`, `${name}.jobs.svc`, `${name}.jobs.svc.cluster.local`],
+    ]);
     await using app = await run({ config: { host: "0.0.0.0", allowedHosts } });
     for (const probe of [readinessProbe, livenessProbe]) {
       expect(probe?.httpGet.port).toBe("http");

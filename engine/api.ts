@@ -429,6 +429,15 @@ export interface DeleteQueueRequest extends Guard {
   readonly force: boolean;
 }
 
+/** Whether a caller may see a queue that its request does not name; absent = every queue. */
+export type IsShown = (queue: string) => boolean;
+
+export interface DeleteQueueRules {
+  readonly isShown?: IsShown;
+  /** Receives the queues whose dead queue is deleted, before anything changes; may throw. */
+  readonly checkDependents?: (names: readonly string[]) => void;
+}
+
 export interface Imported extends Outcome {
   /** As they were stored, without those whose source id the queue had. */
   readonly items: readonly StoredItem[];
@@ -853,15 +862,15 @@ export interface Engine<Items = readonly LeasedItem[]> {
   release(request: ReleaseRequest): Promise<Outcome>;
 
   listQueues(request: { pivot: string; limit: number }): readonly QueueDefinition[];
-  createQueue(settings: QueueSettings): Promise<void>;
+  createQueue(settings: QueueSettings, isShown?: IsShown): Promise<void>;
   /** Returns what the partitions hold that are no longer wanted, and are to be emptied. */
-  updateQueue(change: QueueChange & Guard): Promise<ItemCounts>;
+  updateQueue(change: QueueChange & Guard, isShown?: IsShown): Promise<ItemCounts>;
   queueInfo(name: string): QueueDefinition;
   /**
    * Ends when nothing of the queue is left; its name is free before that. Throws `store` when a
    * shard stays down for so long that nobody should wait for it: the rest goes when it is up.
    */
-  deleteQueue(request: DeleteQueueRequest): Promise<Deletion>;
+  deleteQueue(request: DeleteQueueRequest, rules?: DeleteQueueRules): Promise<Deletion>;
 
   /**
    * Once it has ended, nothing is leased, or a produce is refused, by whatever was under way, until
@@ -874,9 +883,10 @@ export interface Engine<Items = readonly LeasedItem[]> {
   stats(queue: string): Promise<QueueStats>;
   /** Kept from the engine's start, where it was given bytes for it. */
   series(request: SeriesRequest): Series;
-  inspect(queue: string): Promise<QueueInspection>;
+  /** The dead queue is counted only if it is shown. */
+  inspect(queue: string, isShown?: IsShown): Promise<QueueInspection>;
   /** What is the matter with it, from memory alone: it waits for no shard. */
-  explain(queue: string): Explanation;
+  explain(queue: string, isShown?: IsShown): Explanation;
   /** Who waits for its items, and who holds some; 1 to 1,000 of each. */
   clients(request: { queue: string; limit: number }): Promise<QueueClients>;
   /**
@@ -885,7 +895,7 @@ export interface Engine<Items = readonly LeasedItem[]> {
    */
   overview(
     since: string,
-    isShown?: (queue: string) => boolean,
+    isShown?: IsShown,
   ): { readonly now: number; readonly overview: EngineOverview };
   /**
    * Returns what was removed, or would be; `null` where a shard's answer was lost. With `expect`,
@@ -925,11 +935,7 @@ export interface Engine<Items = readonly LeasedItem[]> {
    * An item by its id alone, with as much of its payload as is wanted. Throws `refused` where there
    * is none, or none in a queue that `isShown`; absent = all are.
    */
-  getItem(
-    id: string,
-    range?: PayloadRange,
-    isShown?: (queue: string) => boolean,
-  ): Promise<FoundItem>;
+  getItem(id: string, range?: PayloadRange, isShown?: IsShown): Promise<FoundItem>;
   /** The same, by any id that it ever had, and why it is there. */
   explainItem(id: string): Promise<ItemExplained>;
 

@@ -9,7 +9,7 @@ import type {
   Pause,
   QueueDefinition,
 } from "../stores/queue.ts";
-import type { QueueChange, QueueSettings } from "./api.ts";
+import type { IsShown, QueueChange, QueueSettings } from "./api.ts";
 import type { Clock } from "./clock.ts";
 import { formatDuration } from "./duration.ts";
 import { failure, QueueError, tooMany } from "./errors.ts";
@@ -147,13 +147,13 @@ export class Catalog {
     return sorted.slice(0, limit).map(([, { definition }]) => definition);
   }
 
-  planCreate(settings: QueueSettings, now: number): CatalogEntry {
+  planCreate(settings: QueueSettings, now: number, isShown?: IsShown): CatalogEntry {
     checkQueueName(settings.name);
     if (this.#byName.has(settings.name)) {
       const message = `invalid queue; '${settings.name}' already exists`;
       throw QueueError.from(failure("queue_exists", message));
     }
-    this.#checkDeadQueue(settings);
+    this.#checkDeadQueue(settings, isShown);
     checkQueueSettings(settings);
     if (this.#byName.size >= limits.queuesMax)
       throw tooMany("too_many", "queues", limits.queuesMax);
@@ -165,12 +165,12 @@ export class Catalog {
   }
 
   /** What the queue becomes; surplus partitions are told to drain, missing ones are added. */
-  planUpdate(change: QueueChange, now: number): QueuePlan {
+  planUpdate(change: QueueChange, now: number, isShown?: IsShown): QueuePlan {
     checkQueueName(change.name);
     const queue = this.find(change.name);
     const { createdAt, pause } = queue.definition;
     const settings: QueueSettings = merge(queue.definition, change);
-    this.#checkDeadQueue(settings);
+    this.#checkDeadQueue(settings, isShown);
     checkQueueSettings(settings);
     const updatedAt = laterThan(queue, now);
     const definition = { ...definitionOf(settings), ...(pause && { pause }), createdAt, updatedAt };
@@ -251,7 +251,7 @@ export class Catalog {
     return { shard, slot, expireTimeoutMs: dead.definition.expireTimeoutMs };
   }
 
-  #checkDeadQueue({ name, deadQueue }: QueueSettings): void {
+  #checkDeadQueue({ name, deadQueue }: QueueSettings, isShown?: IsShown): void {
     if (deadQueue === "") return;
     checkDeadQueueName(deadQueue);
     if (deadQueue === name) refuseDeadQueue("dead_queue cannot reference itself");
@@ -266,8 +266,8 @@ export class Catalog {
     }
     const [dependent] = this.dependents(name);
     if (dependent === undefined) return;
-    const other = dependent.definition.name;
-    refuseDeadQueue(`dead_queue is invalid; '${name}' is itself the dead_queue of '${other}'`);
+    const other = quotedIf(dependent.definition.name, isShown);
+    refuseDeadQueue(`dead_queue is invalid; '${name}' is itself the dead_queue of ${other}`);
   }
 
   #newPlaces(queueId: number, partitions: readonly number[]): PartitionPlace[] {
@@ -294,6 +294,11 @@ export class Catalog {
 
 function refuseDeadQueue(message: string): never {
   throw QueueError.from(failure("bad_dead_queue", message));
+}
+
+/** A queue's name in a refusal. */
+export function quotedIf(name: string, isShown: IsShown = () => true): string {
+  return isShown(name) ? `'${name}'` : "another queue";
 }
 
 /** Later than every instant that was answered before, however coarse the clock. */

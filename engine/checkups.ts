@@ -1,7 +1,7 @@
 // Looks after queues: soon after something changed, so that it is known since when it is so, and when
 // somebody asks. Changes come with the reports of shards; nothing is done while there are none.
 
-import type { Explanation } from "./api.ts";
+import type { Explanation, IsShown } from "./api.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Clock } from "./clock.ts";
 import { assess, healthOf, type Surroundings } from "./health.ts";
@@ -40,7 +40,7 @@ export class Checkups {
     this.#changed.clear();
   }
 
-  explain(queue: LogicalQueue): Explanation {
+  explain(queue: LogicalQueue, isShown: IsShown = () => true): Explanation {
     const now = this.#options.clock.now();
     const around = this.surroundings(now);
     const found = assess(queue, around);
@@ -48,7 +48,7 @@ export class Checkups {
       queue: queue.definition.name,
       asOf: now,
       health: healthOf(queue, found, around),
-      findings: found.map((one) => ({ ...one, text: sentence(one, queue, now) })),
+      findings: found.map((one) => ({ ...one, text: sentence(one, queue, { now, isShown }) })),
     };
   }
 

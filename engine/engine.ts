@@ -266,19 +266,25 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     return this.#parts.leases.lease(this.#find(request.queue), request);
   }
 
-  async createQueue(settings: api.QueueSettings): Promise<void> {
+  async createQueue(settings: api.QueueSettings, isShown?: api.IsShown): Promise<void> {
     this.#refuseClosing();
-    await this.#parts.registrar.create(settings);
+    await this.#parts.registrar.create(settings, isShown);
   }
 
-  async updateQueue(change: api.QueueChange & api.Guard): Promise<api.ItemCounts> {
+  async updateQueue(
+    change: api.QueueChange & api.Guard,
+    isShown?: api.IsShown,
+  ): Promise<api.ItemCounts> {
     checkExpect(change.expect);
-    return this.#parts.registrar.update(change);
+    return this.#parts.registrar.update(change, isShown);
   }
 
-  async deleteQueue(request: api.DeleteQueueRequest): Promise<api.Deletion> {
+  async deleteQueue(
+    request: api.DeleteQueueRequest,
+    rules: api.DeleteQueueRules = {},
+  ): Promise<api.Deletion> {
     checkExpect(request.expect);
-    return this.#parts.registrar.delete(request);
+    return this.#parts.registrar.delete({ ...request, ...rules });
   }
 
   listQueues(request: { pivot: string; limit: number }): readonly QueueDefinition[] {
@@ -318,13 +324,14 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     return this.#series.read(request, queue === undefined ? undefined : this.#find(queue));
   }
 
-  async inspect(name: string): Promise<api.QueueInspection> {
+  async inspect(name: string, isShown: api.IsShown = () => true): Promise<api.QueueInspection> {
     const queue = this.#find(name);
-    return queueInspection(queue, this.#parts.catalog.deadQueueOf(queue));
+    const dead = this.#parts.catalog.deadQueueOf(queue);
+    return queueInspection(queue, isShown(queue.definition.deadQueue) ? dead : undefined);
   }
 
-  explain(name: string): api.Explanation {
-    return this.#parts.checkups.explain(this.#find(name));
+  explain(name: string, isShown?: api.IsShown): api.Explanation {
+    return this.#parts.checkups.explain(this.#find(name), isShown);
   }
 
   async clients({
@@ -347,7 +354,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
 
   overview(
     since: string,
-    isShown?: (queue: string) => boolean,
+    isShown?: api.IsShown,
   ): { readonly now: number; readonly overview: api.EngineOverview } {
     this.#refuseClosing();
     const { clock } = this.#options;

@@ -34,6 +34,11 @@ export type Fate =
 
 type Living = Pick<Item, "attempts" | "expireDeadline">;
 
+/** A count that an item carries, after one more. */
+export function oneMore(count: number): number {
+  return Math.min(count + 1, limits.carriedCountMax);
+}
+
 /** When an item expires that becomes available at `availableAt`. */
 export function expireDeadlineOf(
   rules: Pick<Rules, "expireTimeoutMs">,
@@ -59,7 +64,7 @@ export function retry(item: Living, rules: Rules, now: number, retryAt: number |
 
 /** A holder gave its item up. */
 export function reject({ attempts }: Pick<Item, "attempts">): Fate {
-  return { to: "dead", death: "rejected", attempts: attempts + 1 };
+  return { to: "dead", death: "rejected", attempts: oneMore(attempts) };
 }
 
 /** Who runs the queue gave it up, while nobody held it. */
@@ -85,7 +90,7 @@ export function wake(item: Living, now: number): Fate {
 }
 
 function returned(item: Living, rules: Rules, now: number, dueAt: number): Fate {
-  const attempts = item.attempts + 1;
+  const attempts = oneMore(item.attempts);
   if (rules.maxAttempts !== 0 && attempts >= rules.maxAttempts)
     return { to: "dead", death: "failed", attempts };
   if (hasExpired(item, now)) return expire({ attempts });

@@ -61,6 +61,8 @@ export const limits = {
   /** The text of a duration; more can only be noise. */
   durationTextMax: 15,
   maxAttemptsMax: 65_536,
+  /** A count that an item carries stays there: protobuf has an `int32` for it. */
+  carriedCountMax: 2 ** 31 - 1,
   /** What an int32 of the wire holds. */
   leasedMaxMax: 2 ** 31 - 1,
   leaseRateItemsMax: 2 ** 31 - 1,

@@ -1,7 +1,7 @@
 // All queues at a glance, as rows that are kept from one time to the next: whoever says what they
 // have seen is told what has changed since.
 
-import type { Alarm, EngineOverview, OverviewRow, ShardGlance, TaskInfo } from "./api.ts";
+import type { Alarm, EngineOverview, IsShown, OverviewRow, ShardGlance, TaskInfo } from "./api.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Checkups } from "./checkups.ts";
 import { assess, type Found, healthOf, type Surroundings } from "./health.ts";
@@ -10,7 +10,7 @@ import { limits } from "./limits.ts";
 import type { ShardPort } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
 import { counterNames, noCounters } from "./queue-counters.ts";
-import { sentence } from "./sentences.ts";
+import { sentence, type Telling } from "./sentences.ts";
 
 /** Names of queues that are gone, for those who have seen them. */
 const removedMax = 10_000;
@@ -166,7 +166,7 @@ export class Overview {
     const { shardAlarms: first, troubles, asOf } = this.#latest;
     const left = Math.max(0, alarmsMax - first.length);
     const shown = troubles.filter(({ queue }) => isShown(queue.definition.name));
-    return [...first, ...queueAlarms(shown.slice(0, left), asOf)];
+    return [...first, ...queueAlarms(shown.slice(0, left), { now: asOf, isShown })];
   }
 
   #since(since: string): EngineOverview {
@@ -274,8 +274,6 @@ class Commits {
   }
 }
 
-type IsShown = (queue: string) => boolean;
-
 interface Latest extends Pick<EngineOverview, "asOf" | "shards" | "totals" | "tasks"> {
   readonly shardAlarms: readonly Alarm[];
   readonly troubles: readonly Trouble[];
@@ -294,10 +292,10 @@ function worstFirst(troubles: readonly Trouble[]): Trouble[] {
   return troubles.toSorted((a, b) => rank(a) - rank(b) || b.found.count - a.found.count);
 }
 
-function queueAlarms(troubles: readonly Trouble[], now: number): Alarm[] {
+function queueAlarms(troubles: readonly Trouble[], telling: Telling): Alarm[] {
   return troubles.map(({ queue, found }) => {
     const { what, since, count } = found;
-    const text = sentence(found, queue, now);
+    const text = sentence(found, queue, telling);
     return { what, since, count, queue: queue.definition.name, shard: null, text };
   });
 }

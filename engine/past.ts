@@ -2,7 +2,7 @@
 // never requeued has none, and costs nothing for it.
 
 import type { Headers } from "./api.ts";
-import type { Death } from "./lifecycle.ts";
+import { type Death, oneMore } from "./lifecycle.ts";
 
 /** Why an item is where it is, and where it came from; what it does not say has not happened. */
 export interface Past {
@@ -49,7 +49,7 @@ export function told({ headers, past }: { readonly headers: string; readonly pas
 /** Of a dead item that goes back; when it was produced first, why it failed and where it came from stay. */
 export function revivedPast(text: string, id: string): string {
   const { death: _, queue: __, attempts: ___, ...kept } = readPast(text);
-  return JSON.stringify({ origin: id, ...kept, redriven: (kept.redriven ?? 0) + 1 });
+  return JSON.stringify({ origin: id, ...kept, redriven: oneMore(kept.redriven ?? 0) });
 }
 
 /** `id`: under which it is known until now; the first of these stays its origin. */

@@ -5,13 +5,15 @@
 import type { CatalogEntry, PartitionPlace, Pause, QueueDefinition } from "../stores/queue.ts";
 import type {
   DeleteQueueRequest,
+  DeleteQueueRules,
   Deletion,
   Guard,
+  IsShown,
   ItemCounts,
   QueueChange,
   QueueSettings,
 } from "./api.ts";
-import type { Catalog, QueuePlan } from "./catalog.ts";
+import { type Catalog, type QueuePlan, quotedIf } from "./catalog.ts";
 import { totalOf } from "./clearing.ts";
 import type { Clock } from "./clock.ts";
 import type { Courier } from "./courier.ts";
@@ -58,22 +60,23 @@ export class Registrar {
     this.#options = options;
   }
 
-  async create(settings: QueueSettings): Promise<void> {
+  async create(settings: QueueSettings, isShown?: IsShown): Promise<void> {
+    const { catalog, clock } = this.#options;
     await this.#tellChange(async (deadline) => {
-      const entry = this.#options.catalog.planCreate(settings, this.#options.clock.stamp());
+      const entry = catalog.planCreate(settings, clock.stamp(), isShown);
       await this.#write({ put: [entry] }, deadline);
-      return { told: this.#options.settings.tell([this.#options.catalog.add(entry)]) };
+      return { told: this.#options.settings.tell([catalog.add(entry)]) };
     });
   }
 
   /** Returns what the partitions hold that are to be emptied by it, or would be. */
-  async update(change: QueueChange & Guard): Promise<ItemCounts> {
+  async update(change: QueueChange & Guard, isShown?: IsShown): Promise<ItemCounts> {
     const { catalog, clock } = this.#options;
     const { dryRun = false, expect = Number.POSITIVE_INFINITY } = change;
-    if (dryRun) return drainedBy(catalog.planUpdate(change, clock.stamp()), expect);
+    if (dryRun) return drainedBy(catalog.planUpdate(change, clock.stamp(), isShown), expect);
     let drained: ItemCounts = noItems;
     await this.#change((now) => {
-      const plan = catalog.planUpdate(change, now);
+      const plan = catalog.planUpdate(change, now, isShown);
       drained = drainedBy(plan, expect);
       return plan;
     });
@@ -119,7 +122,7 @@ export class Registrar {
   }
 
   /** The name is free once the delete is certain; it ends when nothing of the queue is left. */
-  async delete(request: DeleteQueueRequest): Promise<Deletion> {
+  async delete(request: DeleteQueueRequest & DeleteQueueRules): Promise<Deletion> {
     if (request.dryRun) return this.#checkDelete(request).deletion;
     const { deadline, ending } = await this.#begin((end) => this.#beginDelete(request, end));
     // Once it is certain it goes on, whether or not its caller still waits.
@@ -138,24 +141,26 @@ export class Registrar {
   }
 
   /** Throws where it is not to be deleted. */
-  #checkDelete({ name, force, expect = Number.POSITIVE_INFINITY }: DeleteQueueRequest) {
+  #checkDelete(request: DeleteQueueRequest & DeleteQueueRules) {
+    const { name, force, expect = Number.POSITIVE_INFINITY } = request;
     checkQueueName(name);
     const queue = this.#options.catalog.find(name);
     const dependents = this.#options.catalog.dependents(name);
-    if (!force) this.#requireUnused(queue, dependents);
+    const names = dependents.map(({ definition }) => definition.name);
+    if (!force) this.#requireUnused(queue, names, request.isShown);
+    request.checkDependents?.(names);
     const { ready, leased, scheduled, retried } = queue.itemCounts;
     const counts = { ready, leased, scheduled, retried };
     // What is on its way may be written by then.
     const total = totalOf(counts) + queue.producingCount;
     if (total > expect) throw QueueError.from(countChanged(total, expect));
-    const names = dependents.map(({ definition }) => definition.name);
     const deletion = { counts, waitingLeases: queue.line.size, dependents: names };
     return { queue, dependents, deletion };
   }
 
   /** Makes the delete certain, and takes the queue out of the catalog. */
   async #beginDelete(
-    request: DeleteQueueRequest,
+    request: DeleteQueueRequest & DeleteQueueRules,
     deadline: number,
   ): Promise<Deleted & { readonly deletion: Deletion }> {
     const { queue, dependents, deletion } = this.#checkDelete(request);
@@ -174,10 +179,11 @@ export class Registrar {
   }
 
   /** Throws `refused` where the queue is a dead queue, holds items, or may soon hold some. */
-  #requireUnused(queue: LogicalQueue, [dependent]: readonly LogicalQueue[]): void {
+  #requireUnused(queue: LogicalQueue, [dependent]: readonly string[], isShown?: IsShown): void {
     const { name } = queue.definition;
     if (dependent !== undefined) {
-      const text = `queue is in use; '${name}' is the dead_queue of '${dependent.definition.name}'`;
+      const other = quotedIf(dependent, isShown);
+      const text = `queue is in use; '${name}' is the dead_queue of ${other}`;
       throw QueueError.from(failure("queue_in_use", text));
     }
     const { itemCount, isAdding, places } = queue;

@@ -1,13 +1,19 @@
 // What is the matter with a queue, in words for a person: a sentence for each finding, without
 // markup, and without anything that only one who knows the server could read.
 
-import type { FindingWord } from "./api.ts";
+import type { FindingWord, IsShown } from "./api.ts";
 import { formatDuration } from "./duration.ts";
 import { type Found, riseMs } from "./health.ts";
 import type { Mentioned } from "./mentions.ts";
 import type { LogicalQueue } from "./queue.ts";
 
-type Tell = (found: Found, queue: LogicalQueue, now: number) => string;
+export interface Telling {
+  readonly now: number;
+  /** Whether a sentence may name a queue. */
+  readonly isShown: IsShown;
+}
+
+type Tell = (found: Found, queue: LogicalQueue, telling: Telling) => string;
 
 const number = (value: number): string => value.toLocaleString("en-US");
 const items = (count: number): string => `${number(count)} ${count === 1 ? "item" : "items"}`;
@@ -51,7 +57,7 @@ const paused: Tell = (_, { definition: { pause }, watch: { pausedBy } }) => {
   return `${what} are paused${by}${pause?.reason ? `: ${pause.reason}` : ""}.`;
 };
 
-const nobodyAsks: Tell = ({ count }, queue, now) => {
+const nobodyAsks: Tell = ({ count }, queue, { now }) => {
   const { lastAsked, askedAt } = queue.watch;
   const ago = `${roughly(now - askedAt)} ago`;
   const last =
@@ -73,14 +79,15 @@ const most = (
   return of > 1 && 10 * of >= count ? `, ${number(of)} of them ${tell(name)}` : "";
 };
 
-const deadItems: Tell = ({ count }, { definition: { deadQueue }, watch: { diedOf } }, now) => {
+const deadItems: Tell = ({ count }, { definition, watch: { diedOf } }, { now, isShown }) => {
+  const { deadQueue } = definition;
   const why = most(diedOf.most(now), count, (reason) => `with the reason '${reason}'`);
-  const went =
-    deadQueue === "" ? "were removed because there is no dead queue" : `went to ${deadQueue}`;
+  const name = isShown(deadQueue) ? deadQueue : "the dead queue";
+  const went = deadQueue === "" ? "were removed because there is no dead queue" : `went to ${name}`;
   return `${items(count)} died within the last hour and ${count === 1 ? went.replace("were", "was") : went}${why}.`;
 };
 
-const leasesLapse: Tell = ({ count }, { definition, watch: { lapsedOf } }, now) => {
+const leasesLapse: Tell = ({ count }, { definition, watch: { lapsedOf } }, { now }) => {
   const { leaseTimeoutText, leaseTimeoutMs } = definition;
   const held = most(lapsedOf.most(now), count, (client) => `held by ${client}`);
   return `The lease of ${items(count)} lapsed within the last five minutes${held}: consumers die, hang, or need longer than ${leaseTimeoutText || formatDuration(leaseTimeoutMs)}.`;
@@ -93,7 +100,7 @@ const pace = (count: number, ms: number): string =>
     : `${number(Math.round((count * 1_000) / ms))} a second`;
 
 const tells: Readonly<Record<FindingWord, Tell>> = {
-  shard_down: ({ count, nextAt }, _, now) =>
+  shard_down: ({ count, nextAt }, _, { now }) =>
     `A shard of the queue is down, and ${items(count)} in it cannot be reached${until(nextAt, now, "it is started again")}.`,
   store_full: () =>
     "The disk has no room for new items: produces are refused, leases and completes go on.",
@@ -105,16 +112,16 @@ const tells: Readonly<Record<FindingWord, Tell>> = {
   clearing: ({ count }, { watch: { clearingMost } }) =>
     `A clear has ${number(count)} of ${items(Math.max(count, clearingMost))} still to remove.`,
   paused,
-  at_leased_max: ({ count, nextAt }, queue, now) =>
+  at_leased_max: ({ count, nextAt }, queue, { now }) =>
     `As many items are leased as leased_max allows, ${number(queue.definition.leasedMax ?? 0)}, and ${number(count)} more ${are(count)} ready${oldest(queue, now, count)}${until(nextAt, now, "the next lease lapses")}.`,
-  at_lease_rate: ({ count, nextAt }, queue, now) =>
+  at_lease_rate: ({ count, nextAt }, queue, { now }) =>
     `The lease_rate of ${queue.definition.leaseRate ?? ""} is used up, and ${items(count)} ${are(count)} ready${oldest(queue, now, count)}${until(nextAt, now, "there is more of it")}.`,
-  all_leased: ({ count, nextAt }, { clients }, now) =>
+  all_leased: ({ count, nextAt }, { clients }, { now }) =>
     `${count === 1 ? "The one item is" : `All ${items(count)} are`} leased${waiting(clients.size)}${until(nextAt, now, "the next lease lapses")}.`,
-  all_scheduled: ({ count, nextAt }, _, now) =>
+  all_scheduled: ({ count, nextAt }, _, { now }) =>
     `${count === 1 ? "The one item waits for its time" : `All ${items(count)} wait for their time`}${until(nextAt, now, "the next is due")}.`,
 };
 
-export function sentence(found: Found, queue: LogicalQueue, now: number): string {
-  return tells[found.what](found, queue, now);
+export function sentence(found: Found, queue: LogicalQueue, telling: Telling): string {
+  return tells[found.what](found, queue, telling);
 }

@@ -422,6 +422,10 @@ export function checkImportItems(items: readonly ImportItem[]): void {
       const fault = `cannot be negative or a fraction, got ${attempts}`;
       refuse(`items is invalid; attempts of item ${index} ${fault}`);
     }
+    if (attempts > limits.carriedCountMax) {
+      const fault = `cannot be greater than ${limits.carriedCountMax}, got ${attempts}`;
+      refuse(`items is invalid; attempts of item ${index} ${fault}`);
+    }
     if (item.past !== undefined) checkPast(item.past);
   }
 }
@@ -440,7 +444,7 @@ function checkPast({
   for (const [name, count] of Object.entries({ "origin attempts": attempts, redriven })) {
     checkWhole(name, count);
     if (count < 0) refuse(`${name} is invalid; cannot be negative`);
-    checkMost(name, count, limits.filterCountMax);
+    checkMost(name, count, limits.carriedCountMax);
   }
 }
 

@@ -354,7 +354,7 @@ test("operations: the entities have the keys of the specification", () => {
       .sort(),
   );
   expect(keysOf(entities.Inspect)).toEqual(
-    "queue_name partitions queued retried scheduled dead_letter".split(" ").sort(),
+    "queue_name partitions queued leased retried scheduled dead_letter".split(" ").sort(),
   );
 });
 

@@ -760,7 +760,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
     tag: "Queues",
     summary: "Delete a queue",
     description:
-      "Deletes a queue. Without `force`, only one that holds no item and is not the dead queue of another. With `force`, its items go with it, leased and scheduled ones included, lease requests that wait on it are answered 453, and queues that named it as their dead queue no longer have one. Nothing comes back when the name is used again.\n\nWith `dry_run` it stays, and the reply says what would go. With `expect` it is deleted only if it holds no more items than that; dead items on their way to it from other queues are not counted.",
+      "Deletes a queue. Without `force`, only one that holds no item and is not the dead queue of another. With `force`, its items go with it, leased and scheduled ones included, lease requests that wait on it are answered 453, and queues that named it as their dead queue no longer have one; the API key needs the role `admin` for those queues too. Nothing comes back when the name is used again.\n\nWith `dry_run` it stays, and the reply says what would go. With `expect` it is deleted only if it holds no more items than that; dead items on their way to it from other queues are not counted.",
     request: schemas.QueueDeleteRequest,
     response: schemas.GuardedReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -843,7 +843,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
     tag: "Operations",
     summary: "Count the items of a queue",
     description:
-      "Returns how many items of a queue are ready, how many wait for a retry, how many are scheduled, and how many its dead queue holds.",
+      "Returns how many items of a queue are ready, how many are leased, how many wait for a retry, how many are scheduled, and how many its dead queue holds.",
     request: schemas.InspectRequest,
     response: schemas.Inspect,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -857,6 +857,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
           queue_name: "orders",
           partitions: 4,
           queued: 485,
+          leased: 12,
           retried: 1,
           scheduled: 2,
           dead_letter: 0,

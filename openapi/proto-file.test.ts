@@ -103,7 +103,7 @@ test("holdfast.proto: the numbers are those of the protocol", () => {
     "QueueCounters: produced 100, leased 101, completed 102, retried 103, released 104, extended 105, lapsed 106, expired 107, dead 108, discarded 109, removed 110, arrived 111, redriven 112",
     "PartitionColumns: partition 100, total 101, total_leased 102, scheduled 103, failures 104, average_age_seconds 105, average_leased_age_seconds 106",
     "InspectRequest: queue_name 1",
-    "Inspect: queue_name 1, partitions 2, queued 3, retried 4, scheduled 5, dead_letter 6",
+    "Inspect: queue_name 1, partitions 2, queued 3, retried 4, scheduled 5, dead_letter 6, leased 100",
     "QueueExplainRequest: queue_name 100",
     "QueueExplainReply: queue_name 100, as_of 101, health 102, findings 103",
     "Finding: what 100, since 101, count 102, next_at 103, text 104",

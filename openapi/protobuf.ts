@@ -513,6 +513,7 @@ const Inspect = message<schemas.Inspect>("Inspect", schemas.Inspect, {
   retried: whole(4),
   scheduled: whole(5),
   dead_letter: whole(6),
+  leased: whole(100),
 });
 
 const ItemCounts = message<schemas.ItemCounts>("ItemCounts", schemas.ItemCounts, {

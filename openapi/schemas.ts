@@ -262,7 +262,7 @@ export const ProduceItem = Type.Object(
       Type.String({
         contentEncoding: "base64",
         description:
-          "The payload in base64, for any bytes at all. If `utf8` is given too, `bytes` wins and `utf8` is dropped.",
+          "The payload in base64, for any bytes at all: either alphabet, with or without padding, blanks and line breaks. If `utf8` is given too, `bytes` wins and `utf8` is dropped.",
         examples: ["eyJvcmRlciI6NDJ9"],
       }),
     ),
@@ -423,7 +423,7 @@ export const RetryItem = Type.Object(
     retry_at: Type.Optional(
       orNull({
         description:
-          'Date-time before which the item is not offered again. Absent, `null`, `""` or past: it joins the tail of its partition at once.',
+          'Date-time before which the item is not offered again. Absent, `null`, `""` or past: it joins the tail of its partition at once. A retry does not move the `expire_deadline`: at or beyond it, the item expires without another attempt.',
         examples: ["2026-03-01T12:15:00.000Z"],
         ...formed(forms.dateTimeOrNone),
       }),
@@ -1248,13 +1248,15 @@ export const Inspect = Type.Object(
       examples: [4],
     }),
     queued: Type.Integer({ description: "Items ready to be leased.", examples: [485] }),
+    leased: Type.Integer({ description: "Items that consumers hold.", examples: [12] }),
     retried: Type.Integer({ description: "Items waiting for their `retry_at`.", examples: [1] }),
     scheduled: Type.Integer({
       description: "Items waiting for their `enqueue_at`.",
       examples: [2],
     }),
     dead_letter: Type.Integer({
-      description: "Items that its dead queue holds; 0 without a dead queue.",
+      description:
+        "Items that its dead queue holds; 0 without a dead queue, and for an API key that may not read the dead queue.",
       examples: [7],
     }),
   },
@@ -2778,7 +2780,8 @@ export const TaskInfo = Type.Object(
     }),
     queue_name: Type.String({ description: "Whose items are changed.", examples: ["orders-dead"] }),
     to: Type.String({
-      description: 'For a redrive: where all go; `""` = each to the queue that it came from.',
+      description:
+        'For a redrive: where all go; `""` = each to the queue that it came from, or to one that the API key may not read.',
       examples: [""],
     }),
     holder: Type.String({
@@ -2966,6 +2969,7 @@ export const ImportItem = Type.Object(
     attempts: Type.Optional(
       Type.Integer({
         minimum: 0,
+        maximum: bounds.carriedCountMax,
         description: "Leases granted so far.",
         examples: [1],
         [defaultKeyword]: 0,
@@ -2984,7 +2988,8 @@ export const ImportItem = Type.Object(
     payload: Type.Optional(
       Type.String({
         contentEncoding: "base64",
-        description: "The payload in base64.",
+        description:
+          "The payload in base64: either alphabet, with or without padding, blanks and line breaks.",
         examples: ["eyJvcmRlciI6NDJ9"],
         [defaultKeyword]: "",
       }),

@@ -56,7 +56,8 @@ export async function buildMissingSite(): Promise<void> {
   const failure = await runQuietly();
   atExit();
   process.off("exit", atExit);
-  if (failure !== null) console.error(`The site could not be built; ${failure}`);
+  const end = failure === null ? "is ready." : `could not be built; ${failure}`;
+  console.error(`The site ${end}`);
 }
 
 async function runQuietly(): Promise<string | null> {

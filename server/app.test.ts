@@ -272,7 +272,14 @@ describe("operations", () => {
       total: 2,
       average_leased_age: "0s",
     });
-    const counted = { partitions: 1, queued: 2, retried: 0, scheduled: 0, dead_letter: 0 };
+    const counted = {
+      partitions: 1,
+      queued: 2,
+      leased: 0,
+      retried: 0,
+      scheduled: 0,
+      dead_letter: 0,
+    };
     expect(await server.ok("inspect", orders)).toEqual({ ...orders, ...counted });
     const what = { queue: true, retry: false, scheduled: false, destructive: false };
     expect(await server.ok("clear", { ...orders, ...what })).toEqual(done);
@@ -584,6 +591,14 @@ describe("validation", () => {
         "items[1].utf8 is invalid; expected well-formed Unicode, got half of a surrogate pair",
       ),
     );
+    const named =
+      '{"queue_name":"orders","request_timeout":"1m","items":[{"headers":{"\\ud800":""}}]}';
+    expect((await server.post("produce", named)).body).toEqual(
+      refused(
+        400,
+        "items[0].headers is invalid; expected well-formed Unicode, got half of a surrogate pair",
+      ),
+    );
   });
 
   test("bytes that are not UTF-8 are refused, and the replacement character is not", async () => {
@@ -670,6 +685,11 @@ describe("guards", () => {
     ["127.0.0.1:1", 200],
     ["[::1]:9090", 200],
     ["queue.example.com", 200],
+    ["localhost.", 200],
+    ["Queue.Example.com.:9090", 200],
+    ["localhost..", 403],
+    [".", 403],
+    ["evil.example.com.", 403],
     ["evil.example.com", 403],
     ["localhost.evil.com", 403],
     ["localhost:9090, evil.com", 403],
@@ -685,6 +705,7 @@ describe("guards", () => {
   test.each([
     ["a.example.com", 200],
     ["A.Example.COM:9090", 200],
+    ["a.example.com.", 200],
     ["a.b.example.com", 403],
     ["example.com", 403],
     [".example.com", 403],

@@ -40,7 +40,7 @@ export async function backupResponse(options: BackupOptions): Promise<Response> 
 
 function makeFolder(path: string): void {
   try {
-    mkdirSync(path, { recursive: true });
+    mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch {
     throw QueueError.from(
       failure("backup_failed", "the backup could not be written; its folder cannot be made"),
@@ -49,7 +49,7 @@ function makeFolder(path: string): void {
 }
 
 function writeManifest(folder: string, manifest: BackupManifest): void {
-  const file = openSync(join(folder, manifestName), "w");
+  const file = openSync(join(folder, manifestName), "w", 0o600);
   try {
     writeSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
     fsyncSync(file);

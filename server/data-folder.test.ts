@@ -1,7 +1,17 @@
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
+import { startServer } from "../bench/server-process.ts";
+import { createClient } from "../client/client.ts";
 import { DataFolderError, openDataFolder } from "./data-folder.ts";
 
 function scratch() {
@@ -39,3 +49,46 @@ test("data folder: one that cannot be made is told with the system's word", () =
   const within = () => openDataFolder(join(files.directory, "file/data"));
   expect(within).toThrow("the data directory cannot be made; ENOTDIR");
 });
+
+test("data, backups and what is restored are their owner's alone, whatever the umask lets", async () => {
+  using files = scratch();
+  const [data, backups, restored] = ["a/data", "b/backups", "c/data"].map((name) =>
+    join(files.directory, name),
+  ) as [string, string, string];
+  const under = ["sh", "-c", 'umask 0; exec "$@"', "sh"];
+  const flags = ["--backups", backups, "--shards", "2"];
+  const server = await startServer({ data, flags, under });
+  try {
+    const client = createClient({ url: `http://127.0.0.1:${server.port}` });
+    const queue = client.queue("orders");
+    await queue.create({ lease_timeout: "1m", expire_timeout: "1h" });
+    await queue.produce("a");
+    const { folder } = await client.backup();
+    expect(modesIn(data)).toContain("600 shard-0.db-wal");
+    expect(shared(data)).toEqual([]);
+    expect(shared(backups)).toEqual([]);
+    const main = join(import.meta.dir, "../cli/main.ts");
+    const restoring = [...under, process.execPath, main, "restore", folder, "--data", restored];
+    expect(Bun.spawnSync(restoring, { stderr: "inherit" }).exitCode).toBe(0);
+    expect(modesIn(restored)).toContain("600 shard-0.db");
+    expect(shared(restored)).toEqual([]);
+  } finally {
+    await server.stop();
+  }
+});
+
+/** Whatever has other rights than it should, the folder included. */
+function shared(folder: string): string[] {
+  return modesIn(folder).filter((text) => !/^(700 .*\/|600 .*[^/])$/.test(text));
+}
+
+/** `600 shard-0.db` for each file, `700 folder/` for each folder. */
+function modesIn(folder: string): string[] {
+  const found = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const paths = found.map(({ parentPath, name }) => join(parentPath, name));
+  return [folder, ...paths].map((path) => {
+    const stat = statSync(path);
+    const name = relative(folder, path) || ".";
+    return `${(stat.mode & 0o777).toString(8)} ${name}${stat.isDirectory() ? "/" : ""}`;
+  });
+}

@@ -16,7 +16,7 @@ export interface DataFolder {
 export function openDataFolder(path: string): DataFolder {
   try {
     // The first folder that was missing: those above the last may have been, too.
-    const made = mkdirSync(path, { recursive: true });
+    const made = mkdirSync(path, { recursive: true, mode: 0o700 });
     accessSync(path, constants.W_OK | constants.X_OK);
     return {
       remove: () => {

@@ -41,8 +41,10 @@ export function siteGuard(rules: SiteRules): (request: Request) => string | null
     const origin = request.headers.get("origin");
     if (origin === null && given !== null && given === admitted) return null;
     const host = (given ?? hostInUrl(request)).toLowerCase();
-    const name = withoutPort(host);
-    const isAllowed = hosts.has(name) || hosts.has(asWildcard(name));
+    const name = bareName(host);
+    // Only HTTP/1.0 has no `Host`, and no browser speaks it.
+    const isUnnamed = given === null && host === "";
+    const isAllowed = isUnnamed || hosts.has(name) || hosts.has(asWildcard(name));
     if (!isAllowed && !(takesAnyAddress && isAddress(name))) {
       const expected = "expected this server's address or one of --allowed-hosts";
       throw new Refusal(
@@ -149,8 +151,9 @@ function hostInUrl(request: Request): string {
   return /^https?:\/\/([^/?#]+)/.exec(request.url)?.[1] ?? "";
 }
 
-function withoutPort(host: string): string {
-  return host.replace(/:\d*$/, "");
+/** Without a port, and without the dot that may end a name. */
+function bareName(host: string): string {
+  return host.replace(/:\d*$/, "").replace(/(?<=[^.])\.$/, "");
 }
 
 /** `*.example.com` for `a.example.com`; a name whose first label is empty is none. */
@@ -161,7 +164,7 @@ function asWildcard(name: string): string {
 /** An IPv6 address stands in brackets there. */
 function asInHeader(host: string): string {
   const isBareAddress = host.includes(":") && !host.startsWith("[");
-  return (isBareAddress ? `[${host}]` : host).toLowerCase();
+  return bareName(isBareAddress ? `[${host}]` : host).toLowerCase();
 }
 
 function isAddress(name: string): boolean {

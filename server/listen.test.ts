@@ -201,3 +201,22 @@ test("stop: what is not answered in time is cut off", async () => {
   await server.listening.stop(10);
   expect(await waiting).toBe("cut off");
 });
+
+test("HTTP/1.0 without a Host is answered, at any path; a foreign Host or Origin is refused there too", async () => {
+  await using server = await setup();
+  const body = JSON.stringify({ queue_name: "orders", partition: 0, pivot: "", limit: 1 });
+  const post = [
+    "POST /v1/storage/items.list HTTP/1.0",
+    "Content-Type: application/json",
+    `Content-Length: ${body.length}`,
+  ];
+  const status = async (lines: readonly string[], sent = "") =>
+    (await raw(server.port, `${lines.join("\r\n")}\r\n\r\n${sent}`)).slice(9, 12);
+  for (const path of ["/readyz", "/health", "/livez", "/metrics"]) {
+    expect([path, await status([`GET ${path} HTTP/1.0`])]).toEqual([path, "200"]);
+  }
+  expect(await status(post, body)).toBe("200");
+  expect(await status(["GET /readyz HTTP/1.0", "Host: evil.example"])).toBe("403");
+  expect(await status([...post, "Origin: http://evil.example"], body)).toBe("403");
+  expect(await status(["GET /readyz HTTP/1.1"])).toBe("400");
+});

@@ -214,6 +214,25 @@ test("commits without an answer: by what the database was found to have", async 
   }
 });
 
+test("machine: room on the disk, and when the last backup was made", async () => {
+  const status = () => statusOf({});
+  const shownOf = async (last_backup_at: string | null, hasBackups: boolean, disk_bytes = 400) => {
+    const machine = () => ({
+      ...{ name: "", version: "", store: "", started_at: "", memory_bytes: 0 },
+      ...{ disk_bytes, disk_free_bytes: disk_bytes / 4, last_backup_at },
+    });
+    const lines = await linesOf(new Metrics({ version: "1", status, machine, hasBackups }));
+    return lines.filter((line) => /^holdfast_(disk|last_backup)/.test(line));
+  };
+  const disk = ["holdfast_disk_bytes 400", "holdfast_disk_free_bytes 100"];
+  expect(await shownOf(null, false)).toEqual(disk);
+  const backup = "holdfast_last_backup_timestamp_seconds";
+  expect(await shownOf(null, true)).toEqual([...disk, `${backup} 0`]);
+  expect(await shownOf("1970-01-01T00:02:00.500Z", true)).toEqual([...disk, `${backup} 120.5`]);
+  // Not known, or not on this machine.
+  expect(await shownOf(null, false, 0)).toEqual([]);
+});
+
 test("nodes: takeovers are told by reason and calls by operation, with how long they took", async () => {
   const seconds = new Observations([1, 5]);
   seconds.add(0.5);

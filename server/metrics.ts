@@ -6,6 +6,7 @@
 import { type Metric, Registry } from "prom-client";
 import type { EngineStatus, Histogram, ShardStatus } from "../engine/api.ts";
 import { limits } from "../engine/limits.ts";
+import type { OverviewMachine } from "../openapi/schemas.ts";
 import type { Losses } from "./losses.ts";
 import type { Membership } from "./nodes/membership.ts";
 import type { Router } from "./nodes/router.ts";
@@ -25,6 +26,10 @@ export interface MetricsOptions {
   readonly losses?: Losses;
   /** Absent = the server is alone with its stores. */
   readonly node?: () => NodeFigures;
+  /** Absent = nothing is known of its disk and its backups. */
+  readonly machine?: () => OverviewMachine;
+  /** Whether the server makes backups; default no. */
+  readonly hasBackups?: boolean;
 }
 
 /** Of commits, since the process began. */
@@ -96,6 +101,7 @@ export class Metrics {
       single(["holdfast_receipts_max", "gauge", most, receiptsMax]),
       ...fateFamilies(this.#options.commitFates?.()),
       single(["holdfast_lost_commits_unconfirmed", "gauge", told, unconfirmed]),
+      ...this.#machineFamilies(),
       ...processFamilies({ version: this.#options.version, durability }),
       ...nodeFamilies(this.#options.node?.()),
     ];
@@ -107,6 +113,21 @@ export class Metrics {
       all.registerMetric(metric as unknown as Metric);
     }
     return all.metrics();
+  }
+
+  #machineFamilies(): Family[] {
+    const { machine, hasBackups = false } = this.#options;
+    const { disk_bytes = 0, disk_free_bytes = 0, last_backup_at = null } = machine?.() ?? {};
+    const size = "Size of the disk that has the stores.";
+    const free = "Room on the disk that has the stores.";
+    const made = "When the last whole backup was made, in seconds since 1970; 0 = there is none.";
+    const madeAt = last_backup_at === null ? 0 : Date.parse(last_backup_at) / 1_000;
+    const disk: readonly Single[] = [
+      ["holdfast_disk_bytes", "gauge", size, disk_bytes],
+      ["holdfast_disk_free_bytes", "gauge", free, disk_free_bytes],
+    ];
+    const backup: Single = ["holdfast_last_backup_timestamp_seconds", "gauge", made, madeAt];
+    return [...(disk_bytes > 0 ? disk : []), ...(hasBackups ? [backup] : [])].map(single);
   }
 }
 

@@ -1,7 +1,7 @@
 // The reply of `server.overview`: one text for all who have seen the same and may see the same, made when the engine has
 // looked at its queues anew.
 
-import type { Engine, EngineOverview } from "../engine/api.ts";
+import type { Engine, EngineOverview, IsShown } from "../engine/api.ts";
 import type { OverviewAlarm, OverviewMachine } from "../openapi/schemas.ts";
 import { allQueues, type Grant, isForAllQueues, queuesOf, visibleTo } from "./key-rights.ts";
 import { JsonText } from "./routes/route.ts";
@@ -46,7 +46,8 @@ export class OverviewReplies {
     let text = texts.get(seen);
     if (text === undefined) {
       const isShown = restricted === null ? undefined : visibleTo(restricted);
-      text = this.#textOf(isShown ? engine.overview(since, isShown).overview : overview);
+      const shown = isShown ? engine.overview(since, isShown).overview : overview;
+      text = this.#textOf(shown, isShown);
       texts.set(seen, text);
       const tookMs = this.#source.now() - begun;
       this.#costMs = Math.max(tookMs, (this.#costMs + tookMs) / 2);
@@ -68,9 +69,9 @@ export class OverviewReplies {
     return Math.min(pollMsMax, Math.max(pollMsMin, wanted));
   }
 
-  #textOf(overview: EngineOverview): string {
+  #textOf(overview: EngineOverview, isShown?: IsShown): string {
     const machine = this.#source.machine();
-    const reply = overviewReply(overview);
+    const reply = overviewReply(overview, isShown);
     const alarms = [...diskAlarms(machine), ...reply.alarms];
     return JSON.stringify({ ...reply, alarms, machine }).slice(1);
   }

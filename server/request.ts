@@ -142,6 +142,7 @@ function checkWellFormed(value: unknown, path: string): void {
   }
   if (typeof value !== "object" || value === null) return;
   for (const [key, inner] of Object.entries(value)) {
+    if (!key.isWellFormed()) checkWellFormed(key, path);
     const step = Array.isArray(value) ? `[${key}]` : `.${key}`;
     checkWellFormed(inner, path === "" ? key : path + step);
   }

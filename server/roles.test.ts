@@ -163,6 +163,97 @@ test("a dead queue is one of the queues that a change names", async () => {
   expect((await server.call("ops", "createQueue", own)).code).toBe(200);
 });
 
+test("deleteQueue: a dead queue takes a key that administers all queues that send items there", async () => {
+  await using server = await setup();
+  await server.call("anna", "updateQueue", { queue_name: "other", dead_queue: "orders-dead" });
+  await server.call("anna", "updateQueue", { queue_name: "orders", dead_queue: "orders-dead" });
+  const remove = { queue_name: "orders-dead", force: true };
+  for (const dry_run of [true, false]) {
+    const { code, body } = await server.call("ops", "deleteQueue", { ...remove, dry_run });
+    expect({ code, ...body }).toMatchObject({ code: 403, reason: "not_allowed" });
+    expect(body.message).toBe(
+      "key 'ops' is not allowed to delete 'orders-dead'; it is the dead_queue of queues that the key does not administer",
+    );
+  }
+  const other = (await server.call("anna", "queueInfo", { queue_name: "other" })).body;
+  expect(other.dead_queue).toBe("orders-dead");
+  // Without the foreign queue it is the key's own to delete.
+  await server.call("anna", "updateQueue", { queue_name: "other", dead_queue: "" });
+  const { body } = await server.call("ops", "deleteQueue", { ...remove, dry_run: true });
+  expect(body.dependents).toEqual(["orders"]);
+  expect((await server.call("ops", "deleteQueue", remove)).code).toBe(200);
+  const [action] = await server.actions("anna");
+  expect(action).toMatchObject({ operation: "deleteQueue", to_queues: ["orders"] });
+});
+
+test("a refusal names only queues that the key may look at", async () => {
+  await using server = await setup();
+  await server.call("anna", "updateQueue", { queue_name: "other", dead_queue: "orders-dead" });
+  const remove = { queue_name: "orders-dead", force: false };
+  const update = { queue_name: "orders-dead", dead_queue: "orders" };
+  const told = async (by: Name) => [
+    (await server.call(by, "deleteQueue", remove)).body.message,
+    (await server.call(by, "updateQueue", update)).body.message,
+  ];
+  const texts = (dependent: string) => [
+    `queue is in use; 'orders-dead' is the dead_queue of ${dependent}`,
+    `dead_queue is invalid; 'orders-dead' is itself the dead_queue of ${dependent}`,
+  ];
+  expect(await told("anna")).toEqual(texts("'other'"));
+  expect(await told("ops")).toEqual(texts("another queue"));
+});
+
+test("no reply names a foreign queue to a key for some queues, or says what it holds", async () => {
+  await using server = await setup();
+  const mortal = { queue_name: "orders", dead_queue: "other", max_attempts: 1 };
+  await server.call("anna", "updateQueue", mortal);
+  const items = [{ utf8: "a" }];
+  const timed = { queue_name: "orders", request_timeout: "1m" };
+  await server.call("anna", "produce", { ...timed, items });
+  const leased = await server.call("anna", "lease", { ...timed, client_id: "c", batch_size: 1 });
+  const [{ id }] = leased.body.items;
+  const retry = { queue_name: "orders", partition: 0, items: [{ id }] };
+  await server.call("anna", "retry", retry);
+  const many = Array.from({ length: 1_000 }, () => ({ utf8: "a" }));
+  await server.call("anna", "produce", { ...timed, items: many });
+  const slow = { queue_name: "orders", to: "other", per_second: 1 };
+  const { task_id } = (await server.call("anna", "redrive", slow)).body;
+  const replies = async (by: Name) => {
+    const queue_name = "orders";
+    const calls: [OperationId, object][] = [
+      ["taskInfo", { task_id }],
+      ["listTasks", {}],
+      ["listTasks", { queue_name }],
+      ["overview", {}],
+      ["inspect", { queue_name }],
+      ["explain", { queue_name }],
+      ["explainItem", { id }],
+      ["stats", { queue_name }],
+      ["clients", { queue_name }],
+      ["listActions", { limit: 1_000 }],
+      ["series", { queue_name, names: ["dead"] }],
+    ];
+    const texts: string[] = [];
+    for (const [operation, body] of calls) {
+      const { code, body: reply } = await server.call(by, operation, body);
+      expect([operation, code]).toEqual([operation, 200]);
+      texts.push(JSON.stringify(reply));
+    }
+    return texts;
+  };
+  const named = (texts: readonly string[]) =>
+    texts.flatMap((text, n) => (/other\b/.test(text.replaceAll("other_", "")) ? [n] : []));
+  expect(named(await replies("prometheus"))).toEqual([0, 1, 2, 3, 5, 6, 9]);
+  const shown = await replies("viewer");
+  expect(named(shown)).toEqual([]);
+  expect(JSON.parse(shown[0] ?? "")).toMatchObject({ queue_name: "orders", to: "" });
+  expect(JSON.parse(shown[4] ?? "")).toMatchObject({ dead_letter: 0 });
+  expect(shown[5]).toContain("1 item died within the last hour and went to the dead queue");
+  const { dead_letter } = (await server.call("prometheus", "inspect", { queue_name: "orders" }))
+    .body;
+  expect(dead_letter).toBeGreaterThanOrEqual(1);
+});
+
 test("metrics take a key that reads all queues, backup one that administers all", async () => {
   await using server = await setup();
   const status = async (name: Name) => [

@@ -173,12 +173,16 @@ interface Opened {
 function insideOf({ config, log, keys }: Parts, opened: Opened) {
   const { clock, node, engine, isClosing, commitFates } = opened;
   const losses = new Losses(() => commitFates().lost);
+  const machine = machineOf({
+    ...{ name: config.name, version, backups: config.backups, now, store: config.store },
+    folder: config.store === "sqlite" ? config.data : null,
+  });
   const metrics = new Metrics({
     version,
     status: () => engine.status(),
     queuesMax: config.metricsQueuesMax,
     receiptsMax: config.receiptsMax,
-    ...{ commitFates, losses },
+    ...{ commitFates, losses, machine, hasBackups: config.backups !== "" },
     ...(node !== null && { node: () => node.figures() }),
   });
   const peers = node && {
@@ -188,14 +192,10 @@ function insideOf({ config, log, keys }: Parts, opened: Opened) {
     seen: () => node.membership.seen,
   };
   const serving = localServing({
-    ...{ engine, metrics, version, config, isClosing, losses },
+    ...{ engine, metrics, version, config, isClosing, losses, machine },
     audit: new Audit({ log, now: () => clock.now() }),
     ...(keys !== null && { keys: () => keys.infos }),
     ...backupsOf(config, engine),
-    machine: machineOf({
-      ...{ name: config.name, version, backups: config.backups, now, store: config.store },
-      folder: config.store === "sqlite" ? config.data : null,
-    }),
     ...(node && peers && { node: peers, unserved: () => node.membership.unserved }),
   });
   // Each thread that speaks HTTP makes its own.

@@ -4,6 +4,7 @@
 
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
+import { formatDuration } from "../engine/duration.ts";
 import type { Site } from "./app.ts";
 
 export interface SiteFolders {
@@ -69,15 +70,18 @@ function typeOf(path: string): string {
 }
 
 /**
- * The built site. Where none is built yet it answers nothing, or, while it is being built,
- * a page that waits for it; it is opened when it is there.
+ * The built site. While there is none it answers nothing or, during a build, that it is being
+ * built. It is opened when it is there.
  */
 export function openSite(folders: SiteFolders): Site {
   let opened = readSite(folders);
   return (request, path, prefix) => {
     opened ??= readSite(folders);
     if (opened !== null) return opened(request, path, prefix);
-    return existsSync(folders.building) && accepts(request, "text/html") ? waitingPage() : null;
+    const begun = statSync(folders.building, { throwIfNoEntry: false });
+    return begun === undefined || path.startsWith("/v1/")
+      ? null
+      : beingBuilt(request, begun.mtimeMs);
   };
 }
 
@@ -238,12 +242,18 @@ function notFound(table: Table, request: Request): Response | null {
   return send(request, page, { varies: false, status: 404 });
 }
 
-function waitingPage(): Response {
+function beingBuilt(request: Request, begunAt: number): Response {
+  const seconds = Math.max(0, Math.round((Date.now() - begunAt) / 1_000));
+  const begun = `It was begun ${formatDuration(seconds * 1_000)} ago, and takes a minute or two.`;
+  const text = `The site is being built; the API answers already. ${begun}`;
+  const isPage = accepts(request, "text/html");
   const html =
     '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="3">' +
-    "<title>Holdfast</title><p>The site is being built. The API answers already.</p></html>";
-  const headers = { "content-type": "text/html; charset=utf-8", "retry-after": "3" };
-  return new Response(html, { status: 503, headers });
+    `<title>Holdfast</title><p>${text} This page opens when it is there.</p></html>`;
+  const type = isPage ? "text/html" : "text/plain";
+  const headers = { "content-type": `${type}; charset=utf-8`, "retry-after": "3" };
+  const body = isPage ? html : `${text}\n`;
+  return new Response(request.method === "HEAD" ? null : body, { status: 503, headers });
 }
 
 function redirect(request: Request, path: string): Response {

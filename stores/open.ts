@@ -107,7 +107,7 @@ export async function openStore(
     });
   }
   try {
-    mkdirSync(config.directory, { recursive: true });
+    mkdirSync(config.directory, { recursive: true, mode: 0o700 });
   } catch (cause) {
     throw new StoreError("unusable", "the data directory cannot be made", cause);
   }

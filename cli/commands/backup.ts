@@ -5,6 +5,7 @@ import {
   closeSync,
   copyFileSync,
   existsSync,
+  fchmodSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -64,7 +65,7 @@ export function addRestore(program: Command): void {
       const signal = interruption();
       const copy = join(data, unfinished);
       rmSync(copy, { recursive: true, force: true });
-      mkdirSync(copy, { recursive: true });
+      mkdirSync(copy, { recursive: true, mode: 0o700 });
       try {
         for (const name of readdirSync(backup)) {
           if (name !== manifestName && !storeFile.test(name)) continue;
@@ -96,6 +97,7 @@ function copySynced(from: string, to: string): void {
   copyFileSync(from, to);
   const file = openSync(to, "r");
   try {
+    fchmodSync(file, 0o600);
     fsyncSync(file);
   } finally {
     closeSync(file);

@@ -6,7 +6,7 @@ import { type Command, Option } from "commander";
 import { bounds } from "../../openapi/bounds.ts";
 import { type Context, contextOf } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
-import { linesOf, parsedLine } from "../input.ts";
+import { linesOf, parsedLine, textLine } from "../input.ts";
 import type { ExportedItem } from "../items-file.ts";
 import { counted } from "../output.ts";
 import { pagesOf } from "../pages.ts";
@@ -133,6 +133,8 @@ async function sinkOf({ out, resume = false }: Options): Promise<Sink> {
   };
 }
 
+const expected = "an exported item";
+
 async function readBegun(
   path: string,
 ): Promise<{ end: number; count: number; after: Place | null }> {
@@ -145,7 +147,8 @@ async function readBegun(
   for await (const line of linesOf(Bun.file(path).stream())) {
     // Without its line break it was cut.
     if (line.end === size && !(await endsWithBreak(path, size))) break;
-    const { partition, scheduled, id } = parsedLine(line, "an exported item") as ExportedItem;
+    const item = parsedLine(textLine(line, expected), expected) as ExportedItem;
+    const { partition, scheduled, id } = item;
     begun = { end: line.end, count: begun.count + 1, after: { partition, scheduled, id } };
   }
   return begun;

@@ -8,7 +8,14 @@ import type { ImportItem } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { type Context, contextOf } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
-import { type Line, linesOf, parsedLine, pipedBytes, pipedInput, shareOf } from "../input.ts";
+import {
+  parsedLine,
+  pipedBytes,
+  pipedInput,
+  shareOf,
+  type TextLine,
+  textLinesOf,
+} from "../input.ts";
 import type { ExportedItem } from "../items-file.ts";
 import { counted } from "../output.ts";
 import { wholeNumber } from "../values.ts";
@@ -118,7 +125,7 @@ async function importItems({ context, queue, source, options }: Importing): Prom
   let batch: ImportItem[] = [];
   let batchBytes = 0;
   let batchPartition = 0;
-  let last: Line | null = null;
+  let last: TextLine | null = null;
   const send = async (): Promise<void> => {
     if (batch.length === 0) return;
     const request = { queue_name: queue, partition: batchPartition, items: batch };
@@ -133,7 +140,7 @@ async function importItems({ context, queue, source, options }: Importing): Prom
     progress.update(tally.imported + tally.alreadyThere, shareOf(last, source.bytes));
   };
   try {
-    for await (const line of linesOf(source.input)) {
+    for await (const line of textLinesOf(source.input, expected)) {
       if (line.number <= source.done) continue;
       const { partition, item } = importItem(line, options.keepLeases === true);
       const target = partition % requested_partitions;
@@ -169,11 +176,13 @@ function tellImported(
   );
 }
 
-function importItem(line: Line, keepLeases: boolean): { partition: number; item: ImportItem } {
-  const value = parsedLine(line, "an exported item");
+const expected = "an exported item";
+
+function importItem(line: TextLine, keepLeases: boolean): { partition: number; item: ImportItem } {
+  const value = parsedLine(line, expected);
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new UsageError(
-      `line ${line.number} is invalid; expected an exported item, got '${line.text.slice(0, 60)}'`,
+      `line ${line.number} is invalid; expected ${expected}, got '${line.text.slice(0, 60)}'`,
     );
   }
   const { partition = 0, scheduled: _, ...item } = value as Partial<ExportedItem>;

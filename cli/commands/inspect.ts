@@ -6,7 +6,7 @@ import { contextOf } from "../context.ts";
 export function addInspect(program: Command): void {
   program
     .command("inspect")
-    .description("how many items are ready, retried, scheduled and dead")
+    .description("how many items are ready, leased, retried, scheduled and dead")
     .argument("<queue>", "name of the queue")
     .action(async (queue_name: string, _, command: Command) => {
       const context = contextOf(command);

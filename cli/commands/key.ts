@@ -1,5 +1,5 @@
-// `holdfast key`: makes an API key and prints it once, with the line that lets it in; or puts
-// that line into the server's file of keys. It asks no server.
+// `holdfast key`: makes an API key and prints it once, with the line that lets it in on standard
+// error; or puts that line into the server's file of keys. It asks no server.
 
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Role, roleNames } from "../../openapi/roles.ts";
@@ -38,7 +38,7 @@ export function addKey(program: Command): void {
     .addHelpText(
       "after",
       `
-The file holds digests only: the key itself is for the client and kept nowhere. A server that
+Standard output is the key alone. The file holds digests only: the key itself is for the client and kept nowhere. A server that
 was started with the same --api-keys-file lets it in within a second, without a restart.
 A key without --role is for everything. A --role behind --queues begins anew:
 '--role consume --queues orders --role produce --queues invoices' is for the two, each for its own.`,
@@ -54,7 +54,9 @@ A key without --role is for everything. A --role behind --queues begins anew:
       const { key, line } = newApiKey(name, ...rightsOf(parts));
       if (file !== undefined) add(file, line);
       const output = openOutput(command.optsWithGlobals<GlobalOptions>().json === true);
-      output.result({ key, line, file: file ?? null }, () => told(key, line, file));
+      // What a file or another program gets is the key alone.
+      output.result({ key, line, file: file ?? null }, () => key);
+      output.note(told(line, file));
     });
 }
 
@@ -115,10 +117,9 @@ function add(file: string, line: string): void {
   }
 }
 
-function told(key: string, line: string, file: string | undefined): string {
-  const where =
-    file === undefined
-      ? `The line for the file that --api-keys-file names:\n\n${line}`
-      : `Its line is in ${file}.`;
-  return `The key, for the client; it is shown this once:\n\n${key}\n\n${where}`;
+function told(line: string, file: string | undefined): string {
+  const shown = "The key is for the client, and is shown this once.";
+  return file === undefined
+    ? `${shown}\nThe line for the file that --api-keys-file names:\n\n${line}`
+    : `${shown} Its line is in ${file}.`;
 }

@@ -6,7 +6,15 @@ import type { ProduceItem } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { type Context, contextOf } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
-import { type Line, linesOf, parsedLine, pipedBytes, pipedInput, shareOf } from "../input.ts";
+import {
+  linesOf,
+  parsedLine,
+  pipedBytes,
+  pipedInput,
+  shareOf,
+  type TextLine,
+  textLinesOf,
+} from "../input.ts";
 import { interruption, untilAborted } from "../interrupt.ts";
 import { counted } from "../output.ts";
 import { durationMs, header, instant, list, wholeNumber } from "../values.ts";
@@ -70,7 +78,8 @@ export function addProduce(program: Command): void {
       `
 A line of standard input is ${lineExpected}:
   {"kind": "order", "json": {"order": 42}}
-With --text it is a payload as it stands. Empty lines are passed over.
+With --text it is a payload as it stands, whatever its bytes; without, it is UTF-8.
+Empty lines are passed over.
 All items of a call are written, or none.`,
     )
     .action(
@@ -117,14 +126,18 @@ async function* pipedItems(isText: boolean): AsyncGenerator<Given> {
     );
   }
   const bytes = pipedBytes();
-  for await (const line of linesOf(input)) {
-    // As bytes, whatever they are: a text that is none would not come out as it went in.
-    const item = isText ? produceItem(line.bytes) : itemOf(line);
-    yield { item, share: shareOf(line, bytes) };
+  if (isText) {
+    for await (const line of linesOf(input)) {
+      yield { item: produceItem(line.bytes), share: shareOf(line, bytes) };
+    }
+    return;
+  }
+  for await (const line of textLinesOf(input, lineExpected)) {
+    yield { item: itemOf(line), share: shareOf(line, bytes) };
   }
 }
 
-function itemOf(line: Line): ProduceItem {
+function itemOf(line: TextLine): ProduceItem {
   const value = parsedLine(line, lineExpected);
   if (typeof value === "string") return { utf8: value };
   if (typeof value !== "object" || value === null || Array.isArray(value)) {

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import type { RequestFor } from "../../client/wire.ts";
 import { contextOf } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
-import { pipedInput } from "../input.ts";
+import { pipedInput, wholeText } from "../input.ts";
 
 const expected = "the JSON body of queue.transact on standard input";
 
@@ -36,7 +36,7 @@ Reads ${expected}:
 /** Of its form the server says what is wrong. */
 async function piped(): Promise<RequestFor<"transact">> {
   const input = pipedInput();
-  const text = input === null ? "" : await new Response(input).text();
+  const text = input === null ? "" : await wholeText(input, expected);
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null) return value as RequestFor<"transact">;

@@ -7,7 +7,7 @@ import type { LeasedItem } from "../api.ts";
 import type { CallKey } from "../call-key.ts";
 import { fullFailure, leaseOver } from "../errors.ts";
 import { formatId } from "../ids.ts";
-import { expire, hasExpired } from "../lifecycle.ts";
+import { expire, hasExpired, oneMore } from "../lifecycle.ts";
 import { limits } from "../limits.ts";
 import { told } from "../past.ts";
 import { bytesWeight, type Kind, type Numbered, type Result } from "./kind.ts";
@@ -327,7 +327,7 @@ function leasedItem(partition: Partition, item: Item, leaseDeadline: number): Le
     kind: item.kind,
     encoding: item.encoding,
     reference: item.reference,
-    attempts: item.attempts + 1,
+    attempts: oneMore(item.attempts),
     leaseDeadline,
     payload: payloadBytes(item),
   };

@@ -3,6 +3,7 @@
 import type { Item } from "../../stores/item.ts";
 import type { Page, Span } from "../../stores/store.ts";
 import { formatId, seqOf } from "../ids.ts";
+import { oneMore } from "../lifecycle.ts";
 import { limits } from "../limits.ts";
 import type { ListedItem } from "../messages.ts";
 import { answering, bytesWeight, type Kind, type Numbered } from "./kind.ts";
@@ -100,6 +101,6 @@ export function listed(
   const { leasedAt = null, leaseDeadline = null, dueAt = null } = state;
   const instants = { createdAt, queuedAt, expireDeadline, leasedAt, leaseDeadline, dueAt };
   const id = formatId(partition.idPrefix, item.seq);
-  const attempts = item.attempts + (leasedAt === null ? 0 : 1);
+  const attempts = leasedAt === null ? item.attempts : oneMore(item.attempts);
   return { id, ...instants, attempts, ...texts, payload: payloadBytes(item) };
 }

@@ -11,6 +11,8 @@ type Values = Record<string, unknown>;
 /** Seconds of 0001-01-01T00:00:00Z, which is how an instant that was never set is sent. */
 const yearOneSeconds = -62_135_596_800;
 
+const int32Max = 2 ** 31 - 1;
+
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 interface ReadField {
@@ -66,7 +68,10 @@ function fieldsReader({ fields }: Message): (reader: BinaryReader, end: number) 
         values[field.key] ??= [];
         (values[field.key] as unknown[]).push(field.read(reader));
       } else if (field.isMap) {
-        values[field.key] = Object.assign(values[field.key] ?? {}, field.read(reader));
+        values[field.key] = Object.assign(
+          values[field.key] ?? Object.create(null),
+          field.read(reader),
+        );
       } else values[field.key] = field.read(reader);
     }
     if (reader.pos !== end) throw new RangeError("a field reaches beyond its message");
@@ -187,7 +192,8 @@ function valueWriter({
       };
     case "whole":
       return (writer, value) => {
-        if (isWritten(value, 0)) writer.tag(number, WireType.Varint).int32(value as number);
+        if (isWritten(value, 0))
+          writer.tag(number, WireType.Varint).int32(inInt32(value as number));
       };
     case "long":
       return (writer, value) => {
@@ -215,6 +221,11 @@ function valueWriter({
         }
       };
   }
+}
+
+/** What was counted may be more than the field holds; what was done is answered all the same. */
+function inInt32(value: number): number {
+  return Math.min(value, int32Max);
 }
 
 function writeInstant(writer: BinaryWriter, text: string | null): void {

@@ -457,3 +457,77 @@ test("transact: parts that leave out their zeros are of partition 0, and what be
     expect.objectContaining({ code: 400 }),
   );
 });
+
+const int32Max = 2_147_483_647;
+
+test("import: a count that protobuf cannot hold is refused, in either encoding", async () => {
+  await using app = await run();
+  for (const attempts of [int32Max + 1, 3_000_000_000]) {
+    const items = [{ attempts, payload: "AAAA" }];
+    expect(await app.call("importItems", { ...orders, partition: 0, items })).toMatchObject({
+      code: 400,
+      body: {
+        reason: "malformed",
+        message: `items is invalid; attempts of item 0 cannot be greater than ${int32Max}, got ${attempts}`,
+      },
+    });
+  }
+  for (const key of ["origin_attempts", "redriven"]) {
+    const items = [{ [key]: int32Max + 1 }];
+    const { code } = await app.call("importItems", { ...orders, partition: 0, items });
+    expect([key, code]).toEqual([key, 400]);
+  }
+  expect(await app.stored()).toEqual([]);
+});
+
+test("a count at its bound stays there, and all calls that show its item are answered in protobuf", async () => {
+  await using app = await run({ orders: null });
+  await app.create("dead");
+  await app.create("orders", { dead_queue: "dead" });
+  const counts = { attempts: int32Max, origin_attempts: int32Max, redriven: int32Max };
+  const items = [counts, { attempts: 7 }];
+  const place = { ...orders, partition: 0 };
+  expect((await call(app, "importItems", { ...place, items })).code).toBe(200);
+  const lease = { ...timed, client_id: "one", batch_size: 10 };
+  for (const attempts of [8, 9]) {
+    const leased = await call(app, "lease", lease);
+    expect(leased).toMatchObject({
+      code: 200,
+      body: { items: [counts, { attempts }] },
+    });
+    const ids = (leased.body["items"] as { id: string }[]).map(({ id }) => id);
+    const listed = { ...place, pivot: "", limit: 10 };
+    expect((await call(app, "listItems", listed)).body).toMatchObject({ items: [counts, {}] });
+    expect((await call(app, "findItems", { ...orders, filter: {} })).body).toMatchObject({
+      items: [counts, {}],
+    });
+    expect((await call(app, "explainItem", { id: ids[0] })).body).toMatchObject({ item: counts });
+    const dead = attempts === 9;
+    const retry = { ...place, items: ids.map((id) => ({ id, dead })) };
+    expect((await call(app, "retry", retry)).code).toBe(200);
+  }
+  expect((await call(app, "redrive", { queue_name: "dead", to: "orders" })).code).toBe(200);
+  await app.arrive();
+  expect(await call(app, "lease", lease)).toMatchObject({
+    code: 200,
+    body: {
+      items: [
+        { attempts: 1, redriven: int32Max },
+        { attempts: 1, redriven: 1 },
+      ],
+    },
+  });
+});
+
+test("headers cross as they are, whatever their names", async () => {
+  await using app = await run();
+  const headers = { ["__proto__"]: "a", constructor: "b", "": "c" };
+  await call(app, "produce", { ...timed, items: [{ headers }] });
+  const leased = await call(app, "lease", { ...timed, client_id: "one", batch_size: 1 });
+  const [item] = leased.body["items"] as { headers: object }[];
+  expect(Object.entries(item?.headers ?? {}).toSorted()).toEqual([
+    ["", "c"],
+    ["__proto__", "a"],
+    ["constructor", "b"],
+  ]);
+});

@@ -2,6 +2,7 @@
 
 import type { Engine } from "../../engine/api.ts";
 import { bounds } from "../../openapi/bounds.ts";
+import { visibleTo } from "../key-rights.ts";
 import type { OverviewReplies } from "../overview.ts";
 import { clientsReply, explainReply } from "../wire/console.ts";
 import type { Routes } from "./route.ts";
@@ -11,8 +12,8 @@ export function consoleRoutes(
   overview: OverviewReplies,
 ): Routes<"explain" | "clients" | "overview"> {
   return {
-    async explain(body) {
-      return explainReply(engine.explain(body.queue_name));
+    async explain(body, { grant }) {
+      return explainReply(engine.explain(body.queue_name, visibleTo(grant)));
     },
 
     async clients(body) {

@@ -1,6 +1,7 @@
 // A queue as a whole: its measures, its pause, and the clearing of it.
 
 import type { Engine } from "../../engine/api.ts";
+import { visibleTo } from "../key-rights.ts";
 import { guardedReply, isGuarded } from "../wire/guards.ts";
 import {
   clearRequest,
@@ -20,8 +21,8 @@ export function queueRoutes(engine: Engine<string>): QueueRoutes {
       return queueStats(await engine.stats(body.queue_name), body.columns === true);
     },
 
-    async inspect(body) {
-      return inspect(await engine.inspect(body.queue_name));
+    async inspect(body, { grant }) {
+      return inspect(await engine.inspect(body.queue_name, visibleTo(grant)));
     },
 
     async series(body) {

@@ -3,7 +3,8 @@
 import type { Engine } from "../../engine/api.ts";
 import { limits } from "../../engine/limits.ts";
 import { checkQueueName } from "../../engine/validate.ts";
-import { type Grant, visibleTo } from "../key-rights.ts";
+import { type Grant, testFor, visibleTo } from "../key-rights.ts";
+import { Refusal } from "../reply.ts";
 import { guardedReply, guardOf, isGuarded } from "../wire/guards.ts";
 import {
   deletionReply,
@@ -37,6 +38,17 @@ function listedFor(grant: Grant | null, engine: Engine<string>, page: Page) {
   return shown.slice(0, page.limit);
 }
 
+/** Queues that lose their dead queue change as well. */
+function checkAdministers(
+  grant: Grant | null,
+  { name, dependents }: { readonly name: string; readonly dependents: readonly string[] },
+): void {
+  if (grant === null || dependents.every(testFor(grant, "admin"))) return;
+  const why = "it is the dead_queue of queues that the key does not administer";
+  const message = `key '${grant.name}' is not allowed to delete '${name}'; ${why}`;
+  throw new Refusal("not_allowed", message);
+}
+
 export function queuesRoutes(engine: Engine<string>): QueuesRoutes {
   // Whether it exists is asked later, when its definition was understood.
   const checkName = (body: { queue_name: string }) => () => checkQueueName(body.queue_name);
@@ -46,14 +58,15 @@ export function queuesRoutes(engine: Engine<string>): QueuesRoutes {
       return { items: listedFor(grant, engine, queuesPage(body)).map(queueInfo) };
     },
 
-    async createQueue(body) {
-      await engine.createQueue(decoded(checkName(body), () => queueSettings(body)));
+    async createQueue(body, { grant }) {
+      const settings = decoded(checkName(body), () => queueSettings(body));
+      await engine.createQueue(settings, visibleTo(grant));
       return done;
     },
 
-    async updateQueue(body) {
+    async updateQueue(body, { grant }) {
       const change = decoded(checkName(body), () => queueChange(body));
-      const drained = await engine.updateQueue(change);
+      const drained = await engine.updateQueue(change, visibleTo(grant));
       return isGuarded(change) ? guardedReply(drained) : done;
     },
 
@@ -64,8 +77,13 @@ export function queuesRoutes(engine: Engine<string>): QueuesRoutes {
     async deleteQueue(body, caller) {
       const guard = guardOf(body);
       const name = body.queue_name;
-      const deletion = await engine.deleteQueue({ name, force: body.force, ...guard });
+      const request = { name, force: body.force, ...guard };
+      const deletion = await engine.deleteQueue(request, {
+        isShown: visibleTo(caller.grant),
+        checkDependents: (names) => checkAdministers(caller.grant, { name, dependents: names }),
+      });
       caller.removed(deletion.counts);
+      caller.toQueues = deletion.dependents;
       return isGuarded(guard) ? deletionReply(deletion) : done;
     },
   };

@@ -40,8 +40,8 @@ export interface Asking {
 
 /** Whether who asks makes a difference, once he was let in. */
 export function tellsCaller(id: OperationId): boolean {
-  const { audits, reach }: Operation = operations[id];
-  return audits !== undefined || reach === "visible";
+  const { audits, role, reach }: Operation = operations[id];
+  return audits !== undefined || role === "read" || reach === "visible";
 }
 
 /** The caller of a call, and what its headers say. */

@@ -27,17 +27,20 @@ export function taskRoutes(engine: Engine<string>): TaskRoutes {
     async listTasks({ queue_name }, { grant }) {
       const tasks = queue_name ? engine.listTasks(queue_name) : engine.listTasks();
       const isShown = visibleTo(grant);
-      return { tasks: tasks.filter(({ queue }) => isShown(queue)).map(taskInfo) };
+      const shown = tasks.filter(({ queue }) => isShown(queue));
+      return { tasks: shown.map((task) => taskInfo(task, isShown)) };
     },
 
-    taskInfo: async ({ task_id }, { grant }) => taskInfo(shownTask(engine, task_id, grant)),
+    async taskInfo({ task_id }, { grant }) {
+      return taskInfo(shownTask(engine, task_id, grant), visibleTo(grant));
+    },
 
     async cancelTask({ task_id }, caller) {
       const { queue, to } = shownTask(engine, task_id, caller.grant);
       const queues = to === "" ? [queue] : [queue, to];
       checkAdministers(caller.grant, queues);
       caller.toQueues = queues;
-      return taskInfo(await engine.cancelTask(task_id));
+      return taskInfo(await engine.cancelTask(task_id), visibleTo(caller.grant));
     },
   };
 }

@@ -426,6 +426,7 @@ row("entity Inspect: every field", async () => {
     queue_name: "text",
     partitions: "count",
     queued: "count",
+    leased: "count",
     retried: "count",
     scheduled: "count",
     dead_letter: "count",
@@ -437,12 +438,14 @@ row("entity Inspect: every field", async () => {
   await app.retry(await app.lease(), { dead: true });
   const later = { enqueue_at: instant(start + hour) };
   await app.ok("produce", { ...timed, items: [{}, {}, {}, later, later] });
+  await app.lease({ batch_size: 1 });
   const inspected = await app.ok("inspect", orders);
   expectFields(inspected, fields);
   expect(inspected).toEqual({
     queue_name: "orders",
     partitions: 3,
-    queued: 3,
+    queued: 2,
+    leased: 1,
     retried: 1,
     scheduled: 2,
     dead_letter: 1,

@@ -406,7 +406,7 @@ row("rule: inspect counts - queued, retried, scheduled, dead_letter", async () =
   await app.produce("leased");
   await app.lease();
   await app.produce("ready");
-  const counts = { queued: 1, retried: 2, scheduled: 1, dead_letter: 3, partitions: 2 };
+  const counts = { queued: 1, leased: 1, retried: 2, scheduled: 1, dead_letter: 3, partitions: 2 };
   expect(await app.ok("inspect", orders)).toEqual({ ...orders, ...counts });
   await app.restart();
   expect(await app.ok("inspect", orders)).toEqual({ ...orders, ...counts });

@@ -363,6 +363,7 @@ row("rule: inspect - POST /v1/queue.inspect", async () => {
     ...orders,
     partitions: 2,
     queued: 0,
+    leased: 0,
     retried: 0,
     scheduled: 0,
     dead_letter: 0,

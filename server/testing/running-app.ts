@@ -21,7 +21,13 @@ import {
   type ResponseOf,
 } from "../../openapi/operations.ts";
 import { reasons } from "../../openapi/reasons.ts";
-import type { LeaseReply, QueueCreateRequest, Reply, StorageItem } from "../../openapi/schemas.ts";
+import type {
+  LeaseReply,
+  OverviewMachine,
+  QueueCreateRequest,
+  Reply,
+  StorageItem,
+} from "../../openapi/schemas.ts";
 import type { Backend } from "../../stores/backend.ts";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
 import { durabilityOf, openStore, type StoreConfig } from "../../stores/open.ts";
@@ -146,7 +152,9 @@ export class RunningApp {
     this.#app = createApp({
       engine,
       log,
-      metrics: new Metrics({ version: "1.2.3", status: () => engine.status() }),
+      metrics: new Metrics({
+        ...{ version: "1.2.3", status: () => engine.status(), machine, hasBackups: true },
+      }),
       version: "1.2.3",
       isClosing: () => false,
       config: { ...defaults, store, ...config },
@@ -287,6 +295,11 @@ export class RunningApp {
     return (await response.text()).split("\n");
   }
 }
+
+const machine = (): OverviewMachine => ({
+  ...{ name: "test", version: "1.2.3", store: "memory", started_at: instant(start) },
+  ...{ memory_bytes: 2 ** 26, disk_bytes: 2 ** 40, disk_free_bytes: 2 ** 39, last_backup_at: null },
+});
 
 const defaults: Omit<AppConfig, "store"> = {
   host: "127.0.0.1",

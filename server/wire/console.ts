@@ -37,6 +37,7 @@ export function clientsReply(clients: engine.QueueClients): wire.QueueClientsRep
 /** Of the overview all but what is of the server and of the moment. */
 export function overviewReply(
   overview: engine.EngineOverview,
+  isShown: engine.IsShown = () => true,
 ): Pick<
   wire.ServerOverviewReply,
   "as_of" | "since" | "whole" | "totals" | "queues" | "removed" | "shards" | "alarms" | "tasks"
@@ -69,7 +70,7 @@ export function overviewReply(
       ...{ what, since: instantTextOrNull(began), count, queue_name: queue },
       ...{ shard: shard ?? -1, text },
     })),
-    tasks: tasks.map(taskInfo),
+    tasks: tasks.map((task) => taskInfo(task, isShown)),
   };
 }
 

@@ -127,7 +127,7 @@ export function instantTextOrNull(instant: number | null): string | null {
   return instant === null ? null : instantText(instant);
 }
 
-/** Either alphabet, with or without its padding; anything else that is not base64 is refused. */
+/** Either alphabet, with or without its padding and line breaks; anything else is refused. */
 export function bytesOf(text: string, index: number, key: string): engine.Payload {
   return parseBase64(text) ?? refuseText(text, index, key, "base64");
 }
@@ -137,8 +137,15 @@ const standard = { alphabet: "base64", lastChunkHandling: "strict" } as const;
 
 const urlSafe = { alphabet: "base64url", lastChunkHandling: "strict" } as const;
 
-/** The bytes of a base64 text; `null` when it is none. */
+const blanks = /[\t\n\f\r ]+/g;
+
+/** The bytes of a base64 text; `null` when it is none. Blanks anywhere in it mean nothing. */
 export function parseBase64(text: string): Uint8Array | null {
+  // Most texts have none, and are not looked through for them.
+  return bytesOfText(text) ?? bytesOfText(text.replace(blanks, ""));
+}
+
+function bytesOfText(text: string): Uint8Array | null {
   const missing = text.endsWith("=") ? 0 : -text.length & 3;
   const padded = missing === 0 ? text : text + "=".repeat(missing);
   try {

@@ -119,6 +119,7 @@ export function inspect(queue: engine.QueueInspection): wire.Inspect {
     queue_name: queue.queue,
     partitions: queue.partitions,
     queued: queue.queued,
+    leased: queue.leased,
     retried: queue.retried,
     scheduled: queue.scheduled,
     dead_letter: queue.deadLetter,

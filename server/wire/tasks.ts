@@ -40,13 +40,14 @@ function taskRequest(
   };
 }
 
-export function taskInfo(task: engine.TaskInfo): wire.TaskInfo {
+/** `isShown`: whether the destination may be named. */
+export function taskInfo(task: engine.TaskInfo, isShown: engine.IsShown): wire.TaskInfo {
   return {
     task_id: task.taskId,
     action: task.action,
     state: task.state,
     queue_name: task.queue,
-    to: task.to,
+    to: isShown(task.to) ? task.to : "",
     holder: task.holder,
     filter: filterText(task.filter),
     per_second: task.perSecond,

@@ -199,6 +199,11 @@ test.each([
   ["/+8=", "\xff\xef"],
   ["_-8=", "\xff\xef"],
   ["_-8", "\xff\xef"],
+  ["a\nG\r\nk=\n", "hi"],
+  [" aGk", "hi"],
+  ["aG k", "hi"],
+  ["aGk =", "hi"],
+  ["_-\t8", "\xff\xef"],
 ])("base64: %s", (text, latin1) => {
   expect(parseBase64(text)).toEqual(new Uint8Array(Buffer.from(latin1, "latin1")));
 });
@@ -213,8 +218,21 @@ test.each([
   ["===="],
   ["_+8="],
   ["aGk\u00e9"],
+  ["aGk\u00a0"],
+  ["aG l"],
 ])("base64: %p is none", (text) => {
   expect(parseBase64(text)).toBeNull();
+});
+
+test("base64: any bytes come back from their text, wherever its lines are broken", () => {
+  const broken = fc.tuple(fc.uint8Array({ maxLength: 64 }), fc.array(fc.nat(90)), fc.boolean());
+  fc.assert(
+    fc.property(broken, ([bytes, breaks, omitPadding]) => {
+      let text = bytes.toBase64({ omitPadding });
+      for (const at of breaks) text = `${text.slice(0, at)}\r\n${text.slice(at)}`;
+      expect(parseBase64(text)).toEqual(bytes);
+    }),
+  );
 });
 
 test("base64: any bytes come back from their text, whatever alphabet and padding", () => {

@@ -396,6 +396,7 @@ function sourceRules(rule: Rule): void {
         scheduledItem(1, 6, { sourceId: "scheduled" }),
         scheduledItem(1, 7, { sourceId: "unscheduled" }),
         scheduledItem(1, 8, { sourceId: "ünï" }),
+        scheduledItem(1, 9, { sourceId: "\ufeffmarked" }),
       ],
     });
     await bench.commit({
@@ -403,9 +404,11 @@ function sourceRules(rule: Rule): void {
       unschedule: [{ slot: 1, seqs: [7] }],
     });
     const asked = ["ready", "twice", "gone", "elsewhere", "scheduled", "unscheduled", "ünï"];
-    asked.push("Ready", "");
+    asked.push("\ufeffmarked", "Ready", "");
     await bench.nowAndReopened(async () => {
-      expect(await bench.sources(1, asked)).toEqual(["ready", "scheduled", "twice", "ünï"]);
+      expect(await bench.sources(1, asked)).toEqual([
+        ...["ready", "scheduled", "twice", "ünï", "\ufeffmarked"],
+      ]);
       const sources = [2, 3].map((slot) => ({ slot, sourceIds: asked }));
       expect((await bench.read({ sources })).sources).toEqual(
         new Map([

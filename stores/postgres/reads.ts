@@ -172,7 +172,7 @@ export class Reads {
     if (all.length === 0) return found;
     const values = [int8Array(all.map(({ slot }) => slot)), byteaArray(all.map(({ id }) => id))];
     for (const [slot, id] of await this.#rowsOf(texts.sources, values)) {
-      found.get(slot as number)?.add(new TextDecoder().decode(id as Uint8Array));
+      found.get(slot as number)?.add(textOf(id));
     }
     return found;
   }

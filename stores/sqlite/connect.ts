@@ -2,7 +2,7 @@
 // exclusivity rest on, on a file that is not damaged; and what its errors mean.
 
 import { Database } from "bun:sqlite";
-import { statSync } from "node:fs";
+import { closeSync, openSync, statSync } from "node:fs";
 import { StoreError } from "../store.ts";
 
 export type Durability = "full" | "normal";
@@ -28,6 +28,7 @@ export function bytesOf(path: string): number {
 export function connect(options: ConnectOptions): Database {
   let database: Database | undefined;
   try {
+    createForOwner(options.path);
     database = new Database(options.path, { create: true, readwrite: true, strict: true });
     configure(database, options);
   } catch (cause) {
@@ -40,6 +41,15 @@ export function connect(options: ConnectOptions): Database {
   } catch (cause) {
     database.close();
     throw storeError(cause);
+  }
+}
+
+/** SQLite gives its log the rights that its file has. */
+function createForOwner(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch {
+    // It exists, or SQLite says better why it cannot be created.
   }
 }
 

@@ -117,7 +117,7 @@ export class LogMark {
   }
 
   #write({ salt1, salt2, frames, commits }: Mark): void {
-    this.#file ??= openSync(this.#path, constants.O_RDWR | constants.O_CREAT);
+    this.#file ??= openSync(this.#path, constants.O_RDWR | constants.O_CREAT, 0o600);
     this.#bytes.writeUInt32LE(salt1, 0);
     this.#bytes.writeUInt32LE(salt2, 4);
     this.#bytes.writeUInt32LE(frames, 8);

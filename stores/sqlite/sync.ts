@@ -31,7 +31,7 @@ export function syncedBy(path: string, setting: SyncSetting = "auto"): "commit" 
 
 /** The shortest of a few, because others use the disk too. */
 function syncMs(probe: string): number {
-  const file = openSync(probe, "w");
+  const file = openSync(probe, "w", 0o600);
   try {
     const times = Array.from({ length: probeCount }, () => {
       writeSync(file, new Uint8Array(probeBytes), 0, probeBytes, 0);

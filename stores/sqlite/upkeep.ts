@@ -143,6 +143,7 @@ export class SqliteUpkeep implements Upkeep {
       // Beside the thread: one that is silent for as long as a large file takes would be replaced.
       await copyFile(this.#options.path, copy);
       await using file = await open(copy, "r+");
+      await file.chmod(0o600);
       await file.sync();
       return (await file.stat()).size;
     } catch {
@@ -176,7 +177,7 @@ export class SqliteUpkeep implements Upkeep {
 function isWritten(path: string, bytes: number): boolean {
   let file: number | null = null;
   try {
-    file = openSync(path, "w");
+    file = openSync(path, "w", 0o600);
     const written = writeSync(file, new Uint8Array(bytes));
     fsyncSync(file);
     return written === bytes;
