@@ -43,8 +43,20 @@ export interface SessionOptions {
 /** Settings of a session; a commit is answered when it is on the disk. */
 const options =
   "-c synchronous_commit=on -c plan_cache_mode=force_generic_plan -c jit=off -c client_min_messages=warning";
-/** Selected by each commit, because settings may change while a session lives. */
-export const standbys = "current_setting('synchronous_standby_names')";
+const standbys = "current_setting('synchronous_standby_names')";
+const unreplicated = "it is not known whether a standby has what was committed";
+/**
+ * The position in the log behind which nothing committed earlier lies, and whether as many standbys
+ * as a commit waits for have it on disk. The end of that wait is not proof: PostgreSQL ends it too
+ * when the setting is emptied, and the setting may be back before this session reads it.
+ */
+const proof = `
+  WITH written AS MATERIALIZED (SELECT coalesce($1::pg_lsn, pg_current_wal_flush_lsn()) AS lsn)
+  SELECT lsn::text, ${standbys}, (
+    SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum') AND flush_lsn >= lsn
+  ) >= coalesce(substring(${standbys} from '(?i)^\\s*(?:(?:first|any)\\s+)?(\\d+)\\s*\\(')::bigint, 1)
+  FROM written`;
+const proofPauseMs = 2;
 const connectMs = { alone: 10_000, ofSeveral: 3_000 };
 const silenceMsDefault = 10_000;
 /**
@@ -67,6 +79,7 @@ export class Connection {
   readonly #names = new Map<string, string>();
   readonly #isPooled: boolean;
   readonly #silenceMs: number;
+  readonly #requireReplica: boolean;
   #lost: unknown = null;
   /** Commits that are in the database, while it is not known whether its standby has them. */
   #unreplicatedCount = 0;
@@ -74,10 +87,11 @@ export class Connection {
   #cutting: NodeJS.Timeout | null = null;
   #patientCount = 0;
 
-  private constructor(client: Client, { pooler, silenceMs }: SessionOptions) {
+  private constructor(client: Client, { pooler, silenceMs, requireReplica }: SessionOptions) {
     this.#client = client;
     this.#isPooled = pooler === "transaction";
     this.#silenceMs = silenceMs ?? silenceMsDefault;
+    this.#requireReplica = requireReplica ?? false;
   }
 
   /**
@@ -135,9 +149,11 @@ export class Connection {
   /** Whether it is one; throws `StoreError` where that would not keep what it has committed. */
   async #isPrimary({ requireReplica = false }: SessionOptions): Promise<boolean> {
     const [row] = await this.promptRows(
-      `SELECT pg_is_in_recovery(), current_setting('synchronous_commit'), ${standbys}`,
+      `SELECT pg_is_in_recovery(), current_setting('synchronous_commit'), ${standbys}, current_user::text, pg_has_role('pg_read_all_stats', 'USAGE')`,
     );
-    const [isStandby, commit, names] = row as [boolean, string, string];
+    const [isStandby, commit, names, role, seesStandbys] = row as [
+      ...[boolean, string, string, string, boolean],
+    ];
     if (isStandby) return false;
     if (commit === "off") {
       const expected = "expected 'on', got 'off'";
@@ -151,6 +167,10 @@ export class Connection {
         "expected synchronous_standby_names with a standby and synchronous_commit 'on'";
       const got = `got '${names}' and '${commit}'`;
       throw new StoreError("unusable", `commits wait for no standby; ${expected}, ${got}`);
+    }
+    if (requireReplica && !seesStandbys) {
+      const expected = `expected a role with pg_monitor, got '${role}' without it`;
+      throw new StoreError("unusable", `what a standby has cannot be seen; ${expected}`);
     }
     return true;
   }
@@ -166,6 +186,28 @@ export class Connection {
   /** As `rows`, of a database that has to answer soon; a statement is never cancelled, the connection is cut. */
   async promptRows(text: string, values: readonly Value[] = []): Promise<Row[]> {
     return this.#rows(text, values, { query_timeout: this.#silenceMs });
+  }
+
+  /**
+   * As `promptRows`, for a statement that commits what is acknowledged. If a replica is required, it
+   * resolves once the standbys have that on disk.
+   */
+  async committedRows(text: string, values: readonly Value[]): Promise<Row[]> {
+    const rows = await this.promptRows(text, values);
+    if (this.#requireReplica) await this.#proveReplicated();
+    return rows;
+  }
+
+  async #proveReplicated(): Promise<void> {
+    const until = performance.now() + this.#silenceMs;
+    for (let written: string | null = null; ; await Bun.sleep(proofPauseMs)) {
+      const [row] = await this.promptRows(proof, [written]);
+      const [lsn, names, isReplicated] = row as [string, string, boolean];
+      if (names === "") throw new StoreError("failed", "commits wait for no standby any more");
+      if (isReplicated) return;
+      if (performance.now() > until) throw new StoreError("failed", unreplicated);
+      written = lsn;
+    }
   }
 
   async #rows(
@@ -216,7 +258,7 @@ export class Connection {
     const before = this.#unreplicatedCount;
     const { rows } = await this.#client.query({ ...query, rowMode: "array" });
     if (this.#unreplicatedCount > before) {
-      throw new StoreError("failed", "it is not known whether a standby has what was committed");
+      throw new StoreError("failed", unreplicated);
     }
     return rows;
   }
