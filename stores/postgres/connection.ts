@@ -5,6 +5,7 @@ import { Client, type QueryConfig } from "pg";
 import { StoreError } from "../store.ts";
 import { readBytea, readByteas, readInt8s } from "./arrays.ts";
 import { hostsOf } from "./hosts.ts";
+import { refuseWrong, setSession, wrongSettings } from "./settings.ts";
 
 /** The columns of a row: numbers, texts, booleans, bytes, arrays of numbers or of bytes. */
 export type Row = readonly unknown[];
@@ -32,7 +33,7 @@ const types = {
 export interface SessionOptions {
   /** Of one host or of several, as `hostsOf` reads it; the first that is a primary is taken. */
   readonly url: string;
-  /** `transaction`: between here and the database a pooler may give each statement another session. */
+  /** `transaction`: the pooler in front of the database may give each statement another session. */
   readonly pooler?: "none" | "transaction";
   /** Refuses a database whose commits wait for no standby. */
   readonly requireReplica?: boolean;
@@ -40,9 +41,6 @@ export interface SessionOptions {
   readonly silenceMs?: number;
 }
 
-/** Settings of a session; a commit is answered when it is on the disk. */
-const options =
-  "-c synchronous_commit=on -c plan_cache_mode=force_generic_plan -c jit=off -c client_min_messages=warning";
 const standbys = "current_setting('synchronous_standby_names')";
 const unreplicated = "it is not known whether a standby has what was committed";
 /**
@@ -54,7 +52,7 @@ const proof = `
   WITH written AS MATERIALIZED (SELECT coalesce($1::pg_lsn, pg_current_wal_flush_lsn()) AS lsn)
   SELECT lsn::text, ${standbys}, (
     SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum') AND flush_lsn >= lsn
-  ) >= coalesce(substring(${standbys} from '(?i)^\\s*(?:(?:first|any)\\s+)?(\\d+)\\s*\\(')::bigint, 1)
+  ) >= coalesce(substring(${standbys} from '(?i)^[[:space:]]*(?:(?:first|any)[[:space:]]+)?([0-9]+)[[:space:]]*[(]')::bigint, 1)
   FROM written`;
 const proofPauseMs = 2;
 const connectMs = { alone: 10_000, ofSeveral: 3_000 };
@@ -128,8 +126,6 @@ export class Connection {
     const client = new Client({
       connectionString: url,
       application_name: "holdfast",
-      // A pooler has sessions of its own, with the settings of the role.
-      ...(session.pooler === "transaction" ? {} : { options }),
       keepAlive: true,
       connectionTimeoutMillis: timeoutMs,
       pipeline: true,
@@ -143,30 +139,21 @@ export class Connection {
     });
     await client.connect();
     client.connection.stream.on("data", () => connection.#cutting?.refresh());
+    if (!connection.#isPooled) await connection.promptRows(setSession);
     return connection;
   }
 
   /** Whether it is one; throws `StoreError` where that would not keep what it has committed. */
   async #isPrimary({ requireReplica = false }: SessionOptions): Promise<boolean> {
     const [row] = await this.promptRows(
-      `SELECT pg_is_in_recovery(), current_setting('synchronous_commit'), ${standbys}, current_user::text, pg_has_role('pg_read_all_stats', 'USAGE')`,
+      `SELECT pg_is_in_recovery(), ${standbys}, current_user::text, pg_has_role('pg_read_all_stats', 'USAGE')`,
     );
-    const [isStandby, commit, names, role, seesStandbys] = row as [
-      ...[boolean, string, string, string, boolean],
-    ];
+    const [isStandby, names, role, seesStandbys] = row as [boolean, string, string, boolean];
     if (isStandby) return false;
-    if (commit === "off") {
-      const expected = "expected 'on', got 'off'";
-      throw new StoreError(
-        "unusable",
-        `synchronous_commit loses what was acknowledged; ${expected}`,
-      );
-    }
-    if (requireReplica && (names === "" || !["on", "remote_apply"].includes(commit))) {
-      const expected =
-        "expected synchronous_standby_names with a standby and synchronous_commit 'on'";
-      const got = `got '${names}' and '${commit}'`;
-      throw new StoreError("unusable", `commits wait for no standby; ${expected}, ${got}`);
+    refuseWrong((await this.promptRows(wrongSettings))[0]);
+    if (requireReplica && names === "") {
+      const expected = "expected synchronous_standby_names with a standby, got ''";
+      throw new StoreError("unusable", `commits wait for no standby; ${expected}`);
     }
     if (requireReplica && !seesStandbys) {
       const expected = `expected a role with pg_monitor, got '${role}' without it`;
