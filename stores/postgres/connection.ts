@@ -30,6 +30,11 @@ const types = {
   },
 };
 
+/** What the client library remembers of a session. */
+interface Parsed {
+  readonly parsedStatements: Record<string, string>;
+}
+
 export interface SessionOptions {
   /** Of one host or of several, as `hostsOf` reads it; the first that is a primary is taken. */
   readonly url: string;
@@ -55,6 +60,11 @@ const proof = `
   ) >= coalesce(substring(${standbys} from '(?i)^[[:space:]]*(?:(?:first|any)[[:space:]]+)?([0-9]+)[[:space:]]*[(]')::bigint, 1)
   FROM written`;
 const proofPauseMs = 2;
+/**
+ * A turn writes its statement from the parts that it needs, and there are thousands of combinations.
+ * Each one that is prepared takes up to 0.3 MB of its session's memory.
+ */
+export const preparedMax = 50;
 const connectMs = { alone: 10_000, ofSeveral: 3_000 };
 const silenceMsDefault = 10_000;
 /**
@@ -74,7 +84,9 @@ const replicationWait = "SyncRepWaitForLSN";
 
 export class Connection {
   readonly #client: Client;
+  /** Of prepared statements, by text. */
   readonly #names = new Map<string, string>();
+  #prepared = 0;
   readonly #isPooled: boolean;
   readonly #silenceMs: number;
   readonly #requireReplica: boolean;
@@ -202,8 +214,8 @@ export class Connection {
     values: readonly Value[],
     timeout: { readonly query_timeout?: number },
   ): Promise<Row[]> {
-    const query = { ...this.#named(text), ...timeout, text, values: [...values], types };
     for (let count = 1; ; count += 1) {
+      const query = { ...this.#named(text), ...timeout, text, values: [...values], types };
       try {
         return await this.#query(query as QueryConfig);
       } catch (cause) {
@@ -215,7 +227,26 @@ export class Connection {
   /** A session that is another one for each statement has no prepared ones. */
   #named(text: string): { readonly name?: string } {
     if (this.#isPooled) return {};
-    return { name: this.#names.getOrInsertComputed(text, () => `s${this.#names.size}`) };
+    const known = this.#names.get(text);
+    if (known === undefined) this.#makeRoom();
+    else this.#names.delete(text);
+    // Behind all others: the first one was not used for the longest time.
+    const name = known ?? `s${this.#prepared++}`;
+    this.#names.set(text, name);
+    return { name };
+  }
+
+  /** Behind what was sent before, so that a statement may still be on its way. */
+  #makeRoom(): void {
+    if (this.#names.size < preparedMax) return;
+    for (const [text, name] of this.#names) {
+      this.#names.delete(text);
+      const forget = (): void => {
+        delete (this.#client.connection as unknown as Parsed).parsedStatements[name];
+      };
+      this.#client.query(`DEALLOCATE ${name}`).then(forget, forget);
+      return;
+    }
   }
 
   /** Several statements, none of them prepared. */

@@ -57,7 +57,6 @@ const nowhere: Place = { position: 0, owner: new Uint8Array() };
 export class Database {
   readonly #connection: Connection;
   readonly #shard: string;
-  readonly #texts = new Map<string, string>();
   readonly #acknowledged: Acknowledged | null;
   readonly #number: number;
   /** What is written into each row of the chain: nobody else has it. */
@@ -164,7 +163,7 @@ export class Database {
   }
 
   #named(text: string): string {
-    return this.#texts.getOrInsertComputed(text, () => named(text, shardSchema, this.#shard));
+    return named(text, shardSchema, this.#shard);
   }
 
   #make({ newTag, testClock }: DatabaseOptions): Promise<void> {
