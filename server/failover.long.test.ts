@@ -136,6 +136,38 @@ test.skipIf(!isReplicatedThere)(
 );
 
 test.skipIf(!isReplicatedThere)(
+  "--require-replica: a produce that waits for its standby is not acknowledged when commits stop waiting",
+  async () => {
+    await database.waitForStandby();
+    const server = await start("--require-replica");
+    const queue = queueOf(server);
+    await queue.create(definition);
+    await queue.produce("first");
+    const sql = new SQL(database.primary.url, { max: 1 });
+    database.pauseStandby();
+    const produced = queue.produce("second").then(() => "acknowledged");
+    for (let waiting = 0; waiting === 0; await Bun.sleep(5)) {
+      [{ waiting }] =
+        await sql`SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
+    }
+    await sql`ALTER SYSTEM RESET synchronous_standby_names`;
+    await sql`SELECT pg_reload_conf()`;
+    await sql.close();
+    const noticed = (async () => {
+      while (!server.log().includes("commits wait for no standby any more")) await Bun.sleep(5);
+      return "noticed";
+    })();
+    const first = await Promise.race([produced, noticed]);
+    database.resumeStandby();
+    expect(first).toBe("noticed");
+    await database.waitForStandby();
+    expect(await produced).toBe("acknowledged");
+    expect(await drain(queue)).toEqual(["first", "second"]);
+    expect(await server.stop()).toBe(0);
+  },
+);
+
+test.skipIf(!isReplicatedThere)(
   "failover to a standby that was behind: what is lost is told, and the rest goes on",
   async () => {
     const server = await start();

@@ -9,6 +9,7 @@ export class Host {
   /** How wrong the machine's clock is. */
   readonly aheadMs: number;
   #isStopped = false;
+  #stops = 0;
   #isDead = false;
   /** It has not heard all that came while it was stopped. */
   #isBehind = false;
@@ -27,6 +28,11 @@ export class Host {
     return this.#isDead;
   }
 
+  /** How often it was stopped. */
+  get stops(): number {
+    return this.#stops;
+  }
+
   /** Something reaches it; nothing does any more once it is dead. */
   deliver(run: () => void): void {
     if (this.#isDead) return;
@@ -37,6 +43,7 @@ export class Host {
   /** As SIGSTOP does. */
   stop(): void {
     this.#isStopped = true;
+    this.#stops += 1;
   }
 
   /** What came meanwhile is heard now, one after the other. */

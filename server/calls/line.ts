@@ -8,6 +8,9 @@ export type Forwarded = Answer | { readonly is: "unsent" };
 
 export type Soon = (run: () => void) => void;
 
+/** Gives a call up after the time that its caller has; `null` = the call has no limit. */
+export type Limit = ((giveUp: () => void) => { cancel(): void }) | null;
+
 interface Waiting {
   readonly operation: Call["operation"];
   readonly settle: (forwarded: Forwarded) => void;
@@ -40,19 +43,21 @@ export class Line {
     this.#flush();
   }
 
-  /** Never rejects. The other end is told when the signal aborts. */
-  call(call: Call, signal: AbortSignal): Promise<Forwarded> {
+  /** Never rejects. The other end hangs up when the signal aborts, or when the call is given up. */
+  call(call: Call, signal: AbortSignal, limit: Limit = null): Promise<Forwarded> {
     if (this.#isOver) return Promise.resolve({ is: "unsent" });
     this.#last += 1;
     const number = this.#last;
     return new Promise((resolve) => {
       const hangUp = (): void => this.#ask({ number, call: null });
       const settle = (forwarded: Forwarded): void => {
+        timer?.cancel();
         signal.removeEventListener("abort", hangUp);
         this.#waiting.delete(number);
         resolve(forwarded);
       };
       this.#waiting.set(number, { operation: call.operation, settle, isSent: false });
+      const timer = limit?.(() => this.#giveUp(number));
       signal.addEventListener("abort", hangUp, { once: true });
       this.#ask({ number, call });
     });
@@ -67,10 +72,18 @@ export class Line {
 
   /** Waits no longer for what became of these calls. */
   lose(operation: Call["operation"]): void {
-    for (const waiting of [...this.#waiting.values()]) {
-      if (waiting.operation === operation)
-        waiting.settle({ is: waiting.isSent ? "lost" : "unsent" });
+    for (const [number, waiting] of [...this.#waiting]) {
+      if (waiting.operation === operation) this.#giveUp(number);
     }
+  }
+
+  /** A call that was not sent yet is not sent any more, so that it has no effect. */
+  #giveUp(number: number): void {
+    const waiting = this.#waiting.get(number);
+    if (waiting === undefined) return;
+    if (waiting.isSent) this.#ask({ number, call: null });
+    else this.#asked = this.#asked.filter((asked) => asked.number !== number);
+    waiting.settle({ is: waiting.isSent ? "lost" : "unsent" });
   }
 
   #ask(asked: Asked): void {

@@ -54,6 +54,39 @@ test("the owner is stopped for longer than its lease, and goes on as one that fo
   expect(faults).toEqual([]);
 });
 
+test("an owner hangs: another node answers each call when its time is up", async () => {
+  const owner = await cluster.owner();
+  await queueOf(owner, "hung").create(settings);
+  const other = cluster.nodes.find((node) => node !== owner) as NodeProcess;
+  // It is connected.
+  expect(await queueOf(other, "hung").inspect()).toMatchObject({ queued: 0 });
+  void owner.stop("SIGSTOP");
+  const answered: string[] = [];
+  const call = async (name: string, operation: string, body: object, key?: string) => {
+    const response = await fetch(`${other.url}/v1/queue.${operation}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...(key && { "idempotency-key": key }) },
+      body: JSON.stringify({ queue_name: "hung", ...body }),
+    });
+    answered.push(name);
+    return response.status;
+  };
+  const items = [{ utf8: "a" }];
+  // Ends once the owner is taken for gone, which takes four seconds.
+  const patient = call("patient", "produce", { request_timeout: "1m", items });
+  const request_timeout = "500ms";
+  const statuses = await Promise.all([
+    call("lease", "lease", { request_timeout, client_id: "c", batch_size: 1 }),
+    call("produce", "produce", { request_timeout, items }),
+    call("keyed", "produce", { request_timeout, items }, "key-1"),
+    call("complete", "complete", { request_timeout, partition: 0, ids: ["a"] }),
+  ]);
+  expect(statuses).toEqual([454, 504, 504, 504]);
+  expect(await patient).toBe(504);
+  expect(answered.at(-1)).toBe("patient");
+  void owner.stop("SIGCONT");
+});
+
 test("an owner that was stopped does not answer by what it knew", async () => {
   const owner = await cluster.owner();
   await queueOf(owner, "stopped").create(settings);

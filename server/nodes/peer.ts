@@ -2,7 +2,7 @@
 
 import { after, type Clock, type Timer } from "../../engine/clock.ts";
 import type { Answered, Asked, Call } from "../calls/call.ts";
-import { type Forwarded, Line } from "../calls/line.ts";
+import { type Forwarded, type Limit, Line } from "../calls/line.ts";
 
 export const peerPath = "/nodes/link";
 
@@ -92,10 +92,11 @@ export class Peer {
     return this.#isOver || this.#isRetired;
   }
 
-  /** Never rejects. The node is told when the signal aborts. */
-  async call(call: Call, signal: AbortSignal): Promise<Forwarded> {
+  /** Never rejects. The call is given up after so long, or when the signal aborts; the node is told. */
+  async call(call: Call, signal: AbortSignal, ms: number): Promise<Forwarded> {
     if (this.isOver) return { is: "unsent" };
-    const forwarded = await this.#line.call(call, signal);
+    const limit: Limit = Number.isFinite(ms) ? (giveUp) => after(this.#clock, ms, giveUp) : null;
+    const forwarded = await this.#line.call(call, signal, limit);
     if (this.#isRetired) this.#closeIfIdle();
     return forwarded;
   }

@@ -1,7 +1,7 @@
 // Where a call is done: here, where this node has the shards, else by the node that has them. Any
 // node takes any call, and one that finds nobody waits until its time is up.
 
-import { after, type Clock } from "../../engine/clock.ts";
+import type { Clock } from "../../engine/clock.ts";
 import { parseDuration } from "../../engine/duration.ts";
 import {
   closingFailure,
@@ -49,6 +49,8 @@ const repeatable = new Set<OperationId>([...looks, "updateQueue", "pause", "resu
 const timeoutMsDefault = 30_000;
 /** The shortest that a call may have. */
 const timeoutMsMin = 10;
+/** How long after a call's time is up its answer, which the owner gave in time, may be on its way. */
+const onItsWayMs = 200;
 /** How long until it looks again by itself for who has the shards. */
 const changeMsMax = 250;
 
@@ -67,6 +69,11 @@ interface Asked {
 
 interface Work extends Asked {
   readonly route: Route<OperationId>;
+}
+
+interface ToForward extends Asked {
+  /** Until then an answer is waited for; `Infinity`: as long as the node that has the shards lives. */
+  readonly answerBy: number;
 }
 
 export interface RouterOptions {
@@ -99,16 +106,15 @@ export class Router {
 
   /** Cut off from the database, it asks for anything: whoever answers has the shards by now. */
   async #lookForOwner(): Promise<void> {
-    const controller = new AbortController();
-    const timer = after(this.#options.clock, changeMsMax, () => controller.abort());
-    const caller = new Caller({ client: controller, requestKey: null });
+    const caller = new Caller({ client: new AbortController(), requestKey: null });
+    // Late or not, an answer shows that another node serves.
+    const answerBy = Number.POSITIVE_INFINITY;
     const body = { pivot: "", limit: 1 } as never;
     // All at once: one that is stopped says nothing, and may be the first.
     const asked = this.#membership.others.map((node) =>
-      this.#forward(node, body, { operation: "listQueues", caller }),
+      this.#forward(node, body, { operation: "listQueues", caller, answerBy }),
     );
     await Promise.allSettled(asked);
-    timer.cancel();
   }
 
   #now(): number {
@@ -151,13 +157,14 @@ export class Router {
   async #route(body: never, work: Work) {
     const { operation, caller } = work;
     const membership = this.#membership;
-    const deadline = this.#now() + timeoutMs(body);
+    const deadline = this.#now() + (timeoutMs(body) ?? timeoutMsDefault);
+    const answerBy = timeoutMs(body) === null ? Number.POSITIVE_INFINITY : deadline + onItsWayMs;
     let isLost = false;
     for (let left = body; ; left = this.#withTimeLeft(body, deadline)) {
       const { version } = membership;
       const outcome = await (membership.isTrusted
         ? this.#here(left, work)
-        : this.#there(left, work));
+        : this.#there(left, { operation, caller, answerBy }));
       if (outcome.is === "done") return outcome.reply;
       if (outcome.is === "lost") isLost = true;
       const isOver = this.#now() >= deadline || caller.signal.aborted;
@@ -198,11 +205,11 @@ export class Router {
    * What the node that has the shards said to it. One that has not seen the database for long does
    * not know which that is, and asks each.
    */
-  async #there(body: never, work: Asked): Promise<Outcome<JsonText>> {
+  async #there(body: never, work: ToForward): Promise<Outcome<JsonText>> {
     const { owner, others, isStale } = this.#membership;
     let outcome: Outcome<JsonText> = { is: "moved" };
     for (const node of isStale ? others : others.filter(({ url }) => url === owner?.url)) {
-      if (work.caller.signal.aborted) break;
+      if (work.caller.signal.aborted || this.#now() >= work.answerBy) break;
       outcome = await this.#forward(node, body, work);
       if (outcome.is !== "moved") break;
     }
@@ -212,13 +219,13 @@ export class Router {
   async #forward(
     node: NodeRow,
     body: never,
-    { operation, caller }: Asked,
+    { operation, caller, answerBy }: ToForward,
   ): Promise<Outcome<JsonText>> {
     const { requestKey } = caller;
     const { grant } = caller;
     const call = { operation, body: JSON.stringify(body), requestKey, ...(grant && { grant }) };
     const begunAt = this.#now();
-    const answer = await this.#peer(node).call(call, caller.signal);
+    const answer = await this.#peer(node).call(call, caller.signal, answerBy - begunAt);
     if (answer.is !== "unsent") {
       const seconds = () => new Observations(requestSecondsBounds);
       const observed = this.#forwarded.getOrInsertComputed(operation, seconds);
@@ -268,7 +275,7 @@ export class Router {
     const operation = id as OperationId;
     const body = JSON.parse(text) as never;
     const route = this.#local[operation] as Route<OperationId> | undefined;
-    const deadline = this.#now() + timeoutMs(body);
+    const deadline = this.#now() + (timeoutMs(body) ?? timeoutMsDefault);
     const left = await this.#settled(body, { deadline, caller });
     if (route === undefined || !this.#membership.isTrusted) return this.#moved();
     try {
@@ -296,7 +303,8 @@ export class Router {
     const membership = this.#membership;
     let left = body;
     while (membership.isChanging && this.#now() < deadline && !caller.signal.aborted) {
-      await membership.change(membership.version, changeMsMax);
+      const leftMs = Math.min(changeMsMax, deadline - this.#now());
+      await membership.change(membership.version, leftMs);
       left = this.#withTimeLeft(left, deadline);
     }
     return left;
@@ -327,8 +335,8 @@ function undone(
   return operation === "lease" ? emptyLease : notOwner;
 }
 
-function timeoutMs(body: { readonly request_timeout?: string | null }): number {
+function timeoutMs(body: { readonly request_timeout?: string | null }): number | null {
   const { request_timeout: text } = body;
   const parsed = typeof text === "string" ? parseDuration(text) : null;
-  return parsed?.ok === true ? parsed.ms : timeoutMsDefault;
+  return parsed?.ok === true ? parsed.ms : null;
 }

@@ -52,8 +52,12 @@ function begun(type: number, length: number, size: number): Buffer {
 
 // What is read comes as text: the client library knows no other form.
 
+const hex = "\\x";
+
+/** Throws if the session writes bytes in another form than `bytea_output = hex`. */
 export function readBytea(text: string): Uint8Array {
-  return Uint8Array.fromHex(text.slice("\\x".length));
+  if (!text.startsWith(hex)) throw new Error("bytes are not in the form of bytea_output = hex");
+  return Uint8Array.fromHex(text.slice(hex.length));
 }
 
 /** Such as `{1,2}`. */
@@ -63,9 +67,8 @@ export function readInt8s(text: string): number[] {
 
 /** Such as `{"\\\\x6162",NULL}`. */
 export function readByteas(text: string): (Uint8Array | null)[] {
-  const head = '"\\\\x'.length;
   return elements(text).map((element) =>
-    element === "NULL" ? null : Uint8Array.fromHex(element.slice(head, -1)),
+    element === "NULL" ? null : readBytea(element.slice('"\\'.length, -1)),
   );
 }
 

@@ -4,7 +4,7 @@ import type { CatalogChange, CatalogImage, CatalogStore } from "../catalog.ts";
 import { type CatalogEntry, isCatalogEntry } from "../queue.ts";
 import { StoreError } from "../store.ts";
 import { byteaArray, int8Array } from "./arrays.ts";
-import { standbys, takenOver } from "./connection.ts";
+import { takenOver } from "./connection.ts";
 import type { Database } from "./database.ts";
 
 /** A row of the chain too: whoever has lost the shard changes no queue any more, however late. */
@@ -26,7 +26,7 @@ const write = `
   ), removed AS (
     DELETE FROM shard.queue USING changed WHERE queue_id = ANY ($4::bigint[])
   )
-  SELECT (SELECT count(*) FROM fence), version, ${standbys} FROM stored`;
+  SELECT (SELECT count(*) FROM fence), version FROM stored`;
 
 export class PostgresCatalog implements CatalogStore {
   readonly #database: Database;
@@ -58,9 +58,9 @@ export class PostgresCatalog implements CatalogStore {
       position + 1,
       owner,
     ]);
-    const [count, stored, names] = row as [number, number, string];
+    const [count, stored] = row as [number, number];
     if (count === 0 && stored === version - 1) throw new StoreError("failed", takenOver);
-    if (count === 1) this.#database.appended(names);
+    if (count === 1) this.#database.appended();
     return count === 1;
   }
 }

@@ -5,6 +5,7 @@ import { Client, type QueryConfig } from "pg";
 import { StoreError } from "../store.ts";
 import { readBytea, readByteas, readInt8s } from "./arrays.ts";
 import { hostsOf } from "./hosts.ts";
+import { refuseWrong, setSession, wrongSettings } from "./settings.ts";
 
 /** The columns of a row: numbers, texts, booleans, bytes, arrays of numbers or of bytes. */
 export type Row = readonly unknown[];
@@ -29,10 +30,15 @@ const types = {
   },
 };
 
+/** What the client library remembers of a session. */
+interface Parsed {
+  readonly parsedStatements: Record<string, string>;
+}
+
 export interface SessionOptions {
   /** Of one host or of several, as `hostsOf` reads it; the first that is a primary is taken. */
   readonly url: string;
-  /** `transaction`: between here and the database a pooler may give each statement another session. */
+  /** `transaction`: the pooler in front of the database may give each statement another session. */
   readonly pooler?: "none" | "transaction";
   /** Refuses a database whose commits wait for no standby. */
   readonly requireReplica?: boolean;
@@ -40,11 +46,25 @@ export interface SessionOptions {
   readonly silenceMs?: number;
 }
 
-/** Settings of a session; a commit is answered when it is on the disk. */
-const options =
-  "-c synchronous_commit=on -c plan_cache_mode=force_generic_plan -c jit=off -c client_min_messages=warning";
-/** Selected by each commit, because settings may change while a session lives. */
-export const standbys = "current_setting('synchronous_standby_names')";
+const standbys = "current_setting('synchronous_standby_names')";
+const unreplicated = "it is not known whether a standby has what was committed";
+/**
+ * The position in the log behind which nothing committed earlier lies, and whether as many standbys
+ * as a commit waits for have it on disk. The end of that wait is not proof: PostgreSQL ends it too
+ * when the setting is emptied, and the setting may be back before this session reads it.
+ */
+const proof = `
+  WITH written AS MATERIALIZED (SELECT coalesce($1::pg_lsn, pg_current_wal_flush_lsn()) AS lsn)
+  SELECT lsn::text, ${standbys}, (
+    SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum') AND flush_lsn >= lsn
+  ) >= coalesce(substring(${standbys} from '(?i)^[[:space:]]*(?:(?:first|any)[[:space:]]+)?([0-9]+)[[:space:]]*[(]')::bigint, 1)
+  FROM written`;
+const proofPauseMs = 2;
+/**
+ * A turn writes its statement from the parts that it needs, and there are thousands of combinations.
+ * Each one that is prepared takes up to 0.3 MB of its session's memory.
+ */
+export const preparedMax = 50;
 const connectMs = { alone: 10_000, ofSeveral: 3_000 };
 const silenceMsDefault = 10_000;
 /**
@@ -64,9 +84,12 @@ const replicationWait = "SyncRepWaitForLSN";
 
 export class Connection {
   readonly #client: Client;
+  /** Of prepared statements, by text. */
   readonly #names = new Map<string, string>();
+  #prepared = 0;
   readonly #isPooled: boolean;
   readonly #silenceMs: number;
+  readonly #requireReplica: boolean;
   #lost: unknown = null;
   /** Commits that are in the database, while it is not known whether its standby has them. */
   #unreplicatedCount = 0;
@@ -74,10 +97,11 @@ export class Connection {
   #cutting: NodeJS.Timeout | null = null;
   #patientCount = 0;
 
-  private constructor(client: Client, { pooler, silenceMs }: SessionOptions) {
+  private constructor(client: Client, { pooler, silenceMs, requireReplica }: SessionOptions) {
     this.#client = client;
     this.#isPooled = pooler === "transaction";
     this.#silenceMs = silenceMs ?? silenceMsDefault;
+    this.#requireReplica = requireReplica ?? false;
   }
 
   /**
@@ -114,8 +138,6 @@ export class Connection {
     const client = new Client({
       connectionString: url,
       application_name: "holdfast",
-      // A pooler has sessions of its own, with the settings of the role.
-      ...(session.pooler === "transaction" ? {} : { options }),
       keepAlive: true,
       connectionTimeoutMillis: timeoutMs,
       pipeline: true,
@@ -129,28 +151,25 @@ export class Connection {
     });
     await client.connect();
     client.connection.stream.on("data", () => connection.#cutting?.refresh());
+    if (!connection.#isPooled) await connection.promptRows(setSession);
     return connection;
   }
 
   /** Whether it is one; throws `StoreError` where that would not keep what it has committed. */
   async #isPrimary({ requireReplica = false }: SessionOptions): Promise<boolean> {
     const [row] = await this.promptRows(
-      `SELECT pg_is_in_recovery(), current_setting('synchronous_commit'), ${standbys}`,
+      `SELECT pg_is_in_recovery(), ${standbys}, current_user::text, pg_has_role('pg_read_all_stats', 'USAGE')`,
     );
-    const [isStandby, commit, names] = row as [boolean, string, string];
+    const [isStandby, names, role, seesStandbys] = row as [boolean, string, string, boolean];
     if (isStandby) return false;
-    if (commit === "off") {
-      const expected = "expected 'on', got 'off'";
-      throw new StoreError(
-        "unusable",
-        `synchronous_commit loses what was acknowledged; ${expected}`,
-      );
+    refuseWrong((await this.promptRows(wrongSettings))[0]);
+    if (requireReplica && names === "") {
+      const expected = "expected synchronous_standby_names with a standby, got ''";
+      throw new StoreError("unusable", `commits wait for no standby; ${expected}`);
     }
-    if (requireReplica && (names === "" || !["on", "remote_apply"].includes(commit))) {
-      const expected =
-        "expected synchronous_standby_names with a standby and synchronous_commit 'on'";
-      const got = `got '${names}' and '${commit}'`;
-      throw new StoreError("unusable", `commits wait for no standby; ${expected}, ${got}`);
+    if (requireReplica && !seesStandbys) {
+      const expected = `expected a role with pg_monitor, got '${role}' without it`;
+      throw new StoreError("unusable", `what a standby has cannot be seen; ${expected}`);
     }
     return true;
   }
@@ -168,13 +187,35 @@ export class Connection {
     return this.#rows(text, values, { query_timeout: this.#silenceMs });
   }
 
+  /**
+   * As `promptRows`, for a statement that commits what is acknowledged. If a replica is required, it
+   * resolves once the standbys have that on disk.
+   */
+  async committedRows(text: string, values: readonly Value[]): Promise<Row[]> {
+    const rows = await this.promptRows(text, values);
+    if (this.#requireReplica) await this.#proveReplicated();
+    return rows;
+  }
+
+  async #proveReplicated(): Promise<void> {
+    const until = performance.now() + this.#silenceMs;
+    for (let written: string | null = null; ; await Bun.sleep(proofPauseMs)) {
+      const [row] = await this.promptRows(proof, [written]);
+      const [lsn, names, isReplicated] = row as [string, string, boolean];
+      if (names === "") throw new StoreError("failed", "commits wait for no standby any more");
+      if (isReplicated) return;
+      if (performance.now() > until) throw new StoreError("failed", unreplicated);
+      written = lsn;
+    }
+  }
+
   async #rows(
     text: string,
     values: readonly Value[],
     timeout: { readonly query_timeout?: number },
   ): Promise<Row[]> {
-    const query = { ...this.#named(text), ...timeout, text, values: [...values], types };
     for (let count = 1; ; count += 1) {
+      const query = { ...this.#named(text), ...timeout, text, values: [...values], types };
       try {
         return await this.#query(query as QueryConfig);
       } catch (cause) {
@@ -186,7 +227,26 @@ export class Connection {
   /** A session that is another one for each statement has no prepared ones. */
   #named(text: string): { readonly name?: string } {
     if (this.#isPooled) return {};
-    return { name: this.#names.getOrInsertComputed(text, () => `s${this.#names.size}`) };
+    const known = this.#names.get(text);
+    if (known === undefined) this.#makeRoom();
+    else this.#names.delete(text);
+    // Behind all others: the first one was not used for the longest time.
+    const name = known ?? `s${this.#prepared++}`;
+    this.#names.set(text, name);
+    return { name };
+  }
+
+  /** Behind what was sent before, so that a statement may still be on its way. */
+  #makeRoom(): void {
+    if (this.#names.size < preparedMax) return;
+    for (const [text, name] of this.#names) {
+      this.#names.delete(text);
+      const forget = (): void => {
+        delete (this.#client.connection as unknown as Parsed).parsedStatements[name];
+      };
+      this.#client.query(`DEALLOCATE ${name}`).then(forget, forget);
+      return;
+    }
   }
 
   /** Several statements, none of them prepared. */
@@ -216,7 +276,7 @@ export class Connection {
     const before = this.#unreplicatedCount;
     const { rows } = await this.#client.query({ ...query, rowMode: "array" });
     if (this.#unreplicatedCount > before) {
-      throw new StoreError("failed", "it is not known whether a standby has what was committed");
+      throw new StoreError("failed", unreplicated);
     }
     return rows;
   }

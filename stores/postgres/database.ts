@@ -57,8 +57,6 @@ const nowhere: Place = { position: 0, owner: new Uint8Array() };
 export class Database {
   readonly #connection: Connection;
   readonly #shard: string;
-  readonly #texts = new Map<string, string>();
-  readonly #requireReplica: boolean;
   readonly #acknowledged: Acknowledged | null;
   readonly #number: number;
   /** What is written into each row of the chain: nobody else has it. */
@@ -73,8 +71,7 @@ export class Database {
   lostCount = 0;
 
   private constructor(connection: Connection, name: string, options: DatabaseOptions) {
-    const { acknowledged = null, shard, requireReplica = false } = options;
-    this.#requireReplica = requireReplica;
+    const { acknowledged = null, shard } = options;
     this.#connection = connection;
     this.#shard = name;
     this.#number = shard;
@@ -121,7 +118,7 @@ export class Database {
     };
     if (all !== null) ask(all, this.#number, { position: this.position + 1, owner: this.owner });
     try {
-      const rows = await this.promptRows(text, values);
+      const rows = await this.#connection.committedRows(this.#named(text), values);
       if (rows[0]?.[0] !== 1) refused();
       return rows;
     } catch (cause) {
@@ -130,11 +127,8 @@ export class Database {
     }
   }
 
-  /** The next row of the chain is there, committed while those were the standbys that a commit waits for. */
-  appended(names: unknown): void {
-    if (this.#requireReplica && names === "") {
-      throw new StoreError("failed", "commits wait for no standby any more");
-    }
+  /** The next row of the chain is there. */
+  appended(): void {
     this.position += 1;
     const { owner, position } = this;
     if (this.#acknowledged !== null) {
@@ -169,7 +163,7 @@ export class Database {
   }
 
   #named(text: string): string {
-    return this.#texts.getOrInsertComputed(text, () => named(text, shardSchema, this.#shard));
+    return named(text, shardSchema, this.#shard);
   }
 
   #make({ newTag, testClock }: DatabaseOptions): Promise<void> {
@@ -205,11 +199,14 @@ export class Database {
   async #takeOver({ schema, ownership }: DatabaseOptions): Promise<void> {
     const node = ownership === undefined ? null : [ownership.url, ownership.epoch];
     const ofNodes = (text: string): string => named(text, nodesSchema, nodesName(schema));
+    // What is read behind it tells callers what became of their commits.
+    const append = (text: string, values: readonly Value[]): Promise<Row[]> =>
+      this.#connection.committedRows(this.#named(text), values);
     for (;;) {
       const [row] =
         node === null
-          ? await this.promptRows(takeOver, [this.owner])
-          : await this.promptRows(ofNodes(takeOverAsNode), [this.owner, ...node]);
+          ? await append(takeOver, [this.owner])
+          : await append(ofNodes(takeOverAsNode), [this.owner, ...node]);
       if (row !== undefined) {
         [this.position, this.openedAt] = row as [number, number];
         return;

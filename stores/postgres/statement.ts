@@ -2,7 +2,7 @@
 
 import type { SlotSeqs } from "../store.ts";
 import { byteaArray, int8Array } from "./arrays.ts";
-import { standbys, type Value } from "./connection.ts";
+import type { Value } from "./connection.ts";
 
 export interface Statement {
   readonly text: string;
@@ -29,7 +29,7 @@ export class Parts {
 
   statement(): Statement {
     const checks = this.#checks.map((check) => ` AND ${check}`).join("");
-    const text = `WITH ${this.#texts.join(",\n")}\nSELECT count(*), ${standbys} FROM fence WHERE true${checks}`;
+    const text = `WITH ${this.#texts.join(",\n")}\nSELECT count(*) FROM fence WHERE true${checks}`;
     return { text, values: this.#values };
   }
 }

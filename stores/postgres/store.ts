@@ -17,7 +17,7 @@ import {
 import { noUpkeep } from "../upkeep.ts";
 import { PostgresCatalog } from "./catalog.ts";
 import { commitOf, type Folding, turnOf } from "./commit.ts";
-import { type Row, standbys, takenOver } from "./connection.ts";
+import { type Row, takenOver } from "./connection.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
 import { pages, sources } from "./pages.ts";
 import { Reads } from "./reads.ts";
@@ -33,7 +33,7 @@ const texts = {
     WITH appended AS (
       INSERT INTO shard.turn SELECT $1::bigint, $2::bytea, $3::text
       FROM shard.turn WHERE position = $1::bigint - 1 AND owner = $2::bytea RETURNING position
-    ) SELECT count(*), ${standbys} FROM appended`,
+    ) SELECT count(*) FROM appended`,
   turns: "SELECT record FROM shard.turn WHERE record IS NOT NULL ORDER BY position",
   tallies: "SELECT tally FROM shard.tally",
   inbound: "SELECT source_shard, outbound_seq FROM shard.inbound",
@@ -191,12 +191,12 @@ class PostgresStore implements Store {
     return { synced: null };
   }
 
-  /** `row`: how many the chain got, and the standbys. */
+  /** `row`: how many the chain got. */
   #appended(row: Row | undefined): void {
     if (row?.[0] !== 1) {
       throw new StoreError("failed", takenOver);
     }
-    this.#database.appended(row[1]);
+    this.#database.appended();
   }
 
   #note({ tallies, inbound }: StoredTurn): void {

@@ -1005,6 +1005,13 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: 'if (requestKey === null && !repeatable.has(operation) && operation !== "redrive" && operation !== "repair")',
   },
   {
+    name: "a forwarded call waits past its time for an owner that hangs",
+    file: "../server/nodes/router.ts",
+    ofNodes: true,
+    from: "deadline + onItsWayMs;",
+    to: "Number.POSITIVE_INFINITY;",
+  },
+  {
     name: "a history is told as whole though another node has the shards now",
     file: "shard/history.ts",
     ofNodes: true,

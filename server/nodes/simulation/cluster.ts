@@ -8,6 +8,7 @@ import { closingFailure, QueueError, unknownOutcome } from "../../../engine/erro
 import { limits, type TurnLimits } from "../../../engine/limits.ts";
 import { sameThreadLinks } from "../../../engine/link.ts";
 import type { Random } from "../../../engine/random.ts";
+import { Violation } from "../../../engine/simulation/auditor.ts";
 import { Bundle, type Witness } from "../../../engine/simulation/bundle.ts";
 import { type Acknowledged, SimulatedDatabase } from "../../../engine/simulation/database.ts";
 import { Host } from "../../../engine/simulation/host.ts";
@@ -30,6 +31,8 @@ import { type Accepted, Network } from "./network.ts";
 const idleMs = 8_000;
 /** How long a node that drains waits for calls that are open. */
 const shutdownMs = 10_000;
+/** How long after its time is up a call may be answered: the answer may come from another node. */
+const lateMsMax = 250;
 
 export interface ClusterOptions {
   readonly seed: number;
@@ -286,7 +289,21 @@ export class Cluster extends Bundle {
   /** Ends without an answer where the process does. */
   #call({ host, caller, calls }: Running, name: string, request: unknown): Promise<unknown> {
     const ask = caller[name as keyof NodeCaller] as (request: unknown) => Promise<unknown>;
-    const { queue } = request as { readonly queue?: string };
+    const { queue, requestTimeoutMs = Number.POSITIVE_INFINITY } = request as {
+      readonly queue?: string;
+      readonly requestTimeoutMs?: number;
+    };
+    const { stops } = host;
+    const isStopped = host.isStopped;
+    const deadline = this.clock.now() + requestTimeoutMs + lateMsMax;
+    const answered = (): void => {
+      // One that was stopped meanwhile answers when it goes on.
+      if (isStopped || host.stops !== stops || this.clock.now() <= deadline) return;
+      this.#bug ??= new Violation(
+        "I11",
+        `a ${name} is answered late by a node that was not stopped`,
+      );
+    };
     return new Promise((resolve, reject) => {
       const end = (): void => {
         calls.delete(call);
@@ -298,6 +315,7 @@ export class Cluster extends Bundle {
         ask
           .call(caller, request)
           .finally(() => calls.delete(call))
+          .finally(answered)
           .then(resolve, reject);
       });
     });

@@ -1,6 +1,6 @@
 // A primary and its standby, of Debian's PostgreSQL, for tests of what takes over when one is lost.
 
-import { chmodSync, existsSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { asUser, folderOf } from "../../../bench/peers/child-server.ts";
@@ -70,6 +70,22 @@ export class Replicated {
   /** What is committed from now on the standby lacks, until it is started again. */
   stopStandby(): Promise<void> {
     return this.#standby.stop();
+  }
+
+  /** It is there, and says nothing until it is resumed. */
+  pauseStandby(): void {
+    this.#signalStandby("SIGSTOP");
+  }
+
+  resumeStandby(): void {
+    this.#signalStandby("SIGCONT");
+  }
+
+  /** Each of its processes writes by itself. */
+  #signalStandby(signal: "SIGSTOP" | "SIGCONT"): void {
+    const { pid } = this.#standby;
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+    for (const child of [pid, ...children.map(Number)]) process.kill(child, signal);
   }
 
   async startStandby(): Promise<void> {
