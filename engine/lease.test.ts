@@ -1,3 +1,4 @@
+import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
 import type { QueueSettings } from "./api.ts";
 import { limits } from "./limits.ts";
@@ -399,4 +400,20 @@ test("lease: a lease survives a restart, and nobody else is offered its items", 
   expect(await bundle.complete(lease)).toMatchObject({ ok: true });
   await bundle.clock.advance(hour);
   expect(waits.ending).toMatchObject({ ok: false, code: "empty" });
+});
+
+test("lease: memory keeps nothing of leases that are over while one item stays held", async () => {
+  const bundle = await setupQueue({ leaseTimeoutMs: hour });
+  await bundle.produce("orders", "held");
+  await bundle.lease("orders");
+  const cycle = async (count: number) => {
+    for (let round = 0; round < count; round += 1) {
+      await bundle.produce("orders", "a");
+      await bundle.complete(await bundle.lease("orders", { clientId: "me" }));
+    }
+    Bun.gc(true);
+    return heapStats().objectTypeCounts["Object"] ?? 0;
+  };
+  const before = await cycle(500);
+  expect((await cycle(2_000)) - before).toBeLessThan(1_000);
 });
