@@ -45,9 +45,10 @@ export interface Recount {
   retriedCount: number;
 }
 
-/** The next to lapse first; one that holds nothing is over. */
+/** The next to lapse first, and of those that lapse together the one ahead in its partition. */
 export const byLapse: Heaped<Run> = {
-  less: (a, b) => a.lease.leaseDeadline < b.lease.leaseDeadline,
+  less: ({ lease: a }, { lease: b }) =>
+    a.leaseDeadline < b.leaseDeadline || (a.leaseDeadline === b.leaseDeadline && a.first < b.first),
   isLive: ({ heldCount }) => heldCount > 0,
 };
 
