@@ -78,6 +78,23 @@ test("at: what was cancelled does not run", async () => {
   expect(ran).toBe(false);
 });
 
+test("at: it runs though the machine's time jumps to the deadline", async () => {
+  setSystemTime(wall);
+  const clock = systemClock();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  clock.at(wall + 3_600_000, resolve);
+  const never = clock.at(wall + 3_600_000, () => {
+    throw new Error("it was cancelled");
+  });
+  const later = clock.at(wall + 7_200_001, () => {
+    throw new Error("its deadline has not come");
+  });
+  never.cancel();
+  setSystemTime(wall + 7_200_000);
+  await promise;
+  later.cancel();
+});
+
 test("TestClock: it stands still, and alarms run when it is raised, in order", async () => {
   const clock = new TestClock(systemClock(), 100);
   const ran: string[] = [];

@@ -64,7 +64,48 @@ export function aheadMs(clock: Clock): number {
   return clock.machine.now() - Date.now();
 }
 
+/** Timers sleep by a steady clock, so they are set anew when the time of day has jumped so far. */
+const jumpMsMin = 50;
+const jumpLookMs = 500;
+
+/** Sleeps that end by the time of day, of one clock. */
+class Sleeps {
+  readonly #wallClock: () => number;
+  readonly #pending = new Set<() => void>();
+  #look: ReturnType<typeof setInterval> | null = null;
+  #aheadMs = 0;
+
+  constructor(wallClock: () => number) {
+    this.#wallClock = wallClock;
+  }
+
+  add(renew: () => void): void {
+    if (this.#look === null) {
+      this.#aheadMs = this.#wallClock() - performance.now();
+      this.#look = setInterval(() => this.#lookForJump(), jumpLookMs).unref();
+    }
+    this.#pending.add(renew);
+  }
+
+  delete(renew: () => void): void {
+    this.#pending.delete(renew);
+  }
+
+  #lookForJump(): void {
+    if (this.#pending.size === 0) {
+      clearInterval(this.#look ?? undefined);
+      this.#look = null;
+      return;
+    }
+    const aheadMs = this.#wallClock() - performance.now();
+    if (Math.abs(aheadMs - this.#aheadMs) < jumpMsMin) return;
+    this.#aheadMs = aheadMs;
+    for (const renew of [...this.#pending]) renew();
+  }
+}
+
 function clockOf(wallClock: () => number): Clock {
+  const sleeps = new Sleeps(wallClock);
   let last = 0;
   let lastPrecise = performance.now();
   const now = (): number => {
@@ -90,10 +131,24 @@ function clockOf(wallClock: () => number): Clock {
       let handle: ReturnType<typeof setTimeout>;
       const sleep = (): void => {
         const ms = Math.min(deadline - now(), sleepMsMax);
-        handle = setTimeout(() => (now() >= deadline ? run() : sleep()), ms);
+        handle = setTimeout(() => (now() >= deadline ? end() : sleep()), ms);
+      };
+      const renew = (): void => {
+        clearTimeout(handle);
+        sleep();
+      };
+      const end = (): void => {
+        sleeps.delete(renew);
+        run();
       };
       sleep();
-      return { cancel: () => clearTimeout(handle) };
+      sleeps.add(renew);
+      return {
+        cancel() {
+          sleeps.delete(renew);
+          clearTimeout(handle);
+        },
+      };
     },
     soon(run) {
       setImmediate(run);

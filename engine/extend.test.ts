@@ -114,6 +114,28 @@ test.each([[[0]], [[4]], [[2]], [[0, 2, 4]], [[1, 2]], [[0, 1, 2, 3, 4]]])(
   },
 );
 
+test.each([[[1, 3]], [[0, 2]], [[2]], [[0, 4]]])(
+  "extend: after one of %j the others lapse in the order of the queue, and so does what was extended",
+  async (indexes) => {
+    const texts = Array.from({ length: 12 }, (_, index) => String(index).padStart(2, "0"));
+    const bundle = await setupQueue(texts);
+    const { items } = await bundle.lease("orders", { batchSize: 12 });
+    const places = indexes.flatMap((index) => [index, index + 6]).sort((a, b) => a - b);
+    await bundle.clock.advance(second);
+    await extend(
+      bundle,
+      places.map((place) => items[place]?.id ?? ""),
+    );
+    const extended = new Set(places.map((place) => texts[place]));
+    await bundle.clock.advance(minute - second);
+    const lapsed = await bundle.lease("orders", { batchSize: 12 });
+    expect(textsOf(lapsed.items)).toEqual(texts.filter((text) => !extended.has(text)));
+    await bundle.clock.advance(second);
+    const later = await bundle.lease("orders", { batchSize: 12 });
+    expect(textsOf(later.items)).toEqual(texts.filter((text) => extended.has(text)));
+  },
+);
+
 test("extend: what was completed of a lease in between is left out", async () => {
   const bundle = await setupQueue();
   const lease = await bundle.lease("orders", { batchSize: 5 });

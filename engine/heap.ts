@@ -1,25 +1,63 @@
-// A binary heap; it knows nothing of what it orders.
+// A binary heap of entries that may become outdated where they are. Those leave at the top, and
+// all at once when the heap has grown to twice what was up to date before.
+
+/** So that a small heap is not looked through with every entry. */
+const slack = 64;
+
+export interface Heaped<T> {
+  readonly less: (a: T, b: T) => boolean;
+  /** An entry of which it is false may be dropped at any time. */
+  readonly isLive: (item: T) => boolean;
+}
 
 export class Heap<T> {
   readonly #less: (a: T, b: T) => boolean;
-  readonly #items: T[] = [];
+  readonly #isLive: (item: T) => boolean;
+  #items: T[] = [];
+  #cleanAt = slack;
 
-  constructor(less: (a: T, b: T) => boolean) {
+  constructor({ less, isLive }: Heaped<T>) {
     this.#less = less;
+    this.#isLive = isLive;
   }
 
+  /** With those that are outdated and have not left yet. */
   get size(): number {
     return this.#items.length;
   }
 
   peek(): T | undefined {
+    this.#dropOutdated();
     return this.#items[0];
   }
 
   push(item: T): void {
+    if (this.#items.length >= this.#cleanAt) this.#clean();
+    this.#raise(this.#items.push(item) - 1);
+  }
+
+  pop(): T | undefined {
+    this.#dropOutdated();
+    return this.#popTop();
+  }
+
+  #dropOutdated(): void {
+    for (let top = this.#items[0]; top !== undefined && !this.#isLive(top); top = this.#items[0]) {
+      this.#popTop();
+    }
+  }
+
+  #clean(): void {
+    const live = this.#items.filter(this.#isLive);
+    this.#items = [];
+    for (const item of live) this.#raise(this.#items.push(item) - 1);
+    this.#cleanAt = 2 * live.length + slack;
+  }
+
+  #raise(last: number): void {
     const items = this.#items;
-    let at = items.length;
-    items.push(item);
+    const item = items[last] as T;
+    let at = last;
     while (at > 0) {
       const parent = (at - 1) >> 1;
       const above = items[parent] as T;
@@ -30,7 +68,7 @@ export class Heap<T> {
     items[at] = item;
   }
 
-  pop(): T | undefined {
+  #popTop(): T | undefined {
     const items = this.#items;
     const top = items[0];
     const moved = items.pop();

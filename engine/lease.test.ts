@@ -1,5 +1,7 @@
+import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
 import type { QueueSettings } from "./api.ts";
+import { limits } from "./limits.ts";
 import {
   day,
   got,
@@ -12,6 +14,14 @@ import {
   start,
   textsOf,
 } from "./simulation/bundle.ts";
+
+const wholeList = { queue: "orders", partition: 0, pivot: "", limit: 100 };
+const unknown = {
+  ok: false,
+  code: "unknown",
+  message: "request timeout; it may be done or not",
+  details: undefined,
+};
 
 async function setupQueue(settings: Partial<QueueSettings> = {}) {
   const bundle = await setup();
@@ -85,16 +95,62 @@ test("lease: nothing until the request's deadline is answered then, and not befo
   expect(await bundle.run(() => bundle.engine.inspect("orders"))).toMatchObject({ queued: 1 });
 });
 
-test("lease: granted by a store slower than the request, it is answered in time and given back", async () => {
+test("lease: what its store grants at its deadline is answered, and the order is kept", async () => {
   const bundle = await setupQueue();
+  await bundle.produce("orders", "a", "b");
+  const before = await bundle.run(() => bundle.engine.listItems(wholeList));
+  bundle.store().hold();
+  const first = await bundle.beginLease("orders", { requestTimeoutMs: second });
+  await bundle.clock.advance(2 * second);
+  expect(first.ending).toBe(null);
+  bundle.store().release();
+  await bundle.clock.settle();
+  expect(got(first)).toEqual(["a"]);
+  expect(got(await bundle.beginLease("orders"))).toEqual(["b"]);
+  const after = await bundle.run(() => bundle.engine.listItems(wholeList));
+  expect(idsOf(after)).toEqual(idsOf(before));
+});
+
+test("lease: one that 454 answers has moved nothing, in whatever turn its shard decides it", async () => {
+  const bundle = await setupQueue({ leaseRate: "2/1m" });
+  await bundle.produce("orders", "a", "b");
+  const before = await bundle.run(() => bundle.engine.listItems(wholeList));
+  bundle.store().hold();
+  const produced = await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["c"])));
+  const late = await bundle.beginLease("orders", { batchSize: 300, requestTimeoutMs: second });
+  await bundle.clock.advance(2 * second);
+  bundle.store().release();
+  await bundle.clock.settle();
+  expect(produced.ending).toMatchObject({ ok: true });
+  expect(late.ending).toMatchObject({ ok: false, code: "empty" });
+  const after = await bundle.run(() => bundle.engine.listItems(wholeList));
+  expect(idsOf(after.slice(0, 2))).toEqual(idsOf(before));
+  expect(got(await bundle.beginLease("orders", { batchSize: 2 }))).toEqual(["a", "b"]);
+});
+
+test("lease: of a store that stalls past the deadline the outcome is unknown, and a grant is given back", async () => {
+  const bundle = await setupQueue({ leaseRate: "1/1h" });
   await bundle.produce("orders", "a");
   bundle.store().hold();
   const started = await bundle.beginLease("orders", { requestTimeoutMs: second });
-  await bundle.clock.advance(second);
-  expect(started.ending).toMatchObject({ ok: false, code: "empty" });
+  await bundle.clock.advance(second + limits.leaseStallMsMax - 1);
+  expect(started.ending).toBe(null);
+  await bundle.clock.advance(1);
+  expect(started.ending).toEqual(unknown);
   bundle.store().release();
   await bundle.clock.settle();
   expect(await bundle.lease("orders")).toMatchObject({ items: [{ attempts: 1 }] });
+});
+
+test("lease: one that a store granted as it failed is not said to have leased nothing", async () => {
+  const bundle = await setupQueue();
+  await bundle.produce("orders", "a");
+  bundle.store().fail({ fault: "failed", applied: true });
+  const started = await bundle.beginLease("orders", { requestTimeoutMs: 30 * second });
+  await bundle.clock.advance(30 * second - 1);
+  expect(started.ending).toBe(null);
+  await bundle.clock.advance(1);
+  expect(started.ending).toEqual(unknown);
 });
 
 test.each([
@@ -279,8 +335,8 @@ test("lease: a client that hung up may come back while its first lease is at the
   expect(await bundle.lease("orders")).toMatchObject({ items: [{ attempts: 1 }] });
 });
 
-test("lease: a grant that comes after the hang-up goes back and counts no attempt", async () => {
-  const bundle = await setupQueue({ maxAttempts: 1 });
+test("lease: a grant that comes after the hang-up goes back, counts no attempt and uses up no rate", async () => {
+  const bundle = await setupQueue({ maxAttempts: 1, leaseRate: "2/1h" });
   await bundle.produce("orders", "a", "b");
   bundle.store().hold();
   const abort = new AbortController();
@@ -344,4 +400,20 @@ test("lease: a lease survives a restart, and nobody else is offered its items", 
   expect(await bundle.complete(lease)).toMatchObject({ ok: true });
   await bundle.clock.advance(hour);
   expect(waits.ending).toMatchObject({ ok: false, code: "empty" });
+});
+
+test("lease: memory keeps nothing of leases that are over while one item stays held", async () => {
+  const bundle = await setupQueue({ leaseTimeoutMs: hour });
+  await bundle.produce("orders", "held");
+  await bundle.lease("orders");
+  const cycle = async (count: number) => {
+    for (let round = 0; round < count; round += 1) {
+      await bundle.produce("orders", "a");
+      await bundle.complete(await bundle.lease("orders", { clientId: "me" }));
+    }
+    Bun.gc(true);
+    return heapStats().objectTypeCounts["Object"] ?? 0;
+  };
+  const before = await cycle(500);
+  expect((await cycle(2_000)) - before).toBeLessThan(1_000);
 });

@@ -15,6 +15,7 @@ import {
   pausedLease,
   QueueError,
   tooMany,
+  unknownOutcome,
 } from "./errors.ts";
 import { GrantedPlaces } from "./granted-places.ts";
 import { limits } from "./limits.ts";
@@ -160,6 +161,7 @@ export class Leases<Items> {
       timer: null,
       hangUp: null,
       isSent: false,
+      mayHold: false,
       next: null,
       over: false,
       settle: (outcome) => {
@@ -192,11 +194,22 @@ export class Leases<Items> {
     if (key !== undefined) this.#keyed.delete(key.digest);
   }
 
-  /** Answers it at its deadline, wherever it is. */
+  /**
+   * Answers it at its deadline. A shard that has it then may have granted items, so it is answered
+   * what the shard decides; only the outcome of a shard that stalls is unknown.
+   */
   #watch(queue: LogicalQueue, lease: WaitingLease): void {
-    const { clock } = this.#options;
-    const expire = () => lease.settle(nothingIn(queue, clock.now()));
-    lease.timer ??= clock.machine.at(lease.deadline, expire);
+    if (lease.timer !== null) return;
+    const { machine } = this.#options.clock;
+    const stalled = (): void => lease.settle(unknownOutcome);
+    lease.timer = machine.at(lease.deadline, () => {
+      if (!lease.isSent) lease.settle(this.#nothingFor(queue, lease));
+      else lease.timer = machine.at(lease.deadline + limits.leaseStallMsMax, stalled);
+    });
+  }
+
+  #nothingFor(queue: LogicalQueue, { mayHold }: WaitingLease): Failure {
+    return mayHold ? unknownOutcome : nothingIn(queue, this.#options.clock.now());
   }
 
   #line(queue: LogicalQueue, lease: WaitingLease): void {
@@ -205,8 +218,8 @@ export class Leases<Items> {
       lease.hangUp = () => lease.settle(clientGone);
       lease.request.signal?.addEventListener("abort", lease.hangUp);
     }
-    const { clock } = this.#options;
-    queue.line.join(lease, (expired) => expired.settle(nothingIn(queue, clock.now())));
+    queue.line.join(lease);
+    this.#watch(queue, lease);
     this.#wakeFor(queue);
   }
 
@@ -278,7 +291,6 @@ export class Leases<Items> {
   }
 
   #grant(queue: LogicalQueue, lease: WaitingLease, partition: number): void {
-    // A shard may take longer than the client waits; what it grants then goes back.
     const { clock, port, left, bounded } = this.#options;
     this.#watch(queue, lease);
     lease.isSent = true;
@@ -303,15 +315,16 @@ export class Leases<Items> {
         queue.left("lease", partition, batchSize);
         const asked = { asked: batchSize, now: clock.now() };
         const isTold = isReplayed(result) && (isRepeated || this.#isGranted(key));
-        queue.allowance.granted(isTold ? 0 : countOf(result), asked);
         const waiting = latest(lease);
         waiting.isSent = false;
+        if (waiting.request.signal?.aborted) waiting.settle(clientGone);
         if (waiting.over) this.#forget(waiting);
+        queue.allowance.granted(isTold || waiting.over ? 0 : countOf(result), asked);
         this.#answered(queue, waiting, place, { result, op, isTold });
         this.ready(queue);
         left(queue, partition);
       },
-      // Once it is taken, its own timer answers it, and what it is granted then goes back.
+      // Once it is taken, its own timer answers it.
       { deadline, late: { untaken: emptyLease, taken: null } },
     );
   }
@@ -334,13 +347,12 @@ export class Leases<Items> {
     const { clock, port } = this.#options;
     const { shard, slot, partition } = place;
     const { key } = lease;
-    if (!result.ok) {
+    if (!result.ok && result !== emptyLease) {
       lease.settle(result);
       return;
     }
-    const { value } = result;
-    if (lease.request.signal?.aborted) lease.settle(clientGone);
-    if (value.kind === "leased") {
+    const value = result.ok ? result.value : null;
+    if (value?.kind === "leased") {
       if (lease.over) {
         // Somebody was told of them when they were granted.
         if (isTold) return;
@@ -359,10 +371,13 @@ export class Leases<Items> {
       return;
     }
     // Whatever was counted: until the shard counts again, nobody else is sent there for nothing.
-    if (value.kind === "nothing" && !value.more) queue.balance.update(partition, { ready: 0 });
+    if (value?.kind === "nothing") {
+      if (!value.more) queue.balance.update(partition, { ready: 0 });
+      lease.mayHold ||= value.mayHold === true;
+    }
     if (lease.over) return;
-    if (queue.deleted) lease.settle(deletedFailure);
-    else if (lease.deadline <= clock.machine.now()) lease.settle(nothingIn(queue, clock.now()));
+    if (queue.deleted) lease.settle(lease.mayHold ? unknownOutcome : deletedFailure);
+    else if (lease.deadline <= clock.machine.now()) lease.settle(this.#nothingFor(queue, lease));
     else this.#line(queue, lease);
   }
 }

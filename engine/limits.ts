@@ -28,6 +28,8 @@ export const limits = {
   /** A wait shorter than this cannot be told from none; longer ones outlive proxies. */
   requestTimeoutMsMin: 10,
   requestTimeoutMsMax: 15 * 60_000,
+  /** Past its `request_timeout` a lease waits so long for the shard that has it; clients wait for five seconds. */
+  leaseStallMsMax: 2_000,
   /** Calls without a request_timeout of their own get the longest one that produce recommends. */
   requestTimeoutMsDefault: 5 * 60_000,
   queueNameBytesMax: 512,

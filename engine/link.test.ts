@@ -139,7 +139,7 @@ test.each(breakages)(
     );
     if (isHanging) {
       await until(isBroken);
-      while (notices.length === 0) await held.pass(silenceMsMax + 1);
+      while (notices.length === 0) await held.pass(silenceMsMax / 3);
       await held.pass(limits.restartMsMin);
     }
     const produced = await producing;
@@ -177,6 +177,20 @@ test("worker: one that is silent for long while it opens is waited for", async (
   };
   const slow = { clock: held.clock, atCommit: 0, silenceMsMax, beforeItOpens };
   const { engine, notices, dispose } = await setup("hang before the commit", slow);
+  expect([notices, engine.status().shards]).toMatchObject([[], [{ up: true, restarts: 0 }]]);
+  await dispose();
+});
+
+test("worker: one is not replaced for silence while its process was stopped", async () => {
+  const held = heldClock();
+  const silenceMsMax = 30;
+  const healthy = { clock: held.clock, atCommit: Number.POSITIVE_INFINITY, silenceMsMax };
+  const { engine, notices, dispose } = await setup("hang before the commit", healthy);
+  await until(held.isSet);
+  for (let round = 0; round < 3; round += 1) {
+    await held.pass(100 * silenceMsMax);
+    await engine.produce({ queue: "orders", requestTimeoutMs, items: [{ payload: "a" }] });
+  }
   expect([notices, engine.status().shards]).toMatchObject([[], [{ up: true, restarts: 0 }]]);
   await dispose();
 });

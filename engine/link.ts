@@ -174,15 +174,14 @@ class WorkerLink<Config> implements Link {
   #isOpened = false;
   #isAbandoned = false;
   readonly #silenceMsMax: number;
-  /** `precise` time: a clock that is set is no silence. */
-  #heardAt: number;
+  /** How long the worker has said nothing while this thread ran. */
+  #silentMs = 0;
   #heartbeat: Timer | null = null;
 
   constructor(shard: number, events: LinkEvents, options: WorkerOptions<Config>) {
     this.#clock = options.clock.machine;
     this.#events = events;
     this.#silenceMsMax = options.silenceMsMax ?? limits.heartbeatSilenceMsMax;
-    this.#heardAt = this.#clock.precise();
     this.#gone = new Promise((resolve) => {
       this.#resolveGone = resolve;
     });
@@ -211,10 +210,14 @@ class WorkerLink<Config> implements Link {
   /** A worker that is stuck is as bad as one that is gone, and only silence tells. */
   #beat(): void {
     const ms = Math.min(limits.heartbeatMs, this.#silenceMsMax / 3);
+    // A clock that is set is no silence.
+    const begunAt = this.#clock.precise();
     this.#heartbeat = this.#clock.at(this.#clock.now() + ms, () => {
       if (this.#down || this.#closing) return;
+      // What came while this thread or the whole process was stopped is read after this.
+      this.#silentMs += Math.min(this.#clock.precise() - begunAt, 2 * ms);
       const patience = this.#isOpened ? 1 : limits.openingPatience;
-      if (this.#clock.precise() - this.#heardAt > patience * this.#silenceMsMax) {
+      if (this.#silentMs > patience * this.#silenceMsMax) {
         this.#fail(new Error("a shard did not answer for too long"));
         return;
       }
@@ -225,7 +228,7 @@ class WorkerLink<Config> implements Link {
 
   #hear(message: FromWorker): void {
     if (this.#down) return;
-    this.#heardAt = this.#clock.precise();
+    this.#silentMs = 0;
     if (isReport(message)) {
       this.#events.report(decodeReport(message));
       return;

@@ -133,8 +133,11 @@ export type Value =
   | { readonly kind: "produced"; readonly duplicates: readonly number[]; readonly ids?: string[] }
   /** `items` as `renderLeased` wrote them. */
   | { readonly kind: "leased"; readonly count: number; readonly items: string }
-  /** `more`: not all of the partition was looked at, so asking again may bring something. */
-  | { readonly kind: "nothing"; readonly more: boolean }
+  /**
+   * `more`: not all of the partition was looked at, so asking again may bring something.
+   * `mayHold`: a shard that failed may have granted items, which lapse.
+   */
+  | { readonly kind: "nothing"; readonly more: boolean; readonly mayHold?: boolean }
   | { readonly kind: "extended"; readonly leaseDeadline: number }
   /** What the receipt of a key says. */
   | { readonly kind: "recalled"; readonly values: readonly number[] }

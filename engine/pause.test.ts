@@ -174,6 +174,19 @@ test("pause: a lease that comes to its shard with the pause goes back to its pla
   expect([got(lease), got(later)]).toEqual([["ready"], ["a", "b"]]);
 });
 
+test("pause: a lease that comes back from its shard keeps its deadline", async () => {
+  const bundle = await setupBusy("ready");
+  const lease = await bundle.beginLease("orders", { requestTimeoutMs: 2 * second });
+  await bundle.begin(() => bundle.engine.pause({ queue: "orders" }));
+  await bundle.clock.advance(second);
+  await release(bundle);
+  await bundle.clock.advance(second - 1);
+  expect(lease.ending).toBe(null);
+  await bundle.clock.advance(1);
+  const message = "queue is paused; nothing is leased until it is resumed";
+  expect(lease.ending).toEqual(failed("empty", message));
+});
+
 test("pause: a lease that would go along with a produce waits", async () => {
   const bundle = await setupQueue();
   const waits = await bundle.beginLease("orders");

@@ -277,7 +277,7 @@ test.each([
   link().events.opened({ ...fresh, opLast: 1 });
   await clock.settle();
   const settled = {
-    lease: { ok: true, value: { kind: "nothing", more: true } },
+    lease: { ok: true, value: { kind: "nothing", more: true, mayHold: true } },
     import: { ok: false, code: "store" },
   };
   const expected = settled[request.kind as "lease"];

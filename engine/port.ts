@@ -322,7 +322,7 @@ export class ShardPort {
       if ("key" in waiting.request && waiting.request.key !== undefined) {
         // Its time may be up before it is sent again, and it was done.
         const { late } = waiting;
-        const known = "ok" in instead && !instead.ok ? instead : late.untaken;
+        const known = "ok" in instead && !instead.ok ? instead : unknownOutcome;
         again.push({ ...waiting, late: { ...late, untaken: late.taken ?? known } });
         continue;
       }

@@ -72,7 +72,7 @@ export class LogicalQueue {
     this.former = entry.former;
     this.#clock = clock;
     this.watch = new QueueWatch(clock.now(), entry.definition.updatedAt);
-    this.line = new Line(clock.machine);
+    this.line = new Line();
     for (const place of entry.places) this.put(place);
   }
 

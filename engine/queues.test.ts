@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import type { QueueSettings } from "./api.ts";
 import {
+  completeOf,
   day,
+  doneFirst,
   got,
   hour,
   idsOf,
@@ -235,6 +237,32 @@ test("partitions: surplus ones take nothing new, give away what they hold and go
   expect((await inspect()).partitions).toBe(1);
   const gone = await bundle.ending(() => bundle.complete({ ...lease, partition: 2 }));
   expect(gone).toMatchObject({ value: { code: "invalid" } });
+});
+
+test("partitions: one that empties while another is removed goes with it", async () => {
+  const bundle = await setup({ shardCount: 2 });
+  await bundle.createQueue({ ...orders, requestedPartitions: 6 });
+  for (let count = 0; count < 6; count += 1) await bundle.produce("orders", "a");
+  const leases = [];
+  for (let count = 0; count < 6; count += 1) leases.push(await bundle.lease("orders"));
+  await bundle.run(() => bundle.engine.updateQueue({ name: "orders", requestedPartitions: 1 }));
+  const ofPartition = (wanted: number) => leases.find(({ partition }) => partition === wanted);
+  const complete = async (partition: number) => {
+    const { items = [] } = ofPartition(partition) ?? {};
+    const request = completeOf("orders", partition, idsOf(items));
+    expect(await bundle.ending(() => bundle.engine.complete(request))).toEqual(doneFirst);
+  };
+  const [entry] = bundle.image(0).catalog.values();
+  const draining = (entry?.places ?? []).filter(({ state }) => state === "draining");
+  const inShard = (wanted: number) => draining.filter(({ shard }) => shard === wanted);
+  for (const { partition } of inShard(0)) await complete(partition);
+  // The catalog is in the first shard: it takes the first of the others out of the queue.
+  bundle.store(0).hold();
+  expect(inShard(1).length).toBeGreaterThan(1);
+  for (const { partition } of inShard(1)) await complete(partition);
+  bundle.store(0).release();
+  await bundle.clock.settle();
+  expect((await bundle.run(() => bundle.engine.inspect("orders"))).partitions).toBe(1);
 });
 
 test("partitions: one that drains and is wanted again takes items again", async () => {

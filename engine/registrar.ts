@@ -53,8 +53,8 @@ type Deleted = Pick<CatalogEntry, "queueId" | "places">;
 export class Registrar {
   readonly #options: RegistrarOptions;
   #catalogTurn: Promise<void> = Promise.resolve();
-  /** Queues of which partitions are about to go. */
-  readonly #reaping = new Set<LogicalQueue>();
+  /** Queues of which partitions are about to go; each with what ends a pause in between. */
+  readonly #reaping = new Map<LogicalQueue, () => void>();
 
   constructor(options: RegistrarOptions) {
     this.#options = options;
@@ -223,9 +223,15 @@ export class Registrar {
   }
 
   reapSoon(queue: LogicalQueue): void {
-    if (this.#reaping.has(queue) || this.#drained(queue).length === 0) return;
-    this.#reaping.add(queue);
-    behind(this.#persist(() => this.#reap(queue)));
+    if (this.#drained(queue).length === 0) return;
+    const wake = this.#reaping.get(queue);
+    if (wake !== undefined) {
+      wake();
+      return;
+    }
+    const sleeps = (end: () => void): void => void this.#reaping.set(queue, end);
+    sleeps(() => undefined);
+    behind(this.#persist(() => this.#reap(queue), sleeps));
   }
 
   /** Draining partitions that hold nothing, and to which no call of a client is on its way. */
@@ -241,7 +247,18 @@ export class Registrar {
 
   /** Whether all of them are gone. */
   async #reap(queue: LogicalQueue): Promise<boolean> {
-    const drained = new Set(this.#drained(queue));
+    for (;;) {
+      const drained = this.#drained(queue);
+      await this.#reapThose(queue, new Set(drained));
+      const left = this.#drained(queue);
+      // Those that were empty before wait for dead letters on their way there.
+      if (left.length > 0 && left.some((place) => !drained.includes(place))) continue;
+      if (left.length === 0) this.#reaping.delete(queue);
+      return left.length === 0;
+    }
+  }
+
+  async #reapThose(queue: LogicalQueue, drained: ReadonlySet<PartitionPlace>): Promise<void> {
     // A shard that has not heard yet that they drain may still send dead letters there.
     await this.#options.settings.heard();
     const gone = await this.#inCatalogTurn(async (deadline) => {
@@ -255,9 +272,6 @@ export class Registrar {
       return gone;
     });
     if (gone.length > 0) behind(this.#persist(() => this.#free(gone)));
-    const isDone = this.#drained(queue).length === 0;
-    if (isDone) this.#reaping.delete(queue);
-    return isDone;
   }
 
   async #free(places: readonly PartitionPlace[]): Promise<boolean> {
@@ -322,8 +336,15 @@ export class Registrar {
     });
   }
 
-  /** Does the work until it is done: nobody else would take it up before the next start. */
-  async #persist(work: () => Promise<boolean>): Promise<void> {
+  /**
+   * Does the work until it is done: otherwise it would wait for the next start. `sleeps` is given
+   * what ends the pause before the next attempt.
+   */
+  async #persist(
+    work: () => Promise<boolean>,
+    sleeps: (end: () => void) => void = () => undefined,
+  ): Promise<void> {
+    const { machine } = this.#options.clock;
     for (;;) {
       try {
         if (await work()) return;
@@ -331,10 +352,11 @@ export class Registrar {
         if (!(cause instanceof QueueError) || this.#options.refusal() !== null) throw cause;
       }
       await new Promise<void>((resolve) => {
-        this.#options.clock.machine.at(
-          this.#options.clock.machine.now() + limits.restartMsMax,
-          resolve,
-        );
+        const timer = machine.at(machine.now() + limits.restartMsMax, resolve);
+        sleeps(() => {
+          timer.cancel();
+          resolve();
+        });
       });
     }
   }

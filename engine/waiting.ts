@@ -3,7 +3,7 @@
 
 import type { LeaseRequest } from "./api.ts";
 import type { CallKey } from "./call-key.ts";
-import type { Clock, Timer } from "./clock.ts";
+import type { Timer } from "./clock.ts";
 import type { Failure } from "./errors.ts";
 
 export interface Grant {
@@ -29,6 +29,8 @@ export interface WaitingLease {
   hangUp: (() => void) | null;
   /** On its way to a partition. */
   isSent: boolean;
+  /** A shard that failed may have granted it items, which lapse. */
+  mayHold: boolean;
   /** The repetition that has taken its place, and gets what it would have got. */
   next: WaitingLease | null;
   /** Answered, or its client hung up. */
@@ -36,23 +38,17 @@ export interface WaitingLease {
 }
 
 export class Line {
-  readonly #clock: Clock;
   /** In order of arrival. */
   #leases: WaitingLease[] = [];
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
 
   get size(): number {
     return this.#leases.length;
   }
 
-  /** Takes its place in the line; `expired` is called at its deadline unless it has left by then. */
-  join(lease: WaitingLease, expired: (lease: WaitingLease) => void): void {
+  /** Takes its place in the line. */
+  join(lease: WaitingLease): void {
     // One that comes back after a partition had nothing for it gets its old place.
     this.#leases.splice(this.#placeOf(lease), 0, lease);
-    lease.timer ??= this.#clock.at(lease.deadline, () => expired(lease));
   }
 
   first(): WaitingLease | undefined {

@@ -413,7 +413,7 @@ test.each(rows)("operations: %s lists every code it can answer", (id, { replies 
   const worked = ["produce", ...held, "transact"];
   const tasks = ["redrive", "repair", "cancelTask"];
   const others = ["clear", "reload", "advance", "importItems", "deleteItems"];
-  const changing = [...worked, ...queues, ...tasks, ...others];
+  const changing = ["lease", ...worked, ...queues, ...tasks, ...others];
   const timed = ["lease", ...worked, ...queues];
   const named = ["getItem", "redrive", "repair", "taskInfo", "cancelTask"];
   const stateful = ["lease", ...worked, "deleteQueue", "advance", "importItems", ...named];

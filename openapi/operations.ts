@@ -434,6 +434,13 @@ An item whose lease passes its deadline is offered to another consumer, under a 
         reason: "empty",
         message: "request timeout; no items are in the queue, try again",
       }),
+      504: refusal(504, {
+        meaning:
+          "The store had the request at `request_timeout`, and has not answered for two seconds since. What it may have leased goes back to the queue, or lapses.",
+        reaction: "Send the same request again.",
+        reason: "unknown_outcome",
+        message: "request timeout; it may be done or not",
+      }),
     },
   }),
 

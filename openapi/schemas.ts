@@ -325,7 +325,7 @@ export const LeaseRequest = Type.Object(
     }),
     request_timeout: requestTimeout(
       bounds.leaseRequestTimeoutDefault,
-      "If the queue stays empty until then, the reply is 454.",
+      "If the queue stays empty until then, the reply is 454. Items that are being leased at that moment are returned a little later.",
     ),
     batch_size: Type.Optional(
       Type.Integer({

@@ -34,8 +34,8 @@ export const lease: Kind<Lease> = {
   phase: "within",
   weight: ({ batchSize, isRepeated = false }) =>
     batchSize + (isRepeated ? bytesWeight(limits.turnBytesMax) : 0),
-  // What it was granted lapses, as nobody was told.
-  lost: () => nothing(true),
+  // What it was granted lapses, as its client was not answered.
+  lost: () => ({ ok: true, value: { kind: "nothing", more: true, mayHold: true } }),
   keyed: { wants: wantGrant, answer: answerGrant },
   wants(asking, requests) {
     for (const [slot, same] of bySlot(requests, asking.machineNow)) {

@@ -15,7 +15,7 @@ import { assert } from "../assert.ts";
 import { Heap } from "../heap.ts";
 import type { PartitionSettings } from "../messages.ts";
 import { Outbox } from "./outbox.ts";
-import { type Held, Partition, type Run } from "./partition.ts";
+import { byLapse, type Held, Partition, type Run } from "./partition.ts";
 import { decodeReceipts, Receipts } from "./receipts.ts";
 
 /** An imported item may have expired before 1970, which is below 0. */
@@ -57,10 +57,13 @@ export class Memory {
   /** Of a partition that is new. */
   readonly #firstSeq: number;
   readonly partitions = new Map<number, Partition>();
-  /** Every run that still holds items, the next to lapse on top; emptied ones leave late. */
-  readonly runs = new Heap<Run>((a, b) => a.lease.leaseDeadline < b.lease.leaseDeadline);
-  /** Partitions by the floor under which nothing of theirs expires; outdated entries leave late. */
-  readonly floors = new Heap<{ floor: number; partition: Partition }>((a, b) => a.floor < b.floor);
+  /** Every run that still holds items, the next to lapse on top. */
+  readonly runs = new Heap<Run>(byLapse);
+  /** Partitions by the floor under which nothing of theirs expires. */
+  readonly floors = new Heap<{ readonly floor: number; readonly partition: Partition }>({
+    less: (a, b) => a.floor < b.floor,
+    isLive: ({ floor, partition }) => floor === partition.expireFloor,
+  });
   /** Partitions whose floor was passed, and whose heads are looked through for what has expired. */
   readonly expiring = new Set<Partition>();
   /** No early item expires before it. */

@@ -4,7 +4,7 @@
 
 import type { Item, Lease, ScheduledItem, Tally } from "../../stores/item.ts";
 import { assert } from "../assert.ts";
-import { Heap } from "../heap.ts";
+import { Heap, type Heaped } from "../heap.ts";
 import { idPrefix } from "../ids.ts";
 import type { PartitionCounts, PartitionSettings } from "../messages.ts";
 import { DueTimes } from "./due-times.ts";
@@ -45,9 +45,12 @@ export interface Recount {
   retriedCount: number;
 }
 
-const lapsesBefore = (a: Run, b: Run): boolean => a.lease.leaseDeadline < b.lease.leaseDeadline;
-/** Runs that have ended and may be kept until others are gone through. */
-const lapsesSlack = 64;
+/** The next to lapse first, and of those that lapse together the one ahead in its partition. */
+export const byLapse: Heaped<Run> = {
+  less: ({ lease: a }, { lease: b }) =>
+    a.leaseDeadline < b.leaseDeadline || (a.leaseDeadline === b.leaseDeadline && a.first < b.first),
+  isLive: ({ heldCount }) => heldCount > 0,
+};
 
 /** A sum of instants beyond this could lose its last digits. */
 const exactMax = 2 ** 52;
@@ -91,8 +94,7 @@ export class Partition {
   recount: Recount | null = null;
   readonly held = new Map<number, Held>();
   readonly runs = new Set<Run>();
-  /** The next to lapse on top; emptied ones leave late. */
-  #lapses = new Heap<Run>(lapsesBefore);
+  readonly #lapses = new Heap<Run>(byLapse);
   readonly readyMarks = new ReadyMarks();
   readonly dueTimes = new DueTimes();
 
@@ -159,11 +161,7 @@ export class Partition {
 
   /** `null` = nothing is leased. */
   get nextLapseAt(): number | null {
-    for (let run = this.#lapses.peek(); run !== undefined; run = this.#lapses.peek()) {
-      if (run.heldCount > 0) return run.lease.leaseDeadline;
-      this.#lapses.pop();
-    }
-    return null;
+    return this.#lapses.peek()?.lease.leaseDeadline ?? null;
   }
 
   /** Items that a clear has still to remove; of scheduled ones, those too that came since. */
@@ -175,10 +173,6 @@ export class Partition {
   began(run: Run): void {
     this.runs.add(run);
     this.#lapses.push(run);
-    // A long lease on top keeps those below it, which may have ended long ago.
-    if (this.#lapses.size <= 2 * this.runs.size + lapsesSlack) return;
-    this.#lapses = new Heap(lapsesBefore);
-    for (const one of this.runs) this.#lapses.push(one);
   }
 
   added(createdAt: number, count = 1): void {

@@ -294,12 +294,13 @@ export class Shard {
   async #decide(requests: readonly NumberedRequest[]): Promise<Turn> {
     const { backend, clock } = this.#options;
     const now = clock.now();
-    const machineNow = clock.machine.now();
     const { limits } = this.#options;
-    const asking = wants({ memory: this.#memory, now, machineNow, limits }, requests);
+    const scene = { memory: this.#memory, now, machineNow: clock.machine.now(), limits };
+    const asking = wants(scene, requests);
     const asked = asking.wants;
     const facts = asked === null ? noFacts : await backend.store.read(asked);
-    const turn = this.#context(facts, asking.named, { now, machineNow });
+    // A deadline may have passed while the store was read.
+    const turn = this.#context(facts, asking.named, { now, machineNow: clock.machine.now() });
     decide(turn, requests);
     return turn;
   }

@@ -21,7 +21,6 @@ const headItemsMore = 64;
 /** The instant at which the next sweep has something to do. */
 export function nextSweep(memory: Memory, bounds: TurnLimits): number {
   if (memory.expiring.size > 0) return 0;
-  dropEmptyRuns(memory);
   return Math.min(
     memory.runs.peek()?.lease.leaseDeadline ?? Number.POSITIVE_INFINITY,
     memory.floors.peek()?.floor ?? Number.POSITIVE_INFINITY,
@@ -54,13 +53,12 @@ export function wantSweep(asking: Asking): void {
   }
 }
 
-/** What was noted of a partition and has been outdone since is dropped. */
 function gatherExpiring(memory: Memory, now: number): void {
   while (memory.expiring.size < expiringMax) {
     const next = memory.floors.peek();
     if (next === undefined || next.floor > now) return;
     memory.floors.pop();
-    if (next.floor === next.partition.expireFloor) memory.expiring.add(next.partition);
+    memory.expiring.add(next.partition);
   }
 }
 
@@ -112,14 +110,9 @@ function noteFloors({ memory, facts, now }: Turn): void {
   memory.lookedEarly(next <= now && last !== undefined ? last : null);
 }
 
-function dropEmptyRuns(memory: Memory): void {
-  while (memory.runs.peek()?.heldCount === 0) memory.runs.pop();
-}
-
 function lapseLeases(turn: Turn, budget: Budget): void {
   const { memory, now } = turn;
   while (!budget.isSpent) {
-    dropEmptyRuns(memory);
     const run = memory.runs.peek();
     if (run === undefined || run.lease.leaseDeadline > now) return;
     lapseRun(turn, run, budget);

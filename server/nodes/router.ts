@@ -235,8 +235,8 @@ export class Router {
     if (answer.is === "done" || answer.is === "failure") this.#membership.depose();
     switch (answer.is) {
       case "lost":
-        // What a lease was granted and nobody told lapses.
-        if (operation === "lease" && requestKey === null) return { is: "moved" };
+        // Another node may still serve a lease; what the lost answer granted lapses.
+        if (operation === "lease") return answer;
         if (requestKey === null && !repeatable.has(operation))
           throw QueueError.from(unknownOutcome);
         return answer;

@@ -324,6 +324,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "        if (isTold || lease.deadline < clock.now() + 1e12) return;\n        // Nobody was told",
   },
   {
+    name: "a lease times out although its shard grants it items",
+    file: "leases.ts",
+    from: "if (!lease.isSent) lease.settle(",
+    to: "if (lease.isSent || !lease.isSent) lease.settle(",
+  },
+  {
     name: "an item that is next goes to the tail instead",
     file: "shard/lease.ts",
     from: "      grant(item);\n      left -= 1;\n    }",
