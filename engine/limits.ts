@@ -8,6 +8,8 @@ export const limits = {
   leaseBatchMax: 1_000,
   completeIdsMax: 1_000,
   retryItemsMax: 1_000,
+  /** They are written in one commit, for which other calls wait. */
+  importItemsMax: 10_000,
   /** Ids and items of one transact: no more than a turn takes of any of its parts. */
   transactEntriesMax: 1_000,
   queuesListMax: 1_000,

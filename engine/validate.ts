@@ -412,6 +412,8 @@ export function checkDeleteIds(ids: readonly string[]): void {
 
 export function checkImportItems(items: readonly ImportItem[]): void {
   if (items.length === 0) refuse("items is invalid; cannot be empty");
+  const max = limits.importItemsMax;
+  checkBatch("items", items.length, { name: "max_import_batch_size", max });
   checkHeaders(items);
   for (const [index, item] of items.entries()) {
     if (item.isLeased === true && (item.leaseDeadline ?? null) === null) {

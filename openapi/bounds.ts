@@ -21,6 +21,8 @@ export const bounds = {
   /** A page of stored items ends early here, because payloads may be large. */
   storageListBytesMax: 32 * 1024 * 1024,
   importItemsMin: 1,
+  /** They are written in one commit, for which other calls wait. */
+  importItemsMax: 10_000,
   expectMax: 2_147_483_647,
   clientsMin: 1,
   clientsMax: 1_000,

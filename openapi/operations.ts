@@ -1765,8 +1765,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     keyed: true,
     tag: "Storage",
     summary: "Import items",
-    description:
-      "Puts items into one partition as they were listed elsewhere: leases, attempts, deadlines and `enqueue_at` are kept, ids are new. An item whose `source_id` the partition holds already is not stored again, so an import that was interrupted can be repeated whole. Set `source_id` to the id an item had where it came from. The reply has the items as they were stored.",
+    description: `Puts 1 to ${bounds.importItemsMax} items into one partition as they were listed elsewhere: leases, attempts, deadlines and \`enqueue_at\` are kept, ids are new. An item whose \`source_id\` the partition holds already is not stored again, so an import that was interrupted can be repeated whole. Set \`source_id\` to the id an item had where it came from. The reply has the items as they were stored.`,
     request: schemas.StorageImportRequest,
     response: schemas.StorageItemsReply,
     bodyBytesMax: bounds.importBodyBytesMax,
@@ -1800,7 +1799,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       },
       400: refusal(400, {
         meaning:
-          "The queue or the partition does not exist, there are no items, or an item is malformed; no item was stored.",
+          "The queue or the partition does not exist, there are no items or too many, or an item is malformed; no item was stored.",
         reason: "malformed",
         message: "items is invalid; cannot be empty",
       }),

@@ -22,6 +22,15 @@ export function queueFinder(schema: TSchema): (request: unknown) => readonly Nam
   };
 }
 
+/** Roles that a request of the schema may need for queues that it names, besides its operation's. */
+export function queueRoles(schema: TSchema): readonly Role[] {
+  const marked: true | Role | undefined = schema[queueKeyword];
+  if (marked !== undefined) return marked === true ? [] : [marked];
+  const properties: Readonly<Record<string, TSchema>> = schema["properties"] ?? {};
+  const inner = schema["type"] === "array" ? [schema["items"]] : Object.values(properties);
+  return [...new Set(inner.flatMap(queueRoles))];
+}
+
 /** `null` = there is nothing to find, and so nothing to look through. */
 function finderOf(schema: TSchema): Finder | null {
   const marked: true | Role | undefined = schema[queueKeyword];

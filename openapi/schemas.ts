@@ -3009,6 +3009,7 @@ export const StorageImportRequest = Type.Object(
     partition: requestPartition,
     items: Type.Array(ImportItem, {
       minItems: bounds.importItemsMin,
+      maxItems: bounds.importItemsMax,
       description: "The items, in the order in which they are to be offered.",
       examples: [
         [{ source_id: sampleSourceId, kind: "order-placed", payload: "eyJvcmRlciI6NDJ9" }],

@@ -45,6 +45,22 @@ export function accessTo(
   };
 }
 
+/**
+ * Throws a `Refusal`, which it counts, for a key that may not do this to any queue, whichever the
+ * request names. It needs no body. `others`: roles that suffice for parts of a request.
+ */
+export function roleCheck(
+  { role, reach }: Needs,
+  others: readonly Needed[] = [],
+): (key: KnownKey) => void {
+  return (key) => {
+    const { scopes } = key;
+    if ([role, ...others].some((one) => !scopes[one].isNone)) return;
+    const what = reach === undefined ? `${verbs[role]} any queue` : "do this";
+    throw refusalOf(key, what, roleText(role));
+  };
+}
+
 function roleText(needed: Needed): string {
   return needed === "any" ? "a role" : `the role '${needed}'`;
 }

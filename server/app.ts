@@ -14,8 +14,8 @@ import {
   pages,
   replayedHeader,
 } from "../openapi/operations.ts";
-import { queueFinder } from "../openapi/queue-names.ts";
-import { accessTo } from "./access.ts";
+import { queueFinder, queueRoles } from "../openapi/queue-names.ts";
+import { accessTo, roleCheck } from "./access.ts";
 import { Admission, type AdmissionOptions, pathOf } from "./admission.ts";
 import { apiPageRoutes } from "./api-page.ts";
 import { Audit } from "./audit.ts";
@@ -148,10 +148,12 @@ function operationAnswer(options: OperationOptions): Answer {
   const { request: schema } = operations[id];
   const read = requestReader<Body>(schema, bodyBytesMax, protobufReader(id));
   const answerProtobuf = protobufAnswer(id);
+  const requireRole = roleCheck(operations[id], queueRoles(schema));
   const requireAccess = accessTo(operations[id], queueFinder(schema));
   const isTold = tellsCaller(id);
   return async (request, key) => {
     const sent = checkContentType(request);
+    if (key !== null) requireRole(key);
     const bytes = intake.take(request, bodyBytesMax);
     try {
       const body = await read(request, sent !== null);

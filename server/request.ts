@@ -3,12 +3,16 @@
 // and left: it fills in defaults, converts types, strips unknown keys, takes
 // broken UTF-8 for text, and builds its errors out of the whole body.
 
+import { setImmediate as othersTurn } from "node:timers/promises";
 import { t } from "elysia";
+import { QueueError } from "../engine/errors.ts";
 import { refuse } from "../engine/validate.ts";
 import { sizeText } from "../openapi/bounds.ts";
 import { compileCheck, firstFault } from "../openapi/check.ts";
 import type { Operation } from "../openapi/operations.ts";
 import { takesNull } from "../openapi/schemas.ts";
+import { bodyLimits } from "./body-limits.ts";
+import { type ParseJson, parseJsonInPieces } from "./json-pieces.ts";
 import { Refusal } from "./reply.ts";
 
 type Schema = Operation["request"];
@@ -29,26 +33,89 @@ const parserWordsMax = 100;
 export function requestReader<T>(
   requestSchema: Schema,
   bodyBytesMax: number,
+  /** May return a promise. */
   readProtobuf: (bytes: Uint8Array) => unknown,
 ): (request: Request, isProtobuf: boolean) => Promise<T> {
   const schema = wireShape(requestSchema);
   // At its first request: those of all operations take 3 MB.
   let isOfSchema: ((value: unknown) => boolean) | undefined;
-  const checked = (value: unknown): T => {
+  const checked = (value: unknown, { list, start }: Part = whole): T => {
     isOfSchema ??= compileCheck(schema);
     if (isOfSchema(value)) return value as T;
-    refuse(firstFault(schema, value)?.message ?? "request is invalid");
+    const message = firstFault(schema, value)?.message ?? "request is invalid";
+    if (!message.startsWith(`${list}[`)) refuse(message);
+    refuse(message.replace(/\d+/, (index) => String(start + Number(index))));
+  };
+  const checkedInPieces = async (value: unknown): Promise<T> => {
+    for (const part of partsOf(schema, value)) {
+      checked(part.value, part);
+      await othersTurn();
+    }
+    return value as T;
   };
   return async (request, isProtobuf) => {
     const bytes = await readBody(request, bodyBytesMax);
+    const isLarge = bytes.byteLength > bodyLimits.pieceBytes;
     if (isProtobuf) {
       refuseCoding(request);
-      return checked(parseProtobuf(bytes, readProtobuf));
+      const value = await parseProtobuf(bytes, readProtobuf);
+      return isLarge ? await checkedInPieces(value) : checked(value);
     }
-    const text = decodeText(bytes, request);
-    const value = checked(parseJson(text));
-    if (surrogateEscape.test(text)) checkWellFormed(value, "");
+    if (bytes.byteLength === 0) refuse("request body is empty; expected a JSON object");
+    const json = new JsonBody(request);
+    const value = isLarge
+      ? await checkedInPieces(await parseJsonInPieces(bytes, json.parse))
+      : checked(json.parse(bytes));
+    if (json.hasSurrogates) requireWellFormed(value);
     return value;
+  };
+}
+
+/** Of a request whose lists are checked in parts. */
+interface Part {
+  /** The key of the list that is there in part. */
+  readonly list: string;
+  /** Where in the list the part begins. */
+  readonly start: number;
+}
+
+const whole: Part = { list: "", start: 0 };
+/** Members of a list that are checked at once. */
+const partLength = 500;
+
+/**
+ * The value with a part of each long list in turn. If all parts are right, the whole is, because
+ * the engine checks the bounds of lists.
+ */
+function* partsOf(schema: Schema, value: unknown): Generator<Part & { readonly value: unknown }> {
+  const fields = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const lists = Object.keys(schema["properties"]).filter(
+    (key) => Array.isArray(fields[key]) && fields[key].length > partLength,
+  );
+  const emptied = { ...fields, ...Object.fromEntries(lists.map((key) => [key, []])) };
+  yield { ...whole, value: lists.length === 0 ? value : emptied };
+  for (const list of lists) {
+    const all = fields[list] as readonly unknown[];
+    for (let start = 0; start < all.length; start += partLength) {
+      yield { list, start, value: { ...emptied, [list]: all.slice(start, start + partLength) } };
+    }
+  }
+}
+
+/** The JSON of one request. */
+class JsonBody {
+  readonly #request: Request;
+  /** A text was made of escapes that may be half of a pair. */
+  hasSurrogates = false;
+
+  constructor(request: Request) {
+    this.#request = request;
+  }
+
+  readonly parse: ParseJson = (bytes, [before, behind] = ["", ""]) => {
+    const text = before + decodeText(bytes, this.#request) + behind;
+    this.hasSurrogates ||= surrogateEscape.test(text);
+    return parseJson(text);
   };
 }
 
@@ -97,7 +164,6 @@ async function readCounted(request: Request, bodyBytesMax: number): Promise<Uint
 }
 
 function decodeText(bytes: Uint8Array, request: Request): string {
-  if (bytes.byteLength === 0) refuse("request body is empty; expected a JSON object");
   try {
     return utf8.decode(bytes);
   } catch {
@@ -117,10 +183,14 @@ function refuseCoding(request: Request): void {
 }
 
 /** No bytes at all are a message too: one of which nothing is set. */
-function parseProtobuf(bytes: Uint8Array, read: (bytes: Uint8Array) => unknown): unknown {
+async function parseProtobuf(
+  bytes: Uint8Array,
+  read: (bytes: Uint8Array) => unknown,
+): Promise<unknown> {
   try {
-    return read(bytes);
+    return await read(bytes);
   } catch (error) {
+    if (error instanceof QueueError) throw error;
     const words = error instanceof Error ? error.message : "";
     refuse(`request body is not valid protobuf; ${words.slice(0, parserWordsMax)}`);
   }
@@ -136,14 +206,21 @@ function parseJson(text: string): unknown {
 }
 
 /** SQLite, and UTF-8 itself, would turn half of a pair into another character. */
-function checkWellFormed(value: unknown, path: string): void {
-  if (typeof value === "string" && !value.isWellFormed()) {
-    refuse(`${path} is invalid; expected well-formed Unicode, got half of a surrogate pair`);
+function requireWellFormed(value: unknown): void {
+  const path = illFormedIn(value);
+  if (path === null) return;
+  const expected = "expected well-formed Unicode, got half of a surrogate pair";
+  refuse(`${path.replace(/^\./, "")} is invalid; ${expected}`);
+}
+
+/** The path of the first text that is not well-formed; `null` = there is none. */
+function illFormedIn(value: unknown): string | null {
+  if (typeof value === "string") return value.isWellFormed() ? null : "";
+  if (typeof value !== "object" || value === null) return null;
+  for (const key in value) {
+    if (!key.isWellFormed()) return "";
+    const inner = illFormedIn((value as Readonly<Record<string, unknown>>)[key]);
+    if (inner !== null) return Array.isArray(value) ? `[${key}]${inner}` : `.${key}${inner}`;
   }
-  if (typeof value !== "object" || value === null) return;
-  for (const [key, inner] of Object.entries(value)) {
-    if (!key.isWellFormed()) checkWellFormed(key, path);
-    const step = Array.isArray(value) ? `[${key}]` : `.${key}`;
-    checkWellFormed(inner, path === "" ? key : path + step);
-  }
+  return null;
 }

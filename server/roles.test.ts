@@ -126,11 +126,13 @@ test("a refusal comes before anything is done, and says what is missing", async 
     body: {
       code: 403,
       code_text: "Forbidden",
-      message:
-        "key 'worker' is not allowed to produce to 'orders'; it needs the role 'produce' for that queue",
+      message: "key 'worker' is not allowed to produce to any queue; it needs the role 'produce'",
       reason: "not_allowed",
     },
   });
+  // Its body is not even read.
+  const unread = await server.call("worker", "importItems", { nonsense: "x".repeat(1_000) });
+  expect([unread.code, unread.body.reason]).toEqual([403, "not_allowed"]);
   expect((await server.call("checkout", "produce", { ...produce, queue_name: "other" })).code).toBe(
     403,
   );

@@ -4,6 +4,7 @@
 import { tryBodies } from "./bodies.ts";
 import { tryCrowd, tryHalfClosed, trySlow, trySlowReaders } from "./connections.ts";
 import { tryRaw } from "./raw.ts";
+import { tryStalls } from "./stalls.ts";
 import { openTarget } from "./target.ts";
 
 export interface HostileOptions {
@@ -35,7 +36,9 @@ export async function hostile(options: HostileOptions): Promise<HostileReport> {
       const reports = [];
       reports.push(await tryRaw({ target, count: rawRequests, seed, say }));
       // In turn, because each looks at the same counts.
-      for (const run of [tryHalfClosed, trySlowReaders, tryCrowd]) reports.push(await run(target));
+      for (const run of [tryStalls, tryHalfClosed, trySlowReaders, tryCrowd]) {
+        reports.push(await run(target));
+      }
       return reports;
     })(),
   ]);

@@ -19,9 +19,12 @@ export interface Holdings {
 
 export interface Target extends AsyncDisposable {
   readonly port: number;
+  readonly pid: number;
   /** Produces, leases and completes an item of its own; the milliseconds that it took. */
   canary(): Promise<number>;
   holdings(): Promise<Holdings>;
+  /** Items that a queue holds. */
+  stored(queue: string): Promise<number>;
   /** Waits for it to let go of everything; what it still held at the end. */
   settled(baseline: Holdings): Promise<string[]>;
   /** What it logged. */
@@ -71,7 +74,11 @@ export async function openTarget(flags: readonly string[] = []): Promise<Target>
   };
 
   return {
-    port,
+    ...{ port, pid },
+    async stored(queue_name) {
+      const { queued, scheduled } = await call("/v1/queue.inspect", { queue_name });
+      return queued + scheduled;
+    },
     log: () => server.log(),
     holdings,
     async canary() {

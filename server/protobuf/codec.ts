@@ -2,9 +2,11 @@
 // `openapi/protobuf.ts`. The values are those of JSON, instants and payloads as texts
 // included, so that every rule behind this is one rule for both encodings.
 
+import { setImmediate as othersTurn } from "node:timers/promises";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { formatDuration, parseDuration } from "../../engine/duration.ts";
 import type { Field, Kind, Message } from "../../openapi/protobuf.ts";
+import { BodyCount, bodyLimits, requireFewKeys } from "../body-limits.ts";
 
 type Values = Record<string, unknown>;
 
@@ -20,18 +22,48 @@ interface ReadField {
   readonly wireType: WireType;
   readonly isList: boolean;
   readonly isMap: boolean;
-  readonly read: (reader: BinaryReader) => unknown;
+  readonly read: (reader: CountingReader) => unknown;
+}
+
+/** Reads a message into its values, up to the first field that begins at `until` or behind it. */
+type ReadFields = (reader: CountingReader, values: Values, until: number) => void;
+
+/** Refuses a body of too many parts before they are made. */
+class CountingReader extends BinaryReader {
+  readonly count = new BodyCount();
 }
 
 type Write = (writer: BinaryWriter, values: Values) => void;
 
 /** Returns the reader of a message; what it reads still has to be checked. Throws on bytes that are none. */
 export function messageReader(message: Message): (bytes: Uint8Array) => unknown {
-  const read = fieldsReader(message);
+  const { begin, read } = fieldsReader(message);
   return (bytes) => {
-    const reader = new BinaryReader(bytes, (text) => utf8.decode(text));
-    return read(reader, reader.len);
+    const reader = readerFor(bytes);
+    const values = begin(reader);
+    read(reader, values, reader.len);
+    requireEnd(reader, reader.len);
+    return values;
   };
+}
+
+/** The same for a large message: other requests are served between two pieces of it. */
+export function piecewiseReader(message: Message): (bytes: Uint8Array) => Promise<unknown> {
+  const { begin, read } = fieldsReader(message);
+  return async (bytes) => {
+    const reader = readerFor(bytes);
+    const values = begin(reader);
+    while (reader.pos < reader.len) {
+      read(reader, values, Math.min(reader.len, reader.pos + bodyLimits.pieceBytes));
+      await othersTurn();
+    }
+    requireEnd(reader, reader.len);
+    return values;
+  };
+}
+
+function readerFor(bytes: Uint8Array): CountingReader {
+  return new CountingReader(bytes, (text) => utf8.decode(text));
 }
 
 /** Returns the writer of values that the contract describes. */
@@ -44,7 +76,10 @@ export function messageWriter(message: Message): (values: unknown) => Uint8Array
   };
 }
 
-function fieldsReader({ fields }: Message): (reader: BinaryReader, end: number) => Values {
+function fieldsReader({ fields }: Message): {
+  readonly begin: (reader: CountingReader) => Values;
+  readonly read: ReadFields;
+} {
   const byNumber = new Map<number, ReadField>();
   const unset: Values = {};
   const lists: string[] = [];
@@ -57,10 +92,16 @@ function fieldsReader({ fields }: Message): (reader: BinaryReader, end: number) 
     if (field.unset !== undefined) unset[key] = field.unset;
     if (field.isList && !field.hasPresence) lists.push(key);
   }
-  return (reader, end) => {
+  const begin = (reader: CountingReader): Values => {
+    reader.count.container();
     const values: Values = { ...unset };
     for (const key of lists) values[key] = [];
-    while (reader.pos < end) {
+    return values;
+  };
+  const read: ReadFields = (reader, values, until) => {
+    let mapped = 0;
+    while (reader.pos < until) {
+      reader.count.value();
       const [number, wireType] = reader.tag();
       const field = byNumber.get(number);
       if (field === undefined || field.wireType !== wireType) reader.skip(wireType, number);
@@ -68,22 +109,33 @@ function fieldsReader({ fields }: Message): (reader: BinaryReader, end: number) 
         values[field.key] ??= [];
         (values[field.key] as unknown[]).push(field.read(reader));
       } else if (field.isMap) {
+        mapped += 1;
+        requireFewKeys(mapped);
         values[field.key] = Object.assign(
           values[field.key] ?? Object.create(null),
           field.read(reader),
         );
       } else values[field.key] = field.read(reader);
     }
-    if (reader.pos !== end) throw new RangeError("a field reaches beyond its message");
-    return values;
   };
+  return { begin, read };
+}
+
+function requireEnd(reader: BinaryReader, end: number): void {
+  if (reader.pos !== end) throw new RangeError("a field reaches beyond its message");
 }
 
 function readerOf(kind: Kind | Message): Pick<ReadField, "wireType" | "read"> {
   const delimited = (read: ReadField["read"]) => ({ wireType: WireType.LengthDelimited, read });
   if (typeof kind !== "string") {
-    const read = fieldsReader(kind);
-    return delimited((reader) => read(reader, endOf(reader)));
+    const { begin, read } = fieldsReader(kind);
+    return delimited((reader) => {
+      const end = endOf(reader);
+      const values = begin(reader);
+      read(reader, values, end);
+      requireEnd(reader, end);
+      return values;
+    });
   }
   switch (kind) {
     case "text":
@@ -119,7 +171,7 @@ function readEntry(reader: BinaryReader): Record<string, string> {
       entry[number - 1] = reader.string();
     } else reader.skip(wireType, number);
   }
-  if (reader.pos !== end) throw new RangeError("a field reaches beyond its message");
+  requireEnd(reader, end);
   return Object.fromEntries([entry]);
 }
 
@@ -133,7 +185,7 @@ function readInstant(reader: BinaryReader): string | null {
     else if (number === 2 && wireType === WireType.Varint) nanoseconds = reader.int32();
     else reader.skip(wireType, number);
   }
-  if (reader.pos !== end) throw new RangeError("a field reaches beyond its message");
+  requireEnd(reader, end);
   if (seconds <= yearOneSeconds) return null;
   // As in JSON, a part of a millisecond counts as a whole one.
   return new Date(seconds * 1_000 + Math.ceil(nanoseconds / 1_000_000)).toISOString();

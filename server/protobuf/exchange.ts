@@ -3,14 +3,19 @@
 
 import type { OperationId } from "../../openapi/operations.ts";
 import { operationMessages, replyMessage, textCodes } from "../../openapi/protobuf.ts";
+import { bodyLimits } from "../body-limits.ts";
 import { jsonForm, noGuessing, type ReplyForm, sentWhole } from "../reply.ts";
 import { JsonText } from "../routes/route.ts";
-import { messageReader, messageWriter } from "./codec.ts";
+import { messageReader, messageWriter, piecewiseReader } from "./codec.ts";
 import { answerType, protobufTypeOf } from "./negotiation.ts";
 
 /** Returns the reader of an operation's requests, whose result still has to be checked. */
 export function protobufReader(id: OperationId): (bytes: Uint8Array) => unknown {
-  return messageReader(operationMessages[id].request);
+  const { request } = operationMessages[id];
+  const readWhole = messageReader(request);
+  const readInPieces = piecewiseReader(request);
+  return (bytes) =>
+    bytes.byteLength > bodyLimits.pieceBytes ? readInPieces(bytes) : readWhole(bytes);
 }
 
 /** Returns what makes a 200 of an operation's reply, in one of the protobuf types. */

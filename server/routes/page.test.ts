@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import type { StoredItem } from "../../engine/api.ts";
+import { pieceLimits } from "../pieces.ts";
 import { storageItem } from "../wire/storage.ts";
-import { pageLimits, pageText } from "./page.ts";
+import { pageText } from "./page.ts";
 
 function items(count: number, payloadBytes: number): StoredItem[] {
   return Array.from({ length: count }, (_, index) => ({
@@ -23,7 +24,7 @@ function items(count: number, payloadBytes: number): StoredItem[] {
   }));
 }
 
-const { itemBytes, pieceBytesMax } = pageLimits;
+const { itemBytes, bytesMax: pieceBytesMax } = pieceLimits;
 const pieceItems = pieceBytesMax / itemBytes;
 
 test.each([

@@ -103,10 +103,14 @@ export type Routes<Ids extends OperationId = OperationId> = { readonly [Id in Id
  * refused. `checkName` throws unless the name is good enough for the operation.
  */
 export function decoded<T>(checkName: () => void, decode: () => T): T {
-  try {
-    return decode();
-  } catch (error) {
+  const refused = (error: unknown): never => {
     if (error instanceof QueueError) checkName();
     throw error;
+  };
+  try {
+    const request = decode();
+    return request instanceof Promise ? (request.catch(refused) as T) : request;
+  } catch (error) {
+    return refused(error);
   }
 }

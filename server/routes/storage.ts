@@ -13,7 +13,6 @@ import {
   itemGroup,
   listRequest,
   payloadRange,
-  storageItem,
 } from "../wire/storage.ts";
 import { pageText } from "./page.ts";
 import { checkOf, decoded, done, JsonText, type Routes } from "./route.ts";
@@ -72,9 +71,9 @@ export function storageRoutes(engine: Engine<string>): StorageRoutes {
     },
 
     async importItems(body, caller) {
-      const request = decoded(checkOf(engine, body), () => importRequest(body));
+      const request = await decoded(checkOf(engine, body), () => importRequest(body));
       const { items } = caller.heard(await engine.importItems(caller.asks(request)));
-      return { items: items.map(storageItem) };
+      return new JsonText(await pageText(items));
     },
 
     async deleteItems(body, caller) {

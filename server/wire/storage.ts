@@ -3,6 +3,7 @@
 import type * as engine from "../../engine/api.ts";
 import type { RequestOf } from "../../openapi/operations.ts";
 import type * as wire from "../../openapi/schemas.ts";
+import { mapInPieces } from "../pieces.ts";
 import { carried } from "./carried.ts";
 import { bytesOf, instantOf, instantText, instantTextOrNull, wordOf } from "./fields.ts";
 import { deaths, filterOf, groupingOf } from "./filter.ts";
@@ -54,11 +55,12 @@ export function groupsRequest(body: RequestOf<"groupItems">): engine.GroupsReque
   return { ...searched(body), by: groupingOf(by), ...(top != null && { top }) };
 }
 
-export function importRequest(body: RequestOf<"importItems">): engine.ImportRequest {
+export async function importRequest(body: RequestOf<"importItems">): Promise<engine.ImportRequest> {
+  const payloadBytes = ({ payload }: wire.ImportItem) => payload?.length ?? 0;
   return {
     queue: body.queue_name,
     partition: body.partition,
-    items: body.items.map(importItem),
+    items: await mapInPieces(body.items, payloadBytes, importItem),
   };
 }
 

@@ -1,0 +1,45 @@
+// Bounds on the structure of a request body. A few bytes can stand for a value of many, so the
+// length of a body bounds neither the memory nor the time that it takes.
+
+import { refuse } from "../engine/validate.ts";
+
+export const bodyLimits = {
+  /** More than any request has. */
+  depthMax: 16,
+  /** Keys of one object. Only headers have keys of the client's own, and their bytes are bounded. */
+  keysMax: 1_000,
+  /** Lists and objects of a body: an import has two for each item, and a margin. */
+  containersMax: 50_000,
+  /** Keys and values of a body. */
+  valuesMax: 1_000_000,
+  /** A body up to this size is read at once, a larger one in pieces of about this size. */
+  pieceBytes: 64 * 1024,
+} as const;
+
+const { keysMax, containersMax, valuesMax } = bodyLimits;
+
+/** Counts the parts of one body while it is read; throws `invalid` at the first one too many. */
+export class BodyCount {
+  #containers = 0;
+  #values = 0;
+
+  container(): void {
+    this.#containers += 1;
+    if (this.#containers > containersMax) refuseMore(containersMax, "lists and objects");
+  }
+
+  value(): void {
+    this.#values += 1;
+    if (this.#values > valuesMax) refuseMore(valuesMax, "values");
+  }
+}
+
+/** Throws `invalid` unless an object may have so many keys. */
+export function requireFewKeys(count: number): void {
+  if (count <= keysMax) return;
+  refuse(`request body has an object with too many keys; expected at most ${keysMax}`);
+}
+
+function refuseMore(max: number, what: string): never {
+  refuse(`request body has too many ${what}; expected at most ${max}, send fewer items`);
+}
