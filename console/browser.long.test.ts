@@ -4,6 +4,7 @@ import { testAccess } from "./testing/access.ts";
 import { inChromium } from "./testing/in-chromium.ts";
 import { testLooks } from "./testing/looks.ts";
 import { testLost } from "./testing/lost.ts";
+import { testOutage } from "./testing/outage.ts";
 import { testOverview } from "./testing/overview.ts";
 
-inChromium([testOverview, testAccess, testLost, testLooks]);
+inChromium([testOverview, testAccess, testLost, testOutage, testLooks]);

@@ -3,40 +3,43 @@ import type { RouteObject } from "react-router";
 import { Frame } from "./frame/frame.tsx";
 import { Crashed } from "./pages/crashed.tsx";
 import { Titled } from "./pages/titled.tsx";
+import { partOf } from "./parts/part.tsx";
 
-const of = async (page: Promise<ComponentType>) => ({ Component: await page });
+/** The page that is left stays until the code of the next is there, or cannot be loaded. */
+function page(path: string, name: string, codeOf: () => Promise<ComponentType>): RouteObject {
+  const { Component, load } = partOf({ name, isPage: true }, codeOf);
+  const lazy = async () => {
+    await load();
+    return { Component };
+  };
+  return { path, lazy };
+}
 
-/** Each page's code comes when it is looked at. */
+const pages = [
+  page("/", "Queues", () =>
+    import("./overview/overview-page.tsx").then((file) => file.OverviewPage),
+  ),
+  page("/queue", "The queue", () =>
+    import("./queue/queue-page.tsx").then((file) => file.QueuePage),
+  ),
+  page("/items", "Items", () => import("./items/items-page.tsx").then((file) => file.ItemsPage)),
+  page("/dead", "Dead items", () => import("./dead/dead-page.tsx").then((file) => file.DeadPage)),
+  page("/shards", "Shards", () =>
+    import("./shards/shards-page.tsx").then((file) => file.ShardsPage),
+  ),
+  page("/keys", "Keys", () => import("./keys/keys-page.tsx").then((file) => file.KeysPage)),
+  { path: "*", element: <Titled title="Nothing is here" /> },
+];
+
 export const routes: RouteObject[] = [
   {
     element: <Frame />,
-    errorElement: <Crashed />,
-    children: [
-      {
-        path: "/",
-        lazy: () => of(import("./overview/overview-page.tsx").then((file) => file.OverviewPage)),
-      },
-      {
-        path: "/queue",
-        lazy: () => of(import("./queue/queue-page.tsx").then((file) => file.QueuePage)),
-      },
-      {
-        path: "/items",
-        lazy: () => of(import("./items/items-page.tsx").then((file) => file.ItemsPage)),
-      },
-      {
-        path: "/dead",
-        lazy: () => of(import("./dead/dead-page.tsx").then((file) => file.DeadPage)),
-      },
-      {
-        path: "/shards",
-        lazy: () => of(import("./shards/shards-page.tsx").then((file) => file.ShardsPage)),
-      },
-      {
-        path: "/keys",
-        lazy: () => of(import("./keys/keys-page.tsx").then((file) => file.KeysPage)),
-      },
-      { path: "*", element: <Titled title="Nothing is here" /> },
-    ],
+    errorElement: (
+      <main className="page" id="main">
+        <Crashed />
+      </main>
+    ),
+    // What fails in a page leaves the frame, which leads to the others.
+    children: [{ errorElement: <Crashed />, children: pages }],
   },
 ];

@@ -6,6 +6,7 @@ import { zone } from "../kept.ts";
 import { useObserved } from "../observed.ts";
 import { useOld } from "../old.ts";
 import { seen, setPaused, startPoll } from "../overview-poll.ts";
+import { loadAhead } from "../parts/part.tsx";
 import { useMay } from "../queries.ts";
 import { session } from "../session.ts";
 import { standAt, startTicking } from "../time.ts";
@@ -23,6 +24,7 @@ export function Frame(): ReactNode {
   const { overview } = useObserved(seen);
   useEffect(startPoll, []);
   useEffect(startTicking, []);
+  useEffect(loadAhead, []);
   if (asksKey && overview === null) return <Login />;
   return (
     <>

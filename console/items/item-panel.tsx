@@ -1,7 +1,7 @@
 // One item: why it is where it is, what happens next, what it carries and what has happened to it.
 
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useEffect, useRef } from "react";
+import { Fragment, type ReactNode, useEffect, useRef } from "react";
 import type { FoundItem } from "../../openapi/schemas.ts";
 import { ask } from "../call.ts";
 import { useObserved } from "../observed.ts";
@@ -42,17 +42,20 @@ export function ItemPanel({ id, explained, onStep, onClose }: ItemPanelProps): R
   return (
     <aside className="item" ref={element} aria-label={`Item ${shortId(id)}`} tabIndex={-1}>
       <PanelHead id={id} item={item} onStep={onStep} onClose={onClose} />
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keys. */}
-      <section key={id} className="item-body" tabIndex={0} aria-label="Item, scrolls">
-        {error !== null && data === undefined && (
-          <Fault of={error} what="It is not shown." onRetry={() => void explained.refetch()} />
-        )}
-        {data !== undefined && <Answer told={data} />}
-        {item !== undefined && <Facts item={item} />}
-        {item !== undefined && <Payload id={item.id} />}
-        {data !== undefined && <HistoryView told={data} />}
-      </section>
-      {item !== undefined && <ItemActions key={id} item={item} />}
+      {/* A new item gets new elements: scroll position, chosen view and open dialog are not kept. */}
+      <Fragment key={id}>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keys. */}
+        <section className="item-body" tabIndex={0} aria-label="Item, scrolls">
+          {error !== null && data === undefined && (
+            <Fault of={error} what="It is not shown." onRetry={() => void explained.refetch()} />
+          )}
+          {data !== undefined && <Answer told={data} />}
+          {item !== undefined && <Facts item={item} />}
+          {item !== undefined && <Payload id={item.id} />}
+          {data !== undefined && <HistoryView told={data} />}
+        </section>
+        {item !== undefined && <ItemActions item={item} />}
+      </Fragment>
     </aside>
   );
 }

@@ -1,5 +1,4 @@
-// The tree of a payload. It is a file of its own because it is loaded when it is looked at, and it
-// has a default export because that is what `lazy` takes.
+// The tree of a payload. It is a file of its own because it is loaded after the page.
 
 import type { ReactNode } from "react";
 import { JsonView } from "react-json-view-lite";
@@ -29,8 +28,7 @@ const style = {
 const isOpenAtFirst = (level: number, value: unknown) =>
   level === 0 || (level < 2 && Object.keys(value as object).length <= 10);
 
-// biome-ignore lint/style/noDefaultExport: `lazy` takes no other.
-export default function PayloadTree({ root }: { readonly root: object }): ReactNode {
+export function PayloadTree({ root }: { readonly root: object }): ReactNode {
   return (
     <JsonView
       data={root}

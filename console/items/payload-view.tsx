@@ -1,12 +1,15 @@
-import { type KeyboardEvent, lazy, type ReactNode, Suspense, useId, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useId, useState } from "react";
 import { bytesText, countText } from "../format.ts";
 import { Button } from "../parts/button.tsx";
+import { partOf } from "../parts/part.tsx";
 import { HexView } from "./hex-view.tsx";
 import { type Read, rootOf } from "./payload.ts";
 import { usePayload } from "./use-payload.ts";
 import { WindowedText } from "./windowed-text.tsx";
 
-const PayloadTree = lazy(() => import("./payload-tree.tsx"));
+const payloadTree = partOf<{ readonly root: object }>({ name: "The tree" }, () =>
+  import("./payload-tree.tsx").then((file) => file.PayloadTree),
+);
 
 const ways = ["tree", "text", "hex", "base64"] as const;
 type Way = (typeof ways)[number];
@@ -53,9 +56,7 @@ function ReadPayload({ id, payload, encoding, read }: ReadPayloadProps): ReactNo
         ) : (
           <>
             {way === "tree" && tree.what === "tree" && (
-              <Suspense fallback={null}>
-                <PayloadTree root={rootOf(tree)} />
-              </Suspense>
+              <payloadTree.Component root={rootOf(tree)} />
             )}
             {way === "text" && <PlainText read={read} />}
             {way === "hex" && <HexView bytes={bytes} />}

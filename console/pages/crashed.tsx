@@ -6,7 +6,7 @@ import { Button } from "../parts/button.tsx";
 export function Crashed(): ReactNode {
   const error = useRouteError();
   return (
-    <main className="login" id="main">
+    <div className="login">
       <h1>This page crashed</h1>
       <p className="mono" role="alert">
         {error instanceof Error ? error.message : String(error)}
@@ -16,6 +16,6 @@ export function Crashed(): ReactNode {
           Load it again
         </Button>
       </p>
-    </main>
+    </div>
   );
 }

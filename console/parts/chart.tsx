@@ -1,10 +1,11 @@
 // A chart of lines over time. The drawing is a canvas and its code comes after the page; its name,
 // its keys and a table of its values are here.
 
-import { lazy, type ReactNode, Suspense } from "react";
+import type { ReactNode } from "react";
 import { clockText, rateText } from "../format.ts";
 import { zone } from "../kept.ts";
 import { useObserved } from "../observed.ts";
+import { partOf } from "./part.tsx";
 
 export interface ChartLine {
   readonly label: string;
@@ -29,12 +30,17 @@ export interface ChartProps {
   readonly onPoint: (index: number | null) => void;
 }
 
-const Drawing = lazy(() => import("./uplot-chart.tsx"));
+const drawing = partOf<ChartProps>({ name: "The chart" }, () =>
+  import("./uplot-chart.tsx").then((file) => file.UplotChart),
+);
 
 export function Chart({ point, ...props }: ChartProps): ReactNode {
   const { label, lines, times, onPoint } = props;
   const told = useObserved(zone);
   const at = point === null ? undefined : times[point];
+  const drawn = <drawing.Component point={point} {...props} />;
+  // Nothing within an image is read out.
+  if (drawing.useIsMissing()) return <div className="plot">{drawn}</div>;
   return (
     <>
       <div
@@ -52,9 +58,7 @@ export function Chart({ point, ...props }: ChartProps): ReactNode {
         }}
       >
         {at !== undefined && <time>{clockText(at * 1_000, told)}</time>}
-        <Suspense fallback={null}>
-          <Drawing point={point} {...props} />
-        </Suspense>
+        {drawn}
       </div>
       <ValueTable label={label} lines={lines} times={times} />
     </>

@@ -1,5 +1,4 @@
-// The drawing of a chart. It is a file of its own because it is loaded after the page, and it has a
-// default export because that is what `lazy` takes.
+// The drawing of a chart. It is a file of its own because it is loaded after the page.
 
 import { type ReactNode, useEffect, useRef } from "react";
 import uPlot from "uplot";
@@ -14,8 +13,7 @@ const dashes = { dashed: [4, 3], dotted: [2, 3] };
 const valuesWidth = 48;
 const labelWidth = 40;
 
-// biome-ignore lint/style/noDefaultExport: `lazy` takes no other.
-export default function UplotChart(props: ChartProps): ReactNode {
+export function UplotChart(props: ChartProps): ReactNode {
   const { times, lines, fromSeconds, toSeconds, isBetween = false, point, onPoint } = props;
   const place = useRef<HTMLDivElement>(null);
   const drawn = useRef<uPlot | null>(null);

@@ -13,6 +13,7 @@ import {
 import { addQueues, type ConsoleServer, openConsoleServer } from "./console-server.ts";
 import { addTraffic } from "./item-traffic.ts";
 import { settled } from "./shifts.ts";
+import { twinsOn } from "./twins.ts";
 
 const hostile = ["..", "a/b", "a%2Fb", "?", "#", "<img/src=x/onerror=alert(1)>", "\u202egnp.exe"];
 
@@ -57,7 +58,7 @@ function testItemLooks(browser: () => ConsoleBrowser, server: () => ConsoleServe
           await live(page);
           if (press !== null) await page.locator(press).first().click();
           if (press === ".items th a") await page.getByRole("tab", { name: "hex" }).waitFor();
-          const faults = [...(await axeFaults(page)), ...errors];
+          const faults = [...(await axeFaults(page)), ...(await twinsOn(page)), ...errors];
           if (await isWiderThanWindow(page)) faults.push("it is wider than the window");
           found.push(...faults.map((fault) => `${viewport.width} ${theme}: ${fault}`));
         }
@@ -65,6 +66,37 @@ function testItemLooks(browser: () => ConsoleBrowser, server: () => ConsoleServe
       expect(found).toEqual([]);
     },
   );
+
+  test("an item that is opened after another replaces it: one verdict, one payload, and it is deleted itself", async () => {
+    const { client, consoleUrl } = server();
+    await using visitor = await browser().visit(`${consoleUrl}/items?name=orders&state=ready`);
+    const { page, errors } = visitor;
+    const links = rowsOf(page).locator("th a");
+    await links.nth(1).waitFor();
+    const titles = await links.evaluateAll((found) =>
+      found.slice(0, 2).map((link) => (link as HTMLElement).title),
+    );
+    const [first = "", second = ""] = titles;
+    const { reference: own = "" } = await client.getItem({ id: second });
+    const panel = page.getByRole("complementary");
+    const payloads = panel.getByRole("tabpanel");
+    const shown = () => payloads.getByText(/^"account-\d+"$/).allInnerTexts();
+    await links.first().click();
+    await payloads.getByText(/^"account-\d+"$/).waitFor();
+    // The second time both are known already.
+    for (const id of [second, first, second]) {
+      await page.keyboard.press(id === second ? "]" : "[");
+      await page.getByRole("complementary", { name: `Item …${id.slice(-8)}` }).waitFor();
+      await panel.getByRole("button", { name: "Delete" }).waitFor();
+      await payloads.getByText(id === second ? `"${own}"` : /^"account-\d+"$/).waitFor();
+      expect(await twinsOn(page)).toEqual([]);
+      expect([await panel.locator(".answer").count(), (await shown()).length]).toEqual([1, 1]);
+    }
+    expect(await shown()).toEqual([`"${own}"`]);
+    await panel.getByRole("button", { name: "Delete" }).click();
+    expect(await page.getByRole("dialog").locator("pre").textContent()).toContain(second);
+    expect(errors).toEqual([]);
+  });
 
   test("beside an open item the list has fewer columns, and they have all of its width", async () => {
     await using visitor = await browser().visit(

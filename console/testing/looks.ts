@@ -14,6 +14,7 @@ import {
 import { addQueues, type ConsoleServer, openConsoleServer } from "./console-server.ts";
 import { addTraffic } from "./item-traffic.ts";
 import { settled, shiftsOn } from "./shifts.ts";
+import { twinsOn } from "./twins.ts";
 
 const pages = [
   "",
@@ -77,6 +78,7 @@ export function testLooks(browser: () => ConsoleBrowser): void {
             }, theme);
             faults.push(...(await axeFaults(page)).map((fault) => `${theme}: ${fault}`));
           }
+          faults.push(...(await twinsOn(page)));
           const widths = viewport === narrow ? [viewport.width, 320] : [viewport.width];
           for (const width of widths) {
             await page.setViewportSize({ ...viewport, width });

@@ -11,6 +11,7 @@ import {
 } from "./console-browser.ts";
 import { addQueues, type ConsoleServer, openConsoleServer } from "./console-server.ts";
 import { settled } from "./shifts.ts";
+import { twinsOn } from "./twins.ts";
 
 const hostile = ["..", ".", "a/b", "a%2Fb", "index.html", "?", "#", "<img/src=x/onerror=alert(1)>"];
 
@@ -155,7 +156,7 @@ function testMuch(browser: () => ConsoleBrowser): void {
         await live(page);
         await page.getByRole("heading", { name: "1,025 partitions" }).waitFor();
         if (await isWiderThanWindow(page)) found.push("it is wider than the window");
-        found.push(...(await axeFaults(page)), ...errors);
+        found.push(...(await axeFaults(page)), ...(await twinsOn(page)), ...errors);
       }
       expect(found).toEqual([]);
     });
