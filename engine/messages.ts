@@ -234,8 +234,8 @@ export interface LeaseKey {
 
 /** What a shard says once, when it has read its store. */
 export interface Opened {
-  /** What all ids of this store have in common. */
-  readonly tag: string;
+  /** What ids of this store begin with, as `Epochs` writes it. */
+  readonly tags: string;
   readonly catalog: CatalogImage;
   readonly counts: readonly PartitionCounts[];
   readonly outbox: readonly OutboxCount[];

@@ -22,7 +22,7 @@ const nothingNew: Report = {
   refusing: false,
 };
 const fresh: Opened = {
-  tag: "0123456789Ab",
+  tags: "0123456789Ab:0",
   catalog: { version: 0, entries: [] },
   counts: [],
   outbox: [],

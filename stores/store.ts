@@ -199,10 +199,8 @@ export interface StoredTask {
 
 /** Everything a shard keeps in memory, read once when it starts; its size does not grow with the items that wait. */
 export interface Image {
-  /** 12 random characters `0-9A-Za-z` made with the store: no two stores issue the same ids. */
-  readonly tag: string;
-  /** The first number of a partition of which no tally tells; absent = 0. */
-  readonly firstSeq?: number;
+  /** The tag that the store was made with, or what the last opening wrote in its place; the store does not look inside. */
+  readonly tags: string;
   /** The latest turns, oldest first, at least those whose answers may be lost. */
   readonly turns: readonly TurnRecord[];
   readonly tallies: readonly Tally[];
@@ -295,6 +293,8 @@ export interface Changes {
   readonly ununique: readonly SlotSeqs[];
   /** Replaced by `taskId`, each once; `""` as the text removes it. */
   readonly tasks: readonly StoredTask[];
+  /** Replaces the tags; `null` = they stay as they are. */
+  readonly tags: string | null;
 }
 
 /**

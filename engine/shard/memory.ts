@@ -12,8 +12,10 @@ import {
   type TurnRecord,
 } from "../../stores/store.ts";
 import { assert } from "../assert.ts";
+import { Epochs } from "../epochs.ts";
 import { Heap } from "../heap.ts";
 import type { PartitionSettings } from "../messages.ts";
+import type { Random } from "../random.ts";
 import { Outbox } from "./outbox.ts";
 import { type Held, Partition, type Run } from "./partition.ts";
 import { decodeReceipts, Receipts } from "./receipts.ts";
@@ -33,6 +35,10 @@ interface Kept {
   readonly receipts?: Receipts;
   /** Knows who holds what: a number that is held was never held by another. */
   readonly former?: Memory;
+  /** Those of this opening. */
+  readonly epochs?: Epochs;
+  /** Begins an epoch, as each opening has to. */
+  readonly random?: Random;
 }
 
 /** What a lease holds. */
@@ -53,9 +59,9 @@ function receiptsIn(image: Image): Receipts {
 }
 
 export class Memory {
-  readonly tag: string;
-  /** Of a partition that is new. */
-  readonly #firstSeq: number;
+  readonly epochs: Epochs;
+  /** The store does not have the latest epoch yet: the first commit writes it. */
+  isEpochNew: boolean;
   readonly partitions = new Map<number, Partition>();
   /** Every run that still holds items, the next to lapse on top; emptied ones leave late. */
   readonly runs = new Heap<Run>((a, b) => a.lease.leaseDeadline < b.lease.leaseDeadline);
@@ -86,14 +92,16 @@ export class Memory {
   readonly receipts: Receipts;
   lastTurn: TurnRecord;
 
-  private constructor(shard: number, image: Image, { receipts, former }: Kept) {
-    this.tag = image.tag;
+  private constructor(shard: number, image: Image, { receipts, former, epochs, random }: Kept) {
+    const stored = Epochs.parse(image.tags);
+    const first = image.tallies.reduce((most, { nextSeq }) => Math.max(most, nextSeq), 0);
+    this.epochs = epochs ?? (random === undefined ? stored : stored.next(first, random));
+    this.isEpochNew = this.epochs.tag !== stored.tag;
     this.tasks = new Map(image.tasks.map(({ taskId, text }) => [taskId, text]));
-    this.#firstSeq = image.firstSeq ?? 0;
     this.receipts = receipts ?? receiptsIn(image);
     this.lastTurn = image.turns.at(-1) ?? { turn: 0, at: 0, opLast: 0, refused: [] };
     for (const tally of image.tallies) {
-      const partition = new Partition(tally.slot, image.tag, tally);
+      const partition = new Partition(tally.slot, this.epochs, tally);
       this.partitions.set(tally.slot, partition);
       if (tally.itemCount > 0) this.floors.push({ floor: 0, partition });
       if (partition.isClearing) this.clearing.add(partition);
@@ -153,10 +161,7 @@ export class Memory {
   }
 
   #newPartition(slot: number): Partition {
-    const partition = new Partition(slot, this.tag);
-    partition.nextSeq = this.#firstSeq;
-    partition.committedSeq = this.#firstSeq;
-    partition.head = this.#firstSeq;
+    const partition = new Partition(slot, this.epochs);
     this.partitions.set(slot, partition);
     return partition;
   }
