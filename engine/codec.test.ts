@@ -172,6 +172,7 @@ test("opened: is read as it was written", () => {
     catalog: { version: 3, entries: [] },
     counts: [],
     outbox: [{ targetShard: 8, targetSlot: 9, count: 1 }],
+    passed: { sent: 4, taken: [[1, 2]], arrived: [] },
     at: 1,
     opLast: 2,
     refused: [1],

@@ -26,6 +26,7 @@ const fresh: Opened = {
   catalog: { version: 0, entries: [] },
   counts: [],
   outbox: [],
+  passed: { sent: 0, taken: [], arrived: [] },
   at: 0,
   opLast: 0,
   refused: [],

@@ -63,6 +63,18 @@ class Site {
     writeFileSync(this.#log(shard), log);
   }
 
+  /** Of the files of a shard as they are now, where nothing is written; to be put back. */
+  snapshot(shard: number): () => void {
+    const names = [`shard-${shard}.db`, `shard-${shard}.db-wal`];
+    const files = names.map(
+      (name) => [join(this.#data, name), readFileSync(join(this.#data, name))] as const,
+    );
+    return () => {
+      rmSync(join(this.#data, `shard-${shard}.db-mark`), { force: true });
+      for (const [path, bytes] of files) writeFileSync(path, bytes);
+    };
+  }
+
   restore(from: string): void {
     rmSync(this.#data, { recursive: true });
     cpSync(from, this.#data, { recursive: true });
@@ -172,4 +184,105 @@ test("start: an item keeps its id, and its lease, over each of them", async () =
   }
   await client.complete({ queue_name: "orders", partition: 0, ids: last });
   expect(await textsIn(client, "orders")).toEqual([]);
+});
+
+const bury = async (client: Client, queue_name: string): Promise<void> => {
+  const { partition, items } = await leased(client, queue_name);
+  const given = items.map(({ id }) => ({ id, dead: true }));
+  await client.retry({ queue_name, partition, items: given });
+};
+
+/** The items of a queue, once it has as many: they come from another shard. */
+async function arrived(client: Client, queue: string, count: number): Promise<string[]> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const texts = await textsIn(client, queue);
+    if (texts.length >= count) return texts;
+    await Bun.sleep(10);
+  }
+  return textsIn(client, queue);
+}
+
+/** Until each sender knows what has arrived, as a backup waits for. */
+const settled = (client: Client): Promise<unknown> => client.backup();
+
+/** `orders` and `bills` are in the first shard, `dead` and `mails` in the second. */
+async function createQueues(client: Client): Promise<void> {
+  await client.createQueue({ queue_name: "dead", ...timeouts });
+  await client.createQueue({ queue_name: "orders", ...timeouts, dead_queue: "dead" });
+  await client.createQueue({ queue_name: "mails", ...timeouts });
+  await client.createQueue({ queue_name: "bills", ...timeouts });
+}
+
+/** Which shards are said to have gone back, and the counts that go with it. */
+const stepsBack = (log: string): string[] => {
+  const lines = log.split("\n").filter((line) => line.includes("a store went back"));
+  return lines.map((line) => {
+    const { shard, count } = JSON.parse(line) as Record<string, number>;
+    return `shard ${shard}: ${count}`;
+  });
+};
+
+test.each([
+  ["the end of its log is cut off", "cut", normal],
+  ["a damaged log is accepted", "flip", []],
+] as const)(
+  "dead letters, outputs: a sender that went back loses none of those that follow; %s",
+  async (_, how, flags) => {
+    await using site = new Site(`sender-${how}`, { shards: 2 });
+    let client = await site.start(...flags);
+    await createQueues(client);
+    await client.queue("orders").produce(["A", "B", "C"]);
+    await client.queue("bills").produce(["1", "2"]);
+    const bytes = site.logBytes(0);
+    const send = async (): Promise<void> => {
+      await bury(client, "orders");
+      const bills = await client.queue("bills").lease({ batch: 10 });
+      await client.transact((t) => {
+        if (bills !== null) t.complete(bills);
+        for (const item of bills?.items ?? []) t.produce("mails", [`mail ${item.text()}`]);
+      });
+    };
+    await send();
+    expect(await arrived(client, "dead", 3)).toEqual(["A", "B", "C"]);
+    expect(await arrived(client, "mails", 2)).toEqual(["mail 1", "mail 2"]);
+    await site.kill();
+    if (how === "cut") site.cutLog(0, bytes);
+    else site.flipByte(0, bytes + 100);
+    client = await site.start(...flags, ...(how === "flip" ? ["--accept-wal-loss"] : []));
+    await client.queue("orders").produce("D");
+    await client.queue("bills").produce("3");
+    await send();
+    expect(await arrived(client, "dead", 7)).toEqual(["A", "B", "C", "A", "B", "C", "D"]);
+    const mails = ["mail 1", "mail 2", "mail 1", "mail 2", "mail 3"];
+    expect(await arrived(client, "mails", 5)).toEqual(mails);
+    for (const queue of ["orders", "bills"]) expect(await textsIn(client, queue)).toEqual([]);
+    expect(stepsBack(await site.kill())).toEqual(["shard 0: 5"]);
+    client = await site.start(...flags);
+    expect(await textsIn(client, "mails")).toEqual(mails);
+    expect(stepsBack(await site.kill())).toEqual([]);
+  },
+);
+
+test("dead letters: a receiver that went back says how many it lost, and takes those that follow", async () => {
+  await using site = new Site("receiver", { shards: 2 });
+  let client = await site.start(...normal);
+  await createQueues(client);
+  await client.queue("orders").produce("A");
+  await bury(client, "orders");
+  expect(await arrived(client, "dead", 1)).toEqual(["A"]);
+  const goBack = site.snapshot(1);
+  await client.queue("orders").produce(["B", "C"]);
+  await bury(client, "orders");
+  expect(await arrived(client, "dead", 3)).toEqual(["A", "B", "C"]);
+  await settled(client);
+  await site.kill();
+  goBack();
+  client = await site.start(...normal);
+  await client.queue("orders").produce("D");
+  await bury(client, "orders");
+  expect(await arrived(client, "dead", 2)).toEqual(["A", "D"]);
+  expect(stepsBack(await site.kill())).toEqual(["shard 1: 2"]);
+  client = await site.start(...normal);
+  expect(await textsIn(client, "dead")).toEqual(["A", "D"]);
+  expect(stepsBack(await site.kill())).toEqual([]);
 });

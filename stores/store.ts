@@ -206,7 +206,10 @@ export interface Image {
   readonly tallies: readonly Tally[];
   readonly leases: readonly StoredLease[];
   readonly outbox: readonly OutboxCount[];
-  /** The last item taken from each other shard; under the shard's own number, the last it sent. */
+  /**
+   * The last item taken from each other shard; under the shard's own number the last it sent, and
+   * under negative ones what the engine notes of targets.
+   */
   readonly inbound: readonly Inbound[];
   /** Of turns that were not forgotten, oldest first; empty where they were not asked for. */
   readonly receipts: readonly StoredReceipts[];

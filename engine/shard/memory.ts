@@ -14,9 +14,9 @@ import {
 import { assert } from "../assert.ts";
 import { Epochs } from "../epochs.ts";
 import { Heap } from "../heap.ts";
-import type { PartitionSettings } from "../messages.ts";
+import type { PartitionSettings, Passed } from "../messages.ts";
 import type { Random } from "../random.ts";
-import { Outbox } from "./outbox.ts";
+import { arrivedKey, Outbox } from "./outbox.ts";
 import { type Held, Partition, type Run } from "./partition.ts";
 import { decodeReceipts, Receipts } from "./receipts.ts";
 
@@ -80,6 +80,8 @@ export class Memory {
   readonly outbox: Outbox;
   /** The last item taken from each other shard; under the shard's own number, the last it sent. */
   readonly inbound = new Map<number, number>();
+  /** The last item that each other shard was known to have of this one. */
+  readonly arrived = new Map<number, number>();
   /** Leases of which no item is there, as nothing but damage explains; the next turn ends them. */
   readonly emptied: Lease[] = [];
   readonly clearing = new Set<Partition>();
@@ -109,9 +111,10 @@ export class Memory {
       partition.head = partition.clearReadyBelow;
     }
     for (const { sourceShard, outboundSeq } of image.inbound) {
-      this.inbound.set(sourceShard, outboundSeq);
+      if (sourceShard < 0) this.arrived.set(arrivedKey(sourceShard), outboundSeq);
+      else this.inbound.set(sourceShard, outboundSeq);
     }
-    this.outbox = new Outbox(image.outbox, this.inbound.get(shard) ?? 0);
+    this.outbox = new Outbox(image.outbox, this.inbound.get(shard) ?? 0, former?.outbox);
     for (const { held, ...lease } of image.leases) {
       if (held.length === 0) this.emptied.push(lease);
       else {
@@ -164,6 +167,12 @@ export class Memory {
     const partition = new Partition(slot, this.epochs);
     this.partitions.set(slot, partition);
     return partition;
+  }
+
+  /** What it has passed on to other shards, and taken from them. */
+  passed(shard: number): Passed {
+    const others = [...this.inbound].filter(([source]) => source !== shard);
+    return { sent: this.outbox.seqLast, taken: others, arrived: [...this.arrived] };
   }
 
   /** Notes that a lease holds these items, at least one. */

@@ -117,6 +117,7 @@ export class Shard {
       catalog: await catalog.load(),
       counts: [...memory.partitions.values()].map((partition) => partition.counts()),
       outbox: memory.outbox.counts(),
+      passed: memory.passed(options.shard),
       at: memory.lastTurn.at,
       opLast: memory.lastTurn.opLast,
       refused: image.turns.flatMap(({ refused }) => refused),

@@ -202,10 +202,7 @@ function addTasks(parts: Parts, { tasks }: Changes): void {
 
 function addTags(parts: Parts, { tags }: Changes): void {
   if (tags === null) return;
-  parts.add(
-    "tagged",
-    (value) => `UPDATE shard.identity SET tag = ${value(tags)}::text FROM fence`,
-  );
+  parts.add("tagged", (value) => `UPDATE shard.identity SET tag = ${value(tags)}::text FROM fence`);
 }
 
 function addFolding(parts: Parts, { tallies, inbound, keptFrom, prunedTo }: Folding): void {
