@@ -171,7 +171,7 @@ class Bench {
     this.#turn += 1;
     const turn = { turn: this.#turn, at: now, opLast: this.#op, refused: [] };
     await this.#timed(`${verb}.commit`, async () => {
-      const { synced } = await store.commit(draft.changes(turn));
+      const { synced } = await store.commit(draft.changes(turn, null));
       await synced;
     });
     // As a shard does: otherwise the log would grow, which costs its syncs more.

@@ -698,7 +698,8 @@ export interface Notice {
     | "store_full"
     | "items_quarantined"
     | "items_discarded"
-    | "items_miscounted";
+    | "items_miscounted"
+    | "store_went_back";
   readonly shard: number;
   /** Of `items_discarded`, which is told for each queue by itself; absent once the queue is deleted. */
   readonly queue?: string;

@@ -168,10 +168,11 @@ test("report: leased items travel beside the text and come back in their answers
 
 test("opened: is read as it was written", () => {
   const opened: Opened = {
-    tag: "0123456789Ab",
+    tags: "0123456789Ab:0",
     catalog: { version: 3, entries: [] },
     counts: [],
     outbox: [{ targetShard: 8, targetSlot: 9, count: 1 }],
+    passed: { sent: 4, taken: [[1, 2]], arrived: [] },
     at: 1,
     opLast: 2,
     refused: [1],

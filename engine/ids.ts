@@ -4,7 +4,7 @@
 // arithmetic beyond five divisions.
 //
 //   1   version, `1` (less than `a`, so that every id is a valid KSUID text too)
-//   12  tag of the store, random
+//   12  tag of the opening of the store: 4 in rising order, 8 random
 //   4   slot
 //   10  seq
 
@@ -13,6 +13,8 @@ import type { Random } from "./random.ts";
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const base = 62;
 const tagLength = 12;
+/** Digits of a tag that keep the text order of ids in the order of openings. */
+const orderLength = 4;
 const slotLength = 4;
 const seqLength = 10;
 const prefixLength = 1 + tagLength + slotLength;
@@ -43,7 +45,16 @@ export function newTag(random: Random): string {
   return Array.from({ length: tagLength }, () => alphabet[random.below(base)]).join("");
 }
 
-/** The part that all ids of a slot have in common. */
+/** The tag of the opening that follows one with the tag `before`; `null` = of the first. */
+export function nextTag(before: string | null, random: Random): string {
+  const number = before === null ? 0 : (numberOf(before, 0, orderLength) ?? 0) + 1;
+  return (
+    digits(Math.min(number, base ** orderLength - 1), orderLength) +
+    newTag(random).slice(orderLength)
+  );
+}
+
+/** The part that all ids of a slot have in common, of one tag. */
 export function idPrefix(tag: string, slot: number): string {
   return `1${tag}${digits(slot, slotLength)}`;
 }

@@ -83,6 +83,8 @@ export const limits = {
   slotsMax: 2 ** 18,
   /** Sequence numbers of one slot: 45 bits of an item's key; at 500,000 items a second enough for two years. */
   seqMax: 2 ** 45 - 1,
+  /** Openings of a store whose ids are told apart, 30 bytes each; items of older ones change their ids. */
+  epochsMax: 4_096,
   /** Waiting leases over all queues; each costs about 5 kB with its connection. */
   waitingLeasesMax: 10_000,
   /** Items that one call looks at for those that a filter means, and how many in one turn. */

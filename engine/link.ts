@@ -10,6 +10,7 @@ import { decodeOpened, decodeReport, encodeRequests, type ReportTexts } from "./
 import type { Request } from "./kinds.ts";
 import { limits, type TurnLimits } from "./limits.ts";
 import type { Opened, Report } from "./messages.ts";
+import type { Random } from "./random.ts";
 import type { Memory } from "./shard/memory.ts";
 import { Shard } from "./shard/shard.ts";
 
@@ -40,6 +41,8 @@ export interface SameThreadOptions {
   readonly openStore: (shard: number) => Promise<Backend>;
   readonly limits?: TurnLimits;
   readonly renderLeased: (items: readonly LeasedItem[]) => string;
+  /** Default that of the machine. */
+  readonly random?: Random;
   /** Called after each commit, before anyone is told; the simulation compares memory and store. */
   readonly observe?: (shard: number, memory: Memory) => Promise<void>;
 }
@@ -63,7 +66,7 @@ class SameThreadLink implements Link {
   }
 
   async #open(shard: number, options: SameThreadOptions): Promise<void> {
-    const { clock, openStore, renderLeased, observe } = options;
+    const { clock, openStore, renderLeased, random, observe } = options;
     const backend = await openStore(shard);
     this.#backend = backend;
     const opened = await Shard.open({
@@ -72,6 +75,7 @@ class SameThreadLink implements Link {
       clock,
       limits: options.limits ?? limits,
       renderLeased,
+      ...(random && { random }),
       report: (report) => {
         if (!this.#closed) this.#events.report(report);
       },

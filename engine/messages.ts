@@ -235,13 +235,24 @@ export interface LeaseKey {
   readonly at: number;
 }
 
+/** Numbers of items that go from shard to shard, by which a store that went back is told from the others. */
+export interface Passed {
+  /** The last that the shard sent. */
+  readonly sent: number;
+  /** By source, the last that it has taken. */
+  readonly taken: readonly (readonly [shard: number, outboundSeq: number])[];
+  /** By target, the last that the target was known to have. */
+  readonly arrived: readonly (readonly [shard: number, outboundSeq: number])[];
+}
+
 /** What a shard says once, when it has read its store. */
 export interface Opened {
-  /** What all ids of this store have in common. */
-  readonly tag: string;
+  /** What ids of this store begin with, as `Epochs` writes it. */
+  readonly tags: string;
   readonly catalog: CatalogImage;
   readonly counts: readonly PartitionCounts[];
   readonly outbox: readonly OutboxCount[];
+  readonly passed: Passed;
   /** The instant of the last turn. */
   readonly at: number;
   readonly opLast: number;

@@ -22,10 +22,11 @@ const nothingNew: Report = {
   refusing: false,
 };
 const fresh: Opened = {
-  tag: "0123456789Ab",
+  tags: "0123456789Ab:0",
   catalog: { version: 0, entries: [] },
   counts: [],
   outbox: [],
+  passed: { sent: 0, taken: [], arrived: [] },
   at: 0,
   opLast: 0,
   refused: [],

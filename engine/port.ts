@@ -5,6 +5,7 @@
 
 import { StoreError } from "../stores/store.ts";
 import type { Clock, Timer } from "./clock.ts";
+import { Epochs } from "./epochs.ts";
 import {
   backlogFailure,
   closingFailure,
@@ -14,7 +15,6 @@ import {
   unknownOutcome,
 } from "./errors.ts";
 import { Observations } from "./histogram.ts";
-import { placeOf } from "./ids.ts";
 import { kindOf, type Request } from "./kinds.ts";
 import { limits, type TurnLimits } from "./limits.ts";
 import type { Link, LinkFactory } from "./link.ts";
@@ -65,8 +65,8 @@ export interface PortOptions {
 
 export class ShardPort {
   readonly shard: number;
-  /** Of its store, in all ids of it; `""` until it has opened. */
-  tag = "";
+  /** Of its store's ids; `null` until it has opened. */
+  epochs: Epochs | null = null;
   readonly counters = {
     restarts: 0,
     failures: 0,
@@ -282,7 +282,7 @@ export class ShardPort {
 
   #opened(opened: Opened): void {
     this.#opLast = opened.opLast;
-    this.tag = opened.tag;
+    this.epochs = Epochs.parse(opened.tags);
     this.#options.clock.raise(opened.at);
     this.counters.quarantined = opened.quarantined;
     // Found once: it was set right when it was told.
@@ -404,7 +404,7 @@ function weightOf(request: Request): number {
 function withoutSettings(waiting: Waiting): Waiting {
   const { request } = waiting;
   return request.kind === "configure"
-    ? { ...waiting, request: { ...request, partitions: [], pauses: [] } }
+    ? { ...waiting, request: { ...request, partitions: [], pauses: [], taken: [] } }
     : waiting;
 }
 
@@ -418,10 +418,11 @@ export function placeIn(
   ports: readonly ShardPort[],
   id: string,
 ): { readonly shard: number; readonly slot: number; readonly seq: number } | null {
-  const named = placeOf(id);
-  const port = ports.find(({ tag }) => tag === named?.tag);
-  if (named === null || port === undefined) return null;
-  return { shard: port.shard, slot: named.slot, seq: named.seq };
+  for (const { shard, epochs } of ports) {
+    const place = epochs?.placeOf(id);
+    if (place) return { shard, ...place };
+  }
+  return null;
 }
 
 /** What a request brought; throws `QueueError` where it was refused. */

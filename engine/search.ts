@@ -11,7 +11,7 @@ import type { Clock } from "./clock.ts";
 import { formatDuration } from "./duration.ts";
 import { lateLook, malformedId, noSuchItem, QueueError } from "./errors.ts";
 import type { Filter } from "./filter.ts";
-import { formatId, idPrefix, isId } from "./ids.ts";
+import { isId } from "./ids.ts";
 import { type Followed, follow, type Step } from "./item-history.ts";
 import { storedItem } from "./items.ts";
 import { limits } from "./limits.ts";
@@ -348,7 +348,7 @@ export class Search {
   }
 
   #idOf({ shard, slot, seq }: Pick<Step, "shard" | "slot" | "seq">): string {
-    return formatId(idPrefix(this.#port(shard).tag, slot), seq);
+    return this.#port(shard).epochs?.idOf({ slot, seq }) ?? "";
   }
 
   #port(shard: number): ShardPort {

@@ -20,7 +20,7 @@ export class Settings {
   }
 
   /** What a shard has to be told before anything else. */
-  all(shard: number): Request {
+  all(shard: number): Extract<Request, { kind: "configure" }> {
     const paused = [...this.#catalog.queues].filter(({ definition }) => definition.pause?.produce);
     return { ...this.#request(this.#catalog.owners(shard)), pauses: paused.map(pauseOf) };
   }

@@ -13,7 +13,8 @@ import type { Request } from "./kinds.ts";
 import type { Leases } from "./leases.ts";
 import { limits, type TurnLimits } from "./limits.ts";
 import type { LinkFactory } from "./link.ts";
-import type { Events, Opened, PartitionCounts, Report } from "./messages.ts";
+import type { Events, Opened, PartitionCounts, Passed, Report } from "./messages.ts";
+import { stepsBack, takenFrom } from "./passed.ts";
 import { isLoss, ShardPort, succeeded } from "./port.ts";
 import type { Registrar } from "./registrar.ts";
 import type { Settings } from "./settings.ts";
@@ -56,6 +57,8 @@ export class Shards {
   readonly #ports: ShardPort[] = [];
   /** What keeps the shards from opening. */
   readonly #failures: { readonly shard: number; readonly cause: unknown }[] = [];
+  /** By shard, as of when it was opened last. */
+  readonly #passed: Passed[] = [];
   #isOpen = false;
   /** Told while the engine opens: a shard that was there is gone again. */
   #downAtStart: (cause: unknown) => void = () => undefined;
@@ -103,6 +106,10 @@ export class Shards {
       // Each says only once what its store has lost.
       await Promise.allSettled(others);
       const opened = [first, ...(await Promise.all(others))];
+      for (const { passed } of opened) this.#passed.push(passed);
+      for (const { shard, count } of stepsBack(this.#passed)) {
+        this.#options.notice?.({ kind: "store_went_back", shard, count });
+      }
       catalog.spread(shardCount);
       const deleted = catalog.adopt(first.catalog);
       // Until the shards know their partitions the catalog rests, and with it what a count sets off.
@@ -112,7 +119,10 @@ export class Shards {
         leases.recall(
           opened.flatMap(({ leaseKeys }, shard) => leaseKeys.map((key) => ({ key, shard }))),
         );
-        const told = this.#ports.map((port, shard) => port.ask(settings.all(shard)));
+        const told = this.#ports.map((port, shard) => {
+          const taken = takenFrom(shard, this.#passed);
+          return port.ask({ ...settings.all(shard), taken });
+        });
         // A store that opens and then fails with each turn would be tried for ever, and unheard.
         await Promise.race([Promise.all(told), broken]);
         this.#isOpen = true;
@@ -169,7 +179,12 @@ export class Shards {
     this.#recount(shard, opened.counts);
     this.#to.courier.countAll(shard, opened.outbox);
     this.#options.notice?.({ kind: "shard_up", shard });
-    return [this.#to.settings.all(shard)];
+    // Nothing has gone back since: the others have at least what they were known to have.
+    const arrived = new Map(opened.passed.arrived);
+    const taken = takenFrom(shard, this.#passed).map(
+      ([target, last]) => [target, Math.max(last, arrived.get(target) ?? 0)] as const,
+    );
+    return [{ ...this.#to.settings.all(shard), taken }];
   }
 
   #setUp(shard: number, up: boolean): void {

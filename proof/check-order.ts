@@ -10,7 +10,7 @@
 //
 // Linear in the size of the history, after sorting.
 
-import { idLength, seqOf } from "../engine/ids.ts";
+import { placeOf } from "../engine/ids.ts";
 import {
   type Entry,
   type LeaseCall,
@@ -23,8 +23,6 @@ import {
   singleCalls,
 } from "./history.ts";
 import { Faults } from "./result.ts";
-
-const seqLength = 10;
 
 interface Instance {
   readonly seq: number;
@@ -107,7 +105,7 @@ function sceneOf(
   const leaseOf = new Map<string, LeaseCall>();
   const giveBackOf = new Map<string, RetryCall | ReleaseCall>();
   const instancesOf = new Map<number, Instance[]>();
-  const prefixes = new Map<string, string>();
+  const slots = new Map<string, number>();
   for (const call of calls) {
     if (call.verb === "produce") for (const number of call.numbers) produceOf.set(number, call);
     if ((call.verb === "retry" || call.verb === "release") && call.outcome !== "refused") {
@@ -121,14 +119,14 @@ function sceneOf(
       partitions.set(partition, instances);
     }
     for (const offer of call.offers) {
-      const prefix = offer.id.slice(0, idLength - seqLength);
-      const seq = seqOf(prefix, offer.id);
-      const known = prefixes.get(partition) ?? prefix;
-      prefixes.set(partition, known);
-      if (seq === null || prefix !== known) {
+      const place = placeOf(offer.id);
+      const slot = slots.get(partition) ?? place?.slot;
+      if (place === null || place.slot !== slot) {
         faults.add("an id is not of its partition", `id ${offer.id}`);
         continue;
       }
+      slots.set(partition, slot);
+      const { seq } = place;
       const instance = { seq, offer, lease: call };
       if (instances?.has(seq)) faults.add("I2: an id was leased twice", offer.id);
       instances?.set(seq, instance);

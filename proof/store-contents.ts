@@ -1,7 +1,7 @@
 // Reads all that the stores of a folder hold, through the real store: what an
 // engine would find that was started on it.
 
-import { formatId, idPrefix } from "../engine/ids.ts";
+import { Epochs } from "../engine/epochs.ts";
 import type { Backend } from "../stores/backend.ts";
 import type { Item } from "../stores/item.ts";
 import { openStore } from "../stores/open.ts";
@@ -62,6 +62,7 @@ export async function readStores({
       images.push(await backend.store.load());
     }
     for (const [shard, image] of images.entries()) {
+      const epochs = Epochs.parse(image.tags);
       const backend = backends[shard];
       if (backend === undefined) continue;
       const { store, upkeep } = backend;
@@ -69,14 +70,13 @@ export async function readStores({
       const counts = await upkeep.countItems();
       for (const { slot, itemCount } of image.tallies) {
         miscounted += Math.abs(itemCount - (counts?.get(slot)?.items ?? itemCount));
-        const prefix = idPrefix(image.tag, slot);
         const leases = image.leases.filter((lease) => lease.slot === slot);
         const span = { slot, from: 0, before: numbersMax };
         for (const item of (await readItems(store, span, all)).found) {
           if (item.damaged) damaged += 1;
           else see(item, `${shard}:${slot}`);
           if (leases.some(({ first, last }) => first <= item.seq && item.seq <= last)) {
-            held.add(formatId(prefix, item.seq));
+            held.add(epochs.idOf({ slot, seq: item.seq }));
           }
         }
       }

@@ -199,16 +199,17 @@ export interface StoredTask {
 
 /** Everything a shard keeps in memory, read once when it starts; its size does not grow with the items that wait. */
 export interface Image {
-  /** 12 random characters `0-9A-Za-z` made with the store: no two stores issue the same ids. */
-  readonly tag: string;
-  /** The first number of a partition of which no tally tells; absent = 0. */
-  readonly firstSeq?: number;
+  /** The tag that the store was made with, or what the last opening wrote in its place; the store does not look inside. */
+  readonly tags: string;
   /** The latest turns, oldest first, at least those whose answers may be lost. */
   readonly turns: readonly TurnRecord[];
   readonly tallies: readonly Tally[];
   readonly leases: readonly StoredLease[];
   readonly outbox: readonly OutboxCount[];
-  /** The last item taken from each other shard; under the shard's own number, the last it sent. */
+  /**
+   * The last item taken from each other shard; under the shard's own number the last it sent, and
+   * under negative ones what the engine notes of targets.
+   */
   readonly inbound: readonly Inbound[];
   /** Of turns that were not forgotten, oldest first; empty where they were not asked for. */
   readonly receipts: readonly StoredReceipts[];
@@ -295,6 +296,8 @@ export interface Changes {
   readonly ununique: readonly SlotSeqs[];
   /** Replaced by `taskId`, each once; `""` as the text removes it. */
   readonly tasks: readonly StoredTask[];
+  /** Replaces the tags; `null` = they stay as they are. */
+  readonly tags: string | null;
 }
 
 /**

@@ -2,7 +2,6 @@
 
 import type { Item, ScheduledItem } from "../../stores/item.ts";
 import { countChanged } from "../errors.ts";
-import { seqOf } from "../ids.ts";
 import { answering, done, type Kind, type Numbered } from "./kind.ts";
 import { letGo, removeForGood } from "./moves.ts";
 import type { Held } from "./partition.ts";
@@ -25,8 +24,8 @@ export const deleteItems: Kind<Delete> = {
   wants(asking, requests) {
     for (const request of requests) {
       const { slot, ids } = request;
-      const { idPrefix } = asking.memory.partition(slot);
-      const seqs = ids.flatMap((id) => seqOf(idPrefix, id) ?? []);
+      const partition = asking.memory.partition(slot);
+      const seqs = ids.flatMap((id) => partition.seqOf(id) ?? []);
       asking.named.set(request, seqs);
       asking.pick(slot, seqs);
     }

@@ -257,7 +257,8 @@ export class Draft {
     return refused;
   }
 
-  changes(turn: TurnRecord): Changes {
+  /** `tags`: of an epoch that is to be stored with this turn. */
+  changes(turn: TurnRecord, tags: string | null): Changes {
     return {
       turn,
       insert: this.#inserted,
@@ -278,6 +279,7 @@ export class Draft {
       unique: [...this.unique.values()],
       ununique: this.ununique.sorted(),
       tasks: Array.from(this.tasks, ([taskId, text]) => ({ taskId, text })),
+      tags,
     };
   }
 }

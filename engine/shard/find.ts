@@ -5,7 +5,6 @@ import type { Item, ScheduledItem } from "../../stores/item.ts";
 import type { Page, Read, Some, Span } from "../../stores/store.ts";
 import type { ItemState } from "../api.ts";
 import { type Filter, type Grouping, groupOf, matcherOf } from "../filter.ts";
-import { formatId } from "../ids.ts";
 import { limits } from "../limits.ts";
 import type { FoundItem, Group } from "../messages.ts";
 import { answering, bytesWeight, type Kind, type Numbered, type Result } from "./kind.ts";
@@ -81,9 +80,9 @@ function findOne(turn: Turn, request: Numbered<Find>): Result {
     const present = stateOf(partition, item, aside);
     if (state !== null && state !== present) continue;
     if (holder !== undefined && partition.held.get(item.seq)?.holder !== holder) continue;
-    if (!isMeant(item, formatId(partition.idPrefix, item.seq), present === "leased")) continue;
+    if (!isMeant(item, partition.idOf(item.seq), present === "leased")) continue;
     if (by === undefined) items.push(foundItem(partition, item, { present, request }));
-    else count(groups, item, { by, id: formatId(partition.idPrefix, item.seq) });
+    else count(groups, item, { by, id: partition.idOf(item.seq) });
     if (items.length >= limit) break;
   }
   const isFull = items.length >= limit;

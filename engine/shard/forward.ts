@@ -3,6 +3,7 @@
 
 import type { OutboundItem } from "../../stores/item.ts";
 import { answering, type Kind, type Result } from "./kind.ts";
+import { arrivedKey } from "./outbox.ts";
 import type { Turn } from "./turn-context.ts";
 
 export interface Forward {
@@ -31,6 +32,11 @@ function forwardOne({ memory, draft, facts }: Turn, { targetShard }: Forward): R
     outbox.remove(targetShard, targetSlot);
     draft.unsend.push(outboundSeq);
     draft.sent.add(targetShard);
+  }
+  const last = Math.max(0, ...(page?.arrived ?? []).map(({ outboundSeq }) => outboundSeq));
+  if (last > (memory.arrived.get(targetShard) ?? 0)) {
+    memory.arrived.set(targetShard, last);
+    draft.receive.push({ sourceShard: arrivedKey(targetShard), outboundSeq: last });
   }
   const items: OutboundItem[] = [];
   for (const { damaged, ...item } of page?.found ?? []) {

@@ -2,7 +2,7 @@
 // as a whole, with a reason for every id that stands in the way.
 
 import { backlogFailure, type Failure, failure, malformedId } from "../errors.ts";
-import { isId, seqOf } from "../ids.ts";
+import { isId } from "../ids.ts";
 import { limits } from "../limits.ts";
 import type { Held, Partition } from "./partition.ts";
 import type { Asking, Turn } from "./turn-context.ts";
@@ -21,11 +21,11 @@ export interface HeldItem extends Held {
 /** Of ids that are not held: whether they are there at all, for the reason. */
 export function wantHeld(asking: Asking, batch: Batch): void {
   const { slot, ids } = batch;
-  const { idPrefix, held } = asking.memory.partition(slot);
+  const partition = asking.memory.partition(slot);
   const absent: number[] = [];
   const seqs = ids.map((id) => {
-    const seq = seqOf(idPrefix, id);
-    if (seq !== null && !held.has(seq)) absent.push(seq);
+    const seq = partition.seqOf(id);
+    if (seq !== null && !partition.held.has(seq)) absent.push(seq);
     return seq;
   });
   asking.named.set(batch.by ?? batch, seqs);

@@ -6,7 +6,6 @@ import type { Span } from "../../stores/store.ts";
 import type { LeasedItem } from "../api.ts";
 import type { CallKey } from "../call-key.ts";
 import { fullFailure, leaseOver } from "../errors.ts";
-import { formatId } from "../ids.ts";
 import { expire, hasExpired, oneMore } from "../lifecycle.ts";
 import { limits } from "../limits.ts";
 import { told } from "../past.ts";
@@ -323,7 +322,7 @@ function shares(requests: Asked, count: number): number[] {
 
 function leasedItem(partition: Partition, item: Item, leaseDeadline: number): LeasedItem {
   const leased = {
-    id: formatId(partition.idPrefix, item.seq),
+    id: partition.idOf(item.seq),
     kind: item.kind,
     encoding: item.encoding,
     reference: item.reference,

@@ -2,7 +2,6 @@
 
 import type { Item } from "../../stores/item.ts";
 import type { Page, Span } from "../../stores/store.ts";
-import { formatId, seqOf } from "../ids.ts";
 import { oneMore } from "../lifecycle.ts";
 import { limits } from "../limits.ts";
 import type { ListedItem } from "../messages.ts";
@@ -73,10 +72,7 @@ function heldSpans(partition: Partition, from: number, limit: number): Omit<Span
 
 /** A pivot need not be an id of this partition; the listing starts at the nearest that follows it. */
 function firstFrom(partition: Partition, pivot: string): number {
-  if (pivot === "") return 0;
-  const seq = seqOf(partition.idPrefix, pivot);
-  if (seq !== null) return seq;
-  return pivot < partition.idPrefix ? 0 : partition.nextSeq;
+  return pivot === "" ? 0 : Math.min(partition.seqFrom(pivot), partition.nextSeq);
 }
 
 function waiting({ facts }: Turn, partition: Partition, name: string): ListedItem[] {
@@ -100,7 +96,7 @@ export function listed(
   const texts = { kind, encoding, reference, sourceId, headers: item.headers, past: item.past };
   const { leasedAt = null, leaseDeadline = null, dueAt = null } = state;
   const instants = { createdAt, queuedAt, expireDeadline, leasedAt, leaseDeadline, dueAt };
-  const id = formatId(partition.idPrefix, item.seq);
+  const id = partition.idOf(item.seq);
   const attempts = leasedAt === null ? item.attempts : oneMore(item.attempts);
   return { id, ...instants, attempts, ...texts, payload: payloadBytes(item) };
 }

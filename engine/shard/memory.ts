@@ -12,9 +12,11 @@ import {
   type TurnRecord,
 } from "../../stores/store.ts";
 import { assert } from "../assert.ts";
+import { Epochs } from "../epochs.ts";
 import { Heap } from "../heap.ts";
-import type { PartitionSettings } from "../messages.ts";
-import { Outbox } from "./outbox.ts";
+import type { PartitionSettings, Passed } from "../messages.ts";
+import type { Random } from "../random.ts";
+import { arrivedKey, Outbox } from "./outbox.ts";
 import { byLapse, type Held, Partition, type Run } from "./partition.ts";
 import { decodeReceipts, Receipts } from "./receipts.ts";
 
@@ -33,6 +35,10 @@ interface Kept {
   readonly receipts?: Receipts;
   /** Knows who holds what: a number that is held was never held by another. */
   readonly former?: Memory;
+  /** Those of this opening. */
+  readonly epochs?: Epochs;
+  /** Begins an epoch, as each opening has to. */
+  readonly random?: Random;
 }
 
 /** What a lease holds. */
@@ -53,9 +59,9 @@ function receiptsIn(image: Image): Receipts {
 }
 
 export class Memory {
-  readonly tag: string;
-  /** Of a partition that is new. */
-  readonly #firstSeq: number;
+  readonly epochs: Epochs;
+  /** The store does not have the latest epoch yet: the first commit writes it. */
+  isEpochNew: boolean;
   readonly partitions = new Map<number, Partition>();
   /** Every run that still holds items, the next to lapse on top. */
   readonly runs = new Heap<Run>(byLapse);
@@ -77,6 +83,8 @@ export class Memory {
   readonly outbox: Outbox;
   /** The last item taken from each other shard; under the shard's own number, the last it sent. */
   readonly inbound = new Map<number, number>();
+  /** The last item that each other shard was known to have of this one. */
+  readonly arrived = new Map<number, number>();
   /** Leases of which no item is there, as nothing but damage explains; the next turn ends them. */
   readonly emptied: Lease[] = [];
   readonly clearing = new Set<Partition>();
@@ -89,14 +97,16 @@ export class Memory {
   readonly receipts: Receipts;
   lastTurn: TurnRecord;
 
-  private constructor(shard: number, image: Image, { receipts, former }: Kept) {
-    this.tag = image.tag;
+  private constructor(shard: number, image: Image, { receipts, former, epochs, random }: Kept) {
+    const stored = Epochs.parse(image.tags);
+    const first = image.tallies.reduce((most, { nextSeq }) => Math.max(most, nextSeq), 0);
+    this.epochs = epochs ?? (random === undefined ? stored : stored.next(first, random));
+    this.isEpochNew = this.epochs.tag !== stored.tag;
     this.tasks = new Map(image.tasks.map(({ taskId, text }) => [taskId, text]));
-    this.#firstSeq = image.firstSeq ?? 0;
     this.receipts = receipts ?? receiptsIn(image);
     this.lastTurn = image.turns.at(-1) ?? { turn: 0, at: 0, opLast: 0, refused: [] };
     for (const tally of image.tallies) {
-      const partition = new Partition(tally.slot, image.tag, tally);
+      const partition = new Partition(tally.slot, this.epochs, tally);
       this.partitions.set(tally.slot, partition);
       if (tally.itemCount > 0) this.floors.push({ floor: 0, partition });
       if (partition.isClearing) this.clearing.add(partition);
@@ -104,9 +114,10 @@ export class Memory {
       partition.head = partition.clearReadyBelow;
     }
     for (const { sourceShard, outboundSeq } of image.inbound) {
-      this.inbound.set(sourceShard, outboundSeq);
+      if (sourceShard < 0) this.arrived.set(arrivedKey(sourceShard), outboundSeq);
+      else this.inbound.set(sourceShard, outboundSeq);
     }
-    this.outbox = new Outbox(image.outbox, this.inbound.get(shard) ?? 0);
+    this.outbox = new Outbox(image.outbox, this.inbound.get(shard) ?? 0, former?.outbox);
     for (const { held, ...lease } of image.leases) {
       if (held.length === 0) this.emptied.push(lease);
       else {
@@ -156,12 +167,15 @@ export class Memory {
   }
 
   #newPartition(slot: number): Partition {
-    const partition = new Partition(slot, this.tag);
-    partition.nextSeq = this.#firstSeq;
-    partition.committedSeq = this.#firstSeq;
-    partition.head = this.#firstSeq;
+    const partition = new Partition(slot, this.epochs);
     this.partitions.set(slot, partition);
     return partition;
+  }
+
+  /** What it has passed on to other shards, and taken from them. */
+  passed(shard: number): Passed {
+    const others = [...this.inbound].filter(([source]) => source !== shard);
+    return { sent: this.outbox.seqLast, taken: others, arrived: [...this.arrived] };
   }
 
   /** Notes that a lease holds these items, at least one. */

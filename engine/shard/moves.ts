@@ -7,7 +7,6 @@ import { wakeAt } from "../../stores/item.ts";
 import type { Destination, Mark, Move, SlotSeq } from "../../stores/store.ts";
 import type { What } from "../api.ts";
 import { assert } from "../assert.ts";
-import { formatId } from "../ids.ts";
 import type { Death, Fate } from "../lifecycle.ts";
 import { expireDeadlineOf } from "../lifecycle.ts";
 import { limits, type TurnLimits } from "../limits.ts";
@@ -368,8 +367,8 @@ export function revive(
   { shard: targetShard, slot: targetSlot, ...rules }: DeadTarget,
 ): void {
   const { now, stamp } = scene;
-  const { slot, idPrefix } = partition;
-  const past = revivedPast(item.past, formatId(idPrefix, item.seq));
+  const { slot } = partition;
+  const past = revivedPast(item.past, partition.idOf(item.seq));
   const expireDeadline = expireDeadlineOf(rules, now);
   const how = { createdAt: stamp, expireDeadline, attempts: 0, past, sourceId: "" };
   leave(scene, partition, item, {
@@ -425,7 +424,7 @@ function destination(
   item: Leaving,
   { fate, reason }: Parting,
 ): Move["to"] {
-  const id = formatId(partition.idPrefix, item.seq);
+  const id = partition.idOf(item.seq);
   const said = reason === undefined ? {} : { reason };
   if (fate.to === "dead") {
     const { death, attempts } = fate;

@@ -1,15 +1,23 @@
 // What a shard remembers of the items that it has to send to other shards: how many for
-// whom. The items themselves are in its store.
+// whom, and which number is the next. The items themselves are in its store.
 
 import type { OutboxCount } from "../../stores/store.ts";
+
+/** Under which number the store keeps the last item that a target was known to have. */
+export function arrivedKey(targetShard: number): number {
+  return -1 - targetShard;
+}
 
 export class Outbox {
   /** By target shard and slot. */
   readonly #counts = new Map<number, Map<number, number>>();
   #seqLast: number;
+  /** Other shards have items under numbers up to this one, whatever the store says. */
+  #taken = 0;
 
-  constructor(counts: readonly OutboxCount[], seqLast: number) {
+  constructor(counts: readonly OutboxCount[], seqLast: number, former?: Outbox) {
     this.#seqLast = seqLast;
+    if (former !== undefined) this.#taken = former.#taken;
     for (const { targetShard, targetSlot, count } of counts) {
       this.#of(targetShard).set(targetSlot, count);
     }
@@ -24,11 +32,19 @@ export class Outbox {
     return this.#seqLast;
   }
 
+  /** Numbers up to this one are in use elsewhere; whether any of them would have been issued again. */
+  take(outboundSeq: number): boolean {
+    this.#taken = Math.max(this.#taken, outboundSeq);
+    if (this.#seqLast >= outboundSeq) return false;
+    this.#seqLast = outboundSeq;
+    return true;
+  }
+
   /** The number of an item that has to go there. */
   put(targetShard: number, targetSlot: number): number {
     const counts = this.#of(targetShard);
     counts.set(targetSlot, (counts.get(targetSlot) ?? 0) + 1);
-    this.#seqLast += 1;
+    this.#seqLast = Math.max(this.#seqLast, this.#taken) + 1;
     return this.#seqLast;
   }
 

@@ -4,8 +4,9 @@
 
 import type { Item, Lease, ScheduledItem, Tally } from "../../stores/item.ts";
 import { assert } from "../assert.ts";
+import type { Epochs } from "../epochs.ts";
 import { Heap, type Heaped } from "../heap.ts";
-import { idPrefix } from "../ids.ts";
+import { formatId, idPrefix, seqOf } from "../ids.ts";
 import type { PartitionCounts, PartitionSettings } from "../messages.ts";
 import { DueTimes } from "./due-times.ts";
 import { ReadyMarks } from "./ready-marks.ts";
@@ -57,8 +58,9 @@ const exactMax = 2 ** 52;
 
 export class Partition {
   readonly slot: number;
-  /** What all ids of this partition begin with. */
-  readonly idPrefix: string;
+  readonly #epochs: Epochs;
+  /** The beginning of its ids from the first number of the latest epoch on. */
+  readonly #idPrefix: string;
   /** `null` while no queue owns the slot. */
   settings: PartitionSettings | null = null;
 
@@ -98,12 +100,16 @@ export class Partition {
   readonly readyMarks = new ReadyMarks();
   readonly dueTimes = new DueTimes();
 
-  constructor(slot: number, tag: string, tally?: Tally) {
+  constructor(slot: number, epochs: Epochs, tally?: Tally) {
     this.slot = slot;
-    this.idPrefix = idPrefix(tag, slot);
-    if (tally === undefined) return;
-    this.nextSeq = tally.nextSeq;
-    this.committedSeq = tally.nextSeq;
+    this.#epochs = epochs;
+    this.#idPrefix = idPrefix(epochs.tag, slot);
+    this.nextSeq = Math.max(epochs.first, tally?.nextSeq ?? 0);
+    this.committedSeq = this.nextSeq;
+    if (tally === undefined) {
+      this.head = this.nextSeq;
+      return;
+    }
     this.itemCount = tally.itemCount;
     this.scheduledCount = tally.scheduledCount;
     this.retriedCount = tally.retriedCount;
@@ -115,6 +121,24 @@ export class Partition {
     this.#createdAtSum = tally.createdAtSum;
     if (tally.itemCount > 0) this.expireFloor = 0;
     this.readyMarks.isUnknown = tally.itemCount > 0;
+  }
+
+  idOf(seq: number): string {
+    if (seq >= this.#epochs.first) return formatId(this.#idPrefix, seq);
+    return this.#epochs.idOf({ slot: this.slot, seq });
+  }
+
+  /** The number in an id of this partition; `null` = the id is not one of its ids. */
+  seqOf(id: string): number | null {
+    const latest = seqOf(this.#idPrefix, id);
+    if (latest !== null) return latest >= this.#epochs.first ? latest : null;
+    const place = this.#epochs.placeOf(id);
+    return place?.slot === this.slot ? place.seq : null;
+  }
+
+  /** The number of its first id that is not before this text. */
+  seqFrom(text: string): number {
+    return this.#epochs.seqFrom(this.slot, text);
   }
 
   /** Ready items that may be leased. */

@@ -10,7 +10,6 @@ import {
   pausedProduce,
   unknownDuplicates,
 } from "../errors.ts";
-import { formatId } from "../ids.ts";
 import { expireDeadlineOf } from "../lifecycle.ts";
 import type { DescribedItem, NewItem } from "../messages.ts";
 import { answering, done, type Kind, type Numbered, type Result } from "./kind.ts";
@@ -79,13 +78,13 @@ interface Noted {
 
 function producedUnder({ memory }: Turn, { items }: Addition, noted: Noted): Result {
   const { slot, first, duplicates } = noted;
-  const { idPrefix } = memory.partition(slot);
+  const partition = memory.partition(slot);
   const absent = new Set(duplicates);
   let seq = first;
   const ids = items.map((_, index) => {
     if (absent.has(index)) return "";
     seq += 1;
-    return formatId(idPrefix, seq - 1);
+    return partition.idOf(seq - 1);
   });
   return produced(duplicates, ids);
 }

@@ -18,6 +18,7 @@ import { fullFailure } from "../errors.ts";
 import { kindOf, type NumberedRequest } from "../kinds.ts";
 import { limits, type TurnLimits } from "../limits.ts";
 import type { CommitReport, Opened, PartitionSettings, Report } from "../messages.ts";
+import { type Random, systemRandom } from "../random.ts";
 import { Draft } from "./draft.ts";
 import { History, TurnHistory } from "./history.ts";
 import { Memory } from "./memory.ts";
@@ -33,6 +34,8 @@ export interface ShardOptions {
   readonly clock: Clock;
   readonly limits: TurnLimits;
   readonly renderLeased: (items: readonly LeasedItem[]) => string;
+  /** Default that of the machine. */
+  readonly random?: Random;
   readonly report: (report: Report) => void;
   /** The shard cannot go on: the outcome of a commit is unknown, or the program is wrong. */
   readonly fail: (cause: unknown) => void;
@@ -104,15 +107,17 @@ export class Shard {
   /** Reads the store. Nothing happens by itself until the first `submit`. */
   static async open(options: ShardOptions): Promise<{ shard: Shard; opened: Opened }> {
     const { store, catalog, upkeep } = options.backend;
-    const { memory, image } = await Memory.load(options.shard, store, {});
+    const { random = systemRandom } = options;
+    const { memory, image } = await Memory.load(options.shard, store, { random });
     // However the machine's clock was set since: what is written is not in the future.
     options.clock.raise(memory.lastTurn.at);
     const miscounted = await setCountsRight(upkeep, memory);
     const opened: Opened = {
-      tag: image.tag,
+      tags: memory.epochs.text,
       catalog: await catalog.load(),
       counts: [...memory.partitions.values()].map((partition) => partition.counts()),
       outbox: memory.outbox.counts(),
+      passed: memory.passed(options.shard),
       at: memory.lastTurn.at,
       opLast: memory.lastTurn.opLast,
       refused: image.turns.flatMap(({ refused }) => refused),
@@ -356,13 +361,15 @@ export class Shard {
     const begunAt = clock.precise();
     let written: Written;
     try {
-      written = await backend.store.commit(draft.changes(record));
+      const tags = memory.isEpochNew ? memory.epochs.text : null;
+      written = await backend.store.commit(draft.changes(record, tags));
     } catch (cause) {
       if (cause instanceof SpoiltItems) return { is: "spoilt", items: cause.items };
       if (isFull(cause)) return { is: "full" };
       throw cause;
     }
     memory.lastTurn = record;
+    memory.isEpochNew = false;
     for (const receipt of draft.receipts.values()) memory.receipts.add(receipt, record);
     memory.receipts.forget(draft.forgetTurn);
     this.#unrecorded = [];
@@ -384,9 +391,9 @@ export class Shard {
   /** `counting`: slots whose partitions were being counted when the turn began. */
   async #reload(counting: readonly number[]): Promise<void> {
     const { shard, backend } = this.#options;
-    const { receipts } = this.#memory;
+    const { receipts, epochs } = this.#memory;
     const settings = this.#settings.values();
-    const kept = { receipts, former: this.#memory };
+    const kept = { receipts, epochs, former: this.#memory };
     const { memory } = await Memory.load(shard, backend.store, { settings, ...kept });
     // Damage is told at a start: one that counts it takes the place of this shard.
     assert(memory.emptied.length === 0, "a lease holds no item");

@@ -4,7 +4,6 @@
 import type { Item, ScheduledItem } from "../../stores/item.ts";
 import type { Read } from "../../stores/store.ts";
 import { type Filter, matcherOf } from "../filter.ts";
-import { formatId } from "../ids.ts";
 import { dismiss, retry, wake } from "../lifecycle.ts";
 import { limits } from "../limits.ts";
 import type { DeadTarget } from "../messages.ts";
@@ -134,7 +133,7 @@ function goThrough(
   let { next } = span;
   for (const item of page?.found ?? []) {
     if (isEnough(request, done)) break;
-    const id = formatId(partition.idPrefix, item.seq);
+    const id = partition.idOf(item.seq);
     const isOf = isThere(turn, partition, item) && isOfDeed(partition, item, request.deed);
     if (isOf && isMeant(item, id, request.deed.action === "retry")) {
       const outcome = doOne(turn, partition, item, request.deed);

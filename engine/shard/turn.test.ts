@@ -255,7 +255,7 @@ async function memoryOf(world: World): Promise<Memory> {
   };
   const { leases } = world;
   const image: Image = {
-    tag,
+    tags: tag,
     turns: [],
     tallies: [tally],
     leases,
@@ -347,7 +347,7 @@ async function decided(world: World, requests = world.requests): Promise<Turn> {
   return turn;
 }
 
-const changesOf = ({ draft }: Turn) => draft.changes(record);
+const changesOf = ({ draft }: Turn) => draft.changes(record, null);
 const outcomeOf = ({ draft }: Turn, op: number) =>
   draft.answers.find((answer) => answer.op === op)?.outcome;
 const check = (property: (world: World) => Promise<void>): Promise<void> =>
@@ -555,7 +555,7 @@ test("produce: early is what expires before an item ahead of it, and ahead of it
 
 test("lease: what is read of a new partition begins at its first number, as nothing lies before that", async () => {
   const none = { turns: [], tallies: [], leases: [], outbox: [], inbound: [], receipts: [] };
-  const image: Image = { ...none, tag, tasks: [], quarantinedCount: 0, firstSeq: 1_000 };
+  const image: Image = { ...none, tags: `${tag}:1000`, tasks: [], quarantinedCount: 0 };
   const { memory } = await Memory.load(0, { load: async () => image } as never, {});
   expect(memory.partition(slot).firstFrom).toBe(1_000);
 });

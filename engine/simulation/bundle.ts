@@ -177,6 +177,7 @@ export class Bundle {
         clock,
         limits: turnLimits,
         renderLeased,
+        random: this.#random,
         openStore: (shard) => this.#openStore(shard),
         ...(observe === undefined
           ? {}
@@ -426,7 +427,7 @@ export class Bundle {
 
 /** Items are never changed in place, so they need no copy. */
 export function copyOf(image: MemoryImage): MemoryImage {
-  const copy = new MemoryImage(image.tag);
+  const copy = new MemoryImage(image.tags);
   for (const { items, scheduled } of image.slots.values()) {
     for (const item of items.values()) copy.insert(item);
     for (const item of scheduled.values()) copy.schedule(item);

@@ -7,7 +7,6 @@ import type { Backend } from "../../stores/backend.ts";
 import type { CatalogChange, CatalogImage } from "../../stores/catalog.ts";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
 import type { NodeRow, NodesSeen, NodeTable, Ownership, Self } from "../../stores/nodes.ts";
-import { firstNumber, skipped } from "../../stores/skipped.ts";
 import {
   type Changes,
   type Image,
@@ -234,9 +233,8 @@ export class SimulatedDatabase {
     return openMemoryStore({ tag: "", image: this.image(shard) });
   }
 
-  async load(shard: number, what?: { readonly receipts: boolean }): Promise<Image> {
-    const image = await this.ask(shard).store.load(what);
-    return { ...image, firstSeq: firstNumber(this.clock.now()) };
+  load(shard: number, what?: { readonly receipts: boolean }): Promise<Image> {
+    return this.ask(shard).store.load(what);
   }
 
   /** Nobody has appended a row behind it. */
@@ -263,20 +261,6 @@ export class SimulatedDatabase {
       const written = this.ask(shard).store.commit(changes);
       this.#options.committed(shard, changes);
       return written;
-    });
-  }
-
-  /** No number that was lost is given again. */
-  skipNumbers(shard: number, place: Place): void {
-    const { image } = this.#stored(shard);
-    const last = image.turns.at(-1);
-    if (last === undefined) return;
-    void this.next(shard, place, async () => {
-      for (const tally of image.tallies.values()) {
-        const times = { now: this.clock.now(), lastAt: last.at };
-        image.tallies.set(tally.slot, skipped(tally, times));
-      }
-      image.turns.push({ ...last, turn: last.turn + 1, refused: [] });
     });
   }
 
@@ -444,14 +428,9 @@ class OwnedShard implements Store {
     const known = acknowledged.get(shard);
     const row = await session.ask(() => this.#database.row(shard, known?.position ?? 0));
     const isLost = known !== undefined && row.token !== known.token;
-    // What others have written in between may be lost, and nobody here would know.
-    const isNext = known !== undefined && !isLost && row.last === known.position + 1;
-    if (!isNext) {
-      await session.ask(() => this.#database.skipNumbers(shard, this.#place), { isChange: true });
-      const { last } = await session.ask(() => this.#database.row(shard, 0));
-      this.#acknowledge({ ...this.#place, position: last });
-    }
-    if (isLost) throw new StoreError("lost", "the database has lost what was acknowledged");
+    if (!isLost) return;
+    this.#acknowledge(place);
+    throw new StoreError("lost", "the database has lost what was acknowledged");
   }
 
   #acknowledge(place: Place): void {

@@ -18,7 +18,7 @@ const everything = {
 /** Throws `Violation` unless both say the same. */
 export async function checkMemory(shard: number, memory: Memory, store: Store): Promise<void> {
   const settings = [...memory.partitions.values()].flatMap((one) => one.settings ?? []);
-  const stored = await Memory.load(shard, store, { settings });
+  const stored = await Memory.load(shard, store, { settings, epochs: memory.epochs });
   const inMemory = textOf(shard, memory);
   const inStore = textOf(shard, stored.memory);
   if (inMemory !== inStore) {
@@ -68,7 +68,7 @@ function textOf(shard: number, memory: Memory): string {
   for (const slot of [...memory.partitions.keys()].sort((a, b) => a - b)) {
     const partition = memory.partition(slot);
     const { itemCount, held, scheduledCount, retriedCount, nextSeq } = partition;
-    if (nextSeq === 0) continue;
+    if (nextSeq === memory.epochs.first && itemCount + partition.asideCount === 0) continue;
     const runs = [...held]
       .sort(([a], [b]) => a - b)
       .map(
@@ -94,7 +94,9 @@ function textOf(shard: number, memory: Memory): string {
       .filter(([source]) => source !== shard)
       .sort(([a], [b]) => a - b)
       .join(" ")}`,
+    `arrived ${[...memory.arrived].sort(([a], [b]) => a - b).join(" ")}`,
     `receipts ${[...memory.receipts].map(({ digest, fingerprint, values, turn, at }) => `${digest}:${fingerprint}=${values?.join(",") ?? "-"}@${turn}/${at}`).join(" ")}`,
+    `epoch ${memory.epochs.tag}, ${memory.isEpochNew ? "to be stored" : "stored"}`,
     `turn ${memory.lastTurn.turn} at ${memory.lastTurn.at}, op ${memory.lastTurn.opLast}`,
   );
   return lines.join("\n");

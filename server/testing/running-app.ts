@@ -136,6 +136,7 @@ export class RunningApp {
           clock,
           limits: turnLimits,
           renderLeased,
+          random: this.#random,
           openStore: async (shard) => {
             const { generation } = this.store;
             return this.store.wrap(await this.#openStore(stores, shard), generation);

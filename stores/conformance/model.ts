@@ -61,8 +61,8 @@ const modelTurns = 150;
 export function modelRules(rule: Rule, seeds: readonly number[]): void {
   for (const seed of seeds) {
     rule(`random turns: the store holds what a plain model holds; seed ${seed}`, async (bench) => {
-      const { tag } = await bench.store.load();
-      const model = new Model(seeded(seed), tag);
+      const { tags } = await bench.store.load();
+      const model = new Model(seeded(seed), tags);
       for (let turn = 1; turn <= modelTurns; turn += 1) {
         const changes = model.nextChanges();
         model.apply({ ...changes, turn: await bench.commit(changes) });
@@ -83,7 +83,7 @@ export function modelRules(rule: Rule, seeds: readonly number[]): void {
 
 class Model {
   readonly #below: (below: number) => number;
-  readonly #tag: string;
+  #tags: string;
   #items: Item[] = [];
   #scheduled: ScheduledItem[] = [];
   #outbound: OutboundItem[] = [];
@@ -100,9 +100,9 @@ class Model {
   #seq = 0;
   readonly #skipped: number[] = [];
 
-  constructor(below: (below: number) => number, tag: string) {
+  constructor(below: (below: number) => number, tags: string) {
     this.#below = below;
-    this.#tag = tag;
+    this.#tags = tags;
   }
 
   nextChanges(): Omit<Changes, "turn"> {
@@ -130,6 +130,7 @@ class Model {
         below(3) === 0 ? new Uint8Array(this.#times(1 + below(60), () => below(256))) : null,
       ...this.#newUniques(),
       tasks: this.#newTasks(),
+      tags: below(12) === 0 ? `tags ${this.#seq}` : null,
       forgetTurn: below(10) === 0 ? Math.max(0, (this.#turns.at(-1)?.turn ?? 0) - below(20)) : 0,
     };
   }
@@ -176,6 +177,7 @@ class Model {
       changes.unique,
       ({ digest }) => digest,
     );
+    this.#tags = changes.tags ?? this.#tags;
     this.#turns.push(turn);
   }
 
@@ -225,7 +227,7 @@ class Model {
     const outbound = byKey(byKey(this.#outbound, "outboundSeq"), "targetShard");
     return {
       image: {
-        tag: this.#tag,
+        tags: this.#tags,
         turns: this.#turns.slice(-64),
         tallies: byKey(this.#tallies, "slot"),
         leases: byKey(byKey(this.#leases, "first"), "slot").map((lease) => {

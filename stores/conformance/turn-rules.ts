@@ -39,11 +39,11 @@ export function turnRules(rule: Rule): void {
 
 function loadRules(rule: Rule): void {
   rule("load: a new store is empty and keeps the tag it was made with", async (bench) => {
-    const { tag } = await bench.store.load();
-    expect(tag).toMatch(/^[0-9A-Za-z]{12}$/);
+    const { tags } = await bench.store.load();
+    expect(tags).toMatch(/^[0-9A-Za-z]{12}$/);
     await bench.nowAndReopened(async () => {
       expect(await bench.store.load()).toEqual({
-        tag,
+        tags,
         turns: [],
         tallies: [],
         leases: [],
@@ -53,6 +53,16 @@ function loadRules(rule: Rule): void {
         tasks: [],
         quarantinedCount: 0,
       });
+    });
+  });
+
+  rule("load: the tags that were written last take the place of the first", async (bench) => {
+    const tags = "0000a:0 ".repeat(5_000);
+    await bench.commit({ tags: "first" });
+    await bench.commit({ tags });
+    await bench.commit({});
+    await bench.nowAndReopened(async () => {
+      expect((await bench.store.load()).tags).toBe(tags);
     });
   });
 

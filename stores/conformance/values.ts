@@ -59,6 +59,7 @@ export const nothing: Omit<Changes, "turn"> = {
   unique: [],
   ununique: [],
   tasks: [],
+  tags: null,
 };
 
 export function item(slot: number, seq: number, fields: Partial<Item> = {}): Item {

@@ -23,6 +23,6 @@ async function opened(): Promise<OpenedStore> {
 
 test("openMemoryStore: without an image nothing is kept, with one its tag is", async () => {
   const image = new MemoryImage("kept");
-  expect((await openMemoryStore({ tag, image }).store.load()).tag).toBe("kept");
-  expect((await openMemoryStore({ tag }).store.load()).tag).toBe(tag);
+  expect((await openMemoryStore({ tag, image }).store.load()).tags).toBe("kept");
+  expect((await openMemoryStore({ tag }).store.load()).tags).toBe(tag);
 });

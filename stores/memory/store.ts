@@ -86,7 +86,7 @@ class Slot {
 
 /** What a file would be to another store; outlives the stores that are opened on it. */
 export class MemoryImage {
-  readonly tag: string;
+  tags: string;
   readonly slots = new Map<number, Slot>();
   readonly early = new SortedList<EarlyRef, Kept<Item>>(byDeadline);
   readonly waking = new SortedList<WakeKey, Wake>(byWake);
@@ -105,8 +105,8 @@ export class MemoryImage {
   readonly tasks = new Map<string, string>();
   readonly quarantined: Kept<Item>[] = [];
 
-  constructor(tag: string) {
-    this.tag = tag;
+  constructor(tags: string) {
+    this.tags = tags;
   }
 
   slot(slot: number): Slot {
@@ -182,7 +182,7 @@ export class MemoryStore implements Store {
   async load({ receipts } = { receipts: true }): Promise<Image> {
     const image = this.#open();
     return {
-      tag: image.tag,
+      tags: image.tags,
       turns: [...image.turns],
       tallies: [...image.tallies.values()],
       leases: image.leases.values().map((lease) => this.#stored(lease)),
@@ -358,6 +358,7 @@ export class MemoryStore implements Store {
       if (item !== undefined) image.quarantined.push(item);
     }
     for (const item of send) image.outbound.put(item);
+    if (changes.tags !== null) image.tags = changes.tags;
     for (const last of changes.receive) image.inbound.set(last.sourceShard, last.outboundSeq);
     each(changes.ununique, (slot, seq) => image.removeUnique(slot, seq));
     for (const unique of changes.unique) image.putUnique({ ...unique });

@@ -79,6 +79,7 @@ export function commitOf(
   addReceipts(parts, changes);
   addUniques(parts, changes);
   addTasks(parts, changes);
+  addTags(parts, changes);
   if (folding !== null) addFolding(parts, folding);
   addChecks(parts, packs, changes.move);
   return parts.statement();
@@ -197,6 +198,11 @@ function addTasks(parts: Parts, { tasks }: Changes): void {
     INSERT INTO shard.task SELECT convert_from(one.task_id, 'UTF8'), convert_from(one.text, 'UTF8') FROM fence, ${table("one", columns, value)}
     ON CONFLICT (task_id) DO UPDATE SET text = excluded.text`,
   );
+}
+
+function addTags(parts: Parts, { tags }: Changes): void {
+  if (tags === null) return;
+  parts.add("tagged", (value) => `UPDATE shard.identity SET tag = ${value(tags)}::text FROM fence`);
 }
 
 function addFolding(parts: Parts, { tallies, inbound, keptFrom, prunedTo }: Folding): void {

@@ -32,7 +32,6 @@ export interface DatabaseOptions extends SessionOptions {
 }
 
 const ownerBytes = 16;
-const now = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 /** How long the session of a server that was killed may take to end. */
 const lockPatienceMs = 3_000;
 const lockPauseMs = 50;
@@ -40,12 +39,12 @@ const lockPauseMs = 50;
 /** The beginning of an owner, behind whatever there is. */
 const takeOver = `
   INSERT INTO shard.turn SELECT coalesce(max(position), 0) + 1, $1::bytea, NULL FROM shard.turn
-  ON CONFLICT DO NOTHING RETURNING position, ${now}`;
+  ON CONFLICT DO NOTHING RETURNING position`;
 /** The same for a node, unless the shards are another's by now. */
 const takeOverAsNode = `
   INSERT INTO shard.turn SELECT coalesce((SELECT max(position) FROM shard.turn), 0) + 1, $1::bytea, NULL
   FROM (SELECT FROM nodes.owner WHERE url = $2::text AND epoch = $3::bigint FOR SHARE) AS mine
-  ON CONFLICT DO NOTHING RETURNING position, ${now}`;
+  ON CONFLICT DO NOTHING RETURNING position`;
 const isOwner = "SELECT count(*) FROM nodes.owner WHERE url = $1::text AND epoch = $2::bigint";
 const behind = "SELECT count(*) FROM shard.turn WHERE position > $1::bigint";
 
@@ -63,10 +62,6 @@ export class Database {
   readonly owner = Buffer.from(crypto.getRandomValues(new Uint8Array(ownerBytes)));
   /** The last row of the chain. */
   position = 0;
-  /** When it was opened, by the database's clock. */
-  openedAt = 0;
-  /** What others have written since this process last acknowledged something may be lost, and nobody would know. */
-  mayLack = false;
   /** Commits that this process has acknowledged and the database has lost since, at least. */
   lostCount = 0;
 
@@ -76,11 +71,6 @@ export class Database {
     this.#shard = name;
     this.#number = shard;
     this.#acknowledged = acknowledged;
-  }
-
-  /** Whether what the process has acknowledged is kept beside it. */
-  get isAccounted(): boolean {
-    return this.#acknowledged !== null;
   }
 
   /** Throws `StoreError`: `failed` where the database cannot be reached. */
@@ -208,7 +198,7 @@ export class Database {
           ? await append(takeOver, [this.owner])
           : await append(ofNodes(takeOverAsNode), [this.owner, ...node]);
       if (row !== undefined) {
-        [this.position, this.openedAt] = row as [number, number];
+        [this.position] = row as [number];
         return;
       }
       if (node !== null && (await this.promptRows(ofNodes(isOwner), node))[0]?.[0] === 0) {
@@ -222,7 +212,6 @@ export class Database {
     if (acknowledged === undefined) return;
     const known = lastAcknowledged(acknowledged, shard);
     const asked = unsettled(acknowledged, shard);
-    this.mayLack = known === null || known.position !== this.position - 1;
     if (known === null && asked === null) return;
     const places = [known ?? nowhere, asked ?? nowhere];
     const values = places.flatMap(({ position, owner }) => [position, Buffer.from(owner)]);
@@ -235,7 +224,6 @@ export class Database {
     }
     if (known !== null && !isThere && first <= known.position) {
       this.lostCount = Math.max(1, known.position - last + 1);
-      this.mayLack = true;
     }
   }
 }

@@ -119,6 +119,7 @@ CREATE TABLE shard.queue (queue_id bigint PRIMARY KEY, entry text NOT NULL);
 CREATE TABLE shard.catalog (one bigint PRIMARY KEY CHECK (one = 1), version bigint NOT NULL);
 CREATE TABLE shard.identity (
   one bigint PRIMARY KEY CHECK (one = 1),
+  -- What ids begin with, by their numbers: each opening of the store adds its own.
   tag text NOT NULL,
   -- Its instants are those of a test clock, and may be far ahead.
   test_clock boolean NOT NULL

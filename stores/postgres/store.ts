@@ -3,7 +3,6 @@
 
 import type { Backend } from "../backend.ts";
 import type { Tally } from "../item.ts";
-import { firstNumber, skipped } from "../skipped.ts";
 import {
   type Changes,
   type Facts,
@@ -21,7 +20,7 @@ import { type Row, takenOver } from "./connection.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
 import { pages, sources } from "./pages.ts";
 import { Reads } from "./reads.ts";
-import { parsed, type StoredTally, type StoredTurn, storedTally, tallyOf } from "./rows.ts";
+import { parsed, type StoredTally, type StoredTurn, tallyOf } from "./rows.ts";
 
 /** Turns that are kept: more than can be unanswered. */
 const turnsKept = 1_024;
@@ -44,7 +43,7 @@ const texts = {
   receipts: "SELECT turn, at, entries FROM shard.receipt ORDER BY turn",
   tasks: 'SELECT task_id, text FROM shard.task ORDER BY task_id COLLATE "C"',
   quarantined: "SELECT count(*) FROM shard.quarantine",
-  tag: "SELECT tag FROM shard.identity",
+  tags: "SELECT tag FROM shard.identity",
 } as const;
 
 /**
@@ -54,13 +53,7 @@ const texts = {
 export async function openPostgresStore(options: DatabaseOptions): Promise<Backend> {
   const database = await Database.open(options);
   const store = new PostgresStore(database);
-  const { lostCount, mayLack } = database;
-  try {
-    if (mayLack) await store.skipNumbers();
-  } catch (cause) {
-    await store.close();
-    throw cause;
-  }
+  const { lostCount } = database;
   if (lostCount > 0) {
     await store.close();
     database.noteLost();
@@ -107,7 +100,7 @@ class PostgresStore implements Store {
         receipts ? one(texts.receipts) : [],
         one(texts.tasks),
         one(texts.quarantined),
-        one(texts.tag),
+        one(texts.tags),
       ]);
     const [quarantined = [], tags = []] = others;
     const held = await this.#leases(leases);
@@ -123,8 +116,7 @@ class PostgresStore implements Store {
       this.#note(turn);
     }
     return {
-      tag: String(tags[0]?.[0]),
-      ...(this.#database.isAccounted && { firstSeq: firstNumber(this.#database.openedAt) }),
+      tags: String(tags[0]?.[0]),
       turns: turns.map(({ turn, at, opLast, refused }) => ({ turn, at, opLast, refused })),
       tallies: [...tallies.values()],
       leases: held,
@@ -140,21 +132,6 @@ class PostgresStore implements Store {
       tasks: tasks.map((row) => ({ taskId: String(row[0]), text: String(row[1]) })),
       quarantinedCount: Number(quarantined[0]?.[0]),
     };
-  }
-
-  /** Raises the next number of every partition, so that no id that was lost is issued again. */
-  async skipNumbers(): Promise<void> {
-    const { turns, tallies } = await this.load({ receipts: false });
-    const last = turns.at(-1);
-    if (last === undefined) return;
-    const times = { now: this.#database.openedAt, lastAt: last.at };
-    const raised = tallies.map((tally) => skipped(tally, times));
-    const turn = { ...last, turn: last.turn + 1, refused: [] };
-    const record: StoredTurn = { ...turn, tallies: raised.map(storedTally), inbound: [] };
-    const { position, owner } = this.#database;
-    const values = [position + 1, owner, JSON.stringify(record)];
-    const [row] = await this.#database.appendingRows(texts.append, values);
-    this.#appended(row);
   }
 
   async #leases(rows: readonly Row[]): Promise<StoredLease[]> {

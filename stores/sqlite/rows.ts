@@ -406,16 +406,16 @@ export function inboundOf(row: Row): Inbound {
 }
 
 /** Behind the row's number, which is always 1. */
-export function identityValues(tag: string): [string, number] {
-  return [tag, Bun.hash.crc32(tag)];
+export function identityValues(tags: string): [string, number] {
+  return [tags, Bun.hash.crc32(tags)];
 }
 
-/** The store's tag. */
+/** The store's tags. */
 export function identityOf(row: Row | undefined): string {
-  const [tag, checkSum] = (row ?? []) as [string?, number?];
-  if (tag === undefined) throw new StoreError("damaged", "the store has lost its identity");
-  check(checkSum === Bun.hash.crc32(tag), "identity");
-  return tag;
+  const [tags, checkSum] = (row ?? []) as [string?, number?];
+  if (tags === undefined) throw new StoreError("damaged", "the store has lost its identity");
+  check(checkSum === Bun.hash.crc32(tags), "identity");
+  return tags;
 }
 
 export function catalogValues(entry: CatalogEntry): [number, string, number] {

@@ -198,6 +198,7 @@ CREATE TABLE quarantine (
 
 CREATE TABLE identity (
   one INTEGER PRIMARY KEY CHECK (one = 1),
+  -- What ids begin with, by their numbers: each opening of the store adds its own.
   tag TEXT NOT NULL,
   check_sum INTEGER NOT NULL
 ) STRICT;

@@ -29,6 +29,7 @@ import { LogMark, type LogState } from "./log-mark.ts";
 import { finalizeAll, type Prepared, prepareAll } from "./prepared.ts";
 import {
   identityOf,
+  identityValues,
   inboundOf,
   inboundValues,
   itemColumns,
@@ -88,6 +89,7 @@ const statements = {
   keyedTurn: "INSERT INTO keyed_turn VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
   task: "INSERT OR REPLACE INTO task VALUES (?1, ?2, ?3)",
   untask: "DELETE FROM task WHERE task_id = ?1",
+  tags: "UPDATE identity SET tag = ?1, check_sum = ?2",
   // The latest turns are known for as long as others, with or without their receipts.
   unkey: `INSERT OR REPLACE INTO turn SELECT turn % ${turnRing}, ${turnColumns} FROM keyed_turn WHERE turn <= ?1 AND turn > ?2 - ${turnRing}`,
   forget: "DELETE FROM keyed_turn WHERE turn <= ?1",
@@ -188,7 +190,7 @@ class SqliteStore implements Store {
         `SELECT ${place}, last_seq, lease_deadline, leased_at, check_sum FROM lease ORDER BY key`,
       ).map(leaseOf);
       return {
-        tag: identityOf(rows("SELECT tag, check_sum FROM identity")[0]),
+        tags: identityOf(rows("SELECT tag, check_sum FROM identity")[0]),
         turns: rows(
           `SELECT ${turnColumns} FROM turn UNION ALL SELECT ${turnColumns} FROM keyed_turn ORDER BY turn DESC LIMIT ${turnRing}`,
         )
@@ -323,6 +325,7 @@ class SqliteStore implements Store {
     for (const outboundSeq of changes.quarantineOutbound) run.quarantineSent.run(outboundSeq);
     for (const outboundSeq of changes.quarantineOutbound) run.unsend.run(outboundSeq);
     for (const outboundSeq of changes.unsend) run.unsend.run(outboundSeq);
+    if (changes.tags !== null) run.tags.run(...identityValues(changes.tags));
     for (const inbound of changes.receive) run.receive.run(...inboundValues(inbound));
     if (changes.forgetTurn > 0) {
       run.unkey.run(changes.forgetTurn, changes.turn.turn);

@@ -12,6 +12,7 @@ import { Violation } from "../../../engine/simulation/auditor.ts";
 import { Bundle, type Witness } from "../../../engine/simulation/bundle.ts";
 import { type Acknowledged, SimulatedDatabase } from "../../../engine/simulation/database.ts";
 import { Host } from "../../../engine/simulation/host.ts";
+import { seededRandom } from "../../../engine/simulation/seeded-random.ts";
 import type { MemoryImage } from "../../../stores/memory/store.ts";
 import { type Changes, StoreError } from "../../../stores/store.ts";
 import type { Asked } from "../../calls/call.ts";
@@ -83,6 +84,7 @@ export class Cluster extends Bundle {
   readonly network: Network;
   readonly places: readonly Place[];
   readonly #settings: ClusterOptions;
+  readonly #random: Random;
   #bug: unknown = null;
   /** Something is wrong, or was a moment ago. */
   isTroubled = false;
@@ -93,6 +95,7 @@ export class Cluster extends Bundle {
     super({ shardCount: options.shardCount, seed: options.seed });
     const { nodeCount, leaseMs, chance } = options;
     this.#settings = options;
+    this.#random = seededRandom(options.seed);
     this.database = new SimulatedDatabase({
       clock: this.clock,
       random: chance,
@@ -148,7 +151,7 @@ export class Cluster extends Bundle {
           readLeased: (text) => text,
           notice: (notice) => this.#noticed(notice),
           links: sameThreadLinks({
-            ...{ clock, renderLeased, limits: turnLimits },
+            ...{ clock, renderLeased, limits: turnLimits, random: this.#random },
             openStore: (shard) =>
               this.database.openStore(host, shard, { ownership, acknowledged }).catch((cause) => {
                 // Then an engine forgets all that it knows.
