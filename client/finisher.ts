@@ -3,22 +3,24 @@
 // is waited out for as long as the leases run.
 
 import { HoldfastError } from "./errors.ts";
-import { type Refusals, withoutRefused } from "./lease.ts";
+import { type Refusals, retryFields, withoutRefused } from "./lease.ts";
 import { loopAttemptsMax, passes } from "./poll.ts";
 import { afterThisRound, type Pace, pause, pauseMs } from "./repeat.ts";
+import { steadyNow } from "./time.ts";
 import type { Transport } from "./transport.ts";
 
 export interface Ending {
   readonly id: string;
   readonly partition: number;
-  /** After it there is nothing left to say, by this machine's clock; later once it is extended. */
+  /** After it there is nothing left to say, as `steadyNow()` has it; later once it is extended. */
   readonly lapsesAt: () => number;
   readonly what:
     | { readonly kind: "complete" }
     | { readonly kind: "release" }
     | {
         readonly kind: "retry";
-        readonly retryAt: string | null;
+        /** Whole; 0 = at once. */
+        readonly delayMs: number;
         readonly dead: boolean;
         readonly reason: string;
       };
@@ -92,7 +94,7 @@ export class Finisher {
       this.#options.trouble(trouble);
       const { giveUp, transport } = this.#options;
       await pause(pauseMs(troubles, pace, transport.random), giveUp);
-      const now = Date.now();
+      const now = steadyNow();
       const over = batch.filter(({ lapsesAt }) => giveUp.aborted || lapsesAt() <= now);
       for (const { settle } of over) settle(`it could not be said in time; ${trouble.message}`);
       remove(line, over);
@@ -104,14 +106,12 @@ export class Finisher {
   async #say(partition: number, batch: readonly Waiting[]): Promise<HoldfastError | null> {
     const { transport, queue, giveUp } = this.#options;
     const send = async (rest: readonly Waiting[]): Promise<void> => {
-      const leftMs = Math.max(...rest.map(({ lapsesAt }) => lapsesAt())) - Date.now();
+      const leftMs = Math.max(...rest.map(({ lapsesAt }) => lapsesAt())) - steadyNow();
       const timeoutMs = Math.min(60_000, Math.max(1_000, leftMs));
       const options = { signal: giveUp, timeoutMs, attemptsMax: loopAttemptsMax };
       const of = { queue_name: queue, partition };
       const items = rest.flatMap(({ id, what }) =>
-        what.kind === "retry"
-          ? [{ id, retry_at: what.retryAt, dead: what.dead, reason: what.reason }]
-          : [],
+        what.kind === "retry" ? [{ id, ...retryFields(what) }] : [],
       );
       const ids = rest.map(({ id }) => id);
       if (items.length > 0) await transport.call("retry", { ...of, items }, options);

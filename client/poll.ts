@@ -5,6 +5,7 @@ import { HoldfastError, InvalidRequest } from "./errors.ts";
 import { type Lease, openLease } from "./lease.ts";
 import { randomName } from "./names.ts";
 import { type Pace, pause, pauseMs } from "./repeat.ts";
+import { steadyNow } from "./time.ts";
 import { type Transport, timeoutMsOf } from "./transport.ts";
 
 export interface PollOptions {
@@ -55,7 +56,7 @@ export function openPoll({ transport, queue, leave, ...options }: PollSource): P
       let troubles = 0;
       while (!leave.aborted) {
         // One of ours that waits still is not to stand in our way.
-        const client_id = Date.now() < unheardUntil ? `${name}-${unheard}` : name;
+        const client_id = steadyNow() < unheardUntil ? `${name}-${unheard}` : name;
         const lease_timeout = leaseTimeout ?? null;
         const request = { queue_name: queue, client_id, batch_size: batch, lease_timeout };
         try {
@@ -79,7 +80,7 @@ export function openPoll({ transport, queue, leave, ...options }: PollSource): P
           }
           if (error.code === "unknown") {
             unheard += 1;
-            unheardUntil = Date.now() + (timeoutMs ?? timeoutMsOf("lease"));
+            unheardUntil = steadyNow() + (timeoutMs ?? timeoutMsOf("lease"));
           }
           troubles += 1;
           trouble(error);

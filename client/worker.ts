@@ -14,6 +14,7 @@ import { openPoll, type Poll } from "./poll.ts";
 import { afterThisRound, pauseMs } from "./repeat.ts";
 import { reasonOf } from "./shown.ts";
 import { drainBefore } from "./termination.ts";
+import { startTimer, steadyNow } from "./time.ts";
 import type { Transport } from "./transport.ts";
 
 /** Returns: completed. Throws: retried later, or sent to the dead queue by a `DeadLetter`. */
@@ -259,16 +260,14 @@ class QueueWorker implements Worker {
   async #afterFailure(item: LeasedItem, kept: KeptLease, error: unknown): Promise<End> {
     const { lease } = kept;
     if (error instanceof DeadLetter) {
-      const what = { kind: "retry", retryAt: null, dead: true, reason: reasonOf(error) } as const;
+      const what = { kind: "retry", delayMs: 0, dead: true, reason: reasonOf(error) } as const;
       return { as: "dead", what, notice: { kind: "dead", item, error } };
     }
     // What was interrupted is nobody's fault and goes on elsewhere.
     if (this.#hurrying.signal.aborted) return { as: "released", what: { kind: "release" } };
     const { backoff = (failed) => this.#backoff(failed.attempts) } = this.#source.options;
     const delayMs = Math.max(0, backoff(item, error));
-    const dueAt = Date.now() + lease.clockAheadMs + delayMs;
-    const retryAt = delayMs === 0 ? null : new Date(dueAt).toISOString();
-    const what = { kind: "retry", retryAt, dead: false, reason: reasonOf(error) } as const;
+    const what = { kind: "retry", delayMs, dead: false, reason: reasonOf(error) } as const;
     if (hasMoreAttempts(item, lease)) {
       return { as: "retried", what, notice: { kind: "retried", item, error, delayMs } };
     }
@@ -284,7 +283,7 @@ class QueueWorker implements Worker {
   /** Asked anew each time, since it may be changed; items that fail in the same moment share a call. */
   #hasDeadQueue({ lapsesAt }: KeptLease): Promise<boolean> {
     const { transport, queue: name } = this.#source;
-    const timeoutMs = Math.max(1_000, lapsesAt - Date.now());
+    const timeoutMs = Math.max(1_000, lapsesAt - steadyNow());
     const options = { signal: this.#givingUp.signal, timeoutMs };
     this.#asking ??= transport
       .call("queueInfo", { name }, options)
@@ -325,19 +324,18 @@ class QueueWorker implements Worker {
    */
   async #drain(): Promise<void> {
     const { drainMs = drainMsDefault } = this.#source.options;
-    const hurry = setTimeout(
-      () => this.#hurrying.abort(new WorkerStopping("the worker has to stop now")),
-      drainMs,
-    );
-    const giveBack = setTimeout(() => this.#giveBack(), drainMs + handlersMs);
-    const giveUp = setTimeout(() => this.#givingUp.abort(), drainMs + lastWordsMs);
+    const hurry = (): void =>
+      this.#hurrying.abort(new WorkerStopping("the worker has to stop now"));
+    const timers = [
+      startTimer(drainMs, hurry),
+      startTimer(drainMs + handlersMs, () => this.#giveBack()),
+      startTimer(drainMs + lastWordsMs, () => this.#givingUp.abort()),
+    ];
     const over = new Promise<void>((resolve) => {
       this.#givingUp.signal.addEventListener("abort", () => resolve());
     });
     await Promise.race([this.#quiet(), over]);
-    clearTimeout(hurry);
-    clearTimeout(giveBack);
-    clearTimeout(giveUp);
+    for (const cancel of timers) cancel();
   }
 
   /** Every handler has ended and every ending is said. */

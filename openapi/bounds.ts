@@ -48,6 +48,7 @@ export const bounds = {
   retryReasonBytesMax: 1_024,
   pauseReasonBytesMax: 500,
   durationTextMax: 15,
+  durationMsMax: 366 * 24 * 3_600_000,
   maxAttemptsMin: 0,
   maxAttemptsMax: 65_536,
   leasedMaxMin: 0,
