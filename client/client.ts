@@ -5,6 +5,7 @@ import { nodeFetch } from "./node-fetch.ts";
 import type { OpenTelemetryApi } from "./opentelemetry.ts";
 import { openQueue, type Queue } from "./queue.ts";
 import type { Pace } from "./repeat.ts";
+import { safely } from "./shown.ts";
 import { traced } from "./tracing.ts";
 import { type Build, transact } from "./transaction.ts";
 import { type CallOptions, type Fetch, openTransport } from "./transport.ts";
@@ -80,6 +81,15 @@ function ownFetch(): Fetch {
   return nodeFetch() ?? ("Bun" in globalThis ? afterHandshake(ofRuntime) : ofRuntime);
 }
 
+/** From 0 to 1, whatever the program's own returns. */
+function randomOf(own: ClientOptions["random"]): () => number {
+  if (own === undefined) return Math.random;
+  return () => {
+    const drawn = safely(Number.NaN, own);
+    return drawn >= 0 && drawn <= 1 ? drawn : Math.random();
+  };
+}
+
 const operations = Object.keys(operationPaths) as readonly Operation[];
 
 export function createClient(options: ClientOptions = {}): Client {
@@ -88,7 +98,7 @@ export function createClient(options: ClientOptions = {}): Client {
     url,
     apiKey: options.apiKey,
     fetch: options.fetch ?? ownFetch(),
-    random: options.random ?? Math.random,
+    random: randomOf(options.random),
     attemptsMax: options.attemptsMax ?? Number.POSITIVE_INFINITY,
     pace: options.pace ?? { baseMs: 100, capMs: 5_000 },
     connectionsMax: options.connectionsMax ?? 256,

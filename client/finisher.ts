@@ -2,10 +2,11 @@
 // the ones before are on their way, so the busier a worker, the more share a call. Trouble
 // is waited out for as long as the leases run.
 
-import { HoldfastError } from "./errors.ts";
+import { HoldfastError, InvalidRequest } from "./errors.ts";
 import { type Refusals, retryFields, withoutRefused } from "./lease.ts";
 import { loopAttemptsMax, passes } from "./poll.ts";
 import { afterThisRound, type Pace, pause, pauseMs } from "./repeat.ts";
+import { shown } from "./shown.ts";
 import { steadyNow } from "./time.ts";
 import type { Transport } from "./transport.ts";
 
@@ -36,6 +37,7 @@ export interface FinisherOptions {
 }
 
 interface Waiting extends Ending {
+  isSettled: boolean;
   readonly settle: (refusal: string | null) => void;
 }
 
@@ -63,7 +65,14 @@ export class Finisher {
     this.#count += 1;
     const settled = new Promise<string | null>((settle) => {
       const line = this.#lines.get(partition);
-      const waiting = { id, partition, lapsesAt, what, settle };
+      const waiting: Waiting = {
+        ...{ id, partition, lapsesAt, what },
+        isSettled: false,
+        settle: (refusal) => {
+          waiting.isSettled = true;
+          settle(refusal);
+        },
+      };
       if (line !== undefined) {
         line.push(waiting);
       } else {
@@ -85,19 +94,19 @@ export class Finisher {
       const kind = line[0]?.what.kind;
       const batch = line.filter(({ what }) => what.kind === kind).slice(0, endingsMax);
       const trouble = await this.#say(partition, batch);
-      if (trouble === null) {
-        troubles = 0;
-        remove(line, batch);
-        continue;
+      if (trouble === null) troubles = 0;
+      else {
+        troubles += 1;
+        this.#options.trouble(trouble);
+        const { giveUp, transport } = this.#options;
+        await pause(pauseMs(troubles, pace, transport.random), giveUp);
+        const now = steadyNow();
+        for (const { isSettled, lapsesAt, settle } of batch) {
+          if (isSettled || !(giveUp.aborted || lapsesAt() <= now)) continue;
+          settle(`it could not be said in time; ${trouble.message}`);
+        }
       }
-      troubles += 1;
-      this.#options.trouble(trouble);
-      const { giveUp, transport } = this.#options;
-      await pause(pauseMs(troubles, pace, transport.random), giveUp);
-      const now = steadyNow();
-      const over = batch.filter(({ lapsesAt }) => giveUp.aborted || lapsesAt() <= now);
-      for (const { settle } of over) settle(`it could not be said in time; ${trouble.message}`);
-      remove(line, over);
+      line.splice(0, line.length, ...line.filter(({ isSettled }) => !isSettled));
     }
     this.#lines.delete(partition);
   }
@@ -124,7 +133,13 @@ export class Finisher {
       refusals = await withoutRefused(batch, send);
     } catch (error) {
       if (error instanceof HoldfastError && passes(error)) return error;
-      const reason = error instanceof Error ? error.message : String(error);
+      // Whatever is wrong with one of them, or with their size, is not the others' fault.
+      if (batch.length > 1 && isOfItems(error)) {
+        const middle = Math.ceil(batch.length / 2);
+        const trouble = await this.#say(partition, batch.slice(0, middle));
+        return trouble ?? (await this.#say(partition, batch.slice(middle)));
+      }
+      const reason = shown(error);
       refusals = Object.fromEntries(batch.map(({ id }) => [id, reason]));
     }
     for (const { id, settle } of batch) settle(refusals[id] ?? null);
@@ -132,8 +147,13 @@ export class Finisher {
   }
 }
 
-function remove(line: Waiting[], gone: readonly Waiting[]): void {
-  const without = new Set(gone);
-  const rest = line.filter((waiting) => !without.has(waiting));
-  line.splice(0, line.length, ...rest);
+const ofWhole = ["no_such_queue", "no_such_partition"];
+
+/** Whether a call may be refused for some of its items, so that others would be taken. */
+function isOfItems(error: unknown): boolean {
+  return (
+    error instanceof InvalidRequest &&
+    [400, 413].includes(error.status ?? 0) &&
+    !ofWhole.includes(error.reason ?? "")
+  );
 }

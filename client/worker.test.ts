@@ -11,7 +11,7 @@ import { listeningApp } from "../server/testing/listening-app.ts";
 import { type ClientOptions, createClient } from "./client.ts";
 import { DeadLetter, LeaseLapsing, LeaseLost } from "./errors.ts";
 import type { LeasedItem } from "./items.ts";
-import { lineOf, type WorkerNotice } from "./notice.ts";
+import { textOf, type WorkerNotice } from "./notice.ts";
 import type { Queue } from "./queue.ts";
 import { nextRound, settled, stillTime } from "./testing/still-time.ts";
 import type { QueueCreateRequest } from "./wire.ts";
@@ -686,8 +686,8 @@ test("two workers of one name: the second says so and goes on under another, and
       reason: expect.any(String),
     },
   ]);
-  expect(lineOf(at.notices[0] as WorkerNotice)).toMatch(
-    /^holdfast: renamed; another one waits as 'shared' already; this one goes on as 'shared-[0-9a-f]{16}'$/,
+  expect(textOf(at.notices[0] as WorkerNotice, "orders")).toMatch(
+    /^holdfast: renamed of orders; another one waits as 'shared' already; this one goes on as 'shared-[0-9a-f]{16}'$/,
   );
 });
 

@@ -9,10 +9,10 @@ import type { LeasedItem } from "./items.ts";
 import { Keeper } from "./keeper.ts";
 import { KeptLease } from "./kept-lease.ts";
 import type { Lease } from "./lease.ts";
-import { printed, type WorkerNotice } from "./notice.ts";
+import { guarded, printedOf, type WorkerNotice } from "./notice.ts";
 import { openPoll, type Poll } from "./poll.ts";
 import { afterThisRound, pauseMs } from "./repeat.ts";
-import { reasonOf } from "./shown.ts";
+import { isInstance, kindOf, reasonOf } from "./shown.ts";
 import { drainBefore } from "./termination.ts";
 import { startTimer, steadyNow } from "./time.ts";
 import type { Transport } from "./transport.ts";
@@ -111,11 +111,11 @@ class QueueWorker implements Worker {
 
   constructor(source: WorkerSource) {
     const { transport, queue, options } = source;
-    const { clientId, timeoutMs, leaseTimeout, signal, notice = printed } = options;
+    const { clientId, timeoutMs, leaseTimeout, signal, notice = printedOf(queue) } = options;
     this.#source = source;
     this.#bounds = boundsOf(options);
-    this.#notice = notice;
-    const trouble = (error: HoldfastError): void => notice({ kind: "trouble", error });
+    this.#notice = guarded(notice);
+    const trouble = (error: HoldfastError): void => this.#notice({ kind: "trouble", error });
     this.#poll = openPoll({
       transport,
       queue,
@@ -123,7 +123,7 @@ class QueueWorker implements Worker {
       trouble,
       renamed: (name) => {
         const reason = `another one waits as '${clientId}' already; this one goes on as '${name}'`;
-        notice({ kind: "renamed", clientId: name, reason });
+        this.#notice({ kind: "renamed", clientId: name, reason });
       },
       ...(clientId === undefined ? {} : { clientId }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
@@ -259,14 +259,13 @@ class QueueWorker implements Worker {
 
   async #afterFailure(item: LeasedItem, kept: KeptLease, error: unknown): Promise<End> {
     const { lease } = kept;
-    if (error instanceof DeadLetter) {
+    if (isInstance(error, DeadLetter)) {
       const what = { kind: "retry", delayMs: 0, dead: true, reason: reasonOf(error) } as const;
       return { as: "dead", what, notice: { kind: "dead", item, error } };
     }
     // What was interrupted is nobody's fault and goes on elsewhere.
     if (this.#hurrying.signal.aborted) return { as: "released", what: { kind: "release" } };
-    const { backoff = (failed) => this.#backoff(failed.attempts) } = this.#source.options;
-    const delayMs = Math.max(0, backoff(item, error));
+    const delayMs = this.#delayMs(item, error);
     const what = { kind: "retry", delayMs, dead: false, reason: reasonOf(error) } as const;
     if (hasMoreAttempts(item, lease)) {
       return { as: "retried", what, notice: { kind: "retried", item, error, delayMs } };
@@ -294,6 +293,25 @@ class QueueWorker implements Worker {
         this.#asking = null;
       });
     return this.#asking;
+  }
+
+  /** As the program says, where that is a length of time, and no longer than the contract has them. */
+  #delayMs(item: LeasedItem, error: unknown): number {
+    const { backoff } = this.#source.options;
+    if (backoff !== undefined) {
+      let wrong: { readonly reason: string; readonly error?: unknown };
+      try {
+        const asked: unknown = backoff(item, error);
+        if (typeof asked === "number" && !Number.isNaN(asked)) {
+          return Math.min(Math.max(0, Math.ceil(asked)), bounds.durationMsMax);
+        }
+        wrong = { reason: `backoff is invalid; expected milliseconds, got ${kindOf(asked)}` };
+      } catch (thrown) {
+        wrong = { reason: "backoff threw", error: thrown };
+      }
+      this.#notice({ kind: "fault", item, ...wrong });
+    }
+    return Math.ceil(this.#backoff(item.attempts));
   }
 
   #backoff(attempts: number): number {
