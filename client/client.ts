@@ -3,6 +3,17 @@
 import { afterHandshake } from "./bun-fetch.ts";
 import { nodeFetch } from "./node-fetch.ts";
 import type { OpenTelemetryApi } from "./opentelemetry.ts";
+import {
+  anything,
+  type Checks,
+  call,
+  checkOptions,
+  count,
+  flag,
+  length,
+  object,
+  text,
+} from "./options.ts";
 import { openQueue, type Queue } from "./queue.ts";
 import type { Pace } from "./repeat.ts";
 import { safely } from "./shown.ts";
@@ -90,9 +101,37 @@ function randomOf(own: ClientOptions["random"]): () => number {
   };
 }
 
+const clientChecks: Checks<ClientOptions> = {
+  url: anything,
+  apiKey: text,
+  attemptsMax: count,
+  pace: object,
+  keys: flag,
+  gather: flag,
+  connectionsMax: anything,
+  fetch: call,
+  random: call,
+  tracing: object,
+};
+const paceChecks: Checks<Pace> = { baseMs: length, capMs: length };
+
+/** Throws a `TypeError` where no call could ever be right. */
+function checkClient(options: ClientOptions): void {
+  checkOptions(options, clientChecks);
+  if (options.pace !== undefined) checkOptions(options.pace, paceChecks);
+  const { apiKey = "" } = options;
+  // It may be read from a file, whose end is easily taken along; a runtime would refuse the header.
+  if (/[^\x21-\x7e]/.test(apiKey)) {
+    const where = apiKey.search(/[^\x21-\x7e]/) + 1;
+    const at = `character ${where} of ${apiKey.length} is none`;
+    throw new TypeError(`apiKey is invalid; expected visible ASCII characters, ${at}`);
+  }
+}
+
 const operations = Object.keys(operationPaths) as readonly Operation[];
 
 export function createClient(options: ClientOptions = {}): Client {
+  checkClient(options);
   const { url = "http://localhost:9090", tracing } = options;
   const untraced = openTransport({
     url,

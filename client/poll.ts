@@ -4,6 +4,7 @@
 import { HoldfastError, InvalidRequest } from "./errors.ts";
 import { type Lease, openLease } from "./lease.ts";
 import { randomName } from "./names.ts";
+import { type Checks, call, length, text } from "./options.ts";
 import { type Pace, pause, pauseMs } from "./repeat.ts";
 import { steadyNow } from "./time.ts";
 import { type Transport, timeoutMsOf } from "./transport.ts";
@@ -20,6 +21,14 @@ export interface PollOptions {
   /** Told of the name it goes on under, where another consumer waits under its own already. */
   readonly renamed?: (clientId: string) => void;
 }
+
+export const pollChecks: Checks<PollOptions> = {
+  clientId: text,
+  timeoutMs: length,
+  leaseTimeout: text,
+  trouble: call,
+  renamed: call,
+};
 
 export interface Poll {
   /** The next lease; `null` = it was left. */

@@ -6,6 +6,7 @@ import {
   Busy,
   errorOf,
   HoldfastError,
+  InvalidRequest,
   NotInTime,
   OutcomeUnknown,
   type Refused,
@@ -13,6 +14,7 @@ import {
 } from "./errors.ts";
 import { Gatherer } from "./gather.ts";
 import { keyOf, receiptsMs } from "./keys.ts";
+import { anything, type Checks, checkOptions, count, length, signal } from "./options.ts";
 import { type Echo, echoOf, mayRepeat, type Pace, pause, pauseMs } from "./repeat.ts";
 import { startTimer, steadyNow } from "./time.ts";
 import type { Tracing } from "./tracing.ts";
@@ -39,6 +41,30 @@ export interface CallOptions {
    * then, and does nothing; so a program that was killed can ask again. Default a random one.
    */
   readonly key?: string;
+}
+
+export const callChecks: Checks<CallOptions> = { signal, timeoutMs: length, key: anything };
+const innerChecks: Checks<InnerOptions> = { ...callChecks, leave: signal, attemptsMax: count };
+
+/** Throws `InvalidRequest` for options of a call that there are not, or that no call can have. */
+function checkCall(operation: string, options: InnerOptions): void {
+  refusing(operation, () => checkOptions(options, innerChecks, ["leave", "attemptsMax"]));
+  const { timeoutMs = 0 } = options;
+  const isTimed = (timedOperations as readonly string[]).includes(operation);
+  if (isTimed && timeoutMs === Number.POSITIVE_INFINITY) {
+    const message = `timeoutMs is invalid; expected at most ${bounds.requestTimeoutMsMax}, got Infinity`;
+    throw new InvalidRequest({ operation, status: null, message });
+  }
+}
+
+/** A check of options, whose failure is that of the call. */
+export function refusing(operation: string, check: () => void): void {
+  try {
+    check();
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause;
+    throw new InvalidRequest({ operation, status: null, message: cause.message, cause });
+  }
 }
 
 /** For the client's own use. */
@@ -149,7 +175,8 @@ export function openTransport(options: TransportOptions): Transport {
     random: options.random,
     call,
 
-    produce(request, callOptions = {}) {
+    async produce(request, callOptions = {}) {
+      checkCall("produce", callOptions);
       const { timeoutMs = timeoutMsOf("produce"), signal, key } = callOptions;
       const isAlone = !options.gather || key !== undefined || !gatherer.takes(request, timeoutMs);
       if (isAlone) return call("produce", request, callOptions);
@@ -157,6 +184,7 @@ export function openTransport(options: TransportOptions): Transport {
     },
 
     async page(path, callOptions = {}, method = "GET") {
+      checkCall(path.slice(1), callOptions);
       const { timeoutMs = timeoutMsDefault } = callOptions;
       const body = method === "POST" ? { body: "{}" } : {};
       const ends = { ...callOptions, giveUpMs: timeoutMs };
@@ -193,6 +221,7 @@ async function carryOut<Id extends Operation>(
   call: Call<Id>,
 ): Promise<Answered<ReplyFor<Id>>> {
   const { operation, options } = call;
+  checkCall(operation, options);
   const { timeoutMs = timeoutMsOf(operation), signal, leave } = options;
   const attemptsMax = Math.min(place.attemptsMax, options.attemptsMax ?? place.attemptsMax);
   const key = keyOf({ operation, given: options.key, keys: place.keys });

@@ -10,6 +10,16 @@ import { Keeper } from "./keeper.ts";
 import { KeptLease } from "./kept-lease.ts";
 import type { Lease } from "./lease.ts";
 import { guarded, printedOf, type WorkerNotice } from "./notice.ts";
+import {
+  anything,
+  type Checks,
+  call,
+  checkOptions,
+  length,
+  signal,
+  text,
+  values,
+} from "./options.ts";
 import { openPoll, type Poll } from "./poll.ts";
 import { afterThisRound, pauseMs } from "./repeat.ts";
 import { isInstance, kindOf, reasonOf } from "./shown.ts";
@@ -83,7 +93,11 @@ const handlersMs = 3_000;
 const endingsMax = 1_000;
 
 export function startWorker(source: WorkerSource): Worker {
-  const { handler, transport } = source;
+  const { handler, transport, options } = source;
+  checkOptions(options, workChecks);
+  if (typeof handler !== "function") {
+    throw new TypeError(`handler is invalid; expected a function, got ${kindOf(handler)}`);
+  }
   const { tracing } = transport;
   if (tracing === undefined) return new QueueWorker(source);
   // Its spans are of its items, not of whatever had it started.
@@ -381,6 +395,20 @@ interface Bounds {
   readonly concurrency: number;
   readonly batch: number;
 }
+
+const workChecks: Checks<WorkOptions> = {
+  concurrency: anything,
+  batch: anything,
+  backoff: call,
+  marginMs: length,
+  clientId: text,
+  timeoutMs: length,
+  leaseTimeout: text,
+  signal,
+  processSignals: values,
+  drainMs: length,
+  notice: call,
+};
 
 function boundsOf({ concurrency = 10, ...options }: WorkOptions): Bounds {
   const batch = options.batch ?? Math.min(concurrency, bounds.leaseBatchMax);
