@@ -199,6 +199,7 @@ class Bench {
           queue: queueName,
           partition: 0,
           maxAttempts: 0,
+          now: 0,
           items: value.items,
         });
       }),

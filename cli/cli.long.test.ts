@@ -710,6 +710,29 @@ test("clock advance: lets time pass on a server with a test clock, and says what
   });
 });
 
+test("durations of --at, --before and --from count from the server's time", async () => {
+  await using own = await listeningApp({}, { testClock: true });
+  const client = createClient({ url: own.url });
+  await client.queue("q1").create({ lease_timeout: "30s", expire_timeout: "1d" });
+  await client.queue("q1").produce("old");
+  await client.advance({ by: "3h" });
+  const url = { HOLDFAST_URL: own.url };
+  const of = async (...words: string[]) => {
+    const { code, out, error } = await run([...words, "--json"], "", url);
+    expect({ code, error }).toEqual({ code: 0, error: "" });
+    return JSON.parse(out);
+  };
+  await of("produce", "q1", "later", "--at", "15m");
+  expect(await client.queue("q1").inspect()).toMatchObject({ queued: 1, scheduled: 1 });
+  expect((await of("items", "find", "q1", "--before", "2h")).items).toHaveLength(1);
+  const { partition, items } = await of("lease", "q1");
+  await of("retry", "q1", items[0].id, "--partition", String(partition), "--at", "10m");
+  await client.advance({ by: "9m" });
+  expect(await client.queue("q1").inspect()).toMatchObject({ retried: 1 });
+  await client.advance({ by: "6m" });
+  expect(await client.queue("q1").inspect()).toMatchObject({ queued: 2 });
+});
+
 test("clear: removes the kinds that are named, once that is confirmed, and says how many", async () => {
   const queue = await queueOf("cleared");
   await queue.produce(["a", "b", "c", { utf8: "d", enqueue_at: "2999-01-01T00:00:00Z" }]);

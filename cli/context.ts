@@ -37,7 +37,9 @@ function clientOf(options: ClientOptions): Client {
   try {
     return createClient(options);
   } catch (error) {
-    if (error instanceof TypeError) throw new UsageError(`--${error.message}`);
+    if (error instanceof TypeError) {
+      throw new UsageError(`--${error.message.replace(/^apiKey/, "api-key")}`);
+    }
     throw error;
   }
 }

@@ -1,8 +1,9 @@
 // Which items a command is about, by what is said of them.
 
 import { type Command, Option } from "commander";
+import type { Client } from "../client/client.ts";
 import type { ItemFilter } from "../client/wire.ts";
-import { pastInstant, wholeNumber } from "./values.ts";
+import { dateTimeOf, pastInstant, type When, wholeNumber } from "./values.ts";
 
 export interface FilterOptions {
   readonly kind?: string;
@@ -12,7 +13,7 @@ export interface FilterOptions {
   readonly death?: string;
   readonly reason?: string;
   readonly attemptsMin?: number;
-  readonly before?: Date;
+  readonly before?: When;
   readonly redrivenMax?: number;
   readonly contains?: string;
 }
@@ -44,7 +45,10 @@ export function filtered(command: Command): Command {
     .option("--contains <text>", "with this text in the payload");
 }
 
-export function filterOf(options: FilterOptions): ItemFilter {
+export async function filterOf(
+  options: FilterOptions,
+  client: Pick<Client, "overview">,
+): Promise<ItemFilter> {
   const { kind, reference, origin, from, death, reason } = options;
   const { attemptsMin, before, redrivenMax, contains } = options;
   return {
@@ -55,7 +59,7 @@ export function filterOf(options: FilterOptions): ItemFilter {
     ...(death !== undefined && { death }),
     ...(reason !== undefined && { reason }),
     ...(attemptsMin !== undefined && { attempts_min: attemptsMin }),
-    ...(before !== undefined && { created_before: before.toISOString() }),
+    ...(before !== undefined && { created_before: await dateTimeOf(before, client) }),
     ...(redrivenMax !== undefined && { redriven_max: redrivenMax }),
     ...(contains !== undefined && { payload_contains: contains }),
   };

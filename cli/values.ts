@@ -2,6 +2,8 @@
 // flag's name.
 
 import { InvalidArgumentError, Option } from "commander";
+import type { Client } from "../client/client.ts";
+import { NotAuthorized } from "../client/errors.ts";
 import { parseDuration } from "../engine/duration.ts";
 
 const intervalMsMin = 10;
@@ -29,26 +31,46 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
+/** An instant, or how many milliseconds from now; before now, they are negative. */
+export type When = Date | number;
+
 /** A date-time, or a duration from now. */
-export function instant(text: string): Date {
-  return instantOf(text, { sign: 1, told: "from now" });
+export function instant(text: string): When {
+  return whenOf(text, { sign: 1, told: "from now" });
 }
 
 /** A date-time, or how long ago. */
-export function pastInstant(text: string): Date {
-  return instantOf(text, { sign: -1, told: "before now" });
+export function pastInstant(text: string): When {
+  return whenOf(text, { sign: -1, told: "before now" });
 }
 
-function instantOf(
+function whenOf(
   text: string,
   { sign, told }: { readonly sign: number; readonly told: string },
-): Date {
+): When {
   const parsed = parseDuration(text);
-  const date = parsed.ok ? new Date(Date.now() + sign * parsed.ms) : new Date(text);
+  if (parsed.ok) return sign * parsed.ms;
+  const date = new Date(text);
   if (!Number.isNaN(date.getTime())) return date;
   throw new InvalidArgumentError(
     `expected a date-time such as 2026-03-01T12:00:00Z, or a duration ${told} such as 15m, got '${text}'`,
   );
+}
+
+/**
+ * As a date-time. "Now" is the server's, whose clock the items go by; a key that may not ask for it
+ * has to do with the clock of this machine.
+ */
+export async function dateTimeOf(when: When, client: Pick<Client, "overview">): Promise<string> {
+  if (when instanceof Date) return when.toISOString();
+  const now = await client.overview().then(
+    (overview) => Date.parse(overview.now),
+    (error: unknown) => {
+      if (error instanceof NotAuthorized) return Date.now();
+      throw error;
+    },
+  );
+  return new Date(now + when).toISOString();
 }
 
 /** As it is written: what it may be is the server's to say. */

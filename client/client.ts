@@ -3,8 +3,20 @@
 import { afterHandshake } from "./bun-fetch.ts";
 import { nodeFetch } from "./node-fetch.ts";
 import type { OpenTelemetryApi } from "./opentelemetry.ts";
+import {
+  anything,
+  type Checks,
+  call,
+  checkOptions,
+  count,
+  flag,
+  length,
+  object,
+  text,
+} from "./options.ts";
 import { openQueue, type Queue } from "./queue.ts";
 import type { Pace } from "./repeat.ts";
+import { safely } from "./shown.ts";
 import { traced } from "./tracing.ts";
 import { type Build, transact } from "./transaction.ts";
 import { type CallOptions, type Fetch, openTransport } from "./transport.ts";
@@ -80,15 +92,52 @@ function ownFetch(): Fetch {
   return nodeFetch() ?? ("Bun" in globalThis ? afterHandshake(ofRuntime) : ofRuntime);
 }
 
+/** From 0 to 1, whatever the program's own returns. */
+function randomOf(own: ClientOptions["random"]): () => number {
+  if (own === undefined) return Math.random;
+  return () => {
+    const drawn = safely(Number.NaN, own);
+    return drawn >= 0 && drawn <= 1 ? drawn : Math.random();
+  };
+}
+
+const clientChecks: Checks<ClientOptions> = {
+  url: anything,
+  apiKey: text,
+  attemptsMax: count,
+  pace: object,
+  keys: flag,
+  gather: flag,
+  connectionsMax: anything,
+  fetch: call,
+  random: call,
+  tracing: object,
+};
+const paceChecks: Checks<Pace> = { baseMs: length, capMs: length };
+
+/** Throws a `TypeError` where no call could ever be right. */
+function checkClient(options: ClientOptions): void {
+  checkOptions(options, clientChecks);
+  if (options.pace !== undefined) checkOptions(options.pace, paceChecks);
+  const { apiKey = "" } = options;
+  // It may be read from a file, whose end is easily taken along; a runtime would refuse the header.
+  if (/[^\x21-\x7e]/.test(apiKey)) {
+    const where = apiKey.search(/[^\x21-\x7e]/) + 1;
+    const at = `character ${where} of ${apiKey.length} is none`;
+    throw new TypeError(`apiKey is invalid; expected visible ASCII characters, ${at}`);
+  }
+}
+
 const operations = Object.keys(operationPaths) as readonly Operation[];
 
 export function createClient(options: ClientOptions = {}): Client {
+  checkClient(options);
   const { url = "http://localhost:9090", tracing } = options;
   const untraced = openTransport({
     url,
     apiKey: options.apiKey,
     fetch: options.fetch ?? ownFetch(),
-    random: options.random ?? Math.random,
+    random: randomOf(options.random),
     attemptsMax: options.attemptsMax ?? Number.POSITIVE_INFINITY,
     pace: options.pace ?? { baseMs: 100, capMs: 5_000 },
     connectionsMax: options.connectionsMax ?? 256,

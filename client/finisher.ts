@@ -2,23 +2,26 @@
 // the ones before are on their way, so the busier a worker, the more share a call. Trouble
 // is waited out for as long as the leases run.
 
-import { HoldfastError } from "./errors.ts";
-import { type Refusals, withoutRefused } from "./lease.ts";
+import { HoldfastError, InvalidRequest } from "./errors.ts";
+import { type Refusals, retryFields, withoutRefused } from "./lease.ts";
 import { loopAttemptsMax, passes } from "./poll.ts";
 import { afterThisRound, type Pace, pause, pauseMs } from "./repeat.ts";
+import { shown } from "./shown.ts";
+import { steadyNow } from "./time.ts";
 import type { Transport } from "./transport.ts";
 
 export interface Ending {
   readonly id: string;
   readonly partition: number;
-  /** After it there is nothing left to say, by this machine's clock; later once it is extended. */
+  /** After it there is nothing left to say, as `steadyNow()` has it; later once it is extended. */
   readonly lapsesAt: () => number;
   readonly what:
     | { readonly kind: "complete" }
     | { readonly kind: "release" }
     | {
         readonly kind: "retry";
-        readonly retryAt: string | null;
+        /** Whole; 0 = at once. */
+        readonly delayMs: number;
         readonly dead: boolean;
         readonly reason: string;
       };
@@ -34,6 +37,7 @@ export interface FinisherOptions {
 }
 
 interface Waiting extends Ending {
+  isSettled: boolean;
   readonly settle: (refusal: string | null) => void;
 }
 
@@ -61,7 +65,14 @@ export class Finisher {
     this.#count += 1;
     const settled = new Promise<string | null>((settle) => {
       const line = this.#lines.get(partition);
-      const waiting = { id, partition, lapsesAt, what, settle };
+      const waiting: Waiting = {
+        ...{ id, partition, lapsesAt, what },
+        isSettled: false,
+        settle: (refusal) => {
+          waiting.isSettled = true;
+          settle(refusal);
+        },
+      };
       if (line !== undefined) {
         line.push(waiting);
       } else {
@@ -83,19 +94,19 @@ export class Finisher {
       const kind = line[0]?.what.kind;
       const batch = line.filter(({ what }) => what.kind === kind).slice(0, endingsMax);
       const trouble = await this.#say(partition, batch);
-      if (trouble === null) {
-        troubles = 0;
-        remove(line, batch);
-        continue;
+      if (trouble === null) troubles = 0;
+      else {
+        troubles += 1;
+        this.#options.trouble(trouble);
+        const { giveUp, transport } = this.#options;
+        await pause(pauseMs(troubles, pace, transport.random), giveUp);
+        const now = steadyNow();
+        for (const { isSettled, lapsesAt, settle } of batch) {
+          if (isSettled || !(giveUp.aborted || lapsesAt() <= now)) continue;
+          settle(`it could not be said in time; ${trouble.message}`);
+        }
       }
-      troubles += 1;
-      this.#options.trouble(trouble);
-      const { giveUp, transport } = this.#options;
-      await pause(pauseMs(troubles, pace, transport.random), giveUp);
-      const now = Date.now();
-      const over = batch.filter(({ lapsesAt }) => giveUp.aborted || lapsesAt() <= now);
-      for (const { settle } of over) settle(`it could not be said in time; ${trouble.message}`);
-      remove(line, over);
+      line.splice(0, line.length, ...line.filter(({ isSettled }) => !isSettled));
     }
     this.#lines.delete(partition);
   }
@@ -104,14 +115,12 @@ export class Finisher {
   async #say(partition: number, batch: readonly Waiting[]): Promise<HoldfastError | null> {
     const { transport, queue, giveUp } = this.#options;
     const send = async (rest: readonly Waiting[]): Promise<void> => {
-      const leftMs = Math.max(...rest.map(({ lapsesAt }) => lapsesAt())) - Date.now();
+      const leftMs = Math.max(...rest.map(({ lapsesAt }) => lapsesAt())) - steadyNow();
       const timeoutMs = Math.min(60_000, Math.max(1_000, leftMs));
       const options = { signal: giveUp, timeoutMs, attemptsMax: loopAttemptsMax };
       const of = { queue_name: queue, partition };
       const items = rest.flatMap(({ id, what }) =>
-        what.kind === "retry"
-          ? [{ id, retry_at: what.retryAt, dead: what.dead, reason: what.reason }]
-          : [],
+        what.kind === "retry" ? [{ id, ...retryFields(what) }] : [],
       );
       const ids = rest.map(({ id }) => id);
       if (items.length > 0) await transport.call("retry", { ...of, items }, options);
@@ -124,7 +133,13 @@ export class Finisher {
       refusals = await withoutRefused(batch, send);
     } catch (error) {
       if (error instanceof HoldfastError && passes(error)) return error;
-      const reason = error instanceof Error ? error.message : String(error);
+      // Whatever is wrong with one of them, or with their size, is not the others' fault.
+      if (batch.length > 1 && isOfItems(error)) {
+        const middle = Math.ceil(batch.length / 2);
+        const trouble = await this.#say(partition, batch.slice(0, middle));
+        return trouble ?? (await this.#say(partition, batch.slice(middle)));
+      }
+      const reason = shown(error);
       refusals = Object.fromEntries(batch.map(({ id }) => [id, reason]));
     }
     for (const { id, settle } of batch) settle(refusals[id] ?? null);
@@ -132,8 +147,13 @@ export class Finisher {
   }
 }
 
-function remove(line: Waiting[], gone: readonly Waiting[]): void {
-  const without = new Set(gone);
-  const rest = line.filter((waiting) => !without.has(waiting));
-  line.splice(0, line.length, ...rest);
+const ofWhole = ["no_such_queue", "no_such_partition"];
+
+/** Whether a call may be refused for some of its items, so that others would be taken. */
+function isOfItems(error: unknown): boolean {
+  return (
+    error instanceof InvalidRequest &&
+    [400, 413].includes(error.status ?? 0) &&
+    !ofWhole.includes(error.reason ?? "")
+  );
 }

@@ -8,6 +8,7 @@
 import { bounds } from "../openapi/bounds.ts";
 import { InvalidRequest, NotInTime } from "./errors.ts";
 import { afterThisRound } from "./repeat.ts";
+import { startTimer, steadyNow } from "./time.ts";
 import type { Answered, Encode } from "./transport.ts";
 import type { ReplyFor, RequestFor } from "./wire.ts";
 
@@ -165,7 +166,7 @@ class Line {
         text,
         count: items.length,
         bytes: bytesOf(text) + 1,
-        endsAt: Date.now() + this.#options.timeoutMs,
+        endsAt: steadyNow() + this.#options.timeoutMs,
         resolve,
         reject,
         signal,
@@ -250,10 +251,10 @@ class Line {
       isYoung = false;
     };
     const patienceMs = Math.min(patienceMsMax, this.#options.timeoutMs / 4);
-    const timer = setTimeout(() => {
+    const cancel = startTimer(patienceMs, () => {
       age();
       this.#advance();
-    }, patienceMs);
+    });
     try {
       const { answer, sent } = await this.#exchange(call);
       let from = 0;
@@ -265,7 +266,7 @@ class Line {
     } catch (error) {
       this.#refuse(parts, error);
     } finally {
-      clearTimeout(timer);
+      cancel();
       age();
       this.#calls -= 1;
       this.#wake();
@@ -276,7 +277,7 @@ class Line {
   async #exchange({ parts, ending }: Call): Promise<{ answer: Answer; sent: readonly Part[] }> {
     const { exchange, said, timeoutMs } = this.#options;
     // The head has waited longest.
-    const leftMs = Math.min(timeoutMs, (parts[0]?.endsAt ?? 0) - Date.now());
+    const leftMs = Math.min(timeoutMs, (parts[0]?.endsAt ?? 0) - steadyNow());
     if (leftMs <= 0) {
       const message = `no call was free in time; expected one within ${timeoutMs} ms`;
       throw new NotInTime({ operation: "produce", status: null, message });

@@ -107,7 +107,6 @@ const withoutMark = new TextDecoder();
 export interface Origin {
   readonly queue_name: string;
   readonly partition: number;
-  readonly clockAheadMs: number;
   /** Items of which the end is not said. */
   readonly left: Set<LeasedItem>;
 }

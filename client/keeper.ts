@@ -5,11 +5,12 @@ import { bounds } from "../openapi/bounds.ts";
 import type { LeasedItem } from "./items.ts";
 import { type Lease, withoutRefused } from "./lease.ts";
 import { loopAttemptsMax } from "./poll.ts";
+import { lapsesAtOf, startTimer, steadyNow } from "./time.ts";
 import type { Transport } from "./transport.ts";
 
 export interface Kept {
   readonly lease: Lease;
-  /** By this machine's clock. */
+  /** As `steadyNow()` has it. */
   readonly lapsesAt: number;
   /** Items that are still held, as far as is known. */
   readonly held: readonly LeasedItem[];
@@ -22,7 +23,6 @@ type Place = Pick<Lease, "queue_name" | "partition"> & { readonly lease_timeout:
 
 /** Between two attempts to extend a lease that has nearly lapsed. */
 const pauseMsMin = 50;
-export const timerMsMax = 2 ** 31 - 1;
 
 export class Keeper {
   readonly #transport: Transport;
@@ -58,7 +58,7 @@ class Holding {
   /** When the timer ends; infinite while a call is under way. */
   #wakesAt = Number.POSITIVE_INFINITY;
   #isExtending = false;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #cancel: () => void = () => undefined;
 
   constructor(transport: Transport, place: Place, forget: () => void) {
     this.#transport = transport;
@@ -77,27 +77,26 @@ class Holding {
     if (this.#kept.size > 0 || this.#over.signal.aborted) return;
     // Given, because an abort without a reason makes an error, stack and all.
     this.#over.abort("over");
-    clearTimeout(this.#timer);
+    this.#cancel();
     this.#forget();
   }
 
   #wakeAt(dueAt: number): void {
     if (this.#isExtending) return;
-    clearTimeout(this.#timer);
+    this.#cancel();
     this.#wakesAt = dueAt;
-    const ms = Math.min(timerMsMax, Math.max(0, dueAt - Date.now()));
-    this.#timer = setTimeout(() => void this.#wake(), ms);
+    this.#cancel = startTimer(Math.max(0, dueAt - steadyNow()), () => void this.#wake());
   }
 
   async #wake(): Promise<void> {
-    const now = Date.now();
+    const now = steadyNow();
     // Those that were due first may have been handled since.
     if ([...this.#kept.values()].some((dueAt) => dueAt <= now)) {
       this.#isExtending = true;
       await Promise.all(grouped(this.#kept.keys()).map((group) => this.#extend(group)));
       this.#isExtending = false;
       for (const kept of this.#kept.keys()) {
-        if (kept.lapsesAt <= Date.now()) this.delete(kept);
+        if (kept.lapsesAt <= steadyNow()) this.delete(kept);
         else this.#kept.set(kept, dueAtOf(kept));
       }
     }
@@ -106,10 +105,10 @@ class Holding {
 
   async #extend(group: readonly Kept[]): Promise<void> {
     const held = group.flatMap((kept) => kept.held.map((item) => ({ id: item.id, item, kept })));
-    let deadline = Number.NaN;
+    let lapsesAt = Number.NaN;
     try {
       const refusals = await withoutRefused(held, async (rest) => {
-        deadline = await this.#send(rest);
+        lapsesAt = await this.#send(rest);
       });
       for (const { id, item, kept } of held) {
         const reason = refusals[id];
@@ -120,23 +119,23 @@ class Holding {
       return;
     }
     // Nothing of it is held any more.
-    if (Number.isNaN(deadline)) return;
-    for (const kept of group) kept.extended(deadline - kept.lease.clockAheadMs);
+    if (Number.isNaN(lapsesAt)) return;
+    for (const kept of group) kept.extended(lapsesAt);
   }
 
-  /** Resolves with the instant until which they are held, by the server's clock. */
+  /** Resolves with the instant until which they are held, as `steadyNow()` has it. */
   async #send(held: readonly { readonly id: string; readonly kept: Kept }[]): Promise<number> {
     const request = { ...this.#place, ids: held.map(({ id }) => id) };
-    const leftMs = Math.min(...held.map(({ kept }) => kept.lapsesAt)) - Date.now();
+    const leftMs = Math.min(...held.map(({ kept }) => kept.lapsesAt)) - steadyNow();
     const timeoutMs = Math.max(1_000, leftMs);
     const options = { signal: this.#over.signal, timeoutMs, attemptsMax: loopAttemptsMax };
-    const { reply } = await this.#transport.call("extend", request, options);
-    return Date.parse(reply.lease_deadline);
+    const { reply, receivedAt } = await this.#transport.call("extend", request, options);
+    return lapsesAtOf(reply, receivedAt);
   }
 }
 
 function dueAtOf({ lapsesAt }: Kept): number {
-  const now = Date.now();
+  const now = steadyNow();
   return now + Math.max(pauseMsMin, (lapsesAt - now) / 3);
 }
 

@@ -4,8 +4,9 @@
 import { LeaseLapsing, LeaseLost } from "./errors.ts";
 import { type Handling, ItemHandling } from "./handling.ts";
 import type { LeasedItem } from "./items.ts";
-import { type Keeper, type Kept, timerMsMax } from "./keeper.ts";
+import type { Keeper, Kept } from "./keeper.ts";
 import type { Lease } from "./lease.ts";
+import { startTimer, steadyNow } from "./time.ts";
 import { type Build, type Ended, GatheredTransaction } from "./transaction.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 import type { TransactReply } from "./wire.ts";
@@ -34,7 +35,7 @@ export class KeptLease implements Kept {
   readonly #leave: () => void;
   readonly #hurry = (): void => this.#abort(this.#options.hurry.reason);
   #lapsesAt: number;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #cancel: () => void = () => undefined;
 
   constructor(options: KeptLeaseOptions) {
     const { lease, hurry } = options;
@@ -48,7 +49,7 @@ export class KeptLease implements Kept {
     this.#leave = options.keeper.keep(this);
   }
 
-  /** By this machine's clock. */
+  /** As `steadyNow()` has it. */
   get lapsesAt(): number {
     return this.#lapsesAt;
   }
@@ -97,7 +98,7 @@ export class KeptLease implements Kept {
     this.#handlings.delete(item);
     if (this.#handlings.size > 0) return;
     this.#leave();
-    clearTimeout(this.#timer);
+    this.#cancel();
     this.#options.hurry.removeEventListener("abort", this.#hurry);
   }
 
@@ -111,14 +112,13 @@ export class KeptLease implements Kept {
   }
 
   #watch(): void {
-    clearTimeout(this.#timer);
-    const leftMs = this.#lapsesAt - Date.now();
+    this.#cancel();
+    const leftMs = this.#lapsesAt - steadyNow();
     const { marginMs = Math.min(marginMsMax, leftMs / 10) } = this.#options;
     const lapse = (): void => {
-      const nowMs = this.#lapsesAt - marginMs - Date.now();
+      const nowMs = this.#lapsesAt - marginMs - steadyNow();
       if (nowMs <= 0) this.#abort(new LeaseLapsing("the lease is about to lapse"), this.held);
-      // Timers count no further than this.
-      else this.#timer = setTimeout(lapse, Math.min(nowMs, timerMsMax));
+      else this.#cancel = startTimer(nowMs, lapse);
     };
     lapse();
   }

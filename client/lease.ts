@@ -1,8 +1,10 @@
 // Leased items and what can be said of them. A refusal that names items is worked around:
 // they are taken out, and the rest is said again.
 
-import { RequestFailed } from "./errors.ts";
+import { bounds } from "../openapi/bounds.ts";
+import { InvalidRequest, RequestFailed } from "./errors.ts";
 import { type LeasedItem, leasedItem } from "./items.ts";
+import { lapsesAtOf } from "./time.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 import type { LeaseReply } from "./wire.ts";
 
@@ -10,8 +12,10 @@ import type { LeaseReply } from "./wire.ts";
 export type Refusals = Readonly<Record<string, string>>;
 
 export interface GiveBack {
-  /** When to offer them again; absent = at once. */
+  /** When to offer them again, by the queue's clock; absent = at once. */
   readonly at?: Date;
+  /** How many milliseconds from now to offer them again, whatever any clock says; absent = at once. */
+  readonly delayMs?: number;
   /** To the dead queue, whatever attempts remain. */
   readonly dead?: boolean;
   /** Why, for whoever looks at the items: up to 1,024 bytes. */
@@ -29,10 +33,8 @@ export interface Lease {
   /** Of the queue; 0 = no limit. An item with as many attempts has its last. */
   readonly max_attempts: number;
   readonly items: readonly LeasedItem[];
-  /** By this machine's clock, the instant at which the first of its items lapses. */
+  /** As `performance.now()` has it, the instant at which the first of its items lapses. */
   readonly lapsesAt: number;
-  /** How far the server's clock is ahead of this machine's; 0 unless they clearly differ. */
-  readonly clockAheadMs: number;
   /** Completes some of its items, or all that are left; tells those that lapsed before. */
   complete(items?: readonly LeasedItem[], options?: CallOptions): Promise<Refusals>;
   /** Holds some of its items for longer, or all that are left; tells those that lapsed before. */
@@ -46,15 +48,15 @@ export interface Lease {
 export interface LeaseSource {
   readonly transport: Transport;
   readonly reply: LeaseReply;
-  readonly clockAheadMs: number;
+  readonly receivedAt: number;
   /** What was asked for; absent = as long as the queue says. */
   readonly leaseTimeout?: string | undefined;
 }
 
-export function openLease({ transport, reply, clockAheadMs, ...asked }: LeaseSource): Lease {
-  const { queue_name, partition, max_attempts } = reply;
+export function openLease({ transport, reply, receivedAt, ...asked }: LeaseSource): Lease {
+  const { queue_name, partition, max_attempts, now } = reply;
   const left = new Set<LeasedItem>();
-  const origin = { queue_name, partition, clockAheadMs, left };
+  const origin = { queue_name, partition, left };
   const items = reply.items.map((item) => leasedItem(item, origin));
   for (const item of items) left.add(item);
 
@@ -72,8 +74,9 @@ export function openLease({ transport, reply, clockAheadMs, ...asked }: LeaseSou
     partition,
     max_attempts,
     items,
-    clockAheadMs,
-    lapsesAt: Math.min(...items.map((item) => Date.parse(item.lease_deadline))) - clockAheadMs,
+    lapsesAt: Math.min(
+      ...items.map(({ lease_deadline }) => lapsesAtOf({ lease_deadline, now }, receivedAt)),
+    ),
     complete: (some = [...left], options) =>
       finish(some, (rest) =>
         transport.call(
@@ -93,13 +96,33 @@ export function openLease({ transport, reply, clockAheadMs, ...asked }: LeaseSou
         const ids = rest.map(({ id }) => id);
         return transport.call("release", { queue_name, partition, ids }, options);
       }),
-    retry: (some = [...left], { at, dead = false, reason, ...options } = {}) =>
+    retry: (some = [...left], { at, delayMs, dead, reason, ...options } = {}) =>
       finish(some, (rest) => {
-        // The server takes the instant by its own clock.
-        const retry_at = at ? new Date(at.getTime() + clockAheadMs).toISOString() : null;
-        const given = rest.map(({ id }) => ({ id, retry_at, dead, ...(reason && { reason }) }));
+        const how = retryFields({ at, delayMs, dead, reason });
+        const given = rest.map(({ id }) => ({ id, ...how }));
         return transport.call("retry", { queue_name, partition, items: given }, options);
       }),
+  };
+}
+
+type Given = { readonly [Name in keyof GiveBack]: GiveBack[Name] | undefined };
+
+/** How items are given back, as the contract has it. Throws `InvalidRequest` for what it cannot have. */
+export function retryFields({ at, delayMs = 0, dead = false, reason }: Given) {
+  const refuse = (message: string): never => {
+    throw new InvalidRequest({ operation: "retry", status: null, message });
+  };
+  if (at !== undefined && Number.isNaN(at.getTime())) {
+    refuse("at is invalid; expected an instant, got Invalid Date");
+  }
+  if (!(delayMs >= 0 && delayMs <= bounds.durationMsMax)) {
+    refuse(`delayMs is invalid; expected from 0 to ${bounds.durationMsMax}, got ${delayMs}`);
+  }
+  return {
+    retry_at: at?.toISOString() ?? null,
+    ...(delayMs > 0 && { retry_after: `${Math.ceil(delayMs)}ms` }),
+    dead,
+    ...(reason && { reason }),
   };
 }
 

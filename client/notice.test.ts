@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import { Unavailable } from "./errors.ts";
 import { leasedItem } from "./items.ts";
-import { lineOf } from "./notice.ts";
+import { textOf, type WorkerNotice } from "./notice.ts";
 
 const item = leasedItem({
   id: "1a",
@@ -11,6 +12,9 @@ const item = leasedItem({
   lease_deadline: "2026-01-01T00:00:00.000Z",
   bytes: "",
 });
+
+/** Without the stack of what was thrown. */
+const lineOf = (notice: WorkerNotice): string => textOf(notice, "orders").split("\n")[0] ?? "";
 
 const looped: Record<string, unknown> = { code: 7 };
 looped["self"] = looped;
@@ -32,15 +36,40 @@ test.each([
   ["an error without end", new Error("x".repeat(10_000)), `${"x".repeat(500)}…`],
 ])("a line on the console shows what a handler threw: %s", (_, error, shown) => {
   expect(lineOf({ kind: "retried", item, error, delayMs: 750 })).toBe(
-    `holdfast: retried 1a again in 750 ms; ${shown}`,
+    `holdfast: retried 1a of orders again in 750 ms; ${shown}`,
   );
 });
 
 test("a line on the console has the reason of what was lost, and no item where there is none", () => {
-  expect(lineOf({ kind: "lost", item, reason: "it lapsed" })).toBe("holdfast: lost 1a; it lapsed");
+  expect(lineOf({ kind: "lost", item, reason: "it lapsed" })).toBe(
+    "holdfast: lost 1a of orders; it lapsed",
+  );
   const error = new Error("no paper");
   expect(lineOf({ kind: "lost", item, reason: "it lapsed", error })).toBe(
-    "holdfast: lost 1a; it lapsed; no paper",
+    "holdfast: lost 1a of orders; it lapsed; no paper",
   );
-  expect(lineOf({ kind: "removed", item, error })).toBe("holdfast: removed 1a; no paper");
+  expect(lineOf({ kind: "removed", item, error })).toBe("holdfast: removed 1a of orders; no paper");
+});
+
+test("the stack of what a handler threw is below its line; that of trouble is not", () => {
+  function failing(): never {
+    throw new Error("no paper");
+  }
+  let error: unknown;
+  try {
+    failing();
+  } catch (thrown) {
+    error = thrown;
+  }
+  const [line, first, ...others] = textOf(
+    { kind: "retried", item, error, delayMs: 750 },
+    "orders",
+  ).split("\n");
+  expect(line).toBe("holdfast: retried 1a of orders again in 750 ms; no paper");
+  expect(first).toMatch(/^\s+at failing .*notice\.test\.ts:\d+/);
+  expect(others.length).toBeLessThan(20);
+  const trouble = new Unavailable({ operation: "lease", status: null, message: "it is away" });
+  expect(textOf({ kind: "trouble", error: trouble }, "orders")).toBe(
+    "holdfast: trouble of orders; it is away",
+  );
 });

@@ -1,8 +1,8 @@
-// What a worker has to tell, and the line it makes of it where nobody listens.
+// What a worker has to tell, and the lines it prints where the program does not listen.
 
 import type { HoldfastError } from "./errors.ts";
 import type { LeasedItem } from "./items.ts";
-import { shown } from "./shown.ts";
+import { framesOf, shown } from "./shown.ts";
 
 /** What a worker has to tell; none of it needs an answer. */
 export type WorkerNotice =
@@ -29,20 +29,49 @@ export type WorkerNotice =
   | { readonly kind: "failed"; readonly item: LeasedItem; readonly error: unknown }
   /** Another consumer waits under its name; it goes on as `clientId`. */
   | { readonly kind: "renamed"; readonly clientId: string; readonly reason: string }
+  /** A `backoff` threw or returned no length of time; the worker's own is used instead. */
+  | {
+      readonly kind: "fault";
+      readonly item: LeasedItem;
+      readonly reason: string;
+      readonly error?: unknown;
+    }
   /** The server is away or overloaded; the worker waits and goes on. */
   | { readonly kind: "trouble"; readonly error: HoldfastError };
 
-export function printed(notice: WorkerNotice): void {
-  console.warn(lineOf(notice));
+/** Where a program gives no function for notices: a line of each, and the stack of what was thrown. */
+export function printedOf(queue: string): (notice: WorkerNotice) => void {
+  return (notice) => console.warn(textOf(notice, queue));
 }
 
-export function lineOf(notice: WorkerNotice): string {
+/** A worker goes on, whatever the program does with its notices. */
+export function guarded(notice: (notice: WorkerNotice) => unknown): (notice: WorkerNotice) => void {
+  const failed = (error: unknown): void => {
+    console.warn(`holdfast: a function for notices failed; ${shown(error)}`);
+  };
+  return (told) => {
+    try {
+      // One that is asynchronous fails later.
+      Promise.resolve(notice(told)).catch(failed);
+    } catch (error) {
+      failed(error);
+    }
+  };
+}
+
+export function textOf(notice: WorkerNotice, queue: string): string {
+  const isTrouble = notice.kind === "trouble";
+  const frames = "error" in notice && !isTrouble ? framesOf(notice.error) : "";
+  return lineOf(notice, queue) + (frames === "" ? "" : `\n${frames}`);
+}
+
+function lineOf(notice: WorkerNotice, queue: string): string {
   const { item, reason, delayMs } = { ...nothing, ...notice };
   const id = item === null ? "" : ` ${item.id}`;
   const thrown = "error" in notice ? shown(notice.error) : null;
   const why = [reason, thrown].filter((words) => words !== null).join("; ");
   const after = delayMs === null ? "" : ` again in ${Math.round(delayMs)} ms`;
-  return `holdfast: ${notice.kind}${id}${after}; ${why}`;
+  return `holdfast: ${notice.kind}${id} of ${queue}${after}; ${why}`;
 }
 
 const nothing: {

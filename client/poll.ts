@@ -4,7 +4,9 @@
 import { HoldfastError, InvalidRequest } from "./errors.ts";
 import { type Lease, openLease } from "./lease.ts";
 import { randomName } from "./names.ts";
+import { type Checks, call, length, text } from "./options.ts";
 import { type Pace, pause, pauseMs } from "./repeat.ts";
+import { steadyNow } from "./time.ts";
 import { type Transport, timeoutMsOf } from "./transport.ts";
 
 export interface PollOptions {
@@ -19,6 +21,14 @@ export interface PollOptions {
   /** Told of the name it goes on under, where another consumer waits under its own already. */
   readonly renamed?: (clientId: string) => void;
 }
+
+export const pollChecks: Checks<PollOptions> = {
+  clientId: text,
+  timeoutMs: length,
+  leaseTimeout: text,
+  trouble: call,
+  renamed: call,
+};
 
 export interface Poll {
   /** The next lease; `null` = it was left. */
@@ -55,7 +65,7 @@ export function openPoll({ transport, queue, leave, ...options }: PollSource): P
       let troubles = 0;
       while (!leave.aborted) {
         // One of ours that waits still is not to stand in our way.
-        const client_id = Date.now() < unheardUntil ? `${name}-${unheard}` : name;
+        const client_id = steadyNow() < unheardUntil ? `${name}-${unheard}` : name;
         const lease_timeout = leaseTimeout ?? null;
         const request = { queue_name: queue, client_id, batch_size: batch, lease_timeout };
         try {
@@ -79,7 +89,7 @@ export function openPoll({ transport, queue, leave, ...options }: PollSource): P
           }
           if (error.code === "unknown") {
             unheard += 1;
-            unheardUntil = Date.now() + (timeoutMs ?? timeoutMsOf("lease"));
+            unheardUntil = steadyNow() + (timeoutMs ?? timeoutMsOf("lease"));
           }
           troubles += 1;
           trouble(error);

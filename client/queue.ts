@@ -4,10 +4,11 @@ import { InvalidRequest, LeaseEmpty, NotAuthorized, OutcomeUnknown } from "./err
 import { checkedItems, type NewItem } from "./items.ts";
 import { type Lease, openLease } from "./lease.ts";
 import { randomName } from "./names.ts";
-import { openPoll, type PollOptions } from "./poll.ts";
+import { anything, type Checks, checkOptions, flag, text } from "./options.ts";
+import { openPoll, type PollOptions, pollChecks } from "./poll.ts";
 import { type Differences, differencesOf, type QueueSettings } from "./settings.ts";
 import { type Build, transact } from "./transaction.ts";
-import type { CallOptions, Transport } from "./transport.ts";
+import { type CallOptions, callChecks, refusing, type Transport } from "./transport.ts";
 import type {
   FindItemsRequest,
   FoundItem,
@@ -230,11 +231,15 @@ type Producing = { readonly items: NewItem | readonly NewItem[] } & NonNullable<
   Parameters<Queue["produce"]>[1]
 >;
 
+const produceChecks: Checks<ProduceOptions> = { ...callChecks, returnIds: flag };
+
 async function produceInto(
   transport: Transport,
   queue_name: string,
-  { items, returnIds = false, ...options }: Producing,
+  { items, ...given }: Producing,
 ): Promise<Produced> {
+  refusing("produce", () => checkOptions(given, produceChecks));
+  const { returnIds = false, ...options } = given;
   const wanted = returnIds ? { return_ids: true } : {};
   const request = { queue_name, items: checkedItems("produce", items), ...wanted };
   const { reply } = await transport.produce(request, options);
@@ -250,11 +255,16 @@ async function* foundBy(page: (pivot: string) => Promise<ReplyFor<"findItems">>)
   }
 }
 
-async function leaseOnce(
-  transport: Transport,
-  queue_name: string,
-  { batch = 1, clientId, leaseTimeout, ...options }: LeaseOptions = {},
-) {
+const leaseChecks: Checks<LeaseOptions> = {
+  ...callChecks,
+  batch: anything,
+  clientId: text,
+  leaseTimeout: text,
+};
+
+async function leaseOnce(transport: Transport, queue_name: string, given: LeaseOptions = {}) {
+  refusing("lease", () => checkOptions(given, leaseChecks));
+  const { batch = 1, clientId, leaseTimeout, ...options } = given;
   const client_id = clientId ?? randomName(16);
   try {
     const lease_timeout = leaseTimeout ?? null;
@@ -278,6 +288,7 @@ async function* leasesOf(
   queue: string,
   { batch = 1, signal, ...options }: LeasesOptions = {},
 ) {
+  checkOptions(options, pollChecks);
   const leaving = new AbortController();
   const leave = (): void => leaving.abort();
   signal?.addEventListener("abort", leave);

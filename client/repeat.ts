@@ -2,6 +2,7 @@
 // that says nothing changed, a call that has a key, or one of which doing it twice is doing it once.
 
 import type { HoldfastError } from "./errors.ts";
+import { startTimer } from "./time.ts";
 import { isUntrusted } from "./unsent.ts";
 import type { Operation } from "./wire.ts";
 
@@ -116,11 +117,11 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
     const end = (): void => {
-      clearTimeout(timer);
+      cancel();
       signal?.removeEventListener("abort", end);
       resolve();
     };
-    const timer = setTimeout(end, ms);
+    const cancel = startTimer(ms, end);
     signal?.addEventListener("abort", end);
   });
 }

@@ -12,7 +12,7 @@ export function kindOf(value: unknown): string {
 
 /** `Object`, `Date`, `Array` and so on, from whatever realm it comes. */
 export function classOf(value: object): string {
-  return Object.prototype.toString.call(value).slice("[object ".length, -1);
+  return safely("Object", () => Object.prototype.toString.call(value).slice("[object ".length, -1));
 }
 
 /** A message is a line, not a dump. */
@@ -27,9 +27,12 @@ export function shown(value: unknown): string {
 const encoder = new TextEncoder();
 const ellipsis = "…";
 
-/** The same, as the reason of a retry: as many bytes as the server takes, and no half of a character. */
+/**
+ * The same, as the reason of a retry: at most as many bytes as the server takes, and well-formed, also
+ * where the program or the cut has split a character.
+ */
 export function reasonOf(error: unknown): string {
-  const text = wordsOf(error);
+  const text = wordsOf(error).toWellFormed();
   const most = bounds.retryReasonBytesMax;
   if (charactersIn(text, most) === text.length) return text;
   return text.slice(0, charactersIn(text, most - encoder.encode(ellipsis).length)) + ellipsis;
@@ -40,15 +43,48 @@ function charactersIn(text: string, bytesMax: number): number {
   return encoder.encodeInto(text, new Uint8Array(bytesMax)).read;
 }
 
+/** Frames of a stack are for a person to read; what lies deeper helps nobody. */
+const framesMax = 20;
+
+/** Where an error was thrown, as lines; `""` = it does not say. */
+export function framesOf(error: unknown): string {
+  return safely("", () => {
+    const { stack } = error as { readonly stack?: unknown };
+    if (typeof stack !== "string") return "";
+    const frames = stack.split("\n").filter((line) => /^\s+at |@.+:\d+/.test(line));
+    return frames.slice(0, framesMax).join("\n");
+  });
+}
+
+/** Of whatever class, also of a value that refuses to say. */
+export function isInstance<T>(value: unknown, of: new (...given: never[]) => T): value is T {
+  return safely(false, () => value instanceof of);
+}
+
+/** A program may throw anything: getters that throw, texts that are none, proxies without a target. */
 function wordsOf(value: unknown): string {
+  return safely("a value that cannot be shown", () => plainWordsOf(value));
+}
+
+/** What cannot be found out is this instead. */
+export function safely<T>(otherwise: T, look: () => T): T {
+  try {
+    return look();
+  } catch {
+    return otherwise;
+  }
+}
+
+function plainWordsOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (typeof value !== "object" || value === null) return kindOf(value);
-  if (value instanceof Error) return value.message || value.name;
-  try {
-    const text: string = JSON.stringify(value) ?? "{}";
-    // Nothing of it can be seen, as of a `Map` or a `Response`.
-    return text === "{}" ? classOf(value) : text;
-  } catch {
-    return `${classOf(value)} with ${Object.keys(value).join(", ")}`;
+  if (value instanceof Error) {
+    const { message, name }: { message: unknown; name: unknown } = value;
+    if (typeof message !== "string") return plainWordsOf(message);
+    return message || (typeof name === "string" ? name : classOf(value));
   }
+  const text = safely(null, () => `${JSON.stringify(value) ?? "{}"}`);
+  if (text === null) return `${classOf(value)} with ${Object.keys(value).join(", ")}`;
+  // Nothing of it can be seen, as of a `Map` or a `Response`.
+  return text === "{}" ? classOf(value) : text;
 }

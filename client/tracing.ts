@@ -7,7 +7,7 @@ import { HoldfastError, LeaseEmpty } from "./errors.ts";
 import type { Handling } from "./handling.ts";
 import type { LeasedItem } from "./items.ts";
 import type { OpenTelemetryApi, Span, SpanContext, Tracer } from "./opentelemetry.ts";
-import { kindOf, shown } from "./shown.ts";
+import { isInstance, kindOf, safely, shown } from "./shown.ts";
 import type { Answered, CallOptions, Transport } from "./transport.ts";
 import type { LeaseReply, ProduceItem, RequestFor } from "./wire.ts";
 
@@ -245,9 +245,11 @@ export class Tracing {
 
   #fail(span: Span, error: unknown, at?: number): void {
     const message = shown(error);
-    span.setAttribute("error.type", error instanceof Error ? error.name : "_OTHER");
+    const isError = isInstance(error, Error);
+    const type = isError ? safely("Error", () => error.name) : "_OTHER";
+    span.setAttribute("error.type", type);
     span.setStatus({ code: this.#api.SpanStatusCode.ERROR, message });
-    span.recordException(error instanceof Error ? error : message, at);
+    span.recordException(isError ? error : message, at);
   }
 }
 

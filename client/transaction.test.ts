@@ -8,7 +8,7 @@ import { InvalidRequest, RequestFailed } from "./errors.ts";
 import type { Lease } from "./lease.ts";
 import type { WorkerNotice } from "./notice.ts";
 import type { Queue } from "./queue.ts";
-import { settled, stillTime, undated } from "./testing/still-time.ts";
+import { settled, stillTime } from "./testing/still-time.ts";
 
 type Fetch = NonNullable<ClientOptions["fetch"]>;
 
@@ -279,7 +279,7 @@ test("a lease whose item is finished is not extended for it, and its handler is 
   const calls: string[] = [];
   const fetch: Fetch = (url, init) => {
     calls.push(url.slice(url.lastIndexOf(".") + 1));
-    return undated(url, init);
+    return globalThis.fetch(url, init);
   };
   await using at = await setup({ fetch });
   await at.orders.produce("a");

@@ -2,7 +2,7 @@
 
 import { InvalidRequest } from "./errors.ts";
 import { checkedItems, type LeasedItem, type NewItem, originOf } from "./items.ts";
-import type { GiveBack, Lease } from "./lease.ts";
+import { type GiveBack, type Lease, retryFields } from "./lease.ts";
 import type { InnerOptions, Transport } from "./transport.ts";
 import type { ProduceItem, RequestFor, RetryItem, TransactReply } from "./wire.ts";
 
@@ -39,7 +39,7 @@ export class GatheredTransaction implements Transaction {
 
   complete(what: Finished): void {
     for (const item of itemsOf(what)) {
-      const { place } = this.#finish(item, "completed");
+      const place = this.#finish(item, "completed");
       const key = keyOf(place);
       const part = this.#complete.get(key) ?? { ...place, ids: [] };
       this.#complete.set(key, part);
@@ -47,15 +47,14 @@ export class GatheredTransaction implements Transaction {
     }
   }
 
-  retry(what: Finished, { at, dead = false, reason }: GiveBack = {}): void {
+  retry(what: Finished, how: GiveBack = {}): void {
+    const fields = retryFields(how);
     for (const item of itemsOf(what)) {
-      const { place, clockAheadMs } = this.#finish(item, dead ? "dead" : "retried");
-      // The server takes the instant by its own clock.
-      const retry_at = at ? new Date(at.getTime() + clockAheadMs).toISOString() : null;
+      const place = this.#finish(item, how.dead === true ? "dead" : "retried");
       const key = keyOf(place);
       const part = this.#retry.get(key) ?? { ...place, items: [] };
       this.#retry.set(key, part);
-      part.items.push({ id: item.id, retry_at, dead, ...(reason && { reason }) });
+      part.items.push({ id: item.id, ...fields });
     }
   }
 
@@ -65,12 +64,12 @@ export class GatheredTransaction implements Transaction {
     this.#produce.set(name, [...before, ...checkedItems("transact", items)]);
   }
 
-  #finish(item: LeasedItem, end: Ended) {
+  #finish(item: LeasedItem, end: Ended): Place {
     const origin = originOf(item);
     if (origin === null) throw refused("expected an item of a lease of this client");
     this.#finished.set(item, end);
-    const { queue_name, partition, clockAheadMs } = origin;
-    return { place: { queue_name, partition }, clockAheadMs };
+    const { queue_name, partition } = origin;
+    return { queue_name, partition };
   }
 
   async send(transport: Transport, options?: InnerOptions): Promise<TransactReply> {

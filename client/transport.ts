@@ -6,6 +6,7 @@ import {
   Busy,
   errorOf,
   HoldfastError,
+  InvalidRequest,
   NotInTime,
   OutcomeUnknown,
   type Refused,
@@ -13,7 +14,9 @@ import {
 } from "./errors.ts";
 import { Gatherer } from "./gather.ts";
 import { keyOf, receiptsMs } from "./keys.ts";
+import { anything, type Checks, checkOptions, count, length, signal } from "./options.ts";
 import { type Echo, echoOf, mayRepeat, type Pace, pause, pauseMs } from "./repeat.ts";
+import { startTimer, steadyNow } from "./time.ts";
 import type { Tracing } from "./tracing.ts";
 import { isUnsent, reasonOf } from "./unsent.ts";
 import {
@@ -38,6 +41,30 @@ export interface CallOptions {
    * then, and does nothing; so a program that was killed can ask again. Default a random one.
    */
   readonly key?: string;
+}
+
+export const callChecks: Checks<CallOptions> = { signal, timeoutMs: length, key: anything };
+const innerChecks: Checks<InnerOptions> = { ...callChecks, leave: signal, attemptsMax: count };
+
+/** Throws `InvalidRequest` for options of a call that there are not, or that no call can have. */
+function checkCall(operation: string, options: InnerOptions): void {
+  refusing(operation, () => checkOptions(options, innerChecks, ["leave", "attemptsMax"]));
+  const { timeoutMs = 0 } = options;
+  const isTimed = (timedOperations as readonly string[]).includes(operation);
+  if (isTimed && timeoutMs === Number.POSITIVE_INFINITY) {
+    const message = `timeoutMs is invalid; expected at most ${bounds.requestTimeoutMsMax}, got Infinity`;
+    throw new InvalidRequest({ operation, status: null, message });
+  }
+}
+
+/** A check of options, whose failure is that of the call. */
+export function refusing(operation: string, check: () => void): void {
+  try {
+    check();
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause;
+    throw new InvalidRequest({ operation, status: null, message: cause.message, cause });
+  }
 }
 
 /** For the client's own use. */
@@ -81,8 +108,8 @@ export interface TransportOptions {
 
 export interface Answered<T> {
   readonly reply: T;
-  /** How far the server's clock is ahead of this one's, as far as can be told; usually 0. */
-  readonly clockAheadMs: number;
+  /** When it began to arrive, as `steadyNow()` has it. */
+  readonly receivedAt: number;
 }
 
 /**
@@ -148,7 +175,8 @@ export function openTransport(options: TransportOptions): Transport {
     random: options.random,
     call,
 
-    produce(request, callOptions = {}) {
+    async produce(request, callOptions = {}) {
+      checkCall("produce", callOptions);
       const { timeoutMs = timeoutMsOf("produce"), signal, key } = callOptions;
       const isAlone = !options.gather || key !== undefined || !gatherer.takes(request, timeoutMs);
       if (isAlone) return call("produce", request, callOptions);
@@ -156,6 +184,7 @@ export function openTransport(options: TransportOptions): Transport {
     },
 
     async page(path, callOptions = {}, method = "GET") {
+      checkCall(path.slice(1), callOptions);
       const { timeoutMs = timeoutMsDefault } = callOptions;
       const body = method === "POST" ? { body: "{}" } : {};
       const ends = { ...callOptions, giveUpMs: timeoutMs };
@@ -192,14 +221,15 @@ async function carryOut<Id extends Operation>(
   call: Call<Id>,
 ): Promise<Answered<ReplyFor<Id>>> {
   const { operation, options } = call;
+  checkCall(operation, options);
   const { timeoutMs = timeoutMsOf(operation), signal, leave } = options;
   const attemptsMax = Math.min(place.attemptsMax, options.attemptsMax ?? place.attemptsMax);
   const key = keyOf({ operation, given: options.key, keys: place.keys });
   const echo = key === null ? call.echo : "same";
-  let endsAt = Date.now() + timeoutMs;
+  let endsAt = steadyNow() + timeoutMs;
   let followsUnknown = false;
   for (let attempt = 1; ; attempt += 1) {
-    const begunAt = Date.now();
+    const begunAt = steadyNow();
     const leftMs = Math.max(endsAt - begunAt, bounds.requestTimeoutMsMin);
     const attemptMs = attempt === 1 ? timeoutMs : leftMs;
     try {
@@ -213,7 +243,7 @@ async function carryOut<Id extends Operation>(
       }
       if (attempt >= attemptsMax || !mayRepeat({ operation, echo, error: cause })) throw error;
       const askedMs = cause instanceof Busy ? cause.retryAfterMs : 0;
-      const spareMs = endsAt - Date.now() - askedMs - bounds.requestTimeoutMsMin;
+      const spareMs = endsAt - steadyNow() - askedMs - bounds.requestTimeoutMsMin;
       if (spareMs <= 0) throw error;
       // What is left is halved, so that the last attempt is not long before the end.
       const pausedMs = Math.min(pauseMs(attempt, place.pace, place.random), spareMs / 2);
@@ -254,7 +284,7 @@ async function attempted<Id extends Operation>(
   try {
     const leftMs = Math.max(attemptMs - waitedMs, Math.min(attemptMs, bounds.requestTimeoutMsMin));
     const isTimed = timedOperations.includes(operation);
-    const { reply, clockAheadMs } = await send(place, {
+    const { reply, receivedAt } = await send(place, {
       ...options,
       operation,
       method: "POST",
@@ -263,7 +293,7 @@ async function attempted<Id extends Operation>(
       body: encode(isTimed ? { request_timeout: `${Math.ceil(leftMs)}ms` } : {}, isSame),
       giveUpMs: giveUpMsOf(operation, leftMs, key !== null),
     });
-    return { reply: parsed<ReplyFor<Id>>(operation, reply), clockAheadMs };
+    return { reply: parsed<ReplyFor<Id>>(operation, reply), receivedAt };
   } finally {
     share.giveBack();
   }
@@ -278,11 +308,11 @@ interface Ends extends Pick<InnerOptions, "signal" | "leave"> {
 async function waitFor(share: Share, ends: Ends): Promise<number> {
   throwIfLeft(ends);
   if (share.take()) return 0;
-  const begunAt = Date.now();
+  const begunAt = steadyNow();
   const ending = endingOf(ends);
   const isTaken = await share.wait(ending.signal);
   ending.forget();
-  if (isTaken) return Date.now() - begunAt;
+  if (isTaken) return steadyNow() - begunAt;
   throwIfLeft(ends);
   const message = `no connection was free in time; expected one within ${Math.round(ends.giveUpMs)} ms`;
   throw new NotInTime({ operation: ends.operation, status: null, message });
@@ -305,7 +335,6 @@ async function send(place: Place, sent: Sent): Promise<Answered<string>> {
   const { base, fetch } = place;
   throwIfLeft(sent);
   const ending = endingOf(sent);
-  const sentAt = Date.now();
   try {
     const response = await fetch(base + path, {
       method,
@@ -317,10 +346,10 @@ async function send(place: Place, sent: Sent): Promise<Answered<string>> {
       ...{ timeout: false },
     });
     ending.stay();
-    const clockAheadMs = clockAhead(response.headers.get("date"), sentAt, Date.now());
+    const receivedAt = steadyNow();
     const text = await response.text();
     if (response.status !== 200) throw refusalOf(operation, response, text);
-    return { reply: text, clockAheadMs };
+    return { reply: text, receivedAt };
   } catch (error) {
     if (error instanceof HoldfastError) throw error;
     throwIfLeft(sent);
@@ -345,16 +374,16 @@ function endingOf({ signal, leave, giveUpMs }: Ends) {
   let isLate = false;
   const giveUp = (): void => ending.abort(signal?.reason);
   const goAway = (): void => ending.abort(leave?.reason);
-  const timer = setTimeout(() => {
+  const cancel = startTimer(giveUpMs, () => {
     isLate = true;
     ending.abort();
-  }, giveUpMs);
+  });
   signal?.addEventListener("abort", giveUp);
   leave?.addEventListener("abort", goAway);
   /** From now on leaving does not end it. */
   const stay = (): void => leave?.removeEventListener("abort", goAway);
   const forget = (): void => {
-    clearTimeout(timer);
+    cancel();
     signal?.removeEventListener("abort", giveUp);
     stay();
   };
@@ -421,17 +450,4 @@ function brokenOff(operation: string, url: string, cause: unknown): HoldfastErro
   return isUnsent(cause)
     ? new Unavailable({ ...refused, message: `the server cannot be reached at ${url}; ${reason}` })
     : new OutcomeUnknown({ ...refused, message: `the connection broke; ${reason}` });
-}
-
-/** A date in a header is cut to its second. */
-const secondMs = 1_000;
-/** Servers write the header ahead of time, and one that is busy writes it anew late. */
-const staleMs = 5_000;
-
-/** What the clocks must differ by; 0 as long as they may agree, else on the side of haste. */
-export function clockAhead(date: string | null, sentAt: number, receivedAt: number): number {
-  const server = date === null ? Number.NaN : Date.parse(date);
-  if (Number.isNaN(server)) return 0;
-  const mayAgree = server <= receivedAt && server + secondMs + staleMs >= sentAt;
-  return mayAgree ? 0 : server + secondMs - receivedAt;
 }

@@ -1,6 +1,8 @@
 // What the errors of a runtime's `fetch` tell: why it failed, and whether that is a proof
 // that nothing was sent. Where it is none, the request may have arrived.
 
+import { isInstance, shown } from "./shown.ts";
+
 /** By these there was no connection; runtimes give them for nothing that comes later. */
 const unconnected =
   /^(ECONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|EAI_\w+|EMFILE|ENFILE|UND_ERR_CONNECT_TIMEOUT)$/;
@@ -45,14 +47,14 @@ interface Told {
 
 /** Whether it holds for an error, or for one that it was caused by. */
 function some(error: unknown, holds: (told: Told) => boolean): boolean {
-  if (!(error instanceof Error)) return false;
+  if (!isInstance(error, Error)) return false;
   const { code, syscall } = error as Error & { readonly code?: unknown; readonly syscall?: string };
   return holds({ code: `${code}`, syscall, message: error.message }) || some(error.cause, holds);
 }
 
 /** Codes and messages of an error, and of those that it was caused by. */
 export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+  if (!isInstance(error, Error)) return shown(error);
   const code = "code" in error && !error.message.includes(`${error.code}`) ? `${error.code}: ` : "";
   const cause = error.cause === undefined ? "" : `; ${reasonOf(error.cause)}`;
   return `${code}${error.message}${cause}`;

@@ -11,9 +11,9 @@ import { listeningApp } from "../server/testing/listening-app.ts";
 import { type ClientOptions, createClient } from "./client.ts";
 import { DeadLetter, LeaseLapsing, LeaseLost } from "./errors.ts";
 import type { LeasedItem } from "./items.ts";
-import { lineOf, type WorkerNotice } from "./notice.ts";
+import { textOf, type WorkerNotice } from "./notice.ts";
 import type { Queue } from "./queue.ts";
-import { nextRound, settled, stillTime, undated } from "./testing/still-time.ts";
+import { nextRound, settled, stillTime } from "./testing/still-time.ts";
 import type { QueueCreateRequest } from "./wire.ts";
 import type { Worker } from "./worker.ts";
 
@@ -29,7 +29,7 @@ function counting() {
   const fetch: Fetch = (url, init) => {
     const call = url.slice(url.lastIndexOf(".") + 1);
     calls[call] = (calls[call] ?? 0) + 1;
-    return undated(url, init);
+    return globalThis.fetch(url, init);
   };
   return { calls, fetch };
 }
@@ -39,9 +39,9 @@ function extending() {
   const asked: { readonly ids: readonly string[]; readonly lease_timeout: string | null }[] = [];
   let heard = 0;
   const fetch: Fetch = async (url, init) => {
-    if (!url.endsWith(".extend")) return undated(url, init);
+    if (!url.endsWith(".extend")) return globalThis.fetch(url, init);
     asked.push(JSON.parse(String(init.body)));
-    const response = await undated(url, init);
+    const response = await globalThis.fetch(url, init);
     const text = await response.text();
     heard += 1;
     return new Response(text, response);
@@ -57,7 +57,7 @@ function extending() {
 async function setup(change: Partial<QueueCreateRequest> = {}, options: ClientOptions = {}) {
   const server = await listeningApp();
   const pace = { baseMs: 5, capMs: 50 };
-  const client = createClient({ url: server.url, pace, fetch: undated, ...options });
+  const client = createClient({ url: server.url, pace, ...options });
   const dead = client.queue("dead");
   await dead.create({ lease_timeout: "1m", expire_timeout: "1h" });
   const queue = client.queue("orders");
@@ -686,8 +686,8 @@ test("two workers of one name: the second says so and goes on under another, and
       reason: expect.any(String),
     },
   ]);
-  expect(lineOf(at.notices[0] as WorkerNotice)).toMatch(
-    /^holdfast: renamed; another one waits as 'shared' already; this one goes on as 'shared-[0-9a-f]{16}'$/,
+  expect(textOf(at.notices[0] as WorkerNotice, "orders")).toMatch(
+    /^holdfast: renamed of orders; another one waits as 'shared' already; this one goes on as 'shared-[0-9a-f]{16}'$/,
   );
 });
 

@@ -9,11 +9,22 @@ import type { LeasedItem } from "./items.ts";
 import { Keeper } from "./keeper.ts";
 import { KeptLease } from "./kept-lease.ts";
 import type { Lease } from "./lease.ts";
-import { printed, type WorkerNotice } from "./notice.ts";
+import { guarded, printedOf, type WorkerNotice } from "./notice.ts";
+import {
+  anything,
+  type Checks,
+  call,
+  checkOptions,
+  length,
+  signal,
+  text,
+  values,
+} from "./options.ts";
 import { openPoll, type Poll } from "./poll.ts";
 import { afterThisRound, pauseMs } from "./repeat.ts";
-import { reasonOf } from "./shown.ts";
+import { isInstance, kindOf, reasonOf } from "./shown.ts";
 import { drainBefore } from "./termination.ts";
+import { startTimer, steadyNow } from "./time.ts";
 import type { Transport } from "./transport.ts";
 
 /** Returns: completed. Throws: retried later, or sent to the dead queue by a `DeadLetter`. */
@@ -82,7 +93,11 @@ const handlersMs = 3_000;
 const endingsMax = 1_000;
 
 export function startWorker(source: WorkerSource): Worker {
-  const { handler, transport } = source;
+  const { handler, transport, options } = source;
+  checkOptions(options, workChecks);
+  if (typeof handler !== "function") {
+    throw new TypeError(`handler is invalid; expected a function, got ${kindOf(handler)}`);
+  }
   const { tracing } = transport;
   if (tracing === undefined) return new QueueWorker(source);
   // Its spans are of its items, not of whatever had it started.
@@ -110,11 +125,11 @@ class QueueWorker implements Worker {
 
   constructor(source: WorkerSource) {
     const { transport, queue, options } = source;
-    const { clientId, timeoutMs, leaseTimeout, signal, notice = printed } = options;
+    const { clientId, timeoutMs, leaseTimeout, signal, notice = printedOf(queue) } = options;
     this.#source = source;
     this.#bounds = boundsOf(options);
-    this.#notice = notice;
-    const trouble = (error: HoldfastError): void => notice({ kind: "trouble", error });
+    this.#notice = guarded(notice);
+    const trouble = (error: HoldfastError): void => this.#notice({ kind: "trouble", error });
     this.#poll = openPoll({
       transport,
       queue,
@@ -122,7 +137,7 @@ class QueueWorker implements Worker {
       trouble,
       renamed: (name) => {
         const reason = `another one waits as '${clientId}' already; this one goes on as '${name}'`;
-        notice({ kind: "renamed", clientId: name, reason });
+        this.#notice({ kind: "renamed", clientId: name, reason });
       },
       ...(clientId === undefined ? {} : { clientId }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
@@ -258,17 +273,14 @@ class QueueWorker implements Worker {
 
   async #afterFailure(item: LeasedItem, kept: KeptLease, error: unknown): Promise<End> {
     const { lease } = kept;
-    if (error instanceof DeadLetter) {
-      const what = { kind: "retry", retryAt: null, dead: true, reason: reasonOf(error) } as const;
+    if (isInstance(error, DeadLetter)) {
+      const what = { kind: "retry", delayMs: 0, dead: true, reason: reasonOf(error) } as const;
       return { as: "dead", what, notice: { kind: "dead", item, error } };
     }
     // What was interrupted is nobody's fault and goes on elsewhere.
     if (this.#hurrying.signal.aborted) return { as: "released", what: { kind: "release" } };
-    const { backoff = (failed) => this.#backoff(failed.attempts) } = this.#source.options;
-    const delayMs = Math.max(0, backoff(item, error));
-    const dueAt = Date.now() + lease.clockAheadMs + delayMs;
-    const retryAt = delayMs === 0 ? null : new Date(dueAt).toISOString();
-    const what = { kind: "retry", retryAt, dead: false, reason: reasonOf(error) } as const;
+    const delayMs = this.#delayMs(item, error);
+    const what = { kind: "retry", delayMs, dead: false, reason: reasonOf(error) } as const;
     if (hasMoreAttempts(item, lease)) {
       return { as: "retried", what, notice: { kind: "retried", item, error, delayMs } };
     }
@@ -284,7 +296,7 @@ class QueueWorker implements Worker {
   /** Asked anew each time, since it may be changed; items that fail in the same moment share a call. */
   #hasDeadQueue({ lapsesAt }: KeptLease): Promise<boolean> {
     const { transport, queue: name } = this.#source;
-    const timeoutMs = Math.max(1_000, lapsesAt - Date.now());
+    const timeoutMs = Math.max(1_000, lapsesAt - steadyNow());
     const options = { signal: this.#givingUp.signal, timeoutMs };
     this.#asking ??= transport
       .call("queueInfo", { name }, options)
@@ -295,6 +307,25 @@ class QueueWorker implements Worker {
         this.#asking = null;
       });
     return this.#asking;
+  }
+
+  /** As the program says, where that is a length of time, and no longer than the contract has them. */
+  #delayMs(item: LeasedItem, error: unknown): number {
+    const { backoff } = this.#source.options;
+    if (backoff !== undefined) {
+      let wrong: { readonly reason: string; readonly error?: unknown };
+      try {
+        const asked: unknown = backoff(item, error);
+        if (typeof asked === "number" && !Number.isNaN(asked)) {
+          return Math.min(Math.max(0, Math.ceil(asked)), bounds.durationMsMax);
+        }
+        wrong = { reason: `backoff is invalid; expected milliseconds, got ${kindOf(asked)}` };
+      } catch (thrown) {
+        wrong = { reason: "backoff threw", error: thrown };
+      }
+      this.#notice({ kind: "fault", item, ...wrong });
+    }
+    return Math.ceil(this.#backoff(item.attempts));
   }
 
   #backoff(attempts: number): number {
@@ -325,19 +356,18 @@ class QueueWorker implements Worker {
    */
   async #drain(): Promise<void> {
     const { drainMs = drainMsDefault } = this.#source.options;
-    const hurry = setTimeout(
-      () => this.#hurrying.abort(new WorkerStopping("the worker has to stop now")),
-      drainMs,
-    );
-    const giveBack = setTimeout(() => this.#giveBack(), drainMs + handlersMs);
-    const giveUp = setTimeout(() => this.#givingUp.abort(), drainMs + lastWordsMs);
+    const hurry = (): void =>
+      this.#hurrying.abort(new WorkerStopping("the worker has to stop now"));
+    const timers = [
+      startTimer(drainMs, hurry),
+      startTimer(drainMs + handlersMs, () => this.#giveBack()),
+      startTimer(drainMs + lastWordsMs, () => this.#givingUp.abort()),
+    ];
     const over = new Promise<void>((resolve) => {
       this.#givingUp.signal.addEventListener("abort", () => resolve());
     });
     await Promise.race([this.#quiet(), over]);
-    clearTimeout(hurry);
-    clearTimeout(giveBack);
-    clearTimeout(giveUp);
+    for (const cancel of timers) cancel();
   }
 
   /** Every handler has ended and every ending is said. */
@@ -365,6 +395,20 @@ interface Bounds {
   readonly concurrency: number;
   readonly batch: number;
 }
+
+const workChecks: Checks<WorkOptions> = {
+  concurrency: anything,
+  batch: anything,
+  backoff: call,
+  marginMs: length,
+  clientId: text,
+  timeoutMs: length,
+  leaseTimeout: text,
+  signal,
+  processSignals: values,
+  drainMs: length,
+  notice: call,
+};
 
 function boundsOf({ concurrency = 10, ...options }: WorkOptions): Bounds {
   const batch = options.batch ?? Math.min(concurrency, bounds.leaseBatchMax);

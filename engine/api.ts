@@ -129,6 +129,8 @@ export interface Lease<Items> extends Outcome {
   readonly partition: number;
   /** Of the queue; 0 = no limit. An item with as many attempts has its last. */
   readonly maxAttempts: number;
+  /** The engine's time at this answer: a deadline less this is how long it still holds. */
+  readonly now: number;
   readonly items: Items;
 }
 
@@ -146,6 +148,8 @@ export interface ExtendRequest extends Repeatable {
 export interface Extended extends Outcome {
   /** Until then all of them are held; never earlier than what was told before. */
   readonly leaseDeadline: number;
+  /** The engine's time at this answer. */
+  readonly now: number;
 }
 
 export interface ReleaseRequest extends Repeatable {
@@ -169,6 +173,8 @@ export interface RetryItem {
   readonly id: string;
   /** When to offer it again; `null` or past = now, at the tail. */
   readonly retryAt: number | null;
+  /** The same as a length, which needs no clock of the caller's; `retryAt` is then `null`. */
+  readonly retryAfterMs?: number | null;
   /** Send it to the dead queue whatever attempts remain. */
   readonly dead: boolean;
   /** Why, for whoever looks at the item; at most 1,024 bytes. Absent or `""`: what was said before stays. */

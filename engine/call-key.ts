@@ -120,8 +120,9 @@ export function retriedText({
   partition,
   items,
 }: Pick<RetryRequest, "partition" | "items">): string {
-  const texts = items.map(({ id, retryAt, dead, reason = "" }) => {
-    return `${id}/${retryAt ?? ""}/${dead === true}${reason && `/${JSON.stringify(reason)}`}`;
+  const texts = items.map(({ id, retryAt, retryAfterMs, dead, reason = "" }) => {
+    const due = retryAfterMs == null ? (retryAt ?? "") : `+${retryAfterMs}`;
+    return `${id}/${due}/${dead === true}${reason && `/${JSON.stringify(reason)}`}`;
   });
   return [partition, ...texts].join();
 }

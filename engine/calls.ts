@@ -280,9 +280,10 @@ export class Calls {
       ...batch,
       ...place,
     }));
-    if (value.kind === "recalled") return { leaseDeadline: value.values[0] ?? 0, replayed };
+    const now = this.#options.clock.now();
+    if (value.kind === "recalled") return { leaseDeadline: value.values[0] ?? 0, now, replayed };
     assert(value.kind === "extended", "an extend was answered with something else");
-    return { leaseDeadline: value.leaseDeadline, replayed };
+    return { leaseDeadline: value.leaseDeadline, now, replayed };
   }
 
   async release(request: api.ReleaseRequest): Promise<api.Outcome> {

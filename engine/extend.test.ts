@@ -64,7 +64,7 @@ test("extend: the item is held from now on for as long as the queue says, or the
   const until = bundle.clock.now() + minute;
   expect(await extend(bundle, idsOf(items))).toEqual({
     ok: true,
-    value: { leaseDeadline: until, replayed: false },
+    value: { leaseDeadline: until, now: until - minute, replayed: false },
   });
   await bundle.clock.advance(50 * second);
   expect(await offered(bundle)).toEqual([]);
@@ -79,9 +79,10 @@ test("extend: no lease gets shorter", async () => {
   const bundle = await setupQueue(["a"]);
   const { items } = await bundle.lease("orders");
   const [item] = items;
+  const now = bundle.clock.now();
   expect(await extend(bundle, idsOf(items), second)).toEqual({
     ok: true,
-    value: { leaseDeadline: item?.leaseDeadline ?? 0, replayed: false },
+    value: { leaseDeadline: item?.leaseDeadline ?? 0, now, replayed: false },
   });
   await bundle.clock.advance(50 * second);
   expect(await offered(bundle)).toEqual([]);
@@ -201,6 +202,7 @@ test.each([
     queue: "orders",
     partition: 0,
     maxAttempts: 3,
+    now: bundle.clock.now(),
     replayed: false,
     items: items.slice(0, 1),
   });

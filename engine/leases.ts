@@ -179,7 +179,8 @@ export class Leases<Items> {
         else {
           const { maxAttempts } = queue.definition;
           const items = readLeased(outcome.items);
-          resolve({ ...outcome, queue: request.queue, maxAttempts, items });
+          const now = clock.now();
+          resolve({ ...outcome, queue: request.queue, maxAttempts, now, items });
         }
       },
     };

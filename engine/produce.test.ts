@@ -72,6 +72,7 @@ test("produce: a produced item comes back as it was given", async () => {
     queue: "orders",
     partition: 0,
     maxAttempts: 0,
+    now: start,
     replayed: false,
     items: [
       {

@@ -89,6 +89,7 @@ const produceItem = object<api.ProduceItem>({ ...item, uniqueKey: optional(text)
 const retryItem = object<api.RetryItem>({
   id: text,
   retryAt: nullable(instant),
+  retryAfterMs: optional(nullable(number)),
   dead: flag,
   reason: optional(text),
 });

@@ -231,12 +231,15 @@ export function checkCompleteIds(ids: readonly string[]): void {
   checkBatch("ids", ids.length, { name: "max_complete_batch_size", max: limits.completeIdsMax });
 }
 
-export function checkRetryItems(items: readonly Pick<RetryItem, "reason">[]): void {
+export function checkRetryItems(items: readonly RetryItem[]): void {
   const count = items.length;
   if (count === 0) refuse("items is invalid; list of items cannot be empty");
   checkBatch("items", count, { name: "max_complete_batch_size", max: limits.retryItemsMax });
-  for (const { reason = "" } of items) {
+  for (const { reason = "", retryAt, retryAfterMs } of items) {
     checkLength("reason", byteLength(reason), limits.retryReasonBytesMax);
+    if (retryAfterMs == null) continue;
+    if (retryAt !== null) refuse("retry is invalid; expected retry_at or retry_after, got both");
+    checkWithin("retry after", retryAfterMs, { min: 0, max: limits.durationMsMax });
   }
 }
 

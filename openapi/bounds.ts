@@ -51,6 +51,7 @@ export const bounds = {
   pauseReasonBytesMax: 500,
   durationTextMax: 15,
   carriedCountMax: 2_147_483_647,
+  durationMsMax: 366 * 24 * 3_600_000,
   maxAttemptsMin: 0,
   maxAttemptsMax: 65_536,
   leasedMaxMin: 0,

@@ -330,7 +330,9 @@ test("operations: the entities have the keys of the specification", () => {
   expect(keysOf(entities.LeaseItem)).toEqual(
     [..."id encoding kind reference attempts lease_deadline bytes".split(" "), ...carried].sort(),
   );
-  expect(keysOf(entities.RetryItem)).toEqual("id retry_at dead reason".split(" ").sort());
+  expect(keysOf(entities.RetryItem)).toEqual(
+    "id retry_at retry_after dead reason".split(" ").sort(),
+  );
   expect(keysOf(entities.StorageItem)).toEqual(
     [
       "id source_id is_leased lease_deadline dead_deadline expire_deadline created_at",

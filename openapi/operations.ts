@@ -406,6 +406,7 @@ An item whose lease passes its deadline is offered to another consumer, under a 
           queue_name: "orders",
           partition: 0,
           max_attempts: 10,
+          now: "2026-03-01T12:00:00.000Z",
         },
       },
       400: refusal(400, {
@@ -451,7 +452,7 @@ An item whose lease passes its deadline is offered to another consumer, under a 
     keyed: true,
     tag: "Items",
     summary: "Retry items",
-    description: `Gives leased items back before their deadline, to be offered again at \`retry_at\`, or at once if it is empty. They go to the tail of their partition under new ids, with the attempt counted. An item whose attempts have reached \`max_attempts\` goes to the dead queue instead, and so does one with \`dead: true\`, whatever attempts remain. If the queue has no dead queue, the former is removed and the latter refused.
+    description: `Gives leased items back before their deadline, to be offered again \`retry_after\` from now or at \`retry_at\`, or at once if both are empty. They go to the tail of their partition under new ids, with the attempt counted. An item whose attempts have reached \`max_attempts\` goes to the dead queue instead, and so does one with \`dead: true\`, whatever attempts remain. If the queue has no dead queue, the former is removed and the latter refused.
 
 \`queue_name\` and \`partition\` are those of the lease reply, and each id must be leased now. If one is not, nothing is done to any of them.`,
     request: schemas.RetryRequest,
@@ -461,7 +462,7 @@ An item whose lease passes its deadline is offered to another consumer, under a 
       queue_name: "orders",
       partition: 0,
       items: [
-        { id: sampleId, retry_at: "2026-03-01T12:15:00.000Z", dead: false },
+        { id: sampleId, retry_after: "15m", dead: false },
         { id: otherId, retry_at: null, dead: false },
       ],
     },
@@ -470,7 +471,7 @@ An item whose lease passes its deadline is offered to another consumer, under a 
       200: success("Every item was given back; their ids are no longer valid."),
       400: refusal(400, {
         meaning:
-          "The queue or the partition does not exist, `request_timeout` is out of bounds, there are no items or too many, or a `retry_at` is malformed; no item was given back.",
+          "The queue or the partition does not exist, `request_timeout` is out of bounds, there are no items or too many, a `retry_at` or a `retry_after` is malformed, or an item has both; no item was given back.",
         reason: "no_such_partition",
         message: badPartition,
       }),
@@ -557,7 +558,7 @@ No lease gets shorter, and no item is offered before the latest deadline that an
       200: {
         meaning: "Every item is yours until the deadline.",
         reaction: "Go on with the work.",
-        example: { lease_deadline: "2026-03-01T13:05:00.000Z" },
+        example: { lease_deadline: "2026-03-01T13:05:00.000Z", now: "2026-03-01T13:00:00.000Z" },
       },
     },
   }),

@@ -194,6 +194,7 @@ const LeaseReply = message<schemas.LeaseReply>("LeaseReply", schemas.LeaseReply,
   partition: whole(2),
   items: list(3, LeaseItem),
   max_attempts: whole(100),
+  now: instant(101),
 });
 
 const ExtendRequest = message<schemas.ExtendRequest>("ExtendRequest", schemas.ExtendRequest, {
@@ -206,6 +207,7 @@ const ExtendRequest = message<schemas.ExtendRequest>("ExtendRequest", schemas.Ex
 
 const ExtendReply = message<schemas.ExtendReply>("ExtendReply", schemas.ExtendReply, {
   lease_deadline: instant(1),
+  now: instant(2),
 });
 
 const ReleaseRequest = message<schemas.ReleaseRequest>("ReleaseRequest", schemas.ReleaseRequest, {
@@ -233,6 +235,9 @@ const RetryItem = message<schemas.RetryItem>("RetryItem", schemas.RetryItem, {
   }),
   dead: flag(3),
   reason: text(100),
+  retry_after: duration(101, {
+    says: "Not offered again for so long. Not set: `retry_at` says when.",
+  }),
 });
 
 const RetryRequest = message<schemas.RetryRequest>("RetryRequest", schemas.RetryRequest, {

@@ -408,6 +408,11 @@ export const LeaseReply = Type.Object(
         "The queue's limit; 0 = none. An item whose `attempts` have reached it is on its last.",
       examples: [10],
     }),
+    now: Type.String({
+      description:
+        "The queue's time at this answer. A `lease_deadline` less this is how long the lease still runs, whatever the consumer's own clock says.",
+      examples: ["2026-03-01T12:00:00.000Z"],
+    }),
   },
   { ...closed, description: "Leased items, and what is needed to complete or retry them." },
 );
@@ -423,9 +428,17 @@ export const RetryItem = Type.Object(
     retry_at: Type.Optional(
       orNull({
         description:
-          'Date-time before which the item is not offered again. Absent, `null`, `""` or past: it joins the tail of its partition at once. A retry does not move the `expire_deadline`: at or beyond it, the item expires without another attempt.',
+          'Date-time before which the item is not offered again, by the queue\'s clock. Absent, `null`, `""` or past: it joins the tail of its partition at once. A retry does not move the `expire_deadline`: at or beyond it, the item expires without another attempt.',
         examples: ["2026-03-01T12:15:00.000Z"],
         ...formed(forms.dateTimeOrNone),
+      }),
+    ),
+    retry_after: Type.Optional(
+      orNull({
+        description:
+          'How long the item is not offered again, as a duration; it needs no clock of the consumer\'s. Absent, `null` or `""`: `retry_at` says when. Both are refused.',
+        examples: ["15m"],
+        ...formed(forms.durationOrNone, bounds.durationTextMax),
       }),
     ),
     dead: Type.Optional(
@@ -633,6 +646,11 @@ export const ExtendReply = Type.Object(
       description:
         "Date-time until which all of them are yours. No lease is made shorter than it was.",
       examples: ["2026-03-01T13:05:00.000Z"],
+    }),
+    now: Type.String({
+      description:
+        "The queue's time at this answer. A `lease_deadline` less this is how long the lease still runs, whatever the consumer's own clock says.",
+      examples: ["2026-03-01T12:00:00.000Z"],
     }),
   },
   { ...closed, description: "How long the items are held now." },

@@ -18,8 +18,6 @@ export interface AdmissionOptions {
   readonly counts: RequestCounts;
   /** Absent = requests are not logged. */
   readonly requestLog?: RequestLog;
-  /** What time it is, where a test clock says so; absent = the machine's. */
-  readonly testNow?: () => number;
 }
 
 interface Context {
@@ -42,7 +40,7 @@ export class Admission {
 
   /** Only what has no path of its own is asked for its path. */
   around(answer: Answer, path?: string): (context: Context) => Promise<Response> {
-    const { config, log, counts, requestLog, testNow } = this.#options;
+    const { config, log, counts, requestLog } = this.#options;
     const count = path === undefined ? null : counts.counterOf(path);
     return async ({ request }) => {
       const started = performance.now();
@@ -61,10 +59,6 @@ export class Admission {
       }
       // A refusal too, or the page would take it for a broken network.
       if (origin !== null) shareWith(origin, response);
-      // Clients reckon by it what deadlines are by their own clocks.
-      if (testNow !== undefined) {
-        response.headers.set("date", new Date(testNow()).toUTCString());
-      }
       this.#requestsInFlight -= 1;
       const seconds = (performance.now() - started) / 1000;
       const code = response.status;

@@ -80,6 +80,7 @@ describe("operations", () => {
       queue_name: "orders",
       partition: 0,
       max_attempts: 0,
+      now: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       items: [
         {
           id: expect.stringMatching(/^[0-9A-Za-z]{27}$/),

@@ -57,7 +57,13 @@ export interface FrontOptions extends AdmissionOptions {
   readonly node?: PeerOptions;
 }
 
-export type AppOptions = Omit<LocalOptions, "audit"> & Omit<FrontOptions, "counts">;
+export interface AppOptions
+  extends Omit<LocalOptions, "audit">,
+    Omit<FrontOptions, "counts" | "node" | "config"> {
+  readonly config: AppConfig;
+  /** What time it is, where a test clock says so; absent = the machine's. */
+  readonly testNow?: () => number;
+}
 export type App = Front["app"];
 type Front = ReturnType<typeof createFront>;
 

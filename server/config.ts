@@ -9,8 +9,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { limits } from "../engine/limits.ts";
+import { didYouMean, nearest } from "../openapi/did-you-mean.ts";
 import { isClusterVariable } from "./cluster-variables.ts";
-import { didYouMean, nearest } from "./did-you-mean.ts";
 import { exposureFaults, isPublic } from "./exposure.ts";
 import { queueLabelsMax } from "./queue-metrics.ts";
 

@@ -61,3 +61,38 @@ test("nothing happens before an instant that is finer than a millisecond", async
   await app.advance(1);
   expect(textsOf((await app.lease()).items)).toEqual(["lapses", "falls due"]);
 });
+
+test("retry_after: a length that counts from the call, beside no instant", async () => {
+  await using app = await run();
+  await app.produce("a", "b");
+  const { items, ...lease } = await app.lease({ batch_size: 2 });
+  const [a, b] = items;
+  const place = { ...orders, partition: lease["partition"] };
+  const both = { id: a?.id ?? "", retry_at: instant(start + minute), retry_after: "1m" };
+  const refused = "retry is invalid; expected retry_at or retry_after, got both";
+  expect(await app.call("retry", { ...place, items: [both] })).toMatchObject({
+    code: 400,
+    body: { message: refused },
+  });
+  const refusals = [
+    ["soon", 'retry after is invalid; time: invalid duration "soon"'],
+    ["9000h", "retry after is invalid"],
+  ] as const;
+  for (const [retry_after, message] of refusals) {
+    const { code, body } = await app.call("retry", {
+      ...place,
+      items: [{ id: a?.id ?? "", retry_after }],
+    });
+    expect(code).toBe(400);
+    expect(body.message).toStartWith(message);
+  }
+  const given = [
+    { id: a?.id ?? "", retry_after: "90s" },
+    { id: b?.id ?? "", retry_after: "0s" },
+  ];
+  await app.ok("retry", { ...place, items: given });
+  expect(textsOf(await app.stored())).toEqual(["b"]);
+  const page = { ...orders, partition: 0, pivot: "", limit: 9 };
+  const { items: scheduled } = await app.ok("listScheduled", page);
+  expect(scheduled).toMatchObject([{ enqueue_at: instant(start + 90_000) }]);
+});

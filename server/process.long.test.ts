@@ -360,10 +360,6 @@ test("clock.advance: over HTTP each lapse and wake comes at its own instant, and
     });
     ({ now } = (await advanced.json()) as { now: string });
     expect(Date.parse(now)).toBe(Date.parse(lease_deadline) - 30_000 + 7 * 24 * 3_600_000);
-    // Clients reckon by it how long a lease still is.
-    expect(Date.parse(advanced.headers.get("date") ?? "")).toBe(
-      Math.floor(Date.parse(now) / 1_000) * 1_000,
-    );
     const dead = await call(connection, "/v1/queue.stats", { queue_name: "dead" });
     expect(dead.body).toMatchObject({ logical_queues: [{ partitions: [{ total: 0 }] }] });
     connection.close();

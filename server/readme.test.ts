@@ -64,7 +64,7 @@ test("readme: its curl lines produce, lease and complete an item, and answer as 
       reply
         .trim()
         .replace(/"id":"\w{27}"/, '"id":"…"')
-        .replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/, '"…"');
+        .replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '"…"');
     expect(replies.slice(2).map(shape)).toEqual(blocks("json").map(shape));
   } finally {
     await server.stop();

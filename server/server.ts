@@ -204,7 +204,6 @@ function insideOf({ config, log, keys }: Parts, opened: Opened) {
   const front = () => ({
     ...{ config, log, counts: metrics.requests, site: openSite(siteFolders) },
     ...(config.logLevel === "debug" && { requestLog: new RequestLog(log) }),
-    ...(config.testClock && { testNow: () => clock.now() }),
     ...(peers && { node: peers }),
     ...(keys !== null && { door: openDoor({ keys, log, now }) }),
   });

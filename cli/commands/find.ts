@@ -83,7 +83,7 @@ async function searchOf({ client }: Context, queue_name: string, options: Option
   const where = dead ? await deadOf(client, queue_name) : { queue_name, filter: {} };
   return {
     queue_name: where.queue_name,
-    filter: { ...filterOf(options), ...where.filter },
+    filter: { ...(await filterOf(options, client)), ...where.filter },
     ...(partition !== undefined && { partition }),
     ...(state !== undefined && { state }),
     ...(holder !== undefined && { holder }),

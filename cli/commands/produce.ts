@@ -17,7 +17,15 @@ import {
 } from "../input.ts";
 import { interruption, untilAborted } from "../interrupt.ts";
 import { counted } from "../output.ts";
-import { durationMs, header, instant, list, wholeNumber } from "../values.ts";
+import {
+  dateTimeOf,
+  durationMs,
+  header,
+  instant,
+  list,
+  type When,
+  wholeNumber,
+} from "../values.ts";
 
 interface Options {
   readonly file?: readonly string[];
@@ -26,7 +34,7 @@ interface Options {
   readonly reference?: string;
   readonly encoding?: string;
   readonly header?: Readonly<Record<string, string>>;
-  readonly at?: Date;
+  readonly at?: When;
   readonly uniqueKey?: string;
   readonly key?: string;
   readonly ids?: boolean;
@@ -175,7 +183,7 @@ async function produce({ context, queue, items, options }: Producing): Promise<v
     ...(reference === undefined ? {} : { reference }),
     ...(encoding === undefined ? {} : { encoding }),
     ...(headers === undefined ? {} : { headers }),
-    ...(at === undefined ? {} : { enqueue_at: at.toISOString() }),
+    ...(at === undefined ? {} : { enqueue_at: await dateTimeOf(at, client) }),
     ...(uniqueKey === undefined ? {} : { unique_key: uniqueKey }),
   };
   const progress = context.progress("items");

@@ -25,7 +25,7 @@ async function redrive(
 ): Promise<void> {
   const { to } = options;
   const context = contextOf(command);
-  const filter = filterOf(options);
+  const filter = await filterOf(options, context.client);
   const request: RedriveRequest = {
     queue_name,
     ...(to !== undefined && { to }),

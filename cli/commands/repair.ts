@@ -50,7 +50,7 @@ async function repair(
 ): Promise<void> {
   const { state, holder, because, all = false } = options;
   const context = contextOf(command);
-  const filter = filterOf(options);
+  const filter = await filterOf(options, context.client);
   const isMeant = ids.length > 0 || Object.keys(filter).length > 0 || all;
   if (!isMeant && state === undefined && holder === undefined) {
     throw new UsageError("no items are named; expected ids, a filter, --state, --holder or --all");

@@ -3,11 +3,11 @@
 import type { Command } from "commander";
 import { contextOf } from "../context.ts";
 import { leasedCommand, sayOf } from "../leased.ts";
-import { instant } from "../values.ts";
+import { instant, type When } from "../values.ts";
 
 interface Options {
   readonly partition?: number;
-  readonly at?: Date;
+  readonly at?: When;
   readonly dead?: boolean;
   readonly reason?: string;
 }
@@ -20,10 +20,13 @@ export function addRetry(program: Command): void {
     .action(async (queue_name: string, ids: string[], options: Options, command: Command) => {
       const { client, result } = contextOf(command);
       const { at, dead = false, reason, partition: given } = options;
-      const retry_at = at?.toISOString() ?? null;
+      const due =
+        typeof at === "number"
+          ? { retry_after: `${at}ms` }
+          : { retry_at: at?.toISOString() ?? null };
       await sayOf({ queue: queue_name, ids, partition: given }, command, {
         say: ({ partition, ids: leased }) => {
-          const items = leased.map((id) => ({ id, retry_at, dead, ...(reason && { reason }) }));
+          const items = leased.map((id) => ({ id, ...due, dead, ...(reason && { reason }) }));
           return client.retry({ queue_name, partition, items });
         },
         tell: (retried) =>

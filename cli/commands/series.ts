@@ -6,7 +6,7 @@ import { parseDuration } from "../../engine/duration.ts";
 import { type Context, contextOf } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
 import { counted } from "../output.ts";
-import { list, pastInstant, wholeNumber } from "../values.ts";
+import { dateTimeOf, list, pastInstant, type When, wholeNumber } from "../values.ts";
 
 const ofQueues = ["produced", "arrived", "leased", "completed", "lapsed", "dead", "ready", "held"];
 const ofShards = ["commits", "items_committed", "commit_p50_us", "commit_p99_us"];
@@ -19,7 +19,7 @@ interface Options {
   readonly name?: readonly string[];
   readonly shard?: number;
   readonly step?: string;
-  readonly from?: Date;
+  readonly from?: When;
   readonly rows: number;
 }
 
@@ -62,7 +62,7 @@ async function series(
     ...(shard !== undefined && { shard }),
     names: [...(name ?? (shard === undefined ? ofQueues : ofShards))],
     ...(step !== undefined && { step }),
-    ...(from !== undefined && { from: from.toISOString() }),
+    ...(from !== undefined && { from: await dateTimeOf(from, context.client) }),
   });
   context.result(seen, () => told(context, seen, rows));
 }

@@ -17,17 +17,6 @@ export function stillTime(): StillTime {
   };
 }
 
-/**
- * As the global one, of a server beside this client: its `Date` goes on by the machine's clock, and
- * would be taken for a clock that is ahead.
- */
-export async function undated(url: string, init: RequestInit): Promise<Response> {
-  const { body, status, headers } = await fetch(url, init);
-  const others = new Headers(headers);
-  others.delete("date");
-  return new Response(body, { status, headers: others });
-}
-
 export function nextRound(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

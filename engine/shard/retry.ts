@@ -6,6 +6,7 @@ import { assert } from "../assert.ts";
 import type { CallKey } from "../call-key.ts";
 import { deletedFailure, type Failure, failure, lateRetry } from "../errors.ts";
 import { reject, retry as retryFate } from "../lifecycle.ts";
+import { limits } from "../limits.ts";
 import { type Batch, findMovable, type HeldItem, wantHeld } from "./held.ts";
 import { answering, done, doneOnce, type Kind, type Numbered, type Result } from "./kind.ts";
 import { letGo, move } from "./moves.ts";
@@ -71,6 +72,12 @@ export function findReturn(turn: Turn, asked: Return): ReturnType<typeof findMov
   return found;
 }
 
+/** A length counts from the turn on, by the shard's own clock. */
+function dueAtOf(wanted: RetryItem | undefined, now: number): number | null {
+  if (wanted?.retryAfterMs == null) return wanted?.retryAt ?? null;
+  return Math.min(now + wanted.retryAfterMs, limits.instantMax);
+}
+
 export function returnFound(turn: Turn, asked: Return, found: readonly HeldItem[]): void {
   const { memory, now } = turn;
   const partition = memory.partition(asked.slot);
@@ -80,7 +87,7 @@ export function returnFound(turn: Turn, asked: Return, found: readonly HeldItem[
     const wanted = asked.items[index];
     letGo(turn, partition, item.seq, item);
     const isDead = wanted?.dead === true;
-    const fate = isDead ? reject(item) : retryFate(item, settings, now, wanted?.retryAt ?? null);
+    const fate = isDead ? reject(item) : retryFate(item, settings, now, dueAtOf(wanted, now));
     const reason = wanted?.reason;
     move(turn, partition, item, { fate, what: "retried", ...(reason && { reason }) });
   }

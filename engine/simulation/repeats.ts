@@ -300,11 +300,14 @@ function isDecided({ what, open }: Repeated, ending: Ending<Outcome> | null): bo
 }
 
 interface Told extends Outcome {
+  readonly now?: number;
   readonly items?: readonly Pick<LeasedItem, "id" | "attempts" | "leaseDeadline">[];
 }
 
-function isSameReply(first: Outcome, second: Outcome): boolean {
-  return JSON.stringify(first) === JSON.stringify({ ...second, replayed: first.replayed });
+/** `now` is the time at each answer. */
+function isSameReply(first: Told, second: Told): boolean {
+  const { replayed, now = null } = first;
+  return JSON.stringify({ ...first, now }) === JSON.stringify({ ...second, replayed, now });
 }
 
 /** What is still held: each item as it was told, but for a later deadline if it was extended. */

@@ -1,6 +1,7 @@
 // Items of a queue: produce, lease, and what becomes of what is leased.
 
 import type { Engine } from "../../engine/api.ts";
+import { instantText } from "../wire/fields.ts";
 import {
   completeRequest,
   extendRequest,
@@ -48,8 +49,8 @@ export function itemRoutes(engine: Engine<string>): ItemRoutes {
 
     async extend(body, caller) {
       const request = decoded(checkOf(engine, body), () => extendRequest(body));
-      const { leaseDeadline } = caller.heard(await engine.extend(caller.asks(request)));
-      return { lease_deadline: new Date(leaseDeadline).toISOString() };
+      const { leaseDeadline, now } = caller.heard(await engine.extend(caller.asks(request)));
+      return { lease_deadline: instantText(leaseDeadline), now: instantText(now) };
     },
 
     async release(body, caller) {

@@ -86,12 +86,12 @@ const clearing = { ...orders, retry: true, scheduled: true, queue: true, destruc
 type Body = (id: string) => object;
 
 const calls = [
-  // The last key of these is beyond the specification.
+  // The last keys of these are beyond the specification.
   ["/v1/queue.produce", () => ({ ...timed, items: [{}], return_ids: false }), reply],
   [
     "/v1/queue.lease",
     () => ({ ...timed, client_id: "c", batch_size: 1, lease_timeout: "1m" }),
-    ["items", "queue_name", "partition", "max_attempts"],
+    ["items", "queue_name", "partition", "max_attempts", "now"],
   ],
   [
     "/v1/queue.retry",

@@ -236,7 +236,7 @@ row("entity Lease item: every field; id and lease_deadline are required", async 
     await using app = await run();
     await app.ok("produce", { ...timed, items });
     const lease = await app.lease();
-    const beyond = { max_attempts: "count" } as const;
+    const beyond = { max_attempts: "count", now: "instant" } as const;
     expectFields(lease, { queue_name: "text", partition: "count", items: "list", ...beyond });
     const [item = {}] = lease.items;
     expectFields(item, {

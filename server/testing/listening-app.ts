@@ -1,7 +1,7 @@
 // The app on a port, by the system's clock or a test clock, for tests of those who call it: it can be
 // stopped, and started again on the same port with what it held.
 
-import { systemClock, TestClock } from "../../engine/clock.ts";
+import { sharedClock, systemClock, TestClock } from "../../engine/clock.ts";
 import { type AppConfig, type AppOptions, createApp } from "../app.ts";
 import { type Listening, listen } from "../listen.ts";
 import { Metrics } from "../metrics.ts";
@@ -16,11 +16,13 @@ export interface ListeningApp extends AsyncDisposable {
 
 export interface ListeningOptions extends Pick<AppOptions, "site" | "door" | "losses"> {
   readonly testClock?: boolean;
+  /** How far the server's clock is ahead of the machine's; default 0. */
+  readonly aheadMs?: number;
 }
 
 export async function listeningApp(
   change: Partial<AppConfig> = {},
-  { testClock = false, ...front }: ListeningOptions = {},
+  { testClock = false, aheadMs = 0, ...front }: ListeningOptions = {},
 ): Promise<ListeningApp> {
   const config = defaultConfig(change);
   const image = newImage();
@@ -28,7 +30,11 @@ export async function listeningApp(
   let running: { close(): Promise<void>; listening: Listening } | null = null;
 
   async function start(): Promise<void> {
-    const clock = testClock ? new TestClock() : systemClock();
+    const clock = testClock
+      ? new TestClock()
+      : aheadMs === 0
+        ? systemClock()
+        : sharedClock(aheadMs);
     const engine = await memoryEngine({ clock, image, seriesBytes: 1_000_000 });
     let closing = false;
     const metrics = new Metrics({ version: "1.2.3", status: () => engine.status() });

@@ -41,6 +41,11 @@ export function leaseTimeout(text: string | null | undefined): number | null {
   return durationOf(text, "lease timeout", "8m, 15m or 1h");
 }
 
+export function retryAfter(text: string): number {
+  checkLength("retry after", text.length, limits.durationTextMax);
+  return durationOf(text, "retry after", "30s, 15m or 1h");
+}
+
 /** `null` = not given. The order of the checks is the reference's. */
 export function queueTimeouts(leaseTimeout: string | null, expireTimeout: string | null) {
   const leaseTimeoutText = leaseTimeout ?? "";

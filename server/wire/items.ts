@@ -4,7 +4,14 @@ import type * as engine from "../../engine/api.ts";
 import type { RequestOf } from "../../openapi/operations.ts";
 import type * as wire from "../../openapi/schemas.ts";
 import { doneReply } from "../reply.ts";
-import { bytesOf, instantOf, leaseTimeout, ownRequestTimeout, requestTimeout } from "./fields.ts";
+import {
+  bytesOf,
+  instantOf,
+  leaseTimeout,
+  ownRequestTimeout,
+  requestTimeout,
+  retryAfter,
+} from "./fields.ts";
 
 export function produceRequest(body: RequestOf<"produce">): engine.ProduceRequest {
   return {
@@ -68,6 +75,7 @@ function retryItem(item: wire.RetryItem, index: number): engine.RetryItem {
   return {
     id: item.id,
     retryAt: instantOf(item.retry_at, index, "retry_at"),
+    ...(item.retry_after && { retryAfterMs: retryAfter(item.retry_after) }),
     dead: item.dead ?? false,
     ...(item.reason && { reason: item.reason }),
   };

@@ -51,9 +51,9 @@ function deadlineText(at: number): string {
 
 /** The whole lease reply around the text that `renderLeased` made. */
 export function leaseReplyText(lease: Omit<engine.Lease<string>, "replayed">): string {
-  const { queue, partition, maxAttempts, items } = lease;
+  const { queue, partition, maxAttempts, now, items } = lease;
   const head = `"queue_name":${jsonText(queue)},"partition":${partition}`;
-  return `{${head},"max_attempts":${maxAttempts},"items":${items}}`;
+  return `{${head},"max_attempts":${maxAttempts},"now":"${instantText(now)}","items":${items}}`;
 }
 
 /** What JSON cannot hold as it stands: quotes, backslashes, controls and surrogates. */

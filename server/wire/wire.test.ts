@@ -264,13 +264,20 @@ const leasedItem: fc.Arbitrary<LeasedItem> = fc.record({
 test("lease: the text of leased items is JSON of the contract and loses nothing", () => {
   fc.assert(
     fc.property(fc.array(leasedItem, { maxLength: 5 }), text, (items, queue) => {
-      const lease = { queue, partition: 3, maxAttempts: 7, items: renderLeased(items) };
+      const lease = {
+        queue,
+        partition: 3,
+        maxAttempts: 7,
+        now: 1_700_000_000_000,
+        items: renderLeased(items),
+      };
       const reply = JSON.parse(leaseReplyText(lease));
       expect(Value.Check(operations.lease.response, reply)).toBe(true);
       expect(reply).toEqual({
         queue_name: queue,
         partition: 3,
         max_attempts: 7,
+        now: "2023-11-14T22:13:20.000Z",
         items: items.map((item) => ({
           id: item.id,
           encoding: item.encoding,
