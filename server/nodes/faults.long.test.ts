@@ -60,7 +60,6 @@ test("an owner hangs: another node answers each call when its time is up", async
   const other = cluster.nodes.find((node) => node !== owner) as NodeProcess;
   // It is connected.
   expect(await queueOf(other, "hung").inspect()).toMatchObject({ queued: 0 });
-  void owner.stop("SIGSTOP");
   const answered: string[] = [];
   const call = async (name: string, operation: string, body: object, key?: string) => {
     const response = await fetch(`${other.url}/v1/queue.${operation}`, {
@@ -72,19 +71,23 @@ test("an owner hangs: another node answers each call when its time is up", async
     return response.status;
   };
   const items = [{ utf8: "a" }];
-  // Ends once the owner is taken for gone, which takes four seconds.
-  const patient = call("patient", "produce", { request_timeout: "1m", items });
-  const request_timeout = "500ms";
-  const statuses = await Promise.all([
-    call("lease", "lease", { request_timeout, client_id: "c", batch_size: 1 }),
-    call("produce", "produce", { request_timeout, items }),
-    call("keyed", "produce", { request_timeout, items }, "key-1"),
-    call("complete", "complete", { request_timeout, partition: 0, ids: ["a"] }),
-  ]);
-  expect(statuses).toEqual([454, 504, 504, 504]);
-  expect(await patient).toBe(504);
-  expect(answered.at(-1)).toBe("patient");
-  void owner.stop("SIGCONT");
+  void owner.stop("SIGSTOP");
+  try {
+    // Ends once the owner is taken for gone, which takes four seconds.
+    const patient = call("patient", "produce", { request_timeout: "1m", items });
+    const request_timeout = "500ms";
+    const statuses = await Promise.all([
+      call("lease", "lease", { request_timeout, client_id: "c", batch_size: 1 }),
+      call("produce", "produce", { request_timeout, items }),
+      call("keyed", "produce", { request_timeout, items }, "key-1"),
+      call("complete", "complete", { request_timeout, partition: 0, ids: ["a"] }),
+    ]);
+    expect(statuses).toEqual([504, 504, 504, 504]);
+    expect(await patient).toBe(504);
+    expect(answered.at(-1)).toBe("patient");
+  } finally {
+    void owner.stop("SIGCONT");
+  }
 });
 
 test("an owner that was stopped does not answer by what it knew", async () => {

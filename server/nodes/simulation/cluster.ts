@@ -34,6 +34,7 @@ const idleMs = 8_000;
 const shutdownMs = 10_000;
 /** How long after its time is up a call may be answered: the answer may come from another node. */
 const lateMsMax = 250;
+const leaseLateMsMax = lateMsMax + limits.leaseStallMsMax;
 
 export interface ClusterOptions {
   readonly seed: number;
@@ -298,7 +299,8 @@ export class Cluster extends Bundle {
     };
     const { stops } = host;
     const isStopped = host.isStopped;
-    const deadline = this.clock.now() + requestTimeoutMs + lateMsMax;
+    const deadline =
+      this.clock.now() + requestTimeoutMs + (name === "lease" ? leaseLateMsMax : lateMsMax);
     const answered = (): void => {
       // One that was stopped meanwhile answers when it goes on.
       if (isStopped || host.stops !== stops || this.clock.now() <= deadline) return;
