@@ -1,13 +1,21 @@
 // A server with TLS closes a connection on which plain HTTP comes, without an answer. So when a
 // connection breaks before the first answer, the client looks whether the port speaks TLS.
 
-import type { Fetch } from "./transport.ts";
 import { isUnsent, isUntrusted } from "./unsent.ts";
 
 const lookMsMax = 2_000;
 const speaksHttps = "the server speaks HTTPS";
 
-export function hintingHttps(fetch: Fetch): Fetch {
+/** What the fetches of every runtime take. */
+interface Init {
+  readonly signal?: AbortSignal | null;
+}
+
+type Fetch<Given extends Init, Answer> = (url: string, init: Given) => Promise<Answer>;
+
+export function hintingHttps<Given extends Init, Answer>(
+  fetch: Fetch<Given, Answer>,
+): Fetch<Given, Answer> {
   let isAnswered = false;
   return async (url, init) => {
     try {
@@ -16,8 +24,11 @@ export function hintingHttps(fetch: Fetch): Fetch {
       return answer;
     } catch (cause) {
       const isPlain = url.startsWith("http:");
-      const isBroken = isPlain && !isAnswered && !init.signal.aborted && !isUnsent(cause);
-      if (!isBroken || !(await speaksTls(fetch, url))) throw cause;
+      const isBroken = isPlain && !isAnswered && init.signal?.aborted !== true && !isUnsent(cause);
+      const signal = AbortSignal.timeout(lookMsMax);
+      const look = { method: "HEAD", headers: {}, body: undefined, redirect: "error", signal };
+      const ask = (secure: string) => fetch(secure, { ...init, ...look });
+      if (!isBroken || !(await speaksTls(ask, url))) throw cause;
       const got = new URL(url).origin;
       throw new Error(`${speaksHttps}; expected a url with https://, got '${got}'`);
     }
@@ -29,11 +40,9 @@ export function isHttpsHint(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith(speaksHttps);
 }
 
-async function speaksTls(fetch: Fetch, plain: string): Promise<boolean> {
-  const url = new URL("/livez", plain.replace(/^http:/, "https:")).href;
-  const signal = AbortSignal.timeout(lookMsMax);
+async function speaksTls(ask: (url: string) => Promise<unknown>, plain: string): Promise<boolean> {
   try {
-    await fetch(url, { method: "HEAD", headers: {}, redirect: "error", signal });
+    await ask(new URL("/livez", plain.replace(/^http:/, "https:")).href);
     return true;
   } catch (error) {
     return isUntrusted(error);
