@@ -478,7 +478,7 @@ test("produce: an item with a unique key is written once, and it says so", async
 test("queues pause, resume: stop leases, produces or both, and list and info show it", async () => {
   const queue = await queueOf("halted");
   await queue.produce("x");
-  const paused = await run(["queues", "pause", "halted", "--reason", "moving house"]);
+  const paused = await run(["queues", "pause", "halted", "--because", "moving house"]);
   expect(paused).toMatchObject({ code: 0, out: "paused halted\n" });
   expect(await emptyLease("lease halted --wait 20ms")).toMatchObject({
     code: exitCodes.empty.code,
@@ -1057,7 +1057,7 @@ describe("what goes wrong", () => {
     ],
     [
       "lease a --wait soon",
-      "error: option '-w, --wait <duration>' argument 'soon' is invalid. expected a duration such as 30s; time: invalid duration",
+      "error: option '--wait <duration>' argument 'soon' is invalid. expected a duration such as 30s; time: invalid duration",
     ],
     ["queues", "Usage: holdfast queues [options] [command]\n"],
     [

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
+import type { Command } from "commander";
 import { orServe } from "./command-line.ts";
+import { createProgram } from "./program.ts";
 
 test.each([
   [[], ["serve"]],
@@ -14,4 +16,30 @@ test.each([
   [["sreve"], ["sreve"]],
 ])("orServe: %j", (words, command) => {
   expect(orServe(words, (word) => word.startsWith("-"))).toEqual(command);
+});
+
+/** Each flag, and what is said of it by which commands. */
+function meaningsOf(flag: string): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  const look = (command: Command, path: readonly string[]): void => {
+    for (const { short, long, flags, description } of command.options) {
+      if (short !== flag && long !== flag) continue;
+      const meaning = short === flag ? flags : description;
+      found.set(meaning, [...(found.get(meaning) ?? []), path.join(" ")]);
+    }
+    for (const inner of command.commands) look(inner, [...path, inner.name()]);
+  };
+  look(createProgram({ isJson: false }), []);
+  return found;
+}
+
+test("flags: --reason selects items, --because says why, and -w watches, in every command", () => {
+  expect([...meaningsOf("--reason").values()]).toEqual([
+    ["items find", "items groups", "redrive", "repair"],
+  ]);
+  expect([...meaningsOf("--because").values()].flat()).toEqual([
+    ...["retry", "queues pause", "repair"],
+  ]);
+  for (const meaning of meaningsOf("--because").keys()) expect(meaning).toStartWith("why ");
+  expect([...meaningsOf("-w")]).toEqual([["-w, --watch [interval]", ["overview", "stats"]]]);
 });

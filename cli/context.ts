@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { afterHandshake } from "../client/bun-fetch.ts";
 import { type Client, type ClientOptions, createClient } from "../client/client.ts";
+import { hintingHttps } from "../client/https-hint.ts";
 import { UsageError } from "./exit-codes.ts";
 import { type Output, openOutput } from "./output.ts";
 
@@ -52,5 +53,5 @@ function fetchTrusting(path: string): NonNullable<ClientOptions["fetch"]> {
   } catch {
     throw new UsageError(`--ca is invalid; expected a certificate in PEM, got '${path}'`);
   }
-  return afterHandshake((url, init) => fetch(url, { ...init, tls: { ca } }));
+  return hintingHttps(afterHandshake((url, init) => fetch(url, { ...init, tls: { ca } })));
 }

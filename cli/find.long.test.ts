@@ -398,10 +398,10 @@ test.each<[readonly string[], keyof typeof exitCodes, string]>([
   expect(ended.error).toContain(message);
 });
 
-test("retry --reason: says why, and the next holder and the dead queue hear it", async () => {
+test("retry --because: says why, and the next holder and the dead queue hear it", async () => {
   const { queue } = await setup();
   const lease = await run(["lease", queue.name, "--json"]);
-  const { code } = await run(["retry", queue.name, "--reason", "no stock"], lease.out);
+  const { code } = await run(["retry", queue.name, "--because", "no stock"], lease.out);
   expect(code).toBe(0);
   const next = await queue.lease({ batch: 1 });
   expect(next?.items[0]?.reason).toBe("no stock");

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ServerProcess, startServer } from "../bench/server-process.ts";
+import { createClient } from "../client/client.ts";
 import { renewedCertificate, sampleCertificate, sampleKey } from "../server/testing/tls-sample.ts";
 import { exitCodes } from "./exit-codes.ts";
 
@@ -70,5 +71,38 @@ test("--ca: a file that is absent or no certificate is the user's to mend", asyn
     const { code, error } = await run(["stats", "orders", "--ca", path]);
     expect(code).toBe(exitCodes.usage.code);
     expect(error).toStartWith(fault);
+  }
+});
+
+test("http:// at a port that speaks TLS: the error says https://, and nothing is tried again", async () => {
+  const url = `http://127.0.0.1:${server.port}`;
+  const told = `the server speaks HTTPS; expected a url with https://, got '${url}'`;
+  for (const words of [
+    ["queues", "list"],
+    ["produce", "orders", "a"],
+    ["queues", "list", "--ca", certificate],
+  ]) {
+    const { code, out, error } = await run(words, { HOLDFAST_URL: url });
+    expect({ code, out }).toEqual({ code: exitCodes.unknown.code, out: "" });
+    expect(error).toStartWith(`error: the connection broke; ${told}\n`);
+  }
+  const client = createClient({ url });
+  const failed = client.listQueues({ pivot: "", limit: 1 }).catch((error: unknown) => error);
+  expect(await failed).toMatchObject({ code: "unknown", message: expect.stringContaining(told) });
+});
+
+test("http:// at a port that closes connections and speaks no TLS: no more is said than that", async () => {
+  const closing = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: { data: (socket) => void socket.terminate() },
+  });
+  try {
+    const client = createClient({ url: `http://127.0.0.1:${closing.port}`, attemptsMax: 1 });
+    const error = await client.listQueues({ pivot: "", limit: 1 }).catch((cause: Error) => cause);
+    expect(error).toMatchObject({ code: "unknown" });
+    expect(`${error}`).not.toContain("HTTPS");
+  } finally {
+    closing.stop(true);
   }
 });

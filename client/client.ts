@@ -1,6 +1,7 @@
 // The client: a method for each call of the contract, and queues by their names.
 
 import { afterHandshake } from "./bun-fetch.ts";
+import { hintingHttps } from "./https-hint.ts";
 import { nodeFetch } from "./node-fetch.ts";
 import type { OpenTelemetryApi } from "./opentelemetry.ts";
 import {
@@ -89,7 +90,7 @@ export interface Client extends Omit<Calls<CallOptions>, "transact"> {
 function ownFetch(): Fetch {
   // Called as a method of something else, the browser's own refuses to work.
   const ofRuntime = (url: string, init: RequestInit) => fetch(url, init);
-  return nodeFetch() ?? ("Bun" in globalThis ? afterHandshake(ofRuntime) : ofRuntime);
+  return hintingHttps(nodeFetch() ?? ("Bun" in globalThis ? afterHandshake(ofRuntime) : ofRuntime));
 }
 
 /** From 0 to 1, whatever the program's own returns. */

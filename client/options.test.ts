@@ -23,7 +23,10 @@ test.each([
   [{ zzz: 1 }, "option 'zzz' is unknown; expected url, apiKey, "],
   [{ gather: "yes" }, "gather is invalid; expected true or false, got string"],
   [{ attemptsMax: 0 }, "attemptsMax is invalid; expected a number from 1, got number 0"],
-  [{ pace: { base: 1 } }, "option 'base' is unknown (did you mean baseMs?); expected baseMs, capMs"],
+  [
+    { pace: { base: 1 } },
+    "option 'base' is unknown (did you mean baseMs?); expected baseMs, capMs",
+  ],
   [{ pace: { baseMs: Number.NaN, capMs: 1 } }, "baseMs is invalid; expected milliseconds from 0"],
   [
     { apiKey: "secret\n" },

@@ -2,6 +2,7 @@
 // that says nothing changed, a call that has a key, or one of which doing it twice is doing it once.
 
 import type { HoldfastError } from "./errors.ts";
+import { isHttpsHint } from "./https-hint.ts";
 import { startTimer } from "./time.ts";
 import { isUntrusted } from "./unsent.ts";
 import type { Operation } from "./wire.ts";
@@ -89,7 +90,7 @@ export function mayRepeat({ operation, echo, error }: Attempted): boolean {
       // An advance, when the clock has gone on in part.
       return (operation !== "importItems" && operation !== "advance") || echo === "same";
     case "unknown":
-      return echo === "same";
+      return echo === "same" && !isHttpsHint(error.cause);
     case "invalid":
     case "unauthorized":
     case "failed":

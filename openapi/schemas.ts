@@ -201,7 +201,11 @@ const carried = {
     Type.String({ description: "The queue that it came from.", examples: ["orders"] }),
   ),
   origin_attempts: Type.Optional(
-    Type.Integer({ description: "Leases that it was granted there.", examples: [3] }),
+    Type.Integer({
+      maximum: bounds.carriedCountMax,
+      description: "Leases that it was granted there.",
+      examples: [3],
+    }),
   ),
   origin_created_at: Type.Optional(
     Type.String({
@@ -211,6 +215,7 @@ const carried = {
   ),
   redriven: Type.Optional(
     Type.Integer({
+      maximum: bounds.carriedCountMax,
       description: "How often it was sent back from a dead queue.",
       examples: [1],
     }),
@@ -360,6 +365,7 @@ export const LeaseItem = Type.Object(
     kind,
     reference,
     attempts: Type.Integer({
+      maximum: bounds.carriedCountMax,
       description: "Leases granted for this item, this one included: 1 the first time.",
       examples: [1],
     }),
@@ -2173,6 +2179,7 @@ export const StorageItem = Type.Object(
       examples: [null, "2026-03-01T12:15:00.000Z"],
     }),
     attempts: Type.Integer({
+      maximum: bounds.carriedCountMax,
       description: "Leases granted so far, including one that is running.",
       examples: [1],
     }),
@@ -2771,7 +2778,7 @@ export const TaskBegun = Type.Object(
     matched: Type.Integer({ description: "Items that match now.", examples: [312] }),
     destinations: Type.Array(Destination, {
       description:
-        "Of a redrive or `reject`: how many items go to which queue, the ten queues that get the most; and how many stay, with an empty `queue_name`.",
+        "Of a redrive or `reject`: how many items go to which queue, the ten queues that get the most; and how many stay, with an empty `queue_name`. Queues that the API key may not read are left out.",
       examples: [
         [
           { queue_name: "orders", count: 298 },

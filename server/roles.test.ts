@@ -251,6 +251,13 @@ test("no reply names a foreign queue to a key for some queues, or says what it h
   expect(JSON.parse(shown[0] ?? "")).toMatchObject({ queue_name: "orders", to: "" });
   expect(JSON.parse(shown[4] ?? "")).toMatchObject({ dead_letter: 0 });
   expect(shown[5]).toContain("1 item died within the last hour and went to the dead queue");
+  const reject = { queue_name: "orders", action: "reject", filter: {}, dry_run: true };
+  const [whole, part] = await Promise.all(
+    (["anna", "ops"] as const).map(async (by) => (await server.call(by, "repair", reject)).body),
+  );
+  expect(whole.destinations).toEqual([{ queue_name: "other", count: whole.matched }]);
+  expect(part.matched).toBeGreaterThan(0);
+  expect(part.destinations).toEqual([]);
   const { dead_letter } = (await server.call("prometheus", "inspect", { queue_name: "orders" }))
     .body;
   expect(dead_letter).toBeGreaterThanOrEqual(1);

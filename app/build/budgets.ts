@@ -17,11 +17,13 @@ const largePages: Readonly<Record<string, number>> = {
   // Four drawings, two charts and the longest text of the docs.
   "/docs/architecture": 18.6 * kilo,
   // The whole of CHANGELOG.md, which grows with every release.
-  "/docs/changelog": 22.5 * kilo,
+  "/docs/changelog": 24 * kilo,
   // Every method, option and error of the client, and a program for each.
   "/docs/client": 16.5 * kilo,
   // Every flag with its meaning, every limit, and who may call.
-  "/docs/configuration": 19.4 * kilo,
+  "/docs/configuration": 19.6 * kilo,
+  // Every file of `deploy/`, whole.
+  "/docs/deployment-files": 14.7 * kilo,
   // What callers see, what fails and what to do, what to watch.
   "/docs/nodes": 15.6 * kilo,
   // Every metric, alert and line of the log, where keys go, and the drill.
@@ -43,7 +45,7 @@ const budgets = {
   islandBytesMax: 70 * kilo,
   stylesBytesMax: 10 * kilo,
   /** Its code, and the whole prose of the site; asked for when a reader goes for the search. */
-  searchBytesMax: 125 * kilo,
+  searchBytesMax: 128 * kilo,
   /** Scalar's client, once Test Request is pressed. */
   apiClientBytesMax: 770 * kilo,
   fontBytesMax: 30 * kilo,

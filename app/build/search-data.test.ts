@@ -62,9 +62,7 @@ test("sections: charts and facts about a post are in a page's Markdown, but not 
   const { children } = fromHtml(`<main>${html}</main>`, { fragment: true });
   const { markdown, tree } = textOfPage(children[0] as Element);
   const table = "| at | median |\n| - | - |\n| 1 | 24,700 |";
-  expect(markdown).toBe(
-    `5 min read\n\nProse.\n\nProduce\n\nMedians.\n\nFigures\n\n${table}\n`,
-  );
+  expect(markdown).toBe(`5 min read\n\nProse.\n\nProduce\n\nMedians.\n\nFigures\n\n${table}\n`);
   const [section] = sectionsOf({ path: "/blog/a", title: "A", description: "", tree });
   expect(section?.text).toBe("Prose.");
 });
@@ -73,9 +71,7 @@ test("Markdown: a block of code keeps its title", () => {
   const html =
     '<figure class="code" data-lang="bash"><figcaption><span class="code-title">With Node</span></figcaption><pre><code>npx</code></pre></figure>';
   const { children } = fromHtml(`<main>${html}</main>`, { fragment: true });
-  expect(textOfPage(children[0] as Element).markdown).toBe(
-    '```bash title="With Node"\nnpx\n```\n',
-  );
+  expect(textOfPage(children[0] as Element).markdown).toBe('```bash title="With Node"\nnpx\n```\n');
 });
 
 test("sections: a term that links to the page that explains gives way to it", () => {

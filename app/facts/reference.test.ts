@@ -41,7 +41,7 @@ test("commands: arguments and flags are those of `--help`", () => {
   expect(lease?.words.map(({ word }) => word)).toEqual([
     "<queue>",
     "-n, --batch <count>",
-    "-w, --wait <duration>",
+    "--wait <duration>",
     "--client-id <name>",
     "-t, --lease-timeout <duration>",
     "--complete",

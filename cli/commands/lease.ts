@@ -27,7 +27,7 @@ export function addLease(program: Command): void {
         .default(1),
     )
     .addOption(
-      new Option("-w, --wait <duration>", "how long to wait for an item")
+      new Option("--wait <duration>", "how long to wait for an item")
         .argParser(durationMs)
         .default(60_000, "1m"),
     )

@@ -32,7 +32,7 @@ interface Settings {
 interface PauseOptions {
   readonly lease?: boolean;
   readonly produce?: boolean;
-  readonly reason?: string;
+  readonly because?: string;
 }
 
 /** In the list, of those that are too new to be counted with all: each takes a call. */
@@ -102,10 +102,11 @@ function addPause(queues: Command): void {
     .argument("<queue>", "name of the queue")
     .option("--lease", "stop leases; the default without --produce")
     .option("--produce", "refuse produces")
-    .option("--reason <text>", "told to those whom it stops")
-    .action(async (queue_name: string, what: PauseOptions, command: Command) => {
+    .option("--because <text>", "why it is paused; for the clients that it stops")
+    .action(async (queue_name: string, { because, ...what }: PauseOptions, command: Command) => {
       const context = contextOf(command);
-      const reply = await context.client.pause({ queue_name, ...what });
+      const reason = because === undefined ? {} : { reason: because };
+      const reply = await context.client.pause({ queue_name, ...what, ...reason });
       context.result(reply, () => `paused ${queue_name}`);
     });
 

@@ -9,17 +9,17 @@ interface Options {
   readonly partition?: number;
   readonly at?: When;
   readonly dead?: boolean;
-  readonly reason?: string;
+  readonly because?: string;
 }
 
 export function addRetry(program: Command): void {
   leasedCommand(program, "retry", "give leased items back, to be offered again")
     .option("--at <when>", "offer them no sooner; a date-time, or a duration from now", instant)
     .option("--dead", "send them to the dead queue, whatever attempts remain")
-    .option("--reason <text>", "why, for anyone who looks at them; it stays with the items")
+    .option("--because <text>", "why they are given back or given up; stays with the items")
     .action(async (queue_name: string, ids: string[], options: Options, command: Command) => {
       const { client, result } = contextOf(command);
-      const { at, dead = false, reason, partition: given } = options;
+      const { at, dead = false, because: reason, partition: given } = options;
       const due =
         typeof at === "number"
           ? { retry_after: `${at}ms` }

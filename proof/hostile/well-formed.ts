@@ -3,6 +3,7 @@
 
 import type { TSchema } from "@sinclair/typebox";
 import fc from "fast-check";
+import { bounds } from "../../openapi/bounds.ts";
 import { base64, durations, instants, queueNames, texts, timeouts } from "./words.ts";
 
 /** Queues of the world that bodies are sent to. */
@@ -71,7 +72,9 @@ const numbers: Readonly<Record<string, fc.Arbitrary<number>>> = {
   payload_head: fc.constantFrom(0, 3, 65_536),
   payload_from: fc.constantFrom(0, 0, 3, 65_536),
   payload_limit: fc.constantFrom(0, 3, 65_536),
-  redriven: fc.constantFrom(0, 1, 3),
+  attempts: fc.constantFrom(0, 1, 3, bounds.carriedCountMax),
+  origin_attempts: fc.constantFrom(0, 3, bounds.carriedCountMax),
+  redriven: fc.constantFrom(0, 1, 3, bounds.carriedCountMax),
   redriven_max: fc.constantFrom(0, 1, 3),
   attempts_min: fc.constantFrom(0, 1, 3),
 };

@@ -64,10 +64,13 @@ function begun(caller: Caller, of: string, task: TaskBegun) {
     .map(({ queue }) => queue)
     .filter((name) => name !== "" && name !== of);
   caller.touched = matched;
+  const isShown = visibleTo(caller.grant);
   return {
     task_id,
     matched,
-    destinations: destinations.map(({ queue: queue_name, count }) => ({ queue_name, count })),
+    destinations: destinations
+      .filter(({ queue }) => queue === "" || isShown(queue))
+      .map(({ queue: queue_name, count }) => ({ queue_name, count })),
   };
 }
 

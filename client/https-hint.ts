@@ -1,0 +1,50 @@
+// A server with TLS closes a connection on which plain HTTP comes, without an answer. So when a
+// connection breaks before the first answer, the client looks whether the port speaks TLS.
+
+import { isUnsent, isUntrusted } from "./unsent.ts";
+
+const lookMsMax = 2_000;
+const speaksHttps = "the server speaks HTTPS";
+
+/** What the fetches of every runtime take. */
+interface Init {
+  readonly signal?: AbortSignal | null;
+}
+
+type Fetch<Given extends Init, Answer> = (url: string, init: Given) => Promise<Answer>;
+
+export function hintingHttps<Given extends Init, Answer>(
+  fetch: Fetch<Given, Answer>,
+): Fetch<Given, Answer> {
+  let isAnswered = false;
+  return async (url, init) => {
+    try {
+      const answer = await fetch(url, init);
+      isAnswered = true;
+      return answer;
+    } catch (cause) {
+      const isPlain = url.startsWith("http:");
+      const isBroken = isPlain && !isAnswered && init.signal?.aborted !== true && !isUnsent(cause);
+      const signal = AbortSignal.timeout(lookMsMax);
+      const look = { method: "HEAD", headers: {}, body: undefined, redirect: "error", signal };
+      const ask = (secure: string) => fetch(secure, { ...init, ...look });
+      if (!isBroken || !(await speaksTls(ask, url))) throw cause;
+      const got = new URL(url).origin;
+      throw new Error(`${speaksHttps}; expected a url with https://, got '${got}'`);
+    }
+  };
+}
+
+/** Whether it is that error: the same url never works, however often it is tried. */
+export function isHttpsHint(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith(speaksHttps);
+}
+
+async function speaksTls(ask: (url: string) => Promise<unknown>, plain: string): Promise<boolean> {
+  try {
+    await ask(new URL("/livez", plain.replace(/^http:/, "https:")).href);
+    return true;
+  } catch (error) {
+    return isUntrusted(error);
+  }
+}
