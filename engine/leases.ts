@@ -15,6 +15,7 @@ import {
   pausedLease,
   QueueError,
   tooMany,
+  unreachableLease,
 } from "./errors.ts";
 import { GrantedPlaces } from "./granted-places.ts";
 import { limits } from "./limits.ts";
@@ -335,7 +336,7 @@ export class Leases<Items> {
     const { shard, slot, partition } = place;
     const { key } = lease;
     if (!result.ok) {
-      lease.settle(result);
+      lease.settle(result.reason === "empty" ? nothingIn(queue, clock.now()) : result);
       return;
     }
     const { value } = result;
@@ -371,6 +372,8 @@ export class Leases<Items> {
 function nothingIn({ definition, allowance, balance }: LogicalQueue, now: number): Failure {
   const { pause } = definition;
   if (pause?.lease === true) return pausedLease(pause);
+  // Whether it has items is not known then.
+  if (!balance.isUp) return unreachableLease;
   return balance.leaseFrom >= 0 && allowance.items(now) <= 0 ? limitedLease : emptyLease;
 }
 

@@ -175,6 +175,28 @@ test("store: while it is down, calls that were not sent are answered in time, th
   expect(long.ending).toMatchObject({ ok: false, code: "empty" });
 });
 
+test.each([
+  ["every shard of its queue is down", [0, 1], "closing"],
+  ["another shard of its queue is up", [1], "empty"],
+] as const)("lease: while %s, its time is up", async (_, down, code) => {
+  const bundle = await setup({ shardCount: 2 });
+  await bundle.createQueue({ name: "orders", requestedPartitions: 2 });
+  const lease = () => bundle.beginLease("orders", { requestTimeoutMs: second });
+  const taken = down.map((shard) => {
+    bundle.store(shard).openFault = "failed";
+    bundle.store(shard).fail({ fault: "failed", sticky: true });
+    return bundle.begin(() => bundle.engine.produce(produceOf("orders", ["a"])));
+  });
+  await Promise.all(taken);
+  const waiting = [await lease(), await lease()];
+  await bundle.clock.advance(second);
+  for (const { ending } of waiting) expect(ending).toMatchObject({ ok: false, code });
+  for (const shard of down) bundle.store(shard).heal();
+  await bundle.clock.advance(10 * second);
+  await bundle.produce("orders", "b");
+  expect((await lease()).ending).toMatchObject({ ok: true });
+});
+
 test.each(["locked", "damaged", "unusable", "failed"] as const)(
   "open: a store that is %s at the start is told to the operator",
   async (fault) => {
