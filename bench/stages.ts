@@ -164,6 +164,8 @@ class Bench {
         stamp: now,
         grants: new Map(),
         full: false,
+        foundNoRoom: false,
+        isStill: false,
         settling: [],
       };
       decide(turn, received);

@@ -173,7 +173,7 @@ function shareOut(
     const { op, key, client = "", leaseTimeoutMs } = requests[index] as Numbered<Lease>;
     if (count === 0) {
       // It would come back for the same end, as long as what it takes cannot be written.
-      turn.draft.answer(op, more && turn.full ? fullFailure : nothing(more));
+      turn.draft.answer(op, more && turn.foundNoRoom ? fullFailure : nothing(more));
       continue;
     }
     const items = granted.slice(start, start + count);

@@ -58,6 +58,9 @@ interface Commit extends Written {
   readonly begunAt: number;
 }
 
+/** How a turn is decided whose first decision was void. */
+type Redone = Pick<Turn, "foundNoRoom" | "isStill">;
+
 /** How a turn's commit ended; unless it was written, what had been decided is void. */
 type Committed =
   | { readonly is: "written"; readonly commit: Commit | null }
@@ -250,23 +253,26 @@ export class Shard {
       if (request.kind === "advance") this.#options.clock.raise(request.at);
     }
     const counting = [...this.#memory.recounting].map(({ slot }) => slot);
-    let turn = await this.#decide(requests);
+    const { machine } = this.#options.clock;
+    const wasPaused = machine.now() < this.#pausedUntil;
+    let redone: Redone = { foundNoRoom: false, isStill: wasPaused };
+    let turn = await this.#decide(requests, redone);
     let commit = await this.#commit(turn, requests);
-    let full = false;
     const spoilt: SpoiltItems["items"][number][] = [];
     while (commit.is !== "written") {
-      if (commit.is === "full" && full) break;
+      if (commit.is === "full" && redone.foundNoRoom && redone.isStill) break;
       // Nothing was written, and what was decided is void: decide again from what is stored,
       // without the requests that only add to it, or knowing of every damaged item met so far.
       await this.#reload(counting);
       if (commit.is === "spoilt") spoilt.push(...commit.items);
       else {
-        full = true;
+        // At last without what the clock makes happen: it may be that alone which finds none.
+        redone = { foundNoRoom: true, isStill: redone.isStill || redone.foundNoRoom };
         this.#full = true;
-        this.#askForRoomAt = this.#options.clock.machine.now() + idleMs;
+        this.#askForRoomAt = machine.now() + idleMs;
       }
       this.#memory.spoil(spoilt);
-      turn = await this.#decide(requests);
+      turn = await this.#decide(requests, redone);
       commit = await this.#commit(turn, requests);
     }
     if (commit.is !== "written") {
@@ -275,15 +281,16 @@ export class Shard {
       const { clock } = this.#options;
       const moment = { now: clock.now(), machineNow: clock.machine.now() };
       const { answers } = turn.draft;
-      turn = this.#context(noFacts, new Map(), moment);
+      turn = this.#context(noFacts, new Map(), { ...moment, ...redone });
       refuseChanges(turn, requests, answers);
       this.#noteRefused(turn.draft);
     }
     if (turn.draft.history !== null) this.#history.keep(turn.draft.history);
     this.#keepGrants(turn.draft);
     const written = commit.is === "written" ? commit.commit : null;
-    if (full && written === null) {
-      this.#pausedUntil = this.#options.clock.machine.now() + noRoomMs;
+    const full = redone.foundNoRoom;
+    if (full && (commit.is !== "written" || redone.isStill)) {
+      this.#pausedUntil = machine.now() + noRoomMs;
     }
     for (const settling of turn.settling) this.#settling.push(settling);
     this.#settle(turn);
@@ -291,29 +298,37 @@ export class Shard {
   }
 
   /** One read, then the decision. */
-  async #decide(requests: readonly NumberedRequest[]): Promise<Turn> {
+  async #decide(requests: readonly NumberedRequest[], redone: Redone): Promise<Turn> {
     const { backend, clock } = this.#options;
     const now = clock.now();
     const machineNow = clock.machine.now();
-    const { limits } = this.#options;
+    const limits = this.#limits;
     const asking = wants({ memory: this.#memory, now, machineNow, limits }, requests);
     const asked = asking.wants;
     const facts = asked === null ? noFacts : await backend.store.read(asked);
-    const turn = this.#context(facts, asking.named, { now, machineNow });
+    const turn = this.#context(facts, asking.named, { now, machineNow, ...redone });
     decide(turn, requests);
     return turn;
+  }
+
+  /** What moves is written anew, and a full store has little room for that. */
+  get #limits(): TurnLimits {
+    const { limits: usual } = this.#options;
+    if (!this.#full) return usual;
+    const turnBytesMax = Math.min(usual.turnBytesMax, limits.fullBytesMax);
+    return { ...usual, turnBytesMax };
   }
 
   #context(
     facts: Turn["facts"],
     named: Turn["named"],
-    moment: Pick<Turn, "now" | "machineNow">,
+    moment: Pick<Turn, "now" | "machineNow"> & Redone,
   ): Turn {
     const { shard, renderLeased } = this.#options;
     return {
       shard,
       renderLeased,
-      limits: this.#options.limits,
+      limits: this.#limits,
       memory: this.#memory,
       facts,
       named,

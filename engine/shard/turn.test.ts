@@ -341,6 +341,8 @@ async function decided(world: World, requests = world.requests): Promise<Turn> {
     renderLeased,
     grants: new Map(),
     full: false,
+    foundNoRoom: false,
+    isStill: false,
     settling: [],
   };
   decide(turn, requests);

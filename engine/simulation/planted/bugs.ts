@@ -783,7 +783,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a lease that found no room is sent again at once",
     file: "shard/lease.ts",
-    from: "more && turn.full ? fullFailure : nothing(more)",
+    from: "more && turn.foundNoRoom ? fullFailure : nothing(more)",
     to: "nothing(more)",
   },
   {
