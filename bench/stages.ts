@@ -164,7 +164,6 @@ class Bench {
         stamp: now,
         grants: new Map(),
         full: false,
-        foundNoRoom: false,
         isStill: false,
         settling: [],
       };

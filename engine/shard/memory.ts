@@ -31,8 +31,13 @@ type Known = Pick<Mark, "seq" | "createdAt" | "expireDeadline" | "attempts" | "p
 interface Kept {
   /** Those of the store; they may be many. */
   readonly receipts?: Receipts;
-  /** Knows who holds what: a number that is held was never held by another. */
-  readonly former?: Memory;
+  /**
+   * Knows who holds what: a number that is held was never held by another. It also knows up to
+   * where nothing is left to lease, except in partitions whose heads the void turn has moved.
+   */
+  readonly former?: Pick<Memory, "partitions"> & {
+    readonly headsBefore: ReadonlyMap<number, number>;
+  };
 }
 
 /** What a lease holds. */
@@ -98,7 +103,9 @@ export class Memory {
       if (tally.itemCount > 0) this.floors.push({ floor: 0, partition });
       if (partition.isClearing) this.clearing.add(partition);
       // What a clear has taken is not offered again, whatever is left of it.
-      partition.head = partition.clearReadyBelow;
+      const { slot } = tally;
+      const before = former?.headsBefore.get(slot) ?? former?.partitions.get(slot)?.head ?? 0;
+      partition.head = Math.max(partition.clearReadyBelow, before);
     }
     for (const { sourceShard, outboundSeq } of image.inbound) {
       this.inbound.set(sourceShard, outboundSeq);

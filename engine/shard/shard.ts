@@ -58,9 +58,6 @@ interface Commit extends Written {
   readonly begunAt: number;
 }
 
-/** How a turn is decided whose first decision was void. */
-type Redone = Pick<Turn, "foundNoRoom" | "isStill">;
-
 /** How a turn's commit ended; unless it was written, what had been decided is void. */
 type Committed =
   | { readonly is: "written"; readonly commit: Commit | null }
@@ -255,41 +252,42 @@ export class Shard {
     const counting = [...this.#memory.recounting].map(({ slot }) => slot);
     const { machine } = this.#options.clock;
     const wasPaused = machine.now() < this.#pausedUntil;
-    let redone: Redone = { foundNoRoom: false, isStill: wasPaused };
-    let turn = await this.#decide(requests, redone);
+    let full = false;
+    let isStill = wasPaused;
+    let turn = await this.#decide(requests, isStill);
     let commit = await this.#commit(turn, requests);
     const spoilt: SpoiltItems["items"][number][] = [];
     while (commit.is !== "written") {
-      if (commit.is === "full" && redone.foundNoRoom && redone.isStill) break;
+      if (commit.is === "full" && full && isStill) break;
       // Nothing was written, and what was decided is void: decide again from what is stored,
       // without the requests that only add to it, or knowing of every damaged item met so far.
-      await this.#reload(counting);
+      await this.#reload(counting, turn.draft);
       if (commit.is === "spoilt") spoilt.push(...commit.items);
       else {
         // At last without what the clock makes happen: it may be that alone which finds none.
-        redone = { foundNoRoom: true, isStill: redone.isStill || redone.foundNoRoom };
+        isStill ||= full;
+        full = true;
         this.#full = true;
         this.#askForRoomAt = machine.now() + idleMs;
       }
       this.#memory.spoil(spoilt);
-      turn = await this.#decide(requests, redone);
+      turn = await this.#decide(requests, isStill);
       commit = await this.#commit(turn, requests);
     }
     if (commit.is !== "written") {
       // Not even what makes room finds any.
-      await this.#reload(counting);
+      await this.#reload(counting, turn.draft);
       const { clock } = this.#options;
       const moment = { now: clock.now(), machineNow: clock.machine.now() };
       const { answers } = turn.draft;
-      turn = this.#context(noFacts, new Map(), { ...moment, ...redone });
+      turn = this.#context(noFacts, new Map(), { ...moment, isStill });
       refuseChanges(turn, requests, answers);
       this.#noteRefused(turn.draft);
     }
     if (turn.draft.history !== null) this.#history.keep(turn.draft.history);
     this.#keepGrants(turn.draft);
     const written = commit.is === "written" ? commit.commit : null;
-    const full = redone.foundNoRoom;
-    if (full && (commit.is !== "written" || redone.isStill)) {
+    if (full && !wasPaused && (commit.is !== "written" || isStill)) {
       this.#pausedUntil = machine.now() + noRoomMs;
     }
     for (const settling of turn.settling) this.#settling.push(settling);
@@ -298,7 +296,7 @@ export class Shard {
   }
 
   /** One read, then the decision. */
-  async #decide(requests: readonly NumberedRequest[], redone: Redone): Promise<Turn> {
+  async #decide(requests: readonly NumberedRequest[], isStill: boolean): Promise<Turn> {
     const { backend, clock } = this.#options;
     const now = clock.now();
     const machineNow = clock.machine.now();
@@ -306,7 +304,7 @@ export class Shard {
     const asking = wants({ memory: this.#memory, now, machineNow, limits }, requests);
     const asked = asking.wants;
     const facts = asked === null ? noFacts : await backend.store.read(asked);
-    const turn = this.#context(facts, asking.named, { now, machineNow, ...redone });
+    const turn = this.#context(facts, asking.named, { now, machineNow, isStill });
     decide(turn, requests);
     return turn;
   }
@@ -322,7 +320,7 @@ export class Shard {
   #context(
     facts: Turn["facts"],
     named: Turn["named"],
-    moment: Pick<Turn, "now" | "machineNow"> & Redone,
+    moment: Pick<Turn, "now" | "machineNow" | "isStill">,
   ): Turn {
     const { shard, renderLeased } = this.#options;
     return {
@@ -396,11 +394,11 @@ export class Shard {
   }
 
   /** `counting`: slots whose partitions were being counted when the turn began. */
-  async #reload(counting: readonly number[]): Promise<void> {
+  async #reload(counting: readonly number[], { headsBefore }: Draft): Promise<void> {
     const { shard, backend } = this.#options;
-    const { receipts } = this.#memory;
+    const { receipts, partitions } = this.#memory;
     const settings = this.#settings.values();
-    const kept = { receipts, former: this.#memory };
+    const kept = { receipts, former: { partitions, headsBefore } };
     const { memory } = await Memory.load(shard, backend.store, { settings, ...kept });
     // Damage is told at a start: one that counts it takes the place of this shard.
     assert(memory.emptied.length === 0, "a lease holds no item");

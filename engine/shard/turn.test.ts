@@ -341,7 +341,6 @@ async function decided(world: World, requests = world.requests): Promise<Turn> {
     renderLeased,
     grants: new Map(),
     full: false,
-    foundNoRoom: false,
     isStill: false,
     settling: [],
   };
