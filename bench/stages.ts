@@ -164,6 +164,7 @@ class Bench {
         stamp: now,
         grants: new Map(),
         full: false,
+        isStill: false,
         settling: [],
       };
       decide(turn, received);

@@ -7,7 +7,7 @@ export const serveExitCodes = {
   usage: { code: 2, when: "the command line, the configuration or the data folder is at fault" },
   taken: { code: 3, when: "another server has the data folder or the port" },
   bug: { code: 70, when: "a bug; the log has it, and stored items are safe" },
-  disk: { code: 74, when: "the disk failed at the start; nothing was served" },
+  disk: { code: 74, when: "the disk failed or had no room at the start; nothing was served" },
 } as const;
 
 /** Of every command; those of `serve` alone are told as such. */

@@ -60,6 +60,12 @@ export class Balance {
   readonly #loads: Load[] = [];
   readonly #forProduce = new Tournament();
   readonly #forLease = new Tournament();
+  #upCount = 0;
+
+  /** Whether the shard of any partition is up. */
+  get isUp(): boolean {
+    return this.#upCount > 0;
+  }
 
   load(partition: number): Load | undefined {
     return this.#loads[partition];
@@ -68,11 +74,13 @@ export class Balance {
   /** Adds the partition, or takes note of what the caller changed in its load. */
   update(partition: number, change: Partial<Load>): void {
     const load = this.#loads[partition];
+    const wasUp = load?.up === true;
     const next = Object.assign(
       load ?? { ready: 0, producing: 0, leases: 0, wanted: 0, open: false, up: false },
       change,
     );
     this.#loads[partition] = next;
+    this.#upCount += Number(next.up) - Number(wasUp);
     const none = Number.NEGATIVE_INFINITY;
     const unleased = next.ready - next.wanted;
     this.#forProduce.set(partition, next.open && next.up ? -(next.ready + next.producing) : none);
@@ -81,6 +89,7 @@ export class Balance {
 
   /** Takes the partition out of the choice. */
   remove(partition: number): void {
+    if (this.#loads[partition]?.up) this.#upCount -= 1;
     delete this.#loads[partition];
     this.#forProduce.set(partition, Number.NEGATIVE_INFINITY);
     this.#forLease.set(partition, Number.NEGATIVE_INFINITY);

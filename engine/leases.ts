@@ -16,6 +16,7 @@ import {
   QueueError,
   tooMany,
   unknownOutcome,
+  unreachableLease,
 } from "./errors.ts";
 import { GrantedPlaces } from "./granted-places.ts";
 import { limits } from "./limits.ts";
@@ -387,6 +388,8 @@ export class Leases<Items> {
 function nothingIn({ definition, allowance, balance }: LogicalQueue, now: number): Failure {
   const { pause } = definition;
   if (pause?.lease === true) return pausedLease(pause);
+  // Whether it has items is not known then.
+  if (!balance.isUp) return unreachableLease;
   return balance.leaseFrom >= 0 && allowance.items(now) <= 0 ? limitedLease : emptyLease;
 }
 

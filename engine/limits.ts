@@ -132,6 +132,9 @@ export const limits = {
   turnBytesMax: 8 * 1024 * 1024,
   /** Payload bytes of items that a retry gives back, and all of one turn: they are written anew in one commit. */
   retryBytesMax: 64 * 1024 * 1024,
+  /** The same two of a store that is full: an eighth of what is set aside for that has room for both. */
+  fullBytesMax: 256 * 1024,
+  fullRetryBytesMax: 512 * 1024,
   /** How often a worker is asked for a sign of life. */
   heartbeatMs: 1_000,
   /** Longer than a disk may stall; a worker that says nothing for this long is replaced. */

@@ -175,6 +175,63 @@ test("store: while it is down, calls that were not sent are answered in time, th
   expect(long.ending).toMatchObject({ ok: false, code: "empty" });
 });
 
+test("lapse: one that a full store has no room for keeps no one from completing", async () => {
+  const bundle = await setup();
+  await bundle.createQueue({ name: "orders", leaseTimeoutMs: minute });
+  await bundle.produce("orders", "a", "b", "c");
+  await bundle.lease("orders");
+  await bundle.clock.advance(minute / 2);
+  const held = await bundle.lease("orders");
+  bundle.store().fail({ fault: "full", sticky: true, ofMoves: true });
+  await bundle.clock.advance(minute / 2);
+  expect(await bundle.listed("orders")).toEqual(["a", "b", "c"]);
+  expect(await bundle.complete(held)).toMatchObject({ ok: true });
+  expect(textsOf((await bundle.lease("orders")).items)).toEqual(["c"]);
+  bundle.store().heal();
+  await bundle.clock.advance(second);
+  expect(textsOf((await bundle.lease("orders")).items)).toEqual(["a"]);
+});
+
+test("lease: in a turn that finds no room, what the others hold is not in its way", async () => {
+  const bundle = await setupQueue();
+  await bundle.produceMany("orders", 200);
+  const [, between] = [
+    await bundle.lease("orders", { batchSize: 50 }),
+    await bundle.lease("orders", { batchSize: 10 }),
+    await bundle.lease("orders", { batchSize: 50 }),
+  ];
+  await bundle.complete(between);
+  bundle.store().fail({ fault: "full" });
+  const [produced, leased] = await Promise.all([
+    bundle.begin(() => bundle.engine.produce(produceOf("orders", ["more"]))),
+    bundle.beginLease("orders"),
+  ]);
+  expect(produced.ending).toMatchObject({ ok: false, code: "store" });
+  expect(leased.ending).toMatchObject({ ok: true });
+});
+
+test.each([
+  ["every shard of its queue is down", [0, 1], "closing"],
+  ["another shard of its queue is up", [1], "empty"],
+] as const)("lease: while %s, its time is up", async (_, down, code) => {
+  const bundle = await setup({ shardCount: 2 });
+  await bundle.createQueue({ name: "orders", requestedPartitions: 2 });
+  const lease = () => bundle.beginLease("orders", { requestTimeoutMs: second });
+  const taken = down.map((shard) => {
+    bundle.store(shard).openFault = "failed";
+    bundle.store(shard).fail({ fault: "failed", sticky: true });
+    return bundle.begin(() => bundle.engine.produce(produceOf("orders", ["a"])));
+  });
+  await Promise.all(taken);
+  const waiting = [await lease(), await lease()];
+  await bundle.clock.advance(second);
+  for (const { ending } of waiting) expect(ending).toMatchObject({ ok: false, code });
+  for (const shard of down) bundle.store(shard).heal();
+  await bundle.clock.advance(10 * second);
+  await bundle.produce("orders", "b");
+  expect((await lease()).ending).toMatchObject({ ok: true });
+});
+
 test.each(["locked", "damaged", "unusable", "failed"] as const)(
   "open: a store that is %s at the start is told to the operator",
   async (fault) => {

@@ -1,6 +1,7 @@
 // The methods of proof, each with its sizes: `quick` for seconds, `short` for what CI runs, ten
 // minutes on two cores, `ci` for half an hour, `nightly` for what only chance finds.
 
+import { proveFullDisks } from "./full-disks.ts";
 import { proveHistories } from "./histories.ts";
 import { proveKills } from "./kills.ts";
 import { proveMedia } from "./media.ts";
@@ -84,6 +85,12 @@ export const methods: readonly Method[] = [
     short: { runs: 25 },
     ci: { runs: 300 },
     nightly: { runs: 3_000 },
+  }),
+  method("full disks", proveFullDisks, {
+    quick: { disks: 2, fills: 2 },
+    short: { disks: 4, fills: 4 },
+    ci: { disks: 20, fills: 10 },
+    nightly: { disks: 200, fills: 20 },
   }),
   method("media", proveMedia, {
     quick: { truncations: 100, flips: 100 },

@@ -5,7 +5,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSyn
 import { join, resolve } from "node:path";
 import type { Engine } from "../engine/api.ts";
 import { type BackupManifest, manifestName } from "../engine/backup.ts";
-import { failure, QueueError } from "../engine/errors.ts";
+import { failure, QueueError, unwritableBackup } from "../engine/errors.ts";
 import type { BackupReply } from "../openapi/schemas.ts";
 import { jsonResponse } from "./reply.ts";
 
@@ -49,11 +49,17 @@ function makeFolder(path: string): void {
 }
 
 function writeManifest(folder: string, manifest: BackupManifest): void {
-  const file = openSync(join(folder, manifestName), "w", 0o600);
+  const bytes = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
   try {
-    writeSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
+    const file = openSync(join(folder, manifestName), "w", 0o600);
+    try {
+      // On a full disk a part of it may fit.
+      if (writeSync(file, bytes) < bytes.length) throw new Error("a part was written");
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    throw QueueError.from(unwritableBackup);
   }
 }

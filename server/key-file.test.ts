@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SmallDisk, whyNoDisk } from "../proof/small-disk.ts";
 import { newApiKey } from "./api-keys.ts";
-import { KeyFile, KeyFileError, mergedInfos, stampOf } from "./key-file.ts";
+import { addKeyLine, KeyFile, KeyFileError, mergedInfos, stampOf } from "./key-file.ts";
 import { createLog } from "./log.ts";
 
 const [one, two] = [newApiKey("one"), newApiKey("two")];
@@ -131,3 +132,17 @@ test("key file: the keys of several threads are one list, with what all of them 
     { ...other, refusals: 2 },
   ]);
 });
+
+test.skipIf(whyNoDisk("tmpfs") !== null)(
+  "key file: on a full disk no part of a line is added",
+  () => {
+    using disk = new SmallDisk("tmpfs", 1);
+    const path = join(disk.path, "keys");
+    // There is room for the beginning of a line in the last block.
+    const text = `${one.line}\n`.padStart(4_090, "# ".padEnd(89, "-").concat("\n"));
+    writeFileSync(path, text);
+    disk.fill();
+    expect(() => addKeyLine(path, two.line)).toThrow(KeyFileError);
+    expect(readFileSync(path, "utf8")).toBe(text);
+  },
+);

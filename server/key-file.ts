@@ -4,7 +4,9 @@
 import {
   closeSync,
   existsSync,
+  fstatSync,
   fsyncSync,
+  ftruncateSync,
   openSync,
   readFileSync,
   statSync,
@@ -144,7 +146,13 @@ export function addKeyLine(path: string, line: string): void {
     // For all to read: a digest lets nobody in, and the server is often another user.
     const file = openSync(path, "a", 0o644);
     try {
-      writeSync(file, `${lineBreak}${line}\n`);
+      const { size } = fstatSync(file);
+      const bytes = Buffer.from(`${lineBreak}${line}\n`);
+      // On a full disk a part of a line may fit, and no server could read the file after that.
+      if (writeSync(file, bytes) < bytes.length) {
+        ftruncateSync(file, size);
+        throw new KeyFileError("there is no space left on the disk");
+      }
       fsyncSync(file);
     } finally {
       closeSync(file);

@@ -361,10 +361,10 @@ function startErrorOf(error: unknown, { store, data, databaseSchema }: Config): 
   return new StartError(faultOf(error.fault), `${error.message}; ${place}`);
 }
 
-/** A disk may be back at the next try, whatever else is wrong with a folder is not. */
+/** At the next try a disk may be back, or have room; whatever else is wrong with a folder stays. */
 function faultOf(fault: StoreFault): StartError["fault"] {
   if (fault === "locked") return "taken";
-  return ["failed", "lost"].includes(fault) ? "disk" : "settings";
+  return ["failed", "full", "lost"].includes(fault) ? "disk" : "settings";
 }
 
 function logNotice(log: Log, { kind, cause, ...fields }: Notice): void {

@@ -78,6 +78,15 @@ export const figureNames: Readonly<Record<string, readonly Named[]>> = {
     one("acknowledged", "items acknowledged with 200"),
     tally("of them lost", "lost"),
   ],
+  "full disks": [
+    one("disks", "small disks"),
+    one("fills", "times that another program filled one"),
+    one("restarts", "kills and stops of the server on a full disk"),
+    one("acknowledged", "items acknowledged with 200"),
+    tally("of them lost", "lost"),
+    one("completedWhileFull", "items completed on a full disk"),
+    one("refusedCalls", "calls refused for lack of room"),
+  ],
   media: [
     one("truncations", "truncations of the log"),
     tally("of the truncated refused at the start", cuts("refused")),

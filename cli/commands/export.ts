@@ -124,7 +124,12 @@ async function sinkOf({ out, resume = false }: Options): Promise<Sink> {
     after: begun.after,
     count: begun.count,
     write(text) {
-      end += writeSync(file, text, end);
+      const bytes = Buffer.from(text);
+      // On a full disk a part may fit, and what comes behind it must not hide that.
+      for (let done = 0; done < bytes.length; ) {
+        done += writeSync(file, bytes, done, bytes.length - done, end + done);
+      }
+      end += bytes.length;
     },
     close() {
       fsyncSync(file);

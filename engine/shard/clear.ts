@@ -96,6 +96,7 @@ function markCleared(scene: Scene, partition: Partition, what: Clearing): void {
     partition.clearReadyBelow = mark;
     partition.clearReadyFrom = 0;
     partition.doomedCount = partition.itemCount - partition.held.size;
+    draft.movesHead(partition);
     partition.head = mark;
   }
   if (what.scheduled) partition.clearScheduledBelow = mark;

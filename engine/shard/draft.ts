@@ -99,6 +99,8 @@ export class Draft {
   readonly tallied = new Set<Partition>();
   /** By digest; what this turn does for calls with a key. */
   readonly receipts = new Map<string, Receipt>();
+  /** Where the heads of partitions were before this turn moved them, by slot. */
+  readonly headsBefore = new Map<number, number>();
   /** What lease requests of this turn were granted; `null` = it was taken back. */
   readonly grants = new Map<number, readonly number[] | null>();
   /** Receipts of turns up to this one go; 0 = none. */
@@ -229,6 +231,10 @@ export class Draft {
 
   answer(op: number, outcome: Answer["outcome"]): void {
     this.answers.push({ op, outcome });
+  }
+
+  movesHead({ slot, head }: Pick<Partition, "slot" | "head">): void {
+    if (!this.headsBefore.has(slot)) this.headsBefore.set(slot, head);
   }
 
   get isEmpty(): boolean {

@@ -1,7 +1,7 @@
 // Finds the held items that a request names. A batch is taken as a whole or refused
 // as a whole, with a reason for every id that stands in the way.
 
-import { backlogFailure, type Failure, failure, malformedId } from "../errors.ts";
+import { backlogFailure, type Failure, failure, fullFailure, malformedId } from "../errors.ts";
 import { isId } from "../ids.ts";
 import { limits } from "../limits.ts";
 import type { Held, Partition } from "./partition.ts";
@@ -65,7 +65,7 @@ export function findMovable(turn: Turn, batch: Batch, verb: string): ReturnType<
 
 /** `null`: the items may move together, and with what else the turn gives back. */
 export function tooLarge(
-  { draft }: Turn,
+  { draft, full, isStill }: Turn,
   items: readonly HeldItem[],
   verb: string,
 ): Failure | null {
@@ -75,6 +75,11 @@ export function tooLarge(
     return failure("too_large", `item(s) cannot be ${verb} together; ${why}`);
   }
   if (draft.returnedBytes + bytes > limits.retryBytesMax) return backlogFailure;
+  // A large batch is tried by itself, once: others of its turn are not to be refused with it.
+  const isTried = draft.returnedBytes > 0 || isStill;
+  if (full && isTried && draft.returnedBytes + bytes > limits.fullRetryBytesMax) {
+    return fullFailure;
+  }
   draft.returnedBytes += bytes;
   return null;
 }

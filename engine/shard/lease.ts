@@ -5,7 +5,7 @@ import type { Item } from "../../stores/item.ts";
 import type { Span } from "../../stores/store.ts";
 import type { LeasedItem } from "../api.ts";
 import type { CallKey } from "../call-key.ts";
-import { fullFailure, leaseOver } from "../errors.ts";
+import { leaseOver } from "../errors.ts";
 import { expire, hasExpired, oneMore } from "../lifecycle.ts";
 import { limits } from "../limits.ts";
 import { told } from "../past.ts";
@@ -109,6 +109,7 @@ function takeStored(turn: Turn, partition: Partition, { wanted, grant, endRun }:
   const { slot, committedSeq } = partition;
   const head = turn.facts.heads.get(slot);
   let left = wanted;
+  turn.draft.movesHead(partition);
   partition.head = Math.max(partition.head, partition.firstFrom);
   for (const item of head?.found ?? []) {
     if (item.seq < partition.head) continue;
@@ -171,8 +172,7 @@ function shareOut(
   for (const [index, count] of shares(requests, granted.length).entries()) {
     const { op, key, client = "", leaseTimeoutMs } = requests[index] as Numbered<Lease>;
     if (count === 0) {
-      // It would come back for the same end, as long as what it takes cannot be written.
-      turn.draft.answer(op, more && turn.full ? fullFailure : nothing(more));
+      turn.draft.answer(op, nothing(more));
       continue;
     }
     const items = granted.slice(start, start + count);

@@ -33,8 +33,13 @@ type Known = Pick<Mark, "seq" | "createdAt" | "expireDeadline" | "attempts" | "p
 interface Kept {
   /** Those of the store; they may be many. */
   readonly receipts?: Receipts;
-  /** Knows who holds what: a number that is held was never held by another. */
-  readonly former?: Memory;
+  /**
+   * Knows who holds what: a number that is held was never held by another. It also knows up to
+   * where nothing is left to lease, except in partitions whose heads the void turn has moved.
+   */
+  readonly former?: Pick<Memory, "partitions" | "outbox"> & {
+    readonly headsBefore: ReadonlyMap<number, number>;
+  };
   /** Those of this opening. */
   readonly epochs?: Epochs;
   /** Begins an epoch, as each opening has to. */
@@ -111,7 +116,9 @@ export class Memory {
       if (tally.itemCount > 0) this.floors.push({ floor: 0, partition });
       if (partition.isClearing) this.clearing.add(partition);
       // What a clear has taken is not offered again, whatever is left of it.
-      partition.head = partition.clearReadyBelow;
+      const { slot } = tally;
+      const before = former?.headsBefore.get(slot) ?? former?.partitions.get(slot)?.head ?? 0;
+      partition.head = Math.max(partition.clearReadyBelow, before);
     }
     for (const { sourceShard, outboundSeq } of image.inbound) {
       if (sourceShard < 0) this.arrived.set(arrivedKey(sourceShard), outboundSeq);

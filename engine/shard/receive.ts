@@ -15,6 +15,8 @@ export interface Receive {
 export const receive: Kind<Receive> = {
   phase: "within",
   weight: ({ items }) => items.length,
+  // Their sender keeps them; what a full store has room for is for what it holds itself.
+  adds: () => true,
   lost: "again",
   decide: answering((turn, { sourceShard, items }) => {
     const { memory, draft } = turn;

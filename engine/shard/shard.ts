@@ -255,40 +255,45 @@ export class Shard {
       if (request.kind === "advance") this.#options.clock.raise(request.at);
     }
     const counting = [...this.#memory.recounting].map(({ slot }) => slot);
-    let turn = await this.#decide(requests);
-    let commit = await this.#commit(turn, requests);
+    const { machine } = this.#options.clock;
+    const wasPaused = machine.now() < this.#pausedUntil;
     let full = false;
+    let isStill = wasPaused;
+    let turn = await this.#decide(requests, isStill);
+    let commit = await this.#commit(turn, requests);
     const spoilt: SpoiltItems["items"][number][] = [];
     while (commit.is !== "written") {
-      if (commit.is === "full" && full) break;
+      if (commit.is === "full" && full && isStill) break;
       // Nothing was written, and what was decided is void: decide again from what is stored,
       // without the requests that only add to it, or knowing of every damaged item met so far.
-      await this.#reload(counting);
+      await this.#reload(counting, turn.draft);
       if (commit.is === "spoilt") spoilt.push(...commit.items);
       else {
+        // At last without what the clock makes happen: it may be that alone which finds none.
+        isStill ||= full;
         full = true;
         this.#full = true;
-        this.#askForRoomAt = this.#options.clock.machine.now() + idleMs;
+        this.#askForRoomAt = machine.now() + idleMs;
       }
       this.#memory.spoil(spoilt);
-      turn = await this.#decide(requests);
+      turn = await this.#decide(requests, isStill);
       commit = await this.#commit(turn, requests);
     }
     if (commit.is !== "written") {
       // Not even what makes room finds any.
-      await this.#reload(counting);
+      await this.#reload(counting, turn.draft);
       const { clock } = this.#options;
       const moment = { now: clock.now(), machineNow: clock.machine.now() };
       const { answers } = turn.draft;
-      turn = this.#context(noFacts, new Map(), moment);
+      turn = this.#context(noFacts, new Map(), { ...moment, isStill });
       refuseChanges(turn, requests, answers);
       this.#noteRefused(turn.draft);
     }
     if (turn.draft.history !== null) this.#history.keep(turn.draft.history);
     this.#keepGrants(turn.draft);
     const written = commit.is === "written" ? commit.commit : null;
-    if (full && written === null) {
-      this.#pausedUntil = this.#options.clock.machine.now() + noRoomMs;
+    if (full && !wasPaused && (commit.is !== "written" || isStill)) {
+      this.#pausedUntil = machine.now() + noRoomMs;
     }
     for (const settling of turn.settling) this.#settling.push(settling);
     this.#settle(turn);
@@ -296,30 +301,43 @@ export class Shard {
   }
 
   /** One read, then the decision. */
-  async #decide(requests: readonly NumberedRequest[]): Promise<Turn> {
+  async #decide(requests: readonly NumberedRequest[], isStill: boolean): Promise<Turn> {
     const { backend, clock } = this.#options;
     const now = clock.now();
-    const { limits } = this.#options;
-    const scene = { memory: this.#memory, now, machineNow: clock.machine.now(), limits };
+    const scene = {
+      memory: this.#memory,
+      now,
+      machineNow: clock.machine.now(),
+      limits: this.#limits,
+    };
     const asking = wants(scene, requests);
     const asked = asking.wants;
     const facts = asked === null ? noFacts : await backend.store.read(asked);
     // A deadline may have passed while the store was read.
-    const turn = this.#context(facts, asking.named, { now, machineNow: clock.machine.now() });
+    const machineNow = clock.machine.now();
+    const turn = this.#context(facts, asking.named, { now, machineNow, isStill });
     decide(turn, requests);
     return turn;
+  }
+
+  /** What moves is written anew, and a full store has little room for that. */
+  get #limits(): TurnLimits {
+    const { limits: usual } = this.#options;
+    if (!this.#full) return usual;
+    const turnBytesMax = Math.min(usual.turnBytesMax, limits.fullBytesMax);
+    return { ...usual, turnBytesMax };
   }
 
   #context(
     facts: Turn["facts"],
     named: Turn["named"],
-    moment: Pick<Turn, "now" | "machineNow">,
+    moment: Pick<Turn, "now" | "machineNow" | "isStill">,
   ): Turn {
     const { shard, renderLeased } = this.#options;
     return {
       shard,
       renderLeased,
-      limits: this.#options.limits,
+      limits: this.#limits,
       memory: this.#memory,
       facts,
       named,
@@ -389,11 +407,11 @@ export class Shard {
   }
 
   /** `counting`: slots whose partitions were being counted when the turn began. */
-  async #reload(counting: readonly number[]): Promise<void> {
+  async #reload(counting: readonly number[], { headsBefore }: Draft): Promise<void> {
     const { shard, backend } = this.#options;
-    const { receipts, epochs } = this.#memory;
+    const { receipts, epochs, partitions, outbox } = this.#memory;
     const settings = this.#settings.values();
-    const kept = { receipts, epochs, former: this.#memory };
+    const kept = { receipts, epochs, former: { partitions, outbox, headsBefore } };
     const { memory } = await Memory.load(shard, backend.store, { settings, ...kept });
     // Damage is told at a start: one that counts it takes the place of this shard.
     assert(memory.emptied.length === 0, "a lease holds no item");

@@ -89,6 +89,8 @@ export interface Turn extends Scene {
   readonly history: History;
   /** Whether the store had no room lately; what would only add to it is refused. */
   readonly full: boolean;
+  /** Nothing is done for the clock's sake: there was no room for that. */
+  readonly isStill: boolean;
   /** Filled with the requests that are answered only when a clear or a recount is done. */
   readonly settling: Settling[];
 }

@@ -341,6 +341,7 @@ async function decided(world: World, requests = world.requests): Promise<Turn> {
     renderLeased,
     grants: new Map(),
     full: false,
+    isStill: false,
     settling: [],
   };
   decide(turn, requests);

@@ -39,8 +39,10 @@ export function decide(turn: Turn, requests: readonly NumberedRequest[]): void {
   const asked = byKind(requests);
   decidePhase(turn, asked, "before");
   recountPiece(turn);
-  sweep(turn);
-  clearPiece(turn);
+  if (!turn.isStill) {
+    sweep(turn);
+    clearPiece(turn);
+  }
   decidePhase(turn, asked, "within");
   decidePhase(turn, asked, "after");
 }

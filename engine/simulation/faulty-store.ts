@@ -24,6 +24,8 @@ export interface CommitFault {
   readonly applied?: boolean;
   /** So do all that follow, until `heal`. */
   readonly sticky?: boolean;
+  /** Only a commit that moves items: what is written anew needs the most room. */
+  readonly ofMoves?: boolean;
   /** It is its sync that fails; then what was written may be lost. */
   readonly sync?: "kept" | "lost";
 }
@@ -193,7 +195,7 @@ export class StoreControl {
   async change<T>(
     generation: number,
     work: () => Promise<T>,
-    { isTurn = false } = {},
+    { isTurn = false, moves = false } = {},
   ): Promise<Written & { readonly result: T }> {
     if (this.#heldAfter !== null && this.#heldAfter-- === 0) this.hold();
     if (!isTurn) this.errandsHeld += 1;
@@ -202,8 +204,10 @@ export class StoreControl {
     if (this.isDead(generation)) return silence();
     if (this.#unsynced !== null) throw new Error("a commit overtakes the sync of the one before");
     const dies = this.#killAfter !== null && this.#killAfter-- === 0;
-    const [fault] = this.#faults;
-    if (fault !== undefined && fault.sticky !== true) this.#faults.shift();
+    const fault = this.#faults.find(({ ofMoves = false }) => moves || !ofMoves);
+    if (fault !== undefined && fault.sticky !== true) {
+      this.#faults.splice(this.#faults.indexOf(fault), 1);
+    }
     if (fault?.fault === "full") {
       this.full = true;
       this.fullCount += 1;
@@ -290,7 +294,8 @@ class FaultyStore implements Store {
 
   commit(changes: Changes): Promise<Written> {
     const work = () => this.#control.commit(this.#store, changes);
-    return this.#control.change(this.#generation, work, { isTurn: true });
+    const moves = changes.move.length > 0;
+    return this.#control.change(this.#generation, work, { isTurn: true, moves });
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,7 @@
 // exclusivity rest on, on a file that is not damaged; and what its errors mean.
 
 import { Database } from "bun:sqlite";
-import { closeSync, openSync, statSync } from "node:fs";
+import { closeSync, openSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { StoreError } from "../store.ts";
 
 export type Durability = "full" | "normal";
@@ -20,6 +20,7 @@ const cacheKibibytes = 16_384;
 const cacheKibibytesChecking = 1_024;
 /** Files up to this size are looked through when they are opened, at about 2 GB a second. */
 export const checkedBytesMax = 256 * 1024 * 1024;
+const probeBytes = 4_096;
 
 export function bytesOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
@@ -33,7 +34,7 @@ export function connect(options: ConnectOptions): Database {
     configure(database, options);
   } catch (cause) {
     database?.close();
-    throw storeError(cause, "unusable");
+    throw storeError(namingNoRoom(cause, options.path), "unusable");
   }
   try {
     refuseDamagedFile(database, bytesOf(options.path));
@@ -83,8 +84,11 @@ function configure(database: Database, { durability, pagesMax }: ConnectOptions)
 }
 
 function set(database: Database, pragma: string, value: string | number, reads = value): void {
+  const read = (): unknown => database.query(`PRAGMA ${pragma}`).values()[0]?.[0];
+  // Some are part of the file, and a full disk has no room to write them again.
+  if (read() === reads) return;
   database.query(`PRAGMA ${pragma} = ${value}`).values();
-  const got = database.query(`PRAGMA ${pragma}`).values()[0]?.[0];
+  const got = read();
   if (got !== reads) {
     throw new StoreError(
       "unusable",
@@ -130,10 +134,8 @@ export function storeError(
   otherwise: "failed" | "unusable" = "failed",
 ): StoreError {
   if (cause instanceof StoreError) return cause;
-  const code = String((cause as { code?: unknown } | null)?.code ?? "");
-  if (code.startsWith("SQLITE_FULL")) {
-    return new StoreError("full", "there is no space left for the store", cause);
-  }
+  const code = codeOf(cause);
+  if (code === "SQLITE_FULL" || isNoRoom(cause)) return noRoom(cause);
   if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) {
     return new StoreError("locked", "the data directory is in use by another server", cause);
   }
@@ -141,6 +143,36 @@ export function storeError(
     return damagedFile(cause);
   }
   return new StoreError(otherwise, "the store failed", cause);
+}
+
+function codeOf(cause: unknown): string {
+  return String((cause as { code?: unknown } | null)?.code ?? "");
+}
+
+export function noRoom(cause?: unknown): StoreError {
+  return new StoreError("full", "there is no space left for the store", cause);
+}
+
+/** The system's word for a full disk, a used-up quota, or a file that must not grow. */
+export function isNoRoom(cause: unknown): boolean {
+  return ["ENOSPC", "EDQUOT", "EFBIG"].includes(codeOf(cause));
+}
+
+/**
+ * SQLite calls a used-up quota a failed write, and a file that has no room to be made one that
+ * cannot be opened. Only the system can say which, so it is asked for a few bytes beside the file.
+ */
+export function namingNoRoom(cause: unknown, path: string): unknown {
+  if (!["SQLITE_IOERR_WRITE", "SQLITE_CANTOPEN"].includes(codeOf(cause))) return cause;
+  const probe = `${path}-probe`;
+  try {
+    writeFileSync(probe, new Uint8Array(probeBytes));
+    return cause;
+  } catch (refused) {
+    return isNoRoom(refused) ? noRoom(cause) : cause;
+  } finally {
+    rmSync(probe, { force: true });
+  }
 }
 
 /** What the work throws is a `StoreError`. */

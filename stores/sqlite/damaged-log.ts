@@ -1,7 +1,8 @@
 // Decides whether a store may be opened on the log that is there.
 
-import { copyFileSync, existsSync } from "node:fs";
+import { copyFileSync, existsSync, rmSync } from "node:fs";
 import { StoreError } from "../store.ts";
+import { storeError } from "./connect.ts";
 import { type LogState, stateOfLog } from "./log-mark.ts";
 import { scanWal } from "./wal-scan.ts";
 
@@ -26,7 +27,13 @@ export function refuseDamagedLog({
   if (!acceptLogLoss) throw lostTurns();
   let copy = 1;
   while (existsSync(`${log}-damaged-${copy}`)) copy += 1;
-  copyFileSync(log, `${log}-damaged-${copy}`);
+  const path = `${log}-damaged-${copy}`;
+  try {
+    copyFileSync(log, path);
+  } catch (cause) {
+    rmSync(path, { force: true });
+    throw storeError(cause);
+  }
   return state;
 }
 

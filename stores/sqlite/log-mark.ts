@@ -15,6 +15,7 @@ import {
   rmSync,
   writeSync,
 } from "node:fs";
+import { isNoRoom } from "./connect.ts";
 
 const markBytes = 24;
 const logHeaderBytes = 32;
@@ -112,8 +113,14 @@ export class LogMark {
 
   /** To be called before the log is emptied or removed; what it says then survives a power cut. */
   clear(): void {
-    this.#write({ salt1: 0, salt2: 0, frames: 0, commits: 0 });
-    if (this.#file !== null) fsyncSync(this.#file);
+    try {
+      this.#write({ salt1: 0, salt2: 0, frames: 0, commits: 0 });
+      if (this.#file !== null) fsyncSync(this.#file);
+    } catch (cause) {
+      if (!isNoRoom(cause)) throw cause;
+      // What was never written says nothing, and what was is written over without more room.
+      rmSync(this.#path, { force: true });
+    }
   }
 
   #write({ salt1, salt2, frames, commits }: Mark): void {

@@ -1,15 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect, spyOn, test } from "bun:test";
-import {
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { OpenedStore } from "../conformance/bench.ts";
@@ -377,33 +368,6 @@ test("commit: without room nothing is written, and what removes goes on", async 
   await store.close();
 });
 
-test("commit: a full disk frees what was set aside, and housekeeping sets it aside again", async () => {
-  using files = setup({ pagesMax: 60, ballastBytes: 65_536 });
-  const { store, upkeep } = await files.open();
-  const ballast = `${files.options.path}-ballast`;
-  expect(statSync(ballast).size).toBe(65_536);
-  expect(upkeep.size().full).toBe(false);
-  expect(await faultOf(commit(store, { insert: many(100, 10_000) }))).toBe("full");
-  expect(existsSync(ballast)).toBe(false);
-  expect(upkeep.size().full).toBe(true);
-  while (await upkeep.tidy());
-  expect(upkeep.size().full).toBe(false);
-  expect(statSync(ballast).size).toBe(65_536);
-  await store.close();
-});
-
-test("open: a reserve that cannot be set aside is told, and set aside when it can be", async () => {
-  using files = setup({ ballastBytes: 65_536 });
-  const ballast = `${files.options.path}-ballast`;
-  // As on a disk that has no room for one file more.
-  symlinkSync(`${ballast}/nowhere/file`, ballast);
-  const { store, upkeep } = await files.open();
-  expect(upkeep.size().full).toBe(true);
-  while (await upkeep.tidy());
-  expect(upkeep.size().full).toBe(false);
-  await store.close();
-});
-
 test("relieve: the log goes to the file between turns once it is long, and never in a commit", async () => {
   using files = setup();
   const { store, upkeep } = await files.open();
@@ -481,6 +445,22 @@ test("countItems: what a slot has below its next number, without items that left
       [2, { items: 0, scheduled: 0 }],
     ]),
   );
+  await store.close();
+});
+
+test("backup: the file stays locked for other processes", async () => {
+  using files = setup();
+  const { store, upkeep } = await files.open();
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-copy-"));
+  await upkeep.backup(folder);
+  rmSync(folder, { recursive: true });
+  const { path } = files.options;
+  const text = `new (require("bun:sqlite").Database)(${JSON.stringify(path)}).run("SELECT * FROM item")`;
+  const { exitCode, stderr } = Bun.spawnSync([process.execPath, "-e", text]);
+  expect({ exitCode, isBusy: stderr.toString().includes("SQLITE_BUSY") }).toEqual({
+    exitCode: 1,
+    isBusy: true,
+  });
   await store.close();
 });
 

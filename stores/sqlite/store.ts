@@ -22,11 +22,19 @@ import {
   type Written,
 } from "../store.ts";
 import { SqliteCatalog } from "./catalog.ts";
-import { type ConnectOptions, connect, guard, leaveSync, storeError } from "./connect.ts";
+import {
+  type ConnectOptions,
+  connect,
+  guard,
+  leaveSync,
+  namingNoRoom,
+  storeError,
+} from "./connect.ts";
 import { lostTurns, refuseDamagedLog } from "./damaged-log.ts";
 import { ItemTable } from "./item-table.ts";
 import { LogMark, type LogState } from "./log-mark.ts";
 import { finalizeAll, type Prepared, prepareAll } from "./prepared.ts";
+import { Room } from "./room.ts";
 import {
   identityOf,
   identityValues,
@@ -114,6 +122,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Backend> 
   const found: LogState = isStrict ? refuseDamagedLog({ ...options, ...paths }) : { is: "whole" };
   if (found.is === "cut") mark.clear();
   const database = connect(options);
+  let room: Room | null = null;
   try {
     migrate(database, schema, options);
     const commits = commitsOf(database);
@@ -124,15 +133,17 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Backend> 
     }
     const items = new ItemTable(database);
     const log = isStrict ? openLog(database, paths.log, options) : null;
+    room = new Room(database, options);
     const upkeep = new SqliteUpkeep(
-      { database, items, mark, commits, log },
+      { database, items, mark, room, commits, log },
       { ...options, marksLog: isStrict },
     );
-    const store = new SqliteStore({ database, items, upkeep, mark });
+    const store = new SqliteStore({ database, items, upkeep, mark, room });
     return { store, catalog: new SqliteCatalog(database, upkeep), upkeep };
   } catch (cause) {
     database.close();
-    throw storeError(cause);
+    room?.closed();
+    throw storeError(namingNoRoom(cause, options.path));
   }
 }
 
@@ -161,6 +172,7 @@ interface Opened {
   readonly items: ItemTable;
   readonly upkeep: SqliteUpkeep;
   readonly mark: LogMark;
+  readonly room: Room;
 }
 
 class SqliteStore implements Store {
@@ -171,15 +183,17 @@ class SqliteStore implements Store {
   readonly #uniques: UniqueTable;
   readonly #upkeep: SqliteUpkeep;
   readonly #mark: LogMark;
+  readonly #room: Room;
   #closed = false;
 
-  constructor({ database, items, upkeep, mark }: Opened) {
+  constructor({ database, items, upkeep, mark, room }: Opened) {
     this.#database = database;
     this.#items = items;
     this.#scheduled = new ScheduledTable(database);
     this.#uniques = new UniqueTable(database);
     this.#upkeep = upkeep;
     this.#mark = mark;
+    this.#room = room;
     this.#statements = prepareAll(database, statements);
   }
 
@@ -404,6 +418,7 @@ class SqliteStore implements Store {
       this.#mark.clear();
     } finally {
       this.#database.close();
+      this.#room.closed();
       this.#mark.remove();
     }
   }

@@ -1,21 +1,26 @@
 // What a shard's file needs beside its turns: the log goes to the file, free pages go
-// back, a reserve is kept for the day the disk is full, and copies are made.
+// back, a full disk is lived with, and copies are made.
 
 import type { Database, Statement } from "bun:sqlite";
-import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
-import { copyFile, open } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { StoreError } from "../store.ts";
 import type { StoredCounts, StoreSize, Upkeep } from "../upkeep.ts";
-import { bytesOf, checkedBytesMax, guard, storeError, transaction } from "./connect.ts";
+import {
+  bytesOf,
+  checkedBytesMax,
+  guard,
+  namingNoRoom,
+  noRoom,
+  storeError,
+  transaction,
+} from "./connect.ts";
 import type { ItemTable } from "./item-table.ts";
 import type { LogMark } from "./log-mark.ts";
+import type { Room } from "./room.ts";
 import type { FileSync } from "./sync.ts";
 
 export interface UpkeepOptions {
   readonly path: string;
-  /** Bytes set aside so that leases and completes go on when the disk is full; 0 = none. */
-  readonly ballastBytes: number;
   /** Only where commits are synced their end can be marked. */
   readonly marksLog: boolean;
 }
@@ -25,6 +30,7 @@ interface Kept {
   readonly database: Database;
   readonly items: ItemTable;
   readonly mark: LogMark;
+  readonly room: Room;
   readonly commits: number;
   /** Syncs what was committed; `null` = nothing is left to do. */
   readonly log: FileSync | null;
@@ -42,38 +48,53 @@ export class SqliteUpkeep implements Upkeep {
   readonly #database: Database;
   readonly #items: ItemTable;
   readonly #mark: LogMark;
+  readonly #room: Room;
   readonly #log: FileSync | null;
   /** The sync that runs. */
   #syncing: Promise<void> | null = null;
-  readonly #ballastPath: string;
   #closed = false;
   readonly #logState: Statement;
   /** Those of turns and those of the catalog, since the store was made. */
   commits: number;
 
-  constructor({ database, items, mark, commits, log }: Kept, options: UpkeepOptions) {
+  constructor({ database, items, mark, room, commits, log }: Kept, options: UpkeepOptions) {
     this.#options = options;
     this.#database = database;
     this.#items = items;
     this.#mark = mark;
+    this.#room = room;
     this.#log = log;
     this.commits = commits;
-    this.#ballastPath = `${options.path}-ballast`;
     this.#logState = database.prepare("PRAGMA wal_checkpoint(NOOP)");
-    this.#fillBallast();
   }
 
   async relieve(): Promise<void> {
     if (guard(() => this.markLog()) < logPagesMax) return;
     await this.#syncing;
-    guard(() => {
+    this.#empty();
+  }
+
+  /**
+   * Whether all that was committed is in the file now. Where the disk has no room for that, it stays
+   * in the log.
+   */
+  #empty(): boolean {
+    return guard(() => {
       try {
-        this.#database.query("PRAGMA wal_checkpoint(PASSIVE)").values();
+        const [[, logged, moved] = []] = this.#database
+          .query("PRAGMA wal_checkpoint(PASSIVE)")
+          .values() as number[][];
+        this.#room.emptied();
+        return logged === moved;
       } catch (cause) {
-        // What is committed is in the log; it stays there until there is room.
-        if (storeError(cause).fault !== "full") throw cause;
+        if (this.#faultOf(cause).fault !== "full") throw cause;
+        return false;
       }
     });
+  }
+
+  #faultOf(cause: unknown): StoreError {
+    return storeError(namingNoRoom(cause, this.#options.path));
   }
 
   /** Remembers what has been synced; returns how many pages only the log has. */
@@ -86,13 +107,13 @@ export class SqliteUpkeep implements Upkeep {
 
   async tidy(): Promise<boolean> {
     await this.#syncing;
+    if (this.#room.isInUse) this.#empty();
     return guard(() => {
-      if (this.#freePages() > vacuumPages) {
-        this.#database.query(`PRAGMA incremental_vacuum(${vacuumPages})`).values();
-        return true;
-      }
-      this.#fillBallast();
-      if (this.size().logBytes > logBytesIdle) this.#emptyLog();
+      this.#room.look();
+      const isMore = this.#freePages() > vacuumPages + this.#room.keptPages;
+      if (isMore) return this.#isVacuumed();
+      // On a full disk the log's room might be gone for good.
+      if (!this.#room.isInUse && this.size().logBytes > logBytesIdle) this.#truncateLog();
       return false;
     });
   }
@@ -101,31 +122,30 @@ export class SqliteUpkeep implements Upkeep {
     return Number(this.#database.query("PRAGMA freelist_count").values()[0]?.[0]);
   }
 
-  #emptyLog(): void {
+  /** Pages that are given back are moved by the log, which may have no room. */
+  #isVacuumed(): boolean {
+    try {
+      this.#database.query(`PRAGMA incremental_vacuum(${vacuumPages})`).values();
+      return true;
+    } catch (cause) {
+      if (this.#faultOf(cause).fault !== "full") throw cause;
+      return false;
+    }
+  }
+
+  #truncateLog(): void {
+    if (!this.#empty()) return;
     this.#mark.clear();
     this.#database.query("PRAGMA wal_checkpoint(TRUNCATE)").values();
   }
 
-  /** Written, not merely reserved, so that the bytes are there to be freed on a full disk. */
-  #fillBallast(): void {
-    const bytes = this.#options.ballastBytes;
-    if (bytes === 0 || existsSync(this.#ballastPath)) return;
-    if (!isWritten(this.#ballastPath, bytes)) rmSync(this.#ballastPath, { force: true });
-  }
-
-  /**
-   * One commit, of a turn or of the catalog; the sync that is left to do, if one is. Where it finds
-   * no room, the next will find what was set aside.
-   */
+  /** One commit, of a turn or of the catalog; the sync that is left to do, if one is. */
   commit(work: () => void): Promise<void> | null {
     if (this.#closed) throw new StoreError("unusable", "store is closed");
-    try {
-      transaction(this.#database, work);
-    } catch (cause) {
-      const fault = storeError(cause);
-      if (fault.fault === "full") rmSync(this.#ballastPath, { force: true });
-      throw fault;
-    }
+    this.#transact(() => {
+      work();
+      this.#room.hold();
+    });
     this.commits += 1;
     if (this.#log === null) return null;
     this.#syncing = this.#log.sync().then(() => {
@@ -135,17 +155,32 @@ export class SqliteUpkeep implements Upkeep {
     return this.#syncing;
   }
 
+  /** Where it finds no room, the next may find what was set aside. */
+  #transact(work: () => void): void {
+    for (let isAgain = false; ; isAgain = true) {
+      try {
+        transaction(this.#database, work);
+        return;
+      } catch (cause) {
+        const fault = this.#faultOf(cause);
+        if (fault.fault !== "full") throw fault;
+        const hadBallast = this.#room.hasBallast;
+        // The log may be all that has no room, and begins anew once it is empty.
+        const isTooLong = !hadBallast && !isAgain && guard(() => this.markLog()) > 0;
+        if (isTooLong && this.#empty()) continue;
+        this.#room.ranOut();
+        if (hadBallast) this.#empty();
+        throw fault;
+      }
+    }
+  }
+
   async backup(folder: string): Promise<number | null> {
     // Then all that is committed is in the one file, and nobody else writes to it.
-    guard(() => this.#emptyLog());
-    const copy = join(folder, basename(this.#options.path));
+    if (!this.#empty()) throw noRoom();
     try {
       // Beside the thread: one that is silent for as long as a large file takes would be replaced.
-      await copyFile(this.#options.path, copy);
-      await using file = await open(copy, "r+");
-      await file.chmod(0o600);
-      await file.sync();
-      return (await file.stat()).size;
+      return await this.#room.copyTo(join(folder, basename(this.#options.path)));
     } catch {
       return null;
     }
@@ -160,7 +195,7 @@ export class SqliteUpkeep implements Upkeep {
     return {
       logBytes: bytesOf(`${this.#options.path}-wal`),
       fileBytes: bytesOf(this.#options.path),
-      full: this.#options.ballastBytes > 0 && !existsSync(this.#ballastPath),
+      full: this.#room.isFull,
     };
   }
 
@@ -168,22 +203,17 @@ export class SqliteUpkeep implements Upkeep {
     this.#closed = true;
     // Whether it failed is told to whoever waits for it.
     await this.#syncing?.catch(() => undefined);
+    this.#room.closing(this.#room.isInUse && this.#isEmptied());
     this.#logState.finalize();
     this.#log?.close();
   }
-}
 
-/** Where there is room for a part, the system writes that part and reports no fault. */
-function isWritten(path: string, bytes: number): boolean {
-  let file: number | null = null;
-  try {
-    file = openSync(path, "w", 0o600);
-    const written = writeSync(file, new Uint8Array(bytes));
-    fsyncSync(file);
-    return written === bytes;
-  } catch {
-    return false;
-  } finally {
-    if (file !== null) closeSync(file);
+  /** As far as can be told: whoever closes a store may do so because it failed. */
+  #isEmptied(): boolean {
+    try {
+      return this.#empty();
+    } catch {
+      return false;
+    }
   }
 }

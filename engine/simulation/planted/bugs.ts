@@ -779,7 +779,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     from: "[...produce.map(({ told }) => told), ...places]",
     to: "places",
   },
-  // The next five were no experiments: the simulation found them.
+  // The next four were no experiments: the simulation found them.
   {
     name: "a shard without room asks for it without a pause",
     file: "shard/shard.ts",
@@ -787,10 +787,10 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "if (due < 0) {",
   },
   {
-    name: "a lease that found no room is sent again at once",
-    file: "shard/lease.ts",
-    from: "more && turn.full ? fullFailure : nothing(more)",
-    to: "nothing(more)",
+    name: "what a turn without room had granted is passed over from then on",
+    file: "shard/memory.ts",
+    from: "former?.headsBefore.get(slot) ?? former?.partitions",
+    to: "former?.partitions",
   },
   {
     name: "a delete that the store refuses leaves its queue hidden",

@@ -1,0 +1,99 @@
+// A file system of its own, small enough to be filled: what a process meets on a disk that is
+// really full cannot be had from a bound on the size of a file.
+
+import { closeSync, fsyncSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export const diskKinds = ["tmpfs", "ext4"] as const;
+export type DiskKind = (typeof diskKinds)[number];
+
+const mebibyte = 1024 * 1024;
+/** Down to this the rest of a disk is filled piece by piece. */
+const pieceBytesMin = 512;
+
+function run(...command: readonly string[]): boolean {
+  const { exitCode } = Bun.spawnSync([...command], { stdio: ["ignore", "ignore", "ignore"] });
+  return exitCode === 0;
+}
+
+/** Where there is room for a part, the system writes that part. */
+function writtenOf(file: number, bytes: number): number {
+  try {
+    return writeSync(file, new Uint8Array(bytes));
+  } catch {
+    return 0;
+  }
+}
+
+/** Why there are no such disks here; `null` = there are. */
+export function whyNoDisk(kind: DiskKind): string | null {
+  if (process.platform !== "linux" || process.getuid?.() !== 0) return "only root can mount a disk";
+  if (kind === "ext4" && Bun.which("mkfs.ext4") === null) return "mkfs.ext4 is not installed";
+  try {
+    new SmallDisk(kind, 8)[Symbol.dispose]();
+    return null;
+  } catch {
+    return `no ${kind} can be mounted here`;
+  }
+}
+
+export class SmallDisk {
+  /** Where it is mounted. */
+  readonly path: string;
+  readonly #folder: string;
+  readonly #filler: string;
+
+  constructor(kind: DiskKind, mebibytes: number) {
+    this.#folder = mkdtempSync(join(tmpdir(), "holdfast-disk-"));
+    this.path = join(this.#folder, "mounted");
+    this.#filler = join(this.path, "of-another-program");
+    mkdirSync(this.path);
+    if (this.#mount(kind, mebibytes)) return;
+    rmSync(this.#folder, { recursive: true, force: true });
+    throw new Error(`${kind} cannot be mounted`);
+  }
+
+  #mount(kind: DiskKind, mebibytes: number): boolean {
+    if (kind === "tmpfs") {
+      return run("mount", "-t", "tmpfs", "-o", `size=${mebibytes}m`, "tmpfs", this.path);
+    }
+    const image = join(this.#folder, "image");
+    return (
+      run("truncate", "-s", `${mebibytes}M`, image) &&
+      run("mkfs.ext4", "-q", "-m", "0", image) &&
+      run("mount", "-o", "loop", image, this.path)
+    );
+  }
+
+  /** Another program takes all the room there is, or so much; returns the bytes. */
+  fill(bytesMax = Number.MAX_SAFE_INTEGER): number {
+    const file = openSync(this.#filler, "a");
+    let filled = 0;
+    let piece = mebibyte;
+    try {
+      while (piece >= pieceBytesMin && filled < bytesMax) {
+        const written = writtenOf(file, Math.min(piece, bytesMax - filled));
+        filled += written;
+        if (written < piece) piece /= 2;
+      }
+      fsyncSync(file);
+    } catch {
+      // What was written is what there was room for.
+    } finally {
+      closeSync(file);
+    }
+    return filled;
+  }
+
+  /** The other program gives all of it back. */
+  free(): void {
+    rmSync(this.#filler, { force: true });
+  }
+
+  [Symbol.dispose](): void {
+    // Lazily: a process that has just been killed may still hold a file of it.
+    run("umount", "-l", this.path);
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
