@@ -32,8 +32,11 @@ import {
 } from "./wire.ts";
 
 export interface ClientOptions {
-  /** Where the server is; default `http://localhost:9090`. */
-  readonly url?: string;
+  /**
+   * Where the server is; default `http://localhost:9090`. Of several nodes all: calls go to one of
+   * them, and on to the next when it is dead.
+   */
+  readonly url?: string | readonly string[];
   /** Sent as `Authorization: Bearer …`. */
   readonly apiKey?: string;
   /** How often a call is sent at most, where sending it again is right; default until its time is up. */
@@ -145,7 +148,10 @@ export function createClient(options: ClientOptions = {}): Client {
     keys: options.keys ?? true,
     gather: options.gather ?? true,
   });
-  const transport = tracing === undefined ? untraced : traced(untraced, tracing, url);
+  const transport =
+    tracing === undefined
+      ? untraced
+      : traced(untraced, tracing, typeof url === "string" ? url : (url[0] ?? ""));
   const calls = Object.fromEntries(
     operations.map((operation) => [
       operation,

@@ -1,6 +1,7 @@
 // One call as HTTP: sent, bounded in time, judged, and sent again where that is right.
 
 import { bounds } from "../openapi/bounds.ts";
+import { besideSilence } from "./beside.ts";
 import { type Connections, openConnections, type Share } from "./connections.ts";
 import {
   Busy,
@@ -13,7 +14,8 @@ import {
   Unavailable,
 } from "./errors.ts";
 import { Gatherer } from "./gather.ts";
-import { keyOf, receiptsMs } from "./keys.ts";
+import { Hosts } from "./hosts.ts";
+import { keyOf, receiptsMs, takesKey } from "./keys.ts";
 import { anything, type Checks, checkOptions, count, length, signal } from "./options.ts";
 import { type Echo, echoOf, mayRepeat, type Pace, pause, pauseMs } from "./repeat.ts";
 import { startTimer, steadyNow } from "./time.ts";
@@ -92,7 +94,7 @@ export interface Incoming {
 export type Fetch = (url: string, init: Outgoing) => Promise<Incoming>;
 
 export interface TransportOptions {
-  readonly url: string;
+  readonly url: string | readonly string[];
   readonly apiKey?: string | undefined;
   readonly fetch: Fetch;
   readonly random: () => number;
@@ -142,6 +144,10 @@ const leaseTimeoutMsDefault = 60_000;
 const graceMs = 5_000;
 /** The connection may be gone without a word; by its key the call can be asked for on another. */
 const silenceMsMax = 60_000;
+/** After so long without an answer it is tried beside another connection. */
+const silentMsMax = 5_000;
+/** A slow line is given time to take a large request. */
+const bytesPerMs = 100;
 
 export function timeoutMsOf(operation: Operation): number {
   return operation === "lease" ? leaseTimeoutMsDefault : timeoutMsDefault;
@@ -188,8 +194,9 @@ export function openTransport(options: TransportOptions): Transport {
       const { timeoutMs = timeoutMsDefault } = callOptions;
       const body = method === "POST" ? { body: "{}" } : {};
       const ends = { ...callOptions, giveUpMs: timeoutMs };
-      return (await send(place, { ...ends, operation: path.slice(1), method, path, ...body }))
-        .reply;
+      const sent = { ...ends, operation: path.slice(1), method, path, ...body };
+      const { reply } = await sendSafely(place, sent, method === "GET" ? silentMsMax : null);
+      return reply;
     },
   };
 }
@@ -197,7 +204,7 @@ export function openTransport(options: TransportOptions): Transport {
 /** Where requests go, what all of them carry, and how they are repeated. */
 interface Place
   extends Pick<TransportOptions, "fetch" | "random" | "attemptsMax" | "pace" | "keys"> {
-  readonly base: string;
+  readonly hosts: Hosts;
   readonly headers: Readonly<Record<string, string>>;
   readonly connections: Connections;
 }
@@ -205,7 +212,12 @@ interface Place
 function placeOf({ url, apiKey, connectionsMax, ...options }: TransportOptions): Place {
   const headers: Record<string, string> = { accept: "application/json" };
   if (apiKey) headers["authorization"] = `Bearer ${apiKey}`;
-  return { ...options, base: baseOf(url), headers, connections: openConnections(connectionsMax) };
+  return {
+    ...options,
+    hosts: new Hosts(url),
+    headers,
+    connections: openConnections(connectionsMax),
+  };
 }
 
 interface Call<Id extends Operation> {
@@ -228,8 +240,10 @@ async function carryOut<Id extends Operation>(
   const echo = key === null ? call.echo : "same";
   let endsAt = steadyNow() + timeoutMs;
   let followsUnknown = false;
+  let begunFirst = 0;
   for (let attempt = 1; ; attempt += 1) {
     const begunAt = steadyNow();
+    const dayAt = Date.now();
     const leftMs = Math.max(endsAt - begunAt, bounds.requestTimeoutMsMin);
     const attemptMs = attempt === 1 ? timeoutMs : leftMs;
     try {
@@ -239,6 +253,7 @@ async function carryOut<Id extends Operation>(
       const error = followsUnknown ? afterUnknown(cause, key) : cause;
       if (error.code === "unknown" && !followsUnknown) {
         followsUnknown = true;
+        begunFirst = dayAt;
         if (key !== null) endsAt = Math.min(endsAt, begunAt + receiptsMs);
       }
       if (attempt >= attemptsMax || !mayRepeat({ operation, echo, error: cause })) throw error;
@@ -248,8 +263,17 @@ async function carryOut<Id extends Operation>(
       // What is left is halved, so that the last attempt is not long before the end.
       const pausedMs = Math.min(pauseMs(attempt, place.pace, place.random), spareMs / 2);
       await pause(askedMs + pausedMs, leave ?? signal);
+      if (followsUnknown && key !== null && isForgotten(begunFirst)) throw error;
     }
   }
+}
+
+/**
+ * By the clock of the day, as the steady one stands still while a machine is suspended: the server goes
+ * on, and forgets keys. A clock that is set ahead only ends a call early.
+ */
+function isForgotten(begunAt: number): boolean {
+  return Date.now() - begunAt > receiptsMs;
 }
 
 /** What an answer means of a call that was sent before, when nothing was heard of it. */
@@ -276,7 +300,7 @@ interface Attempt {
 /** One attempt, when there is a connection for it. */
 async function attempted<Id extends Operation>(
   place: Place,
-  { operation, encode, options }: Call<Id>,
+  { operation, echo, encode, options }: Call<Id>,
   { key, attemptMs, isSame }: Attempt,
 ): Promise<Answered<ReplyFor<Id>>> {
   const share = place.connections.of(operation);
@@ -284,15 +308,15 @@ async function attempted<Id extends Operation>(
   try {
     const leftMs = Math.max(attemptMs - waitedMs, Math.min(attemptMs, bounds.requestTimeoutMsMin));
     const isTimed = timedOperations.includes(operation);
-    const { reply, receivedAt } = await send(place, {
-      ...options,
-      operation,
-      method: "POST",
-      path: operationPaths[operation],
-      key,
-      body: encode(isTimed ? { request_timeout: `${Math.ceil(leftMs)}ms` } : {}, isSame),
-      giveUpMs: giveUpMsOf(operation, leftMs, key !== null),
-    });
+    const body = encode(isTimed ? { request_timeout: `${Math.ceil(leftMs)}ms` } : {}, isSame);
+    const giveUpMs = giveUpMsOf(operation, leftMs, key !== null);
+    const path = operationPaths[operation];
+    const sent = { ...options, operation, method: "POST", path, key, body, giveUpMs } as const;
+    const isRepeatable = mayGoTwice(operation, echo, key);
+    const silentMs = isRepeatable
+      ? Math.min(silentMsMax, giveUpMs / 4) + body.length / bytesPerMs
+      : null;
+    const { reply, receivedAt } = await sendSafely(place, sent, silentMs);
     return { reply: parsed<ReplyFor<Id>>(operation, reply), receivedAt };
   } finally {
     share.giveBack();
@@ -323,6 +347,12 @@ function throwIfLeft({ signal, leave }: Pick<InnerOptions, "signal" | "leave">):
   leave?.throwIfAborted();
 }
 
+/** Whether a second copy can be under way beside the first. A lease is silent by right. */
+function mayGoTwice(operation: Operation, echo: Echo, key: string | null): boolean {
+  if (operation === "lease") return false;
+  return key !== null || (echo === "same" && !takesKey(operation));
+}
+
 interface Sent extends Ends {
   readonly method: "GET" | "POST";
   readonly path: string;
@@ -330,20 +360,47 @@ interface Sent extends Ends {
   readonly key?: string | null;
 }
 
-async function send(place: Place, sent: Sent): Promise<Answered<string>> {
+/** Sends it, and beside that once more where nothing is heard for long; `null`: never. */
+function sendSafely(place: Place, sent: Sent, silentMs: number | null): Promise<Answered<string>> {
+  const { hosts } = place;
+  const { base, next } = hosts;
+  if (silentMs === null) return send(place, sent, { base, isApart: false, stops: [] });
+  const begunAt = Date.now();
+  return besideSilence({
+    silentMs,
+    isTimely: () => !isForgotten(begunAt),
+    begin: (isApart, stops) => send(place, sent, { base: isApart ? next : base, isApart, stops }),
+    overtaken: () => hosts.leave(base),
+  });
+}
+
+interface Way {
+  readonly base: string;
+  /** On a connection that no other call has used. */
+  readonly isApart: boolean;
+  /** Gets what ends it without a word. */
+  readonly stops: (() => void)[];
+}
+
+async function send(
+  { hosts, headers, fetch }: Place,
+  sent: Sent,
+  { base, isApart, stops }: Way,
+): Promise<Answered<string>> {
   const { operation, method, path, body, giveUpMs } = sent;
-  const { base, fetch } = place;
   throwIfLeft(sent);
   const ending = endingOf(sent);
+  stops.push(ending.stop);
   try {
     const response = await fetch(base + path, {
       method,
-      headers: headersOf(place, sent),
+      headers: headersOf(headers, sent),
       redirect: "error",
       signal: ending.signal,
       ...(body === undefined ? {} : { body }),
       // Bun's own limit is five minutes; others do not know the key.
       ...{ timeout: false },
+      ...(isApart && { keepalive: false }),
     });
     ending.stay();
     const receivedAt = steadyNow();
@@ -351,8 +408,12 @@ async function send(place: Place, sent: Sent): Promise<Answered<string>> {
     if (response.status !== 200) throw refusalOf(operation, response, text);
     return { reply: text, receivedAt };
   } catch (error) {
+    const isAway =
+      error instanceof HoldfastError && ["unavailable", "unknown"].includes(error.code);
+    if (isAway) hosts.leave(base);
     if (error instanceof HoldfastError) throw error;
     throwIfLeft(sent);
+    if (!ending.isStopped()) hosts.leave(base);
     const isUnanswered = ending.isLate() && !isUnsent(error);
     throw isUnanswered ? noAnswer(operation, giveUpMs) : brokenOff(operation, base, error);
   } finally {
@@ -360,7 +421,7 @@ async function send(place: Place, sent: Sent): Promise<Answered<string>> {
   }
 }
 
-function headersOf({ headers }: Place, { body, key = null }: Sent): Record<string, string> {
+function headersOf(headers: Place["headers"], { body, key = null }: Sent): Record<string, string> {
   return {
     ...headers,
     ...(body === undefined ? {} : { "content-type": "application/json" }),
@@ -372,6 +433,7 @@ function headersOf({ headers }: Place, { body, key = null }: Sent): Record<strin
 function endingOf({ signal, leave, giveUpMs }: Ends) {
   const ending = new AbortController();
   let isLate = false;
+  let isStopped = false;
   const giveUp = (): void => ending.abort(signal?.reason);
   const goAway = (): void => ending.abort(leave?.reason);
   const cancel = startTimer(giveUpMs, () => {
@@ -387,23 +449,12 @@ function endingOf({ signal, leave, giveUpMs }: Ends) {
     signal?.removeEventListener("abort", giveUp);
     stay();
   };
-  return { signal: ending.signal, isLate: () => isLate, stay, forget };
-}
-
-/** Throws a `TypeError` where no request could ever be sent, which repeating would hide. */
-function baseOf(url: string): string {
-  // A page may name its own server by a path.
-  const page = "location" in globalThis ? globalThis.location?.href : undefined;
-  if (/^https?:$/.test(protocolOf(url, page))) return url.replace(/\/+$/, "");
-  throw new TypeError(`url is invalid; expected one such as http://localhost:9090, got '${url}'`);
-}
-
-function protocolOf(url: string, page: string | undefined): string {
-  try {
-    return new URL(url, page).protocol;
-  } catch {
-    return "";
-  }
+  const stop = (): void => {
+    isStopped = true;
+    ending.abort("over");
+  };
+  const is = { isLate: () => isLate, isStopped: () => isStopped };
+  return { signal: ending.signal, ...is, stay, forget, stop };
 }
 
 /** A 200 that is not JSON was not answered by the server. */
