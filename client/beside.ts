@@ -1,5 +1,5 @@
-// A connection may be gone without a word, such as one that lay in a pool while a router forgot it. A
-// request that is not answered for long is sent again beside the first, and the first answer counts.
+// A pooled connection may be dead without an error, for instance after a router has dropped its state. A
+// request without an answer is therefore sent again beside the first, and the first answer counts.
 
 import { HoldfastError } from "./errors.ts";
 import { startTimer } from "./time.ts";

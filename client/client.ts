@@ -3,6 +3,7 @@
 import { afterHandshake } from "./bun-fetch.ts";
 import { hintingHttps } from "./https-hint.ts";
 import { nodeFetch } from "./node-fetch.ts";
+import { guarded } from "./notice.ts";
 import type { OpenTelemetryApi } from "./opentelemetry.ts";
 import {
   anything,
@@ -21,6 +22,7 @@ import { safely } from "./shown.ts";
 import { traced } from "./tracing.ts";
 import { type Build, transact } from "./transaction.ts";
 import { type CallOptions, type Fetch, openTransport } from "./transport.ts";
+import { type ClientNotice, printTrouble } from "./trouble.ts";
 import {
   type Calls,
   type Health,
@@ -55,6 +57,8 @@ export interface ClientOptions {
    * server, have three quarters of them and no more. Default 256.
    */
   readonly connectionsMax?: number;
+  /** Receives trouble with calls that are repeated; default a line on the console. */
+  readonly notice?: (notice: ClientNotice) => void;
   /** In place of the runtime's own; on Node, in place of `node:http`, which takes less time. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** In place of `Math.random`. */
@@ -113,6 +117,7 @@ const clientChecks: Checks<ClientOptions> = {
   keys: flag,
   gather: flag,
   connectionsMax: anything,
+  notice: call,
   fetch: call,
   random: call,
   tracing: object,
@@ -147,6 +152,7 @@ export function createClient(options: ClientOptions = {}): Client {
     connectionsMax: options.connectionsMax ?? 256,
     keys: options.keys ?? true,
     gather: options.gather ?? true,
+    notice: guarded(options.notice ?? printTrouble),
   });
   const transport =
     tracing === undefined

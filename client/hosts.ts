@@ -17,7 +17,7 @@ export class Hosts {
     return this.#bases[this.#at] ?? "";
   }
 
-  /** Where calls go if nothing is heard there; the same where it is the only one. */
+  /** The address after it, for a call without an answer; the same address if it is the only one. */
   get next(): string {
     return this.#bases[(this.#at + 1) % this.#bases.length] ?? "";
   }

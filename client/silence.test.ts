@@ -31,7 +31,7 @@ function silencing(isSilent: (path: string, init: RequestInit) => boolean, isHea
 }
 
 test.each([false, true])(
-  "a produce whose connection says nothing is sent beside it, and is there once (heard: %p)",
+  "a produce whose connection says nothing is sent beside it, and is there once (received: %p)",
   async (isHeard) => {
     using time = stillTime();
     await using server = await listeningApp();

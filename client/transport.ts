@@ -20,6 +20,7 @@ import { anything, type Checks, checkOptions, count, length, signal } from "./op
 import { type Echo, echoOf, mayRepeat, type Pace, pause, pauseMs } from "./repeat.ts";
 import { startTimer, steadyNow } from "./time.ts";
 import type { Tracing } from "./tracing.ts";
+import { type ClientNotice, Trouble } from "./trouble.ts";
 import { isUnsent, reasonOf } from "./unsent.ts";
 import {
   type Operation,
@@ -106,6 +107,7 @@ export interface TransportOptions {
   readonly keys: boolean;
   /** Whether produces go together that come together. */
   readonly gather: boolean;
+  readonly notice: (notice: ClientNotice) => void;
 }
 
 export interface Answered<T> {
@@ -205,17 +207,19 @@ export function openTransport(options: TransportOptions): Transport {
 interface Place
   extends Pick<TransportOptions, "fetch" | "random" | "attemptsMax" | "pace" | "keys"> {
   readonly hosts: Hosts;
+  readonly trouble: Trouble;
   readonly headers: Readonly<Record<string, string>>;
   readonly connections: Connections;
 }
 
-function placeOf({ url, apiKey, connectionsMax, ...options }: TransportOptions): Place {
+function placeOf({ url, apiKey, connectionsMax, notice, ...options }: TransportOptions): Place {
   const headers: Record<string, string> = { accept: "application/json" };
   if (apiKey) headers["authorization"] = `Bearer ${apiKey}`;
   return {
     ...options,
-    hosts: new Hosts(url),
     headers,
+    hosts: new Hosts(url),
+    trouble: new Trouble(notice),
     connections: openConnections(connectionsMax),
   };
 }
@@ -247,7 +251,9 @@ async function carryOut<Id extends Operation>(
     const leftMs = Math.max(endsAt - begunAt, bounds.requestTimeoutMsMin);
     const attemptMs = attempt === 1 ? timeoutMs : leftMs;
     try {
-      return await attempted(place, call, { key, attemptMs, isSame: followsUnknown });
+      const answered = await attempted(place, call, { key, attemptMs, isSame: followsUnknown });
+      place.trouble.answered();
+      return answered;
     } catch (cause) {
       if (!(cause instanceof HoldfastError)) throw cause;
       const error = followsUnknown ? afterUnknown(cause, key) : cause;
@@ -260,6 +266,9 @@ async function carryOut<Id extends Operation>(
       const askedMs = cause instanceof Busy ? cause.retryAfterMs : 0;
       const spareMs = endsAt - steadyNow() - askedMs - bounds.requestTimeoutMsMin;
       if (spareMs <= 0) throw error;
+      if (tells(options)) {
+        place.trouble.repeated(attempt, { operation, error: cause, leftMs: endsAt - steadyNow() });
+      }
       // What is left is halved, so that the last attempt is not long before the end.
       const pausedMs = Math.min(pauseMs(attempt, place.pace, place.random), spareMs / 2);
       await pause(askedMs + pausedMs, leave ?? signal);
@@ -311,7 +320,9 @@ async function attempted<Id extends Operation>(
     const body = encode(isTimed ? { request_timeout: `${Math.ceil(leftMs)}ms` } : {}, isSame);
     const giveUpMs = giveUpMsOf(operation, leftMs, key !== null);
     const path = operationPaths[operation];
-    const sent = { ...options, operation, method: "POST", path, key, body, giveUpMs } as const;
+    const silent = silentOf(place, { operation, options, leftMs });
+    const what = { operation, method: "POST", path, key, body, giveUpMs } as const;
+    const sent = { ...options, ...what, ...(silent && { silent }) };
     const isRepeatable = mayGoTwice(operation, echo, key);
     const silentMs = isRepeatable
       ? Math.min(silentMsMax, giveUpMs / 4) + body.length / bytesPerMs
@@ -321,6 +332,27 @@ async function attempted<Id extends Operation>(
   } finally {
     share.giveBack();
   }
+}
+
+/** Whether the client tells of its trouble: a worker and the like do so themselves. */
+function tells({ attemptsMax }: InnerOptions): boolean {
+  return attemptsMax === undefined;
+}
+
+interface Silent extends Pick<Call<Operation>, "operation" | "options"> {
+  readonly leftMs: number;
+}
+
+/** Reports that the call has no answer yet, unless a call that began later was answered. */
+function silentOf({ trouble }: Place, { operation, options, leftMs }: Silent) {
+  if (!tells(options)) return null;
+  const begunAt = steadyNow();
+  return (): void => {
+    if (trouble.answeredAt >= begunAt) return;
+    const message = `no answer from the server for ${Math.round(steadyNow() - begunAt)} ms`;
+    const error = new OutcomeUnknown({ operation, status: null, message });
+    trouble.tell({ operation, error, leftMs });
+  };
 }
 
 interface Ends extends Pick<InnerOptions, "signal" | "leave"> {
@@ -358,9 +390,11 @@ interface Sent extends Ends {
   readonly path: string;
   readonly body?: string;
   readonly key?: string | null;
+  /** Called when the second copy is sent. */
+  readonly silent?: () => void;
 }
 
-/** Sends it, and beside that once more where nothing is heard for long; `null`: never. */
+/** Sends a request, and a second copy after `silentMs` without an answer; `null`: never. */
 function sendSafely(place: Place, sent: Sent, silentMs: number | null): Promise<Answered<string>> {
   const { hosts } = place;
   const { base, next } = hosts;
@@ -369,7 +403,10 @@ function sendSafely(place: Place, sent: Sent, silentMs: number | null): Promise<
   return besideSilence({
     silentMs,
     isTimely: () => !isForgotten(begunAt),
-    begin: (isApart, stops) => send(place, sent, { base: isApart ? next : base, isApart, stops }),
+    begin: (isApart, stops) => {
+      if (isApart) sent.silent?.();
+      return send(place, sent, { base: isApart ? next : base, isApart, stops });
+    },
     overtaken: () => hosts.leave(base),
   });
 }
