@@ -81,7 +81,7 @@ export interface Backup {
 export interface Client extends Omit<Calls<CallOptions>, "transact"> {
   /** Finishes items and produces others, all of it or nothing; as a function says, or a request. */
   transact(what: Build | RequestFor<"transact">, options?: CallOptions): Promise<TransactReply>;
-  queue(name: string): Queue;
+  queue<Json = unknown>(name: string): Queue<Json>;
   /** All queues at a glance; with the `since` of an earlier one, those that have changed. */
   overview(
     request?: { readonly since?: string },
@@ -173,7 +173,7 @@ export function createClient(options: ClientOptions = {}): Client {
       typeof what === "function"
         ? transact(transport, what, callOptions)
         : (await transport.call("transact", what, callOptions)).reply,
-    queue: (name) => openQueue(transport, name),
+    queue: <Json>(name: string) => openQueue(transport, name) as Queue<Json>,
     health: async (callOptions) => JSON.parse(await transport.page("/health", callOptions)),
     metrics: (callOptions) => transport.page("/metrics", callOptions),
     backup: async (callOptions) => JSON.parse(await transport.page("/backup", callOptions, "POST")),
