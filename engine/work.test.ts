@@ -179,9 +179,9 @@ const failing = (): never => {
 };
 
 test.each([
-  ["no length", { backoff: () => Number.NaN }],
+  ["no length", { backoff: (): number => Number.NaN }],
   ["a throw", { backoff: failing }],
-  ["a notice that throws", { notice: failing, backoff: () => minute }],
+  ["a notice that throws", { notice: failing, backoff: (): number => minute }],
 ])("%s from the program neither ends the worker nor holds the item", async (_, options) => {
   await using engine = await opened();
   await engine.queue<Job>("orders").produce({ to: "ada" });
