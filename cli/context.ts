@@ -28,6 +28,8 @@ export function contextOf(command: Command): Context {
     url,
     // One that waits for its user to press keys should not wait for a server for long.
     attemptsMax: 4,
+    // What is wrong is said when the command ends.
+    notice: () => undefined,
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(ca === undefined ? {} : { fetch: fetchTrusting(ca) }),
   });

@@ -7,11 +7,12 @@ import { notConnected } from "./unsent.ts";
 type BunFetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export function afterHandshake(fetch: BunFetch): BunFetch {
-  let isProven = false;
+  const proven = new Set<string>();
   return async (url, init) => {
-    if (!isProven && url.startsWith("https:")) {
-      await shakeHands(fetch, url, init.signal);
-      isProven = true;
+    if (url.startsWith("https:")) {
+      const { origin } = new URL(url);
+      if (!proven.has(origin)) await shakeHands(fetch, url, init.signal);
+      proven.add(origin);
     }
     return fetch(url, init);
   };

@@ -3,6 +3,7 @@
 import { afterHandshake } from "./bun-fetch.ts";
 import { hintingHttps } from "./https-hint.ts";
 import { nodeFetch } from "./node-fetch.ts";
+import { guarded } from "./notice.ts";
 import type { OpenTelemetryApi } from "./opentelemetry.ts";
 import {
   anything,
@@ -21,6 +22,7 @@ import { safely } from "./shown.ts";
 import { traced } from "./tracing.ts";
 import { type Build, transact } from "./transaction.ts";
 import { type CallOptions, type Fetch, openTransport } from "./transport.ts";
+import { type ClientNotice, printTrouble } from "./trouble.ts";
 import {
   type Calls,
   type Health,
@@ -32,8 +34,11 @@ import {
 } from "./wire.ts";
 
 export interface ClientOptions {
-  /** Where the server is; default `http://localhost:9090`. */
-  readonly url?: string;
+  /**
+   * Where the server is; default `http://localhost:9090`. Of several nodes all: calls go to one of
+   * them, and on to the next when it is dead.
+   */
+  readonly url?: string | readonly string[];
   /** Sent as `Authorization: Bearer …`. */
   readonly apiKey?: string;
   /** How often a call is sent at most, where sending it again is right; default until its time is up. */
@@ -52,6 +57,8 @@ export interface ClientOptions {
    * server, have three quarters of them and no more. Default 256.
    */
   readonly connectionsMax?: number;
+  /** Receives trouble with calls that are repeated; default a line on the console. */
+  readonly notice?: (notice: ClientNotice) => void;
   /** In place of the runtime's own; on Node, in place of `node:http`, which takes less time. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** In place of `Math.random`. */
@@ -74,7 +81,7 @@ export interface Backup {
 export interface Client extends Omit<Calls<CallOptions>, "transact"> {
   /** Finishes items and produces others, all of it or nothing; as a function says, or a request. */
   transact(what: Build | RequestFor<"transact">, options?: CallOptions): Promise<TransactReply>;
-  queue(name: string): Queue;
+  queue<Json = unknown>(name: string): Queue<Json>;
   /** All queues at a glance; with the `since` of an earlier one, those that have changed. */
   overview(
     request?: { readonly since?: string },
@@ -110,6 +117,7 @@ const clientChecks: Checks<ClientOptions> = {
   keys: flag,
   gather: flag,
   connectionsMax: anything,
+  notice: call,
   fetch: call,
   random: call,
   tracing: object,
@@ -144,8 +152,12 @@ export function createClient(options: ClientOptions = {}): Client {
     connectionsMax: options.connectionsMax ?? 256,
     keys: options.keys ?? true,
     gather: options.gather ?? true,
+    notice: guarded(options.notice ?? printTrouble),
   });
-  const transport = tracing === undefined ? untraced : traced(untraced, tracing, url);
+  const transport =
+    tracing === undefined
+      ? untraced
+      : traced(untraced, tracing, typeof url === "string" ? url : (url[0] ?? ""));
   const calls = Object.fromEntries(
     operations.map((operation) => [
       operation,
@@ -161,7 +173,7 @@ export function createClient(options: ClientOptions = {}): Client {
       typeof what === "function"
         ? transact(transport, what, callOptions)
         : (await transport.call("transact", what, callOptions)).reply,
-    queue: (name) => openQueue(transport, name),
+    queue: <Json>(name: string) => openQueue(transport, name) as Queue<Json>,
     health: async (callOptions) => JSON.parse(await transport.page("/health", callOptions)),
     metrics: (callOptions) => transport.page("/metrics", callOptions),
     backup: async (callOptions) => JSON.parse(await transport.page("/backup", callOptions, "POST")),

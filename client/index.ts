@@ -35,6 +35,7 @@ export type { Pace } from "./repeat.ts";
 export type { Differences, QueueSettings } from "./settings.ts";
 export type { Build, Finished, Transaction } from "./transaction.ts";
 export type { CallOptions } from "./transport.ts";
+export type { ClientNotice } from "./trouble.ts";
 export type * from "./wire.ts";
 export type {
   Handler,

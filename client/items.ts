@@ -7,17 +7,17 @@ import { classOf, kindOf } from "./shown.ts";
 import type { LeaseItem, Operation, ProduceItem } from "./wire.ts";
 
 /** The keys of the contract, with values as a program has them, and `json` besides. */
-export interface ItemFields extends Omit<ProduceItem, "bytes" | "enqueue_at"> {
+export interface ItemFields<Json = unknown> extends Omit<ProduceItem, "bytes" | "enqueue_at"> {
   /** The payload as bytes, or in base64. */
   readonly bytes?: Uint8Array | string;
   /** The payload as a value; `encoding` is then `application/json` unless it is given. */
-  readonly json?: unknown;
+  readonly json?: Json;
   /** Not offered before this instant. */
   readonly enqueue_at?: Date | string | null;
 }
 
 /** A text, bytes, or the fields of an item. */
-export type NewItem = string | Uint8Array | ItemFields;
+export type NewItem<Json = unknown> = string | Uint8Array | ItemFields<Json>;
 
 /** Throws a `TypeError` where it is no item, or a payload of it would be lost. */
 export function produceItem(item: NewItem): ProduceItem {
@@ -92,12 +92,12 @@ function instantOf(at: Date | string | null): string | null {
 }
 
 /** An item of a lease: the contract's keys, and its payload in the forms it is wanted in. */
-export interface LeasedItem extends LeaseItem {
+export interface LeasedItem<Json = unknown> extends LeaseItem {
   readonly payload: Uint8Array<ArrayBuffer>;
   /** The payload as UTF-8. */
   text(): string;
   /** The payload as JSON; throws a `SyntaxError` when it is none. */
-  json(): unknown;
+  json(): Json;
 }
 
 const asItIs = new TextDecoder("utf-8", { ignoreBOM: true });

@@ -23,6 +23,10 @@ export const receiptsMs = 5 * 60_000 - 15_000;
 
 const keyCharactersMax = 255;
 
+export function takesKey(operation: Operation): boolean {
+  return keyedOperations.includes(operation);
+}
+
 interface Keyed {
   readonly operation: Operation;
   /** The caller's own. */
@@ -33,12 +37,12 @@ interface Keyed {
 
 /** `null` = it has none. Throws `InvalidRequest` for what can be none. */
 export function keyOf({ operation, given, keys }: Keyed): string | null {
-  const takesKey = keyedOperations.includes(operation);
-  if (given === undefined) return keys && takesKey ? randomName(16) : null;
+  if (given === undefined) return keys && takesKey(operation) ? randomName(16) : null;
   const refuse = (message: string): never => {
     throw new InvalidRequest({ operation, status: null, message });
   };
-  if (!takesKey) refuse(`key is not taken; expected none for '${operation}', got '${given}'`);
+  if (!takesKey(operation))
+    refuse(`key is not taken; expected none for '${operation}', got '${given}'`);
   if (given.length > keyCharactersMax || !/^[\x21-\x7e]+$/.test(given)) {
     const got = given.length > keyCharactersMax ? `${given.length}` : JSON.stringify(given);
     refuse(

@@ -27,12 +27,12 @@ export interface Extension {
   readonly leaseTimeout?: string;
 }
 
-export interface Lease {
+export interface Lease<Json = unknown> {
   readonly queue_name: string;
   readonly partition: number;
   /** Of the queue; 0 = no limit. An item with as many attempts has its last. */
   readonly max_attempts: number;
-  readonly items: readonly LeasedItem[];
+  readonly items: readonly LeasedItem<Json>[];
   /** As `performance.now()` has it, the instant at which the first of its items lapses. */
   readonly lapsesAt: number;
   /** Completes some of its items, or all that are left; tells those that lapsed before. */

@@ -26,9 +26,14 @@ interface Request {
   end(body?: string): void;
 }
 
+interface Agent {
+  /** Connections that lie in the pool. */
+  readonly freeSockets: Readonly<Record<string, readonly { destroy(): void }[] | undefined>>;
+}
+
 /** `node:http`, or `node:https`. */
 interface HttpModule {
-  readonly Agent: new (options: { readonly keepAlive: boolean }) => object;
+  readonly Agent: new (options: { readonly keepAlive: boolean }) => Agent;
   request(url: string, options: object): Request;
 }
 
@@ -55,8 +60,16 @@ export function nodeFetch(): Fetch | null {
   return (url, init) => {
     const isSecure = url.startsWith("https:");
     const agent = isSecure ? agents.https : agents.http;
+    // One of them said nothing, so the others may be as dead.
+    if (init.keepalive === false) emptyPool(agent);
     return exchange(isSecure ? https : http, { url, init, agent });
   };
+}
+
+function emptyPool({ freeSockets }: Agent): void {
+  for (const sockets of Object.values(freeSockets)) {
+    for (const socket of [...(sockets ?? [])]) socket.destroy();
+  }
 }
 
 interface Exchange {

@@ -44,8 +44,8 @@ export function printedOf(queue: string): (notice: WorkerNotice) => void {
   return (notice) => console.warn(textOf(notice, queue));
 }
 
-/** A worker goes on, whatever the program does with its notices. */
-export function guarded(notice: (notice: WorkerNotice) => unknown): (notice: WorkerNotice) => void {
+/** Calls and workers go on, whatever the program does with its notices. */
+export function guarded<Notice>(notice: (notice: Notice) => unknown): (notice: Notice) => void {
   const failed = (error: unknown): void => {
     console.warn(`holdfast: a function for notices failed; ${shown(error)}`);
   };

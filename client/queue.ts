@@ -74,16 +74,20 @@ export interface ProduceOptions extends CallOptions {
   readonly returnIds?: boolean;
 }
 
-export interface Queue {
+/** `Json`: what the payloads of its items are, where they are JSON; it is not checked. */
+export interface Queue<Json = unknown> {
   readonly name: string;
   /** Once it resolves, all of the items are in the store; if it rejects, see the error's `code`. */
-  produce(items: NewItem | readonly NewItem[], options?: ProduceOptions): Promise<Produced>;
+  produce(
+    items: NewItem<Json> | readonly NewItem<Json>[],
+    options?: ProduceOptions,
+  ): Promise<Produced>;
   /** Waits for items; `null` = there were none in time. */
-  lease(options?: LeaseOptions): Promise<Lease | null>;
+  lease(options?: LeaseOptions): Promise<Lease<Json> | null>;
   /** One lease after the other. Each is yours to finish before the next is asked for. */
-  leases(options?: LeasesOptions): AsyncGenerator<Lease, void, undefined>;
+  leases(options?: LeasesOptions): AsyncGenerator<Lease<Json>, void, undefined>;
   /** Has each item handled, until it is stopped. */
-  work(handler: Handler, options?: WorkOptions): Worker;
+  work(handler: Handler<Json>, options?: WorkOptions): Worker;
   /** As the client's: what is named in the function may be of any queue. */
   transact(build: Build, options?: CallOptions): Promise<TransactReply>;
   create(settings: QueueSettings, options?: CallOptions): Promise<void>;

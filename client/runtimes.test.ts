@@ -247,3 +247,38 @@ test.each(here)(
     });
   },
 );
+
+/** The second produce goes on a connection that lay in the pool, and that is gone without a word. */
+const pooledProgram = `
+import { createClient } from "./client.mjs";
+const queue = createClient({ url: JSON.parse(process.env.URLS).url }).queue("orders");
+await queue.produce("a");
+const ends = await queue.produce("b", { timeoutMs: 2_000 }).then(() => "produced", (error) => error.code);
+console.log(JSON.stringify({ ends }));
+process.exit();
+`;
+
+test.each(here)(
+  "%s: a pooled connection that says nothing is tried beside a new one, with the same key",
+  async (_, argv) => {
+    writeFileSync(join(folder, "pooled.mjs"), pooledProgram);
+    const asked: { connection: number; key: unknown }[] = [];
+    const connections = new Map<object, number>();
+    const server = createServer((request, response) => {
+      const connection = connections.get(request.socket) ?? connections.size;
+      const isPooled = connections.has(request.socket);
+      connections.set(request.socket, connection);
+      asked.push({ connection, key: request.headers["idempotency-key"] });
+      request.resume();
+      if (isPooled) return;
+      response.setHeader("content-type", "application/json");
+      response.end('{"code":200,"code_text":"OK","message":""}');
+    });
+    const url = `http://127.0.0.1:${await portOf(server)}`;
+    expect(await endsOf(argv, { url }, {}, "pooled.mjs")).toEqual({ ends: "produced" });
+    server.closeAllConnections();
+    server.close();
+    expect(asked.map(({ connection }) => connection)).toEqual([0, 0, 1]);
+    expect(asked[2]?.key).toBe(asked[1]?.key ?? "none");
+  },
+);

@@ -1,6 +1,7 @@
 // One call as HTTP: sent, bounded in time, judged, and sent again where that is right.
 
 import { bounds } from "../openapi/bounds.ts";
+import { besideSilence } from "./beside.ts";
 import { type Connections, openConnections, type Share } from "./connections.ts";
 import {
   Busy,
@@ -13,11 +14,13 @@ import {
   Unavailable,
 } from "./errors.ts";
 import { Gatherer } from "./gather.ts";
-import { keyOf, receiptsMs } from "./keys.ts";
+import { Hosts } from "./hosts.ts";
+import { keyOf, receiptsMs, takesKey } from "./keys.ts";
 import { anything, type Checks, checkOptions, count, length, signal } from "./options.ts";
 import { type Echo, echoOf, mayRepeat, type Pace, pause, pauseMs } from "./repeat.ts";
 import { startTimer, steadyNow } from "./time.ts";
 import type { Tracing } from "./tracing.ts";
+import { type ClientNotice, Trouble } from "./trouble.ts";
 import { isUnsent, reasonOf } from "./unsent.ts";
 import {
   type Operation,
@@ -92,7 +95,7 @@ export interface Incoming {
 export type Fetch = (url: string, init: Outgoing) => Promise<Incoming>;
 
 export interface TransportOptions {
-  readonly url: string;
+  readonly url: string | readonly string[];
   readonly apiKey?: string | undefined;
   readonly fetch: Fetch;
   readonly random: () => number;
@@ -104,6 +107,7 @@ export interface TransportOptions {
   readonly keys: boolean;
   /** Whether produces go together that come together. */
   readonly gather: boolean;
+  readonly notice: (notice: ClientNotice) => void;
 }
 
 export interface Answered<T> {
@@ -142,6 +146,10 @@ const leaseTimeoutMsDefault = 60_000;
 const graceMs = 5_000;
 /** The connection may be gone without a word; by its key the call can be asked for on another. */
 const silenceMsMax = 60_000;
+/** After so long without an answer it is tried beside another connection. */
+const silentMsMax = 5_000;
+/** A slow line is given time to take a large request. */
+const bytesPerMs = 100;
 
 export function timeoutMsOf(operation: Operation): number {
   return operation === "lease" ? leaseTimeoutMsDefault : timeoutMsDefault;
@@ -188,8 +196,9 @@ export function openTransport(options: TransportOptions): Transport {
       const { timeoutMs = timeoutMsDefault } = callOptions;
       const body = method === "POST" ? { body: "{}" } : {};
       const ends = { ...callOptions, giveUpMs: timeoutMs };
-      return (await send(place, { ...ends, operation: path.slice(1), method, path, ...body }))
-        .reply;
+      const sent = { ...ends, operation: path.slice(1), method, path, ...body };
+      const { reply } = await sendSafely(place, sent, method === "GET" ? silentMsMax : null);
+      return reply;
     },
   };
 }
@@ -197,15 +206,22 @@ export function openTransport(options: TransportOptions): Transport {
 /** Where requests go, what all of them carry, and how they are repeated. */
 interface Place
   extends Pick<TransportOptions, "fetch" | "random" | "attemptsMax" | "pace" | "keys"> {
-  readonly base: string;
+  readonly hosts: Hosts;
+  readonly trouble: Trouble;
   readonly headers: Readonly<Record<string, string>>;
   readonly connections: Connections;
 }
 
-function placeOf({ url, apiKey, connectionsMax, ...options }: TransportOptions): Place {
+function placeOf({ url, apiKey, connectionsMax, notice, ...options }: TransportOptions): Place {
   const headers: Record<string, string> = { accept: "application/json" };
   if (apiKey) headers["authorization"] = `Bearer ${apiKey}`;
-  return { ...options, base: baseOf(url), headers, connections: openConnections(connectionsMax) };
+  return {
+    ...options,
+    headers,
+    hosts: new Hosts(url),
+    trouble: new Trouble(notice),
+    connections: openConnections(connectionsMax),
+  };
 }
 
 interface Call<Id extends Operation> {
@@ -228,28 +244,45 @@ async function carryOut<Id extends Operation>(
   const echo = key === null ? call.echo : "same";
   let endsAt = steadyNow() + timeoutMs;
   let followsUnknown = false;
+  let begunFirst = 0;
   for (let attempt = 1; ; attempt += 1) {
     const begunAt = steadyNow();
+    const dayAt = Date.now();
     const leftMs = Math.max(endsAt - begunAt, bounds.requestTimeoutMsMin);
     const attemptMs = attempt === 1 ? timeoutMs : leftMs;
     try {
-      return await attempted(place, call, { key, attemptMs, isSame: followsUnknown });
+      const answered = await attempted(place, call, { key, attemptMs, isSame: followsUnknown });
+      place.trouble.answered();
+      return answered;
     } catch (cause) {
       if (!(cause instanceof HoldfastError)) throw cause;
       const error = followsUnknown ? afterUnknown(cause, key) : cause;
       if (error.code === "unknown" && !followsUnknown) {
         followsUnknown = true;
+        begunFirst = dayAt;
         if (key !== null) endsAt = Math.min(endsAt, begunAt + receiptsMs);
       }
       if (attempt >= attemptsMax || !mayRepeat({ operation, echo, error: cause })) throw error;
       const askedMs = cause instanceof Busy ? cause.retryAfterMs : 0;
       const spareMs = endsAt - steadyNow() - askedMs - bounds.requestTimeoutMsMin;
       if (spareMs <= 0) throw error;
+      if (tells(options)) {
+        place.trouble.repeated(attempt, { operation, error: cause, leftMs: endsAt - steadyNow() });
+      }
       // What is left is halved, so that the last attempt is not long before the end.
       const pausedMs = Math.min(pauseMs(attempt, place.pace, place.random), spareMs / 2);
       await pause(askedMs + pausedMs, leave ?? signal);
+      if (followsUnknown && key !== null && isForgotten(begunFirst)) throw error;
     }
   }
+}
+
+/**
+ * By the clock of the day, as the steady one stands still while a machine is suspended: the server goes
+ * on, and forgets keys. A clock that is set ahead only ends a call early.
+ */
+function isForgotten(begunAt: number): boolean {
+  return Date.now() - begunAt > receiptsMs;
 }
 
 /** What an answer means of a call that was sent before, when nothing was heard of it. */
@@ -276,7 +309,7 @@ interface Attempt {
 /** One attempt, when there is a connection for it. */
 async function attempted<Id extends Operation>(
   place: Place,
-  { operation, encode, options }: Call<Id>,
+  { operation, echo, encode, options }: Call<Id>,
   { key, attemptMs, isSame }: Attempt,
 ): Promise<Answered<ReplyFor<Id>>> {
   const share = place.connections.of(operation);
@@ -284,19 +317,42 @@ async function attempted<Id extends Operation>(
   try {
     const leftMs = Math.max(attemptMs - waitedMs, Math.min(attemptMs, bounds.requestTimeoutMsMin));
     const isTimed = timedOperations.includes(operation);
-    const { reply, receivedAt } = await send(place, {
-      ...options,
-      operation,
-      method: "POST",
-      path: operationPaths[operation],
-      key,
-      body: encode(isTimed ? { request_timeout: `${Math.ceil(leftMs)}ms` } : {}, isSame),
-      giveUpMs: giveUpMsOf(operation, leftMs, key !== null),
-    });
+    const body = encode(isTimed ? { request_timeout: `${Math.ceil(leftMs)}ms` } : {}, isSame);
+    const giveUpMs = giveUpMsOf(operation, leftMs, key !== null);
+    const path = operationPaths[operation];
+    const silent = silentOf(place, { operation, options, leftMs });
+    const what = { operation, method: "POST", path, key, body, giveUpMs } as const;
+    const sent = { ...options, ...what, ...(silent && { silent }) };
+    const isRepeatable = mayGoTwice(operation, echo, key);
+    const silentMs = isRepeatable
+      ? Math.min(silentMsMax, giveUpMs / 4) + body.length / bytesPerMs
+      : null;
+    const { reply, receivedAt } = await sendSafely(place, sent, silentMs);
     return { reply: parsed<ReplyFor<Id>>(operation, reply), receivedAt };
   } finally {
     share.giveBack();
   }
+}
+
+/** Whether the client tells of its trouble: a worker and the like do so themselves. */
+function tells({ attemptsMax }: InnerOptions): boolean {
+  return attemptsMax === undefined;
+}
+
+interface Silent extends Pick<Call<Operation>, "operation" | "options"> {
+  readonly leftMs: number;
+}
+
+/** Reports that the call has no answer yet, unless a call that began later was answered. */
+function silentOf({ trouble }: Place, { operation, options, leftMs }: Silent) {
+  if (!tells(options)) return null;
+  const begunAt = steadyNow();
+  return (): void => {
+    if (trouble.answeredAt >= begunAt) return;
+    const message = `no answer from the server for ${Math.round(steadyNow() - begunAt)} ms`;
+    const error = new OutcomeUnknown({ operation, status: null, message });
+    trouble.tell({ operation, error, leftMs });
+  };
 }
 
 interface Ends extends Pick<InnerOptions, "signal" | "leave"> {
@@ -323,27 +379,65 @@ function throwIfLeft({ signal, leave }: Pick<InnerOptions, "signal" | "leave">):
   leave?.throwIfAborted();
 }
 
+/** Whether a second copy can be under way beside the first. A lease is silent by right. */
+function mayGoTwice(operation: Operation, echo: Echo, key: string | null): boolean {
+  if (operation === "lease") return false;
+  return key !== null || (echo === "same" && !takesKey(operation));
+}
+
 interface Sent extends Ends {
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly body?: string;
   readonly key?: string | null;
+  /** Called when the second copy is sent. */
+  readonly silent?: () => void;
 }
 
-async function send(place: Place, sent: Sent): Promise<Answered<string>> {
+/** Sends a request, and a second copy after `silentMs` without an answer; `null`: never. */
+function sendSafely(place: Place, sent: Sent, silentMs: number | null): Promise<Answered<string>> {
+  const { hosts } = place;
+  const { base, next } = hosts;
+  if (silentMs === null) return send(place, sent, { base, isApart: false, stops: [] });
+  const begunAt = Date.now();
+  return besideSilence({
+    silentMs,
+    isTimely: () => !isForgotten(begunAt),
+    begin: (isApart, stops) => {
+      if (isApart) sent.silent?.();
+      return send(place, sent, { base: isApart ? next : base, isApart, stops });
+    },
+    overtaken: () => hosts.leave(base),
+  });
+}
+
+interface Way {
+  readonly base: string;
+  /** On a connection that no other call has used. */
+  readonly isApart: boolean;
+  /** Gets what ends it without a word. */
+  readonly stops: (() => void)[];
+}
+
+async function send(
+  { hosts, headers, fetch }: Place,
+  sent: Sent,
+  { base, isApart, stops }: Way,
+): Promise<Answered<string>> {
   const { operation, method, path, body, giveUpMs } = sent;
-  const { base, fetch } = place;
   throwIfLeft(sent);
   const ending = endingOf(sent);
+  stops.push(ending.stop);
   try {
     const response = await fetch(base + path, {
       method,
-      headers: headersOf(place, sent),
+      headers: headersOf(headers, sent),
       redirect: "error",
       signal: ending.signal,
       ...(body === undefined ? {} : { body }),
       // Bun's own limit is five minutes; others do not know the key.
       ...{ timeout: false },
+      ...(isApart && { keepalive: false }),
     });
     ending.stay();
     const receivedAt = steadyNow();
@@ -351,8 +445,12 @@ async function send(place: Place, sent: Sent): Promise<Answered<string>> {
     if (response.status !== 200) throw refusalOf(operation, response, text);
     return { reply: text, receivedAt };
   } catch (error) {
+    const isAway =
+      error instanceof HoldfastError && ["unavailable", "unknown"].includes(error.code);
+    if (isAway) hosts.leave(base);
     if (error instanceof HoldfastError) throw error;
     throwIfLeft(sent);
+    if (!ending.isStopped()) hosts.leave(base);
     const isUnanswered = ending.isLate() && !isUnsent(error);
     throw isUnanswered ? noAnswer(operation, giveUpMs) : brokenOff(operation, base, error);
   } finally {
@@ -360,7 +458,7 @@ async function send(place: Place, sent: Sent): Promise<Answered<string>> {
   }
 }
 
-function headersOf({ headers }: Place, { body, key = null }: Sent): Record<string, string> {
+function headersOf(headers: Place["headers"], { body, key = null }: Sent): Record<string, string> {
   return {
     ...headers,
     ...(body === undefined ? {} : { "content-type": "application/json" }),
@@ -372,6 +470,7 @@ function headersOf({ headers }: Place, { body, key = null }: Sent): Record<strin
 function endingOf({ signal, leave, giveUpMs }: Ends) {
   const ending = new AbortController();
   let isLate = false;
+  let isStopped = false;
   const giveUp = (): void => ending.abort(signal?.reason);
   const goAway = (): void => ending.abort(leave?.reason);
   const cancel = startTimer(giveUpMs, () => {
@@ -387,23 +486,12 @@ function endingOf({ signal, leave, giveUpMs }: Ends) {
     signal?.removeEventListener("abort", giveUp);
     stay();
   };
-  return { signal: ending.signal, isLate: () => isLate, stay, forget };
-}
-
-/** Throws a `TypeError` where no request could ever be sent, which repeating would hide. */
-function baseOf(url: string): string {
-  // A page may name its own server by a path.
-  const page = "location" in globalThis ? globalThis.location?.href : undefined;
-  if (/^https?:$/.test(protocolOf(url, page))) return url.replace(/\/+$/, "");
-  throw new TypeError(`url is invalid; expected one such as http://localhost:9090, got '${url}'`);
-}
-
-function protocolOf(url: string, page: string | undefined): string {
-  try {
-    return new URL(url, page).protocol;
-  } catch {
-    return "";
-  }
+  const stop = (): void => {
+    isStopped = true;
+    ending.abort("over");
+  };
+  const is = { isLate: () => isLate, isStopped: () => isStopped };
+  return { signal: ending.signal, ...is, stay, forget, stop };
 }
 
 /** A 200 that is not JSON was not answered by the server. */

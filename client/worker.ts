@@ -28,7 +28,7 @@ import { startTimer, steadyNow } from "./time.ts";
 import type { Transport } from "./transport.ts";
 
 /** Returns: completed. Throws: retried later, or sent to the dead queue by a `DeadLetter`. */
-export type Handler = (item: LeasedItem, handling: Handling) => unknown;
+export type Handler<Json = unknown> = (item: LeasedItem<Json>, handling: Handling) => unknown;
 
 export interface WorkOptions {
   /** Items handled at once; default 10. */

@@ -414,6 +414,10 @@ export type QueueSettings = Omit<
 > &
   Partial<Pick<QueueDefinition, TimeoutTexts>>;
 
+/** What a queue has to be given, and what it may be. */
+export type NewQueue = Pick<QueueSettings, "name" | "leaseTimeoutMs" | "expireTimeoutMs"> &
+  Partial<QueueSettings>;
+
 /** How the durations are written in answers; made from the milliseconds when absent. */
 type TimeoutTexts = "leaseTimeoutText" | "expireTimeoutText" | "uniqueForText";
 

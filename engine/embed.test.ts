@@ -143,7 +143,7 @@ test.each<[Method, unknown, string]>([
     { queue: "orders", partition: 0, items: [{ id: "x", retryAt: null }] },
     required("items[0].dead", "true or false"),
   ],
-  ["createQueue", { ...orders, maxAttempts: undefined }, required("maxAttempts", "a number")],
+  ["createQueue", { ...orders, leaseTimeoutMs: undefined }, required("leaseTimeoutMs", "a number")],
   [
     "updateQueue",
     { name: "orders", deadQueue: null },

@@ -2,8 +2,8 @@
 // joins engine, shards and stores.
 
 import { durabilityOf, openStore, type StoreConfig, type StoreOptions } from "../stores/open.ts";
-import type { Engine, QueueSettings } from "./api.ts";
-import { systemClock, TestClock } from "./clock.ts";
+import type { Engine, NewQueue, QueueSettings } from "./api.ts";
+import { type Clock, systemClock, TestClock } from "./clock.ts";
 import { readLeased, renderLeased } from "./codec.ts";
 import { type Notice, openEngine } from "./engine.ts";
 import { QueueError } from "./errors.ts";
@@ -13,6 +13,8 @@ import { sameThreadLinks, workerLinks } from "./link.ts";
 import { systemRandom } from "./random.ts";
 import { requests } from "./requests.ts";
 import { flag, number, object, optional, type Shape, shape, text, word } from "./shapes.ts";
+import { jobOf, requestOf, type TypedQueue } from "./typed-queue.ts";
+import { EngineWorker, type Handler, type Worker, type WorkOptions } from "./work.ts";
 import { workerModule } from "./worker-module.ts";
 
 export type { StoreConfig } from "../stores/open.ts";
@@ -21,6 +23,15 @@ export type * from "./api.ts";
 export { never } from "./duration.ts";
 export type { Notice } from "./engine.ts";
 export { type ErrorCode, QueueError, type Reason } from "./errors.ts";
+export type { JobHandler, JobOptions, TypedQueue } from "./typed-queue.ts";
+export {
+  DeadLetter,
+  type Handler,
+  type Handling,
+  type Worker,
+  type WorkNotice,
+  type WorkOptions,
+} from "./work.ts";
 
 export interface CreateEngineOptions {
   readonly store: StoreConfig;
@@ -58,8 +69,15 @@ export interface EnsureOptions {
 }
 
 export interface EmbeddedEngine extends Engine {
+  createQueue(settings: NewQueue): Promise<void>;
   /** Creates it unless it is there; tells in what a queue that is there differs, and leaves it so. */
-  ensureQueue(settings: QueueSettings, options?: EnsureOptions): Promise<Differences>;
+  ensureQueue(settings: NewQueue, options?: EnsureOptions): Promise<Differences>;
+  /** Has each item of a queue handled, until the worker is stopped or the engine is closed. */
+  work(queue: string, handler: Handler, options?: WorkOptions): Worker;
+  /** A queue whose payloads are values of one type, as JSON. */
+  queue<Job>(name: string): TypedQueue<Job>;
+  /** Stops its workers first, as `stop` does. Idempotent. */
+  close(): Promise<void>;
 }
 
 const ensured = [
@@ -74,8 +92,10 @@ const ensured = [
   "uniqueForMs",
 ] as const;
 
-/** What a queue has of which nothing is said; its definition leaves them out. */
-const unset = { leasedMax: 0, leaseRate: "", uniqueForMs: 0 };
+/** What a queue is unless its settings say otherwise. */
+const unset = { deadQueue: "", reference: "", maxAttempts: 0, requestedPartitions: 1 };
+/** The same, of what a definition leaves out. */
+const unlimited = { leasedMax: 0, leaseRate: "", uniqueForMs: 0 };
 
 const sqlite = object<Extract<StoreConfig, { kind: "sqlite" }>>({
   kind: shape("'memory', 'sqlite' or 'postgres'", (value) => value === "sqlite"),
@@ -110,6 +130,32 @@ const bytes = shape(
   "a whole number from 0 on",
   (value): value is number => Number.isSafeInteger(value) && Number(value) >= 0,
 );
+const callable = shape("a function", (value): value is Handler => typeof value === "function");
+const length = shape(
+  "milliseconds from 0",
+  (value): value is number => typeof value === "number" && value >= 0,
+);
+const workOptions = object<WorkOptions>({
+  concurrency: optional(positive),
+  backoff: optional(
+    shape(
+      "a function",
+      (value): value is NonNullable<WorkOptions["backoff"]> => typeof value === "function",
+    ),
+  ),
+  leaseTimeoutMs: optional(number),
+  drainMs: optional(length),
+  clientId: optional(text),
+  signal: optional(
+    shape("an AbortSignal", (value): value is AbortSignal => value instanceof AbortSignal),
+  ),
+  notice: optional(
+    shape(
+      "a function",
+      (value): value is NonNullable<WorkOptions["notice"]> => typeof value === "function",
+    ),
+  ),
+});
 const engineOptions = object<CreateEngineOptions>({
   store,
   shards: optional(shape(`a whole number from 1 to ${limits.shardsMax}`, isShardCount)),
@@ -165,11 +211,12 @@ export async function createEngine(options: CreateEngineOptions): Promise<Embedd
     notice,
     seriesBytes,
   });
-  return checked(engine);
+  return checked(engine, clock);
 }
 
 /** The engine for callers that no compiler has checked. */
-function checked(engine: Engine): EmbeddedEngine {
+function checked(engine: Engine, clock: Clock): EmbeddedEngine {
+  const { stop, ...workers } = workersOf(engine, clock);
   return {
     produce: async (request) => engine.produce(requests.produce(request, "")),
     lease: async (request) => engine.lease(requests.lease(request, "")),
@@ -180,7 +227,8 @@ function checked(engine: Engine): EmbeddedEngine {
     transact: async (request) => engine.transact(requests.transact(request, "")),
 
     listQueues: (request) => engine.listQueues(requests.listQueues(request, "")),
-    createQueue: async (settings) => engine.createQueue(requests.createQueue(settings, "")),
+    createQueue: async (settings) =>
+      engine.createQueue({ ...unset, ...requests.createQueue(settings, "") }),
     ensureQueue: async (settings, options) =>
       ensureQueue(engine, requests.createQueue(settings, ""), options),
     updateQueue: async (change) => engine.updateQueue(requests.updateQueue(change, "")),
@@ -219,24 +267,56 @@ function checked(engine: Engine): EmbeddedEngine {
     requireQueue: (name, partition) =>
       engine.requireQueue(text(name, "name"), optional(number)(partition, "partition")),
     status: () => engine.status(),
-    close: () => engine.close(),
+    ...workers,
+    close: async () => {
+      await stop();
+      await engine.close();
+    },
+  };
+}
+
+/** Workers of this engine, and what ends them. */
+function workersOf(engine: Engine, clock: Clock) {
+  const workers = new Set<Worker>();
+  const work: EmbeddedEngine["work"] = (queue, handler, options = {}) => {
+    const worker = new EngineWorker({
+      ...{ engine, clock, random: systemRandom },
+      queue: text(queue, "queue"),
+      handler: callable(handler, "handler"),
+      options: workOptions(options, "options"),
+    });
+    workers.add(worker);
+    const forget = (): void => void workers.delete(worker);
+    worker.stopped.then(forget, forget);
+    return worker;
+  };
+  return {
+    work,
+    queue: <Job>(name: string): TypedQueue<Job> => ({
+      name: text(name, "name"),
+      produce: async (job, options) =>
+        engine.produce(requests.produce(requestOf(name, job, options), "")),
+      work: (handler, options) =>
+        work(name, (item, handling) => handler(jobOf<Job>(item), item, handling), options),
+    }),
+    stop: () => Promise.allSettled([...workers].map((worker) => worker.stop())),
   };
 }
 
 async function ensureQueue(
   engine: Engine,
-  settings: QueueSettings,
+  settings: NewQueue,
   { update = false }: EnsureOptions = {},
 ): Promise<Differences> {
   try {
-    await engine.createQueue(settings);
+    await engine.createQueue({ ...unset, ...settings });
     return {};
   } catch (error) {
     if (!(error instanceof QueueError)) throw error;
     // It is there already, or the settings are at fault: who has a definition exists.
     const is = definitionOf(engine, settings.name);
     if (is === null) throw error;
-    const held = { ...unset, ...is };
+    const held = { ...unlimited, ...is };
     const differing = ensured.filter(
       (name) => settings[name] !== undefined && settings[name] !== held[name],
     );

@@ -154,7 +154,13 @@ export const requests = {
     requestKey,
   }),
   listQueues: object<{ pivot: string; limit: number }>({ pivot: text, limit: number }),
-  createQueue: object<api.QueueSettings>({ name: text, ...settings }),
+  createQueue: object<api.NewQueue>({
+    ...{ name: text, ...settings },
+    deadQueue: optional(text),
+    reference: optional(text),
+    maxAttempts: optional(number),
+    requestedPartitions: optional(number),
+  }),
   updateQueue: object<api.QueueChange & api.Guard>({
     name: text,
     ...guard,

@@ -191,7 +191,7 @@ export const workerModule = new URL(URL.createObjectURL(blob));`,
 }
 
 /** In place of the engine where there is no Bun; names have to be there to be linked. */
-const needsBun = `export let createEngine, QueueError, StoreError;
+const needsBun = `export let createEngine, DeadLetter, never, QueueError, StoreError;
 throw new Error(
   "the engine of 'holdfast' needs Bun, whose SQLite it stores in; run the program with Bun, or import 'holdfast-client' and call a server",
 );

@@ -1,0 +1,215 @@
+// A connection that says nothing, and a node that is dead: calls go on beside it, and nothing is done
+// twice.
+
+import { expect, test } from "bun:test";
+import { listeningApp } from "../server/testing/listening-app.ts";
+import { type ClientOptions, createClient } from "./client.ts";
+import { HoldfastError } from "./errors.ts";
+import { nextRound, settled, stillTime } from "./testing/still-time.ts";
+
+type Fetch = NonNullable<ClientOptions["fetch"]>;
+
+const settings = { lease_timeout: "1m", expire_timeout: "1h" };
+const quickly = { pace: { baseMs: 1, capMs: 1 } };
+
+/** Of each request whether it is on a connection of its own, and its key; the silent ones never end. */
+function silencing(isSilent: (path: string, init: RequestInit) => boolean, isHeard = false) {
+  const asked: { call: string; isApart: boolean; key: string | null; signal: AbortSignal }[] = [];
+  const fetch: Fetch = async (url, init) => {
+    const call = url.slice(url.lastIndexOf(".") + 1);
+    const key = new Headers(init.headers).get("idempotency-key");
+    const signal = init.signal as AbortSignal;
+    asked.push({ call, isApart: init.keepalive === false, key, signal });
+    if (!isSilent(call, init)) return globalThis.fetch(url, init);
+    // The server may have it, and its answer is lost.
+    if (isHeard) await globalThis.fetch(url, { ...init, signal: null });
+    return new Promise<Response>((_, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason));
+    });
+  };
+  return { asked, fetch };
+}
+
+test.each([false, true])(
+  "a produce whose connection says nothing is sent beside it, and is there once (received: %p)",
+  async (isHeard) => {
+    using time = stillTime();
+    await using server = await listeningApp();
+    const { asked, fetch } = silencing(
+      (call, { keepalive }) => call === "produce" && keepalive !== false,
+      isHeard,
+    );
+    const queue = createClient({ url: server.url, fetch }).queue("orders");
+    await queue.create(settings);
+    const produced = queue.produce("a");
+    while (asked.length < 2) await nextRound();
+    if (isHeard) while ((await queue.inspect()).queued === 0);
+    time.advance(4_900);
+    await settled();
+    expect(asked.filter(({ call }) => call === "produce")).toHaveLength(1);
+    time.advance(200);
+    await produced;
+    const [first, second, ...others] = asked.filter(({ call }) => call === "produce");
+    expect(others).toEqual([]);
+    expect([first?.isApart, second?.isApart]).toEqual([false, true]);
+    expect(second?.key).toBe(first?.key ?? "none");
+    expect(first?.signal.aborted).toBe(true);
+    expect(await queue.inspect()).toMatchObject({ queued: 1 });
+  },
+);
+
+test("a server that is slow to answer is not taken for dead: its first answer counts", async () => {
+  using time = stillTime();
+  const { promise: answer, resolve } = Promise.withResolvers<Response>();
+  const signals: AbortSignal[] = [];
+  const client = createClient({
+    fetch: (_, init) => {
+      signals.push(init.signal as AbortSignal);
+      return signals.length === 1 ? answer : new Promise(() => undefined);
+    },
+  });
+  const produced = client.queue("orders").produce("a");
+  await settled();
+  time.advance(5_000);
+  await settled();
+  expect(signals).toHaveLength(2);
+  resolve(Response.json({ code: 200, code_text: "OK", message: "" }));
+  await produced;
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+});
+
+test.each([
+  ["refused with 429", 429, "unknown"],
+  ["late", 454, "unknown"],
+  ["refused for good", 453, "failed"],
+] as const)("a second copy that is %s says of the first what it can", async (_, status, code) => {
+  using time = stillTime();
+  let asked = 0;
+  const client = createClient({
+    attemptsMax: 1,
+    fetch: (__, init) => {
+      asked += 1;
+      if (asked > 1) {
+        const body = { code: status, code_text: "", message: "why", reason: "any" };
+        return Promise.resolve(Response.json(body, { status }));
+      }
+      const signal = init.signal as AbortSignal;
+      return new Promise((___, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason));
+      });
+    },
+  });
+  const ended = client
+    .queue("orders")
+    .produce("a")
+    .catch((error: unknown) => error);
+  await settled();
+  for (let passedMs = 0; passedMs < 65_000; passedMs += 5_000) {
+    time.advance(5_000);
+    await settled();
+  }
+  const error = await ended;
+  expect(error instanceof HoldfastError && error.code).toBe(code);
+  expect(asked).toBe(2);
+});
+
+test.each([
+  [
+    "a lease, which is silent by right",
+    (client: ReturnType<typeof createClient>) =>
+      client.queue("orders").lease({ timeoutMs: 60_000 }),
+  ],
+  [
+    "a produce without a key",
+    (client: ReturnType<typeof createClient>) => client.queue("orders").produce("a"),
+  ],
+  [
+    "a queue that is made",
+    (client: ReturnType<typeof createClient>) => client.queue("orders").create(settings),
+  ],
+])("%s is not sent beside itself", async (_, begin) => {
+  using time = stillTime();
+  let asked = 0;
+  const client = createClient({
+    keys: false,
+    attemptsMax: 1,
+    fetch: () => {
+      asked += 1;
+      return new Promise(() => undefined);
+    },
+  });
+  void begin(client).catch(() => undefined);
+  await settled();
+  time.advance(50_000);
+  await settled();
+  expect(asked).toBe(1);
+});
+
+test("several addresses: a dead one is left, and stays so while the next one lives", async () => {
+  await using server = await listeningApp();
+  const asked: string[] = [];
+  const dead = "http://127.0.0.1:2";
+  const client = createClient({
+    url: [dead, `${server.url}/`],
+    ...quickly,
+    fetch: (url, init) => {
+      asked.push(new URL(url).origin);
+      return fetch(url, init);
+    },
+  });
+  const queue = client.queue("orders");
+  await queue.create(settings);
+  await queue.produce("a");
+  const worker = queue.work(() => undefined, { processSignals: [] });
+  while (worker.counts.completed === 0) await Bun.sleep(1);
+  await worker.stop();
+  expect(asked.slice(0, 2)).toEqual([dead, server.url]);
+  expect(asked.slice(1).every((origin) => origin === server.url)).toBe(true);
+});
+
+test("several addresses: one that is silent is left, with the same key", async () => {
+  using time = stillTime();
+  await using server = await listeningApp();
+  await createClient({ url: server.url }).queue("orders").create(settings);
+  const silent = "http://silent.test";
+  const keys: (string | null)[] = [];
+  const client = createClient({
+    url: [silent, server.url],
+    fetch: (url, init) => {
+      if (url.endsWith(".produce")) keys.push(new Headers(init.headers).get("idempotency-key"));
+      return url.startsWith(silent) ? new Promise(() => undefined) : fetch(url, init);
+    },
+  });
+  const queue = client.queue("orders");
+  const produced = queue.produce("a");
+  await settled();
+  time.advance(5_000);
+  await produced;
+  await queue.produce("b");
+  expect(keys).toEqual([expect.any(String), keys[0] ?? "", expect.any(String)]);
+  expect(await queue.inspect()).toMatchObject({ queued: 2 });
+});
+
+test("several addresses: a node that answers 503 is left", async () => {
+  await using server = await listeningApp();
+  await using closing = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: () =>
+      Response.json(
+        { code: 503, code_text: "", message: "it is closing", reason: "closing" },
+        { status: 503 },
+      ),
+  });
+  const client = createClient({ url: [String(closing.url), server.url], ...quickly });
+  await client.queue("orders").create(settings);
+  expect(await client.queue("orders").inspect()).toMatchObject({ queued: 0 });
+});
+
+test.each([
+  [[], "url is invalid; expected one at least, got none"],
+  [["http://localhost:9090", "localhost"], "url is invalid; expected one such as"],
+  [7, "url is invalid; expected one such as http://localhost:9090, got '7'"],
+])("addresses that are none are refused: %p", (url, message) => {
+  expect(() => createClient({ url: url as string[] })).toThrow(message);
+});

@@ -1,0 +1,130 @@
+// A client whose server cannot be reached says so at once, and once.
+
+import { expect, spyOn, test } from "bun:test";
+import { type ClientOptions, createClient } from "./client.ts";
+import { settled, stillTime } from "./testing/still-time.ts";
+import type { ClientNotice } from "./trouble.ts";
+
+const away = () =>
+  Promise.reject(Object.assign(new TypeError("fetch failed"), { code: "ECONNREFUSED" }));
+const done = () => Promise.resolve(Response.json({ code: 200, code_text: "OK", message: "" }));
+
+function setup(options: ClientOptions = {}) {
+  const server = { answer: away as () => Promise<Response> };
+  const notices: ClientNotice[] = [];
+  const client = createClient({
+    url: "http://nowhere.test:9090",
+    fetch: () => server.answer(),
+    random: () => 1,
+    notice: (notice) => void notices.push(notice),
+    ...options,
+  });
+  return { server, notices, queue: client.queue("orders") };
+}
+
+/** As time passes, in steps that every pause ends in. */
+async function pass(time: { advance(ms: number): void }, ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 100) {
+    time.advance(100);
+    await settled();
+  }
+}
+
+test("a produce to a server that is down is reported within a second, once, though many wait", async () => {
+  using time = stillTime();
+  const { server, notices, queue } = setup();
+  const produced = [queue.produce("a"), queue.produce("b", { key: "b" }), queue.stats()];
+  await settled();
+  expect(notices).toEqual([]);
+  await pass(time, 1_000);
+  expect(notices).toEqual([
+    {
+      kind: "trouble",
+      operation: expect.any(String),
+      error: expect.objectContaining({ code: "unavailable" }),
+      leftMs: expect.any(Number),
+    },
+  ]);
+  expect(notices[0]?.leftMs).toBeGreaterThan(298_000);
+  await pass(time, 10_000);
+  expect(notices).toHaveLength(1);
+  server.answer = done;
+  await pass(time, 6_000);
+  await Promise.all(produced);
+  // It is reported anew when it is down again.
+  server.answer = away;
+  const again = queue.produce("c", { timeoutMs: 5_000 }).catch((error) => error.code);
+  await pass(time, 6_000);
+  expect(notices).toHaveLength(2);
+  expect(await again).toBe("unavailable");
+});
+
+test("a connection that breaks once is not reported", async () => {
+  using time = stillTime();
+  const { server, notices, queue } = setup();
+  const produced = queue.produce("a");
+  await settled();
+  server.answer = done;
+  await pass(time, 1_000);
+  await produced;
+  expect(notices).toEqual([]);
+});
+
+test("by default it is a line on the console, and a function that throws ends nothing", async () => {
+  const warned = spyOn(console, "warn").mockImplementation(() => undefined);
+  try {
+    using time = stillTime();
+    const { queue } = setup({ notice: undefined } as unknown as ClientOptions);
+    void queue.produce("a").catch(() => undefined);
+    await pass(time, 1_000);
+    expect(warned.mock.calls).toEqual([
+      [
+        expect.stringMatching(
+          /^holdfast: trouble with produce, repeating it for up to \d+ s; the server cannot be reached at http:\/\/nowhere\.test:9090; .*ECONNREFUSED/,
+        ),
+      ],
+    ]);
+    const { server, queue: other } = setup({
+      notice: () => {
+        throw new Error("no log");
+      },
+    });
+    const produced = other.produce("a");
+    await pass(time, 1_000);
+    server.answer = done;
+    await pass(time, 3_000);
+    await produced;
+    expect(warned).toHaveBeenCalledTimes(2);
+  } finally {
+    warned.mockRestore();
+  }
+});
+
+test("a worker reports its own trouble, and the client does not", async () => {
+  using time = stillTime();
+  const { notices, queue } = setup();
+  const kinds: string[] = [];
+  const worker = queue.work(() => undefined, {
+    notice: ({ kind }) => void kinds.push(kind),
+    processSignals: [],
+  });
+  await pass(time, 15_000);
+  expect(kinds).toContain("trouble");
+  expect(notices).toEqual([]);
+  await worker.stop();
+});
+
+test("a server that does not answer is reported after five seconds", async () => {
+  using time = stillTime();
+  const { server, notices, queue } = setup();
+  server.answer = () => new Promise(() => undefined);
+  void queue.produce("a").catch(() => undefined);
+  await pass(time, 4_900);
+  expect(notices).toEqual([]);
+  await pass(time, 300);
+  expect(notices).toMatchObject([
+    { operation: "produce", error: { message: "no answer from the server for 5000 ms" } },
+  ]);
+  await pass(time, 30_000);
+  expect(notices).toHaveLength(1);
+});

@@ -1,0 +1,58 @@
+// A call that is repeated is silent until its time is up, minutes later. The client reports the trouble
+// once, so that a wrong address or a server that is down is noticed.
+
+import type { HoldfastError } from "./errors.ts";
+import { steadyNow } from "./time.ts";
+
+/** What a client has to tell of calls that it repeats; none of it needs an answer. */
+export interface ClientNotice {
+  /** Calls are not answered, and repeated. Reported once, and again only after a call was answered. */
+  readonly kind: "trouble";
+  /** The call that was repeated first. */
+  readonly operation: string;
+  readonly error: HoldfastError;
+  /** For how much longer it is repeated. */
+  readonly leftMs: number;
+}
+
+/** A connection that broke once is no trouble yet. */
+const attemptsTold = 3;
+/** A call whose time is up soon says so itself. */
+const leftMsMin = 2_000;
+
+export class Trouble {
+  readonly #notice: (notice: ClientNotice) => void;
+  #isTold = false;
+  #answeredAt = Number.NEGATIVE_INFINITY;
+
+  constructor(notice: (notice: ClientNotice) => void) {
+    this.#notice = notice;
+  }
+
+  /** When a call was last answered, as `steadyNow()` has it. */
+  get answeredAt(): number {
+    return this.#answeredAt;
+  }
+
+  answered(): void {
+    this.#isTold = false;
+    this.#answeredAt = steadyNow();
+  }
+
+  /** An attempt has failed, and another one follows. */
+  repeated(attempt: number, notice: Omit<ClientNotice, "kind">): void {
+    if (attempt >= attemptsTold) this.tell(notice);
+  }
+
+  tell(notice: Omit<ClientNotice, "kind">): void {
+    if (this.#isTold || notice.leftMs < leftMsMin) return;
+    this.#isTold = true;
+    this.#notice({ kind: "trouble", ...notice });
+  }
+}
+
+export function printTrouble({ operation, error, leftMs }: ClientNotice): void {
+  const seconds = Math.round(leftMs / 1_000);
+  const goesOn = Number.isFinite(seconds) ? `repeating it for up to ${seconds} s` : "repeating it";
+  console.warn(`holdfast: trouble with ${operation}, ${goesOn}; ${error.message}`);
+}

@@ -1,0 +1,247 @@
+// The worker of the library: on real shards in this thread, over a store in memory, by a clock that only
+// a test moves.
+
+import { expect, test } from "bun:test";
+import { createEngine, DeadLetter, type EmbeddedEngine, type WorkNotice } from "./embed.ts";
+
+const minute = 60_000;
+const timeouts = { leaseTimeoutMs: minute, expireTimeoutMs: 24 * 60 * minute };
+
+async function opened(): Promise<EmbeddedEngine & AsyncDisposable> {
+  const store = { kind: "memory" } as const;
+  const engine = await createEngine({ store, sameThread: true, testClock: true });
+  await engine.ensureQueue({ ...timeouts, name: "dead" });
+  await engine.ensureQueue({ ...timeouts, name: "orders", deadQueue: "dead", maxAttempts: 3 });
+  return { ...engine, [Symbol.asyncDispose]: () => engine.close() };
+}
+
+const round = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Until it holds; what it needs happens by itself. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await round();
+}
+
+interface Job {
+  readonly to: string;
+}
+
+test("createQueue and ensureQueue: what a queue need not name has a default", async () => {
+  await using engine = await opened();
+  await engine.createQueue({ ...timeouts, name: "bare" });
+  const defaults = { deadQueue: "", reference: "", maxAttempts: 0, requestedPartitions: 1 };
+  expect(engine.queueInfo("bare")).toMatchObject(defaults);
+  expect(await engine.ensureQueue({ ...timeouts, name: "orders" })).toEqual({});
+  expect(await engine.ensureQueue({ ...timeouts, name: "orders", maxAttempts: 5 })).toEqual({
+    maxAttempts: { asked: 5, is: 3 },
+  });
+  const short = { name: "short" } as unknown as Parameters<typeof engine.createQueue>[0];
+  await expect(engine.createQueue(short)).rejects.toThrow("leaseTimeoutMs is required");
+});
+
+test("each job is handled once, as the value that was produced", async () => {
+  await using engine = await opened();
+  const mails = engine.queue<Job>("orders");
+  const names = Array.from({ length: 50 }, (_, index) => `user-${index}`);
+  for (const to of names) await mails.produce({ to }, { kind: "mail" });
+  const seen: string[] = [];
+  const worker = mails.work(({ to }, { kind, attempts }, { queue, maxAttempts }) => {
+    expect([kind, attempts, queue, maxAttempts]).toEqual(["mail", 1, "orders", 3]);
+    seen.push(to);
+  });
+  await until(() => seen.length === names.length);
+  await worker.stop();
+  expect(seen.toSorted()).toEqual(names.toSorted());
+  expect((await engine.inspect("orders")).queued).toBe(0);
+});
+
+test("no more handlers run at once than concurrency allows", async () => {
+  await using engine = await opened();
+  for (let index = 0; index < 5; index += 1) await engine.queue<number>("orders").produce(index);
+  let running = 0;
+  let most = 0;
+  let done = 0;
+  const worker = engine.work(
+    "orders",
+    async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await round();
+      running -= 1;
+      done += 1;
+    },
+    { concurrency: 2 },
+  );
+  await until(() => done === 5);
+  await worker.stop();
+  expect(most).toBe(2);
+});
+
+test("a job whose handler throws waits for its backoff, and carries the reason", async () => {
+  await using engine = await opened();
+  await engine.queue<Job>("orders").produce({ to: "ada" });
+  const seen: (string | undefined)[] = [];
+  const notices: WorkNotice[] = [];
+  const worker = engine.work(
+    "orders",
+    (item) => {
+      seen.push(item.past?.reason);
+      if (item.attempts === 1) throw new Error("no paper");
+    },
+    { backoff: () => 10 * minute, notice: (notice) => void notices.push(notice) },
+  );
+  await until(() => notices.length === 1);
+  expect(notices).toMatchObject([{ kind: "retried", delayMs: 10 * minute }]);
+  await engine.advance(9 * minute);
+  expect(await engine.inspect("orders")).toMatchObject({ retried: 1 });
+  await engine.advance(minute);
+  await until(() => seen.length === 2);
+  await worker.stop();
+  expect(seen).toEqual([undefined, "no paper"]);
+  expect(await engine.inspect("orders")).toMatchObject({ queued: 0, retried: 0 });
+});
+
+test("a DeadLetter sends its job to the dead queue, and so does a payload that is no JSON", async () => {
+  await using engine = await opened();
+  const orders = engine.queue<Job>("orders");
+  await orders.produce({ to: "ada" });
+  await engine.produce({ queue: "orders", requestTimeoutMs: minute, items: [{ payload: "{" }] });
+  const notices: WorkNotice[] = [];
+  const worker = orders.work(
+    () => {
+      throw new DeadLetter("no such user");
+    },
+    { backoff: () => 0, notice: (notice) => void notices.push(notice) },
+  );
+  await until(async () => (await engine.inspect("dead")).queued === 2);
+  await worker.stop();
+  const kinds: string[] = notices.map(({ kind }) => kind);
+  expect(kinds.toSorted()).toEqual(["dead", "retried", "retried", "retried"]);
+});
+
+test("a job that takes longer than its lease is done once", async () => {
+  await using engine = await opened();
+  await engine.queue<Job>("orders").produce({ to: "ada" });
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  const attempts: number[] = [];
+  let wasAborted = true;
+  const worker = engine.work("orders", async (item, { signal }) => {
+    attempts.push(item.attempts);
+    await ended;
+    wasAborted = signal.aborted;
+  });
+  await until(() => attempts.length === 1);
+  const deadline = async (): Promise<number> => {
+    const page = { queue: "orders", partition: 0, pivot: "", limit: 1 };
+    const [item] = await engine.listItems(page);
+    return item?.leaseDeadline ?? 0;
+  };
+  for (let count = 0; count < 6; count += 1) {
+    const before = await deadline();
+    await engine.advance(21_000);
+    await until(async () => (await deadline()) > before);
+  }
+  end();
+  await worker.stop();
+  expect(attempts).toEqual([1]);
+  expect(wasAborted).toBe(false);
+  expect(await engine.inspect("orders")).toMatchObject({ queued: 0 });
+});
+
+test("a handler whose item is lost gets the signal, and its end is not reported", async () => {
+  await using engine = await opened();
+  const { ids = [] } = await engine.produce({
+    ...{ queue: "orders", requestTimeoutMs: minute, returnIds: true },
+    items: [{ payload: "1" }],
+  });
+  const { promise: aborted, resolve: abort } = Promise.withResolvers<unknown>();
+  let hasBegun = false;
+  const notices: WorkNotice[] = [];
+  const worker = engine.work(
+    "orders",
+    async (_, { signal }) => {
+      hasBegun = true;
+      signal.addEventListener("abort", () => abort(signal.reason));
+      await aborted;
+    },
+    { notice: (notice) => void notices.push(notice) },
+  );
+  await until(() => hasBegun);
+  await engine.deleteItems({ queue: "orders", partition: 0, ids });
+  await engine.advance(21_000);
+  expect(await aborted).toBeInstanceOf(Error);
+  await worker.stop();
+  expect(notices.map(({ kind }) => kind)).toEqual(["lost"]);
+});
+
+const failing = (): never => {
+  throw new Error("no");
+};
+
+test.each([
+  ["no length", { backoff: (): number => Number.NaN }],
+  ["a throw", { backoff: failing }],
+  ["a notice that throws", { notice: failing, backoff: (): number => minute }],
+])("%s from the program neither ends the worker nor holds the item", async (_, options) => {
+  await using engine = await opened();
+  await engine.queue<Job>("orders").produce({ to: "ada" });
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  const worker = engine.work(
+    "orders",
+    () => {
+      throw proxy;
+    },
+    options as object,
+  );
+  await until(async () => (await engine.inspect("orders")).retried === 1);
+  await worker.stop();
+});
+
+test("close: workers are stopped first, and handlers may end", async () => {
+  const engine = await opened();
+  await engine.queue<Job>("orders").produce({ to: "ada" });
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  let hasBegun = false;
+  const worker = engine.work("orders", async () => {
+    hasBegun = true;
+    await ended;
+  });
+  await until(() => hasBegun);
+  const closed = engine.close();
+  end();
+  await closed;
+  await worker.stopped;
+});
+
+test("a stop has no more patience than its drain, and releases what hung handlers have", async () => {
+  await using engine = await opened();
+  await engine.queue<Job>("orders").produce({ to: "ada" });
+  const reasons: unknown[] = [];
+  let hasBegun = false;
+  const worker = engine.work(
+    "orders",
+    async (_, { signal }) => {
+      hasBegun = true;
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+      reasons.push(signal.reason);
+      throw signal.reason;
+    },
+    { drainMs: 0 },
+  );
+  await until(() => hasBegun);
+  await worker.stop();
+  expect(reasons).toEqual([new Error("the worker has to stop now")]);
+  expect(await engine.inspect("orders")).toMatchObject({ queued: 1, retried: 0 });
+});
+
+test("a worker whose queue is not there ends with the reason, and wrong options are refused", async () => {
+  await using engine = await opened();
+  await expect(engine.work("boats", () => undefined).stopped).rejects.toThrow(
+    "queue does not exist",
+  );
+  const work = (options: object) => () => engine.work("orders", () => undefined, options);
+  expect(work({ concurency: 1 })).toThrow("concurency");
+  expect(work({ drainMs: Number.NaN })).toThrow("options.drainMs is invalid");
+  expect(() => engine.work("orders", undefined as never)).toThrow("handler is required");
+});
