@@ -21,8 +21,9 @@ import { apiPageRoutes } from "./api-page.ts";
 import { Audit } from "./audit.ts";
 import type { Config } from "./config.ts";
 import type { Door } from "./door.ts";
-import { checkContentType, Intake } from "./guards.ts";
+import { checkContentType } from "./guards.ts";
 import { liveResponse } from "./health.ts";
+import { Intake } from "./intake.ts";
 import type { KnownKey } from "./key-file.ts";
 import type { Grant } from "./key-rights.ts";
 import { metricsType, type ServerGauges } from "./metrics.ts";
@@ -81,8 +82,8 @@ export function createFront(serving: Serving, options: FrontOptions) {
   const { config, site, door, requestLog, node } = options;
   const { basePath = "" } = config;
   const app = new Elysia({ strictPath: true });
-  const admission = new Admission(options);
   const intake = new Intake(config.bodiesMax);
+  const admission = new Admission(options, () => intake.refuseSlowest());
   const silence = new Silence((request, seconds) => app.server?.timeout(request, seconds));
   const { get, post } = placing(app, basePath);
 
@@ -152,7 +153,7 @@ function operationAnswer(options: OperationOptions): Answer {
   const bodyBytesMax = bodyBytesMaxOf(id, config);
   type Body = Parameters<typeof route>[0];
   const { request: schema } = operations[id];
-  const read = requestReader<Body>(schema, bodyBytesMax, protobufReader(id));
+  const read = requestReader<Body>(schema, protobufReader(id));
   const answerProtobuf = protobufAnswer(id);
   const requireRole = roleCheck(operations[id], queueRoles(schema));
   const requireAccess = accessTo(operations[id], queueFinder(schema));
@@ -160,9 +161,10 @@ function operationAnswer(options: OperationOptions): Answer {
   return async (request, key) => {
     const sent = checkContentType(request);
     if (key !== null) requireRole(key);
-    const bytes = intake.take(request, bodyBytesMax);
+    const received = intake.begin();
     try {
-      const body = await read(request, sent !== null);
+      const bytes = await intake.read(request, received, bodyBytesMax);
+      const body = await read(bytes, request, sent !== null);
       requestLog?.noteQueue(request, body);
       if (key !== null) requireAccess(key, body);
       // From here to the answer the connection is silent by right. Not earlier, or a body
@@ -180,7 +182,7 @@ function operationAnswer(options: OperationOptions): Answer {
       if (caller.isReplayed) response.headers.set(replayedHeader, "true");
       return response;
     } finally {
-      intake.giveBack(bytes);
+      intake.end(received);
       silence.end(request);
     }
   };

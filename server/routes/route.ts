@@ -31,7 +31,7 @@ export function checkOf(engine: Engine<string>, body: { queue_name: string; part
 
 /** Who asks, here or by another node. */
 export interface Asking {
-  /** Its signal is aborted when it has hung up; a request makes one only for who asks. */
+  /** Its signal is aborted when the client has hung up. */
   readonly client: Pick<Request, "signal">;
   readonly requestKey: string | null;
   /** Of the API key, for operations that `tellsCaller`; absent or `null` = none was asked for. */
