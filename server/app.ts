@@ -28,12 +28,12 @@ import type { KnownKey } from "./key-file.ts";
 import type { Grant } from "./key-rights.ts";
 import { metricsType, type ServerGauges } from "./metrics.ts";
 import { type PeerOptions, peerRoutes } from "./nodes/peer-routes.ts";
-import { protobufAnswer, protobufReader } from "./protobuf/exchange.ts";
+import { protobufReader, protobufWriter } from "./protobuf/exchange.ts";
 import { answerType } from "./protobuf/negotiation.ts";
-import { jsonResponse, Refusal } from "./reply.ts";
+import { answerResponse, jsonType, Refusal } from "./reply.ts";
 import { requestReader } from "./request.ts";
 import type { RequestLog } from "./request-log.ts";
-import { Caller, JsonText, type Route, tellsCaller } from "./routes/route.ts";
+import { Caller, jsonText, type Route, tellsCaller } from "./routes/route.ts";
 import { type LocalOptions, localServing, type Serving } from "./serving.ts";
 import { Silence } from "./silence.ts";
 
@@ -115,7 +115,7 @@ export function createFront(serving: Serving, options: FrontOptions) {
   get(readyz.path, admission.around(serving.ready, readyz.path));
   // Not admitted: a server that is full, or called by another name, is not to be killed for it.
   get(livez.path, liveResponse);
-  get(metrics.path, keyed(metricsAnswer(serving, gauges), metrics.path));
+  get(metrics.path, keyed(metricsAnswer(serving, gauges, silence), metrics.path));
   post(backup.path, keyed(backupAnswer(serving, silence), backup.path));
   for (const [path, answer] of apiPageRoutes({ basePath, hasKeys: door !== undefined }))
     get(path, admission.around(answer));
@@ -154,7 +154,7 @@ function operationAnswer(options: OperationOptions): Answer {
   type Body = Parameters<typeof route>[0];
   const { request: schema } = operations[id];
   const read = requestReader<Body>(schema, protobufReader(id));
-  const answerProtobuf = protobufAnswer(id);
+  const writeProtobuf = protobufWriter(id);
   const requireRole = roleCheck(operations[id], queueRoles(schema));
   const requireAccess = accessTo(operations[id], queueFinder(schema));
   const isTold = tellsCaller(id);
@@ -162,6 +162,7 @@ function operationAnswer(options: OperationOptions): Answer {
     const sent = checkContentType(request);
     if (key !== null) requireRole(key);
     const received = intake.begin();
+    let answerBytes = 0;
     try {
       const bytes = await intake.read(request, received, bodyBytesMax);
       const body = await read(bytes, request, sent !== null);
@@ -175,24 +176,25 @@ function operationAnswer(options: OperationOptions): Answer {
       const caller = new Caller({ client: request, requestKey, grant });
       const reply = await route(body, caller);
       const type = answerType(request, sent);
-      const response =
-        type === null
-          ? jsonResponse(reply instanceof JsonText ? reply.text : JSON.stringify(reply))
-          : answerProtobuf(reply, type);
+      const answer = type === null ? jsonText(reply) : writeProtobuf(reply);
+      answerBytes = answer.length;
+      const response = answerResponse(answer, type ?? jsonType);
       if (caller.isReplayed) response.headers.set(replayedHeader, "true");
       return response;
     } finally {
       intake.end(received);
-      silence.end(request);
+      silence.end(request, answerBytes);
     }
   };
 }
 
-function metricsAnswer({ metrics }: Serving, gauges: () => ServerGauges): Answer {
+function metricsAnswer({ metrics }: Serving, gauges: () => ServerGauges, silence: Silence): Answer {
   const requireAccess = accessTo(pages.metrics.needs);
-  return async (_, key) => {
+  return async (request, key) => {
     if (key !== null) requireAccess(key);
-    return new Response(await metrics(gauges()), { headers: { "content-type": metricsType } });
+    const text = await metrics(gauges());
+    silence.end(request, text.length);
+    return new Response(text, { headers: { "content-type": metricsType } });
   };
 }
 
@@ -206,7 +208,7 @@ function backupAnswer({ backup }: Serving, silence: Silence): Answer {
     try {
       return await backup(key && grantOf(key));
     } finally {
-      silence.end(request);
+      silence.end(request, 0);
     }
   };
 }

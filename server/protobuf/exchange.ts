@@ -4,7 +4,7 @@
 import type { OperationId } from "../../openapi/operations.ts";
 import { operationMessages, replyMessage, textCodes } from "../../openapi/protobuf.ts";
 import { bodyLimits } from "../body-limits.ts";
-import { jsonForm, noGuessing, type ReplyForm, sentWhole } from "../reply.ts";
+import { jsonForm, type ReplyForm } from "../reply.ts";
 import { JsonText } from "../routes/route.ts";
 import { messageReader, messageWriter, piecewiseReader } from "./codec.ts";
 import { answerType, protobufTypeOf } from "./negotiation.ts";
@@ -18,14 +18,10 @@ export function protobufReader(id: OperationId): (bytes: Uint8Array) => unknown 
     bytes.byteLength > bodyLimits.pieceBytes ? readInPieces(bytes) : readWhole(bytes);
 }
 
-/** Returns what makes a 200 of an operation's reply, in one of the protobuf types. */
-export function protobufAnswer(id: OperationId): (reply: unknown, type: string) => Response {
+/** Returns the writer of an operation's replies. */
+export function protobufWriter(id: OperationId): (reply: unknown) => Uint8Array<ArrayBuffer> {
   const write = messageWriter(operationMessages[id].reply);
-  return (reply, type) => {
-    const values = reply instanceof JsonText ? JSON.parse(reply.text) : reply;
-    const body = sentWhole(write(values));
-    return new Response(body, { headers: { "content-type": type, ...noGuessing } });
-  };
+  return (reply) => write(reply instanceof JsonText ? JSON.parse(reply.text) : reply);
 }
 
 const writeReply = messageWriter(replyMessage);

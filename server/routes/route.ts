@@ -21,6 +21,10 @@ export class JsonText {
   }
 }
 
+export function jsonText(reply: unknown): string {
+  return reply instanceof JsonText ? reply.text : JSON.stringify(reply);
+}
+
 /** The reply of an operation that has nothing to return. */
 export const done = new JsonText(doneText);
 
