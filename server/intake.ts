@@ -2,6 +2,7 @@
 // When the budget is used up, the slowest upload is refused, so that stalled ones keep no other
 // request out; and large bodies never take all of it, so that small calls find room.
 
+import { setImmediate as othersTurn } from "node:timers/promises";
 import { sizeText } from "../openapi/bounds.ts";
 import { shortened } from "./guards.ts";
 import { Refusal } from "./reply.ts";
@@ -10,6 +11,8 @@ import { Refusal } from "./reply.ts";
 const smallBytesMax = 64 * 1024;
 /** What large bodies may take of the budget. */
 const largeShare = 0.75;
+/** Bytes that are copied at once: a few milliseconds. */
+const copiedMax = 4_000_000;
 /** Before this age the rate of an upload says nothing. */
 const slowMs = 1_000;
 
@@ -98,7 +101,7 @@ export class Intake {
       chunks.push(chunk);
       this.#take(body, chunk.byteLength);
     }
-    return Buffer.concat(chunks, body.received);
+    return await joined(chunks, body.received);
   }
 
   /** Counts more bytes of the body, and makes room for them. */
@@ -141,6 +144,22 @@ export class Intake {
     });
     return this.#round;
   }
+}
+
+/** Other requests have their turn between two pieces of what is copied. */
+async function joined(chunks: readonly Uint8Array[], length: number): Promise<Uint8Array> {
+  const bytes = Buffer.allocUnsafe(length);
+  let end = 0;
+  let pieceEnd = copiedMax;
+  for (const chunk of chunks) {
+    if (end >= pieceEnd) {
+      await othersTurn();
+      pieceEnd = end + copiedMax;
+    }
+    bytes.set(chunk, end);
+    end += chunk.byteLength;
+  }
+  return bytes;
 }
 
 function tooLarge(bodyBytesMax: number): Refusal {
