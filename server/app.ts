@@ -176,7 +176,7 @@ function operationAnswer(options: OperationOptions): Answer {
       const caller = new Caller({ client: request, requestKey, grant });
       const reply = await route(body, caller);
       const type = answerType(request, sent);
-      const answer = type === null ? jsonText(reply) : writeProtobuf(reply);
+      const answer = type === null ? jsonText(reply) : await writeProtobuf(reply);
       answerBytes = answer.length;
       const response = answerResponse(answer, type ?? jsonType);
       if (caller.isReplayed) response.headers.set(replayedHeader, "true");

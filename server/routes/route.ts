@@ -21,6 +21,20 @@ export class JsonText {
   }
 }
 
+/** A reply whose `items` may be megabytes: the JSON of each, so that they are worked on in pieces. */
+export class PageText extends JsonText {
+  readonly items: readonly string[];
+  /** The other keys of the reply. */
+  readonly rest: object;
+
+  constructor(items: readonly string[], rest: object = {}) {
+    const others = JSON.stringify(rest).slice(1);
+    super(`{"items":[${items.join(",")}]${others === "}" ? "" : ","}${others}`);
+    this.items = items;
+    this.rest = rest;
+  }
+}
+
 export function jsonText(reply: unknown): string {
   return reply instanceof JsonText ? reply.text : JSON.stringify(reply);
 }
