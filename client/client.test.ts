@@ -454,6 +454,7 @@ test("without keys, a produce without an answer is not sent again", async () => 
 test.each([
   ["a 502 of a proxy", () => new Response("<h1>Bad Gateway</h1>", { status: 502 })],
   ["a 503 of a proxy", () => new Response("try later", { status: 503 })],
+  ["a 400 without a body", () => new Response(null, { status: 400 })],
   ["a page in place of a reply", () => new Response("<h1>Welcome</h1>")],
 ])("%s leaves the outcome of a produce unknown", async (_, answer) => {
   const { asked, client } = answeringWith({ keys: false }, answer);

@@ -520,6 +520,8 @@ function refusalOf(operation: string, { status, headers }: Incoming, text: strin
     message: `the answer is not the server's; expected a reply, got status ${status}`,
     retryAfterMs: (Number(headers.get("retry-after")) || 0) * 1_000,
   };
+  // The server's parser of HTTP says so without a body, and the call may have been carried out.
+  if (status === 400 && text === "") return new OutcomeUnknown(said);
   if (!isReply) return errorOf(said, false);
   const { message, reason, details } = body as Pick<Refused, "reason" | "details"> & {
     message?: string;

@@ -329,7 +329,7 @@ function introduction(): string {
   );
   return `Holdfast is a durable message queue over plain HTTP. Producers add items to a named queue; consumers lease them, do the work, and complete or retry them. A leased item belongs to one consumer until it is completed, it is retried, or its lease passes its deadline.
 
-**A 200 is a proof.** What it answers is in the store, exactly one holder can finish an item, and the server can say where every item is. Any other code means that nothing changed, with three exceptions: 504, and the reasons \`in_part\` and \`items_stored\`.
+**A 200 is a proof.** What it answers is in the store, exactly one holder can finish an item, and the server can say where every item is. Any other code means that nothing changed, with four exceptions: 504, the reasons \`in_part\` and \`items_stored\`, and a 400 with an empty body.
 
 \`\`\`sh
 ${firstCalls}\`\`\`
@@ -353,6 +353,8 @@ An operation with nothing else to return answers \`{"code", "code_text", "messag
 | Code | \`code_text\` | It means | What to do |
 |---|---|---|---|
 ${codes.join("\n")}
+
+An answer with an empty body, such as a 400 with \`Connection: close\`, is not a reply to the call: the parser of HTTP sends it for bytes that it cannot read, such as a trailer field or a line break behind a body. The outcome of a call that was being carried out is then unknown; send it again with the same idempotency key. Send one request at a time on a connection, and keep the sending side open until the answer is there.
 
 The code is the HTTP status and \`code\` in the body. HTTP has no words for 453 and 454, so do not rely on the status text: \`code_text\` in the body is always right. 404 and 405 are not listed with the operations, because no operation answers them.
 

@@ -27,10 +27,13 @@ interface Context {
 export class Admission {
   readonly #options: AdmissionOptions;
   readonly #admit: (request: Request) => string | null;
+  readonly #makeRoom: () => boolean;
   #requestsInFlight = 0;
 
-  constructor(options: AdmissionOptions) {
+  /** `makeRoom` ends a request that may give way to another; false = there is none. */
+  constructor(options: AdmissionOptions, makeRoom: () => boolean) {
     this.#options = options;
+    this.#makeRoom = makeRoom;
     this.#admit = siteGuard(options.config);
   }
 
@@ -49,7 +52,7 @@ export class Admission {
       let response: Response;
       try {
         origin = this.#admit(request);
-        if (this.#requestsInFlight > config.connectionsMax) {
+        if (this.#requestsInFlight > config.connectionsMax && !this.#makeRoom()) {
           throw new Refusal("full", "too many requests are being worked on; try again later");
         }
         response =

@@ -21,18 +21,19 @@ import { apiPageRoutes } from "./api-page.ts";
 import { Audit } from "./audit.ts";
 import type { Config } from "./config.ts";
 import type { Door } from "./door.ts";
-import { checkContentType, Intake } from "./guards.ts";
+import { checkContentType } from "./guards.ts";
 import { liveResponse } from "./health.ts";
+import { Intake } from "./intake.ts";
 import type { KnownKey } from "./key-file.ts";
 import type { Grant } from "./key-rights.ts";
 import { metricsType, type ServerGauges } from "./metrics.ts";
 import { type PeerOptions, peerRoutes } from "./nodes/peer-routes.ts";
-import { protobufAnswer, protobufReader } from "./protobuf/exchange.ts";
+import { protobufReader, protobufWriter } from "./protobuf/exchange.ts";
 import { answerType } from "./protobuf/negotiation.ts";
-import { jsonResponse, Refusal } from "./reply.ts";
+import { answerResponse, jsonType, Refusal } from "./reply.ts";
 import { requestReader } from "./request.ts";
 import type { RequestLog } from "./request-log.ts";
-import { Caller, JsonText, type Route, tellsCaller } from "./routes/route.ts";
+import { Caller, jsonText, type Route, tellsCaller } from "./routes/route.ts";
 import { type LocalOptions, localServing, type Serving } from "./serving.ts";
 import { Silence } from "./silence.ts";
 
@@ -81,8 +82,8 @@ export function createFront(serving: Serving, options: FrontOptions) {
   const { config, site, door, requestLog, node } = options;
   const { basePath = "" } = config;
   const app = new Elysia({ strictPath: true });
-  const admission = new Admission(options);
   const intake = new Intake(config.bodiesMax);
+  const admission = new Admission(options, () => intake.refuseSlowest());
   const silence = new Silence((request, seconds) => app.server?.timeout(request, seconds));
   const { get, post } = placing(app, basePath);
 
@@ -114,7 +115,7 @@ export function createFront(serving: Serving, options: FrontOptions) {
   get(readyz.path, admission.around(serving.ready, readyz.path));
   // Not admitted: a server that is full, or called by another name, is not to be killed for it.
   get(livez.path, liveResponse);
-  get(metrics.path, keyed(metricsAnswer(serving, gauges), metrics.path));
+  get(metrics.path, keyed(metricsAnswer(serving, gauges, silence), metrics.path));
   post(backup.path, keyed(backupAnswer(serving, silence), backup.path));
   for (const [path, answer] of apiPageRoutes({ basePath, hasKeys: door !== undefined }))
     get(path, admission.around(answer));
@@ -152,17 +153,19 @@ function operationAnswer(options: OperationOptions): Answer {
   const bodyBytesMax = bodyBytesMaxOf(id, config);
   type Body = Parameters<typeof route>[0];
   const { request: schema } = operations[id];
-  const read = requestReader<Body>(schema, bodyBytesMax, protobufReader(id));
-  const answerProtobuf = protobufAnswer(id);
+  const read = requestReader<Body>(schema, protobufReader(id));
+  const writeProtobuf = protobufWriter(id);
   const requireRole = roleCheck(operations[id], queueRoles(schema));
   const requireAccess = accessTo(operations[id], queueFinder(schema));
   const isTold = tellsCaller(id);
   return async (request, key) => {
     const sent = checkContentType(request);
     if (key !== null) requireRole(key);
-    const bytes = intake.take(request, bodyBytesMax);
+    const received = intake.begin();
+    let answerBytes = 0;
     try {
-      const body = await read(request, sent !== null);
+      const bytes = await intake.read(request, received, bodyBytesMax);
+      const body = await read(bytes, request, sent !== null);
       requestLog?.noteQueue(request, body);
       if (key !== null) requireAccess(key, body);
       // From here to the answer the connection is silent by right. Not earlier, or a body
@@ -173,24 +176,25 @@ function operationAnswer(options: OperationOptions): Answer {
       const caller = new Caller({ client: request, requestKey, grant });
       const reply = await route(body, caller);
       const type = answerType(request, sent);
-      const response =
-        type === null
-          ? jsonResponse(reply instanceof JsonText ? reply.text : JSON.stringify(reply))
-          : answerProtobuf(reply, type);
+      const answer = type === null ? jsonText(reply) : await writeProtobuf(reply);
+      answerBytes = answer.length;
+      const response = answerResponse(answer, type ?? jsonType);
       if (caller.isReplayed) response.headers.set(replayedHeader, "true");
       return response;
     } finally {
-      intake.giveBack(bytes);
-      silence.end(request);
+      intake.end(received);
+      silence.end(request, answerBytes);
     }
   };
 }
 
-function metricsAnswer({ metrics }: Serving, gauges: () => ServerGauges): Answer {
+function metricsAnswer({ metrics }: Serving, gauges: () => ServerGauges, silence: Silence): Answer {
   const requireAccess = accessTo(pages.metrics.needs);
-  return async (_, key) => {
+  return async (request, key) => {
     if (key !== null) requireAccess(key);
-    return new Response(await metrics(gauges()), { headers: { "content-type": metricsType } });
+    const text = await metrics(gauges());
+    silence.end(request, text.length);
+    return new Response(text, { headers: { "content-type": metricsType } });
   };
 }
 
@@ -204,7 +208,7 @@ function backupAnswer({ backup }: Serving, silence: Silence): Answer {
     try {
       return await backup(key && grantOf(key));
     } finally {
-      silence.end(request);
+      silence.end(request, 0);
     }
   };
 }

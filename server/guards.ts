@@ -1,11 +1,10 @@
 // Who may call, before anything of a request is read: not web pages of others
-// (`Host`, `Origin`, `Content-Type`), and not more than the memory holds.
+// (`Host`, `Origin`, `Content-Type`).
 
 import { keyHeader, replayedHeader } from "../openapi/operations.ts";
 import { isEverywhere } from "./exposure.ts";
 import { protobufTypeOf } from "./protobuf/negotiation.ts";
 import { Refusal } from "./reply.ts";
-import { tooLarge } from "./request.ts";
 
 /** Seconds for which a browser may remember that an origin is allowed. */
 const preflightSeconds = 600;
@@ -101,51 +100,6 @@ export function checkContentType(request: Request): string | null {
   );
 }
 
-/** The bytes of bodies that are being read or worked on; each is held up to three times over. */
-export class Intake {
-  readonly #bytesMax: number;
-  #bytes = 0;
-
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  /**
-   * Makes room for a body and returns how much, to be given back once the request is
-   * answered. A body whose length is not declared takes as much as it may grow to.
-   */
-  take(request: Request, bodyBytesMax: number): number {
-    const bytes = declaredLength(request) ?? bodyBytesMax;
-    if (bytes > bodyBytesMax) throw tooLarge(bodyBytesMax);
-    // One that is larger than the whole budget would otherwise never get in.
-    if (this.#bytes > 0 && this.#bytes + bytes > this.#bytesMax) {
-      throw new Refusal("full", "too many request bodies are being worked on; try again later");
-    }
-    this.#bytes += bytes;
-    return bytes;
-  }
-
-  giveBack(bytes: number): void {
-    this.#bytes -= bytes;
-  }
-}
-
-/**
- * `null` = it is not declared. The parser of HTTP takes a length that is sent twice, and
- * joins the two; taken for a number that would turn every later sum into none.
- */
-function declaredLength(request: Request): number | null {
-  const declared = request.headers.get("content-length");
-  if (declared === null) return null;
-  if (/^\d+$/.test(declared)) return Number(declared);
-  const got = shortened(declared);
-  throw new Refusal("malformed", `content length is invalid; expected a number, got '${got}'`);
-}
-
 /** HTTP/1.1 demands the header; a request made in a test has it in its URL alone. */
 function hostInUrl(request: Request): string {
   return /^https?:\/\/([^/?#]+)/.exec(request.url)?.[1] ?? "";
@@ -171,7 +125,7 @@ function isAddress(name: string): boolean {
   return /^(\d{1,3}(\.\d{1,3}){3}|\[[\da-f:.]+\])$/.test(name);
 }
 
-function shortened(text: string): string {
+export function shortened(text: string): string {
   const lengthMax = 80;
   return text.length <= lengthMax ? text : `${text.slice(0, lengthMax)}…`;
 }

@@ -24,7 +24,7 @@ const laterCodes: ReadonlySet<ReplyCode> = new Set([429, 503]);
 
 /** Browsers then do not guess that an answer is a page. */
 export const noGuessing = { "x-content-type-options": "nosniff" };
-const json = { headers: new Headers({ "content-type": "application/json", ...noGuessing }) };
+export const jsonType = "application/json";
 
 /** What HTTP itself has to refuse; queues are not its business. */
 export class Refusal extends Error {
@@ -48,7 +48,7 @@ export type ReplyForm = (reply: Reply) => {
 };
 
 export const jsonForm: ReplyForm = (reply) => ({
-  contentType: "application/json",
+  contentType: jsonType,
   body: JSON.stringify(reply),
 });
 
@@ -62,7 +62,22 @@ export const doneText = JSON.stringify(doneReply);
 
 /** A 200 with the text of a JSON value. */
 export function jsonResponse(text: string): Response {
-  return new Response(sentWhole(text), json);
+  return answerResponse(text, jsonType);
+}
+
+/** A 200 in one of the encodings. */
+export function answerResponse(body: string | Uint8Array<ArrayBuffer>, type: string): Response {
+  return new Response(sentWhole(body), { headers: headersOf(type) });
+}
+
+/** Headers are made once for each type; a response copies them. */
+const headersByType = new Map<string, Headers>();
+
+function headersOf(type: string): Headers {
+  return headersByType.getOrInsertComputed(
+    type,
+    () => new Headers({ "content-type": type, ...noGuessing }),
+  );
 }
 
 /** Bun 1.4.5 gathers head and body of an answer in a buffer of 16 KiB; the head takes some of it. */

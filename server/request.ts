@@ -1,5 +1,4 @@
-// From the bytes of a request to a value of the contract: a bounded body, strict
-// UTF-8, JSON or protobuf, and one compiled check. Elysia's own way of doing this was tried
+// From the bytes of a body to a value of the contract: bounds of its structure, strict UTF-8, JSON or protobuf, and one compiled check. Elysia's own way of doing this was tried
 // and left: it fills in defaults, converts types, strips unknown keys, takes
 // broken UTF-8 for text, and builds its errors out of the whole body.
 
@@ -7,7 +6,6 @@ import { setImmediate as othersTurn } from "node:timers/promises";
 import { t } from "elysia";
 import { QueueError } from "../engine/errors.ts";
 import { refuse } from "../engine/validate.ts";
-import { sizeText } from "../openapi/bounds.ts";
 import { compileCheck, firstFault } from "../openapi/check.ts";
 import type { Operation } from "../openapi/operations.ts";
 import { takesNull } from "../openapi/schemas.ts";
@@ -27,15 +25,13 @@ const surrogateEscape = /\\u[dD][89a-fA-F]/;
 const parserWordsMax = 100;
 
 /**
- * Returns the reader of one operation's requests, whose result is of the schema. A body
- * larger than the bound is refused, while it is read if its length was not declared.
+ * Returns the reader of one operation's bodies, whose result is of the schema. `readProtobuf` may
+ * return a promise.
  */
 export function requestReader<T>(
   requestSchema: Schema,
-  bodyBytesMax: number,
-  /** May return a promise. */
   readProtobuf: (bytes: Uint8Array) => unknown,
-): (request: Request, isProtobuf: boolean) => Promise<T> {
+): (bytes: Uint8Array, request: Request, isProtobuf: boolean) => Promise<T> {
   const schema = wireShape(requestSchema);
   // At its first request: those of all operations take 3 MB.
   let isOfSchema: ((value: unknown) => boolean) | undefined;
@@ -53,8 +49,7 @@ export function requestReader<T>(
     }
     return value as T;
   };
-  return async (request, isProtobuf) => {
-    const bytes = await readBody(request, bodyBytesMax);
+  return async (bytes, request, isProtobuf) => {
     const isLarge = bytes.byteLength > bodyLimits.pieceBytes;
     if (isProtobuf) {
       refuseCoding(request);
@@ -119,10 +114,6 @@ class JsonBody {
   };
 }
 
-export function tooLarge(bodyBytesMax: number): Refusal {
-  return new Refusal("too_large", `request body exceeds ${sizeText(bodyBytesMax)} limit`);
-}
-
 /**
  * What of a schema is a matter of the wire: keys and types. Bounds are left to the engine,
  * which checks them in the order of the contract and with its texts.
@@ -136,31 +127,6 @@ function wireShape(schema: Schema): Schema {
     return [key, takesNull(schema, key) ? t.Union([inner, t.Null()]) : inner] as const;
   });
   return { ...shape, properties: Object.fromEntries(properties) } as unknown as Schema;
-}
-
-async function readBody(request: Request, bodyBytesMax: number): Promise<Uint8Array> {
-  try {
-    // A declared length was checked before, and the server holds the client to it.
-    if (request.headers.has("content-length")) return await request.bytes();
-    return await readCounted(request, bodyBytesMax);
-  } catch (error) {
-    if (error instanceof Refusal) throw error;
-    throw new Refusal(
-      "malformed",
-      "request body could not be read; the connection ended before it did",
-    );
-  }
-}
-
-async function readCounted(request: Request, bodyBytesMax: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of request.body ?? []) {
-    length += chunk.byteLength;
-    if (length > bodyBytesMax) throw tooLarge(bodyBytesMax);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, length);
 }
 
 function decodeText(bytes: Uint8Array, request: Request): string {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
-import { idleTimeoutSeconds, Silence } from "./silence.ts";
+import { idleTimeoutSeconds, readerTimeoutSeconds, Silence } from "./silence.ts";
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -20,7 +20,7 @@ test("silence: a quick answer leaves the bound alone", () => {
   const { bounds, silence, request } = setup();
   const quick = request("/quick");
   silence.begin(quick);
-  silence.end(quick);
+  silence.end(quick, 100);
   jest.advanceTimersByTime(60_000);
   expect(bounds).toEqual([]);
 });
@@ -38,14 +38,29 @@ test("silence: the bound is lifted before it can pass, and set again with the an
   ]);
   jest.advanceTimersByTime(120_000);
   expect(bounds).toHaveLength(2);
-  silence.end(slow);
+  silence.end(slow, 100);
   expect(bounds.at(-1)).toEqual(["/slow", idleTimeoutSeconds]);
-  silence.end(late);
+  silence.end(late, 100);
   jest.advanceTimersByTime(60_000);
   silence.begin(slow);
   jest.advanceTimersByTime(11_000);
   expect(bounds.slice(3)).toEqual([
     ["/late", idleTimeoutSeconds],
     ["/slow", 0],
+  ]);
+});
+
+test("silence: a large answer is given longer, whether it was quick or not", () => {
+  const { bounds, silence, request } = setup();
+  const [quick, slow] = [request("/quick"), request("/slow")];
+  silence.begin(quick);
+  silence.end(quick, 1_000_000);
+  silence.begin(slow);
+  jest.advanceTimersByTime(11_000);
+  silence.end(slow, 1_000_000);
+  expect(bounds).toEqual([
+    ["/quick", readerTimeoutSeconds],
+    ["/slow", 0],
+    ["/slow", readerTimeoutSeconds],
   ]);
 });

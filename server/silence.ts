@@ -4,6 +4,13 @@
 
 /** Seconds of silence after which a connection is closed that is not waiting for an answer. */
 export const idleTimeoutSeconds = 30;
+/**
+ * The same after a large answer. The system holds some megabytes of it and asks for more only when it
+ * has room for about one, so a slow reader looks silent for as long as it takes that much.
+ */
+export const readerTimeoutSeconds = 240;
+/** An answer up to this size is the system's to send at once. */
+const largeAnswerBytes = 256 * 1024;
 /** How often waiting requests are looked at; twice of it has to be less than the bound. */
 const lookSeconds = 10;
 
@@ -25,10 +32,12 @@ export class Silence {
     this.#timer ??= setInterval(() => this.#look(), lookSeconds * 1_000).unref();
   }
 
-  /** Its answer is there. A bound that was lifted stays so unless it is set again. */
-  end(request: Request): void {
-    if (this.#long.delete(request)) this.#bound(request, idleTimeoutSeconds);
-    else this.#waiting.delete(request);
+  /** Its answer is there. A bound stays with the connection until it is set again. */
+  end(request: Request, answerBytes: number): void {
+    const isLifted = this.#long.delete(request);
+    this.#waiting.delete(request);
+    if (answerBytes > largeAnswerBytes) this.#bound(request, readerTimeoutSeconds);
+    else if (isLifted) this.#bound(request, idleTimeoutSeconds);
   }
 
   #look(): void {

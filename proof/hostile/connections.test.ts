@@ -1,7 +1,7 @@
 // Clients who trickle take half a minute until they are closed: `bun run proof` waits for that.
 
 import { expect, test } from "bun:test";
-import { tryCrowd, tryHalfClosed, trySlowReaders } from "./connections.ts";
+import { tryCrowd, tryHalfClosed, trySlowReaders, tryStalledUploads } from "./connections.ts";
 import { openTarget } from "./target.ts";
 
 /**
@@ -14,7 +14,7 @@ test("connections: clients who leave or do not read hold nothing, and keep nobod
   await using target = await openTarget();
   for (let round = 0; round < 20; round += 1) await target.canary();
   const baseline = await target.holdings();
-  for (const run of [tryHalfClosed, trySlowReaders, tryCrowd]) {
+  for (const run of [tryHalfClosed, trySlowReaders, tryStalledUploads, tryCrowd]) {
     const { figures, faults } = await run(target);
     expect(faults).toEqual([]);
     for (const [name, value] of Object.entries(figures)) {

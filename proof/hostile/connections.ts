@@ -2,7 +2,7 @@
 // they took, nor keep others from being served.
 
 import type { Socket } from "node:net";
-import { openSocket } from "./raw-exchange.ts";
+import { exchange, openSocket } from "./raw-exchange.ts";
 import type { Target } from "./target.ts";
 
 export interface ConnectionReport {
@@ -138,6 +138,62 @@ export async function trySlowReaders(target: Target): Promise<ConnectionReport> 
     },
     faults: [],
   };
+}
+
+/** What stalls: bytes that are announced and sent, and how often. */
+const stalls = {
+  "nothing sent": [
+    { path: "/v1/storage/items.import", announced: 64_000_000, sent: 0, count: 10 },
+    { path: "/v1/queue.produce", announced: 4_900_000, sent: 0, count: 60 },
+    { path: "/v1/queue.stats", announced: 250_000, sent: 0, count: 60 },
+  ],
+  "most sent": [
+    { path: "/v1/storage/items.import", announced: 64_000_000, sent: 55_000_000, count: 6 },
+  ],
+} as const;
+
+/**
+ * Uploads that stall. Small calls go on all the while, and so does a large produce: at once if the
+ * stalled ones sent nothing, and otherwise when they count as slow.
+ */
+export async function tryStalledUploads(target: Target): Promise<ConnectionReport> {
+  const faults: string[] = [];
+  let count = 0;
+  let canaryMsMax = 0;
+  await target.create("uploads");
+  for (const [name, uploads] of Object.entries(stalls)) {
+    const sockets = await Promise.all(
+      uploads.flatMap(({ path, announced, sent, count }) =>
+        Array.from({ length: count }, () =>
+          opened(target.port, post(path, "x".repeat(sent), announced)),
+        ),
+      ),
+    );
+    count += sockets.length;
+    try {
+      for (let round = 0; round < 10; round += 1) {
+        canaryMsMax = Math.max(canaryMsMax, await target.canary());
+      }
+    } catch (error) {
+      faults.push(`${name}: ${error instanceof Error ? error.message : error}`);
+    }
+    const isProduced =
+      name === "nothing sent" ? await large(target) : await until(() => large(target));
+    if (!isProduced) faults.push(`${name}: a large produce is kept out`);
+    for (const socket of sockets) socket.destroy();
+  }
+  return {
+    figures: { stalledUploads: count, stalledCanaryMs: Math.round(canaryMsMax) },
+    faults,
+  };
+}
+
+/** Whether a large produce is answered 200. */
+async function large({ port }: Target): Promise<boolean> {
+  const items = [{ utf8: "x".repeat(4_500_000) }];
+  const body = JSON.stringify({ queue_name: "uploads", request_timeout: "1m", items });
+  const bytes = Buffer.from(post("/v1/queue.produce", body));
+  return (await exchange({ port, bytes, quietMs: 60_000 })).outcome === 200;
 }
 
 /** Connections that are opened and dropped, with nothing, half a request or a whole one sent. */

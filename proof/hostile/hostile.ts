@@ -2,7 +2,14 @@
 // corpus, what comes of damaging it, and clients that misbehave, against a server.
 
 import { tryBodies } from "./bodies.ts";
-import { tryCrowd, tryHalfClosed, trySlow, trySlowReaders } from "./connections.ts";
+import {
+  tryCrowd,
+  tryHalfClosed,
+  trySlow,
+  trySlowReaders,
+  tryStalledUploads,
+} from "./connections.ts";
+import { tryEffects } from "./effects.ts";
 import { tryRaw } from "./raw.ts";
 import { tryStalls } from "./stalls.ts";
 import { openTarget } from "./target.ts";
@@ -36,7 +43,14 @@ export async function hostile(options: HostileOptions): Promise<HostileReport> {
       const reports = [];
       reports.push(await tryRaw({ target, count: rawRequests, seed, say }));
       // In turn, because each looks at the same counts.
-      for (const run of [tryStalls, tryHalfClosed, trySlowReaders, tryCrowd]) {
+      for (const run of [
+        tryEffects,
+        tryStalls,
+        tryStalledUploads,
+        tryHalfClosed,
+        trySlowReaders,
+        tryCrowd,
+      ]) {
         reports.push(await run(target));
       }
       return reports;

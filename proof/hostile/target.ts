@@ -23,6 +23,7 @@ export interface Target extends AsyncDisposable {
   /** Produces, leases and completes an item of its own; the milliseconds that it took. */
   canary(): Promise<number>;
   holdings(): Promise<Holdings>;
+  create(queue: string): Promise<void>;
   /** Items that a queue holds. */
   stored(queue: string): Promise<number>;
   /** Waits for it to let go of everything; what it still held at the end. */
@@ -53,9 +54,10 @@ export async function openTarget(flags: readonly string[] = []): Promise<Target>
     }
   };
   const definition = { lease_timeout: "60m", expire_timeout: "24h" };
-  for (const queue_name of ["canary", "orders", "large"]) {
+  const create = async (queue_name: string): Promise<void> => {
     await call("/v1/queues.create", { queue_name, ...definition });
-  }
+  };
+  for (const queue of ["canary", "orders", "large"]) await create(queue);
 
   const holdings = async (): Promise<Holdings> => {
     const response = await fetch(`http://127.0.0.1:${port}/metrics`, {
@@ -74,7 +76,7 @@ export async function openTarget(flags: readonly string[] = []): Promise<Target>
   };
 
   return {
-    ...{ port, pid },
+    ...{ port, pid, create },
     async stored(queue_name) {
       const { queued, scheduled } = await call("/v1/queue.inspect", { queue_name });
       return queued + scheduled;

@@ -4,7 +4,7 @@ import { QueueError } from "../../engine/errors.ts";
 import type { OperationId } from "../../openapi/operations.ts";
 import type { Log } from "../log.ts";
 import { Refusal } from "../reply.ts";
-import { Caller, JsonText, type Route, type Routes } from "../routes/route.ts";
+import { Caller, JsonText, jsonText, type Route, type Routes } from "../routes/route.ts";
 import type { Answer, Answered, Asked, Call } from "./call.ts";
 import type { Soon } from "./line.ts";
 
@@ -81,8 +81,7 @@ export async function answerOf(work: Promise<unknown>, caller: Caller): Promise<
 }
 
 export function doneAnswer(reply: unknown, { isReplayed }: Caller): Answer {
-  const text = reply instanceof JsonText ? reply.text : JSON.stringify(reply);
-  return { is: "done", text, isReplayed };
+  return { is: "done", text: jsonText(reply), isReplayed };
 }
 
 /** Throws what was not meant for the caller. */

@@ -4,8 +4,9 @@
 import type { OperationId } from "../../openapi/operations.ts";
 import { operationMessages, replyMessage, textCodes } from "../../openapi/protobuf.ts";
 import { bodyLimits } from "../body-limits.ts";
-import { jsonForm, noGuessing, type ReplyForm, sentWhole } from "../reply.ts";
-import { JsonText } from "../routes/route.ts";
+import { mapInPieces } from "../pieces.ts";
+import { jsonForm, type ReplyForm } from "../reply.ts";
+import { JsonText, PageText } from "../routes/route.ts";
 import { messageReader, messageWriter, piecewiseReader } from "./codec.ts";
 import { answerType, protobufTypeOf } from "./negotiation.ts";
 
@@ -18,14 +19,32 @@ export function protobufReader(id: OperationId): (bytes: Uint8Array) => unknown 
     bytes.byteLength > bodyLimits.pieceBytes ? readInPieces(bytes) : readWhole(bytes);
 }
 
-/** Returns what makes a 200 of an operation's reply, in one of the protobuf types. */
-export function protobufAnswer(id: OperationId): (reply: unknown, type: string) => Response {
-  const write = messageWriter(operationMessages[id].reply);
-  return (reply, type) => {
-    const values = reply instanceof JsonText ? JSON.parse(reply.text) : reply;
-    const body = sentWhole(write(values));
-    return new Response(body, { headers: { "content-type": type, ...noGuessing } });
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Returns the writer of an operation's replies. */
+export function protobufWriter(id: OperationId): (reply: unknown) => Bytes | Promise<Bytes> {
+  const { reply: message } = operationMessages[id];
+  const write = messageWriter(message);
+  const { items } = message.fields;
+  const writeItems = items && messageWriter({ ...message, fields: { items } });
+  return (reply) => {
+    if (writeItems && reply instanceof PageText) return pageBytes(reply, write, writeItems);
+    return write(reply instanceof JsonText ? JSON.parse(reply.text) : reply);
   };
+}
+
+/** Messages one after the other are one message, whose lists are those of all of them. */
+async function pageBytes(
+  { items, rest }: PageText,
+  write: (values: unknown) => Bytes,
+  writeItems: (values: unknown) => Bytes,
+): Promise<Bytes> {
+  const parts = await mapInPieces(
+    items,
+    ({ length }) => length,
+    (text) => writeItems({ items: [JSON.parse(text)] }),
+  );
+  return Buffer.concat([write({ ...rest, items: [] }), ...parts]);
 }
 
 const writeReply = messageWriter(replyMessage);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { StoredItem } from "../../engine/api.ts";
 import { pieceLimits } from "../pieces.ts";
 import { storageItem } from "../wire/storage.ts";
-import { pageText } from "./page.ts";
+import { pageOf } from "./page.ts";
 
 function items(count: number, payloadBytes: number): StoredItem[] {
   return Array.from({ length: count }, (_, index) => ({
@@ -36,13 +36,14 @@ test.each([
   { count: 1_000, payloadBytes: 1_000 },
 ])("page: $count items of $payloadBytes bytes are written as in one go", async (page) => {
   const stored = items(page.count, page.payloadBytes);
-  expect(await pageText(stored)).toBe(JSON.stringify({ items: stored.map(storageItem) }));
+  const { text } = await pageOf(stored, storageItem, { b: 1 });
+  expect(text).toBe(JSON.stringify({ items: stored.map(storageItem), b: 1 }));
 });
 
 test("page: others have their turn between the pieces of a long one", async () => {
   const ended: string[] = [];
-  const long = pageText(items(8 * pieceItems, 0)).then(() => void ended.push("long"));
-  const short = pageText(items(2 * pieceItems, 0)).then(() => void ended.push("short"));
+  const long = pageOf(items(8 * pieceItems, 0), storageItem).then(() => void ended.push("long"));
+  const short = pageOf(items(2 * pieceItems, 0), storageItem).then(() => void ended.push("short"));
   await Promise.all([long, short]);
   expect(ended).toEqual(["short", "long"]);
 });

@@ -1,15 +1,15 @@
-// Renders a page of stored items.
+// Renders a page of items.
 
-import type { StoredItem } from "../../engine/api.ts";
 import { mapInPieces } from "../pieces.ts";
-import { storageItem } from "../wire/storage.ts";
+import { PageText } from "./route.ts";
 
-/** The reply's JSON, as `JSON.stringify` would write it. */
-export async function pageText(items: readonly StoredItem[]): Promise<string> {
-  const texts = await mapInPieces(
-    items,
-    ({ payload }) => payload.length,
-    (item) => JSON.stringify(storageItem(item)),
-  );
-  return `{"items":[${texts.join(",")}]}`;
+/** The reply, of which `rest` is all but the items. */
+export async function pageOf<Item extends { readonly payload: Uint8Array }>(
+  items: readonly Item[],
+  render: (item: Item) => object,
+  rest: object = {},
+): Promise<PageText> {
+  const payloadBytes = ({ payload }: Item) => payload.length;
+  const texts = await mapInPieces(items, payloadBytes, (item) => JSON.stringify(render(item)));
+  return new PageText(texts, rest);
 }

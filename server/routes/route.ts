@@ -21,6 +21,24 @@ export class JsonText {
   }
 }
 
+/** A reply whose `items` may be megabytes: the JSON of each, so that they are worked on in pieces. */
+export class PageText extends JsonText {
+  readonly items: readonly string[];
+  /** The other keys of the reply. */
+  readonly rest: object;
+
+  constructor(items: readonly string[], rest: object = {}) {
+    const others = JSON.stringify(rest).slice(1);
+    super(`{"items":[${items.join(",")}]${others === "}" ? "" : ","}${others}`);
+    this.items = items;
+    this.rest = rest;
+  }
+}
+
+export function jsonText(reply: unknown): string {
+  return reply instanceof JsonText ? reply.text : JSON.stringify(reply);
+}
+
 /** The reply of an operation that has nothing to return. */
 export const done = new JsonText(doneText);
 
@@ -31,7 +49,7 @@ export function checkOf(engine: Engine<string>, body: { queue_name: string; part
 
 /** Who asks, here or by another node. */
 export interface Asking {
-  /** Its signal is aborted when it has hung up; a request makes one only for who asks. */
+  /** Its signal is aborted when the client has hung up. */
   readonly client: Pick<Request, "signal">;
   readonly requestKey: string | null;
   /** Of the API key, for operations that `tellsCaller`; absent or `null` = none was asked for. */

@@ -13,9 +13,10 @@ import {
   itemGroup,
   listRequest,
   payloadRange,
+  storageItem,
 } from "../wire/storage.ts";
-import { pageText } from "./page.ts";
-import { checkOf, decoded, done, JsonText, type Routes } from "./route.ts";
+import { pageOf } from "./page.ts";
+import { checkOf, decoded, done, type Routes } from "./route.ts";
 
 type StorageRoutes = Routes<
   | "listItems"
@@ -36,17 +37,17 @@ function queueCheck(engine: Engine<string>, { queue_name }: { readonly queue_nam
 export function storageRoutes(engine: Engine<string>): StorageRoutes {
   return {
     async listItems(body) {
-      return new JsonText(await pageText(await engine.listItems(listRequest(body))));
+      return await pageOf(await engine.listItems(listRequest(body)), storageItem);
     },
 
     async listScheduled(body) {
-      return new JsonText(await pageText(await engine.listScheduled(listRequest(body))));
+      return await pageOf(await engine.listScheduled(listRequest(body)), storageItem);
     },
 
     async findItems(body) {
       const request = decoded(queueCheck(engine, body), () => findRequest(body));
       const { found, looked, nextPivot } = await engine.findItems(request);
-      return { items: found.map(foundItem), looked_at: looked, next_pivot: nextPivot };
+      return await pageOf(found, foundItem, { looked_at: looked, next_pivot: nextPivot });
     },
 
     async groupItems(body) {
@@ -73,7 +74,7 @@ export function storageRoutes(engine: Engine<string>): StorageRoutes {
     async importItems(body, caller) {
       const request = await decoded(checkOf(engine, body), () => importRequest(body));
       const { items } = caller.heard(await engine.importItems(caller.asks(request)));
-      return new JsonText(await pageText(items));
+      return await pageOf(items, storageItem);
     },
 
     async deleteItems(body, caller) {
