@@ -10,6 +10,7 @@ import { testPages } from "./testing/pages.ts";
 import { testReference } from "./testing/reference.ts";
 import { testSearch } from "./testing/search.ts";
 import { testShell } from "./testing/shell.ts";
+import { testSimulator } from "./testing/simulator.ts";
 import { type SiteBrowser, siteBrowser } from "./testing/site-browser.ts";
 import { testVisits } from "./testing/visits.ts";
 
@@ -32,6 +33,7 @@ inChromium("in Chromium", () => {
   testPages(browser);
   testShell(browser);
   testVisits(browser);
+  testSimulator(browser);
   testSearch(browser);
   testKeyboard(browser);
   testAxe(browser);

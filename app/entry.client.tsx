@@ -31,11 +31,11 @@ startFonts();
 startLater();
 startProgress();
 startSearch();
+startIslands();
 
 // From here on a press is heard; the one before is made good.
 document.documentElement.dataset["mounted"] = "";
 const { earlyPress } = window as { earlyPress?: HTMLElement };
 if (earlyPress?.isConnected === true) earlyPress.click();
 
-startIslands();
 startAnalytics(document.documentElement.dataset["analytics"]);

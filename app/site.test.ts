@@ -215,6 +215,22 @@ describe("each page", () => {
     }
   });
 
+  test("shows every image that it has: each has a source, and its file is an image", async () => {
+    const images: string[] = [];
+    for (const path of pages) {
+      for (const [tag] of (await htmlOf(path)).matchAll(/<img\b[^>]*>/g)) {
+        const [, source] = /\ssrc="([^"]+)"/.exec(tag) ?? [];
+        expect([path, tag, source]).toEqual([path, tag, expect.any(String)]);
+        const response = await site.get(source ?? "");
+        const type = response.headers.get("content-type");
+        expect([source, response.status, type]).toEqual([source, 200, "image/webp"]);
+        images.push(source ?? "");
+      }
+    }
+    expect(new Set(images).size).toBe(images.length);
+    expect(images.length).toBeGreaterThan(0);
+  });
+
   test("asks for nothing of another origin", async () => {
     for (const path of pages) {
       const html = await htmlOf(path);

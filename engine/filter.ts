@@ -21,7 +21,7 @@ export interface Filter {
   readonly originId?: string;
   readonly originQueue?: string;
   readonly death?: NonNullable<Past["death"]>;
-  /** As `reasonClass` has it: numbers and ids in it do not count. */
+  /** As `reasonClass` has it: numbers and ids in it do not count, codes of three digits do. */
   readonly reason?: string;
   /** Of a dead item those that it had where it died. */
   readonly attemptsMin?: number;
@@ -91,13 +91,15 @@ const hexadecimal = /\b[0-9a-f]{8,}\b/gi;
 const digit = /\d/;
 const tokenLength = 16;
 const instant = /\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}[\d:.]*(?:Z|[+-]\d{2}:?\d{2})?)?/g;
-const number = /\d+(?:[.,:]\d+)*/g;
+/** The first group is a code, by which reasons differ: of a reply, or of a process. */
+const number =
+  /((?:^(?=[1-5])|\b(?:http(?:\/\d(?:\.\d)?)?(?:[ _-]?error)?|(?:status[ _-]?)?code|status)[\s:=]{1,3})\d{3}(?!\d|[.,:]\d))|\d+(?:[.,:]\d+)*/gi;
 /** What a line of text does not show, or ends at. */
 const blank = /[\s\p{Cc}\p{Bidi_Control}]+/gu;
 
 /**
- * What a reason says apart from what differs from one item to the next: ids and numbers. On one
- * line, so that it can be copied from where it is shown.
+ * What a reason says apart from what differs from one item to the next: ids and numbers, except
+ * codes of three digits, which begin it or follow `HTTP`, `status` or `code`. On one line, so that it can be copied from where it is shown.
  */
 export function reasonClass(reason: string): string {
   return reason
@@ -106,7 +108,7 @@ export function reasonClass(reason: string): string {
     .replace(uuid, "<id>")
     .replace(instant, "<time>")
     .replace(word, tokenless)
-    .replace(number, "<n>");
+    .replace(number, (_, code: string | undefined) => code ?? "<n>");
 }
 
 /** Ids have digits, and are long or hexadecimal. No one pattern says so in linear time. */

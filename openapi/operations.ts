@@ -1463,7 +1463,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     summary: "Group items",
     role: "read",
     description:
-      "Counts the items that match a filter by what they have in common, such as the reason of dead ones, looking at 100,000 at most. Numbers, instants and ids in a reason do not count; give a group's `value` as the filter's `reason` to find or redrive its items.",
+      "Counts the items that match a filter by what they have in common, such as the reason of dead ones, looking at 100,000 at most. Numbers, instants and ids in a reason do not count, except codes such as `HTTP 503`; give a group's `value` as the filter's `reason` to find or redrive its items.",
     request: schemas.GroupItemsRequest,
     response: schemas.GroupItemsReply,
     bodyBytesMax: bounds.bodyBytesMax,

@@ -2269,7 +2269,7 @@ const itemHolder = Type.String({
 
 const itemGrouping = Type.String({
   description:
-    "`reason`, in which numbers, instants and ids do not count, `death`, `kind` or `origin_queue`.",
+    "`reason`, in which numbers, instants and ids do not count, except codes such as `HTTP 503`, `death`, `kind` or `origin_queue`.",
   examples: ["reason"],
   [publishedKeyword]: { enum: ["reason", "death", "kind", "origin_queue"] },
 });
@@ -2319,7 +2319,7 @@ export const ItemFilter = Type.Object(
     reason: Type.Optional(
       Type.String({
         description:
-          "Why it was last given back. Numbers, instants, ids and spacing do not count: `order 7: no card` also matches `order 8: no card`.",
+          "Why it was last given back. Numbers, instants, ids and spacing do not count: `order 7: no card` also matches `order 8: no card`. Three digits count at the start and after `HTTP`, `status` or `code`.",
         examples: ["order <n>: no card"],
       }),
     ),

@@ -12,6 +12,7 @@ import { writeCards } from "./cards.ts";
 import { compressFiles } from "./compress.ts";
 import { otherOrigins, pagePolicies } from "./csp.ts";
 import { feedsOf } from "./feeds.ts";
+import { imageFaults } from "./image-faults.ts";
 import { inputsHash } from "./inputs-hash.ts";
 import { writeMarkdown } from "./page-markdown.ts";
 import { readPages } from "./pages.ts";
@@ -53,7 +54,9 @@ const manifest = {
 };
 const compressed = await compressFiles();
 
-const faults = [...budgetFaults(folders.draft), ...consoleFaults(folders.draft)];
+const faults = [budgetFaults, consoleFaults, imageFaults].flatMap((faultsOf) =>
+  faultsOf(folders.draft),
+);
 for (const fault of faults) console.error(fault);
 if (faults.length > 0) process.exit(1);
 

@@ -3,7 +3,10 @@
 import type { ReactNode } from "react";
 
 const files = import.meta.glob<string>("../../content/pictures/*.webp", {
-  ...{ eager: true, query: "?url", import: "default" },
+  // Read by Vite in the source: what it finds here has to be written out.
+  eager: true,
+  query: "?url",
+  import: "default",
 });
 
 interface ConsolePictureProps {

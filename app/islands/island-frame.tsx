@@ -2,11 +2,20 @@
 
 import { Component, type ReactNode } from "react";
 
-export class IslandFrame extends Component<{ readonly children: ReactNode }> {
+interface IslandFrameProps {
+  readonly onAlive: () => void;
+  readonly children: ReactNode;
+}
+
+export class IslandFrame extends Component<IslandFrameProps> {
   override state = { error: null as unknown, isBroken: false };
 
   static getDerivedStateFromError(error: unknown): IslandFrame["state"] {
     return { error, isBroken: true };
+  }
+
+  override componentDidMount(): void {
+    this.props.onAlive();
   }
 
   override render(): ReactNode {

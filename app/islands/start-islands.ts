@@ -1,35 +1,55 @@
-// Brings the islands of a page to life, each when the reader comes near it. React is loaded with
-// the first, and not before the reader has moved: a page that has just come has better to do.
+// Brings the islands of a page to life: those in sight as soon as the page has loaded and the browser
+// is idle, others when the reader comes near. What is pressed before is done then.
 
+import { mayPrefetch } from "../behaviours/links.ts";
 import { onceMoved } from "../behaviours/moved.ts";
 import { partArrived, partFailed } from "../behaviours/part-failure.ts";
+import { keepEarlyInput } from "./early-input.ts";
 
 export function startIslands(): void {
-  const frames = document.querySelectorAll("[data-island]");
+  const islands = new Map<Element, () => void>();
+  for (const frame of document.querySelectorAll<HTMLElement>("[data-island]")) {
+    const doEarlyInput = keepEarlyInput(frame);
+    islands.set(frame, () => void start(frame, doEarlyInput));
+  }
   // Nothing else can be missing.
-  if (frames.length === 0) partArrived();
-  const observer = new IntersectionObserver(
-    (entries) => {
-      for (const { isIntersecting, target } of entries) {
-        if (!isIntersecting || !(target instanceof HTMLElement)) continue;
-        observer.unobserve(target);
-        void start(target);
-      }
-    },
-    { rootMargin: "50%" },
-  );
-  onceMoved(() => {
-    for (const frame of frames) observer.observe(frame);
-  });
+  if (islands.size === 0) partArrived();
+  const observe = (rootMargin: string) => {
+    const observer = new IntersectionObserver(
+      (entries) => {
+        for (const { isIntersecting, target } of entries) {
+          if (!isIntersecting) continue;
+          islands.get(target)?.();
+          islands.delete(target);
+        }
+      },
+      { rootMargin },
+    );
+    for (const frame of islands.keys()) observer.observe(frame);
+  };
+  onceMoved(() => observe("50%"));
+  if (mayPrefetch()) onceIdle(() => observe("0px"));
 }
 
-async function start(frame: HTMLElement): Promise<void> {
+/** Once the page has loaded, for which the browser may have to do something else first. */
+function onceIdle(run: () => void): void {
+  const wait = () => {
+    if ("requestIdleCallback" in globalThis) requestIdleCallback(run);
+    // Safari.
+    else setTimeout(run, 1);
+  };
+  if (document.readyState === "complete") wait();
+  else addEventListener("load", wait, { once: true });
+}
+
+async function start(frame: HTMLElement, doEarlyInput: () => void): Promise<void> {
   const name = frame.dataset["island"] ?? "";
   try {
     const { hydrateIsland } = await import("./hydrate-island.tsx");
-    hydrateIsland(frame);
+    await hydrateIsland(frame);
+    doEarlyInput();
     partArrived();
   } catch {
-    partFailed(name);
+    await partFailed(name);
   }
 }

@@ -26,7 +26,7 @@ if(!l.hash&&performance.getEntriesByType("navigation")[0]?.type==="navigate")d.f
 if(p!==q)p.endsWith("/index.html")?history.replaceState(0,"",r):l.replace(r);
 addEventListener("DOMContentLoaded",function(){var e=document.createElement("script");e.type="module";e.src=d.entry;if(d.entry)new PerformanceObserver(function(_,o){o.disconnect();document.body.append(e)}).observe({type:"paint",buffered:true})});
 addEventListener("click",function(v){var b=v.target.closest("button:not([popovertarget],[data-search])");if(b&&!("mounted"in d))window.earlyPress=b},true);
-addEventListener("error",function(v){if(v.target.type!=="module")return;try{if(sessionStorage.getItem(${s(reloadedKey)})===null){sessionStorage.setItem(${s(reloadedKey)},"");l.reload();return}}catch(_){}document.getElementById(${s(failureId)}).hidden=false},true);
+addEventListener("error",function(v){if(v.target.type!=="module")return;fetch(l.href,{method:"HEAD",cache:"no-store"}).then(function(a){if(a.status<500&&sessionStorage.getItem(${s(reloadedKey)})===null){sessionStorage.setItem(${s(reloadedKey)},"");l.reload();return 1}}).catch(function(){}).then(function(r){if(!r)document.getElementById(${s(failureId)}).hidden=false})},true);
 var c=${s(colorMode.defaultMode)};try{c=localStorage.getItem(${s(storageKeys.theme)})||c;if(localStorage.getItem(${s(storageKeys.announcement)})===${s(dismissible)})d.announcement="dismissed";if(localStorage.getItem(${s(storageKeys.fonts)})!==null)d.fonts="",document.querySelectorAll("link[as=font]").forEach(function(f){f.media="all"})}catch(_){}
 d.themeChoice=c;d.theme=c==="system"?matchMedia("(prefers-color-scheme: light)").matches?"light":"dark":c==="light"?"light":"dark"})()`;
 }

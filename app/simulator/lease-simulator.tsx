@@ -7,7 +7,7 @@ import { type SimulationControls, type Speed, speeds, useSimulation } from "./us
 
 export function LeaseSimulator(): ReactNode {
   const controls = useSimulation();
-  const { simulation, said, send, isReady, frame } = controls;
+  const { simulation, said, send, frame } = controls;
   const { consumers, completed, dead, log } = simulation;
   return (
     <section className="sim" ref={frame} aria-label="Lease simulator">
@@ -21,7 +21,7 @@ export function LeaseSimulator(): ReactNode {
       <Partition simulation={simulation} />
       <div className="sim-workers">
         {consumers.map((consumer) => (
-          <ConsumerPanel key={consumer.name} {...{ consumer, simulation, send, isReady }} />
+          <ConsumerPanel key={consumer.name} {...{ consumer, simulation, send }} />
         ))}
       </div>
       <div className="sim-foot">
@@ -40,7 +40,7 @@ export function LeaseSimulator(): ReactNode {
 }
 
 function Transport(controls: SimulationControls): ReactNode {
-  const { simulation, send, isReady, isPlaying, setPlaying } = controls;
+  const { simulation, send, isPlaying, setPlaying } = controls;
   const isFull = simulation.ready.length >= waitingMax;
   return (
     <div className="sim-transport">
@@ -49,27 +49,27 @@ function Transport(controls: SimulationControls): ReactNode {
           key={count}
           type="button"
           className={count === 1 ? "sim-main" : undefined}
-          disabled={!isReady || isFull}
+          disabled={isFull}
           onClick={() => send({ kind: "produce", count })}
         >
           Produce {count}
         </button>
       ))}
-      <button type="button" disabled={!isReady} onClick={() => setPlaying(!isPlaying)}>
+      <button type="button" onClick={() => setPlaying(!isPlaying)}>
         {isPlaying ? "Pause" : "Play"}
       </button>
-      <button type="button" disabled={!isReady} onClick={() => send({ kind: "reset" })}>
+      <button type="button" onClick={() => send({ kind: "reset" })}>
         Reset
       </button>
     </div>
   );
 }
 
-function Rules({ simulation, send, isReady, speed, setSpeed }: SimulationControls): ReactNode {
+function Rules({ simulation, send, speed, setSpeed }: SimulationControls): ReactNode {
   const { leaseTimeoutMs, maxAttempts } = simulation.settings;
   const seconds = leaseTimeoutMs / 1_000;
   return (
-    <fieldset className="sim-rules" disabled={!isReady}>
+    <fieldset className="sim-rules">
       <legend className="figure fine">rules of the queue</legend>
       <label>
         <span className="figure">lease_timeout</span>

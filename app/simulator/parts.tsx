@@ -77,7 +77,6 @@ interface ConsumerPanelProps {
   readonly consumer: Consumer;
   readonly simulation: Simulation;
   readonly send: (event: SimEvent) => void;
-  readonly isReady: boolean;
 }
 
 /** What it is up to; and, where the server knows better than it does, that. */
@@ -96,7 +95,7 @@ function stateOf({ work, mode, waitsUntil }: Consumer, { holds, now }: Simulatio
 }
 
 export function ConsumerPanel(props: ConsumerPanelProps): ReactNode {
-  const { consumer, simulation, send, isReady } = props;
+  const { consumer, simulation, send } = props;
   const { name, mode, work, waitsUntil } = consumer;
   const isUp = mode === "up";
   const isLate = work !== null && !simulation.holds.some(({ item }) => item.id === work.id);
@@ -104,7 +103,7 @@ export function ConsumerPanel(props: ConsumerPanelProps): ReactNode {
     <button
       type="button"
       aria-label={`${label} ${name}`}
-      disabled={!isReady || !isPossible}
+      disabled={!isPossible}
       onClick={() =>
         send({ kind: label.toLowerCase(), consumer: name } as SimEvent & { consumer: string })
       }

@@ -36,15 +36,12 @@ export function useSimulation() {
     simulation: initialSimulation,
     said: "",
   });
-  /** Before that its buttons do nothing. */
-  const [isReady, setReady] = useState(false);
   const [isPlaying, setPlaying] = useState(false);
   const [isVisible, setVisible] = useState(false);
   const [speed, setSpeed] = useState<Speed>(1);
   const frame = useRef<HTMLElement>(null);
 
   useEffect(() => {
-    setReady(true);
     setPlaying(!matchMedia("(prefers-reduced-motion: reduce)").matches);
     const element = frame.current;
     if (element === null) return;
@@ -67,5 +64,5 @@ export function useSimulation() {
     return () => clearInterval(timer);
   }, [isPlaying, isVisible, speed]);
 
-  return { simulation, said, send, isReady, isPlaying, setPlaying, speed, setSpeed, frame };
+  return { simulation, said, send, isPlaying, setPlaying, speed, setSpeed, frame };
 }

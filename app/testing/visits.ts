@@ -217,14 +217,13 @@ export function testVisits(browser: () => SiteBrowser): void {
       ["entry.client-", "The code of this page could not be loaded."],
     ])("code that cannot be had (%s): the page reloads once, then says so", async (file, text) => {
       await using visitor = await browser().fresh({ viewport: { width: 1280, height: 2_000 } });
-      const { page, requests, mounted } = visitor;
-      // What is alive waits for a reader who moves.
-      await page.addInitScript(() => addEventListener("load", () => scrollTo(0, 1)));
+      const { page, mounted } = visitor;
+      const loads = loadsOf(page);
       await page.route(`**/assets/${file}*.js`, (route) => route.abort());
       await page.goto(browser().url + simulatorPage, { waitUntil: "commit" });
       const notice = page.getByRole("alert");
       await notice.waitFor();
-      expect(requests.filter((url) => url.endsWith(simulatorPage))).toHaveLength(2);
+      expect(loads).toHaveLength(2);
       expect(await notice.locator("p").textContent()).toBe(text);
       expect(await page.locator(".sim").isVisible()).toBe(true);
       await page.unrouteAll();
@@ -233,6 +232,24 @@ export function testVisits(browser: () => SiteBrowser): void {
       await page.locator("[data-island][data-alive]").waitFor();
       expect(await notice.isVisible()).toBe(false);
     });
+
+    test.each(["simulator-", "entry.client-"])(
+      "code that cannot be had while the server is away (%s): the page stays, and says so",
+      async (file) => {
+        await using visitor = await browser().fresh();
+        const { page } = visitor;
+        const loads = loadsOf(page);
+        await page.route(`**/assets/${file}*.js`, async (route) => {
+          await page.route("**/*", (other) => other.abort("connectionrefused"));
+          await route.abort("connectionrefused");
+        });
+        await page.goto(browser().url, { waitUntil: "commit" });
+        const notice = page.getByRole("alert").filter({ hasText: "could not be loaded" });
+        await notice.waitFor();
+        expect(await page.locator("h1").textContent()).toBe("A 200 is a proof.");
+        expect(loads).toHaveLength(1);
+      },
+    );
 
     test("an island that crashes says so, with the error and a way to try again", async () => {
       await using visitor = await browser().fresh();
@@ -281,4 +298,13 @@ async function follow(page: Page, selector: string): Promise<void> {
     .locator(selector)
     .first()
     .evaluate((link: HTMLElement) => link.click());
+}
+
+/** Addresses of documents that it asks for from now on. */
+function loadsOf(page: Page): readonly string[] {
+  const loads: string[] = [];
+  page.on("request", (request) => {
+    if (request.isNavigationRequest()) loads.push(request.url());
+  });
+  return loads;
 }

@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import type { TaskInfo } from "../../openapi/schemas.ts";
 import { ask } from "../call.ts";
 import { countText, itemsText, rateText, spanText } from "../format.ts";
+import { filterText } from "../items/conditions.ts";
 import { useObserved } from "../observed.ts";
 import { useAsksAgain } from "../overview-poll.ts";
 import { Button } from "../parts/button.tsx";
@@ -44,7 +45,7 @@ export function TaskList({ name }: { readonly name: string }): ReactNode {
 function Task({ task }: { readonly task: TaskInfo }): ReactNode {
   const { action, queue_name: queue, matched, moved, skipped, state } = task;
   const isRunning = state === "running";
-  const about = Object.entries(task.filter).map(([field, value]) => `${field} ${value || "none"}`);
+  const about = filterText(task.filter);
   return (
     <div className="task" data-state={state}>
       <div>
@@ -57,7 +58,7 @@ function Task({ task }: { readonly task: TaskInfo }): ReactNode {
         <small className="cut">
           begun <Age at={Date.parse(task.created_at)} /> ago
           {task.by !== "" && ` by ${task.by}`}
-          {about.length > 0 && `; ${about.join(", ")}`}
+          {about !== "" && `; ${about}`}
           {task.to !== "" && `; to ${task.to}`}
         </small>
       </div>

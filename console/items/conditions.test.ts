@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { askedBy, conditionsIn, readTyped } from "./conditions.ts";
+import type { ItemFilter } from "../../openapi/schemas.ts";
+import { askedBy, conditionsIn, filterText, readTyped } from "./conditions.ts";
 
 const now = Date.parse("2026-03-01T12:00:00.000Z");
 const condition = (id: string, value: string) => ({ what: "condition", condition: { id, value } });
@@ -31,6 +32,20 @@ test("the address says what the server is asked, an empty value too", () => {
     holder: "w",
     partition: 3,
   });
+});
+
+test.each([
+  [{}, ""],
+  [{ reason: "card_declined" }, "reason = card_declined"],
+  [{ reason: "", attempts_min: 0 }, "reason = none, attempts ≥ 0"],
+  [{ payload_contains: "4711", origin_queue: "orders" }, "contains 4711, came from = orders"],
+  [
+    { groups: { by: "reason", values: ["card_declined", ""] }, death: "failed" },
+    "death = failed, reason = card_declined or none",
+  ],
+  [{ groups: { by: "origin_queue", values: ["a", "b"] } }, "came from = a or b"],
+] as const)("a filter in words: %j", (filter, text) => {
+  expect(filterText(filter as ItemFilter)).toBe(text);
 });
 
 test("several values of one field are groups; of a second such field the first value counts", () => {

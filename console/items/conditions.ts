@@ -137,3 +137,33 @@ export function askedBy(conditions: readonly Condition[]): Asked {
     ...(partition !== undefined && { partition: Number(partition) }),
   };
 }
+
+/** A field that the contract adds does not compile until it is named here. */
+const fieldIdOf: Readonly<Record<Exclude<keyof ItemFilter, "groups">, FieldId>> = {
+  kind: "kind",
+  reference: "reference",
+  attempts_min: "attempts",
+  created_before: "before",
+  reason: "reason",
+  payload_contains: "contains",
+  origin_id: "origin",
+  origin_queue: "from",
+  death: "death",
+  redriven_max: "redriven",
+};
+
+/** What a filter of the server asks, in the words of the filter line. */
+export function filterText({ groups, ...rest }: ItemFilter): string {
+  const single = Object.entries(rest).map(([name, value]) =>
+    conditionText(fieldIdOf[name as keyof typeof rest], [value]),
+  );
+  if (groups === undefined || groups === null) return single.join(", ");
+  const by = fieldIds.find((id) => groupedBy[id] === groups.by) ?? "reason";
+  return [...single, conditionText(by, groups.values)].join(", ");
+}
+
+function conditionText(id: FieldId, values: readonly (string | number | null)[]): string {
+  const { label, sign } = fields[id];
+  const words = values.map((value) => (value === "" || value === null ? "none" : String(value)));
+  return [label, sign, words.join(" or ")].filter((part) => part !== "").join(" ");
+}

@@ -240,6 +240,19 @@ function testDead(browser: () => ConsoleBrowser): void {
     await page.getByRole("cell", { name: "10", exact: true }).waitFor();
   });
 
+  test("a task of several groups is listed with what they are", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    const values = ["card_declined: order <n>", ""];
+    await server.client.queue("orders-dead").redrive({
+      filter: { groups: { by: "reason", values }, attempts_min: 1 },
+      to: "orders",
+    });
+    await using visitor = await browser().visit(`${server.consoleUrl}/dead`);
+    const task = visitor.page.getByRole("region", { name: "Tasks" });
+    await task.getByText("attempts ≥ 1, reason = card_declined: order <n> or none; to").waitFor();
+  });
+
   test("a task that takes long shows how far it is, and is cancelled", async () => {
     await using server = await openConsoleServer();
     await addTraffic(server);
