@@ -30,6 +30,7 @@ const queueName = "stages";
 const settings = {
   slot: 0,
   queue: queueName,
+  owner: 1,
   leaseTimeoutMs: hour,
   expireTimeoutMs: hour,
   maxAttempts: 0,

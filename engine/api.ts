@@ -709,6 +709,7 @@ export interface Notice {
     | "items_quarantined"
     | "items_discarded"
     | "items_miscounted"
+    | "items_set_aside"
     | "store_went_back";
   readonly shard: number;
   /** Of `items_discarded`, which is told for each queue by itself; absent once the queue is deleted. */
@@ -753,7 +754,7 @@ export interface ShardStatus {
   readonly commitSeconds: Histogram;
   readonly walBytes: number;
   readonly fileBytes: number;
-  /** Damaged items set aside instead of being offered. */
+  /** Items set aside instead of being offered: damaged ones, and those of queues that are not known. */
   readonly quarantined: number;
   /** Items that starts found missing, or too many, against what was counted with each commit. */
   readonly miscounted: number;

@@ -42,6 +42,11 @@ export interface QueueName {
   readonly createdAt: number;
 }
 
+/** A number that no other queue has, also one of the same name, or of a catalog that went back. */
+export function ownerOf({ queueId, createdAt }: QueueName): number {
+  return Number(Bun.hash.xxHash3(`${queueId}/${createdAt}`) >> 11n);
+}
+
 interface KeyedCall {
   readonly queue: QueueName;
   readonly operation: KeyedOperation;

@@ -230,7 +230,7 @@ export class Catalog {
     const rules = { leaseTimeoutMs, expireTimeoutMs, maxAttempts };
     const dead = this.#deadTarget(queue, place);
     const uniques = uniqueForMs !== undefined && { uniqueForMs };
-    const named = { slot: place.slot, queue: queue.definition.name };
+    const named = { slot: place.slot, queue: queue.definition.name, owner: queue.owner };
     return { ...named, ...rules, dead, ...(pause && { pause }), ...uniques };
   }
 
@@ -248,7 +248,7 @@ export class Catalog {
     const place = choice[from.partition % choice.length];
     if (place === undefined) return null;
     const { shard, slot } = place;
-    return { shard, slot, expireTimeoutMs: dead.definition.expireTimeoutMs };
+    return { shard, slot, owner: dead.owner, expireTimeoutMs: dead.definition.expireTimeoutMs };
   }
 
   #checkDeadQueue({ name, deadQueue }: QueueSettings, isShown?: IsShown): void {

@@ -43,6 +43,7 @@ const outbound = {
   outboundSeq: 7,
   targetShard: 8,
   targetSlot: 9,
+  targetOwner: 7,
 };
 const imported = {
   ...item,
@@ -173,6 +174,7 @@ test("opened: is read as it was written", () => {
     counts: [],
     outbox: [{ targetShard: 8, targetSlot: 9, count: 1 }],
     passed: { sent: 4, taken: [[1, 2]], arrived: [] },
+    holdings: [{ slot: 1, owner: 2, count: 3 }],
     at: 1,
     opLast: 2,
     refused: [1],

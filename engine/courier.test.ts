@@ -35,6 +35,7 @@ function item(outboundSeq: number, targetSlot = 0, targetShard = 1): OutboundIte
     outboundSeq,
     targetShard,
     targetSlot,
+    targetOwner: 0,
   };
 }
 

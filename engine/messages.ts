@@ -14,6 +14,7 @@ import type { Result } from "./shard/kind.ts";
 export interface DeadTarget {
   readonly shard: number;
   readonly slot: number;
+  readonly owner: number;
   readonly expireTimeoutMs: number;
 }
 
@@ -22,6 +23,8 @@ export interface PartitionSettings extends Rules {
   readonly slot: number;
   /** The name of the queue. */
   readonly queue: string;
+  /** Which queue that is, see `Tally`. */
+  readonly owner: number;
   readonly dead: DeadTarget | null;
   /** Of the queue; absent = it is not paused. */
   readonly pause?: Pause;
@@ -245,6 +248,13 @@ export interface Passed {
   readonly arrived: readonly (readonly [shard: number, outboundSeq: number])[];
 }
 
+/** Which queue the items of a slot are of. */
+export interface Holdings {
+  readonly slot: number;
+  readonly owner: number;
+  readonly count: number;
+}
+
 /** What a shard says once, when it has read its store. */
 export interface Opened {
   /** What ids of this store begin with, as `Epochs` writes it. */
@@ -253,6 +263,8 @@ export interface Opened {
   readonly counts: readonly PartitionCounts[];
   readonly outbox: readonly OutboxCount[];
   readonly passed: Passed;
+  /** Partitions that hold items, however few. */
+  readonly holdings: readonly Holdings[];
   /** The instant of the last turn. */
   readonly at: number;
   readonly opLast: number;

@@ -320,7 +320,12 @@ function shardAlarms(ports: readonly ShardPort[], { down, full }: Surroundings):
         ? alarm("store_full", full.get(shard) ?? null, 1, "has no room; items cannot be produced")
         : []),
       ...(quarantined > 0
-        ? alarm("items_damaged", null, quarantined, `has set aside ${quarantined} damaged items`)
+        ? alarm(
+            "items_damaged",
+            null,
+            quarantined,
+            `has set aside ${quarantined} items that are damaged, or of no known queue`,
+          )
         : []),
       ...(miscounted > 0
         ? alarm(

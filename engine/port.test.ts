@@ -27,6 +27,7 @@ const fresh: Opened = {
   counts: [],
   outbox: [],
   passed: { sent: 0, taken: [], arrived: [] },
+  holdings: [],
   at: 0,
   opLast: 0,
   refused: [],

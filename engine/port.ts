@@ -404,7 +404,7 @@ function weightOf(request: Request): number {
 function withoutSettings(waiting: Waiting): Waiting {
   const { request } = waiting;
   return request.kind === "configure"
-    ? { ...waiting, request: { ...request, partitions: [], pauses: [], taken: [] } }
+    ? { ...waiting, request: { ...request, partitions: [], pauses: [], taken: [], strays: [] } }
     : waiting;
 }
 

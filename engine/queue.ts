@@ -12,7 +12,7 @@ import { Allowance } from "./allowance.ts";
 import type { ItemCounts, QueueCounters, QueueGauges } from "./api.ts";
 import { assert } from "./assert.ts";
 import { Balance } from "./balance.ts";
-import { type CallKey, homeOf, type QueueName } from "./call-key.ts";
+import { type CallKey, homeOf, ownerOf, type QueueName } from "./call-key.ts";
 import type { Clock } from "./clock.ts";
 import type { Events, PartitionCounts } from "./messages.ts";
 import { copyOf, QueueTotals } from "./queue-counters.ts";
@@ -59,6 +59,7 @@ export class LogicalQueue {
   readonly watch: QueueWatch;
   readonly #sums = { ready: 0, leased: 0, scheduled: 0, retried: 0, clearing: 0 };
   readonly totals = new QueueTotals();
+  #owner: number | null = null;
   /** Which partitions were active until lately. */
   former: readonly FormerPlaces[];
   deleted = false;
@@ -90,6 +91,12 @@ export class LogicalQueue {
   }
 
   /** What no queue before or after it has, also where its number is given again. */
+  /** See `Tally`. */
+  get owner(): number {
+    this.#owner ??= ownerOf(this.lasting);
+    return this.#owner;
+  }
+
   get lasting(): QueueName {
     return { queueId: this.queueId, createdAt: this.definition.createdAt };
   }

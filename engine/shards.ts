@@ -13,11 +13,12 @@ import type { Request } from "./kinds.ts";
 import type { Leases } from "./leases.ts";
 import { limits, type TurnLimits } from "./limits.ts";
 import type { LinkFactory } from "./link.ts";
-import type { Events, Opened, PartitionCounts, Passed, Report } from "./messages.ts";
+import type { Events, Holdings, Opened, PartitionCounts, Passed, Report } from "./messages.ts";
 import { stepsBack, takenFrom } from "./passed.ts";
 import { isLoss, ShardPort, succeeded } from "./port.ts";
 import type { Registrar } from "./registrar.ts";
 import type { Settings } from "./settings.ts";
+import { straysOf } from "./strays.ts";
 
 export interface ShardsOptions {
   /** At least 1. More are opened when the catalog knows partitions in them. */
@@ -111,6 +112,8 @@ export class Shards {
         this.#options.notice?.({ kind: "store_went_back", shard, count });
       }
       catalog.spread(shardCount);
+      const holdings = opened.map((one) => one.holdings);
+      const strays = straysOf(first.catalog.entries, holdings);
       const deleted = catalog.adopt(first.catalog);
       // Until the shards know their partitions the catalog rests, and with it what a count sets off.
       await registrar.undisturbed(async () => {
@@ -121,10 +124,13 @@ export class Shards {
         );
         const told = this.#ports.map((port, shard) => {
           const taken = takenFrom(shard, this.#passed);
-          return port.ask({ ...settings.all(shard), taken });
+          const slots = strays[shard]?.map(({ slot }) => slot) ?? [];
+          return port.ask({ ...settings.all(shard), taken, strays: slots });
         });
         // A store that opens and then fails with each turn would be tried for ever, and unheard.
         await Promise.race([Promise.all(told), broken]);
+        const aside = strays.map((some, shard) => this.#setAside(shard, some));
+        await Promise.race([Promise.all(aside), broken]);
         this.#isOpen = true;
       });
       for (const queue of deleted) registrar.finishDeleteSoon(queue);
@@ -172,6 +178,17 @@ export class Shards {
         },
       });
     });
+  }
+
+  /** Ends when nothing of them is left in a slot that a queue has, or may get. */
+  async #setAside(shard: number, strays: readonly Holdings[]): Promise<void> {
+    if (strays.length === 0) return;
+    const what = { ready: true, leased: true, scheduled: true, retried: true };
+    const slots = strays.map(({ slot }) => slot);
+    succeeded(await this.port(shard).ask({ kind: "clear", slots, what }));
+    const count = strays.reduce((sum, one) => sum + one.count, 0);
+    this.port(shard).counters.quarantined += count;
+    this.#options.notice?.({ kind: "items_set_aside", shard, count });
   }
 
   #reopened(shard: number, opened: Opened): Request[] {

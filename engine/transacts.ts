@@ -137,8 +137,8 @@ function outputOf(
   const { lasting } = queue;
   const items = part.items.map((item) => newItem(item, uniqueDigest(item.uniqueKey, lasting)));
   const told = 2 * partition + (place.shard === shard ? 1 : 0);
-  const { queueId } = queue;
-  const output = { slot, shard: place.shard, queueId, expireTimeoutMs, told, items };
+  const { queueId, owner } = queue;
+  const output = { slot, shard: place.shard, queueId, owner, expireTimeoutMs, told, items };
   return { queue, partition, output };
 }
 

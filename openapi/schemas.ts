@@ -1605,7 +1605,10 @@ export const OverviewShard = Type.Object(
     waiting: Type.Integer({ description: "Requests that it has not answered.", examples: [0] }),
     restarts: Type.Integer({ description: "Times that it was started again.", examples: [0] }),
     failures: Type.Integer({ description: "Commits that failed.", examples: [0] }),
-    quarantined: Type.Integer({ description: "Damaged items set aside.", examples: [0] }),
+    quarantined: Type.Integer({
+      description: "Items set aside: damaged ones, and those of queues that are not known.",
+      examples: [0],
+    }),
     miscounted: Type.Integer({
       description: "Items that a start found missing, or too many.",
       examples: [0],

@@ -286,3 +286,63 @@ test("dead letters: a receiver that went back says how many it lost, and takes t
   expect(await textsIn(client, "dead")).toEqual(["A", "D"]);
   expect(stepsBack(await site.kill())).toEqual([]);
 });
+
+/** Which shards are said to have set items aside, and how many. */
+const setAside = (log: string): string[] => {
+  const lines = log.split("\n").filter((line) => line.includes("were set aside"));
+  return lines.map((line) => {
+    const { shard, count } = JSON.parse(line) as Record<string, number>;
+    return `shard ${shard}: ${count}`;
+  });
+};
+
+test("start: items of a queue that the catalog lost never come out of another queue", async () => {
+  await using site = new Site("forgotten", { shards: 2 });
+  let client = await site.start(...normal);
+  await client.createQueue({ queue_name: "first", ...timeouts });
+  const bytes = site.logBytes(0);
+  const settings = { ...timeouts, requested_partitions: 4 };
+  await client.createQueue({ ...settings, queue_name: "forgotten", lease_timeout: "1s" });
+  const later = new Date(Date.now() + 60_000).toISOString();
+  for (let index = 0; index < 40; index += 1) {
+    await client.queue("forgotten").produce([`secret ${index}`]);
+  }
+  await client.queue("forgotten").produce([{ utf8: "secret, later", enqueue_at: later }]);
+  await leased(client, "forgotten", 3);
+  const { logical_queues: lines } = await client.stats({ queue_name: "forgotten" });
+  const inSecond = [...(lines[0]?.partitions ?? [])].filter(({ partition }) => partition % 2 === 1);
+  const count = inSecond.reduce((sum, { total, scheduled }) => sum + total + scheduled, 0);
+  await site.kill();
+  site.cutLog(0, bytes);
+  for (let start = 0; start < 2; start += 1) {
+    client = await site.start(...normal);
+    await client.queue("new").ensure(settings);
+    const found = await client.queue("new").find({ limit: 1_000 });
+    expect(await Array.fromAsync(found)).toEqual([]);
+    expect(await client.queue("new").lease({ batch: 10, timeoutMs: 100 })).toBe(null);
+    expect(setAside(await site.kill())).toEqual(start === 0 ? [`shard 1: ${count}`] : []);
+  }
+});
+
+test("start: items of a deleted queue that are there again never come out of the queue in their slot", async () => {
+  await using site = new Site("deleted", { shards: 2 });
+  let client = await site.start(...normal);
+  await client.createQueue({ queue_name: "old", ...timeouts });
+  await client.queue("old").produce(["secret 1", "secret 2"]);
+  await leased(client, "old", 1);
+  const goBack = site.snapshot(1);
+  await client.deleteQueue({ queue_name: "old", force: true });
+  // In the first shard, and the one behind it where the deleted one was.
+  await client.createQueue({ queue_name: "between", ...timeouts });
+  await client.createQueue({ queue_name: "new", ...timeouts });
+  await site.kill();
+  goBack();
+  client = await site.start(...normal);
+  expect(await textsIn(client, "new")).toEqual([]);
+  await client.queue("new").produce("own");
+  expect(setAside(await site.kill())).toEqual(["shard 1: 2"]);
+  client = await site.start(...normal);
+  const lease = await client.queue("new").lease({ batch: 10, timeoutMs: 10_000 });
+  expect(lease?.items.map((item) => item.text())).toEqual(["own"]);
+  expect(setAside(await site.kill())).toEqual([]);
+});

@@ -250,7 +250,7 @@ const ofShards = [
   [
     "holdfast_quarantined_items",
     "gauge",
-    "Damaged items set aside instead of being offered.",
+    "Items set aside instead of being offered: damaged, or of a queue that is not known.",
     "quarantined",
   ],
   [

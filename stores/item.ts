@@ -60,6 +60,8 @@ export interface OutboundItem extends Item {
   readonly targetShard: number;
   /** The partition there; `slot` and `seq` are those it had here, 0 where it had none. */
   readonly targetSlot: number;
+  /** The queue that had that partition when the item was sent. */
+  readonly targetOwner: number;
 }
 
 /** Items `first` to `last` of a partition that one turn leased; no ready item lies between them. */
@@ -92,4 +94,6 @@ export interface Tally {
   readonly clearScheduledBelow: number;
   /** The same for items scheduled by a retry. */
   readonly clearRetriedBelow: number;
+  /** The queue that its items are of, by a number that no other queue has; 0 = unknown. */
+  readonly owner: number;
 }

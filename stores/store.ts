@@ -215,7 +215,7 @@ export interface Image {
   readonly receipts: readonly StoredReceipts[];
   /** By rising `taskId`. */
   readonly tasks: readonly StoredTask[];
-  /** Damaged items set aside so far. */
+  /** Items set aside so far. */
   readonly quarantinedCount: number;
 }
 
@@ -249,7 +249,8 @@ export type Destination =
     }
   | {
       readonly into: "outbox";
-      readonly item: Movable & Pick<OutboundItem, "outboundSeq" | "targetShard" | "targetSlot">;
+      readonly item: Movable &
+        Pick<OutboundItem, "outboundSeq" | "targetShard" | "targetSlot" | "targetOwner">;
     };
 
 /**

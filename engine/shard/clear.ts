@@ -6,7 +6,7 @@ import type { Page } from "../../stores/store.ts";
 import type { ItemCounts } from "../api.ts";
 import { countChanged } from "../errors.ts";
 import type { Kind, Result } from "./kind.ts";
-import { letGoAll, remove, type Scene, unschedule } from "./moves.ts";
+import { letGoAll, remove, type Scene, setAside, setAsideScheduled, unschedule } from "./moves.ts";
 import type { Partition } from "./partition.ts";
 import { type Asking, settleLater, type Turn } from "./turn-context.ts";
 
@@ -88,7 +88,8 @@ function markCleared(scene: Scene, partition: Partition, what: Clearing): void {
   const { memory, draft } = scene;
   // Now, because a partition of which nothing else is left is given up before its items are gone.
   const { ready, leased } = takenBy([partition], what);
-  if (ready + leased > 0) draft.count(partition.slot, "removed", ready + leased);
+  if (ready + leased > 0 && !partition.isStray)
+    draft.count(partition.slot, "removed", ready + leased);
   if (what.leased) letGoAll(scene, partition);
   const mark = partition.nextSeq;
   partition.clearScheduledFrom = 0;
@@ -144,7 +145,10 @@ export function clearPiece(turn: Turn): void {
     if (!(facts.marks.has(name) || facts.scheduledMarks.has(name))) return;
     clearReady(turn, partition);
     clearScheduled(turn, partition);
-    if (!partition.isClearing) memory.clearing.delete(partition);
+    if (!partition.isClearing) {
+      memory.clearing.delete(partition);
+      partition.adopt();
+    }
     draft.touched.add(partition);
     draft.tallied.add(partition);
   }
@@ -155,8 +159,11 @@ function clearReady(turn: Turn, partition: Partition): void {
   for (const item of page?.found ?? []) {
     partition.clearReadyFrom = item.seq + 1;
     if (partition.held.has(item.seq) || turn.draft.hasLeft(partition.slot, item.seq)) continue;
-    remove(turn, partition, item);
-    turn.draft.history?.add({ slot: partition.slot, seq: item.seq, what: "removed", by: "" });
+    if (partition.isStray) setAside(turn, partition, item);
+    else {
+      remove(turn, partition, item);
+      turn.draft.history?.add({ slot: partition.slot, seq: item.seq, what: "removed", by: "" });
+    }
     turn.draft.ununique.add(partition.slot, item.seq);
     partition.doomedCount -= 1;
   }
@@ -171,9 +178,12 @@ function clearScheduled(turn: Turn, partition: Partition): void {
     partition.clearScheduledFrom = item.seq + 1;
     const mark = item.retried ? partition.clearRetriedBelow : partition.clearScheduledBelow;
     if (item.seq >= mark || turn.draft.hasLeft(partition.slot, item.seq)) continue;
-    unschedule(turn, partition, item);
-    turn.draft.count(partition.slot, "removed");
-    turn.draft.history?.add({ slot: partition.slot, seq: item.seq, what: "removed", by: "" });
+    if (partition.isStray) setAsideScheduled(turn, partition, item);
+    else {
+      unschedule(turn, partition, item);
+      turn.draft.count(partition.slot, "removed");
+      turn.draft.history?.add({ slot: partition.slot, seq: item.seq, what: "removed", by: "" });
+    }
     turn.draft.ununique.add(partition.slot, item.seq);
   }
   if (page?.isAll !== true) return;

@@ -12,6 +12,8 @@ export interface Configure {
   readonly forget: readonly number[];
   /** Of queues that take no items, or do so again; absent = none has changed. */
   readonly pauses?: readonly QueuePause[];
+  /** Slots whose items are of no queue that is known, or of another one; absent = none. */
+  readonly strays?: readonly number[];
   /** What the other shards have of this one; absent = nothing new is known. */
   readonly taken?: Passed["taken"];
 }
@@ -22,7 +24,8 @@ export const configure: Kind<Configure> = {
   lost: "again",
   decide: answering((turn, request) => {
     const { memory, draft, settings, pauses: kept } = turn;
-    const { partitions, forget, pauses = [], taken = [] } = request;
+    const { partitions, forget, pauses = [], strays = [], taken = [] } = request;
+    for (const slot of strays) memory.partition(slot).isStray = true;
     for (const [target, outboundSeq] of taken) agree(turn, target, outboundSeq);
     for (const { queueId, pause } of pauses) {
       if (pause === null) kept.delete(queueId);
@@ -31,7 +34,7 @@ export const configure: Kind<Configure> = {
     for (const one of partitions) {
       settings.set(one.slot, one);
       const partition = memory.partition(one.slot);
-      partition.settings = one;
+      partition.configure(one);
       draft.touched.add(partition);
     }
     for (const slot of forget) {

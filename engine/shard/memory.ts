@@ -115,6 +115,7 @@ export class Memory {
       this.partitions.set(tally.slot, partition);
       if (tally.itemCount > 0) this.floors.push({ floor: 0, partition });
       if (partition.isClearing) this.clearing.add(partition);
+      partition.isStray = former?.partitions.get(tally.slot)?.isStray ?? false;
       // What a clear has taken is not offered again, whatever is left of it.
       const { slot } = tally;
       const before = former?.headsBefore.get(slot) ?? former?.partitions.get(slot)?.head ?? 0;
@@ -144,7 +145,7 @@ export class Memory {
     const image = await store.load({ receipts: kept.receipts === undefined });
     const memory = new Memory(shard, image, kept);
     await memory.#readDueTimes(store);
-    for (const one of settings) memory.partition(one.slot).settings = one;
+    for (const one of settings) memory.partition(one.slot).configure(one);
     return { memory, image };
   }
 

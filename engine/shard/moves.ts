@@ -149,7 +149,7 @@ export function append(scene: Scene, partition: Partition, item: Unplaced): Item
 /** Writes a new item into the outbox, for a partition of another shard. */
 export function send(
   { memory, draft }: Scene,
-  { shard, slot }: { readonly shard: number; readonly slot: number },
+  { shard, slot, owner }: Pick<DeadTarget, "shard" | "slot" | "owner">,
   item: Unplaced,
   queuedAt: number,
 ): void {
@@ -157,7 +157,7 @@ export function send(
   draft.sent.add(shard);
   draft.itemCount += 1;
   const nowhere = { slot: 0, seq: 0, early: false };
-  const route = { outboundSeq, targetShard: shard, targetSlot: slot };
+  const route = { outboundSeq, targetShard: shard, targetSlot: slot, targetOwner: owner };
   draft.send.push({ ...item, ...nowhere, queuedAt, ...route });
 }
 
@@ -206,6 +206,27 @@ export function unschedule(
 export function quarantine({ draft }: Scene, partition: Partition, seq: number): void {
   partition.removedDamaged(seq);
   countDamaged(draft, partition, seq);
+}
+
+/** Keeps an item of a queue that is not known, where no queue offers it. */
+export function setAside(
+  { draft }: Scene,
+  partition: Partition,
+  item: Pick<Item, "seq" | "createdAt">,
+): void {
+  partition.removed(item);
+  draft.quarantined.add(partition.slot, item.seq);
+  touch(draft, partition);
+}
+
+export function setAsideScheduled(
+  { draft }: Scene,
+  partition: Partition,
+  item: Pick<ScheduledItem, "seq" | "retried" | "dueAt">,
+): void {
+  partition.unscheduled(item);
+  draft.quarantined.add(partition.slot, item.seq);
+  touch(draft, partition);
 }
 
 function countDamaged(draft: Draft, partition: Partition, seq: number): void {
@@ -330,6 +351,10 @@ function leave(
     quarantine(scene, partition, seq);
     return;
   }
+  if (partition.isStray) {
+    setAside(scene, partition, item);
+    return;
+  }
   remove(scene, partition, item);
   const to = toOf();
   scene.draft.move({ slot, seq, from: "items", to });
@@ -364,7 +389,7 @@ export function revive(
   scene: Scene,
   partition: Partition,
   item: Leaving,
-  { shard: targetShard, slot: targetSlot, ...rules }: DeadTarget,
+  { shard: targetShard, slot: targetSlot, owner: targetOwner, ...rules }: DeadTarget,
 ): void {
   const { now, stamp } = scene;
   const { slot } = partition;
@@ -375,7 +400,7 @@ export function revive(
     what: "redriven",
     to: () => {
       scene.draft.count(slot, "redriven");
-      return toShard(scene, { slot, seq: item.seq }, { targetShard, targetSlot }, how);
+      return toShard(scene, { slot, seq: item.seq }, { targetShard, targetSlot, targetOwner }, how);
     },
   });
 }
@@ -384,10 +409,11 @@ export function revive(
 function toShard(
   scene: Scene,
   { slot, seq }: SlotSeq,
-  { targetShard, targetSlot }: Pick<OutboundItem, "targetShard" | "targetSlot">,
+  target: Pick<OutboundItem, "targetShard" | "targetSlot" | "targetOwner">,
   { sourceId, ...placing }: Placing & { readonly sourceId: string },
 ): Destination {
   const { memory, draft, stamp } = scene;
+  const { targetShard, targetSlot } = target;
   if (targetShard === scene.shard) {
     draft.count(targetSlot, "arrived");
     return tail(scene, memory.partition(targetSlot), placing, sourceId);
@@ -395,7 +421,7 @@ function toShard(
   const outboundSeq = memory.outbox.put(targetShard, targetSlot);
   draft.sent.add(targetShard);
   const place = { slot, seq, queuedAt: stamp, early: false, sourceId };
-  return { into: "outbox", item: { ...place, ...placing, outboundSeq, targetShard, targetSlot } };
+  return { into: "outbox", item: { ...place, ...placing, outboundSeq, ...target } };
 }
 
 /** The same with a scheduled item. */
@@ -409,6 +435,10 @@ export function moveScheduled(
   if (scene.memory.isSpoilt(slot, item.seq)) {
     partition.unscheduled(item);
     countDamaged(scene.draft, partition, item.seq);
+    return;
+  }
+  if (partition.isStray) {
+    setAsideScheduled(scene, partition, item);
     return;
   }
   unschedule(scene, partition, item);
@@ -481,7 +511,7 @@ function grave(
   draft.count(partition.slot, "dead");
   const expireDeadline = expireDeadlineOf(dead, now);
   const placing = { createdAt: stamp, expireDeadline, attempts: 0, past };
-  const { shard: targetShard, slot: targetSlot } = dead;
-  const to = { targetShard, targetSlot };
+  const { shard: targetShard, slot: targetSlot, owner: targetOwner } = dead;
+  const to = { targetShard, targetSlot, targetOwner };
   return toShard(scene, { slot: partition.slot, seq }, to, { ...placing, sourceId });
 }

@@ -63,6 +63,10 @@ export class Partition {
   readonly #idPrefix: string;
   /** `null` while no queue owns the slot. */
   settings: PartitionSettings | null = null;
+  /** See `Tally`. */
+  owner = 0;
+  /** Its items are of no queue that is known, or of another one than the settings: they are set aside. */
+  isStray = false;
 
   nextSeq = 0;
   /** Items from here on belong to the turn that runs and are not in the store yet. */
@@ -118,6 +122,7 @@ export class Partition {
     this.clearReadyBelow = tally.clearReadyBelow;
     this.clearScheduledBelow = tally.clearScheduledBelow;
     this.clearRetriedBelow = tally.clearRetriedBelow;
+    this.owner = tally.owner;
     this.#createdAtSum = tally.createdAtSum;
     if (tally.itemCount > 0) this.expireFloor = 0;
     this.readyMarks.isUnknown = tally.itemCount > 0;
@@ -268,7 +273,19 @@ export class Partition {
       clearReadyBelow: this.clearReadyBelow,
       clearScheduledBelow: this.clearScheduledBelow,
       clearRetriedBelow: this.clearRetriedBelow,
+      owner: this.owner,
     };
+  }
+
+  configure(settings: PartitionSettings): void {
+    this.settings = settings;
+    if (!this.isStray) this.owner = settings.owner;
+  }
+
+  /** Nothing is left of what was set aside, or there was nothing: its items are of the queue that it is configured for. */
+  adopt(): void {
+    this.isStray = false;
+    this.owner = this.settings?.owner ?? this.owner;
   }
 
   /** The items of a turn are in the store. */

@@ -39,9 +39,10 @@ export const receive: Kind<Receive> = {
 function receiveOne(turn: Turn, item: OutboundItem, sourceShard: number): void {
   const { memory, draft, now, stamp } = turn;
   const { slot: _, seq: __, early: ___, outboundSeq: ____, targetShard: _____, ...rest } = item;
-  const { targetSlot, queuedAt, ...given } = rest;
+  const { targetSlot, targetOwner, queuedAt, ...given } = rest;
   const partition = memory.partition(targetSlot);
-  if (partition.settings === null) {
+  // The slot may have another queue by now, where the store that has the catalog went back.
+  if (partition.settings?.owner !== targetOwner) {
     draft.discard(targetSlot, item.sourceId);
     return;
   }

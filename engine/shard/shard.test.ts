@@ -93,6 +93,7 @@ test("a turn calls its store twice at most, whatever it is asked", async () => {
     maxAttempts: 3,
     dead: null,
     queue: "q",
+    owner: 1,
   };
   const partitions = [0, 1].map((slot) => ({ slot, ...settings }));
   await turn([{ kind: "configure", partitions, forget: [] }]);
@@ -191,6 +192,7 @@ async function slowToSync() {
     maxAttempts: 3,
     dead: null,
     queue: "q",
+    owner: 1,
   };
   shard.submit([{ op: 1, kind: "configure", partitions: [{ slot: 0, ...settings }], forget: [] }]);
   await clock.settle();
@@ -280,6 +282,7 @@ test("damaged items that are found one after the other are set aside together", 
     maxAttempts: 0,
     dead: null,
     queue: "q",
+    owner: 1,
   };
   const ask = async (op: number, request: Request) => {
     shard.submit([{ ...request, op }]);

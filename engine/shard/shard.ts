@@ -118,6 +118,9 @@ export class Shard {
       counts: [...memory.partitions.values()].map((partition) => partition.counts()),
       outbox: memory.outbox.counts(),
       passed: memory.passed(options.shard),
+      holdings: [...memory.partitions.values()].flatMap(({ slot, owner, itemCount, asideCount }) =>
+        itemCount + asideCount > 0 ? [{ slot, owner, count: itemCount + asideCount }] : [],
+      ),
       at: memory.lastTurn.at,
       opLast: memory.lastTurn.opLast,
       refused: image.turns.flatMap(({ refused }) => refused),

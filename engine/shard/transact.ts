@@ -32,6 +32,7 @@ import { isUnique, wantUniques } from "./unique.ts";
 export interface Output extends Addition {
   readonly shard: number;
   readonly queueId: number;
+  readonly owner: number;
   readonly expireTimeoutMs: number;
   /** What a repetition is told of where they went. */
   readonly told: number;

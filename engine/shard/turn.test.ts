@@ -139,7 +139,11 @@ const worlds = fc
       expireTimeoutMs: 3_600_000,
       maxAttempts: made.maxAttempts,
       queue: "q",
-      dead: made.dead === null ? null : { shard: made.dead, slot: deadSlot, expireTimeoutMs: 1 },
+      owner: 1,
+      dead:
+        made.dead === null
+          ? null
+          : { shard: made.dead, slot: deadSlot, owner: 2, expireTimeoutMs: 1 },
       uniqueForMs: 1_000,
       ...(made.pause !== null && {
         pause: { lease: made.pause === "lease", produce: made.pause === "produce", reason: "" },
@@ -216,7 +220,7 @@ function requestOf(ask: Ask): NumberedRequest {
     case "import":
       return { ...asked, kind, items: newImports(ask) };
     case "transact": {
-      const output = { slot, shard: 0, queueId: 1, expireTimeoutMs: 1_000, told: 0 };
+      const output = { slot, shard: 0, queueId: 1, owner: 1, expireTimeoutMs: 1_000, told: 0 };
       const produce = [{ ...output, items: newItems(ask) }];
       return { ...asked, kind, complete: [{ slot, ids }], retry: [], produce };
     }
@@ -252,6 +256,7 @@ async function memoryOf(world: World): Promise<Memory> {
     clearReadyBelow: 0,
     clearScheduledBelow: 0,
     clearRetriedBelow: 0,
+    owner: 0,
   };
   const { leases } = world;
   const image: Image = {
@@ -543,6 +548,7 @@ test("produce: early is what expires before an item ahead of it, and ahead of it
     maxAttempts: 0,
     dead: null,
     queue: "q",
+    owner: 1,
   };
   const empty = { kind: "", encoding: "", reference: "", headers: "", enqueueAt: null, unique: "" };
   const items = [{ ...empty, payload: "new" }];

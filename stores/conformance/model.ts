@@ -439,8 +439,8 @@ class Model {
   #newOutbound(): OutboundItem {
     const below = this.#below;
     const one = this.#newItem();
-    const [targetShard, targetSlot] = [below(shardsCompared), below(9)];
-    return { ...one, outboundSeq: this.#nextSeq(), targetShard, targetSlot };
+    const [targetShard, targetSlot, targetOwner] = [below(shardsCompared), below(9), below(9)];
+    return { ...one, outboundSeq: this.#nextSeq(), targetShard, targetSlot, targetOwner };
   }
 
   /** Ties would come in an order that no store promises. */
@@ -489,8 +489,14 @@ class Model {
         case 1:
           return toScheduled({ ...moved, early: false, ...this.#newInstants(moved.slot) });
         case 2: {
-          const [targetShard, targetSlot] = [below(shardsCompared), below(9)];
-          return toOutbox({ ...moved, outboundSeq: this.#seq, targetShard, targetSlot });
+          const [targetShard, targetSlot, targetOwner] = [below(shardsCompared), below(9), 7];
+          return toOutbox({
+            ...moved,
+            outboundSeq: this.#seq,
+            targetShard,
+            targetSlot,
+            targetOwner,
+          });
         }
         default:
           return null;

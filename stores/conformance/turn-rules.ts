@@ -469,6 +469,7 @@ function recordRules(rule: Rule): void {
       clearReadyBelow: seqMax - 1,
       clearScheduledBelow: seqMax - 2,
       clearRetriedBelow: seqMax - 3,
+      owner: Number.MAX_SAFE_INTEGER,
     });
     await bench.commit({
       tally: [tally(1, { nextSeq: 7 }), tally(2, { createdAtSum: 2n ** 63n }), big],

@@ -107,7 +107,14 @@ export function outboundItem(
   outboundSeq: number,
   fields: Partial<OutboundItem> = {},
 ): OutboundItem {
-  return { ...item(1, outboundSeq), outboundSeq, targetShard: 2, targetSlot: 3, ...fields };
+  return {
+    ...item(1, outboundSeq),
+    outboundSeq,
+    targetShard: 2,
+    targetSlot: 3,
+    targetOwner: 4,
+    ...fields,
+  };
 }
 
 export function lease(slot: number, first: number, fields: Partial<Lease> = {}): Lease {
@@ -127,6 +134,7 @@ export function tally(slot: number, fields: Partial<Tally> = {}): Tally {
     clearReadyBelow: 0,
     clearScheduledBelow: 0,
     clearRetriedBelow: 0,
+    owner: 0,
     ...fields,
   };
 }
@@ -175,8 +183,9 @@ export function toScheduled(item: Moved<ScheduledItem>): Destination {
 }
 
 export function toOutbox(item: Moved<OutboundItem>): Destination {
-  const { outboundSeq, targetShard, targetSlot } = item;
-  return { into: "outbox", item: { ...movable(item), outboundSeq, targetShard, targetSlot } };
+  const { outboundSeq, targetShard, targetSlot, targetOwner } = item;
+  const route = { outboundSeq, targetShard, targetSlot, targetOwner };
+  return { into: "outbox", item: { ...movable(item), ...route } };
 }
 
 export function moveOf(

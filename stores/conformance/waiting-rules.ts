@@ -223,7 +223,13 @@ function outboundRules(rule: Rule): void {
           outboundItem(1, { targetSlot: 0, payload: "" }),
           outboundItem(2, {
             ...item(slotMax, seqMax, { queuedAt: 1, early: true, attempts: 9, kind: "☃" }),
-            ...{ encoding: "e", reference: "r", sourceId: "s", targetSlot: slotMax },
+            ...{
+              encoding: "e",
+              reference: "r",
+              sourceId: "s",
+              targetSlot: slotMax,
+              targetOwner: Number.MAX_SAFE_INTEGER,
+            },
           }),
           outboundItem(2 ** 45, { slot: 0, seq: 0, payload: new Uint8Array(100_000) }),
         ];

@@ -142,7 +142,7 @@ export function scheduledMarkOf(row: Row): ScheduledMark {
 }
 
 export const outboundColumns =
-  "i.outbound_seq, i.target_shard, i.target_slot, i.slot, i.seq, i.created_at, i.queued_at, i.expire_deadline, i.early, i.attempts, i.source_id, i.texts, i.payload, i.past";
+  "i.outbound_seq, i.target_shard, i.target_slot, i.slot, i.seq, i.created_at, i.queued_at, i.expire_deadline, i.early, i.attempts, i.source_id, i.texts, i.payload, i.past, i.target_owner";
 
 export function outboundOf(row: Row): Read<OutboundItem> {
   const [outboundSeq = 0, targetShard = 0, targetSlot = 0, slot = 0, seq = 0] = row as number[];
@@ -157,7 +157,7 @@ export function outboundOf(row: Row): Read<OutboundItem> {
   return {
     ...{ outboundSeq, targetShard, targetSlot, slot, seq, createdAt, queuedAt, expireDeadline },
     ...{ early, attempts, ...readTexts(texts), sourceId: textOf(sourceId) },
-    ...{ payload, past: textOf(row[13]), damaged: false },
+    ...{ payload, past: textOf(row[13]), targetOwner: Number(row[14]), damaged: false },
   };
 }
 

@@ -62,6 +62,7 @@ CREATE TABLE shard.outbound (
   outbound_seq bigint PRIMARY KEY,
   target_shard bigint NOT NULL,
   target_slot bigint NOT NULL,
+  target_owner bigint NOT NULL,
   slot bigint NOT NULL,
   seq bigint NOT NULL,
   created_at bigint NOT NULL,

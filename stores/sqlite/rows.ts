@@ -81,8 +81,13 @@ function scheduledSalt(dueAt: number, retried: number): number {
   return fold(fold(11, dueAt), retried);
 }
 
-function outboundSalt(outboundSeq: number, targetShard: number, targetSlot: number): number {
-  return fold(fold(fold(13, outboundSeq), targetShard), targetSlot);
+function outboundSalt({
+  outboundSeq,
+  targetShard,
+  targetSlot,
+  targetOwner,
+}: Pick<OutboundItem, "outboundSeq" | "targetShard" | "targetSlot" | "targetOwner">): number {
+  return fold(fold(fold(fold(13, outboundSeq), targetShard), targetSlot), targetOwner);
 }
 
 function textOrNull(text: string): Text {
@@ -118,7 +123,7 @@ export function scheduledValues(item: ScheduledItem): ItemValues {
 }
 
 export function outboundValues(item: OutboundItem): ItemValues {
-  return valuesOf(item, outboundSalt(item.outboundSeq, item.targetShard, item.targetSlot));
+  return valuesOf(item, outboundSalt(item));
 }
 
 /** The checksum of one item, wherever it is written. */
@@ -264,9 +269,12 @@ export function scheduledOf(row: Row): Read<ScheduledItem> {
 
 export function outboundOf(row: Row): Read<OutboundItem> {
   const item = readItem(row);
-  const [outboundSeq, targetShard, targetSlot] = row.slice(15) as [number, number, number];
-  const damaged = itemSum(item, outboundSalt(outboundSeq, targetShard, targetSlot)) !== row[14];
-  return { ...item, outboundSeq, targetShard, targetSlot, damaged };
+  const [outboundSeq = 0, targetShard = 0, targetSlot = 0, targetOwner = 0] = row.slice(
+    15,
+  ) as number[];
+  const route = { outboundSeq, targetShard, targetSlot, targetOwner };
+  const damaged = itemSum(item, outboundSalt(route)) !== row[14];
+  return { ...item, ...route, damaged };
 }
 
 /** Columns of table `scheduled` behind the place, for `scheduledMarkOf`. */
@@ -314,6 +322,7 @@ export function tallyValues(tally: Tally): (number | string)[] {
     tally.clearReadyBelow,
     tally.clearScheduledBelow,
     tally.clearRetriedBelow,
+    tally.owner,
   ];
   return [...values, tallySum(values)];
 }
@@ -333,6 +342,7 @@ export function tallyOf(row: Row): Tally {
     clearReadyBelow: at(8),
     clearScheduledBelow: at(9),
     clearRetriedBelow: at(10),
+    owner: at(11),
   };
 }
 

@@ -98,6 +98,8 @@ CREATE TABLE tally (
   clear_ready_below INTEGER NOT NULL,
   clear_scheduled_below INTEGER NOT NULL,
   clear_retried_below INTEGER NOT NULL,
+  -- The queue that the items are of.
+  owner INTEGER NOT NULL,
   check_sum INTEGER NOT NULL
 ) STRICT;
 
@@ -107,6 +109,7 @@ CREATE TABLE outbound (
   key INTEGER NOT NULL,
   target_shard INTEGER NOT NULL,
   target_slot INTEGER NOT NULL,
+  target_owner INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   queued_at INTEGER,
   expire_deadline INTEGER NOT NULL,
