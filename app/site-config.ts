@@ -112,7 +112,7 @@ export const siteConfig: SiteConfig = {
           label: "Guides",
           docs: [
             ...["background-jobs", "webhooks", "fan-out", "scheduled-work", "batch-pipelines"],
-            "traces",
+            ...["traces", "tests"],
           ].map((guide) => `guides/${guide}`),
         },
         {

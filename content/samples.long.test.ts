@@ -146,7 +146,7 @@ function placed(code: string, { ports }: Place): string {
 
 function inThisTree(code: string): string {
   return code
-    .replaceAll('"holdfast"', JSON.stringify(join(root, "engine/embed.ts")))
+    .replaceAll('from "holdfast"', `from ${JSON.stringify(join(root, "engine/embed.ts"))}`)
     .replaceAll('"holdfast-client"', JSON.stringify(join(root, "client/index.ts")))
     .replaceAll(/"@opentelemetry\/[\w-]+"/g, (name) =>
       JSON.stringify(Bun.resolveSync(JSON.parse(name), root)),

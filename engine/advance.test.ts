@@ -129,6 +129,29 @@ test.each(threads)("advance: in %s one thing leads to the next, in one go", asyn
   expect(await engine.inspect("dead")).toMatchObject({ queued: 0 });
 });
 
+test.each(threads)("advance: in %s it waits for a handler that fails", async (_, options) => {
+  await using engine = await opened(options);
+  await engine.createQueue({ ...settings, name: "dead" });
+  await engine.createQueue({ ...settings, name: "q", deadQueue: "dead", maxAttempts: 5 });
+  const attempts: number[] = [];
+  engine.work("q", async (item) => {
+    attempts.push(item.attempts);
+    await Bun.sleep(5);
+    throw new Error(`no ${item.attempts}`);
+  });
+  await produce(engine, "q", "a");
+  await engine.advance(hour, { handlerTimeoutMs: minute });
+  expect(attempts).toEqual([1, 2, 3, 4, 5]);
+  const { items } = await lease(engine, "dead");
+  expect(items).toMatchObject([{ past: { attempts: 5, reason: "no 5" } }]);
+});
+
+test.each([0, -1, 0.5, 60_001])("advance: a handlerTimeoutMs of %p is refused", async (ms) => {
+  await using engine = await opened();
+  const refused = await refusal(engine.advance(1, { handlerTimeoutMs: ms }));
+  expect(refused).toMatchObject({ code: "invalid" });
+});
+
 test("advance: a request timeout passes by the machine's clock, and by no advance", async () => {
   await using engine = await opened();
   await engine.createQueue({ ...settings, name: "q" });

@@ -2,14 +2,17 @@
 // is left when all that it sets off is committed: in every shard, on the way to dead queues, and for
 // the leases that wait. So to advance twice is to advance once by the sum.
 
+import type { AdvanceOptions } from "./api.ts";
 import { assert } from "./assert.ts";
+import type { Catalog } from "./catalog.ts";
 import type { TestClock } from "./clock.ts";
 import type { Courier } from "./courier.ts";
 import { failure, type Late, QueueError } from "./errors.ts";
 import type { Leases } from "./leases.ts";
 import { limits } from "./limits.ts";
+import { OpenWork } from "./open-work.ts";
 import type { ShardPort, Timing } from "./port.ts";
-import { checkAdvance } from "./validate.ts";
+import { checkAdvance, checkHandlerTimeout } from "./validate.ts";
 
 const inPart = failure(
   "in_part",
@@ -17,8 +20,9 @@ const inPart = failure(
 );
 const late: Late = { untaken: inPart, taken: inPart };
 
-export interface AdvanceOptions {
+export interface AdvanceParts {
   readonly clock: TestClock;
+  readonly catalog: Pick<Catalog, "queues">;
   readonly ports: () => readonly ShardPort[];
   readonly courier: Pick<Courier, "isBusy" | "isQuiet" | "hold" | "departures">;
   readonly leases: Pick<Leases<unknown>, "isSending" | "sendings">;
@@ -33,11 +37,11 @@ export interface Sampling {
 }
 
 export class Advance {
-  readonly #options: AdvanceOptions;
+  readonly #options: AdvanceParts;
   /** One at a time. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(options: AdvanceOptions) {
+  constructor(options: AdvanceParts) {
     this.#options = options;
   }
 
@@ -47,8 +51,8 @@ export class Advance {
   }
 
   /** The instant at which the clock then is. */
-  advance(byMs: number): Promise<number> {
-    const advanced = this.#last.then(() => this.#advance(byMs));
+  advance(byMs: number, options: AdvanceOptions = {}): Promise<number> {
+    const advanced = this.#last.then(() => this.#advance(byMs, options));
     this.#last = advanced.catch(() => undefined);
     return advanced;
   }
@@ -57,14 +61,19 @@ export class Advance {
     return this.#options.clock.machine.now() + limits.requestTimeoutMsDefault;
   }
 
-  async #advance(byMs: number): Promise<number> {
-    const { clock, sampling } = this.#options;
+  async #advance(byMs: number, { handlerTimeoutMs }: AdvanceOptions): Promise<number> {
+    const { catalog, clock, sampling } = this.#options;
     checkAdvance(byMs, clock.now());
+    checkHandlerTimeout(handlerTimeoutMs);
+    const work =
+      handlerTimeoutMs === undefined ? null : new OpenWork({ catalog, clock, handlerTimeoutMs });
     const target = clock.now() + byMs;
     const deadline = this.#deadline();
     for (;;) {
       const isLast = clock.now() >= target;
-      const next = Math.min(await this.#settle(deadline, isLast), target);
+      let settled = await this.#settle(deadline, isLast);
+      while (await work?.wait(deadline)) settled = await this.#settle(deadline, isLast);
+      const next = Math.min(settled, target);
       if (isLast) return clock.now();
       for (const instant of [Math.min(sampling.nextAt(), next), next]) {
         clock.raise(instant);

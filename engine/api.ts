@@ -861,6 +861,14 @@ export interface Series {
   readonly values: readonly (readonly number[])[];
 }
 
+export interface AdvanceOptions {
+  /**
+   * Before time goes on from an instant, workers have so long by the machine's clock to finish the
+   * items that they hold and to lease those that are ready; default 0, they are not waited for.
+   */
+  readonly handlerTimeoutMs?: number | undefined;
+}
+
 /** `Items` is how leased items are handed over: `LeasedItem[]`, or what `renderLeased` makes of them. */
 export interface Engine<Items = readonly LeasedItem[]> {
   produce(request: ProduceRequest): Promise<Produced>;
@@ -962,7 +970,7 @@ export interface Engine<Items = readonly LeasedItem[]> {
    * Moves a test clock on by milliseconds, and returns its instant once all that falls due by then
    * is committed. Throws `refused` where there is none.
    */
-  advance(byMs: number): Promise<number>;
+  advance(byMs: number, options?: AdvanceOptions): Promise<number>;
 
   /** Throws `invalid` unless the queue exists, and the partition if one is named; for callers that have to check them first. */
   requireQueue(name: string, partition?: number): void;

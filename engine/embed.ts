@@ -263,13 +263,16 @@ function checked(engine: Engine, clock: Clock): EmbeddedEngine {
     explainItem: async (id) => engine.explainItem(text(id, "id")),
 
     backup: async (folder) => engine.backup(text(folder, "folder")),
-    advance: async (byMs) => engine.advance(number(byMs, "byMs")),
+    advance: async (byMs, options) =>
+      engine.advance(number(byMs, "byMs"), optional(requests.advance)(options, "")),
     requireQueue: (name, partition) =>
       engine.requireQueue(text(name, "name"), optional(number)(partition, "partition")),
     status: () => engine.status(),
     ...workers,
     close: async () => {
-      await stop();
+      const stopped = stop();
+      // Without workers no call may come in between.
+      if (stopped !== null) await stopped;
       await engine.close();
     },
   };
@@ -299,7 +302,9 @@ function workersOf(engine: Engine, clock: Clock) {
       work: (handler, options) =>
         work(name, (item, handling) => handler(jobOf<Job>(item), item, handling), options),
     }),
-    stop: () => Promise.allSettled([...workers].map((worker) => worker.stop())),
+    /** `null`: there are none. */
+    stop: () =>
+      workers.size === 0 ? null : Promise.allSettled([...workers].map((worker) => worker.stop())),
   };
 }
 

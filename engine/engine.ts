@@ -125,7 +125,9 @@ function partsOf<Items>(
   const listeners = { catalog, checkups, courier, leases, registrar, settings };
   const shards = new Shards({ ...options, lost }, listeners);
   const advance =
-    clock instanceof TestClock ? new Advance({ clock, ports, courier, leases, sampling }) : null;
+    clock instanceof TestClock
+      ? new Advance({ clock, catalog, ports, courier, leases, sampling })
+      : null;
   const targetOf = catalog.targetIn.bind(catalog);
   const search = new Search({ catalog, checkups, clock, ports, keepsHistory: historyBytes > 0 });
   const tasks = new Tasks({ catalog, clock, ports, search, targetOf, receiptsWindowMs });
@@ -473,10 +475,10 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     return this.#parts.registrar.undisturbed(() => this.#parts.shards.copy(folder));
   }
 
-  async advance(byMs: number): Promise<number> {
+  async advance(byMs: number, options?: api.AdvanceOptions): Promise<number> {
     this.#refuseClosing();
     if (this.#parts.advance === null) throw QueueError.from(noTestClock);
-    return this.#parts.advance.advance(byMs);
+    return this.#parts.advance.advance(byMs, options);
   }
 
   requireQueue(name: string, partition?: number): void {

@@ -21,7 +21,7 @@ const unknown = {
   code: "unknown",
   message: "request timeout; it may be done or not",
   details: undefined,
-};
+} as const;
 
 async function setupQueue(settings: Partial<QueueSettings> = {}) {
   const bundle = await setup();

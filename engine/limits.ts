@@ -151,6 +151,8 @@ export const limits = {
   /** A backup waits for this long for dead letters and for shards; who changes queues waits with it. */
   holdMsMax: 30_000,
   shardsMax: 64,
+  /** For handlers at one instant of a test clock; a call that advances it ends after five minutes. */
+  handlerTimeoutMsMax: 60_000,
   /** Looks at one instant of a test clock at which nothing is due, and leases are on their way. */
   advanceRoundsMax: 1_000,
   /** Requests that the engine holds for one shard that cannot take them yet. */

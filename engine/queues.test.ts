@@ -7,6 +7,7 @@ import {
   got,
   hour,
   idsOf,
+  type Leased,
   minute,
   produceOf,
   queueDefaults,
@@ -243,7 +244,7 @@ test("partitions: one that empties while another is removed goes with it", async
   const bundle = await setup({ shardCount: 2 });
   await bundle.createQueue({ ...orders, requestedPartitions: 6 });
   for (let count = 0; count < 6; count += 1) await bundle.produce("orders", "a");
-  const leases = [];
+  const leases: Leased[] = [];
   for (let count = 0; count < 6; count += 1) leases.push(await bundle.lease("orders"));
   await bundle.run(() => bundle.engine.updateQueue({ name: "orders", requestedPartitions: 1 }));
   const ofPartition = (wanted: number) => leases.find(({ partition }) => partition === wanted);

@@ -225,6 +225,7 @@ export const requests = {
     limit: number,
     payloadHead: optional(number),
   }),
+  advance: object<api.AdvanceOptions>({ handlerTimeoutMs: optional(number) }),
   payloadRange: object<api.PayloadRange>({
     payloadFrom: optional(number),
     payloadLimit: optional(number),

@@ -182,6 +182,13 @@ export function checkAdvance(byMs: number, now: number): void {
   }
 }
 
+export function checkHandlerTimeout(ms = 1): void {
+  const most = limits.handlerTimeoutMsMax;
+  if (Number.isSafeInteger(ms) && ms >= 1 && ms <= most) return;
+  const expected = `expected a duration from 1ms to ${formatDuration(most)}`;
+  refuse(`handler timeout is invalid; ${expected}, got ${ms >= 0 ? formatDuration(ms) : ms}`);
+}
+
 function checkBatch(what: string, count: number, bound: { name: string; max: number }): void {
   const { name, max } = bound;
   if (count > max) refuse(`${what} is invalid; ${name} is ${max} but received ${count}`);

@@ -125,7 +125,7 @@ test("holdfast.proto: the numbers are those of the protocol", () => {
     "QueueResumeRequest: queue_name 1",
     "QueueClearRequest: queue_name 1, retry 2, scheduled 3, queue 4, destructive 5, dry_run 110, expect 111",
     "QueueReloadRequest: queue_name 1",
-    "ClockAdvanceRequest: by 100",
+    "ClockAdvanceRequest: by 100, handler_timeout 101",
     "ClockAdvanceReply: now 100",
     "ServerSeriesRequest: queue_name 100, names 101, from 102, step 103, shard 104",
     "ServerSeriesReply: queue_name 100, since 101, from 102, step 103, series 104, shard 105",

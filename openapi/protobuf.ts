@@ -733,7 +733,12 @@ const QueueReloadRequest = message<schemas.QueueReloadRequest>(
 const ClockAdvanceRequest = message<schemas.ClockAdvanceRequest>(
   "ClockAdvanceRequest",
   schemas.ClockAdvanceRequest,
-  { by: duration(100, required) },
+  {
+    by: duration(100, required),
+    handler_timeout: duration(101, {
+      says: "How long workers have at each instant. Not set: they are not waited for.",
+    }),
+  },
 );
 
 const ClockAdvanceReply = message<schemas.ClockAdvanceReply>(

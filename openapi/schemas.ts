@@ -1772,6 +1772,14 @@ export const ClockAdvanceRequest = Type.Object(
       examples: ["10m", "7d"],
       ...formed(forms.duration, bounds.durationTextMax),
     }),
+    handler_timeout: Type.Optional(
+      orNull({
+        description:
+          'How long workers have at each instant to finish the items that they hold and to lease those that are ready, by the machine\'s clock, as a duration from 1ms to 1m. Time goes on once they have, or without them after that. Absent, `null` or `""`: it does not wait for workers, and their leases lapse.',
+        examples: ["5s"],
+        ...formed(forms.durationOrNone, bounds.durationTextMax),
+      }),
+    ),
   },
   { ...closed, description: "How far to advance the test clock." },
 );

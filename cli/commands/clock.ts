@@ -3,6 +3,10 @@
 import type { Command } from "commander";
 import { contextOf } from "../context.ts";
 
+interface Options {
+  readonly handlerTimeout?: string;
+}
+
 export function addClock(program: Command): void {
   program
     .command("clock")
@@ -10,9 +14,14 @@ export function addClock(program: Command): void {
     .command("advance")
     .description("advance it, until everything due by then is done")
     .argument("<duration>", "such as 30s, 10m or 7d")
-    .action(async (by: string, _, command: Command) => {
+    .option("--handler-timeout <duration>", "how long workers have at each instant; default none")
+    .action(async (by: string, options: Options, command: Command) => {
       const context = contextOf(command);
-      const reply = await context.client.advance({ by });
+      const { handlerTimeout: handler_timeout } = options;
+      const reply = await context.client.advance({
+        by,
+        ...(handler_timeout && { handler_timeout }),
+      });
       context.result(reply, () => reply.now);
     });
 }

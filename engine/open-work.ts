@@ -1,0 +1,78 @@
+// What workers still have to do at an instant of a test clock: finish the items that they hold, and
+// lease those that are ready. An advance can wait for that before time goes on.
+
+import type { Catalog } from "./catalog.ts";
+import { after, type TestClock } from "./clock.ts";
+import type { LogicalQueue } from "./queue.ts";
+
+/** From one look to the next, by the machine's clock. */
+const lookMs = 2;
+
+export interface OpenWorkOptions {
+  readonly clock: TestClock;
+  readonly catalog: Pick<Catalog, "queues">;
+  /** How long to wait at an instant, by the machine's clock. */
+  readonly handlerTimeoutMs: number;
+}
+
+export class OpenWork {
+  readonly #options: OpenWorkOptions;
+  /** A queue that is asked from then on has workers. */
+  readonly #since: number;
+  /** By queue, items that were not finished in time. */
+  readonly #givenUp = new Map<LogicalQueue, number>();
+  /** Queues that had ready items and were not asked in time. */
+  readonly #unasked = new Set<LogicalQueue>();
+
+  constructor(options: OpenWorkOptions) {
+    this.#options = options;
+    this.#since = options.clock.now();
+  }
+
+  /** Whether there was any to wait for. What is not done in time or by the deadline is given up. */
+  async wait(deadline: number): Promise<boolean> {
+    const { machine } = this.#options.clock;
+    if (this.#count() === 0) return false;
+    const until = Math.min(machine.now() + this.#options.handlerTimeoutMs, deadline);
+    while (this.#count() > 0) {
+      if (machine.now() >= until) {
+        this.#giveUp();
+        break;
+      }
+      await new Promise<void>((resolve) => after(machine, lookMs, resolve));
+    }
+    return true;
+  }
+
+  #count(): number {
+    const queues = [...this.#options.catalog.queues];
+    const deadQueues = new Set(queues.map(({ definition }) => definition.deadQueue));
+    let sum = 0;
+    for (const queue of queues) {
+      const isDeadQueue = deadQueues.has(queue.definition.name);
+      const items = this.#itemsOf(queue, { mayBeAsked: !isDeadQueue && !this.#unasked.has(queue) });
+      const givenUp = Math.min(this.#givenUp.get(queue) ?? 0, items);
+      this.#givenUp.set(queue, givenUp);
+      sum += items - givenUp;
+    }
+    return sum;
+  }
+
+  /** `mayBeAsked`: a worker that has just been started may not have asked it yet. */
+  #itemsOf(queue: LogicalQueue, { mayBeAsked }: { readonly mayBeAsked: boolean }): number {
+    const { leased, ready } = queue.itemCounts;
+    const isOffered = queue.allowance.items(this.#options.clock.now()) > 0;
+    return leased + (isOffered && (mayBeAsked || this.#isAsked(queue)) ? ready : 0);
+  }
+
+  #isAsked({ line, watch }: LogicalQueue): boolean {
+    return line.size > 0 || (watch.lastAsked?.at ?? 0) >= this.#since;
+  }
+
+  #giveUp(): void {
+    for (const queue of this.#options.catalog.queues) {
+      if (!this.#isAsked(queue)) this.#unasked.add(queue);
+      this.#givenUp.set(queue, this.#itemsOf(queue, { mayBeAsked: false }));
+    }
+  }
+}
