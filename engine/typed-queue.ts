@@ -28,7 +28,7 @@ export function payloadOf(value: unknown): string {
   throw new TypeError(`value is invalid; expected one that JSON has, got ${typeof value}`);
 }
 
-export function valueIn<Value>({ payload }: LeasedItem): Job {
+export function valueIn<Value>({ payload }: LeasedItem): Value {
   return JSON.parse(decoder.decode(payload));
 }
 
