@@ -13,7 +13,7 @@ import { sameThreadLinks, workerLinks } from "./link.ts";
 import { systemRandom } from "./random.ts";
 import { requests } from "./requests.ts";
 import { flag, number, object, optional, type Shape, shape, text, word } from "./shapes.ts";
-import { jobOf, requestOf, type TypedQueue } from "./typed-queue.ts";
+import { requestOf, type TypedQueue, valueIn } from "./typed-queue.ts";
 import { EngineWorker, type Handler, type Worker, type WorkOptions } from "./work.ts";
 import { workerModule } from "./worker-module.ts";
 
@@ -23,7 +23,7 @@ export type * from "./api.ts";
 export { never } from "./duration.ts";
 export type { Notice } from "./engine.ts";
 export { type ErrorCode, QueueError, type Reason } from "./errors.ts";
-export type { JobHandler, JobOptions, TypedQueue } from "./typed-queue.ts";
+export type { ItemOptions, TypedQueue, ValueHandler } from "./typed-queue.ts";
 export {
   DeadLetter,
   type Handler,
@@ -75,7 +75,7 @@ export interface EmbeddedEngine extends Engine {
   /** Has each item of a queue handled, until the worker is stopped or the engine is closed. */
   work(queue: string, handler: Handler, options?: WorkOptions): Worker;
   /** A queue whose payloads are values of one type, as JSON. */
-  queue<Job>(name: string): TypedQueue<Job>;
+  queue<Value>(name: string): TypedQueue<Value>;
   /** Stops its workers first, as `stop` does. Idempotent. */
   close(): Promise<void>;
 }
@@ -295,12 +295,12 @@ function workersOf(engine: Engine, clock: Clock) {
   };
   return {
     work,
-    queue: <Job>(name: string): TypedQueue<Job> => ({
+    queue: <Value>(name: string): TypedQueue<Value> => ({
       name: text(name, "name"),
-      produce: async (job, options) =>
-        engine.produce(requests.produce(requestOf(name, job, options), "")),
+      produce: async (value, options) =>
+        engine.produce(requests.produce(requestOf(name, value, options), "")),
       work: (handler, options) =>
-        work(name, (item, handling) => handler(jobOf<Job>(item), item, handling), options),
+        work(name, (item, handling) => handler(valueIn<Value>(item), item, handling), options),
     }),
     /** `null`: there are none. */
     stop: () =>

@@ -995,7 +995,7 @@ export class Auditor {
         throw new Violation("I2", `a ${verb} of ${key} succeeded after the lease had lapsed`);
       }
       if (verb === "complete") item.end = "completed";
-      else if (verb === "retry") this.#returned(item, how[index], now);
+      else if (verb === "retry") this.#returned(item, how[index], { begunAt, now });
       else if (verb === "release") {
         grant.isOver = true;
         item.attempts -= 1;
@@ -1014,7 +1014,11 @@ export class Auditor {
     return "a retry puts an item at the tail" as const;
   }
 
-  #returned(item: Tracked, how: RetryItem | undefined, now: number): void {
+  #returned(
+    item: Tracked,
+    how: RetryItem | undefined,
+    { begunAt, now }: { readonly begunAt: number; readonly now: number },
+  ): void {
     const { grant, place } = item;
     if (grant !== null) grant.isOver = true;
     item.reason = how?.reason ?? item.reason;
@@ -1027,8 +1031,12 @@ export class Auditor {
     else if (place.maxAttempts > 0 && item.attempts >= place.maxAttempts) {
       item.rejected = "yes";
       this.#situations.reached("a retry of the last attempt");
-    } else if (how?.retryAt !== null && how !== undefined && how.retryAt > now) {
-      if (!isConcerned(item, "promote")) item.notBefore = how.retryAt;
+    } else if (how !== undefined && !isConcerned(item, "promote")) {
+      // A length counts from the turn, which is not before the call, on a host that may be behind.
+      const { retryAfterMs } = how;
+      const dueAt =
+        retryAfterMs == null ? (how.retryAt ?? 0) : begunAt - this.#lagMsMax + retryAfterMs;
+      if (dueAt > now) item.notBefore = dueAt;
     }
   }
 

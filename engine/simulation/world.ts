@@ -709,11 +709,12 @@ export class World {
     if (batch === undefined) return;
     const { held, ids } = batch;
     const items = ids.map((id): RetryItem => {
-      const retryAt = this.#chance.hits(400)
-        ? this.now + this.#chance.one([-second, 1, second, 5 * minute])
-        : null;
+      const ms = this.#chance.hits(400) ? this.#chance.one([-second, 1, second, 5 * minute]) : null;
       const dead = this.#chance.hits(150);
-      return { id, retryAt, dead, ...(retryAt === null && { reason: `why ${id}` }) };
+      if (ms === null) return { id, retryAt: null, dead, reason: `why ${id}` };
+      return ms === second
+        ? { id, retryAt: null, retryAfterMs: ms, dead }
+        : { id, retryAt: this.now + ms, dead };
     });
     const place = { partition: held.partition, ids };
     const call = this.auditor.finishBegun("retry", place, this.earliest, { how: items });

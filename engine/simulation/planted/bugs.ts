@@ -144,6 +144,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "fate: releaseFate({ ...item, attempts: item.attempts + 1 }, turn.now)",
   },
   {
+    name: "a retry forgets its length",
+    file: "shard/retry.ts",
+    from: "return Math.min(now + wanted.retryAfterMs, limits.instantMax);",
+    to: "return now;",
+  },
+  {
     name: "a lease's own timeout is not kept",
     file: "shard/lease.ts",
     from: "const how = { leaseDeadline, client };",

@@ -49,8 +49,9 @@ function producedItem({ payload: given, enqueueAt, uniqueKey, ...text }: Produce
   };
 }
 
-function retriedItem({ id, retryAt, dead, reason }: RetryItem) {
-  return { id, dead, reason, retry_at: instant(retryAt) };
+function retriedItem({ id, retryAt, retryAfterMs, dead, reason }: RetryItem) {
+  const retry_after = retryAfterMs == null ? null : ms(retryAfterMs);
+  return { id, dead, reason, retry_at: instant(retryAt), retry_after };
 }
 
 function taskOf({ queue, ids, filter, perSecond, limit, dryRun }: TaskRequest) {
