@@ -52,11 +52,12 @@ export const siteConfig: SiteConfig = {
       { type: "docSidebar", sidebarId: "docs", label: "Docs", position: "left" },
       { label: "API", to: "/api", position: "left" },
       { label: "Blog", to: "/blog", position: "left" },
+      // A site that is built for an address of its own has no server, so no queues to look at.
+      ...(url === null ? [{ label: "Console", to: "/console", position: "left" } as const] : []),
       { type: "search" },
       { type: "docsVersionDropdown" },
       { type: "localeDropdown" },
-      // The specification names this item, so a build without a repository has it too.
-      { label: "GitHub", href: repository ?? "https://github.com" },
+      ...(repository === null ? [] : [{ label: "GitHub", href: repository }]),
       { label: "Get Started", to: "/docs/quick-start", className: "button" },
     ],
   },
@@ -173,7 +174,8 @@ export const siteConfig: SiteConfig = {
 export function missingAddresses(told: Pick<SiteConfig, "url" | "repository">): readonly string[] {
   const lacks = {
     url: "SITE_URL: no canonical links, no cards; sitemap and robots.txt only from `bun start`",
-    repository: "SITE_REPOSITORY: no edit links, and GitHub leads to its front page",
+    repository:
+      "SITE_REPOSITORY: no edit links, no link to GitHub, and first steps without a clone",
   };
   return (["url", "repository"] as const)
     .filter((name) => told[name] === null)

@@ -94,7 +94,7 @@ function greet({ url, hasSite }: Server, config: Config): void {
     : url;
   const lines = [
     `Holdfast ${manifest.version} listens on ${address}`,
-    ...(hasSite ? [`  site     ${url}/`] : []),
+    ...(hasSite ? [`  console  ${url}/console`, `  site     ${url}/`] : []),
     `  API      ${url}/swagger`,
     `  health   ${url}/health`,
     `  metrics  ${url}/metrics`,

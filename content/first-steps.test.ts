@@ -11,11 +11,12 @@ import { firstSteps } from "./first-steps.ts";
 const quickStart = readFileSync(join(import.meta.dir, "docs/quick-start.mdx"), "utf8");
 const { createQueue, produce, lease, complete } = operations;
 
-test("first steps: they begin with a clone, whether or not its address is known", () => {
-  expect(firstSteps("https://example.org/it")).toStartWith(
-    "git clone https://example.org/it holdfast\n",
-  );
-  expect(firstSteps(null)).toMatch(/^git clone [A-Z-]+ holdfast\n/);
+test("first steps: they begin with a clone of the repository, or in the folder where none is known", () => {
+  const known = firstSteps("https://example.org/it");
+  expect(known).toStartWith("git clone https://example.org/it holdfast\n(cd holdfast && ");
+  expect(firstSteps(null)).toStartWith("npx --yes bun start &\ncurl ");
+  const [block] = firstSteps(null).split("&\n").slice(1);
+  expect(known).toContain(String(block));
 });
 
 test("first steps: their queue is the one of the API's examples", () => {

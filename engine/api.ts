@@ -338,6 +338,8 @@ export interface OverviewRow extends QueueCounters {
   readonly waiting: number;
   readonly oldestReadyAt: number;
   readonly nextDueAt: number;
+  /** Leases, produces or both; 0 = neither is. */
+  readonly pausedSince: number;
 }
 
 export interface ShardGlance {

@@ -143,6 +143,41 @@ test("overview: alarms tell the worst first, of shards and of queues", async () 
   ]);
 });
 
+test("overview: alarms of queues stand by their items and how long it has been so, whatever the cause", async () => {
+  const names = ["a", "b", "c", "d", "e"];
+  const bundle = await setupQueues(...names);
+  await bundle.createQueue({ name: "doomed", maxAttempts: 1 });
+  await bundle.produce("a", "old", "older");
+  await bundle.clock.advance(9 * minute);
+  for (const name of names.slice(1)) await bundle.produce(name, "one");
+  await bundle.produce("doomed", ...Array.from({ length: 40 }, (_, at) => `item ${at}`));
+  await bundle.retry(await bundle.lease("doomed", { batchSize: 40 }));
+  await bundle.clock.advance(minute);
+  const { alarms } = look(bundle);
+  expect(alarms.map(({ what, queue }) => [what, queue])).toEqual([
+    ["dead_items", "doomed"],
+    ["nobody_asks", "a"],
+    ...names.slice(1).map((name) => ["nobody_asks", name]),
+  ]);
+});
+
+test("overview: a queue that is paused says since when, also where something else is the matter", async () => {
+  const bundle = await setup();
+  await bundle.createQueue({ name: "doomed", maxAttempts: 1 });
+  await bundle.produce("doomed", "a");
+  await bundle.retry(await bundle.lease("doomed"));
+  await bundle.clock.advance(second);
+  await bundle.run(() => bundle.engine.pause({ queue: "doomed", produce: true }));
+  const pausedAt = start + second;
+  await bundle.clock.advance(minute);
+  const paused = { queue: "doomed", health: "dead_items", pausedSince: pausedAt };
+  const { rows, since } = look(bundle);
+  expect(rows).toMatchObject([paused]);
+  await bundle.run(() => bundle.engine.resume("doomed"));
+  await bundle.clock.advance(second);
+  expect(look(bundle, since).rows).toMatchObject([{ ...paused, pausedSince: 0 }]);
+});
+
 test("overview: shards with their state, and how long commits took", async () => {
   const bundle = await setupQueues("orders");
   expect(look(bundle).shards).toMatchObject([{ shard: 0, state: "up", since: null }]);

@@ -89,7 +89,7 @@ export class Overview {
       shards: ports.map((port) => this.#glance(port, around)),
       totals: { ...this.#totals, queues: this.#rows.size },
       shardAlarms: shardAlarms(ports, around),
-      troubles: worstFirst(troubles),
+      troubles: worstFirst(troubles, now),
       tasks,
     };
   }
@@ -197,7 +197,15 @@ export class Overview {
 const noTotals = { queues: 0, ready: 0, held: 0, scheduled: 0, waiting: 0, ...noCounters };
 /** What differs as a rule comes first. */
 const rowKeys = [
-  ...(["ready", "held", "scheduled", "waiting", "oldestReadyAt", "nextDueAt"] as const),
+  ...([
+    "ready",
+    "held",
+    "scheduled",
+    "waiting",
+    "oldestReadyAt",
+    "nextDueAt",
+    "pausedSince",
+  ] as const),
   ...counterNames,
   ...(["health", "healthSince", "healthCount", "nextAt", "queue"] as const),
 ];
@@ -238,6 +246,9 @@ function rowOf(queue: LogicalQueue, found: readonly Found[], around: Surrounding
     redriven: counters.redriven,
     oldestReadyAt: queue.oldestReadyAt ?? 0,
     nextDueAt: queue.nextDueAt ?? 0,
+    // What is written down may be ahead by the part of a millisecond.
+    pausedSince:
+      queue.definition.pause === undefined ? 0 : Math.min(queue.watch.pausedAt, around.now),
   };
 }
 
@@ -284,12 +295,10 @@ interface Trouble {
   readonly found: Found;
 }
 
-/** The worst first. */
-const ranks = new Map([...alarming].map((what, rank) => [what, rank]));
-
-function worstFirst(troubles: readonly Trouble[]): Trouble[] {
-  const rank = ({ found }: Trouble): number => ranks.get(found.what) ?? 0;
-  return troubles.toSorted((a, b) => rank(a) - rank(b) || b.found.count - a.found.count);
+/** By how many items for how long, whatever the cause. */
+function worstFirst(troubles: readonly Trouble[], now: number): Trouble[] {
+  const weight = ({ found: { count, since } }: Trouble) => count * Math.max(1, now - since);
+  return troubles.toSorted((a, b) => weight(b) - weight(a));
 }
 
 function queueAlarms(troubles: readonly Trouble[], telling: Telling): Alarm[] {

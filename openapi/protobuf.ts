@@ -653,6 +653,7 @@ const OverviewQueues = message<schemas.OverviewQueues>("OverviewQueues", schemas
   removed_total: list(117, "long"),
   arrived_total: list(122, "long"),
   redriven_total: list(123, "long"),
+  paused_since_ms: list(124, "long"),
 });
 
 const OverviewShard = message<schemas.OverviewShard>("OverviewShard", schemas.OverviewShard, {

@@ -1492,6 +1492,7 @@ export const sampleOverviewQueues = {
   waiting_leases: [0],
   oldest_ready_at_ms: [1_772_367_840_000],
   next_due_at_ms: [0],
+  paused_since_ms: [0],
   produced_total: [50_616],
   leased_total: [2406],
   completed_total: [2406],
@@ -1560,6 +1561,10 @@ export const OverviewQueues = Type.Object(
     ),
     next_due_at_ms: column(
       `When the first scheduled item is due, or a little before, ${millis}.`,
+      [0],
+    ),
+    paused_since_ms: column(
+      `Since when its leases, its produces or both are paused, whatever its health is, ${millis}.`,
       [0],
     ),
     produced_total: countedColumn("produced"),
@@ -2924,7 +2929,8 @@ export const ServerOverviewReply = Type.Object(
     }),
     shards: Type.Array(OverviewShard, { description: "All shards.", examples: [[]] }),
     alarms: Type.Array(OverviewAlarm, {
-      description: "What a person should look at, the worst first, at most 50.",
+      description:
+        "What a person should look at, at most 50: of the server and its shards first, then of queues by their items times how long it has been so.",
       examples: [[]],
     }),
     tasks: Type.Array(TaskInfo, {

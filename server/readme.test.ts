@@ -35,7 +35,7 @@ test("readme: flags are those of the configuration, rates those of the latest re
 test("readme: a worker and its producer come first, behind what starts a server", () => {
   const languages = [...readme.matchAll(/^```(\w+)\n/gm)].map(([, language]) => language);
   expect(languages.slice(0, 4)).toEqual(["bash", "js", "js", "sh"]);
-  expect(blocks("bash")[0]).toEndWith("\nnpx --yes bun start\n");
+  expect(blocks("bash")[0]).toBe("npx --yes bun start\n");
 });
 
 test("readme: the block to paste is that of the site", () => {

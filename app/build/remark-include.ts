@@ -11,10 +11,9 @@ import { siteConfig } from "../site-config.ts";
 import { folders } from "./site-folder.ts";
 
 const { repository } = siteConfig;
-/** In the folder above a clone the block works whether or not it clones. */
 const title =
   repository === null
-    ? "Put in the repository's address, or paste above a clone named holdfast"
+    ? "In the folder of the sources, to a completed item"
     : "From nothing to a completed item";
 const firstStepsCode: Code = {
   type: "code",

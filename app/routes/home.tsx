@@ -5,6 +5,7 @@ import type { ReactNode } from "react";
 import Comparison from "../../content/parts/comparison.mdx";
 import FirstSteps from "../../content/parts/first-steps.mdx";
 import { BenchChart } from "../charts/bench-parts.tsx";
+import { ConsolePicture } from "../components/console-picture.tsx";
 import { claims } from "../home/claims.ts";
 import { LeaseSimulator } from "../islands/lease-simulator.tsx";
 import { PageMeta } from "../shell/page-meta.tsx";
@@ -17,6 +18,7 @@ export default function HomePage(): ReactNode {
       <PageMeta title={siteConfig.title} description={siteConfig.description} path="/" />
       <div className="home frame">
         <Hero />
+        <Why />
         <Start />
         <Speed />
         <Lacks />
@@ -48,6 +50,25 @@ function Hero(): ReactNode {
   );
 }
 
+function Why(): ReactNode {
+  return (
+    <section className="home-section home-why" aria-labelledby="why">
+      <h2 id="why">It says why</h2>
+      <p className="aside">
+        Every server has a console at <code>/console</code>: what is the matter with a queue, which
+        client holds what, what happens next, and why items died.{" "}
+        <SiteLink to="/docs/console">The tour</SiteLink> shows all of it.
+      </p>
+      <SiteLink to="/docs/console">
+        <ConsolePicture
+          name="queue"
+          alt="A queue in the console: a sentence that says what is the matter and what happens next, its figures, charts, partitions and clients"
+        />
+      </SiteLink>
+    </section>
+  );
+}
+
 function Start(): ReactNode {
   return (
     <section className="home-section home-start" aria-labelledby="start">
@@ -56,8 +77,7 @@ function Start(): ReactNode {
         <p className="aside">
           Every call is a POST with a JSON body: there is nothing to install in your program.{" "}
           <SiteLink to="/docs/quick-start">The quick start</SiteLink> goes on from here, with
-          retries, a lapsed lease and the dead queue;{" "}
-          <SiteLink to="/docs/console">the console</SiteLink> shows all of it in a browser.
+          retries, a lapsed lease and the dead queue.
         </p>
       </div>
       <div>

@@ -59,8 +59,9 @@ async function pasteIn(folder: string, block: string): Promise<readonly Reply[]>
   const port = String(freePort());
   writeNpx(folder);
   const clone = `git clone --quiet '${root}' holdfast`;
-  const script = block.replace(/^git clone \S+ holdfast$/m, clone).replaceAll("9090", port);
-  expect(script).toStartWith(clone);
+  const own = /^git clone \S+ holdfast$/m;
+  const inClone = own.test(block) ? block.replace(own, clone) : `${clone}\ncd holdfast\n${block}`;
+  const script = inClone.replaceAll("9090", port);
   const file = join(folder, "steps.sh");
   writeFileSync(file, `trap 'kill %1' EXIT\n${script}\n`);
   const child = Bun.spawn(["bash", file], {

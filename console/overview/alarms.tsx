@@ -2,7 +2,7 @@ import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { Link } from "react-router";
 import type { OverviewAlarm } from "../../openapi/schemas.ts";
 import { itemsAddress, queueAddress } from "../addresses.ts";
-import { spanText, unturned } from "../format.ts";
+import { itemsText, many, spanText, unturned } from "../format.ts";
 import { wordOf } from "../health.ts";
 import { useObserved } from "../observed.ts";
 import { seen } from "../overview-poll.ts";
@@ -12,7 +12,7 @@ import { StateGlyph } from "../parts/glyph.tsx";
 import type { GlyphName } from "../parts/glyph-paths.ts";
 import { useIsPhone } from "../parts/use-is-phone.ts";
 import { useServerNow } from "../time.ts";
-import { type HeldAlarm, heldAlarms } from "./held-alarms.ts";
+import { type AlarmGroup, groupedAlarms, type HeldAlarm, heldAlarms } from "./held-alarms.ts";
 
 /** What wakes somebody; the rest waits for the morning. */
 const pages = ["commits_lost", "shard_down", "store_full", "disk_low", "items_damaged"];
@@ -25,10 +25,13 @@ export function Alarms(): ReactNode {
   if (first === null && now !== null) setFirst(now);
   const { rows, added } = heldAlarms(first ?? [], now ?? []);
   const [isAll, setAll] = useState(false);
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const groups = groupedAlarms(rows, open);
   const shownMax = useIsPhone() ? 3 : 6;
   // One more is no longer than the words that there is one.
-  const shown = isAll || rows.length <= shownMax + 1 ? rows : rows.slice(0, shownMax);
-  const place = useKeptHeight({ first, count: now?.length ?? 0, hold: setFirst });
+  const shown = isAll || groups.length <= shownMax + 1 ? groups : groups.slice(0, shownMax);
+  const hiddenCount = rows.length - alarmsIn(shown).length;
+  const place = useKeptHeight({ first, shown, count: now?.length ?? 0, hold: setFirst });
   return (
     <section className="alarms" aria-label="Alarms" ref={place}>
       <h2 className="vh">
@@ -39,15 +42,23 @@ export function Alarms(): ReactNode {
       )}
       {rows.length > 0 && (
         <ol>
-          {shown.map((row) => (
-            <AlarmRow key={row.key} row={row} />
-          ))}
+          {shown.map(({ key, rows: [row, ...others] }) =>
+            row === undefined || others.length > 0 ? (
+              <GroupRow
+                key={key}
+                rows={row === undefined ? [] : [row, ...others]}
+                onOpen={() => setOpen(new Set([...open, key]))}
+              />
+            ) : (
+              <AlarmRow key={key} row={row} />
+            ),
+          )}
         </ol>
       )}
-      {shown.length < rows.length && (
+      {hiddenCount > 0 && (
         <p className="more-alarms">
           <Button look="link" onClick={() => setAll(true)}>
-            and {rows.length - shown.length} more
+            and {hiddenCount} more
           </Button>
         </p>
       )}
@@ -58,7 +69,13 @@ export function Alarms(): ReactNode {
   );
 }
 
+function alarmsIn(groups: readonly AlarmGroup[]): readonly OverviewAlarm[] {
+  return groups.flatMap(({ rows }) => rows.map(({ alarm }) => alarm));
+}
+
 interface Held {
+  /** As they stand in the list. */
+  readonly shown: readonly AlarmGroup[];
   readonly first: readonly OverviewAlarm[] | null;
   /** Of those that there are now. */
   readonly count: number;
@@ -69,7 +86,7 @@ interface Held {
  * The next load leaves so much room before it knows what stands there. What it then has no room for
  * is counted as new.
  */
-function useKeptHeight({ first, count, hold }: Held) {
+function useKeptHeight({ first, shown, count, hold }: Held) {
   const place = useRef<HTMLElement>(null);
   const room = useRef(Number.POSITIVE_INFINITY);
   useLayoutEffect(() => {
@@ -84,7 +101,7 @@ function useKeptHeight({ first, count, hold }: Held) {
     const rows = [...element.querySelectorAll("li")];
     const at = rows.findIndex((row) => row.offsetTop + row.offsetHeight > room.current);
     room.current = Number.POSITIVE_INFINITY;
-    if (at !== -1) hold(first.slice(0, at));
+    if (at !== -1) hold(alarmsIn(shown.slice(0, at)));
   }, [first]);
   return place;
 }
@@ -147,6 +164,45 @@ function AlarmRow({ row: { alarm, isOver } }: { readonly row: HeldAlarm }): Reac
       <Link className="link" to={to} aria-label={`Why: ${subject}`}>
         Why
       </Link>
+    </li>
+  );
+}
+
+interface GroupRowProps {
+  readonly rows: readonly HeldAlarm[];
+  readonly onOpen: () => void;
+}
+
+/** Queues with the same cause; those for which it is over are not counted. */
+function GroupRow({ rows, onOpen }: GroupRowProps): ReactNode {
+  const now = useServerNow();
+  const alarms = rows.filter(({ isOver }) => !isOver).map(({ alarm }) => alarm);
+  const isOver = alarms.length === 0;
+  const first = rows[0]?.alarm;
+  const count = alarms.reduce((sum, alarm) => sum + alarm.count, 0);
+  const sinceMs = Math.min(
+    ...alarms.map(({ since }) => (since === null ? now : Date.parse(since))),
+  );
+  const names = alarms.map(({ queue_name: name }) => name).join(", ");
+  return (
+    <li className="alarm" data-sev="ticket" data-over={isOver || undefined}>
+      <StateGlyph name={glyphOf(first)} />
+      <span className="sev">{isOver ? "over" : "ticket"}</span>
+      <button type="button" className="name cut" onClick={onOpen}>
+        {many(isOver ? rows.length : alarms.length, "queue", "queues")}
+      </button>
+      <p className="cut" title={names}>
+        {wordOf(first?.what ?? "").text}
+        {!isOver && `, ${itemsText(count)}: ${unturned(names)}`}
+      </p>
+      <span className="since">{isOver ? "over" : `for ${spanText(now - sinceMs)}`}</span>
+      <Button
+        look="link"
+        onClick={onOpen}
+        aria-label={`Show queues: ${wordOf(first?.what ?? "").text}`}
+      >
+        Show
+      </Button>
     </li>
   );
 }

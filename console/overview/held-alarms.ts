@@ -33,3 +33,28 @@ export function heldAlarms(
     added: now.filter((alarm) => !held.has(keyOf(alarm))),
   };
 }
+
+/** One row of the list: a single alarm, or those of queues that have the same cause. */
+export interface AlarmGroup {
+  readonly key: string;
+  readonly rows: readonly HeldAlarm[];
+}
+
+/** Fewer are read as quickly one by one. */
+const togetherMin = 3;
+
+/** In the place of its first stands a whole group. `open`: causes whose alarms stand by themselves. */
+export function groupedAlarms(
+  rows: readonly HeldAlarm[],
+  open: ReadonlySet<string>,
+): readonly AlarmGroup[] {
+  const byCause = Map.groupBy(rows, ({ alarm }) => (alarm.queue_name === "" ? "" : alarm.what));
+  const isTogether = (cause: string) =>
+    cause !== "" && !open.has(cause) && (byCause.get(cause)?.length ?? 0) >= togetherMin;
+  return rows.flatMap((row): AlarmGroup[] => {
+    const cause = row.alarm.queue_name === "" ? "" : row.alarm.what;
+    if (!isTogether(cause)) return [{ key: row.key, rows: [row] }];
+    const all = byCause.get(cause) ?? [];
+    return all[0] === row ? [{ key: cause, rows: all }] : [];
+  });
+}

@@ -6,7 +6,7 @@ import { clockText, leftText, rateText, spanText } from "../format.ts";
 import type { Overview, QueueRow } from "../overview-state.ts";
 import { prefixOf } from "../place.ts";
 import { continued, fromOf } from "./flow-series.ts";
-import { heldAlarms } from "./held-alarms.ts";
+import { groupedAlarms, heldAlarms } from "./held-alarms.ts";
 import { isShown, ordered, pressed, sortFrom, sortText } from "./order.ts";
 
 const row = (queue_name: string, change: Partial<QueueRow> = {}) =>
@@ -91,6 +91,24 @@ test("alarms: one that is over stays and is said to be, one that is new is count
     ["b", 7, false],
   ]);
   expect(added.map(({ queue_name }) => queue_name)).toEqual(["c"]);
+});
+
+test("alarms: queues with the same cause share a row in the place of their first, until it is opened", () => {
+  const alarm = (what: string, queue_name: string) =>
+    ({ what, queue_name, shard: -1, since: null, text: "", count: 1 }) as OverviewAlarm;
+  const first = [
+    alarm("store_full", ""),
+    alarm("dead_items", "a"),
+    ...["b", "c", "d"].map((name) => alarm("nobody_asks", name)),
+    alarm("dead_items", "e"),
+  ];
+  const { rows } = heldAlarms(first, first.slice(0, -1));
+  const shownBy = (open: readonly string[]) =>
+    groupedAlarms(rows, new Set(open)).map(({ rows: [...own] }) =>
+      own.map(({ alarm: { queue_name: name } }) => name).join(""),
+    );
+  expect(shownBy([])).toEqual(["", "a", "bcd", "e"]);
+  expect(shownBy(["nobody_asks"])).toEqual(["", "a", "b", "c", "d", "e"]);
 });
 
 test("series: what came since is put behind what was there, and what is too old goes", () => {

@@ -4,7 +4,7 @@ import { queueAddress } from "../addresses.ts";
 import { countText, rateText } from "../format.ts";
 import type { QueueRow } from "../overview-state.ts";
 import { Age } from "../parts/figures.tsx";
-import { HealthWord } from "../parts/health-word.tsx";
+import { HealthWord, Paused } from "../parts/health-word.tsx";
 import { Spark } from "../parts/spark.tsx";
 import { useFlowHistory } from "./flow-history.ts";
 
@@ -29,9 +29,12 @@ export const QueueRowView = memo(function QueueRowView(props: QueueRowProps): Re
     >
       <th scope="row" className="c-name">
         {row ? (
-          <Link to={queueAddress(name)} className="cut">
-            <bdi>{name}</bdi>
-          </Link>
+          <span className="named">
+            <Link to={queueAddress(name)} className="cut">
+              <bdi>{name}</bdi>
+            </Link>
+            {row.paused_since_ms > 0 && <Paused />}
+          </span>
         ) : (
           <s className="muted cut">{name}</s>
         )}

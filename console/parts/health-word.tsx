@@ -5,6 +5,16 @@ import { useServerNow } from "../time.ts";
 import { Countdown } from "./figures.tsx";
 import { StateGlyph } from "./glyph.tsx";
 
+/** Beside the name of a queue, whatever its health is. */
+export function Paused({ what = "paused" }: { readonly what?: string }): ReactNode {
+  return (
+    <span className="paused">
+      <StateGlyph name="paused" />
+      {what}
+    </span>
+  );
+}
+
 interface HealthProps {
   readonly health: string;
   /** Milliseconds since 1970; 0 = not known. */

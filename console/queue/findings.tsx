@@ -16,11 +16,11 @@ import { queryClient, useMayCancel } from "../queries.ts";
 import { say } from "../said.ts";
 import { useServerNow } from "../time.ts";
 import type { QueueState } from "./queue-state.ts";
-import { findingWord } from "./why-words.ts";
+import { findingsOf, findingWord } from "./why-words.ts";
 
-/** What else is the matter: the first is the sentence above. */
+/** What else is the matter: the worst, and that it is paused, is said above. */
 export function Findings({ state }: { readonly state: QueueState }): ReactNode {
-  const others = state.explain.data?.findings.slice(1) ?? [];
+  const others = state.explain.data ? findingsOf(state.explain.data).others.slice(1) : [];
   const task = useRunningTask(state);
   const dead = state.inspect.data?.dead_letter ?? 0;
   const saysDead = others.some(({ what }) => what === "dead_items");

@@ -1,8 +1,10 @@
 import { type ReactNode, useState } from "react";
 import { Link } from "react-router";
+import type { QueueInfo } from "../../openapi/schemas.ts";
 import { deadAddress, itemsAddress, queueAddress } from "../addresses.ts";
 import { countText } from "../format.ts";
 import { Button } from "../parts/button.tsx";
+import { Paused } from "../parts/health-word.tsx";
 import { PageTitle } from "../parts/page-title.tsx";
 import { useMayOn, useWhoAmI } from "../queries.ts";
 import { ClearDialog } from "./clear-dialog.tsx";
@@ -32,11 +34,19 @@ export function QueueHead({ state }: StateProps): ReactNode {
       <h1 className="mono" title={name}>
         <bdi>{name || "…"}</bdi>
       </h1>
+      {info.data !== undefined && pausedText(info.data) !== "" && (
+        <Paused what={pausedText(info.data)} />
+      )}
       {info.data?.reference && <span className="muted cut of">{info.data.reference}</span>}
       <Tabs state={state} />
       <Changes state={state} />
     </header>
   );
+}
+
+function pausedText({ lease_paused: lease, produce_paused: produce }: QueueInfo): string {
+  if (lease && produce) return "paused";
+  return lease ? "leases paused" : produce ? "produces paused" : "";
 }
 
 function Tabs({ state: { name, row, inspect, info, explain } }: StateProps): ReactNode {

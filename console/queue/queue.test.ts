@@ -15,7 +15,7 @@ import { draftOf, editedOf, updateOf } from "./edit.ts";
 import { marksOf } from "./marks.tsx";
 import { barsMax, fullest, gridOf, partitionsOf, shadeOf, stepOf } from "./partition-figures.ts";
 import { noSeries, seriesNames, withPoints } from "./queue-series.ts";
-import { comingOf, isDyingNow, sentenceOf } from "./why-words.ts";
+import { comingOf, findingsOf, isDyingNow, sentenceOf } from "./why-words.ts";
 
 test.each([
   ["60m", 3_600_000],
@@ -125,6 +125,33 @@ test("the sentence: the worst finding by the server's words, else how it flows",
   };
   const limited = explained({ health: "at_limit", findings: [finding] });
   expect(sentenceOf({ ...of, explain: limited })).toEqual({ lead: "At its limit.", text: "Text." });
+});
+
+test("the sentence: that it is paused stands apart, and hides nothing else", () => {
+  const finding = (what: string) => ({
+    what,
+    since: later(-9),
+    count: 2,
+    next_at: null,
+    text: what,
+  });
+  const of = { clients: undefined, row: undefined, rates: { in: null, out: null } };
+  const [dead, paused, full] = ["dead_items", "paused", "store_full"].map(finding);
+  if (!dead || !paused || !full) throw new Error("three findings are expected");
+  for (const findings of [
+    [dead, paused],
+    [paused, dead],
+  ]) {
+    const explain = explained({ health: findings[0]?.what ?? "", findings });
+    expect(findingsOf(explain)).toEqual({ paused, others: [dead] });
+    expect(sentenceOf({ ...of, explain })).toEqual({ lead: "Dead items.", text: "dead_items" });
+  }
+  const alone = explained({ health: "paused", findings: [paused] });
+  expect(sentenceOf({ ...of, explain: alone }).lead).toBe("");
+  expect(findingsOf(explained({ findings: [full] }))).toEqual({
+    paused: undefined,
+    others: [full],
+  });
 });
 
 test("what is dead has a colour while some die and are there: not once all were sent back", () => {

@@ -22,13 +22,22 @@ export function isDyingNow(explain: QueueExplainReply | undefined, count = 0): b
   return count > 0 && (explain?.findings.some(({ what }) => what === "dead_items") ?? false);
 }
 
+/** That it is paused is said first, whatever else is the matter. */
+export function findingsOf(explain: QueueExplainReply) {
+  const paused = explain.findings.find(({ what }) => what === "paused");
+  return { paused, others: explain.findings.filter((finding) => finding !== paused) };
+}
+
+/** `lead`: `""` = there is nothing to say beside that it is paused. */
 export interface Sentence {
   readonly lead: string;
   readonly text: string;
 }
 
 export function sentenceOf({ explain, clients, row, rates }: WhySources): Sentence {
-  const [worst] = explain.findings;
+  const { paused, others } = findingsOf(explain);
+  const worst = others[0];
+  if (worst === undefined && paused !== undefined) return { lead: "", text: "" };
   if (worst !== undefined) {
     return { lead: `${capital(findingWord(worst.what).text)}.`, text: worst.text };
   }
@@ -66,7 +75,7 @@ export interface Coming {
 /** What time alone brings, the nearest first. */
 export function comingOf({ explain, clients, row }: WhySources, nowMs: number): readonly Coming[] {
   const coming: Coming[] = [];
-  const [worst] = explain.findings;
+  const [worst] = findingsOf(explain).others;
   if (worst?.next_at) coming.push({ what: nextWords(worst.what), atMs: Date.parse(worst.next_at) });
   const lapse = (clients?.holding ?? [])
     .map(({ client_id: client, next_lapse_at: at }) => ({ client, atMs: Date.parse(at) }))

@@ -7,7 +7,7 @@ import { Fault } from "../parts/refusal.tsx";
 import { useServerNow } from "../time.ts";
 import { useCopied } from "./copied.ts";
 import type { QueueState } from "./queue-state.ts";
-import { comingOf, findingWord, sentenceOf } from "./why-words.ts";
+import { comingOf, findingsOf, findingWord, sentenceOf } from "./why-words.ts";
 
 export function Why({ state }: { readonly state: QueueState }): ReactNode {
   const { explain, clients, row, rates, name } = state;
@@ -21,18 +21,27 @@ export function Why({ state }: { readonly state: QueueState }): ReactNode {
     );
   }
   const sources = { explain: explain.data, clients: clients.data, row, rates };
-  const { look, glyph } = findingWord(explain.data.findings[0]?.what ?? explain.data.health);
+  const { paused, others } = findingsOf(explain.data);
+  const { look, glyph } = findingWord(others[0]?.what ?? explain.data.health);
   const { lead, text } = sentenceOf(sources);
   return (
     <section className={`why h-${look}`} aria-label="Why">
       <StateGlyph name={glyph} />
       <div>
-        <p>
-          <b>{lead}</b> {unturned(text)}
-        </p>
-        <p>
+        {paused && (
+          <p>
+            <b>Paused.</b> {unturned(paused.text)}
+            <Since since={paused.since} />
+          </p>
+        )}
+        {lead !== "" && (
+          <p>
+            <b>{lead}</b> {unturned(text)}
+          </p>
+        )}
+        <p className="next">
           <Coming sources={sources} />
-          <Since since={explain.data.findings[0]?.since} />
+          <Since since={others[0]?.since} />
         </p>
       </div>
       {copy && (

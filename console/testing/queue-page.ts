@@ -10,6 +10,7 @@ import {
   wide,
 } from "./console-browser.ts";
 import { addQueues, type ConsoleServer, openConsoleServer } from "./console-server.ts";
+import { addTraffic } from "./item-traffic.ts";
 import { settled } from "./shifts.ts";
 import { twinsOn } from "./twins.ts";
 
@@ -17,6 +18,7 @@ const hostile = ["..", ".", "a/b", "a%2Fb", "index.html", "?", "#", "<img/src=x/
 
 export function testQueuePage(browser: () => ConsoleBrowser): void {
   testMuch(browser);
+  testPaused(browser);
   testClients(browser);
   testNames(browser);
   testClock(browser);
@@ -160,6 +162,34 @@ function testMuch(browser: () => ConsoleBrowser): void {
       }
       expect(found).toEqual([]);
     });
+  });
+}
+
+function testPaused(browser: () => ConsoleBrowser): void {
+  test("a paused queue says so first: beside its name, in its row, and in the verdict with its reason, whatever else is wrong", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    await server.client.queue("orders").pause({ reason: "moving house" });
+    await server.client.queue("orders-dead").pause({ produce: true, lease: true });
+    for (const viewport of [wide, narrow]) {
+      await using visitor = await browser().visit(pageOf(server, "orders"), { viewport });
+      const { page, errors } = visitor;
+      const lines = page.getByRole("region", { name: "Why" }).locator("p");
+      await lines.nth(2).waitFor();
+      expect(await lines.first().textContent()).toMatch(
+        /^Paused\. Leases are paused.*: moving house\. It has been so for \d/,
+      );
+      expect(await lines.nth(1).textContent()).toMatch(/^Dead items\. 7 items died/);
+      await page.locator(".head").getByText("leases paused").waitFor();
+      await page.goto(server.consoleUrl);
+      const row = page.locator(".table tbody tr", { hasText: "orders" });
+      await row.filter({ hasText: "dead items" }).locator("th .paused").waitFor();
+      expect(await page.locator(".table th .paused").count()).toBe(2);
+      expect([await isWiderThanWindow(page), await axeFaults(page)]).toEqual([false, []]);
+      await page.goto(pageOf(server, "orders-dead"));
+      await page.locator(".head .paused").getByText("paused", { exact: true }).waitFor();
+      expect(errors).toEqual([]);
+    }
   });
 }
 

@@ -62,6 +62,7 @@ export function overviewReply(
       waiting_leases: rows.map(({ waiting }) => waiting),
       oldest_ready_at_ms: rows.map(({ oldestReadyAt }) => oldestReadyAt),
       next_due_at_ms: rows.map(({ nextDueAt }) => nextDueAt),
+      paused_since_ms: rows.map(({ pausedSince }) => pausedSince),
       ...countersOf((name) => rows.map((row) => row[name])),
     },
     removed: [...removed],
