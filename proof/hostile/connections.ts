@@ -140,28 +140,36 @@ export async function trySlowReaders(target: Target): Promise<ConnectionReport> 
   };
 }
 
+const defaultBodiesMax = 256 * 1024 * 1024;
+const sentBytes = 4_400_000;
+
 /** What stalls: bytes that are announced and sent, and how often. */
-const stalls = {
-  "nothing sent": [
-    { path: "/v1/storage/items.import", announced: 64_000_000, sent: 0, count: 10 },
-    { path: "/v1/queue.produce", announced: 4_900_000, sent: 0, count: 60 },
-    { path: "/v1/queue.stats", announced: 250_000, sent: 0, count: 60 },
-  ],
-  "most sent": [
-    { path: "/v1/storage/items.import", announced: 64_000_000, sent: 55_000_000, count: 6 },
-  ],
-} as const;
+function stalls(bodiesMax: number) {
+  const path = "/v1/queue.produce";
+  const count = Math.ceil(bodiesMax / sentBytes) + 1;
+  return {
+    "nothing sent": [
+      { path: "/v1/storage/items.import", announced: 64_000_000, sent: 0, count: 10 },
+      { path, announced: 4_900_000, sent: 0, count: 60 },
+      { path: "/v1/queue.stats", announced: 250_000, sent: 0, count: 60 },
+    ],
+    "most sent": [{ path, announced: 4_900_000, sent: sentBytes, count }],
+  };
+}
 
 /**
  * Uploads that stall. Small calls go on all the while, and so does a large produce: at once if the
  * stalled ones sent nothing, and otherwise when they count as slow.
  */
-export async function tryStalledUploads(target: Target): Promise<ConnectionReport> {
+export async function tryStalledUploads(
+  target: Target,
+  bodiesMax = defaultBodiesMax,
+): Promise<ConnectionReport> {
   const faults: string[] = [];
   let count = 0;
   let canaryMsMax = 0;
   await target.create("uploads");
-  for (const [name, uploads] of Object.entries(stalls)) {
+  for (const [name, uploads] of Object.entries(stalls(bodiesMax))) {
     const sockets = await Promise.all(
       uploads.flatMap(({ path, announced, sent, count }) =>
         Array.from({ length: count }, () =>

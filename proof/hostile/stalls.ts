@@ -64,6 +64,11 @@ export const stalls: readonly Stall[] = [
     id: "produce",
     body: filled(medium, "\\ud83d\\ude00", `${produced}{"utf8":"`, '\\ud83d"}]}'),
   },
+  {
+    name: "blanks in base64",
+    id: "produce",
+    body: filled(medium, "A ", `${produced}{"bytes":"`, '!"}]}'),
+  },
   { name: "empty items", id: "produce", body: filled(medium, "\x1a\0"), isProtobuf: true },
   {
     name: "empty items, large",

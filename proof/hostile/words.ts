@@ -75,8 +75,8 @@ export const instants = {
 } as const;
 
 export const base64 = {
-  good: ["", "AA==", "AA", "_-8", "/+8=", "eyJvcmRlciI6NDJ9"],
-  bad: ["A", "====", "@@@@", "AA=", "AA===", "A A=", "AB==", "AA==\n", "é", long("A", 10_001)],
+  good: ["", "AA==", "AA==\n", "A\r\nA", "AA", "_-8", "/+8=", "eyJvcmRlciI6NDJ9"],
+  bad: ["A", "====", "@@@@", "AA=", "AA===", "A A=", "AB==", "é", long("A", 10_001)],
 } as const;
 
 export const queueNames = {

@@ -142,19 +142,26 @@ const standard = { alphabet: "base64", lastChunkHandling: "strict" } as const;
 
 const urlSafe = { alphabet: "base64url", lastChunkHandling: "strict" } as const;
 
-const blanks = /[\t\n\f\r ]+/g;
+/** By how many characters it lacks to a multiple of four; a text that lacks three is none. */
+const paddings = ["", "=", "=="] as const;
 
 /** The bytes of a base64 text; `null` when it is none. Blanks anywhere in it mean nothing. */
 export function parseBase64(text: string): Uint8Array | null {
-  // Most texts have none, and are not looked through for them.
-  return bytesOfText(text) ?? bytesOfText(text.replace(blanks, ""));
+  const options = /[-_]/.test(text) ? urlSafe : standard;
+  if (text.includes("=")) return decodeBase64(text, options);
+  const likely = paddings[-text.length & 3] ?? "";
+  // With blanks in it the length does not show how much it lacks. To take them out of a text of
+  // megabytes would take longer than to try.
+  for (const padding of [likely, ...paddings.filter((other) => other !== likely)]) {
+    const bytes = decodeBase64(text + padding, options);
+    if (bytes !== null) return bytes;
+  }
+  return null;
 }
 
-function bytesOfText(text: string): Uint8Array | null {
-  const missing = text.endsWith("=") ? 0 : -text.length & 3;
-  const padded = missing === 0 ? text : text + "=".repeat(missing);
+function decodeBase64(text: string, options: typeof standard | typeof urlSafe): Uint8Array | null {
   try {
-    return Uint8Array.fromBase64(padded, /[-_]/.test(text) ? urlSafe : standard);
+    return Uint8Array.fromBase64(text, options);
   } catch {
     return null;
   }
