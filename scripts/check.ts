@@ -9,7 +9,6 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { ensureBuilt } from "../app/build/ensure-built.ts";
 import { countsText, countTests, failuresIn, type TestCounts } from "./counts.ts";
-import { buildAsImage } from "./image-build.ts";
 import { passOn } from "./output.ts";
 import { root, setUp } from "./setup.ts";
 import { installTools } from "./tools.ts";
@@ -44,7 +43,8 @@ let failedTests: readonly string[] = [];
 const looks = lookAtSources();
 // Before the tests, of which several processes would build it at once.
 await step("site", async () => {
-  await (isAll ? buildAsImage() : ensureBuilt());
+  if (isAll) return await runBun("scripts/image-build.ts");
+  await ensureBuilt();
   return true;
 });
 

@@ -29,7 +29,7 @@ export function imageCommands(): readonly string[] {
  * Builds the image's program, and leaves the site in the checkout's `build/`. Throws with the output
  * of the command that failed.
  */
-export async function buildAsImage(): Promise<void> {
+async function buildAsImage(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-image-"));
   const context = join(folder, "src");
   try {
@@ -56,3 +56,5 @@ export async function buildAsImage(): Promise<void> {
     throw new Error("the image's site is another one than the checkout's: files are missing there");
   }
 }
+
+if (import.meta.main) await buildAsImage();
