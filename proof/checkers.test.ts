@@ -6,6 +6,7 @@ import { formatId, idPrefix } from "../engine/ids.ts";
 import { checkLinear } from "./check-linear.ts";
 import { checkOrder } from "./check-order.ts";
 import { checkQueue } from "./check-queue.ts";
+import { isRepetition } from "./clients.ts";
 import { type Entry, History, type LeaseCall, type Pause, type QueueRules } from "./history.ts";
 import type { ListCall } from "./queue-model.ts";
 import { sampleHistory, sampleRules } from "./sample-history.ts";
@@ -86,6 +87,18 @@ test("I5: an attempt that nobody was told of is a fault, unless shards fail whil
   ]);
   expect(faults({ ...sampleRules, shardsFail: true })).toEqual([]);
 });
+
+test.each([
+  ["the same", '{"lease_deadline":"b","now":"c"}', true],
+  ["later", '{"lease_deadline":"b","now":"d"}', true],
+  ["another one", '{"lease_deadline":"e","now":"c"}', false],
+])(
+  "I16: the repetition of an extend that is answered with %s is judged by its deadline",
+  (_, body, is) => {
+    const first = { status: 200, body: '{"lease_deadline":"b","now":"c"}' };
+    expect(isRepetition(first, { status: 200, body })).toBe(is);
+  },
+);
 
 test("I16: a repeated call that is answered otherwise is a fault", () => {
   const entries = lapsed() as Entry[];

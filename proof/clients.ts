@@ -198,13 +198,19 @@ function isOfServer({ body }: Answer): boolean {
  * The same again; of a lease what is still held, until when it was or, extended, for longer. Time may
  * be up, or a disk full, for anything.
  */
-function isRepetition(first: Answer, again: Answer): boolean {
+export function isRepetition(first: Answer, again: Answer): boolean {
   if (again.status !== 200) return ![400, 453].includes(again.status);
   const told = deadlinesOf(first);
-  if (told.size === 0) return again.body === first.body;
+  if (told.size === 0) return effectIn(again) === effectIn(first);
   return deadlinesOf(again)
     .entries()
     .every(([id, deadline]) => deadline >= (told.get(id) ?? Number.POSITIVE_INFINITY));
+}
+
+/** Without the time of the answer, which each answer has for itself. */
+function effectIn({ body }: Answer): string {
+  const { now: _, ...effect } = JSON.parse(body) as { readonly now?: string };
+  return JSON.stringify(effect);
 }
 
 /** By the ids of a lease's items; none of any other reply. */

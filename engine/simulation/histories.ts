@@ -57,6 +57,7 @@ export class Histories {
   #keys = new Map<string, string>();
   /** Since when items are ready in their queue or dead, whose id there nobody has heard yet. */
   #unnamed = { produced: new Map<string, number>(), dead: new Map<string, number>() };
+  #hasGoneBack = false;
 
   /** `now`: no engine has an earlier time. */
   constructor(situations: Situations, now: () => number) {
@@ -135,17 +136,23 @@ export class Histories {
     });
   }
 
+  /** The database lost commits, and with them the tag of ids that were issued since. */
+  wentBack(): void {
+    this.#hasGoneBack = true;
+  }
+
   /** At rest, with every shard up. */
   async check(bundle: Bundle): Promise<void> {
     for (const told of [...this.#told.values()].slice(-itemsLooked)) {
       const { since } = await this.#lifeOf(bundle, told[0]);
+      if (since === null) continue;
       // What happened before, or in that very instant, may be missing, and with it the way from id to id.
       const kept = told.filter(({ at }) => at > since);
       for (const asked of [kept.at(0), kept.at(-1)]) {
         if (asked === undefined) continue;
         const life = await this.#lifeOf(bundle, asked);
         const missing = kept.find((one) => !life.history.some((event) => isTold(event, one)));
-        if (missing === undefined || life.since > since) continue;
+        if (missing === undefined || life.since === null || life.since > since) continue;
         const { id, what, by, at } = missing;
         const known = `${id} was ${what} by ${by} since ${at}`;
         throw new Violation("I21", `${known}; not told of ${asked.id}`);
@@ -156,7 +163,9 @@ export class Histories {
   async #lifeOf(bundle: Bundle, told: Told | undefined) {
     const id = told?.id ?? "";
     const { history, historySince } = await bundle.run(() => bundle.engine.explainItem(id));
-    if (historySince === null) throw new Violation("I21", "no history is kept");
+    if (historySince === null && !this.#hasGoneBack) {
+      throw new Violation("I21", "no history is kept");
+    }
     checkLife(id, history);
     this.#note(history);
     return { history, since: historySince };

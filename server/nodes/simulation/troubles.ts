@@ -290,6 +290,7 @@ export class Troubles {
       this.#doubtPauses();
     }
     this.#world.tasks.wentBack();
+    this.#world.histories.wentBack();
     const { lost, again } = auditor.wentBack(
       this.#world.now,
       (key) => before.get(key) !== now.get(key),
