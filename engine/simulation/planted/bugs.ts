@@ -862,8 +862,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "an advance is answered before all is done that is due",
     file: "advance.ts",
     firstSeed: 12,
-    from: "const next = Math.min(await this.#settle(deadline, isLast), target);\n      if (isLast) return clock.now();",
-    to: "if (isLast) return clock.now();\n      const next = Math.min(await this.#settle(deadline, isLast), target);",
+    from: "let settled = await this.#settle(deadline, isLast);",
+    to: "if (isLast) return clock.now(); let settled = await this.#settle(deadline, isLast);",
   },
   {
     name: "an advance goes on while something is due still",
