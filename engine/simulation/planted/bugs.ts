@@ -206,8 +206,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a sequence number is used again once the partition was empty",
     file: "shard/partition.ts",
-    from: "this.nextSeq = tally.nextSeq;",
-    to: "this.nextSeq = tally.itemCount + tally.scheduledCount + tally.retriedCount > 0 ? tally.nextSeq : Math.max(0, tally.nextSeq - 1);",
+    from: "this.nextSeq = Math.max(epochs.first, tally?.nextSeq ?? 0);",
+    to: "const { nextSeq: next = 0, itemCount = 0, scheduledCount = 0, retriedCount = 0 } = tally ?? {}; this.nextSeq = Math.max(epochs.first, itemCount + scheduledCount + retriedCount > 0 ? next : Math.max(0, next - 1));",
   },
   {
     name: "a batch with a wrong id is completed in part",
@@ -308,7 +308,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "memory keeps what a full store refused",
     file: "shard/shard.ts",
-    from: "await this.#reload(counting);\n      if (commit.is",
+    from: "await this.#reload(counting, turn.draft);\n      if (commit.is",
     to: "if (commit.is",
   },
   {
@@ -410,7 +410,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a lease tells the attempts without itself",
     file: "shard/lease.ts",
-    from: "attempts: item.attempts + 1,",
+    from: "attempts: oneMore(item.attempts),",
     to: "attempts: item.attempts,",
   },
   {
@@ -770,8 +770,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "what a transact sends to other shards has a commit of its own",
     file: "shard/shard.ts",
-    from: "written = await backend.store.commit(draft.changes(record));",
-    to: "const { send, ...kept } = draft.changes(record); written = await backend.store.commit({ ...kept, send: [] }); if (send.length > 0) { await written.synced; const none = { insert: [], move: [], remove: [], schedule: [], unschedule: [], quarantine: [], lease: [], unlease: [], tally: [], unsend: [], quarantineOutbound: [], receive: [], receipts: null, forgetTurn: 0, unique: [], ununique: [] }; written = await backend.store.commit({ ...none, send, turn: { ...record, turn: record.turn + 0.5 } }); }",
+    from: "written = await backend.store.commit(draft.changes(record, tags));",
+    to: "const { send, ...kept } = draft.changes(record, tags); written = await backend.store.commit({ ...kept, send: [] }); if (send.length > 0) { await written.synced; const none = { insert: [], move: [], remove: [], schedule: [], unschedule: [], quarantine: [], lease: [], unlease: [], tally: [], unsend: [], quarantineOutbound: [], receive: [], receipts: null, forgetTurn: 0, unique: [], ununique: [], tasks: [], tags: null }; written = await backend.store.commit({ ...none, send, turn: { ...record, turn: record.turn + 0.5 } }); }",
   },
   {
     name: "an output is there before its time",
@@ -807,8 +807,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "the shards are not told of their partitions at a start",
     file: "shards.ts",
-    from: "const told = this.#ports.map((port, shard) => port.ask(settings.all(shard)));",
-    to: "const told: Promise<unknown>[] = [];",
+    from: "return port.ask({ ...settings.all(shard), taken, strays: slots });",
+    to: "return Promise.resolve([port, taken, slots]);",
   },
   {
     name: "a page of the outbox is forgotten before it has arrived",
@@ -862,8 +862,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "an advance is answered before all is done that is due",
     file: "advance.ts",
     firstSeed: 12,
-    from: "const next = Math.min(await this.#settle(deadline, isLast), target);\n      if (isLast) return clock.now();",
-    to: "if (isLast) return clock.now();\n      const next = Math.min(await this.#settle(deadline, isLast), target);",
+    from: "let settled = await this.#settle(deadline, isLast);",
+    to: "if (isLast) return clock.now(); let settled = await this.#settle(deadline, isLast);",
   },
   {
     name: "an advance goes on while something is due still",
@@ -1039,8 +1039,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a history keeps what was not committed",
     file: "shard/shard.ts",
-    from: 'await this.#reload(counting);\n      if (commit.is === "spoilt")',
-    to: 'await this.#reload(counting);\n      if (turn.draft.history !== null) this.#history.keep(turn.draft.history);\n      if (commit.is === "spoilt")',
+    from: 'await this.#reload(counting, turn.draft);\n      if (commit.is === "spoilt")',
+    to: 'await this.#reload(counting, turn.draft);\n      if (turn.draft.history !== null) this.#history.keep(turn.draft.history);\n      if (commit.is === "spoilt")',
   },
   {
     name: "a history goes on with the first of those that moved together",
@@ -1192,7 +1192,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "how often an item was sent back is forgotten",
     file: "past.ts",
-    from: "redriven: (kept.redriven ?? 0) + 1 });",
+    from: "redriven: oneMore(kept.redriven ?? 0) });",
     to: "redriven: kept.redriven ?? 0 });",
   },
   {
