@@ -77,6 +77,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, "client.mjs"), (await built.outputs[0]?.text()) ?? "");
   writeFileSync(join(folder, "program.mjs"), program);
   writeFileSync(join(folder, "waiting.mjs"), waitingProgram);
+  writeFileSync(join(folder, "pooled.mjs"), pooledProgram);
   writeFileSync(join(folder, "ca.pem"), sampleCertificate);
 });
 
@@ -253,15 +254,14 @@ const pooledProgram = `
 import { createClient } from "./client.mjs";
 const queue = createClient({ url: JSON.parse(process.env.URLS).url }).queue("orders");
 await queue.produce("a");
-const ends = await queue.produce("b", { timeoutMs: 2_000 }).then(() => "produced", (error) => error.code);
+const ends = await queue.produce("b", { timeoutMs: 8_000 }).then(() => "produced", (error) => error.code);
 console.log(JSON.stringify({ ends }));
 process.exit();
 `;
 
-test.each(here)(
+test.concurrent.each(here)(
   "%s: a pooled connection that says nothing is tried beside a new one, with the same key",
   async (_, argv) => {
-    writeFileSync(join(folder, "pooled.mjs"), pooledProgram);
     const asked: { connection: number; key: unknown }[] = [];
     const connections = new Map<object, number>();
     const server = createServer((request, response) => {

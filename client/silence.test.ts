@@ -124,6 +124,11 @@ test.each([
     (client: ReturnType<typeof createClient>) => client.queue("orders").produce("a"),
   ],
   [
+    "items that are deleted",
+    (client: ReturnType<typeof createClient>) =>
+      client.deleteItems({ queue_name: "orders", partition: 0, ids: ["x"] }),
+  ],
+  [
     "a queue that is made",
     (client: ReturnType<typeof createClient>) => client.queue("orders").create(settings),
   ],

@@ -379,10 +379,14 @@ function throwIfLeft({ signal, leave }: Pick<InnerOptions, "signal" | "leave">):
   leave?.throwIfAborted();
 }
 
-/** Whether a second copy can be under way beside the first. A lease is silent by right. */
+/** Without a key, the second copy would be refused for what the first has done. */
+const refusedTwice: readonly Operation[] = ["deleteItems", "confirmLoss", "cancelTask"];
+
+/** Whether a second copy can be under way beside the first. A lease may wait in silence. */
 function mayGoTwice(operation: Operation, echo: Echo, key: string | null): boolean {
   if (operation === "lease") return false;
-  return key !== null || (echo === "same" && !takesKey(operation));
+  if (key !== null) return true;
+  return echo === "same" && !takesKey(operation) && !refusedTwice.includes(operation);
 }
 
 interface Sent extends Ends {
