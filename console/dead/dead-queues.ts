@@ -27,12 +27,12 @@ async function deadQueues(signal: AbortSignal): Promise<readonly DeadQueue[]> {
   return [...found].map(([name, takesFrom]) => ({ name, takesFrom }));
 }
 
-export function useDeadQueues() {
+export function useDeadQueues(isWanted = true) {
   const { visit, asksKey } = useObserved(session);
   return useQuery({
     queryKey: ["dead-queues", visit],
     queryFn: ({ signal }) => deadQueues(signal),
-    enabled: !asksKey,
+    enabled: !asksKey && isWanted,
     staleTime: 10_000,
   });
 }

@@ -22,7 +22,7 @@ import { findingsOf, findingWord } from "./why-words.ts";
 export function Findings({ state }: { readonly state: QueueState }): ReactNode {
   const others = state.explain.data ? findingsOf(state.explain.data).others.slice(1) : [];
   const task = useRunningTask(state);
-  const dead = state.inspect.data?.dead_letter ?? 0;
+  const dead = state.dead.count ?? 0;
   const saysDead = others.some(({ what }) => what === "dead_items");
   const isKnown = state.explain.data !== undefined;
   const isCalm = isKnown && others.length === 0 && task === undefined && dead === 0;

@@ -39,10 +39,11 @@ function figuresOf({
   clients,
   rates,
   explain,
+  dead,
 }: QueueState): readonly Figure[] {
   const told = inspect.data;
   const count = (value: number | undefined) => (value === undefined ? null : countText(value));
-  const isDying = isDyingNow(explain.data, told?.dead_letter);
+  const isDying = isDyingNow(explain.data, dead.count);
   return [
     { glyph: "ready", term: "ready", value: count(row?.ready) },
     { glyph: "leased", term: "leased", value: count(row?.leased) },
@@ -56,8 +57,8 @@ function figuresOf({
     {
       glyph: "dead",
       term: "dead",
-      title: "What its dead queue holds",
-      value: count(told?.dead_letter),
+      title: "Items of this queue in its dead queue",
+      value: dead.count === undefined ? null : `${countText(dead.count)}${dead.isPart ? "+" : ""}`,
       ...(isDying && { look: "bad" }),
     },
     { glyph: "in", term: "in", value: perSecond(rates.in) },

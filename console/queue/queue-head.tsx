@@ -49,9 +49,9 @@ function pausedText({ lease_paused: lease, produce_paused: produce }: QueueInfo)
   return lease ? "leases paused" : produce ? "produces paused" : "";
 }
 
-function Tabs({ state: { name, row, inspect, info, explain } }: StateProps): ReactNode {
+function Tabs({ state: { name, row, dead: own, info, explain } }: StateProps): ReactNode {
   const items = row && row.ready + row.leased + row.scheduled;
-  const dead = inspect.data?.dead_letter;
+  const dead = own.count;
   const isDying = isDyingNow(explain.data, dead);
   return (
     <nav className="tabs" aria-label={`Views of ${name || "the queue"}`}>
@@ -65,7 +65,7 @@ function Tabs({ state: { name, row, inspect, info, explain } }: StateProps): Rea
         <Link to={deadAddress(info.data?.dead_queue ?? "")}>
           Dead{" "}
           <small className={isDying ? "bad" : undefined}>
-            {dead === undefined ? "" : countText(dead)}
+            {dead === undefined ? "" : `${countText(dead)}${own.isPart ? "+" : ""}`}
           </small>
         </Link>
       )}
@@ -75,19 +75,19 @@ function Tabs({ state: { name, row, inspect, info, explain } }: StateProps): Rea
 
 /** What the key may not do is not drawn. */
 function Changes({ state }: StateProps): ReactNode {
-  const { name, info, inspect } = state;
+  const { name, info, inspect, dead } = state;
   const [open, setOpen] = useState<Change | null>(null);
   const mayProduce = useMayOn("produce", name);
   const mayChange = useMayOn("admin", name);
   const mayRedrive = useMayOn("admin", info.data?.dead_queue ?? "");
   const me = useWhoAmI();
   // All of them at once, so that none moves.
-  const isCounted = inspect.data !== undefined || inspect.error !== null;
+  const isCounted = dead.isSettled || inspect.error !== null;
   if (info.data === undefined || me === undefined || !isCounted) {
     return <div className="acts end" />;
   }
   const isPaused = info.data.lease_paused || info.data.produce_paused;
-  const hasDead = (inspect.data?.dead_letter ?? 0) > 0;
+  const hasDead = (dead.count ?? 0) > 0;
   const buttons: readonly { readonly id: Change; readonly title: string; readonly is: boolean }[] =
     [
       { id: "produce", title: "Produce…", is: mayProduce },

@@ -15,6 +15,7 @@ import { useAsked } from "../asked.ts";
 import { useObserved } from "../observed.ts";
 import { seen } from "../overview-poll.ts";
 import { type QueueRow, type Rates, ratesOf } from "../overview-state.ts";
+import { type OwnDead, useOwnDead } from "./own-dead.ts";
 
 const quickMs = 2_000;
 const slowMs = 10_000;
@@ -36,6 +37,7 @@ export interface QueueState {
   readonly explain: UseQueryResult<QueueExplainReply>;
   readonly stats: UseQueryResult<QueueStatsReply>;
   readonly inspect: UseQueryResult<Inspect>;
+  readonly dead: OwnDead;
   readonly clients: UseQueryResult<QueueClientsReply>;
   /** All clients are wanted, not only those that have a place. */
   readonly isEachClient: boolean;
@@ -55,12 +57,18 @@ export function useQueueState(name: string): QueueState {
   const isEachClient = useSearchParams()[0].get(clientsParam) === eachClient;
   const clientsLimit = isEachClient ? clientsMax : clientsShown;
   const quick = { everyMs: isAtRest ? slowMs : quickMs, isWanted };
+  const inspect = useAsked("inspect", of, quick);
   return {
     name,
     info,
     explain: useAsked("explain", of, quick),
     stats: useAsked("stats", { ...of, columns: true }, quick),
-    inspect: useAsked("inspect", of, quick),
+    inspect,
+    dead: useOwnDead({
+      name,
+      deadQueue: info.data?.dead_queue,
+      total: inspect.data?.dead_letter,
+    }),
     clients: useAsked("clients", { ...of, limit: clientsLimit }, { ...quick, keepsLast: true }),
     isEachClient,
     actions: useAsked("listActions", { ...of, limit: actionsMax }, { everyMs: slowMs, isWanted }),

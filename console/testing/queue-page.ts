@@ -19,6 +19,7 @@ const hostile = ["..", ".", "a/b", "a%2Fb", "index.html", "?", "#", "<img/src=x/
 export function testQueuePage(browser: () => ConsoleBrowser): void {
   testMuch(browser);
   testPaused(browser);
+  testSharedDeadQueue(browser);
   testClients(browser);
   testNames(browser);
   testClock(browser);
@@ -162,6 +163,29 @@ function testMuch(browser: () => ConsoleBrowser): void {
       }
       expect(found).toEqual([]);
     });
+  });
+}
+
+function testSharedDeadQueue(browser: () => ConsoleBrowser): void {
+  test("of a dead queue that several share each counts its own items: none is red, and none is offered to be redriven", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    await server.client.queue("parcels").create({ ...settings, dead_queue: "orders-dead" });
+    for (const [name, dead] of [
+      ["parcels", 0],
+      ["orders", 7],
+    ] as const) {
+      await using visitor = await browser().visit(pageOf(server, name));
+      const { page, errors } = visitor;
+      await page.getByRole("button", { name: "Edit…" }).waitFor();
+      const redrive = page.getByRole("button", { name: "Redrive…" });
+      expect(await redrive.count()).toBe(dead === 0 ? 0 : 1);
+      await page.getByRole("link", { name: `Dead ${dead}`, exact: true }).waitFor();
+      const figure = page.locator(".now > div", { hasText: /^dead/ });
+      expect(await figure.textContent()).toBe(`dead${dead}`);
+      expect(await page.getByText("are dead").count()).toBe(dead === 0 ? 0 : 1);
+      expect(errors).toEqual([]);
+    }
   });
 }
 
