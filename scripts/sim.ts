@@ -3,11 +3,16 @@
 
 import { parseArgs } from "node:util";
 import { simulate } from "../engine/simulation/simulate.ts";
-import { nodeSituationNames, Situations, situationNames } from "../engine/simulation/situations.ts";
+import {
+  nodeSituationNames,
+  type Situation,
+  Situations,
+  situationNames,
+} from "../engine/simulation/situations.ts";
 import { nodesSetting } from "../server/nodes/simulation/setting.ts";
 
 const usage =
-  "Usage: bun run sim [--seed N] [--seeds N] [--seconds N] [--steps N] [--store memory|sqlite|nodes] [--forever] [--trace] [--json]";
+  "Usage: bun run sim [--seed N] [--seeds N] [--seconds N] [--steps N] [--store memory|sqlite|nodes|going-back] [--forever] [--trace] [--json]";
 
 function wordsOf(args: string[]) {
   try {
@@ -39,8 +44,9 @@ function whole(name: string, text: string): number {
   process.exit(2);
 }
 
-if (values.store !== "memory" && values.store !== "sqlite" && values.store !== "nodes") {
-  console.error(`--store is invalid; expected memory, sqlite or nodes, got '${values.store}'`);
+if (!["memory", "sqlite", "nodes", "going-back"].includes(values.store)) {
+  const expected = "expected memory, sqlite, nodes or going-back";
+  console.error(`--store is invalid; ${expected}, got '${values.store}'`);
   process.exit(2);
 }
 const isOfNodes = values.store === "nodes";
@@ -51,14 +57,18 @@ const seeds =
   values.forever || seconds !== null
     ? Number.MAX_SAFE_INTEGER
     : whole("seeds", values.seeds ?? (process.argv.includes("--seed") ? "1" : "1000"));
-const situations = new Situations(isOfNodes ? nodeSituationNames : situationNames);
+const namesOf: Readonly<Record<string, readonly Situation[]>> = {
+  nodes: nodeSituationNames,
+  "going-back": [],
+};
+const situations = new Situations(namesOf[values.store] ?? situationNames);
 const begin = performance.now();
 let lastSaid = begin;
 const { worlds, sums, found } = await simulate({
   firstSeed,
   seeds,
   steps: whole("steps", values.steps),
-  store: values.store === "sqlite" ? "sqlite" : "memory",
+  store: values.store === "sqlite" || values.store === "going-back" ? values.store : "memory",
   situations,
   ...(isOfNodes ? { setting: nodesSetting } : {}),
   ...(values.trace ? { trace: (line: string) => console.log(line) } : {}),

@@ -153,6 +153,14 @@ export class Bundle {
     };
   }
 
+  /** What a shard has stored in memory now; returns what puts it back between two processes, each time it is called. */
+  snapshot(shard: number): () => void {
+    const copy = copyOf(this.image(shard));
+    return () => {
+      this.#images[shard] = copyOf(copy);
+    };
+  }
+
   /** Opens the engine on what is stored, and lets it come to rest. */
   async open(options: { now?: number } = {}): Promise<void> {
     await this.run(() => this.opening(options));

@@ -2,6 +2,7 @@
 
 import { Violation } from "./auditor.ts";
 import { openWorldStores } from "./disk.ts";
+import { runGoingBack } from "./going-back.ts";
 import type { Situations } from "./situations.ts";
 import { runWorld, type Setting, type WorldReport } from "./world.ts";
 
@@ -9,7 +10,8 @@ export interface SimulateOptions {
   readonly firstSeed: number;
   readonly seeds: number;
   readonly steps: number;
-  readonly store: "memory" | "sqlite";
+  /** `going-back`: in memory, in worlds in which the disk of a shard goes back. */
+  readonly store: "memory" | "sqlite" | "going-back";
   /** Where each world takes place; absent = in one process. */
   readonly setting?: (seed: number) => Setting;
   readonly situations: Situations;
@@ -40,14 +42,15 @@ export async function simulate(options: SimulateOptions): Promise<Simulated> {
     const seed = firstSeed + index;
     const stores = options.store === "sqlite" ? openWorldStores(seed) : null;
     try {
-      const report = await runWorld({
-        seed,
-        steps,
-        situations,
-        ...(stores === null ? {} : { openStore: stores.open }),
-        ...(trace === undefined ? {} : { trace }),
-        ...(options.setting === undefined ? {} : { setting: options.setting(seed) }),
-      });
+      const world = { seed, steps, ...(trace === undefined ? {} : { trace }) };
+      const report = await (options.store === "going-back"
+        ? runGoingBack(world)
+        : runWorld({
+            ...world,
+            situations,
+            ...(stores === null ? {} : { openStore: stores.open }),
+            ...(options.setting === undefined ? {} : { setting: options.setting(seed) }),
+          }));
       sums.calls += report.calls;
       sums.storeFaults += report.storeFaults;
       sums.kills += report.kills;

@@ -8,6 +8,8 @@ export interface PlantedBug {
   readonly file: string;
   /** It can only be seen in worlds of several nodes. */
   readonly ofNodes?: true;
+  /** It can only be seen in worlds in which a store goes back. */
+  readonly goesBack?: true;
   /** Where it is looked for first, as what it takes is rare; absent = 1. */
   readonly firstSeed?: number;
   /** Occurs once in the file. */
@@ -905,9 +907,43 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "an opening goes on with the tag of the one before",
     file: "shard/memory.ts",
-    ofNodes: true,
+    goesBack: true,
     from: "(random === undefined ? stored : stored.next(first, random))",
     to: "stored",
+  },
+  {
+    name: "the first commit of an opening does not store its epoch",
+    file: "shard/shard.ts",
+    from: "const tags = memory.isEpochNew ? memory.epochs.text : null;",
+    to: "const tags = memory.isEpochNew ? null : null;",
+  },
+  {
+    name: "a shard whose store went back issues numbers again that others have",
+    file: "shard/configure.ts",
+    goesBack: true,
+    from: "if (memory.outbox.take(outboundSeq)) draft",
+    to: "if (outboundSeq < 0) draft",
+  },
+  {
+    name: "the numbers that others have are forgotten at the next start",
+    file: "shard/configure.ts",
+    goesBack: true,
+    from: "draft.receive.push({ sourceShard: shard, outboundSeq });",
+    to: "void shard;",
+  },
+  {
+    name: "items that no queue has stay in their slot",
+    file: "strays.ts",
+    goesBack: true,
+    from: "return known === undefined || (owner !== 0 && owner !== known);",
+    to: "return known !== undefined && owner !== known;",
+  },
+  {
+    name: "items of a slot are of the queue that has it now",
+    file: "strays.ts",
+    goesBack: true,
+    from: "return known === undefined || (owner !== 0 && owner !== known);",
+    to: "return known === undefined;",
   },
   {
     name: "an engine goes on by queues that the database has lost",

@@ -52,6 +52,7 @@ async function play(
       ...["--seed", String(firstSeed), "--seeds", String(seedsAtOnce)],
       ...["--steps", String(steps), "--json"],
       ...(bug.ofNodes ? ["--store", "nodes"] : []),
+      ...(bug.goesBack ? ["--store", "going-back"] : []),
     ],
     {
       cwd: root,

@@ -1,0 +1,48 @@
+// Stores that go back to an earlier commit while the others stay.
+
+import { expect, test } from "bun:test";
+import { limits } from "../limits.ts";
+import { setup } from "./bundle.ts";
+import { simulate } from "./simulate.ts";
+import { Situations } from "./situations.ts";
+
+test("what is acknowledged after a store went back is where it belongs, once, under ids of its own", async () => {
+  const { found, worlds, sums } = await simulate({
+    firstSeed: 1,
+    seeds: 10,
+    steps: 200,
+    store: "going-back",
+    situations: new Situations([]),
+  });
+  expect(found?.message).toBeUndefined();
+  expect(worlds).toBe(10);
+  expect(sums.kills).toBeGreaterThan(50);
+});
+
+test("receive: an item for a queue that the catalog lost does not come to the one that has its slot again", async () => {
+  const bundle = await setup({ shardCount: 2 });
+  // Every other queue is in the first shard.
+  for (const name of ["one", "former"]) await bundle.createQueue({ name });
+  const goBack = bundle.snapshot(0);
+  await bundle.run(() => bundle.engine.deleteQueue({ name: "former", force: false }));
+  for (const name of ["two", "dead"]) await bundle.createQueue({ name });
+  await bundle.createQueue({ name: "orders", deadQueue: "dead" });
+  const slots = [...bundle.image(0).catalog.values()].flatMap(({ definition, places }) =>
+    places.map(({ shard, slot }) => `${definition.name} ${shard}:${slot}`),
+  );
+  expect(slots).toContain("dead 0:0");
+  await bundle.produce("orders", "secret");
+  const lease = await bundle.lease("orders");
+  bundle.store(0).hold();
+  expect(await bundle.retry(lease, { dead: true })).toMatchObject({ ok: true });
+  bundle.kill();
+  goBack();
+  bundle.store(0).release();
+  await bundle.open();
+  await bundle.clock.advance(limits.restartMsMax);
+  expect(await bundle.listed("former")).toEqual([]);
+  expect(bundle.notices).toContainEqual(
+    expect.objectContaining({ kind: "items_discarded", shard: 0, count: 1 }),
+  );
+  await bundle.engine.close();
+});
