@@ -75,8 +75,8 @@ test("operations: its log lines are those that the server logs, each with its le
   const sources = [serve, ...sourcesIn("server")].join("\n");
   const named = loggedIn(sources);
   const [, notices = ""] = /const noticeTexts[^{]+\{([^}]+)\}/.exec(sources) ?? [];
-  const warned = [...notices.matchAll(/: "([^"]+)"/g)].map(([, event]) => [event, "warn"]);
-  expect(warned).toHaveLength(5);
+  const warned = [...notices.matchAll(/:\s+"([^"]+)"/g)].map(([, event]) => [event, "warn"]);
+  expect(warned).toHaveLength(8);
   const logged = [...new Map([...named, ...warned].map((line) => [line.join(), line])).values()];
   const told = tableUnder("What the log asks of you").map(([event, level]) => [
     codesIn(event)[0],

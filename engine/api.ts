@@ -711,6 +711,7 @@ export interface Notice {
     | "items_quarantined"
     | "items_discarded"
     | "items_miscounted"
+    | "commits_lost"
     | "items_set_aside"
     | "store_went_back";
   readonly shard: number;

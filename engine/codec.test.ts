@@ -173,6 +173,7 @@ test("opened: is read as it was written", () => {
     catalog: { version: 3, entries: [] },
     counts: [],
     outbox: [{ targetShard: 8, targetSlot: 9, count: 1 }],
+    lostCommits: 3,
     passed: { sent: 4, taken: [[1, 2]], arrived: [] },
     holdings: [{ slot: 1, owner: 2, count: 3 }],
     at: 1,

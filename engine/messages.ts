@@ -263,6 +263,8 @@ export interface Opened {
   readonly counts: readonly PartitionCounts[];
   readonly outbox: readonly OutboxCount[];
   readonly passed: Passed;
+  /** Commits that were acknowledged and are gone, at least. */
+  readonly lostCommits: number;
   /** Partitions that hold items, however few. */
   readonly holdings: readonly Holdings[];
   /** The instant of the last turn. */

@@ -27,6 +27,7 @@ const fresh: Opened = {
   counts: [],
   outbox: [],
   passed: { sent: 0, taken: [], arrived: [] },
+  lostCommits: 0,
   holdings: [],
   at: 0,
   opLast: 0,

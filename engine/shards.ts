@@ -157,6 +157,8 @@ export class Shards {
           opened: (opened) => {
             const { miscounted: count } = opened;
             if (count > 0) notice?.({ kind: "items_miscounted", shard, count });
+            const { lostCommits: lost } = opened;
+            if (lost > 0) notice?.({ kind: "commits_lost", shard, count: lost });
             if (opened.full) notice?.({ kind: "store_full", shard });
             resolve(opened);
             return this.#isOpen ? this.#reopened(shard, opened) : [];

@@ -256,7 +256,12 @@ test.each([
     const mails = ["mail 1", "mail 2", "mail 1", "mail 2", "mail 3"];
     expect(await arrived(client, "mails", 5)).toEqual(mails);
     for (const queue of ["orders", "bills"]) expect(await textsIn(client, queue)).toEqual([]);
-    expect(stepsBack(await site.kill())).toEqual(["shard 0: 5"]);
+    const log = await site.kill();
+    expect(stepsBack(log)).toEqual(["shard 0: 5"]);
+    // Each lease, the retry and the transact was a commit.
+    const lost = /"count":(\d+),"event":"commits that were acknowledged are lost/.exec(log)?.[1];
+    if (how === "flip") expect(Number(lost)).toBeGreaterThanOrEqual(4);
+    else expect(lost).toBeUndefined();
     client = await site.start(...flags);
     expect(await textsIn(client, "mails")).toEqual(mails);
     expect(stepsBack(await site.kill())).toEqual([]);

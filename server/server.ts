@@ -59,6 +59,7 @@ const noticeTexts: Readonly<Record<Exclude<Notice["kind"], "shard_down">, string
   items_quarantined: "damaged items were set aside",
   items_miscounted: "stored items are not those that were counted",
   items_discarded: "items were removed because there is no dead queue",
+  commits_lost: "commits that were acknowledged are lost with the damaged log",
   items_set_aside: "items of queues that are not known were set aside",
   store_went_back:
     "a store went back to an earlier state; it lacks items that it sent to other shards or took from them",

@@ -11,4 +11,6 @@ export interface Backend {
   /** That of the first shard is the one in use. */
   readonly catalog: CatalogStore;
   readonly upkeep: Upkeep;
+  /** Commits that were acknowledged and are gone, at least; absent = none is known. */
+  readonly lostCommits?: number;
 }

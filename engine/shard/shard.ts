@@ -118,6 +118,7 @@ export class Shard {
       counts: [...memory.partitions.values()].map((partition) => partition.counts()),
       outbox: memory.outbox.counts(),
       passed: memory.passed(options.shard),
+      lostCommits: options.backend.lostCommits ?? 0,
       holdings: [...memory.partitions.values()].flatMap(({ slot, owner, itemCount, asideCount }) =>
         itemCount + asideCount > 0 ? [{ slot, owner, count: itemCount + asideCount }] : [],
       ),

@@ -3,7 +3,7 @@
 import { copyFileSync, existsSync, rmSync } from "node:fs";
 import { StoreError } from "../store.ts";
 import { storeError } from "./connect.ts";
-import { type LogState, stateOfLog } from "./log-mark.ts";
+import { type LogState, markedCommits, stateOfLog } from "./log-mark.ts";
 import { scanWal } from "./wal-scan.ts";
 
 /**
@@ -22,7 +22,9 @@ export function refuseDamagedLog({
 }): LogState {
   const scan = existsSync(log) ? scanWal(log) : null;
   const state: LogState =
-    scan?.verdict === "damaged" ? { is: "cut" } : stateOfLog(log, mark, scan?.frames ?? 0);
+    scan?.verdict === "damaged"
+      ? { is: "cut", commits: markedCommits(mark) }
+      : stateOfLog(log, mark, scan?.frames ?? 0);
   if (state.is !== "cut") return state;
   if (!acceptLogLoss) throw lostTurns();
   let copy = 1;

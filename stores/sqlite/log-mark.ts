@@ -62,8 +62,13 @@ function readSalts(file: number): Pick<Mark, "salt1" | "salt2"> | null {
  * when SQLite closed it because a thread ended.
  */
 export type LogState =
-  | { readonly is: "whole" | "cut" }
-  | { readonly is: "gone"; readonly commits: number };
+  | { readonly is: "whole" }
+  | { readonly is: "cut" | "gone"; readonly commits: number };
+
+/** Of a log that is known to be damaged; 0 = unknown. */
+export function markedCommits(markPath: string): number {
+  return readMark(markPath)?.commits ?? 0;
+}
 
 /** `frames`: those that can be recovered from the log. Its header must be whole, or the log empty. */
 export function stateOfLog(log: string, markPath: string, frames: number): LogState {
@@ -80,7 +85,8 @@ export function stateOfLog(log: string, markPath: string, frames: number): LogSt
     if (salts === null) return { is: "gone", commits: mark.commits };
     // Of a later generation the mark knows nothing.
     const isSame = salts.salt1 === mark.salt1 && salts.salt2 === mark.salt2;
-    return { is: isSame && frames < mark.frames ? "cut" : "whole" };
+    const isCut = isSame && frames < mark.frames;
+    return isCut ? { is: "cut", commits: mark.commits } : { is: "whole" };
   } finally {
     closeSync(file);
   }

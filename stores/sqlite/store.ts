@@ -139,7 +139,11 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Backend> 
       { ...options, marksLog: isStrict },
     );
     const store = new SqliteStore({ database, items, upkeep, mark, room });
-    return { store, catalog: new SqliteCatalog(database, upkeep), upkeep };
+    const lost = found.is === "whole" ? 0 : found.commits - commits;
+    return {
+      ...{ store, catalog: new SqliteCatalog(database, upkeep), upkeep },
+      ...(lost > 0 && { lostCommits: lost }),
+    };
   } catch (cause) {
     database.close();
     room?.closed();
