@@ -113,7 +113,7 @@ export const siteConfig: SiteConfig = {
           label: "Guides",
           docs: [
             ...["background-jobs", "webhooks", "fan-out", "scheduled-work", "batch-pipelines"],
-            ...["traces", "tests"],
+            ...["traces", "tests", "python-worker", "generated-clients", "one-node-is-not-enough"],
           ].map((guide) => `guides/${guide}`),
         },
         {

@@ -11,9 +11,9 @@ const consoleBudget = {
   htmlBytesMax: 8 * kilo,
   stylesBytesMax: 10.5 * kilo,
   /** Own code of the heaviest page, with the charts and the libraries that only the console has. */
-  ownBytesMax: 85 * kilo,
+  ownBytesMax: 87 * kilo,
   /** All code of that page, React too. */
-  scriptBytesMax: 190 * kilo,
+  scriptBytesMax: 192 * kilo,
 } as const;
 
 /** What of the console each file is, by its size. */
