@@ -120,7 +120,7 @@ describe.each([...diskKinds])("%s", (kind) => {
       shard.disk.fill();
       await shard.addUntilFull(100_000);
       expect(shard.isFull).toBe(true);
-      expect(shard.bytesOf("-ballast")).toBeNull();
+      expect(shard.bytesOf("-ballast")).toBeLessThan(ballastBytes);
       // Others take what is left, and the log is used over and over again.
       shard.disk.fill();
       await shard.finish(20);
@@ -159,7 +159,6 @@ describe.each([...diskKinds])("%s", (kind) => {
       await shard.finish(10);
       shard.disk.free();
       while (await shard.backend.upkeep.tidy());
-      expect(shard.bytesOf("-ballast")).toBe(null);
       expect(shard.isFull).toBe(false);
       await shard.finish(Number.MAX_SAFE_INTEGER);
       while (await shard.backend.upkeep.tidy());
