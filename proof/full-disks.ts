@@ -28,18 +28,25 @@ const method = "full disks";
 const rules = { leaseTimeoutMs: 1_000, maxAttempts: 30 } as const;
 const shape = { partitions: 4, ...rules };
 const mebibytes = [40, 80] as const;
+/** Each shard sets 8 MiB aside, and has to have some more. */
+const mebibytesPerShard = 20;
+/** More of them would fill a disk by themselves. */
+const backlogMax = 20_000;
 /** Completes that are answered 200 before a full disk is left. */
 const completesMin = 40;
 /** The other program looks so often for room that was freed. */
 const fillAgainMsMax = 40;
+const restMs = 200;
+/** Twice what an item waits for that its shard could not take. */
+const travelMs = 2_500;
 /** Longer than a slow machine takes for any of it. */
 const waitMsMax = 60_000;
 /** What is in the way of nothing that the store has room for. */
 const spared = new Set(["lease", "complete", "extend"]);
 
-function flagsOf(random: Random): string[] {
+function flagsOf(random: Random, size: number): string[] {
   const pick = (...choices: string[][]): string[] => choices[random.below(choices.length)] ?? [];
-  const shards = String(1 + random.below(2));
+  const shards = String(1 + random.below(size / mebibytesPerShard));
   const synced = pick(["--sync", "commit"], ["--sync", "thread"], ["--durability", "normal"]);
   return ["--shards", shards, "--http-threads", "1", ...synced];
 }
@@ -86,8 +93,9 @@ class OneDisk {
     this.#seed = seed;
     this.#fills = fills;
     this.#random = seededRandom(seed);
-    this.#flags = flagsOf(this.#random);
-    this.#disk = new SmallDisk(kind, mebibytes[this.#random.below(mebibytes.length)] ?? 40);
+    const size = mebibytes[this.#random.below(mebibytes.length)] ?? mebibytes[0];
+    this.#flags = flagsOf(this.#random, size);
+    this.#disk = new SmallDisk(kind, size);
   }
 
   async run(): Promise<Pick<ProofResult, "figures" | "faults">> {
@@ -97,9 +105,10 @@ class OneDisk {
       await createQueues(this.#address, shape);
       const load = new Load({
         ...{ address: this.#address, history, random: this.#random },
-        ...{ producers: 4, consumers: 6, batchMax: 100, backlogMax: Number.MAX_SAFE_INTEGER },
+        ...{ producers: 4, consumers: 6, batchMax: 100, backlogMax },
       });
       for (let fill = 0; fill < this.#fills; fill += 1) await this.#fillOnce();
+      await this.#settled(load);
       const ending = await load.drain();
       await history.close();
       const checked = checkQueue(history.entries, ending, rules);
@@ -183,6 +192,19 @@ class OneDisk {
     history.note("free");
     const full = history.acknowledged;
     await this.#until("items are refused though there is room", () => history.acknowledged > full);
+  }
+
+  /** Until what a full shard could not take has gone its way. */
+  async #settled(load: Load): Promise<void> {
+    const health = `http://127.0.0.1:${await this.#address.port}/health`;
+    const late = performance.now() + waitMsMax;
+    for (let status = ""; status !== "ok"; await load.rest(restMs)) {
+      ({ status } = (await (await fetch(health)).json()) as { status: string });
+      if (performance.now() < late) continue;
+      this.#faults.add("a store stays full though there is room", status);
+      return;
+    }
+    await load.rest(travelMs);
   }
 
   #isRefused(first: number): boolean {

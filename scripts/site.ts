@@ -49,18 +49,19 @@ function start(args: readonly string[], mode: string, output: "inherit" | "pipe"
 export async function buildMissingSite(): Promise<void> {
   if (existsSync(outcome)) return;
   console.error("Building the site, once; the API answers already ...");
-  mkdirSync(join(root, "build"), { recursive: true });
-  writeFileSync(building, "");
   const atExit = () => rmSync(building, { force: true });
   process.on("exit", atExit);
-  const failure = await runQuietly();
+  // Whatever it is, such as a full disk, the server beside it has nothing to do with it.
+  const failure = await buildQuietly().catch((cause: Error) => cause.message);
   atExit();
   process.off("exit", atExit);
   const end = failure === null ? "is ready." : `could not be built; ${failure}`;
   console.error(`The site ${end}`);
 }
 
-async function runQuietly(): Promise<string | null> {
+async function buildQuietly(): Promise<string | null> {
+  mkdirSync(join(root, "build"), { recursive: true });
+  writeFileSync(building, "");
   clear();
   // A server starts without the packages that only the build needs.
   const setup = [join(import.meta.dir, "setup.ts"), "site"];

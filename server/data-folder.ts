@@ -6,6 +6,13 @@ import { accessSync, constants, mkdirSync, rmSync } from "node:fs";
 /** It cannot be had; the message is for the operator. */
 export class DataFolderError extends Error {
   override readonly name = "DataFolderError";
+  /** A disk may have room at the next try. */
+  readonly fault: "settings" | "disk";
+
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.fault = isNoRoom(cause) ? "disk" : "settings";
+  }
 }
 
 export interface DataFolder {
@@ -24,12 +31,18 @@ export function openDataFolder(path: string): DataFolder {
       },
     };
   } catch (cause) {
-    throw new DataFolderError(reasonOf(cause), { cause });
+    throw new DataFolderError(reasonOf(cause), cause);
   }
+}
+
+function isNoRoom(cause: unknown): boolean {
+  const { code = "" } = (cause ?? {}) as NodeJS.ErrnoException;
+  return ["ENOSPC", "EDQUOT"].includes(code);
 }
 
 function reasonOf(cause: unknown): string {
   const { code, message, syscall } = cause as NodeJS.ErrnoException;
+  if (isNoRoom(cause)) return "there is no space left for the data directory";
   const isReadOnly = code === "EACCES" || code === "EPERM" || code === "EROFS";
   if (isReadOnly && syscall === "access") return "the data directory is read-only for this user";
   if (isReadOnly) return "the data directory cannot be made; its folder is read-only for this user";

@@ -357,7 +357,7 @@ function startErrorOf(error: unknown, { store, data, databaseSchema }: Config): 
   const place =
     store === "postgres" ? `database schema '${databaseSchema}'` : `data folder '${data}'`;
   if (error instanceof DataFolderError) {
-    return new StartError("settings", `${error.message}; ${place}`);
+    return new StartError(error.fault, `${error.message}; ${place}`);
   }
   if (!(error instanceof StoreError)) return error;
   return new StartError(faultOf(error.fault), `${error.message}; ${place}`);

@@ -11,7 +11,7 @@ import {
   fatesOf,
 } from "./postgres/acknowledged.ts";
 import type { SessionOptions } from "./postgres/connection.ts";
-import type { Durability } from "./sqlite/connect.ts";
+import { type Durability, isNoRoom, noRoom } from "./sqlite/connect.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
 import type { SyncSetting } from "./sqlite/sync.ts";
 import { StoreError } from "./store.ts";
@@ -109,6 +109,7 @@ export async function openStore(
   try {
     mkdirSync(config.directory, { recursive: true, mode: 0o700 });
   } catch (cause) {
+    if (isNoRoom(cause)) throw noRoom(cause);
     throw new StoreError("unusable", "the data directory cannot be made", cause);
   }
   return openSqliteStore({

@@ -166,7 +166,7 @@ export function namingNoRoom(cause: unknown, path: string): unknown {
   if (!["SQLITE_IOERR_WRITE", "SQLITE_CANTOPEN"].includes(codeOf(cause))) return cause;
   const probe = `${path}-probe`;
   try {
-    writeFileSync(probe, new Uint8Array(probeBytes));
+    writeFileSync(probe, new Uint8Array(probeBytes), { mode: 0o600 });
     return cause;
   } catch (refused) {
     return isNoRoom(refused) ? noRoom(cause) : cause;

@@ -1,13 +1,14 @@
 // A store on a disk that is really full.
 
 import { afterEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { diskKinds, SmallDisk, whyNoDisk } from "../../proof/small-disk.ts";
 import type { Backend } from "../backend.ts";
 import { all, end, item, nothing } from "../conformance/values.ts";
 import { readItems } from "../single-reads.ts";
 import { type Changes, StoreError } from "../store.ts";
+import { namingNoRoom } from "./connect.ts";
 import { openSqliteStore, type SqliteOptions } from "./store.ts";
 
 const mebibyte = 1024 * 1024;
@@ -120,7 +121,7 @@ describe.each([...diskKinds])("%s", (kind) => {
       shard.disk.fill();
       await shard.addUntilFull(100_000);
       expect(shard.isFull).toBe(true);
-      expect(shard.bytesOf("-ballast")).toBeNull();
+      expect(shard.bytesOf("-ballast")).toBeLessThan(ballastBytes);
       // Others take what is left, and the log is used over and over again.
       shard.disk.fill();
       await shard.finish(20);
@@ -159,7 +160,6 @@ describe.each([...diskKinds])("%s", (kind) => {
       await shard.finish(10);
       shard.disk.free();
       while (await shard.backend.upkeep.tidy());
-      expect(shard.bytesOf("-ballast")).toBe(null);
       expect(shard.isFull).toBe(false);
       await shard.finish(Number.MAX_SAFE_INTEGER);
       while (await shard.backend.upkeep.tidy());
@@ -168,6 +168,24 @@ describe.each([...diskKinds])("%s", (kind) => {
       expect(shard.bytesOf("")).toBeLessThan(2 * mebibyte);
       await shard.close();
       expect(shard.bytesOf("-wal")).toBeNull();
+    },
+  );
+
+  test.skipIf(skipped)(
+    "errors: a write that fails, or a file that cannot be made, is named by what the disk has",
+    () => {
+      const full = disk(kind, 8);
+      const path = join(full.path, "shard-0.db");
+      for (const code of ["SQLITE_IOERR_WRITE", "SQLITE_CANTOPEN"]) {
+        const cause = Object.assign(new Error("as SQLite says it"), { code });
+        full.free();
+        expect(namingNoRoom(cause, path)).toBe(cause);
+        full.fill();
+        expect(namingNoRoom(cause, path)).toMatchObject({ name: "StoreError", fault: "full" });
+      }
+      const synced = Object.assign(new Error("unknown"), { code: "SQLITE_IOERR_FSYNC" });
+      expect(namingNoRoom(synced, path)).toBe(synced);
+      expect(readdirSync(full.path).filter((name) => name.includes("probe"))).toEqual([]);
     },
   );
 

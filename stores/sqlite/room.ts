@@ -1,19 +1,19 @@
 // Room on the disk that a shard has for itself, so that leases and completes continue when the disk
-// is full. While there is room, a file is set aside for that day. When there is none, the file is
-// removed, and its bytes become room in the store's own files, which no other program can take: the
-// database gets the pages that the log has for it, so that the log can always be emptied and used
-// again, and the log gets room for a turn. Once the disk has room, the file is made again.
+// is full. While there is room, a file is set aside for that day: the ballast. When there is none,
+// its bytes become room in the store's own files, which no other program can take: the database
+// gets the pages that the log has for it, so that the log can always be emptied and used again, the
+// log gets room for some turns, and the rest is for what a full store still writes. Once the disk
+// has room, the ballast is made whole again.
 
 import type { Database, Statement } from "bun:sqlite";
 import {
   closeSync,
-  existsSync,
   fstatSync,
   fsyncSync,
   openSync,
   read,
-  rmSync,
   statfsSync,
+  truncateSync,
   writeSync,
 } from "node:fs";
 import { open } from "node:fs/promises";
@@ -21,8 +21,13 @@ import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { bytesOf, isNoRoom, noRoom } from "./connect.ts";
 
-/** Written or read at a time. */
-const pieceBytes = 1024 * 1024;
+/** Copied at a time. */
+const copiedBytes = 1024 * 1024;
+/**
+ * Written at a time, and taken from the ballast: another program that waits for room gets no more
+ * than a piece before it is written elsewhere.
+ */
+const piece = new Uint8Array(256 * 1024);
 /** SQLite takes a log for empty whose beginning is zero. */
 const logStartBytes = 4_096;
 /** SQLITE_FCNTL_PERSIST_WAL: closing leaves the log's file where it is. */
@@ -42,13 +47,10 @@ export class Room {
    * locks on the file, so this one stays open for as long as SQLite's.
    */
   readonly #file: number;
-  #hasBallast = false;
+  /** Bytes of the ballast that are left. */
+  #ballastLeft = 0;
+  #isInUse = false;
   #isFull = false;
-  /**
-   * Free pages, within the database or behind its last one, that only a full store uses. Those behind
-   * it are cut off by each checkpoint.
-   */
-  #reservePages: number;
   #keepsLog = false;
 
   constructor(
@@ -62,31 +64,28 @@ export class Room {
     this.#pageCount = database.prepare("PRAGMA page_count");
     this.#freeCount = database.prepare("PRAGMA freelist_count");
     this.#file = openSync(path, "r+");
-    this.#reservePages = Math.max(
-      this.#stepPages,
-      Math.min(5 * this.#stepPages, this.#freePages()),
-    );
-    this.#restore();
-    this.#isFull = !this.#hasRoom;
+    this.#isFull = ballastBytes > 0;
+    this.look();
   }
 
-  /** Calls that only add are refused, and what has been set aside is in use. */
+  /** Calls that only add are refused. */
   get isFull(): boolean {
     return this.#isFull;
   }
 
-  get hasBallast(): boolean {
-    return this.#hasBallast;
+  /** The ballast is whole, and the disk was not full lately. */
+  get isWhole(): boolean {
+    return this.#ballastBytes > 0 && !this.#isInUse;
   }
 
-  /** What was set aside is part of the store's own files. */
+  /** What was set aside is becoming part of the store's own files. */
   get isInUse(): boolean {
-    return this.#ballastBytes > 0 && !this.#hasBallast;
+    return this.#isInUse;
   }
 
-  /** Free pages that are not given back to the disk, as they are the reserve. */
+  /** Free pages that are not given back to a disk that may be full. */
   get keptPages(): number {
-    return this.isInUse ? this.#reservePages + this.#stepPages : 0;
+    return this.#isInUse ? 2 * this.#stepPages : 0;
   }
 
   /** Half of the ballast is for pages that only the log has. */
@@ -94,13 +93,18 @@ export class Room {
     return Math.floor(this.#ballastBytes / this.#pageBytes / 2);
   }
 
-  /** The file grows by so much, and there is room again once so much more than the reserve is free. */
-  get #stepPages(): number {
-    return Math.floor(this.#coveredPages / 4);
-  }
-
   get #logBytes(): number {
     return Math.floor((this.#ballastBytes * 3) / 8);
+  }
+
+  /** Only a full store uses so much of it. */
+  get #reserveBytes(): number {
+    return Math.floor(this.#ballastBytes / 8);
+  }
+
+  /** The file grows by so much, and there is room again once so much is free within it. */
+  get #stepPages(): number {
+    return Math.floor(this.#reserveBytes / this.#pageBytes);
   }
 
   get #ballastPath(): string {
@@ -123,107 +127,99 @@ export class Room {
     return Number(this.#freeCount.values()[0]?.[0]) + this.#filePages() - this.#pages();
   }
 
+  get #hasReserve(): boolean {
+    return this.#ballastLeft + this.#freePages() * this.#pageBytes >= this.#reserveBytes;
+  }
+
   /**
    * To be called at the end of each transaction: whatever it adds to the database, there is room to
    * write it there. Throws `full`.
    */
   hold(): void {
     if (this.#ballastBytes === 0) return;
-    const pages = this.#pages();
-    const covered = this.#hasBallast ? this.#coveredPages : 0;
-    const missing = pages - covered - this.#filePages();
-    const isReserved = this.isInUse && !this.#isFull;
-    const isShort = (): boolean => isReserved && this.#freePages() < this.#reservePages;
-    if (missing <= 0 && !isShort()) return;
-    this.#growFile(pages - covered + this.#stepPages + (isReserved ? this.#reservePages : 0));
-    if (pages - covered > this.#filePages() || isShort()) throw noRoom();
+    const needed = this.#pages() - (this.#isInUse ? 0 : this.#coveredPages);
+    if (this.#filePages() < needed) this.#growFile(needed + this.#stepPages);
+    const isReserved = this.#isInUse && !this.#isFull;
+    if (this.#isFull) this.#growFile(needed, "by the ballast");
+    if (this.#filePages() < needed || (isReserved && !this.#hasReserve)) throw noRoom();
   }
 
   /** A commit found no room. What was set aside goes to where it is needed. */
   ranOut(): void {
     if (this.#ballastBytes === 0) return;
     this.#isFull = true;
-    if (!this.#hasBallast) return;
-    this.#hasBallast = false;
-    const pages = this.#pages();
-    const missing =
-      Math.max(0, pages - this.#filePages()) * this.#pageBytes +
-      Math.max(0, this.#logBytes - bytesOf(this.#logPath));
-    this.#reservePages = Math.floor((this.#ballastBytes - missing) / this.#pageBytes);
-    rmSync(this.#ballastPath, { force: true });
+    this.#isInUse = true;
     // In this order: without the first, the log can never be used again.
-    this.#growFile(pages);
-    this.#growLog();
-    this.emptied();
+    this.#growFile(this.#pages(), "by the ballast");
+    this.#growLog("by the ballast");
   }
 
-  /** To be called when the log has been emptied: SQLite has cut off what its database does not use. */
-  emptied(): void {
-    if (!this.isInUse) return;
-    this.#growBy(this.#reservePages - this.#freePages());
-  }
-
-  /** Looks whether there is room again. */
+  /** Looks whether there is room: on the disk for all of the ballast, or in the store's own files. */
   look(): void {
-    this.#restore();
-    if (this.#hasRoom) this.#isFull = false;
-  }
-
-  #restore(): void {
     if (this.#ballastBytes === 0) return;
-    this.#hasBallast = existsSync(this.#ballastPath) || this.#makeBallast();
-    if (this.#hasBallast) return;
-    this.#growLog();
-    this.#growBy(this.#reservePages + this.#stepPages - this.#freePages());
-  }
-
-  /** Either on the disk, or in the store's own files. */
-  get #hasRoom(): boolean {
-    if (!this.isInUse) return true;
-    const isFree = this.#freePages() >= this.#reservePages + this.#stepPages;
-    return isFree && bytesOf(this.#logPath) >= this.#logBytes;
-  }
-
-  /** Written, not merely reserved, so that the bytes are there to be freed on a full disk. */
-  #makeBallast(): boolean {
-    // Or it would take, again and again, what others need for a moment.
-    if (freeBytes(dirname(this.#path)) < 1.5 * this.#ballastBytes) return false;
-    try {
-      const file = openSync(this.#ballastPath, "w", 0o600);
-      try {
-        if (isGrown(file, 0, this.#ballastBytes)) {
-          fsyncSync(file);
-          return true;
-        }
-      } finally {
-        closeSync(file);
-      }
-    } catch {
-      // As if it were not whole.
+    this.#ballastLeft = bytesOf(this.#ballastPath);
+    const missing = this.#ballastBytes - this.#ballastLeft;
+    // With some more, or it would take what others need, and be in use again at once.
+    const isRoomy = freeBytes(dirname(this.#path)) >= missing + this.#ballastBytes / 2;
+    if (isRoomy && this.#growBallast(this.#ballastBytes)) {
+      this.#isInUse = false;
+      this.#isFull = false;
+      return;
     }
-    rmSync(this.#ballastPath, { force: true });
-    return false;
+    this.#isInUse = true;
+    this.#growLog();
+    this.#growBallast(this.#reserveBytes);
+    this.#growFile(this.#filePages() + this.#stepPages - this.#freePages());
+    const hasLog = bytesOf(this.#logPath) >= this.#logBytes;
+    if (hasLog && this.#hasReserve && this.#freePages() >= this.#stepPages) this.#isFull = false;
   }
 
-  #growBy(pages: number): void {
-    if (pages > 0) this.#growFile(this.#filePages() + pages);
+  /** SQLite reads nothing behind the last page of its database. */
+  #growFile(pages: number, how?: "by the ballast"): void {
+    this.#grow(this.#file, pages * this.#pageBytes, how);
   }
 
-  /** As far as there is room. SQLite reads nothing behind the last page of its database. */
-  #growFile(pages: number): void {
-    const { size } = fstatSync(this.#file);
-    if (size < pages * this.#pageBytes) isGrown(this.#file, size, pages * this.#pageBytes);
+  /** SQLite takes zeros behind the log for its end. */
+  #growLog(how?: "by the ballast"): void {
+    if (bytesOf(this.#logPath) >= this.#logBytes) return;
+    withFile(this.#logPath, "r+", (file) => this.#grow(file, this.#logBytes, how));
   }
 
-  /** As far as there is room. SQLite takes zeros behind the log for its end. */
-  #growLog(): void {
-    const bytes = bytesOf(this.#logPath);
-    if (bytes >= this.#logBytes) return;
-    const file = openSync(this.#logPath, "r+");
+  /** Whether it has so many bytes now. They are written, not merely reserved. */
+  #growBallast(bytes: number): boolean {
+    if (this.#ballastLeft >= bytes) return true;
     try {
-      isGrown(file, bytes, this.#logBytes);
-    } finally {
-      closeSync(file);
+      withFile(this.#ballastPath, "a", (file) => {
+        this.#grow(file, bytes);
+        fsyncSync(file);
+      });
+    } catch {
+      // What there is of it is counted below.
+    }
+    this.#ballastLeft = bytesOf(this.#ballastPath);
+    return this.#ballastLeft >= bytes;
+  }
+
+  /** As far as there is room, or the ballast has some left. */
+  #grow(file: number, bytes: number, how?: "by the ballast"): void {
+    for (let at = fstatSync(file).size; at < bytes; ) {
+      const written = writtenOf(file, at, Math.min(piece.length, bytes - at));
+      at += written;
+      if (written === 0 && (how === undefined || !this.#isShorter())) return;
+    }
+  }
+
+  /** Whether the ballast had a piece to give. */
+  #isShorter(): boolean {
+    if (this.#ballastLeft === 0) return false;
+    this.#ballastLeft = Math.max(0, this.#ballastLeft - piece.length);
+    try {
+      truncateSync(this.#ballastPath, this.#ballastLeft);
+      return true;
+    } catch {
+      // As if it had been used up.
+      this.#ballastLeft = 0;
+      return false;
     }
   }
 
@@ -231,17 +227,12 @@ export class Room {
   async copyTo(path: string): Promise<number> {
     const bytes = this.#pages() * this.#pageBytes;
     await using copy = await open(path, "w", 0o600);
-    const piece = new Uint8Array(Math.min(pieceBytes, bytes));
+    const part = new Uint8Array(Math.min(copiedBytes, bytes));
     for (let at = 0; at < bytes; ) {
-      const { bytesRead } = await readAt(
-        this.#file,
-        piece,
-        0,
-        Math.min(piece.length, bytes - at),
-        at,
-      );
+      const length = Math.min(part.length, bytes - at);
+      const { bytesRead } = await readAt(this.#file, part, 0, length, at);
       if (bytesRead === 0) throw new Error("the file is shorter than its database");
-      await copy.writeFile(piece.subarray(0, bytesRead));
+      await copy.writeFile(part.subarray(0, bytesRead));
       at += bytesRead;
     }
     await copy.sync();
@@ -250,7 +241,7 @@ export class Room {
 
   /** To be called before the database is closed, with whether the log is empty: a full disk may have no room for a new one. */
   closing(isLogEmpty: boolean): void {
-    this.#keepsLog = isLogEmpty && this.isInUse;
+    this.#keepsLog = isLogEmpty && this.#isInUse;
     this.#pageCount.finalize();
     this.#freeCount.finalize();
     if (!this.#keepsLog) return;
@@ -262,14 +253,20 @@ export class Room {
   closed(): void {
     closeSync(this.#file);
     if (!this.#keepsLog || bytesOf(this.#logPath) < logStartBytes) return;
-    const log = openSync(this.#logPath, "r+");
-    try {
+    withFile(this.#logPath, "r+", (log) => {
       // Its pages are older than any that come into the file by another way.
       writeSync(log, new Uint8Array(logStartBytes), 0, logStartBytes, 0);
       fsyncSync(log);
-    } finally {
-      closeSync(log);
-    }
+    });
+  }
+}
+
+function withFile(path: string, flags: string, work: (file: number) => void): void {
+  const file = openSync(path, flags, 0o600);
+  try {
+    work(file);
+  } finally {
+    closeSync(file);
   }
 }
 
@@ -278,16 +275,12 @@ function freeBytes(folder: string): number {
   return bavail * bsize;
 }
 
-/** Whether the file now has so many bytes. Where there is room for a part, that part is written. */
-function isGrown(file: number, from: number, to: number): boolean {
+/** The bytes of zeros for which there was room. */
+function writtenOf(file: number, at: number, bytes: number): number {
   try {
-    for (let at = from; at < to; ) {
-      const bytes = Math.min(pieceBytes, to - at);
-      at += writeSync(file, new Uint8Array(bytes), 0, bytes, at);
-    }
-    return true;
+    return writeSync(file, piece, 0, bytes, at);
   } catch (cause) {
-    if (isNoRoom(cause)) return false;
+    if (isNoRoom(cause)) return 0;
     throw cause;
   }
 }

@@ -1,6 +1,13 @@
 import { Database } from "bun:sqlite";
 import { expect, spyOn, test } from "bun:test";
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { OpenedStore } from "../conformance/bench.ts";
@@ -165,6 +172,18 @@ test("open: a file whose rows have become unreachable is refused", async () => {
   writeFileSync(files.options.path, bytes);
   expect({ broken, fault: await faultOf(files.open()) }).toEqual({ broken: 2, fault: "damaged" });
 });
+
+test.skipIf(process.platform !== "linux")(
+  "open: nothing of the store is mapped into memory, where a full disk would kill the process",
+  async () => {
+    using files = setup();
+    const { store } = await files.open();
+    await commit(store, { insert: many(100, 1_000) });
+    expect(existsSync(`${files.options.path}-shm`)).toBe(false);
+    expect(readFileSync("/proc/self/maps", "utf8")).not.toContain(files.options.path);
+    await store.close();
+  },
+);
 
 test("open: the file gives space back by pieces, logs ahead, and carries our mark", async () => {
   using files = setup();

@@ -84,7 +84,6 @@ export class SqliteUpkeep implements Upkeep {
         const [[, logged, moved] = []] = this.#database
           .query("PRAGMA wal_checkpoint(PASSIVE)")
           .values() as number[][];
-        this.#room.emptied();
         return logged === moved;
       } catch (cause) {
         if (this.#faultOf(cause).fault !== "full") throw cause;
@@ -164,12 +163,12 @@ export class SqliteUpkeep implements Upkeep {
       } catch (cause) {
         const fault = this.#faultOf(cause);
         if (fault.fault !== "full") throw fault;
-        const hadBallast = this.#room.hasBallast;
+        const wasWhole = this.#room.isWhole;
         // The log may be all that has no room, and begins anew once it is empty.
-        const isTooLong = !hadBallast && !isAgain && guard(() => this.markLog()) > 0;
+        const isTooLong = !wasWhole && !isAgain && guard(() => this.markLog()) > 0;
         if (isTooLong && this.#empty()) continue;
         this.#room.ranOut();
-        if (hadBallast) this.#empty();
+        if (wasWhole) this.#empty();
         throw fault;
       }
     }
