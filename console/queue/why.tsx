@@ -61,7 +61,7 @@ function WhyGhost(): ReactNode {
         <p>
           <i />
         </p>
-        <p>
+        <p className="next">
           <i />
         </p>
       </div>

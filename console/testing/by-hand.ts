@@ -181,7 +181,7 @@ function testMac(browser: () => ConsoleBrowser, server: Server): void {
 }
 
 function testOver(browser: () => ConsoleBrowser, server: Server): void {
-  test("of many alarms the worst stand there, and the others when they are asked for", async () => {
+  test("of many alarms the worst stand there, those of one cause in one row, and the others when they are asked for", async () => {
     await using visitor = await browser().visit("about:blank");
     const { page } = visitor;
     await page.route("**/v1/server.overview", async (route) => {
@@ -194,6 +194,10 @@ function testOver(browser: () => ConsoleBrowser, server: Server): void {
       await route.fulfill({ response, json: { ...reply, alarms } });
     });
     await page.goto(server().consoleUrl);
+    await page.locator(".alarm", { hasText: "nobody asks, 50 items: queue-0, queue-1" }).waitFor();
+    expect(await page.locator(".alarm").count()).toBe(1);
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole("button", { name: "Show queues: nobody asks" }).click();
     await page.getByRole("button", { name: "and 44 more" }).waitFor();
     expect(await page.locator(".alarm").count()).toBe(6);
     expect(await axeFaults(page)).toEqual([]);
