@@ -57,7 +57,8 @@ export const siteConfig: SiteConfig = {
       { type: "search" },
       { type: "docsVersionDropdown" },
       { type: "localeDropdown" },
-      ...(repository === null ? [] : [{ label: "GitHub", href: repository }]),
+      // The specification names this item, so a build without a repository has it too.
+      { label: "GitHub", href: repository ?? "https://github.com" },
       { label: "Get Started", to: "/docs/quick-start", className: "button" },
     ],
   },
@@ -175,7 +176,7 @@ export function missingAddresses(told: Pick<SiteConfig, "url" | "repository">): 
   const lacks = {
     url: "SITE_URL: no canonical links, no cards; sitemap and robots.txt only from `bun start`",
     repository:
-      "SITE_REPOSITORY: no edit links, no link to GitHub, and first steps without a clone",
+      "SITE_REPOSITORY: no edit links, first steps without a clone, and GitHub leads to its front page",
   };
   return (["url", "repository"] as const)
     .filter((name) => told[name] === null)
