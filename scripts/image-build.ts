@@ -1,7 +1,7 @@
 // The first stage of `deploy/Dockerfile` without Docker: its files, copied to an empty folder, and
 // its commands. The site that it builds is the one that the tests look at.
 
-import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import ignore from "@balena/dockerignore";
@@ -34,10 +34,8 @@ async function buildAsImage(): Promise<void> {
   const context = join(folder, "src");
   try {
     const listed = await $`git ls-files -z --cached --others --exclude-standard`.cwd(root).text();
-    for (const path of listed
-      .split("\0")
-      .filter((name) => name !== "")
-      .filter(sentToImage())) {
+    const isThere = (path: string) => path !== "" && existsSync(join(root, path));
+    for (const path of listed.split("\0").filter(isThere).filter(sentToImage())) {
       cpSync(join(root, path), join(context, path));
     }
     for (const line of imageCommands()) {

@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -261,31 +262,41 @@ export const calls: Same<keyof Calls<object>, keyof Published<object>> = true;
     expect(await compile("uses.ts", node10, "typescript-oldest")).toEqual(fine);
   });
 
-  test.if(Bun.which("node") !== null)(
-    "the command works under Node, which finds Bun, or says that it is needed",
-    async () => {
-      const command = [Bun.which("node") ?? "", join(installed("holdfast"), "cli/launch.js")];
-      const found = { PATH: join(folder, "programs") };
-      mkdirSync(found.PATH);
-      symlinkSync(process.execPath, join(found.PATH, "bun"));
-      expect(await run([...command, "--version"], project, found)).toEqual({
-        code: 0,
-        out: `holdfast ${manifest.version}\n`,
-        error: "",
-      });
-      expect(await run([...command, "--version"], project, { PATH: folder })).toEqual({
-        code: 1,
-        out: "",
-        error: "holdfast needs Bun, whose SQLite it stores in: npm install --global bun\n",
-      });
-    },
-  );
+  /** With Bun and what a shell script needs, and nothing else. */
+  function programs(): string {
+    const path = join(folder, "programs");
+    mkdirSync(path, { recursive: true });
+    const found = {
+      bun: process.execPath,
+      dirname: Bun.which("dirname"),
+      readlink: Bun.which("readlink"),
+    };
+    for (const [name, file] of Object.entries(found)) {
+      if (!existsSync(join(path, name))) symlinkSync(file ?? "", join(path, name));
+    }
+    return path;
+  }
+
+  test("the command finds Bun, or says that it is needed", async () => {
+    const command = [join(project, "node_modules/.bin/holdfast"), "--version"];
+    expect(await run(command, project, { PATH: programs() })).toEqual({
+      code: 0,
+      out: `holdfast ${manifest.version}\n`,
+      error: "",
+    });
+    expect(await run(command, project, { PATH: folder })).toEqual({
+      code: 1,
+      out: "",
+      error: "holdfast needs Bun, whose SQLite it stores in: npm install --global bun\n",
+    });
+  });
 
   test("the command serves and works from the installed package, with nothing beside it", async () => {
     const command = join(project, "node_modules/.bin/holdfast");
     const words = ["serve", "--port", "0", "--data", join(project, "served")];
-    const child = Bun.spawn([process.execPath, command, ...words], {
+    const child = Bun.spawn([command, ...words], {
       cwd: project,
+      env: { ...process.env, PATH: programs() },
       stdio: ["ignore", "pipe", "ignore"],
     });
     try {
@@ -294,9 +305,8 @@ export const calls: Same<keyof Calls<object>, keyof Published<object>> = true;
         greeting += new TextDecoder().decode(chunk);
         if (greeting.includes("items")) break;
       }
-      const env = { HOLDFAST_URL: /http:\S+/.exec(greeting)?.[0] ?? "" };
-      const holdfast = (...rest: string[]) =>
-        run([process.execPath, command, ...rest], project, env);
+      const env = { HOLDFAST_URL: /http:\S+/.exec(greeting)?.[0] ?? "", PATH: programs() };
+      const holdfast = (...rest: string[]) => run([command, ...rest], project, env);
       expect(await holdfast("queues", "create", "orders")).toMatchObject({ code: 0 });
       expect(await holdfast("produce", "orders", "x")).toMatchObject({ code: 0 });
       const { out } = await holdfast("lease", "orders", "--json");

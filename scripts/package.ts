@@ -163,8 +163,8 @@ async function buildCommandLine(): Promise<void> {
     const file = join(target, name);
     writeFileSync(file, readFileSync(file, "utf8").replaceAll(`${root}/`, "./"));
   }
-  cpSync(join(root, "cli/launch.js"), join(target, "launch.js"));
-  chmodSync(join(target, "launch.js"), 0o755);
+  cpSync(join(root, "cli/launch.sh"), join(target, "launch.sh"));
+  chmodSync(join(target, "launch.sh"), 0o755);
 }
 
 /** Without the compressed forms: they would be half of the package, mostly read over loopback. */
@@ -224,7 +224,8 @@ async function buildServer(): Promise<void> {
   };
   await pack(server, {
     description: manifest.description,
-    bin: { holdfast: "./cli/launch.js" },
+    bin: { holdfast: "./cli/launch.sh" },
+    types: engine.types,
     exports: { ".": engine, "./package.json": "./package.json" },
     engines: manifest.engines,
   });
