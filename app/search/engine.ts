@@ -31,6 +31,8 @@ const fuzziness = 0.2;
 const prefixLengthMin = 3;
 /** A heading that has no other words than those asked for is what was asked for. */
 const namedWeight = 1.5;
+/** Of `client` beside `client_id`, where that is asked for. */
+const partWeight = 0.3;
 
 const stopWords = new Set(
   "a all an and any are as at be been but by can could did do does every for from get had has have how i if in into is it its just long make me my need of on or our should so some than that the their them then there these they this to use was we were what when where which who why will with would you your".split(
@@ -103,7 +105,7 @@ export async function createSearch(sections: readonly Section[]): Promise<Search
         : String(section[field as keyof typeof section] ?? ""),
     searchOptions: {
       boost: { heading: 4, code: 0.1 },
-      boostTerm: worth,
+      boostTerm: (one, at, all) => worth(one) * (at > 0 && isName(all[0]) ? partWeight : 1),
       // Stricter with long texts than it is by itself: what lists everything has every word.
       bm25: { k: 1.2, b: 0.9, d: 0.2 },
       boostDocument: (id) => sections[Number(id)]?.weight ?? 1,
@@ -135,6 +137,11 @@ export async function createSearch(sections: readonly Section[]): Promise<Search
       .filter(({ url }, at, all) => all.findIndex((other) => other.url === url) === at)
       .slice(0, resultsMax);
   };
+}
+
+/** Whether it is a name of several parts, such as `max_attempts`, which come behind it. */
+function isName(one = ""): boolean {
+  return /[_.-]/.test(one);
 }
 
 /** How much of what was asked for is there: what has all the words stands before what has one often. */
