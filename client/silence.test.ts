@@ -6,6 +6,7 @@ import { listeningApp } from "../server/testing/listening-app.ts";
 import { type ClientOptions, createClient } from "./client.ts";
 import { HoldfastError } from "./errors.ts";
 import { nextRound, settled, stillTime } from "./testing/still-time.ts";
+import { type Operation, operationPaths } from "./wire.ts";
 
 type Fetch = NonNullable<ClientOptions["fetch"]>;
 
@@ -149,6 +150,53 @@ test.each([
   await settled();
   expect(asked).toBe(1);
 });
+
+const reading: readonly Operation[] = [
+  "listQueues",
+  "queueInfo",
+  "stats",
+  "inspect",
+  "explain",
+  "clients",
+  "overview",
+  "series",
+  "listNodes",
+  "whoAmI",
+  "listKeys",
+  "listActions",
+  "listItems",
+  "listScheduled",
+  "findItems",
+  "groupItems",
+  "getItem",
+  "explainItem",
+  "listTasks",
+  "taskInfo",
+];
+
+test.each(Object.keys(operationPaths) as Operation[])(
+  "%s without a key: a copy, which may undo what follows, is sent only if it reads",
+  async (operation) => {
+    using time = stillTime();
+    let asked = 0;
+    const client = createClient({
+      keys: false,
+      attemptsMax: 1,
+      notice: () => undefined,
+      fetch: () => {
+        asked += 1;
+        return new Promise(() => undefined);
+      },
+    });
+    const call = client[operation] as (request: object) => Promise<unknown>;
+    const items = [{ source_id: "a", utf8: "x" }];
+    void call({ queue_name: "orders", items }).catch(() => undefined);
+    await settled();
+    time.advance(50_000);
+    await settled();
+    expect(asked).toBe(reading.includes(operation) ? 2 : 1);
+  },
+);
 
 test("several addresses: a dead one is left, and stays so while the next one lives", async () => {
   await using server = await listeningApp();

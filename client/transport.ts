@@ -15,7 +15,7 @@ import {
 } from "./errors.ts";
 import { Gatherer } from "./gather.ts";
 import { Hosts } from "./hosts.ts";
-import { keyOf, receiptsMs, takesKey } from "./keys.ts";
+import { keyOf, receiptsMs } from "./keys.ts";
 import { anything, type Checks, checkOptions, count, length, signal } from "./options.ts";
 import { type Echo, echoOf, mayRepeat, type Pace, pause, pauseMs } from "./repeat.ts";
 import { startTimer, steadyNow } from "./time.ts";
@@ -27,6 +27,7 @@ import {
   operationPaths,
   type ReplyFor,
   type RequestFor,
+  readOperations,
   timedOperations,
 } from "./wire.ts";
 
@@ -309,7 +310,7 @@ interface Attempt {
 /** One attempt, when there is a connection for it. */
 async function attempted<Id extends Operation>(
   place: Place,
-  { operation, echo, encode, options }: Call<Id>,
+  { operation, encode, options }: Call<Id>,
   { key, attemptMs, isSame }: Attempt,
 ): Promise<Answered<ReplyFor<Id>>> {
   const share = place.connections.of(operation);
@@ -323,8 +324,7 @@ async function attempted<Id extends Operation>(
     const silent = silentOf(place, { operation, options, leftMs });
     const what = { operation, method: "POST", path, key, body, giveUpMs } as const;
     const sent = { ...options, ...what, ...(silent && { silent }) };
-    const isRepeatable = mayGoTwice(operation, echo, key);
-    const silentMs = isRepeatable
+    const silentMs = mayGoTwice(operation, key)
       ? Math.min(silentMsMax, giveUpMs / 4) + body.length / bytesPerMs
       : null;
     const { reply, receivedAt } = await sendSafely(place, sent, silentMs);
@@ -379,14 +379,10 @@ function throwIfLeft({ signal, leave }: Pick<InnerOptions, "signal" | "leave">):
   leave?.throwIfAborted();
 }
 
-/** Without a key, the second copy would be refused for what the first has done. */
-const refusedTwice: readonly Operation[] = ["deleteItems", "confirmLoss", "cancelTask"];
-
-/** Whether a second copy can be under way beside the first. A lease may wait in silence. */
-function mayGoTwice(operation: Operation, echo: Echo, key: string | null): boolean {
-  if (operation === "lease") return false;
-  if (key !== null) return true;
-  return echo === "same" && !takesKey(operation) && !refusedTwice.includes(operation);
+/** Whether a copy may be under way beside the first: one that comes late must not undo what followed. */
+function mayGoTwice(operation: Operation, key: string | null): boolean {
+  // A lease may wait in silence.
+  return operation !== "lease" && (key !== null || readOperations.includes(operation));
 }
 
 interface Sent extends Ends {
