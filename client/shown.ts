@@ -75,6 +75,12 @@ export function safely<T>(otherwise: T, look: () => T): T {
   }
 }
 
+/** A promise where a value was expected: its rejection, which nothing awaits, would end the process. */
+export function forget(wrong: unknown): void {
+  // `await` sees also a promise whose `then` throws.
+  (async () => await wrong)().catch(() => undefined);
+}
+
 function plainWordsOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (typeof value !== "object" || value === null) return kindOf(value);
