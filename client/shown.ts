@@ -43,7 +43,7 @@ function charactersIn(text: string, bytesMax: number): number {
   return encoder.encodeInto(text, new Uint8Array(bytesMax)).read;
 }
 
-/** Frames of a stack are for a person to read; what lies deeper helps nobody. */
+/** Deeper frames are omitted. */
 const framesMax = 20;
 
 /** Where an error was thrown, as lines; `""` = it does not say. */

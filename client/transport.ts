@@ -50,7 +50,7 @@ export interface CallOptions {
 export const callChecks: Checks<CallOptions> = { signal, timeoutMs: length, key: anything };
 const innerChecks: Checks<InnerOptions> = { ...callChecks, leave: signal, attemptsMax: count };
 
-/** Throws `InvalidRequest` for options of a call that there are not, or that no call can have. */
+/** Throws `InvalidRequest` for unknown or invalid call options. */
 function checkCall(operation: string, options: InnerOptions): void {
   refusing(operation, () => checkOptions(options, innerChecks, ["leave", "attemptsMax"]));
   const { timeoutMs = 0 } = options;
