@@ -91,6 +91,18 @@ test("http:// at a port that speaks TLS: the error says https://, and nothing is
   expect(await failed).toMatchObject({ code: "unknown", message: expect.stringContaining(told) });
 });
 
+test("http:// at a port that speaks TLS, after another address has answered: the error says https://", async () => {
+  const plain = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => Response.json({}) });
+  const secure = `http://127.0.0.1:${server.port}`;
+  const pace = { baseMs: 1, capMs: 1 };
+  const client = createClient({ url: [`${plain.url}`, secure], pace, attemptsMax: 5 });
+  await client.listQueues({ pivot: "", limit: 1 });
+  await plain.stop(true);
+  const failed = client.listQueues({ pivot: "", limit: 1 }).catch((error: unknown) => error);
+  const told = `the server speaks HTTPS; expected a url with https://, got '${secure}'`;
+  expect(await failed).toMatchObject({ code: "unknown", message: expect.stringContaining(told) });
+});
+
 test("http:// at a port that closes connections and speaks no TLS: no more is said than that", async () => {
   const closing = Bun.listen({
     hostname: "127.0.0.1",

@@ -7,42 +7,82 @@ import { startTimer } from "./time.ts";
 export interface Copies<T> {
   /** How long the first may say nothing. */
   readonly silentMs: number;
-  /** Whether a second may be sent still: a machine that was suspended runs its timers late. */
+  /** The first has said nothing for so long. */
+  readonly silent: () => void;
+  /** Where a copy may go, one address after the other until one is reached. */
+  readonly addresses: () => readonly string[];
+  /** Takes a connection to an address, and returns what gives it back; `null`: `over` was aborted before. */
+  readonly connect: (address: string, over: AbortSignal) => Promise<(() => void) | null>;
+  /** Whether a copy may be sent still: a machine that was suspended runs its timers late. */
   readonly isTimely: () => boolean;
-  /** Sends it; what it adds to `stops` ends that copy. `isSecond`: on another connection. */
-  readonly begin: (isSecond: boolean, stops: (() => void)[]) => Promise<T>;
-  /** The second was answered though the first was not. */
-  readonly overtaken: () => void;
+  /** Sends it; what it adds to `stops` ends it. `address`: where a copy goes; `null`: it is the first. */
+  readonly begin: (address: string | null, stops: (() => void)[]) => Promise<T>;
+  /** A copy was answered there though the first was not. */
+  readonly overtaken: (address: string) => void;
 }
 
-export function besideSilence<T>({ silentMs, isTimely, begin, overtaken }: Copies<T>): Promise<T> {
+export function besideSilence<T>(copies: Copies<T>): Promise<T> {
+  const { silentMs, begin } = copies;
   return new Promise((resolve, reject) => {
     const stops: (() => void)[] = [];
     let left = 0;
     let failures: unknown[] = [];
-    const send = (isSecond: boolean): void => {
+    let over: AbortController | null = null;
+    const send = (address: string | null): Promise<Ended> => {
       left += 1;
-      begin(isSecond, stops).then(
-        (answer) => end(isSecond, () => resolve(answer)),
+      return begin(address, stops).then(
+        (answer) => {
+          left -= 1;
+          end(address, () => resolve(answer));
+          return "answered";
+        },
         (error) => {
           left -= 1;
           failures = [...failures, error];
-          if (left === 0 || isOfBoth(error)) end(isSecond, () => reject(worstOf(failures)));
+          if (left === 0 || isOfBoth(error)) end(address, () => reject(worstOf(failures)));
+          return isNotDone(error) ? "unsent" : "failed";
         },
       );
     };
-    const end = (isSecond: boolean, settle: () => void): void => {
+    const end = (address: string | null, settle: () => void): void => {
       cancel();
-      if (isSecond && left > 0) overtaken();
+      over?.abort();
+      if (address !== null && left > 0) copies.overtaken(address);
       settle();
       // Costs an error each, so only where there is something to stop.
       if (left > 0) for (const stop of stops) stop();
     };
     const cancel = startTimer(silentMs, () => {
-      if (isTimely()) send(true);
+      over = new AbortController();
+      copies.silent();
+      void sendCopy(copies, over.signal, send);
     });
-    send(false);
+    void send(null);
   });
+}
+
+type Ended = "answered" | "unsent" | "failed";
+
+/** To one address after the other, while nothing can be sent. */
+async function sendCopy<T>(
+  { addresses, connect, isTimely }: Copies<T>,
+  over: AbortSignal,
+  send: (address: string) => Promise<Ended>,
+): Promise<void> {
+  for (const address of addresses()) {
+    const giveBack = await connect(address, over);
+    if (giveBack === null) return;
+    try {
+      if (!isTimely() || (await send(address)) !== "unsent" || over.aborted) return;
+    } finally {
+      giveBack();
+    }
+  }
+}
+
+/** Nothing was done at that address, and the next one may be alive. */
+function isNotDone(error: unknown): boolean {
+  return error instanceof HoldfastError && error.code === "unavailable";
 }
 
 /** Whether what one copy is refused for holds for the other: the server knows both by one key. */
@@ -52,7 +92,7 @@ function isOfBoth(error: unknown): boolean {
   return isWord || error.code === "failed" || error.code === "empty";
 }
 
-/** One that may have been carried out counts before one that was not; what the server says, before all. */
+/** The server's own refusal takes precedence, then an unknown outcome, then an unsent request. */
 function worstOf(failures: readonly unknown[]): unknown {
   const last = failures.at(-1);
   if (isOfBoth(last)) return last;

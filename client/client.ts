@@ -18,7 +18,7 @@ import {
 } from "./options.ts";
 import { openQueue, type Queue } from "./queue.ts";
 import type { Pace } from "./repeat.ts";
-import { safely } from "./shown.ts";
+import { forget, safely } from "./shown.ts";
 import { traced } from "./tracing.ts";
 import { type Build, transact } from "./transaction.ts";
 import { type CallOptions, type Fetch, openTransport } from "./transport.ts";
@@ -104,8 +104,10 @@ function ownFetch(): Fetch {
 function randomOf(own: ClientOptions["random"]): () => number {
   if (own === undefined) return Math.random;
   return () => {
-    const drawn = safely(Number.NaN, own);
-    return drawn >= 0 && drawn <= 1 ? drawn : Math.random();
+    const drawn: unknown = safely(Number.NaN, own);
+    if (typeof drawn === "number" && drawn >= 0 && drawn <= 1) return drawn;
+    forget(drawn);
+    return Math.random();
   };
 }
 

@@ -2,11 +2,14 @@
 // opens one for each. Leases wait at the server for as long as a minute, so they have a share of
 // their own, and never keep a produce or a complete waiting.
 
-import type { Operation } from "./wire.ts";
-
 export interface Connections {
   /** The share that a call draws on. */
-  of(operation: Operation): Share;
+  of(operation: string): Share;
+  /**
+   * One of a share for a copy of a call that is not answered: an address has one copy at a time, so that a
+   * slow server is not made slower. Returns what gives it back; `null`: aborted before.
+   */
+  forCopy(address: string, share: Share, ending: AbortSignal): Promise<(() => void) | null>;
 }
 
 export function openConnections(max: number): Connections {
@@ -18,7 +21,31 @@ export function openConnections(max: number): Connections {
   const leasesMax = Math.max(1, Math.floor((max * 3) / 4));
   const leases = new Share(leasesMax);
   const others = new Share(max - leasesMax);
-  return { of: (operation) => (operation === "lease" ? leases : others) };
+  const copies = new Map<string, Share>();
+  return {
+    of: (operation) => (operation === "lease" ? leases : others),
+
+    async forCopy(address, share, ending) {
+      const turn = copies.get(address) ?? new Share(1);
+      copies.set(address, turn);
+      if (!(await taken(turn, ending))) return null;
+      if (await taken(share, ending)) {
+        return () => {
+          share.giveBack();
+          turn.giveBack();
+        };
+      }
+      turn.giveBack();
+      return null;
+    },
+  };
+}
+
+async function taken(share: Share, ending: AbortSignal): Promise<boolean> {
+  if (!share.take() && !(await share.wait(ending))) return false;
+  if (!ending.aborted) return true;
+  share.giveBack();
+  return false;
 }
 
 export class Share {

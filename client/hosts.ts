@@ -17,14 +17,17 @@ export class Hosts {
     return this.#bases[this.#at] ?? "";
   }
 
-  /** The address after it, for a call without an answer; the same address if it is the only one. */
-  get next(): string {
-    return this.#bases[(this.#at + 1) % this.#bases.length] ?? "";
+  /** Every address, for a copy of a call that `base` does not answer; `base` itself comes last. */
+  beside(base: string): readonly string[] {
+    const turned = [...this.#bases.slice(this.#at), ...this.#bases.slice(0, this.#at)];
+    return [...turned.filter((other) => other !== base), base];
   }
 
-  /** Calls go on to the next one, unless another call has seen to that. */
-  leave(base: string): void {
-    if (this.base === base) this.#at = (this.#at + 1) % this.#bases.length;
+  /** Calls go on to the next one, or to the one that is named, unless another call has seen to that. */
+  leave(base: string, to?: string): void {
+    if (this.base !== base) return;
+    const next = to === undefined ? this.#at + 1 : this.#bases.indexOf(to);
+    this.#at = next % this.#bases.length;
   }
 }
 

@@ -1,5 +1,5 @@
 // A server with TLS closes a connection on which plain HTTP comes, without an answer. So when a
-// connection breaks before the first answer, the client looks whether the port speaks TLS.
+// connection breaks before its address has answered, the client looks whether the port speaks TLS.
 
 import { isUnsent, isUntrusted } from "./unsent.ts";
 
@@ -16,20 +16,22 @@ type Fetch<Given extends Init, Answer> = (url: string, init: Given) => Promise<A
 export function hintingHttps<Given extends Init, Answer>(
   fetch: Fetch<Given, Answer>,
 ): Fetch<Given, Answer> {
-  let isAnswered = false;
+  const answered = new Set<string>();
   return async (url, init) => {
+    const isPlain = url.startsWith("http:");
     try {
       const answer = await fetch(url, init);
-      isAnswered = true;
+      if (isPlain) answered.add(new URL(url).origin);
       return answer;
     } catch (cause) {
-      const isPlain = url.startsWith("http:");
-      const isBroken = isPlain && !isAnswered && init.signal?.aborted !== true && !isUnsent(cause);
+      const isAborted = init.signal?.aborted === true;
+      const isBroken = isPlain && !isAborted && !isUnsent(cause);
       const signal = AbortSignal.timeout(lookMsMax);
       const look = { method: "HEAD", headers: {}, body: undefined, redirect: "error", signal };
       const ask = (secure: string) => fetch(secure, { ...init, ...look });
-      if (!isBroken || !(await speaksTls(ask, url))) throw cause;
+      if (!isBroken) throw cause;
       const got = new URL(url).origin;
+      if (answered.has(got) || !(await speaksTls(ask, url))) throw cause;
       throw new Error(`${speaksHttps}; expected a url with https://, got '${got}'`);
     }
   };

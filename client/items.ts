@@ -141,6 +141,6 @@ class Forms {
   }
 
   readonly text = (): string => asItIs.decode(this.payload);
-  // A byte order mark is no JSON, and JSON may have one all the same.
+  // `JSON.parse` rejects a byte order mark, so it is removed.
   readonly json = (): unknown => JSON.parse(withoutMark.decode(this.payload));
 }

@@ -23,7 +23,7 @@ export const receiptsMs = 5 * 60_000 - 15_000;
 
 const keyCharactersMax = 255;
 
-export function takesKey(operation: Operation): boolean {
+function takesKey(operation: Operation): boolean {
   return keyedOperations.includes(operation);
 }
 

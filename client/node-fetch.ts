@@ -60,7 +60,7 @@ export function nodeFetch(): Fetch | null {
   return (url, init) => {
     const isSecure = url.startsWith("https:");
     const agent = isSecure ? agents.https : agents.http;
-    // One of them said nothing, so the others may be as dead.
+    // One connection is unresponsive; the other idle ones may be dead too.
     if (init.keepalive === false) emptyPool(agent);
     return exchange(isSecure ? https : http, { url, init, agent });
   };

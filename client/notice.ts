@@ -49,14 +49,8 @@ export function guarded<Notice>(notice: (notice: Notice) => unknown): (notice: N
   const failed = (error: unknown): void => {
     console.warn(`holdfast: a function for notices failed; ${shown(error)}`);
   };
-  return (told) => {
-    try {
-      // One that is asynchronous fails later.
-      Promise.resolve(notice(told)).catch(failed);
-    } catch (error) {
-      failed(error);
-    }
-  };
+  // One that is asynchronous fails later. `await` sees also a promise whose `then` throws.
+  return (told) => void (async () => await notice(told))().catch(failed);
 }
 
 export function textOf(notice: WorkerNotice, queue: string): string {

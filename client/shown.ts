@@ -43,7 +43,7 @@ function charactersIn(text: string, bytesMax: number): number {
   return encoder.encodeInto(text, new Uint8Array(bytesMax)).read;
 }
 
-/** Frames of a stack are for a person to read; what lies deeper helps nobody. */
+/** Deeper frames are omitted. */
 const framesMax = 20;
 
 /** Where an error was thrown, as lines; `""` = it does not say. */
@@ -73,6 +73,12 @@ export function safely<T>(otherwise: T, look: () => T): T {
   } catch {
     return otherwise;
   }
+}
+
+/** A promise where a value was expected: its rejection, which nothing awaits, would end the process. */
+export function forget(wrong: unknown): void {
+  // `await` sees also a promise whose `then` throws.
+  (async () => await wrong)().catch(() => undefined);
 }
 
 function plainWordsOf(value: unknown): string {

@@ -6,6 +6,7 @@ import { listeningApp } from "../server/testing/listening-app.ts";
 import { type ClientOptions, createClient } from "./client.ts";
 import { HoldfastError } from "./errors.ts";
 import { nextRound, settled, stillTime } from "./testing/still-time.ts";
+import { type Operation, operationPaths } from "./wire.ts";
 
 type Fetch = NonNullable<ClientOptions["fetch"]>;
 
@@ -148,6 +149,193 @@ test.each([
   time.advance(50_000);
   await settled();
   expect(asked).toBe(1);
+});
+
+const reading: readonly Operation[] = [
+  "listQueues",
+  "queueInfo",
+  "stats",
+  "inspect",
+  "explain",
+  "clients",
+  "overview",
+  "series",
+  "listNodes",
+  "whoAmI",
+  "listKeys",
+  "listActions",
+  "listItems",
+  "listScheduled",
+  "findItems",
+  "groupItems",
+  "getItem",
+  "explainItem",
+  "listTasks",
+  "taskInfo",
+];
+
+test.each(Object.keys(operationPaths) as Operation[])(
+  "%s without a key: a copy, which may undo what follows, is sent only if it reads",
+  async (operation) => {
+    using time = stillTime();
+    let asked = 0;
+    const client = createClient({
+      keys: false,
+      attemptsMax: 1,
+      notice: () => undefined,
+      fetch: () => {
+        asked += 1;
+        return new Promise(() => undefined);
+      },
+    });
+    const call = client[operation] as (request: object) => Promise<unknown>;
+    const items = [{ source_id: "a", utf8: "x" }];
+    void call({ queue_name: "orders", items }).catch(() => undefined);
+    await settled();
+    time.advance(50_000);
+    await settled();
+    expect(asked).toBe(reading.includes(operation) ? 2 : 1);
+  },
+);
+
+/** A server that never answers the first requests, and those after them only when a test says so. */
+function holding() {
+  const asked: { url: string; isApart: boolean; answer: () => void }[] = [];
+  const fetch: Fetch = (url, { keepalive, signal }) =>
+    new Promise((resolve, reject) => {
+      const answer = (): void =>
+        resolve(Response.json({ code: 200, code_text: "OK", message: "" }));
+      asked.push({ url, isApart: keepalive === false, answer });
+      signal?.addEventListener("abort", () => reject(signal.reason));
+    });
+  return { asked, fetch, copies: () => asked.filter(({ isApart }) => isApart) };
+}
+
+test("a slow server gets no more requests than there are connections", async () => {
+  using time = stillTime();
+  const { asked, fetch, copies } = holding();
+  const client = createClient({ fetch, connectionsMax: 40 });
+  const calls = Array.from({ length: 10 }, () => client.queue("orders").stats());
+  await settled();
+  time.advance(20_000);
+  await settled();
+  expect(asked).toHaveLength(10);
+  // One that is answered leaves a connection for a copy of another.
+  asked[0]?.answer();
+  await settled();
+  expect(copies()).toHaveLength(1);
+  for (const { answer } of asked) answer();
+  await settled();
+  for (const { answer } of asked) answer();
+  await Promise.all(calls);
+});
+
+test("an address gets one copy at a time, the next when that one is answered", async () => {
+  using time = stillTime();
+  const { asked, fetch, copies } = holding();
+  const client = createClient({ fetch });
+  const calls = Array.from({ length: 3 }, () => client.queue("orders").stats());
+  await settled();
+  time.advance(5_000);
+  await settled();
+  expect(copies()).toHaveLength(1);
+  time.advance(10_000);
+  await settled();
+  expect(copies()).toHaveLength(1);
+  for (let count = 1; count <= 3; count += 1) {
+    expect(copies()).toHaveLength(count);
+    copies().at(-1)?.answer();
+    await settled();
+  }
+  await Promise.all(calls);
+  expect(asked).toHaveLength(6);
+});
+
+test("a copy that waits for its turn does not prolong its call", async () => {
+  using time = stillTime();
+  const { fetch, copies } = holding();
+  const client = createClient({ fetch, attemptsMax: 1, notice: () => undefined });
+  const ended: number[] = [];
+  const codes = [8_000, 30_000].map((timeoutMs) =>
+    client
+      .queue("orders")
+      .stats({ timeoutMs })
+      .catch((error) => {
+        ended.push(timeoutMs);
+        return error.code;
+      }),
+  );
+  await settled();
+  for (let passedMs = 0; passedMs < 8_000; passedMs += 1_000) {
+    time.advance(1_000);
+    await settled();
+  }
+  expect(ended).toEqual([8_000]);
+  expect(copies()).toHaveLength(2);
+  for (let passedMs = 8_000; passedMs < 30_000; passedMs += 1_000) {
+    time.advance(1_000);
+    await settled();
+  }
+  expect(await Promise.all(codes)).toEqual(["unknown", "unknown"]);
+});
+
+test("several addresses: a silent one and a dead one are passed over at once", async () => {
+  using time = stillTime();
+  await using server = await listeningApp();
+  await createClient({ url: server.url }).queue("orders").create(settings);
+  const [silent, dead] = ["http://silent.test", "http://dead.test"];
+  const asked: string[] = [];
+  const client = createClient({
+    url: [silent, dead, server.url],
+    fetch: (url, init) => {
+      const { origin } = new URL(url);
+      asked.push(origin);
+      if (origin === silent) return new Promise(() => undefined);
+      const refused = Object.assign(new TypeError("fetch failed"), { code: "ECONNREFUSED" });
+      return origin === dead ? Promise.reject(refused) : fetch(url, init);
+    },
+  });
+  const queue = client.queue("orders");
+  const produced = queue.produce("a");
+  await settled();
+  time.advance(5_000);
+  for (let round = 0; round < 200 && asked.length < 3; round += 1) await nextRound();
+  expect(asked).toEqual([silent, dead, server.url]);
+  await produced;
+  // Calls go on where the answer came from.
+  await queue.produce("b");
+  expect(asked.slice(3)).toEqual([server.url]);
+  expect(await queue.inspect()).toMatchObject({ queued: 2 });
+});
+
+test("several addresses: where none can be reached beside a silent one, each was tried once", async () => {
+  using time = stillTime();
+  const asked: string[] = [];
+  const silent = "http://silent.test";
+  const client = createClient({
+    url: [silent, "http://dead.test", "http://gone.test"],
+    attemptsMax: 1,
+    notice: () => undefined,
+    fetch: (url, { signal, keepalive }) => {
+      const { origin } = new URL(url);
+      asked.push(origin);
+      const refused = Object.assign(new TypeError("fetch failed"), { code: "ECONNREFUSED" });
+      if (origin !== silent || keepalive === false) return Promise.reject(refused);
+      return new Promise((_, reject) => {
+        signal?.addEventListener("abort", () => reject(signal.reason));
+      });
+    },
+  });
+  const code = client
+    .queue("orders")
+    .stats({ timeoutMs: 30_000 })
+    .catch((error) => error.code);
+  await settled();
+  time.advance(5_000);
+  await settled();
+  time.advance(25_000);
+  expect(await code).toBe("unknown");
+  expect(asked).toEqual([silent, "http://dead.test", "http://gone.test", silent]);
 });
 
 test("several addresses: a dead one is left, and stays so while the next one lives", async () => {

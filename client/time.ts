@@ -6,7 +6,7 @@ export function steadyNow(): number {
   return performance.now();
 }
 
-/** Runtimes take a longer timer for none, and run it at once. */
+/** Runtimes run a timer beyond 2^31 − 1 ms immediately. */
 const timerMsMax = 2 ** 31 - 1;
 
 /** Runs it once, after any length of time; after an infinite one, never. Returns what cancels it. */

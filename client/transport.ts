@@ -15,7 +15,7 @@ import {
 } from "./errors.ts";
 import { Gatherer } from "./gather.ts";
 import { Hosts } from "./hosts.ts";
-import { keyOf, receiptsMs, takesKey } from "./keys.ts";
+import { keyOf, receiptsMs } from "./keys.ts";
 import { anything, type Checks, checkOptions, count, length, signal } from "./options.ts";
 import { type Echo, echoOf, mayRepeat, type Pace, pause, pauseMs } from "./repeat.ts";
 import { startTimer, steadyNow } from "./time.ts";
@@ -27,6 +27,7 @@ import {
   operationPaths,
   type ReplyFor,
   type RequestFor,
+  readOperations,
   timedOperations,
 } from "./wire.ts";
 
@@ -49,7 +50,7 @@ export interface CallOptions {
 export const callChecks: Checks<CallOptions> = { signal, timeoutMs: length, key: anything };
 const innerChecks: Checks<InnerOptions> = { ...callChecks, leave: signal, attemptsMax: count };
 
-/** Throws `InvalidRequest` for options of a call that there are not, or that no call can have. */
+/** Throws `InvalidRequest` for unknown or invalid call options. */
 function checkCall(operation: string, options: InnerOptions): void {
   refusing(operation, () => checkOptions(options, innerChecks, ["leave", "attemptsMax"]));
   const { timeoutMs = 0 } = options;
@@ -146,7 +147,7 @@ const leaseTimeoutMsDefault = 60_000;
 const graceMs = 5_000;
 /** The connection may be gone without a word; by its key the call can be asked for on another. */
 const silenceMsMax = 60_000;
-/** After so long without an answer it is tried beside another connection. */
+/** After so long without an answer it is tried on another connection, too. */
 const silentMsMax = 5_000;
 /** A slow line is given time to take a large request. */
 const bytesPerMs = 100;
@@ -195,9 +196,11 @@ export function openTransport(options: TransportOptions): Transport {
       checkCall(path.slice(1), callOptions);
       const { timeoutMs = timeoutMsDefault } = callOptions;
       const body = method === "POST" ? { body: "{}" } : {};
-      const ends = { ...callOptions, giveUpMs: timeoutMs };
+      const goesTwice = method === "GET";
+      const silentMs = goesTwice ? silentMsMax : null;
+      const ends = { ...callOptions, giveUpMs: timeoutMs, silentMs, goesTwice };
       const sent = { ...ends, operation: path.slice(1), method, path, ...body };
-      const { reply } = await sendSafely(place, sent, method === "GET" ? silentMsMax : null);
+      const { reply } = await sendSafely(place, sent);
       return reply;
     },
   };
@@ -321,13 +324,15 @@ async function attempted<Id extends Operation>(
     const giveUpMs = giveUpMsOf(operation, leftMs, key !== null);
     const path = operationPaths[operation];
     const silent = silentOf(place, { operation, options, leftMs });
-    const what = { operation, method: "POST", path, key, body, giveUpMs } as const;
-    const sent = { ...options, ...what, ...(silent && { silent }) };
-    const isRepeatable = mayGoTwice(operation, echo, key);
-    const silentMs = isRepeatable
+    const goesTwice = mayGoTwice(operation, key);
+    // What cannot be sent again may take its time, as a clear does; a lease waits by right.
+    const isHeardSoon = operation !== "lease" && (goesTwice || echo === "same");
+    const silentMs = isHeardSoon
       ? Math.min(silentMsMax, giveUpMs / 4) + body.length / bytesPerMs
       : null;
-    const { reply, receivedAt } = await sendSafely(place, sent, silentMs);
+    const what = { operation, method: "POST", path, key, body } as const;
+    const ends = { giveUpMs, silentMs, goesTwice, ...(silent && { silent }) };
+    const { reply, receivedAt } = await sendSafely(place, { ...options, ...what, ...ends });
     return { reply: parsed<ReplyFor<Id>>(operation, reply), receivedAt };
   } finally {
     share.giveBack();
@@ -379,14 +384,10 @@ function throwIfLeft({ signal, leave }: Pick<InnerOptions, "signal" | "leave">):
   leave?.throwIfAborted();
 }
 
-/** Without a key, the second copy would be refused for what the first has done. */
-const refusedTwice: readonly Operation[] = ["deleteItems", "confirmLoss", "cancelTask"];
-
-/** Whether a second copy can be under way beside the first. A lease may wait in silence. */
-function mayGoTwice(operation: Operation, echo: Echo, key: string | null): boolean {
-  if (operation === "lease") return false;
-  if (key !== null) return true;
-  return echo === "same" && !takesKey(operation) && !refusedTwice.includes(operation);
+/** Whether a copy may be under way beside the first: one that comes late must not undo what followed. */
+function mayGoTwice(operation: Operation, key: string | null): boolean {
+  // A lease may wait in silence.
+  return operation !== "lease" && (key !== null || readOperations.includes(operation));
 }
 
 interface Sent extends Ends {
@@ -394,24 +395,36 @@ interface Sent extends Ends {
   readonly path: string;
   readonly body?: string;
   readonly key?: string | null;
-  /** Called when the second copy is sent. */
+  /** How long no answer may come before it is sent again, or reported; `null`: as long as it takes. */
+  readonly silentMs: number | null;
+  readonly goesTwice: boolean;
+  /** Called after that time. */
   readonly silent?: () => void;
 }
 
-/** Sends a request, and a second copy after `silentMs` without an answer; `null`: never. */
-function sendSafely(place: Place, sent: Sent, silentMs: number | null): Promise<Answered<string>> {
-  const { hosts } = place;
-  const { base, next } = hosts;
-  if (silentMs === null) return send(place, sent, { base, isApart: false, stops: [] });
-  const begunAt = Date.now();
+/** Sends a request, and once more when it is not answered. */
+function sendSafely(place: Place, sent: Sent): Promise<Answered<string>> {
+  const { hosts, connections } = place;
+  const { base } = hosts;
+  const { operation, silentMs, goesTwice } = sent;
+  if (silentMs === null) {
+    return send(place, sent, { base, isApart: false, spentMs: 0, stops: [] });
+  }
+  const share = connections.of(operation);
+  const begunAt = steadyNow();
+  const dayAt = Date.now();
   return besideSilence({
     silentMs,
-    isTimely: () => !isForgotten(begunAt),
-    begin: (isApart, stops) => {
-      if (isApart) sent.silent?.();
-      return send(place, sent, { base: isApart ? next : base, isApart, stops });
+    silent: () => sent.silent?.(),
+    addresses: () => (goesTwice ? hosts.beside(base) : []),
+    connect: (address, over) => connections.forCopy(address, share, over),
+    isTimely: () => !isForgotten(dayAt),
+    begin: (address, stops) => {
+      if (address === null) return send(place, sent, { base, isApart: false, spentMs: 0, stops });
+      const spentMs = steadyNow() - begunAt;
+      return send(place, sent, { base: address, isApart: true, spentMs, stops });
     },
-    overtaken: () => hosts.leave(base),
+    overtaken: (address) => hosts.leave(base, address),
   });
 }
 
@@ -419,6 +432,8 @@ interface Way {
   readonly base: string;
   /** On a connection that no other call has used. */
   readonly isApart: boolean;
+  /** A copy ends with the first request, which began so long before. */
+  readonly spentMs: number;
   /** Gets what ends it without a word. */
   readonly stops: (() => void)[];
 }
@@ -426,11 +441,11 @@ interface Way {
 async function send(
   { hosts, headers, fetch }: Place,
   sent: Sent,
-  { base, isApart, stops }: Way,
+  { base, isApart, spentMs, stops }: Way,
 ): Promise<Answered<string>> {
   const { operation, method, path, body, giveUpMs } = sent;
   throwIfLeft(sent);
-  const ending = endingOf(sent);
+  const ending = endingOf(sent, spentMs);
   stops.push(ending.stop);
   try {
     const response = await fetch(base + path, {
@@ -471,13 +486,13 @@ function headersOf(headers: Place["headers"], { body, key = null }: Sent): Recor
 }
 
 /** What may end an exchange before its end: who gives it up, who leaves, and its time. */
-function endingOf({ signal, leave, giveUpMs }: Ends) {
+function endingOf({ signal, leave, giveUpMs }: Ends, spentMs = 0) {
   const ending = new AbortController();
   let isLate = false;
   let isStopped = false;
   const giveUp = (): void => ending.abort(signal?.reason);
   const goAway = (): void => ending.abort(leave?.reason);
-  const cancel = startTimer(giveUpMs, () => {
+  const cancel = startTimer(Math.max(0, giveUpMs - spentMs), () => {
     isLate = true;
     ending.abort();
   });

@@ -2,6 +2,7 @@
 
 import { expect, spyOn, test } from "bun:test";
 import { type ClientOptions, createClient } from "./client.ts";
+import type { Queue } from "./queue.ts";
 import { settled, stillTime } from "./testing/still-time.ts";
 import type { ClientNotice } from "./trouble.ts";
 
@@ -114,16 +115,20 @@ test("a worker reports its own trouble, and the client does not", async () => {
   await worker.stop();
 });
 
-test("a server that does not answer is reported after five seconds", async () => {
+test.each([
+  ["produce", (queue: Queue) => queue.produce("a")],
+  // It is not sent again.
+  ["pause", (queue: Queue) => queue.pause()],
+])("a server that does not answer is reported after five seconds: %s", async (operation, call) => {
   using time = stillTime();
   const { server, notices, queue } = setup();
   server.answer = () => new Promise(() => undefined);
-  void queue.produce("a").catch(() => undefined);
+  void call(queue).catch(() => undefined);
   await pass(time, 4_900);
   expect(notices).toEqual([]);
   await pass(time, 300);
   expect(notices).toMatchObject([
-    { operation: "produce", error: { message: "no answer from the server for 5000 ms" } },
+    { operation, error: { message: "no answer from the server for 5000 ms" } },
   ]);
   await pass(time, 30_000);
   expect(notices).toHaveLength(1);

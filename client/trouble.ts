@@ -17,7 +17,7 @@ export interface ClientNotice {
 
 /** A connection that broke once is no trouble yet. */
 const attemptsTold = 3;
-/** A call whose time is up soon says so itself. */
+/** A call that is about to time out reports the failure itself. */
 const leftMsMin = 2_000;
 
 export class Trouble {

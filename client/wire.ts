@@ -65,3 +65,8 @@ export const operationPaths = Object.fromEntries(
 export const timedOperations: readonly Operation[] = entries
   .filter(([, { request }]) => "request_timeout" in request.properties)
   .map(([id]) => id);
+
+/** Those that change nothing. */
+export const readOperations: readonly Operation[] = entries
+  .filter(([, { audits, keyed }]) => audits === undefined && keyed === undefined)
+  .map(([id]) => id);

@@ -22,7 +22,7 @@ import {
 } from "./options.ts";
 import { openPoll, type Poll } from "./poll.ts";
 import { afterThisRound, pauseMs } from "./repeat.ts";
-import { isInstance, kindOf, reasonOf } from "./shown.ts";
+import { forget, isInstance, kindOf, reasonOf } from "./shown.ts";
 import { drainBefore } from "./termination.ts";
 import { startTimer, steadyNow } from "./time.ts";
 import type { Transport } from "./transport.ts";
@@ -319,6 +319,7 @@ class QueueWorker implements Worker {
         if (typeof asked === "number" && !Number.isNaN(asked)) {
           return Math.min(Math.max(0, Math.ceil(asked)), bounds.durationMsMax);
         }
+        forget(asked);
         wrong = { reason: `backoff is invalid; expected milliseconds, got ${kindOf(asked)}` };
       } catch (thrown) {
         wrong = { reason: "backoff threw", error: thrown };

@@ -36,6 +36,7 @@ export function wireDeclarations(): string {
       .join("")}}`,
     "export declare const operationPaths: Readonly<Record<Operation, string>>;",
     "export declare const timedOperations: readonly Operation[];",
+    "export declare const readOperations: readonly Operation[];",
     "",
   ].join("\n");
 }

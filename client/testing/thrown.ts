@@ -48,12 +48,29 @@ export function strangeErrors(): Record<string, () => unknown> {
   };
 }
 
+function withoutThen(value: object): unknown {
+  const name = "then";
+  return Object.defineProperty(value, name, {
+    get() {
+      throw new Error("not to be seen");
+    },
+  });
+}
+
 export const strangeBackoffs: Record<string, () => unknown> = {
   undefined: () => undefined,
   "no number": () => Number.NaN,
   text: () => "soon",
   bigint: () => 10n,
   promise: () => Promise.resolve(1),
+  "promise that rejects": () => Promise.reject(new Error("no")),
+  "promise that rejects and hides it": () => withoutThen(Promise.reject(new Error("no"))),
+  "object that throws": () =>
+    withoutThen({
+      valueOf() {
+        throw new Error("not to be seen");
+      },
+    }),
   throws: () => {
     throw new Error("no");
   },
