@@ -12,6 +12,8 @@ export const bodyLimits = {
   containersMax: 50_000,
   /** Keys and values of a body. */
   valuesMax: 1_000_000,
+  /** Fields of one header or instant in protobuf, which has two. They are read in one go. */
+  leafFieldsMax: 100,
   /** A body up to this size is read at once, a larger one in pieces of about this size. */
   pieceBytes: 64 * 1024,
   /** JSON up to this size is read at once too, if it has few lists and objects. */
@@ -20,7 +22,7 @@ export const bodyLimits = {
   plainOpenersMax: 10_000,
 } as const;
 
-const { keysMax, containersMax, valuesMax } = bodyLimits;
+const { keysMax, containersMax, valuesMax, leafFieldsMax } = bodyLimits;
 
 /**
  * Whether JSON is so plain that it is read at once: in a few milliseconds, and three times as fast as in
@@ -62,6 +64,12 @@ export class BodyCount {
 export function requireFewKeys(count: number): void {
   if (count <= keysMax) return;
   refuse(`request body has an object with too many keys; expected at most ${keysMax}`);
+}
+
+/** Throws `invalid` unless a header or an instant in protobuf may have so many fields. */
+export function requireFewFields(count: number): void {
+  if (count <= leafFieldsMax) return;
+  refuse(`request body has a message with too many fields; expected at most ${leafFieldsMax}`);
 }
 
 function refuseMore(max: number, what: string): never {

@@ -35,6 +35,18 @@ function filled(bytes: number, piece: string, before = "", behind = ""): () => U
   return () => Buffer.from(before + piece.repeat(count) + behind, "latin1");
 }
 
+/** Tags of an import's fields in protobuf. */
+const [item, leaseDeadline, headers] = ["\x1a", "\x22", "\xa2\x06"];
+
+/** In protobuf, a field of bytes: its tag, their length, and they. */
+function delimited(tag: string, bytes: Uint8Array): Uint8Array {
+  const length: number[] = [];
+  for (let rest = bytes.length; length.length === 0 || rest > 0; rest >>>= 7) {
+    length.push((rest & 0x7f) | (rest > 0x7f ? 0x80 : 0));
+  }
+  return Buffer.concat([Buffer.from(tag, "latin1"), Buffer.from(length), bytes]);
+}
+
 /** An object with keys of no two alike. */
 function keyed(count: number): string {
   return `{${Array.from({ length: count }, (_, index) => `"k${index}":"v"`).join(",")}}`;
@@ -78,6 +90,36 @@ export const stalls: readonly Stall[] = [
   },
   { name: "a name again and again", id: "produce", body: filled(medium, "\n\0"), isProtobuf: true },
   { name: "groups in groups", id: "produce", body: filled(medium, "\x3b"), isProtobuf: true },
+  {
+    name: "a group of many fields",
+    id: "importItems",
+    body: filled(large, "\x08\0", "\x9b\x06", "\x9c\x06"),
+    isProtobuf: true,
+  },
+  {
+    name: "a header of many fields",
+    id: "importItems",
+    body: () => delimited(item, delimited(headers, filled(large, "\n\0")())),
+    isProtobuf: true,
+  },
+  {
+    name: "an instant of many fields",
+    id: "importItems",
+    body: () => delimited(item, delimited(leaseDeadline, filled(large, "\x08\x01")())),
+    isProtobuf: true,
+  },
+  {
+    name: "a text of one item again and again",
+    id: "importItems",
+    body: () => delimited(item, filled(large, "\n\0")()),
+    isProtobuf: true,
+  },
+  {
+    name: "unknown fields of one item",
+    id: "produce",
+    body: () => delimited(item, filled(medium, "\x98\x06\0")()),
+    isProtobuf: true,
+  },
 ];
 
 export async function tryStalls(target: Target): Promise<ConnectionReport> {

@@ -1,6 +1,7 @@
 // The codec against a second library that reads the .proto file by itself.
 
 import { describe, expect, test } from "bun:test";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import fc from "fast-check";
 import { type OperationId, operations } from "../../openapi/operations.ts";
 import {
@@ -10,11 +11,21 @@ import {
   replyMessage,
 } from "../../openapi/protobuf.ts";
 import type { Reply } from "../../openapi/schemas.ts";
+import { bodyLimits } from "../body-limits.ts";
 import { decoded, encoded, protoFile, type Values } from "../testing/independent-protobuf.ts";
-import { messageReader, messageWriter } from "./codec.ts";
+import { messageReader, messageWriter, piecewiseReader } from "./codec.ts";
 
 const ids = Object.keys(operations) as readonly OperationId[];
 const yearOne = "0001-01-01T00:00:00.000Z";
+
+function bytesOf(hex: string): Uint8Array {
+  return Uint8Array.fromHex(hex.replaceAll(" ", ""));
+}
+
+/** A field of bytes, such as those of a message. */
+function nested(number: number, bytes: Uint8Array): Uint8Array {
+  return new BinaryWriter().tag(number, WireType.LengthDelimited).bytes(bytes).finish();
+}
 
 /** A value of the kind that a key of JSON has, zeros included. */
 function valueFor({ kind, isList }: Field): fc.Arbitrary<unknown> {
@@ -102,7 +113,6 @@ describe.each(ids)("%s", (id) => {
 describe("requests", () => {
   const read = messageReader(operationMessages.produce.request);
   const type = protoFile.lookupType("holdfast.v1.ProduceRequest");
-  const bytesOf = (hex: string) => Uint8Array.fromHex(hex.replaceAll(" ", ""));
 
   test("no bytes are a message of which nothing is set", () => {
     expect(read(new Uint8Array())).toEqual({ queue_name: "", request_timeout: "", items: [] });
@@ -126,9 +136,9 @@ describe("requests", () => {
   });
 
   test("fields come in any order, the last of several counts, and unknown ones are passed over", () => {
-    // 3: an item with utf8 "a"; 99: a number; 1: "x", then "orders"; 2: "1m"; 7: a group.
+    // 3: an item with utf8 "a"; 99: a number, then a text; 1: "x", then "orders"; 2: "1m".
     const bytes = bytesOf(
-      "1a03 3201 61 | 9806 2a | 0a01 78 | 0a06 6f7264657273 | 1202 316d | 3b 0801 3c".replaceAll(
+      "1a03 3201 61 | 9806 2a | 9a06 01 78 | 0a01 78 | 0a06 6f7264657273 | 1202 316d".replaceAll(
         "|",
         "",
       ),
@@ -171,6 +181,8 @@ describe("requests", () => {
     ["half of a surrogate pair", "0a03 eda080"],
     ["a number that does not end", "08 ffffffffffffffffffffff"],
     ["a field with the number zero", "0201 61"],
+    ["an unknown number of more than ten bytes", "9806 ffffffffffffffffffffff01"],
+    ["a message within one that ends before it", "1a03 aa06 05 0a03 616161"],
     ["a group that does not end", "3b 0801"],
     ["an end without a group", "3c"],
     ["an instant that is none", "1a0e 220c 08 ffffffffffffffff7f 1000"],
@@ -178,8 +190,56 @@ describe("requests", () => {
     expect(() => read(bytesOf(hex))).toThrow();
   });
 
+  test.each([
+    ["of the request", "9b06 0800 9c06"],
+    ["of an item", "1a06 9b06 0800 9c06"],
+    ["of a header", "1a09 aa06 06 9b06 0800 9c06"],
+    ["of an instant", "1a08 2206 9b06 0800 9c06"],
+  ])("a group is refused by name: one %s", (_, hex) => {
+    expect(() => read(bytesOf(hex))).toThrow("expected no groups, got one in field 99");
+  });
+
   test("groups within groups to any depth are refused, not followed", () => {
     expect(() => read(new Uint8Array(5_000_000).fill(0x3b))).toThrow();
+  });
+
+  test.each([
+    ["header", 101, "0a00"],
+    ["header, unknown ones", 101, "1800"],
+    ["instant", 4, "0801"],
+    ["instant, unknown ones", 4, "1800"],
+  ])("the fields of one %s are bounded", (_, number, field) => {
+    const item = (fields: number) => nested(3, nested(number, bytesOf(field.repeat(fields))));
+    const max = bodyLimits.leafFieldsMax;
+    expect(read(item(max))).toMatchObject({ items: [{}] });
+    const refused = `message with too many fields; expected at most ${max}`;
+    expect(() => read(item(max + 1))).toThrow(refused);
+  });
+
+  test("the fields of headers and instants count among the values of a body", () => {
+    for (const field of [`2264${"0801".repeat(50)}`, `aa0664${"0a00".repeat(50)}`]) {
+      const item = nested(3, bytesOf(field.repeat(900)));
+      const items = Array.from({ length: 25 }, () => item);
+      expect(() => read(Buffer.concat(items))).toThrow("too many values");
+    }
+  });
+
+  test.each([
+    ["texts of one item", nested(3, bytesOf("0a00".repeat(500_000)))],
+    ["unknown fields of one item", nested(3, bytesOf("9806 00".repeat(300_000)))],
+    ["fields of the request", bytesOf("0a00".repeat(500_000))],
+  ])("others have their turn while many are read: %s", async (_, bytes) => {
+    let isRead = false;
+    const reading = piecewiseReader(operationMessages.produce.request)(bytes).finally(() => {
+      isRead = true;
+    });
+    let turns = 0;
+    while (!isRead) {
+      turns += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(await reading).toEqual(read(bytes));
+    expect(turns).toBeGreaterThanOrEqual(Math.floor(bytes.length / bodyLimits.pieceBytes));
   });
 
   test("an instant that was never set is none, finer than a millisecond is rounded up", () => {

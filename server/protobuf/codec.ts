@@ -6,7 +6,7 @@ import { setImmediate as othersTurn } from "node:timers/promises";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { formatDuration, parseDuration } from "../../engine/duration.ts";
 import type { Field, Kind, Message } from "../../openapi/protobuf.ts";
-import { BodyCount, bodyLimits, requireFewKeys } from "../body-limits.ts";
+import { BodyCount, bodyLimits, requireFewFields, requireFewKeys } from "../body-limits.ts";
 
 type Values = Record<string, unknown>;
 
@@ -22,11 +22,24 @@ interface ReadField {
   readonly wireType: WireType;
   readonly isList: boolean;
   readonly isMap: boolean;
-  readonly read: (reader: CountingReader) => unknown;
+  /** A message is begun, and its fields are read after it. */
+  readonly read: ((reader: CountingReader) => unknown) | MessageFields;
 }
 
-/** Reads a message into its values, up to the first field that begins at `until` or behind it. */
-type ReadFields = (reader: CountingReader, values: Values, until: number) => void;
+interface MessageFields {
+  readonly byNumber: ReadonlyMap<number, ReadField>;
+  readonly unset: Values;
+  /** Keys of lists that are there when they are empty, too. */
+  readonly lists: readonly string[];
+}
+
+/** A message of which not all fields are read. */
+interface Begun {
+  readonly fields: MessageFields;
+  readonly values: Values;
+  readonly end: number;
+  mapped: number;
+}
 
 /** Refuses a body of too many parts before they are made. */
 class CountingReader extends BinaryReader {
@@ -37,33 +50,78 @@ type Write = (writer: BinaryWriter, values: Values) => void;
 
 /** Returns the reader of a message; what it reads still has to be checked. Throws on bytes that are none. */
 export function messageReader(message: Message): (bytes: Uint8Array) => unknown {
-  const { begin, read } = fieldsReader(message);
+  const fields = fieldsOf(message);
   return (bytes) => {
-    const reader = readerFor(bytes);
-    const values = begin(reader);
-    read(reader, values, reader.len);
-    requireEnd(reader, reader.len);
-    return values;
+    const reading = new Reading(bytes, fields);
+    reading.continue(Number.POSITIVE_INFINITY);
+    return reading.values;
   };
 }
 
 /** The same for a large message: other requests are served between two pieces of it. */
 export function piecewiseReader(message: Message): (bytes: Uint8Array) => Promise<unknown> {
-  const { begin, read } = fieldsReader(message);
+  const fields = fieldsOf(message);
   return async (bytes) => {
-    const reader = readerFor(bytes);
-    const values = begin(reader);
-    while (reader.pos < reader.len) {
-      read(reader, values, Math.min(reader.len, reader.pos + bodyLimits.pieceBytes));
-      await othersTurn();
-    }
-    requireEnd(reader, reader.len);
-    return values;
+    const reading = new Reading(bytes, fields);
+    while (!reading.continue(bodyLimits.pieceBytes)) await othersTurn();
+    return reading.values;
   };
 }
 
-function readerFor(bytes: Uint8Array): CountingReader {
-  return new CountingReader(bytes, (text) => utf8.decode(text));
+/** Can rest between any two fields, also those of a message within the message. */
+class Reading {
+  readonly values: Values;
+  readonly #reader: CountingReader;
+  /** The innermost is the last. */
+  readonly #begun: Begun[] = [];
+
+  constructor(bytes: Uint8Array, fields: MessageFields) {
+    this.#reader = new CountingReader(bytes, (text) => utf8.decode(text));
+    this.values = this.#begin(fields, bytes.length);
+  }
+
+  /** Reads about so many bytes more; true = the message is read. */
+  continue(bytes: number): boolean {
+    const until = this.#reader.pos + bytes;
+    for (let last = this.#begun.at(-1); last !== undefined; last = this.#begun.at(-1)) {
+      if (this.#reader.pos >= last.end) {
+        requireEnd(this.#reader, last.end);
+        this.#begun.pop();
+      } else if (this.#reader.pos >= until) return false;
+      else this.#readField(last);
+    }
+    return true;
+  }
+
+  #begin(fields: MessageFields, end: number): Values {
+    this.#reader.count.container();
+    const values: Values = { ...fields.unset };
+    for (const key of fields.lists) values[key] = [];
+    this.#begun.push({ fields, values, end, mapped: 0 });
+    return values;
+  }
+
+  #readField(of: Begun): void {
+    const reader = this.#reader;
+    reader.count.value();
+    const [number, wireType] = reader.tag();
+    const field = of.fields.byNumber.get(number);
+    if (field === undefined || field.wireType !== wireType) {
+      skip(reader, wireType, number);
+      return;
+    }
+    const { key, isList, isMap, read } = field;
+    const { values } = of;
+    const value = typeof read === "function" ? read(reader) : this.#begin(read, endOf(reader));
+    if (isList) {
+      values[key] ??= [];
+      (values[key] as unknown[]).push(value);
+    } else if (isMap) {
+      of.mapped += 1;
+      requireFewKeys(of.mapped);
+      values[key] = Object.assign(values[key] ?? Object.create(null), value);
+    } else values[key] = value;
+  }
 }
 
 /** Returns the writer of values that the contract describes. */
@@ -76,10 +134,7 @@ export function messageWriter(message: Message): (values: unknown) => Uint8Array
   };
 }
 
-function fieldsReader({ fields }: Message): {
-  readonly begin: (reader: CountingReader) => Values;
-  readonly read: ReadFields;
-} {
+function fieldsOf({ fields }: Message): MessageFields {
   const byNumber = new Map<number, ReadField>();
   const unset: Values = {};
   const lists: string[] = [];
@@ -92,33 +147,17 @@ function fieldsReader({ fields }: Message): {
     if (field.unset !== undefined) unset[key] = field.unset;
     if (field.isList && !field.hasPresence) lists.push(key);
   }
-  const begin = (reader: CountingReader): Values => {
-    reader.count.container();
-    const values: Values = { ...unset };
-    for (const key of lists) values[key] = [];
-    return values;
-  };
-  const read: ReadFields = (reader, values, until) => {
-    let mapped = 0;
-    while (reader.pos < until) {
-      reader.count.value();
-      const [number, wireType] = reader.tag();
-      const field = byNumber.get(number);
-      if (field === undefined || field.wireType !== wireType) reader.skip(wireType, number);
-      else if (field.isList) {
-        values[field.key] ??= [];
-        (values[field.key] as unknown[]).push(field.read(reader));
-      } else if (field.isMap) {
-        mapped += 1;
-        requireFewKeys(mapped);
-        values[field.key] = Object.assign(
-          values[field.key] ?? Object.create(null),
-          field.read(reader),
-        );
-      } else values[field.key] = field.read(reader);
-    }
-  };
-  return { begin, read };
+  return { byNumber, unset, lists };
+}
+
+/** What is in a group could be any number of fields, and proto3 has no groups. */
+function skip(reader: BinaryReader, wireType: WireType, number: number): void {
+  if (wireType === WireType.StartGroup || wireType === WireType.EndGroup) {
+    throw new RangeError(`expected no groups, got one in field ${number}`);
+  }
+  // Unlike `skip`, it ends after ten bytes.
+  if (wireType === WireType.Varint) reader.uint32();
+  else reader.skip(wireType, number);
 }
 
 function requireEnd(reader: BinaryReader, end: number): void {
@@ -126,16 +165,12 @@ function requireEnd(reader: BinaryReader, end: number): void {
 }
 
 function readerOf(kind: Kind | Message): Pick<ReadField, "wireType" | "read"> {
-  const delimited = (read: ReadField["read"]) => ({ wireType: WireType.LengthDelimited, read });
+  const delimited = (read: (reader: CountingReader) => unknown) => ({
+    wireType: WireType.LengthDelimited,
+    read,
+  });
   if (typeof kind !== "string") {
-    const { begin, read } = fieldsReader(kind);
-    return delimited((reader) => {
-      const end = endOf(reader);
-      const values = begin(reader);
-      read(reader, values, end);
-      requireEnd(reader, end);
-      return values;
-    });
+    return { wireType: WireType.LengthDelimited, read: fieldsOf(kind) };
   }
   switch (kind) {
     case "text":
@@ -162,33 +197,44 @@ function endOf(reader: BinaryReader): number {
 }
 
 /** One of texts by text. */
-function readEntry(reader: BinaryReader): Record<string, string> {
-  const end = endOf(reader);
+function readEntry(reader: CountingReader): Record<string, string> {
   const entry = ["", ""];
-  while (reader.pos < end) {
-    const [number, wireType] = reader.tag();
-    if (wireType === WireType.LengthDelimited && (number === 1 || number === 2)) {
-      entry[number - 1] = reader.string();
-    } else reader.skip(wireType, number);
-  }
-  requireEnd(reader, end);
+  readLeaf(reader, (number, wireType) => {
+    if (wireType !== WireType.LengthDelimited || (number !== 1 && number !== 2)) return false;
+    entry[number - 1] = reader.string();
+    return true;
+  });
   return Object.fromEntries([entry]);
 }
 
-function readInstant(reader: BinaryReader): string | null {
-  const end = endOf(reader);
+function readInstant(reader: CountingReader): string | null {
   let seconds = 0;
   let nanoseconds = 0;
-  while (reader.pos < end) {
-    const [number, wireType] = reader.tag();
-    if (number === 1 && wireType === WireType.Varint) seconds = Number(reader.int64());
-    else if (number === 2 && wireType === WireType.Varint) nanoseconds = reader.int32();
-    else reader.skip(wireType, number);
-  }
-  requireEnd(reader, end);
+  readLeaf(reader, (number, wireType) => {
+    if (wireType !== WireType.Varint) return false;
+    if (number === 1) seconds = Number(reader.int64());
+    else if (number === 2) nanoseconds = reader.int32();
+    else return false;
+    return true;
+  });
   if (seconds <= yearOneSeconds) return null;
   // As in JSON, a part of a millisecond counts as a whole one.
   return new Date(seconds * 1_000 + Math.ceil(nanoseconds / 1_000_000)).toISOString();
+}
+
+/** A message of few fields, in one go; `read` returns false for a field that it does not know. */
+function readLeaf(
+  reader: CountingReader,
+  read: (number: number, wireType: WireType) => boolean,
+): void {
+  const end = endOf(reader);
+  for (let fields = 1; reader.pos < end; fields += 1) {
+    requireFewFields(fields);
+    reader.count.value();
+    const [number, wireType] = reader.tag();
+    if (!read(number, wireType)) skip(reader, wireType, number);
+  }
+  requireEnd(reader, end);
 }
 
 function fieldsWriter({ fields }: Message): Write {
