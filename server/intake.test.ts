@@ -120,6 +120,41 @@ test("intake: large bodies leave room for small calls", async () => {
   }
 });
 
+test("intake: small uploads give way only when no large one is left", async () => {
+  const { intake, upload, pass } = setup();
+  const small = upload(60_000);
+  await small.send(30_000);
+  const stalled = Array.from({ length: 3 }, () => upload(200_000));
+  for (const { send } of stalled) await send(190_000);
+  pass(2_000);
+  const others = Array.from({ length: 14 }, () => upload(64_000));
+  await settled();
+  expect(stalled.map(({ outcome }) => outcome())).toEqual(["full", "full", "full"]);
+  expect(small.outcome()).toBeNull();
+  await small.send(30_000);
+  await small.send(null);
+  expect(small.outcome()).toBe(60_000);
+  expect(others[0]?.outcome()).toBeNull();
+  pass(2_000);
+  expect(upload(64_000).outcome()).toBeNull();
+  await settled();
+  expect(others.filter(({ outcome }) => outcome() === "full")).toHaveLength(1);
+  expect(intake.bytes).toBeLessThanOrEqual(bodiesMax);
+});
+
+test("intake: where requests are too many, a small upload has the rate of all its bytes", async () => {
+  const { intake, upload, pass } = setup();
+  const stalled = upload(200_000);
+  await stalled.send(100_000);
+  pass(20_000);
+  const small = upload(60_000);
+  await small.send(30_000);
+  pass(2_000);
+  expect(intake.refuseSlowest()).toBe(true);
+  await settled();
+  expect([stalled.outcome(), small.outcome()]).toEqual(["full", null]);
+});
+
 test("intake: a body larger than the whole budget gets in when it is alone", async () => {
   const intake = new Intake(1_000);
   const body = intake.begin();

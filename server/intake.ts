@@ -1,6 +1,6 @@
 // Reads the bodies of requests within one budget of bytes. Received bytes count, not announced ones.
-// When the budget is used up, the slowest upload is refused, so that stalled ones keep no other
-// request out; and large bodies never take all of it, so that small calls find room.
+// When the budget is used up, the slowest upload is refused, a large one first, so that stalled ones
+// keep no other request out; and large bodies never take all of it, so that small calls find room.
 
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { sizeText } from "../openapi/bounds.ts";
@@ -23,7 +23,7 @@ const cutShort = "request body could not be read; the connection ended before it
 /** A body from its first byte until its request is answered. */
 export interface Body {
   readonly since: number;
-  /** Counted in the budget. */
+  /** Counted in the budget: what came, and all of a small one. */
   bytes: number;
   received: number;
   /** Refuses it while it is received; `null` before and after. */
@@ -82,7 +82,10 @@ export class Intake {
 
   /** Refuses the slowest upload; false = none is slow. */
   refuseSlowest(): boolean {
-    const slowest = this.#slowest();
+    return this.#refuse(this.#slowest(0));
+  }
+
+  #refuse(slowest: Body | null): boolean {
     if (slowest === null) return false;
     this.#uploads.delete(slowest);
     this.end(slowest);
@@ -110,22 +113,25 @@ export class Intake {
     const bytesMax = isLarge ? largeShare * this.#bytesMax : this.#bytesMax;
     // A body that is larger than the whole budget would otherwise never get in.
     while (this.#bytes > body.bytes && this.#bytes + bytes > bytesMax) {
-      if (!this.refuseSlowest()) throw new Refusal("full", full);
+      const slowest = this.#slowest(smallBytesMax + 1) ?? this.#slowest(0);
+      if (!this.#refuse(slowest)) throw new Refusal("full", full);
       if (!this.#uploads.has(body)) return;
     }
     body.bytes += bytes;
     this.#bytes += bytes;
   }
 
-  #slowest(): Body | null {
+  /** Of those with so many bytes or more. How much of a small one came is not known. */
+  #slowest(bytesMin: number): Body | null {
     const now = this.#now();
     let slowest: Body | null = null;
     let rateLeast = Number.POSITIVE_INFINITY;
     for (const body of this.#uploads) {
       const age = now - body.since;
-      if (age < slowMs || body.received / age >= rateLeast) continue;
+      const rate = body.bytes / age;
+      if (age < slowMs || body.bytes < bytesMin || rate >= rateLeast) continue;
       slowest = body;
-      rateLeast = body.received / age;
+      rateLeast = rate;
     }
     return slowest;
   }
