@@ -32,7 +32,10 @@ export class Silence {
     this.#timer ??= setInterval(() => this.#look(), lookSeconds * 1_000).unref();
   }
 
-  /** Its answer is there. A bound stays with the connection until it is set again. */
+  /**
+   * Its answer is there. A bound stays with the connection until it is set again, which Bun does with
+   * the usual one at the head of the next request.
+   */
   end(request: Request, answerBytes: number): void {
     const isLifted = this.#long.delete(request);
     this.#waiting.delete(request);
