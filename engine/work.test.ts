@@ -2,7 +2,17 @@
 // a test moves.
 
 import { expect, test } from "bun:test";
-import { createEngine, DeadLetter, type EmbeddedEngine, type WorkNotice } from "./embed.ts";
+import { TestClock } from "./clock.ts";
+import {
+  createEngine,
+  DeadLetter,
+  type EmbeddedEngine,
+  type Engine,
+  type Handler,
+  type WorkNotice,
+} from "./embed.ts";
+import { systemRandom } from "./random.ts";
+import { EngineWorker } from "./work.ts";
 
 const minute = 60_000;
 const timeouts = { leaseTimeoutMs: minute, expireTimeoutMs: 24 * 60 * minute };
@@ -21,6 +31,8 @@ const round = (): Promise<void> => new Promise((resolve) => setImmediate(resolve
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await round();
 }
+
+const textOf = (payload: Uint8Array): string => new TextDecoder().decode(payload);
 
 interface Job {
   readonly to: string;
@@ -244,4 +256,134 @@ test("a worker whose queue is not there ends with the reason, and wrong options 
   expect(work({ concurency: 1 })).toThrow("concurency");
   expect(work({ drainMs: Number.NaN })).toThrow("options.drainMs is invalid");
   expect(() => engine.work("orders", undefined as never)).toThrow("handler is required");
+});
+
+/** A worker of `orders` and two items, whose calls a test can delay. Its clock moves by `pass` alone. */
+async function delayed(
+  engine: EmbeddedEngine,
+  handler: Handler,
+  calls: Partial<Pick<Engine, "complete" | "extend">>,
+) {
+  const { ids = [] } = await engine.produce({
+    ...{ queue: "orders", requestTimeoutMs: minute, returnIds: true },
+    items: [{ payload: "first" }, { payload: "second" }],
+  });
+  const [first = "", second = ""] = ids;
+  const clock = new TestClock();
+  const notices: WorkNotice[] = [];
+  const extended: (readonly string[])[] = [];
+  const { extend = engine.extend } = calls;
+  const worker = new EngineWorker({
+    engine: {
+      ...{ ...engine, ...calls },
+      extend(request) {
+        extended.push(request.ids);
+        return extend(request);
+      },
+    },
+    ...{ clock, handler, random: systemRandom, queue: "orders" },
+    options: { notice: (notice) => void notices.push(notice) },
+  });
+  const pass = async (ms: number): Promise<void> => {
+    await engine.advance(ms);
+    clock.raise(clock.now() + ms);
+  };
+  const deadlineOf = async (id: string): Promise<number> =>
+    (await engine.getItem(id)).leaseDeadline ?? 0;
+  return { worker, notices, extended, pass, deadlineOf, first, second };
+}
+
+test("an item whose complete is under way is not extended, and the items beside it are", async () => {
+  await using engine = await opened();
+  const replies = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  const signals: AbortSignal[] = [];
+  let isCommitted = false;
+  const at = await delayed(
+    engine,
+    async ({ payload }, { signal }) => {
+      signals.push(signal);
+      if (textOf(payload) === "second") await ended.promise;
+    },
+    {
+      async complete(request) {
+        const outcome = await engine.complete(request);
+        isCommitted = true;
+        await replies.promise;
+        return outcome;
+      },
+    },
+  );
+  await until(() => isCommitted && signals.length === 2);
+  await at.pass(21_000);
+  await until(() => at.extended.length > 0);
+  expect(at.extended).toEqual([[at.second]]);
+  replies.resolve();
+  ended.resolve();
+  await at.worker.stop();
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false, false]);
+  expect(at.notices).toEqual([]);
+});
+
+test("an item that is completed while its extension is under way is not lost", async () => {
+  await using engine = await opened();
+  const replies = Promise.withResolvers<void>();
+  const ends = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const committed = Promise.withResolvers<void>();
+  const signals: AbortSignal[] = [];
+  let outcomes = 0;
+  const at = await delayed(
+    engine,
+    async ({ payload }, { signal }) => {
+      signals.push(signal);
+      await ends[textOf(payload) === "first" ? 0 : 1]?.promise;
+    },
+    {
+      async complete(request) {
+        const outcome = await engine.complete(request);
+        committed.resolve();
+        await replies.promise;
+        return outcome;
+      },
+      async extend(request) {
+        await committed.promise;
+        return engine.extend(request).finally(() => {
+          outcomes += 1;
+        });
+      },
+    },
+  );
+  await until(() => signals.length === 2);
+  await at.pass(21_000);
+  await until(() => at.extended.length > 0);
+  ends[0]?.resolve();
+  await until(() => outcomes > 0);
+  await until(() => outcomes === at.extended.length);
+  expect(at.extended).toEqual([[at.first, at.second], [at.second]]);
+  replies.resolve();
+  ends[1]?.resolve();
+  await at.worker.stop();
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false, false]);
+  expect(at.notices).toEqual([]);
+});
+
+test("what an extension refuses is lost alone: the rest is extended at once", async () => {
+  await using engine = await opened();
+  const ended = Promise.withResolvers<void>();
+  let begun = 0;
+  const handler: Handler = async () => {
+    begun += 1;
+    await ended.promise;
+  };
+  const at = await delayed(engine, handler, {});
+  await until(() => begun === 2);
+  await engine.deleteItems({ queue: "orders", partition: 0, ids: [at.first] });
+  const before = await at.deadlineOf(at.second);
+  await at.pass(21_000);
+  await until(() => at.notices.length > 0);
+  expect(at.extended).toEqual([[at.first, at.second], [at.second]]);
+  await until(async () => (await at.deadlineOf(at.second)) > before);
+  ended.resolve();
+  await at.worker.stop();
+  expect(at.notices).toMatchObject([{ kind: "lost", item: { id: at.first } }]);
 });

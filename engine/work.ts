@@ -88,6 +88,8 @@ const jitterGrains = 1_000;
 interface Held {
   readonly item: LeasedItem;
   readonly ending: AbortController;
+  /** Its handler has ended: it is no longer extended, and its own call decides what becomes of it. */
+  isSettling: boolean;
 }
 
 /** What was leased together, and is extended together. */
@@ -171,7 +173,13 @@ export class EngineWorker implements Worker {
       requestTimeoutMs: leaseRequestMs,
       signal: this.#leaving.signal,
     });
-    const held = items.map((item): Held => ({ item, ending: new AbortController() }));
+    const held = items.map(
+      (item): Held => ({
+        item,
+        ending: new AbortController(),
+        isSettling: false,
+      }),
+    );
     const grant: Grant = {
       ...place,
       held: new Set(held),
@@ -202,6 +210,7 @@ export class EngineWorker implements Worker {
     }
     // It is lost, and may be another worker's by now.
     if (!grant.held.has(held)) return;
+    held.isSettling = true;
     const { queue, partition } = grant;
     if (thrown === null) {
       const ids = [item.id];
@@ -268,24 +277,31 @@ export class EngineWorker implements Worker {
 
   async #extend(grant: Grant): Promise<void> {
     const { engine, clock, options } = this.#parts;
-    const { queue, partition, held } = grant;
+    const { queue, partition } = grant;
     const { leaseTimeoutMs = null } = options;
-    const ids = [...held].map(({ item }) => item.id);
-    try {
-      const { leaseDeadline } = await engine.extend({ queue, partition, ids, leaseTimeoutMs });
-      grant.deadline = leaseDeadline;
-    } catch (error) {
-      if (!(error instanceof QueueError)) throw error;
-      const { details = {} } = error;
-      for (const one of held) {
-        const reason = details[one.item.id];
-        if (reason !== undefined) this.#lose(grant, one, reason);
-      }
-      if (grant.deadline <= clock.now()) {
-        for (const one of held) this.#lose(grant, one, "the lease has lapsed");
+    let handled = handledOf(grant);
+    while (handled.length > 0) {
+      const ids = handled.map(({ item }) => item.id);
+      try {
+        const { leaseDeadline } = await engine.extend({ queue, partition, ids, leaseTimeoutMs });
+        grant.deadline = leaseDeadline;
+        break;
+      } catch (error) {
+        if (!(error instanceof QueueError)) throw error;
+        const { details = {} } = error;
+        for (const one of handledOf(grant)) {
+          const reason = details[one.item.id];
+          if (reason !== undefined) this.#lose(grant, one, reason);
+        }
+        // It is about something else, such as the store.
+        if (!ids.some((id) => Object.hasOwn(details, id))) break;
+        handled = handledOf(grant);
       }
     }
-    if (held.size > 0) this.#keep(grant);
+    if (grant.deadline <= clock.now()) {
+      for (const one of handledOf(grant)) this.#lose(grant, one, "the lease has lapsed");
+    }
+    if (handledOf(grant).length > 0) this.#keep(grant);
   }
 
   #lose(grant: Grant, held: Held, reason: string): void {
@@ -329,8 +345,9 @@ export class EngineWorker implements Worker {
   /** Handlers that ignore their signal continue by themselves; their items are another worker's. */
   #abandon(): void {
     const { engine } = this.#parts;
-    for (const { held, queue, partition } of this.#grants) {
-      const ids = [...held].map(({ item }) => item.id);
+    for (const grant of this.#grants) {
+      const { held, queue, partition } = grant;
+      const ids = handledOf(grant).map(({ item }) => item.id);
       held.clear();
       if (ids.length > 0) engine.release({ queue, partition, ids }).catch(() => undefined);
     }
@@ -371,6 +388,11 @@ export class EngineWorker implements Worker {
       // The worker continues, whatever the program does with its notices.
     }
   }
+}
+
+/** The items whose handlers still work. */
+function handledOf({ held }: Grant): readonly Held[] {
+  return [...held].filter(({ isSettling }) => !isSettling);
 }
 
 /** Whether asking again later can help. */
