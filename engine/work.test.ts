@@ -2,6 +2,7 @@
 // a test moves.
 
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { TestClock } from "./clock.ts";
 import {
   createEngine,
@@ -33,6 +34,27 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 }
 
 const textOf = (payload: Uint8Array): string => new TextDecoder().decode(payload);
+
+/** Long enough for any machine, and shorter than a third of the lease. */
+const patienceMs = 60_000;
+
+/** What a program prints that has an engine with an item in each of two queues, and ends by itself. */
+async function programOf(body: string) {
+  const program = `
+    import { createEngine } from ${JSON.stringify(join(import.meta.dir, "embed.ts"))};
+    const engine = await createEngine({ store: { kind: "memory" }, sameThread: true });
+    for (const name of ["orders", "hung"]) {
+      await engine.createQueue({ name, leaseTimeoutMs: 3_600_000, expireTimeoutMs: 3_600_000 });
+      await engine.queue(name).produce(1);
+    }
+    ${body}`;
+  const { exited, stdout, stderr } = Bun.spawn([process.execPath, "-e", program], {
+    ...{ stdin: "ignore", stdout: "pipe", stderr: "pipe" },
+    timeout: patienceMs,
+  });
+  const [exitCode, printed, warned] = await Promise.all([exited, stdout.text(), stderr.text()]);
+  return { exitCode, printed: printed.trim(), warned: warned.trim() };
+}
 
 interface Job {
   readonly to: string;
@@ -209,6 +231,24 @@ test.each([
   await until(async () => (await engine.inspect("orders")).retried === 1);
   await worker.stop();
 });
+
+test("a process ends with its engine: no timer of a lease is left, whether handled or abandoned", async () => {
+  const ended = await programOf(`
+    let begun = 0;
+    const both = Promise.withResolvers();
+    const handlerOf = (ending) => () => {
+      begun += 1;
+      if (begun === 2) both.resolve();
+      return ending;
+    };
+    engine.work("orders", handlerOf(Promise.resolve()));
+    engine.work("hung", handlerOf(new Promise(() => undefined)), { drainMs: 0 });
+    await both.promise;
+    await engine.close();
+    console.log("closed");
+  `);
+  expect(ended).toEqual({ exitCode: 0, printed: "closed", warned: "" });
+}, 120_000);
 
 test("close: workers are stopped first, and handlers may end", async () => {
   const engine = await opened();

@@ -99,6 +99,8 @@ interface Grant {
   readonly maxAttempts: number;
   readonly held: Set<Held>;
   deadline: number;
+  /** Ends when it is to be extended. */
+  timer: Timer | null;
 }
 
 export class EngineWorker implements Worker {
@@ -184,6 +186,7 @@ export class EngineWorker implements Worker {
       ...place,
       held: new Set(held),
       deadline: Math.min(...items.map(({ leaseDeadline }) => leaseDeadline)),
+      timer: null,
     };
     this.#grants.add(grant);
     this.#keep(grant);
@@ -191,8 +194,7 @@ export class EngineWorker implements Worker {
       this.#running += 1;
       void this.#handle(one, grant).finally(() => {
         this.#running -= 1;
-        grant.held.delete(one);
-        if (grant.held.size === 0) this.#grants.delete(grant);
+        this.#drop(grant, one);
         this.#wake();
       });
     }
@@ -201,17 +203,16 @@ export class EngineWorker implements Worker {
   async #handle(held: Held, grant: Grant): Promise<void> {
     const { handler, engine } = this.#parts;
     const { item, ending } = held;
-    const { held: _, deadline: __, ...place } = grant;
+    const { queue, partition, maxAttempts } = grant;
     let thrown: { readonly error: unknown } | null = null;
     try {
-      await handler(item, { ...place, signal: ending.signal });
+      await handler(item, { queue, partition, maxAttempts, signal: ending.signal });
     } catch (error) {
       thrown = { error };
     }
     // It is lost, and may be another worker's by now.
     if (!grant.held.has(held)) return;
     held.isSettling = true;
-    const { queue, partition } = grant;
     if (thrown === null) {
       const ids = [item.id];
       const complete = { queue, partition, ids, requestTimeoutMs: settleRequestMs };
@@ -270,9 +271,8 @@ export class EngineWorker implements Worker {
   #keep(grant: Grant): void {
     const { clock } = this.#parts;
     const leftMs = grant.deadline - clock.now();
-    after(clock, Math.max(extendPauseMsMin, Math.floor(leftMs / 3)), () => {
-      if (grant.held.size > 0) void this.#extend(grant);
-    });
+    const pauseMs = Math.max(extendPauseMsMin, Math.floor(leftMs / 3));
+    grant.timer = after(clock, pauseMs, () => void this.#extend(grant));
   }
 
   async #extend(grant: Grant): Promise<void> {
@@ -304,8 +304,16 @@ export class EngineWorker implements Worker {
     if (handledOf(grant).length > 0) this.#keep(grant);
   }
 
+  /** A timer that is left would keep the process from ending. */
+  #drop(grant: Grant, ...gone: readonly Held[]): void {
+    for (const one of gone) grant.held.delete(one);
+    if (grant.held.size > 0) return;
+    grant.timer?.cancel();
+    this.#grants.delete(grant);
+  }
+
   #lose(grant: Grant, held: Held, reason: string): void {
-    grant.held.delete(held);
+    this.#drop(grant, held);
     this.#tell({ kind: "lost", item: held.item, reason });
     held.ending.abort(new Error(reason));
   }
@@ -348,7 +356,7 @@ export class EngineWorker implements Worker {
     for (const grant of this.#grants) {
       const { held, queue, partition } = grant;
       const ids = handledOf(grant).map(({ item }) => item.id);
-      held.clear();
+      this.#drop(grant, ...held);
       if (ids.length > 0) engine.release({ queue, partition, ids }).catch(() => undefined);
     }
     this.#running = 0;
