@@ -250,6 +250,60 @@ test("a process ends with its engine: no timer of a lease is left, whether handl
   expect(ended).toEqual({ exitCode: 0, printed: "closed", warned: "" });
 }, 120_000);
 
+test.each([
+  ["a backoff that rejects", "{ notice, backoff: rejecting }", "fault,retried"],
+  [
+    "a backoff whose result has a then that throws",
+    "{ notice, backoff: () => ({ get then() { throw new Error('no'); } }) }",
+    "fault,retried",
+  ],
+  [
+    "a notice that rejects",
+    "{ notice: (of) => { notice(of); return rejecting(); }, backoff: () => 0 }",
+    "retried",
+  ],
+])(
+  "%s leaves the process no rejection",
+  async (_, options, kinds) => {
+    const ended = await programOf(`
+    const retried = Promise.withResolvers();
+    const kinds = [];
+    const notice = ({ kind }) => {
+      kinds.push(kind);
+      if (kind === "retried") retried.resolve();
+    };
+    const rejecting = () => Promise.reject(new Error("no length"));
+    const leaving = new AbortController();
+    engine.work(
+      "orders",
+      () => {
+        leaving.abort();
+        throw new Error("no paper");
+      },
+      { ...${options}, signal: leaving.signal },
+    );
+    await retried.promise;
+    await engine.close();
+    console.log(kinds.join());
+  `);
+    expect(ended).toEqual({ exitCode: 0, printed: kinds, warned: "" });
+  },
+  120_000,
+);
+
+test("a backoff that returns a promise is a fault, and the worker's own is used", async () => {
+  await using engine = await opened();
+  await engine.queue<Job>("orders").produce({ to: "ada" });
+  const notices: WorkNotice[] = [];
+  const backoff = (): Promise<number> => Promise.resolve(minute);
+  const options = { backoff, notice: (notice: WorkNotice) => void notices.push(notice) };
+  const worker = engine.work("orders", failing, options as object);
+  await until(() => notices.length === 2);
+  await worker.stop();
+  const error = new TypeError("backoff is invalid; expected milliseconds, got a promise");
+  expect(notices).toMatchObject([{ kind: "fault", error }, { kind: "retried" }]);
+});
+
 test("close: workers are stopped first, and handlers may end", async () => {
   const engine = await opened();
   await engine.queue<Job>("orders").produce({ to: "ada" });

@@ -372,7 +372,9 @@ export class EngineWorker implements Worker {
       if (typeof asked === "number" && !Number.isNaN(asked)) {
         return Math.min(Math.max(0, Math.ceil(asked)), limits.durationMsMax);
       }
-      throw new TypeError(`expected milliseconds, got ${typeof asked}`);
+      ignoreRejection(asked);
+      const got = asked instanceof Promise ? "a promise" : typeof asked;
+      throw new TypeError(`backoff is invalid; expected milliseconds, got ${got}`);
     } catch (fault) {
       this.#tell({ kind: "fault", item, error: fault });
       return own;
@@ -391,7 +393,7 @@ export class EngineWorker implements Worker {
     const { notice: listen = () => undefined } = this.#parts.options;
     try {
       // One that is asynchronous fails later.
-      Promise.resolve(listen(notice)).catch(() => undefined);
+      ignoreRejection(listen(notice));
     } catch {
       // The worker continues, whatever the program does with its notices.
     }
@@ -401,6 +403,11 @@ export class EngineWorker implements Worker {
 /** The items whose handlers still work. */
 function handledOf({ held }: Grant): readonly Held[] {
   return [...held].filter(({ isSettling }) => !isSettling);
+}
+
+/** Safe for any value of a program: a `then` that throws rejects only the promise made here. */
+function ignoreRejection(value: unknown): void {
+  new Promise((resolve) => resolve(value)).catch(() => undefined);
 }
 
 /** Whether asking again later can help. */
