@@ -15,6 +15,7 @@ import { requests } from "./requests.ts";
 import { flag, number, object, optional, type Shape, shape, text, word } from "./shapes.ts";
 import { requestOf, type TypedQueue, valueIn } from "./typed-queue.ts";
 import { EngineWorker, type Handler, type Worker, type WorkOptions } from "./work.ts";
+import { textOf, type WorkNotice } from "./work-notice.ts";
 import { workerModule } from "./worker-module.ts";
 
 export type { StoreConfig } from "../stores/open.ts";
@@ -29,9 +30,9 @@ export {
   type Handler,
   type Handling,
   type Worker,
-  type WorkNotice,
   type WorkOptions,
 } from "./work.ts";
+export type { WorkNotice } from "./work-notice.ts";
 
 export interface CreateEngineOptions {
   readonly store: StoreConfig;
@@ -282,14 +283,17 @@ function checked(engine: Engine, clock: Clock): EmbeddedEngine {
 function workersOf(engine: Engine, clock: Clock) {
   const workers = new Set<Worker>();
   const work: EmbeddedEngine["work"] = (queue, handler, options = {}) => {
+    const printed = (notice: WorkNotice): void => console.warn(textOf(notice, queue));
+    const { notice = printed, ...others } = workOptions(options, "options");
     const worker = new EngineWorker({
       ...{ engine, clock, random: systemRandom },
       queue: text(queue, "queue"),
       handler: callable(handler, "handler"),
-      options: workOptions(options, "options"),
+      options: { ...others, notice },
     });
     workers.add(worker);
     const forget = (): void => void workers.delete(worker);
+    // A program need not await `stopped`: the notice `ended` has the same error.
     worker.stopped.then(forget, forget);
     return worker;
   };

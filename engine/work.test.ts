@@ -52,7 +52,11 @@ async function programOf(body: string) {
     ...{ stdin: "ignore", stdout: "pipe", stderr: "pipe" },
     timeout: patienceMs,
   });
-  const [exitCode, printed, warned] = await Promise.all([exited, stdout.text(), stderr.text()]);
+  const [exitCode, printed, warned] = await Promise.all([
+    exited,
+    new Response(stdout).text(),
+    new Response(stderr).text(),
+  ]);
   return { exitCode, printed: printed.trim(), warned: warned.trim() };
 }
 
@@ -226,7 +230,7 @@ test.each([
     () => {
       throw proxy;
     },
-    options as object,
+    { notice: () => undefined, ...(options as object) },
   );
   await until(async () => (await engine.inspect("orders")).retried === 1);
   await worker.stop();
@@ -304,6 +308,41 @@ test("a backoff that returns a promise is a fault, and the worker's own is used"
   expect(notices).toMatchObject([{ kind: "fault", error }, { kind: "retried" }]);
 });
 
+test("without a notice a worker prints what was thrown, and why it ends by itself", async () => {
+  const { exitCode, printed, warned } = await programOf(`
+    const leaving = new AbortController();
+    await engine.work(
+      "orders",
+      function printing() {
+        leaving.abort();
+        throw new Error("no paper");
+      },
+      { signal: leaving.signal, backoff: () => 60_000 },
+    ).stopped;
+    await engine.deleteQueue({ name: "hung", force: true });
+    await engine.work("hung", () => undefined).stopped.catch(() => undefined);
+    await engine.close();
+  `);
+  const [first, ...lines] = warned.split("\n");
+  expect({ exitCode, printed }).toEqual({ exitCode: 0, printed: "" });
+  expect(first).toMatch(/^holdfast: retried \w{27} of orders again in 60000 ms; no paper$/);
+  expect(lines[0]).toMatch(/^\s+at printing /);
+  expect(lines.at(-1)).toBe(
+    "holdfast: ended of hung; queue does not exist; no such queue named 'hung'",
+  );
+}, 120_000);
+
+test("a worker whose queue is deleted ends with a notice", async () => {
+  await using engine = await opened();
+  const notices: WorkNotice[] = [];
+  const options = { notice: (notice: WorkNotice) => void notices.push(notice) };
+  const worker = engine.work("orders", () => undefined, options);
+  await engine.deleteQueue({ name: "orders", force: true });
+  const error = await worker.stopped.catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ message: expect.stringContaining("queue") });
+  expect(notices).toEqual([{ kind: "ended", error }]);
+});
+
 test("close: workers are stopped first, and handlers may end", async () => {
   const engine = await opened();
   await engine.queue<Job>("orders").produce({ to: "ada" });
@@ -343,9 +382,9 @@ test("a stop has no more patience than its drain, and releases what hung handler
 
 test("a worker whose queue is not there ends with the reason, and wrong options are refused", async () => {
   await using engine = await opened();
-  await expect(engine.work("boats", () => undefined).stopped).rejects.toThrow(
-    "queue does not exist",
-  );
+  const options = { notice: () => undefined };
+  const { stopped } = engine.work("boats", () => undefined, options);
+  await expect(stopped).rejects.toThrow("queue does not exist");
   const work = (options: object) => () => engine.work("orders", () => undefined, options);
   expect(work({ concurency: 1 })).toThrow("concurency");
   expect(work({ drainMs: Number.NaN })).toThrow("options.drainMs is invalid");

@@ -6,6 +6,7 @@ import { after, type Clock, type Timer } from "./clock.ts";
 import { QueueError } from "./errors.ts";
 import { limits } from "./limits.ts";
 import type { Random } from "./random.ts";
+import { reasonOf, type WorkNotice } from "./work-notice.ts";
 
 export interface Handling {
   /** Aborted when the item is lost, and when a stop has no more patience. */
@@ -24,23 +25,6 @@ export class DeadLetter extends Error {
   override readonly name = "DeadLetter";
 }
 
-export type WorkNotice =
-  /** Its handler threw; it is offered again after `delayMs`, or is dead if that was its last attempt. */
-  | {
-      readonly kind: "retried";
-      readonly item: LeasedItem;
-      readonly error: unknown;
-      readonly delayMs: number;
-    }
-  /** Its handler gave it up. */
-  | { readonly kind: "dead"; readonly item: LeasedItem; readonly error: unknown }
-  /** Its end was refused, for instance because its lease had lapsed. It may be handled again. */
-  | { readonly kind: "lost"; readonly item: LeasedItem; readonly reason: string }
-  /** A `backoff` threw or returned no length of time; the worker's own is used instead. */
-  | { readonly kind: "fault"; readonly item: LeasedItem; readonly error: unknown }
-  /** The store is down or full; the worker waits and continues. */
-  | { readonly kind: "trouble"; readonly error: QueueError };
-
 export interface WorkOptions {
   /** Items handled at once; default 10. */
   readonly concurrency?: number;
@@ -54,6 +38,7 @@ export interface WorkOptions {
   readonly clientId?: string;
   /** Stops the worker, as `stop()` does. */
   readonly signal?: AbortSignal;
+  /** Default: a printed line, with the stack of what a handler threw. */
   readonly notice?: (notice: WorkNotice) => void;
 }
 
@@ -70,7 +55,7 @@ export interface WorkParts {
   readonly random: Random;
   readonly queue: string;
   readonly handler: Handler;
-  readonly options: WorkOptions;
+  readonly options: WorkOptions & Required<Pick<WorkOptions, "notice">>;
 }
 
 const concurrencyDefault = 10;
@@ -162,6 +147,9 @@ export class EngineWorker implements Worker {
           await this.#change(this.#jittered(troubles, troubleMs));
         }
       }
+    } catch (error) {
+      this.#tell({ kind: "ended", error });
+      throw error;
     } finally {
       await this.#drain();
     }
@@ -390,7 +378,7 @@ export class EngineWorker implements Worker {
   }
 
   #tell(notice: WorkNotice): void {
-    const { notice: listen = () => undefined } = this.#parts.options;
+    const { notice: listen } = this.#parts.options;
     try {
       // One that is asynchronous fails later.
       ignoreRejection(listen(notice));
@@ -420,20 +408,5 @@ function isDeadLetter(error: unknown): boolean {
     return error instanceof DeadLetter;
   } catch {
     return false;
-  }
-}
-
-const encoder = new TextEncoder();
-
-/** As many bytes as a reason may have, and no half of a character. A program may throw anything. */
-function reasonOf(error: unknown): string {
-  try {
-    const said: unknown = error instanceof Error ? error.message || error.name : error;
-    const text = typeof said === "string" ? said : (JSON.stringify(said) ?? typeof said);
-    const whole = text.toWellFormed();
-    const { read } = encoder.encodeInto(whole, new Uint8Array(limits.retryReasonBytesMax));
-    return whole.slice(0, read);
-  } catch {
-    return "a value that cannot be shown";
   }
 }
