@@ -141,9 +141,13 @@ export class LogMark {
 
   /** To be called when the log is gone. The next `set` makes it again. */
   remove(): void {
+    this.close();
+    rmSync(this.#path, { force: true });
+  }
+
+  close(): void {
     for (const file of [this.#file, this.#log]) if (file !== null) closeSync(file);
     this.#file = null;
     this.#log = null;
-    rmSync(this.#path, { force: true });
   }
 }
