@@ -8,6 +8,7 @@ import {
   readFileSync,
   readlinkSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -191,6 +192,16 @@ test.skipIf(process.platform !== "linux").each([
   expect(openFiles(files.options.path)).toEqual([]);
   mend();
   await (await files.open()).store.close();
+});
+
+test("open: a reserve of which only a part was written is made whole", async () => {
+  using files = setup({ ballastBytes: 65_536 });
+  const path = `${files.options.path}-ballast`;
+  writeFileSync(path, new Uint8Array(1_000));
+  const { store, upkeep } = await files.open();
+  expect(statSync(path).size).toBe(65_536);
+  expect(upkeep.size().full).toBe(false);
+  await store.close();
 });
 
 test("open: a file whose rows have become unreachable is refused", async () => {
