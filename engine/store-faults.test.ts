@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { MemoryImage, openMemoryStore } from "../stores/memory/store.ts";
 import { StoreError } from "../stores/store.ts";
+import { systemRandom } from "./random.ts";
 import {
   type Bundle,
   completeOf,
@@ -15,6 +16,7 @@ import {
   textsOf,
   writtenFirst,
 } from "./simulation/bundle.ts";
+import { EngineWorker } from "./work.ts";
 
 async function setupQueue(shardCount = 1) {
   const bundle = await setup({ shardCount });
@@ -230,6 +232,43 @@ test.each([
   await bundle.clock.advance(10 * second);
   await bundle.produce("orders", "b");
   expect((await lease()).ending).toMatchObject({ ok: true });
+});
+
+test("work: a worker waits while every shard of its queue is down, and goes on", async () => {
+  const bundle = await setup({ shardCount: 1 });
+  await bundle.createQueue({ name: "orders" });
+  const troubles: string[] = [];
+  const handled: string[] = [];
+  const worker = new EngineWorker({
+    ...{ engine: bundle.engine, clock: bundle.clock, random: systemRandom, queue: "orders" },
+    handler: (leased) => void handled.push(...textsOf([leased])),
+    options: {
+      notice: (notice) => void (notice.kind === "trouble" && troubles.push(notice.error.reason)),
+    },
+  });
+  // A worker goes on by itself in between.
+  const pass = async (seconds: number) => {
+    for (let passed = 0; passed < seconds; passed += 1) {
+      await bundle.clock.advance(second);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  let hasStopped = false;
+  void worker.stopped.then(() => (hasStopped = true));
+  bundle.store().openFault = "failed";
+  bundle.store().fail({ fault: "failed", sticky: true });
+  await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["a"])));
+  await pass(180);
+  expect(troubles).toContain("not_ready");
+  expect(hasStopped).toBe(false);
+  bundle.store().heal();
+  await pass(60);
+  await bundle.produce("orders", "b");
+  await pass(1);
+  expect(handled).toContain("b");
+  const stopping = worker.stop();
+  await pass(1);
+  await stopping;
 });
 
 test.each(["locked", "damaged", "unusable", "failed"] as const)(

@@ -399,8 +399,8 @@ function ignoreRejection(value: unknown): void {
 }
 
 /** Whether asking again later can help. */
-function passes({ code }: QueueError): boolean {
-  return code === "store" || code === "full" || code === "unknown" || code === "empty";
+function passes({ code, reason }: QueueError): boolean {
+  return code !== "invalid" && code !== "refused" && reason !== "shutting_down";
 }
 
 function isDeadLetter(error: unknown): boolean {

@@ -71,6 +71,10 @@ interface Work extends Asked {
   readonly route: Route<OperationId>;
 }
 
+interface ToDo extends Work {
+  readonly deadline: number;
+}
+
 interface ToForward extends Asked {
   /** Until then an answer is waited for; `Infinity`: as long as the node that has the shards lives. */
   readonly answerBy: number;
@@ -163,7 +167,7 @@ export class Router {
     for (let left = body; ; left = this.#withTimeLeft(body, deadline)) {
       const { version } = membership;
       const outcome = await (membership.isTrusted
-        ? this.#here(left, work)
+        ? this.#here(left, { ...work, deadline })
         : this.#there(left, { operation, caller, answerBy }));
       if (outcome.is === "done") return outcome.reply;
       if (outcome.is === "lost") isLost = true;
@@ -180,7 +184,10 @@ export class Router {
    * Does it with the shards of this node. What they said is told where a commit stands behind it,
    * or where nobody else can have them by now.
    */
-  async #here(body: never, { operation, route, caller }: Work): Promise<Outcome<unknown>> {
+  async #here(
+    body: never,
+    { operation, route, caller, deadline }: ToDo,
+  ): Promise<Outcome<unknown>> {
     const membership = this.#membership;
     const isKeyed = caller.requestKey !== null;
     try {
@@ -191,7 +198,9 @@ export class Router {
     } catch (error) {
       if (!(error instanceof QueueError)) throw error;
       const { code, reason } = error;
-      if (code === "closing") return { is: "moved" };
+      // Shards that are not ready are this node's all the same, and it is told once its time is up.
+      const isUnready = reason === "not_ready" && this.#now() >= deadline;
+      if (code === "closing" && !isUnready) return { is: "moved" };
       // Both tell of what was committed.
       if (reason === "items_stored" || reason === "in_part") throw error;
       const isRepeatable = repeatable.has(operation) || isKeyed;
@@ -279,7 +288,7 @@ export class Router {
     const left = await this.#settled(body, { deadline, caller });
     if (route === undefined || !this.#membership.isTrusted) return this.#moved();
     try {
-      const outcome = await this.#here(left, { operation, route, caller });
+      const outcome = await this.#here(left, { operation, route, caller, deadline });
       if (outcome.is === "done") return doneAnswer(outcome.reply, caller);
       await this.#settled(left, { deadline, caller });
       return outcome.is === "moved" ? this.#moved() : outcome;

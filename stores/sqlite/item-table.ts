@@ -17,7 +17,7 @@ import {
 } from "../store.ts";
 import type { StoredCounts } from "../upkeep.ts";
 import { packBytesMax } from "./pack.ts";
-import { finalizeAll, type Prepared, prepareAll } from "./prepared.ts";
+import { type Prepared, prepareAll } from "./prepared.ts";
 import {
   isPlain,
   itemColumns,
@@ -86,10 +86,6 @@ export class ItemTable {
 
   constructor(database: Database) {
     this.#statements = prepareAll(database, statements);
-  }
-
-  close(): void {
-    finalizeAll(this.#statements);
   }
 
   /** Throws when a number is taken already, also by an item that has left its pack. */

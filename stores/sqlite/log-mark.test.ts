@@ -1,6 +1,6 @@
 // Logs that have lost their end, as files that a killed server leaves behind.
 
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   cpSync,
   existsSync,
@@ -13,11 +13,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { diskKinds, SmallDisk, whyNoDisk } from "../../proof/small-disk.ts";
 import type { Backend } from "../backend.ts";
 import { all, end, entry, item, nothing, seeded } from "../conformance/values.ts";
 import { readItems } from "../single-reads.ts";
 import { StoreError } from "../store.ts";
 import type { Durability } from "./connect.ts";
+import { LogMark, stateOfLog } from "./log-mark.ts";
 import { openSqliteStore, type SqliteOptions } from "./store.ts";
 
 const commitCount = 30;
@@ -224,4 +226,24 @@ test("durability normal: what a power cut may take is not missed, also by a late
   const kept = await outcome(folder, { durability: normal });
   expect(kept).toBeLessThan(commitCount);
   expect(await outcome(folder)).toBe(kept);
+});
+
+describe.each([...diskKinds])("%s", (kind) => {
+  test.skipIf(whyNoDisk(kind) !== null)(
+    "a mark that found no room on a full disk is made again once there is some",
+    () => {
+      using disk = new SmallDisk(kind, 8);
+      const [logPath, markPath] = [log(disk.path), mark(disk.path)];
+      writeFileSync(logPath, new Uint8Array(32).fill(7));
+      disk.fill();
+      const made = new LogMark(markPath, logPath);
+      made.set(4, 4);
+      made.clear();
+      expect(existsSync(markPath)).toBe(false);
+      disk.free();
+      made.set(5, 5);
+      expect(stateOfLog(logPath, markPath, 3)).toEqual({ is: "cut", commits: 5 });
+      made.remove();
+    },
+  );
 });

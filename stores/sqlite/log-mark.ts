@@ -125,7 +125,7 @@ export class LogMark {
     } catch (cause) {
       if (!isNoRoom(cause)) throw cause;
       // What was never written says nothing, and what was is written over without more room.
-      rmSync(this.#path, { force: true });
+      this.remove();
     }
   }
 
@@ -139,11 +139,15 @@ export class LogMark {
     writeSync(this.#file, this.#bytes, 0, markBytes, 0);
   }
 
-  /** To be called when the log is gone. */
+  /** To be called when the log is gone. The next `set` makes it again. */
   remove(): void {
+    this.close();
+    rmSync(this.#path, { force: true });
+  }
+
+  close(): void {
     for (const file of [this.#file, this.#log]) if (file !== null) closeSync(file);
     this.#file = null;
     this.#log = null;
-    rmSync(this.#path, { force: true });
   }
 }

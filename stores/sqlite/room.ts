@@ -20,6 +20,7 @@ import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { bytesOf, isNoRoom, noRoom } from "./connect.ts";
+import { prepare } from "./prepared.ts";
 
 /** Copied at a time. */
 const copiedBytes = 1024 * 1024;
@@ -61,11 +62,10 @@ export class Room {
     this.#path = path;
     this.#ballastBytes = ballastBytes;
     this.#pageBytes = Number(database.query("PRAGMA page_size").values()[0]?.[0]);
-    this.#pageCount = database.prepare("PRAGMA page_count");
-    this.#freeCount = database.prepare("PRAGMA freelist_count");
-    this.#file = openSync(path, "r+");
+    this.#pageCount = prepare(database, "PRAGMA page_count");
+    this.#freeCount = prepare(database, "PRAGMA freelist_count");
     this.#isFull = ballastBytes > 0;
-    this.look();
+    this.#file = openSync(path, "r+");
   }
 
   /** Calls that only add are refused. */
@@ -154,7 +154,7 @@ export class Room {
     this.#growLog("by the ballast");
   }
 
-  /** Looks whether there is room: on the disk for all of the ballast, or in the store's own files. */
+  /** To be called at first, and then now and again. Looks whether there is room: on the disk for all of the ballast, or in the store's own files. */
   look(): void {
     if (this.#ballastBytes === 0) return;
     this.#ballastLeft = bytesOf(this.#ballastPath);
@@ -242,8 +242,6 @@ export class Room {
   /** To be called before the database is closed, with whether the log is empty: a full disk may have no room for a new one. */
   closing(isLogEmpty: boolean): void {
     this.#keepsLog = isLogEmpty && this.#isInUse;
-    this.#pageCount.finalize();
-    this.#freeCount.finalize();
     if (!this.#keepsLog) return;
     this.#database.query("PRAGMA journal_size_limit = -1").values();
     this.#database.fileControl(persistLog, 1);

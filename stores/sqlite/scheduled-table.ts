@@ -12,7 +12,7 @@ import type {
   Span,
   Wants,
 } from "../store.ts";
-import { finalizeAll, type Prepared, prepareAll } from "./prepared.ts";
+import { type Prepared, prepareAll } from "./prepared.ts";
 import {
   itemColumns,
   scheduledMarkColumns,
@@ -43,10 +43,6 @@ export class ScheduledTable {
 
   constructor(database: Database) {
     this.#statements = prepareAll(database, statements);
-  }
-
-  close(): void {
-    finalizeAll(this.#statements);
   }
 
   insert(item: ScheduledItem): void {

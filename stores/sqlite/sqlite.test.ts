@@ -4,8 +4,12 @@ import {
   copyFileSync,
   existsSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
+  statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -61,6 +65,8 @@ function setup(change: Partial<SqliteOptions> = {}) {
     [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),
   };
 }
+
+type Files = ReturnType<typeof setup>;
 
 let turn = 0;
 async function commit(store: Store, changes: Partial<Changes>): Promise<void> {
@@ -151,6 +157,51 @@ test("open: a folder that is missing, no database and a file of another program 
   other.run("CREATE TABLE mine (x)");
   other.close();
   expect(await faultOf(files.open())).toBe("unusable");
+});
+
+const openFiles = (path: string): string[] =>
+  readdirSync("/proc/self/fd")
+    // The one that lists them is closed by now.
+    .flatMap((file) =>
+      existsSync(`/proc/self/fd/${file}`) ? readlinkSync(`/proc/self/fd/${file}`) : [],
+    )
+    .filter((opened) => opened.startsWith(path));
+
+test.skipIf(process.platform !== "linux").each([
+  [
+    "a table is not there",
+    (files: Files) => {
+      files.spoil("ALTER TABLE outbound RENAME TO inbound_of_old");
+      return () => files.spoil("ALTER TABLE inbound_of_old RENAME TO outbound");
+    },
+  ],
+  [
+    "what is set aside cannot be reached",
+    ({ options }: Files) => {
+      const path = `${options.path}-ballast`;
+      rmSync(path, { force: true });
+      symlinkSync(path, path);
+      return () => rmSync(path);
+    },
+  ],
+])("open: where %s, no file stays open or locked", async (_, spoil) => {
+  using files = setup({ ballastBytes: 65_536, sync: "thread" });
+  await (await files.open()).store.close();
+  const mend = spoil(files);
+  expect(await faultOf(files.open())).toBe("failed");
+  expect(openFiles(files.options.path)).toEqual([]);
+  mend();
+  await (await files.open()).store.close();
+});
+
+test("open: a reserve of which only a part was written is made whole", async () => {
+  using files = setup({ ballastBytes: 65_536 });
+  const path = `${files.options.path}-ballast`;
+  writeFileSync(path, new Uint8Array(1_000));
+  const { store, upkeep } = await files.open();
+  expect(statSync(path).size).toBe(65_536);
+  expect(upkeep.size().full).toBe(false);
+  await store.close();
 });
 
 test("open: a file whose rows have become unreachable is refused", async () => {

@@ -33,7 +33,7 @@ import {
 import { lostTurns, refuseDamagedLog } from "./damaged-log.ts";
 import { ItemTable } from "./item-table.ts";
 import { LogMark, type LogState } from "./log-mark.ts";
-import { finalizeAll, type Prepared, prepareAll } from "./prepared.ts";
+import { closeDatabase, type Prepared, prepareAll } from "./prepared.ts";
 import { Room } from "./room.ts";
 import {
   identityOf,
@@ -122,6 +122,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Backend> 
   const found: LogState = isStrict ? refuseDamagedLog({ ...options, ...paths }) : { is: "whole" };
   if (found.is === "cut") mark.clear();
   const database = connect(options);
+  const synced = new FileSync(paths.log);
   let room: Room | null = null;
   try {
     migrate(database, schema, options);
@@ -132,8 +133,9 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Backend> 
       mark.clear();
     }
     const items = new ItemTable(database);
-    const log = isStrict ? openLog(database, paths.log, options) : null;
+    const log = isStrict && openLog(database, synced, options) ? synced : null;
     room = new Room(database, options);
+    room.look();
     const upkeep = new SqliteUpkeep(
       { database, items, mark, room, commits, log },
       { ...options, marksLog: isStrict },
@@ -145,23 +147,24 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Backend> 
       ...(lost > 0 && { lostCommits: lost }),
     };
   } catch (cause) {
-    database.close();
+    closeDatabase(database);
     room?.closed();
+    synced.close();
+    mark.close();
     throw storeError(namingNoRoom(cause, options.path));
   }
 }
 
-/** What a process that was killed had written of the log, but not synced, counts from now on. */
-function openLog(database: Database, path: string, options: SqliteOptions): FileSync | null {
-  const log = new FileSync(path);
-  if (existsSync(path)) log.syncNow();
-  const by = syncedBy(options.path, options.sync);
-  if (by === "thread") {
-    leaveSync(database);
-    return log;
-  }
-  log.close();
-  return null;
+/**
+ * Whether it is synced beside the commits. What a process that was killed had written of it, but not
+ * synced, counts from now on.
+ */
+function openLog(database: Database, log: FileSync, options: SqliteOptions): boolean {
+  if (existsSync(`${options.path}-wal`)) log.syncNow();
+  const isBeside = syncedBy(options.path, options.sync) === "thread";
+  if (isBeside) leaveSync(database);
+  else log.close();
+  return isBeside;
 }
 
 /** Turns and changes of the catalog are numbered each by themselves, and both only rise. */
@@ -415,14 +418,10 @@ class SqliteStore implements Store {
     if (this.#closed) return;
     this.#closed = true;
     await this.#upkeep.close();
-    finalizeAll(this.#statements);
-    this.#items.close();
-    this.#scheduled.close();
-    this.#uniques.close();
     try {
       this.#mark.clear();
     } finally {
-      this.#database.close();
+      closeDatabase(this.#database);
       this.#room.closed();
       this.#mark.remove();
     }

@@ -3,7 +3,7 @@
 
 import type { Database } from "bun:sqlite";
 import type { Facts, SlotSeq, SlotSeqs, UniqueKey, Wants } from "../store.ts";
-import { finalizeAll, type Prepared, prepareAll } from "./prepared.ts";
+import { type Prepared, prepareAll } from "./prepared.ts";
 import { uniqueUntil, uniqueValues } from "./rows.ts";
 import { key, keyOf, limitOf, place } from "./sql-text.ts";
 
@@ -20,10 +20,6 @@ export class UniqueTable {
 
   constructor(database: Database) {
     this.#statements = prepareAll(database, statements);
-  }
-
-  close(): void {
-    finalizeAll(this.#statements);
   }
 
   put(unique: UniqueKey): void {

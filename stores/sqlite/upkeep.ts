@@ -16,6 +16,7 @@ import {
 } from "./connect.ts";
 import type { ItemTable } from "./item-table.ts";
 import type { LogMark } from "./log-mark.ts";
+import { prepare } from "./prepared.ts";
 import type { Room } from "./room.ts";
 import type { FileSync } from "./sync.ts";
 
@@ -65,7 +66,7 @@ export class SqliteUpkeep implements Upkeep {
     this.#room = room;
     this.#log = log;
     this.commits = commits;
-    this.#logState = database.prepare("PRAGMA wal_checkpoint(NOOP)");
+    this.#logState = prepare(database, "PRAGMA wal_checkpoint(NOOP)");
   }
 
   async relieve(): Promise<void> {
@@ -203,7 +204,6 @@ export class SqliteUpkeep implements Upkeep {
     // Whether it failed is told to whoever waits for it.
     await this.#syncing?.catch(() => undefined);
     this.#room.closing(this.#room.isInUse && this.#isEmptied());
-    this.#logState.finalize();
     this.#log?.close();
   }
 
