@@ -147,6 +147,7 @@ export function clearPiece(turn: Turn): void {
     clearScheduled(turn, partition);
     if (!partition.isClearing) {
       memory.clearing.delete(partition);
+      if (partition.isStray) draft.adopted.add(partition.slot);
       partition.adopt();
     }
     draft.touched.add(partition);

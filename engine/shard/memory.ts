@@ -16,6 +16,7 @@ import { Epochs } from "../epochs.ts";
 import { Heap } from "../heap.ts";
 import type { PartitionSettings, Passed } from "../messages.ts";
 import type { Random } from "../random.ts";
+import type { Draft } from "./draft.ts";
 import { arrivedKey, Outbox } from "./outbox.ts";
 import { byLapse, type Held, Partition, type Run } from "./partition.ts";
 import { decodeReceipts, Receipts } from "./receipts.ts";
@@ -35,11 +36,10 @@ interface Kept {
   readonly receipts?: Receipts;
   /**
    * Knows who holds what: a number that is held was never held by another. It also knows up to
-   * where nothing is left to lease, except in partitions whose heads the void turn has moved.
+   * where nothing is left to lease, except in partitions whose heads the void turn has moved, and
+   * whose items are strays, but not of those that the void turn has adopted.
    */
-  readonly former?: Pick<Memory, "partitions" | "outbox"> & {
-    readonly headsBefore: ReadonlyMap<number, number>;
-  };
+  readonly former?: Pick<Memory, "partitions" | "outbox"> & Pick<Draft, "headsBefore" | "adopted">;
   /** Those of this opening. */
   readonly epochs?: Epochs;
   /** Begins an epoch, as each opening has to. */
@@ -115,9 +115,10 @@ export class Memory {
       this.partitions.set(tally.slot, partition);
       if (tally.itemCount > 0) this.floors.push({ floor: 0, partition });
       if (partition.isClearing) this.clearing.add(partition);
-      partition.isStray = former?.partitions.get(tally.slot)?.isStray ?? false;
-      // What a clear has taken is not offered again, whatever is left of it.
       const { slot } = tally;
+      partition.isStray =
+        former?.adopted.has(slot) || (former?.partitions.get(slot)?.isStray ?? false);
+      // What a clear has taken is not offered again, whatever is left of it.
       const before = former?.headsBefore.get(slot) ?? former?.partitions.get(slot)?.head ?? 0;
       partition.head = Math.max(partition.clearReadyBelow, before);
     }

@@ -411,11 +411,12 @@ export class Shard {
   }
 
   /** `counting`: slots whose partitions were being counted when the turn began. */
-  async #reload(counting: readonly number[], { headsBefore }: Draft): Promise<void> {
+  async #reload(counting: readonly number[], draft: Draft): Promise<void> {
     const { shard, backend } = this.#options;
     const { receipts, epochs, partitions, outbox } = this.#memory;
     const settings = this.#settings.values();
-    const kept = { receipts, epochs, former: { partitions, outbox, headsBefore } };
+    const { headsBefore, adopted } = draft;
+    const kept = { receipts, epochs, former: { partitions, outbox, headsBefore, adopted } };
     const { memory } = await Memory.load(shard, backend.store, { settings, ...kept });
     // Damage is told at a start: one that counts it takes the place of this shard.
     assert(memory.emptied.length === 0, "a lease holds no item");

@@ -1,0 +1,41 @@
+// Items of queues that the catalog has lost, set aside piece by piece.
+
+import { expect, test } from "bun:test";
+import { type Bundle, setup } from "./simulation/bundle.ts";
+
+const texts = Array.from({ length: 10 }, (_, index) => `secret ${index}`);
+
+/** The catalog has lost a queue of which each shard has items; the first lost its own. */
+async function forgotten(): Promise<Bundle> {
+  const bundle = await setup({ shardCount: 2 });
+  const goBack = bundle.snapshot(0);
+  await bundle.createQueue({ name: "forgotten", requestedPartitions: 2 });
+  for (const text of texts) await bundle.produce("forgotten", text);
+  bundle.kill();
+  goBack();
+  return bundle;
+}
+
+const asideIn = (bundle: Bundle, shard: number): number => bundle.image(shard).quarantined.length;
+
+/** How many items of the second shard no queue of the catalog has. */
+const stored = (bundle: Bundle): number => bundle.storedItems(1).length;
+
+const told = ({ notices }: Bundle): unknown[] =>
+  notices.filter(({ kind }) => kind === "items_set_aside");
+
+test.each([1, 2])("set aside: also where the turn after commit %i finds no room", async (last) => {
+  const bundle = await forgotten();
+  const count = stored(bundle);
+  expect(count).toBeGreaterThan(0);
+  let commits = 0;
+  bundle.store(1).onCommit = () => {
+    commits += 1;
+    if (commits === last) bundle.store(1).fail({ fault: "full" });
+  };
+  await bundle.open();
+  expect(stored(bundle)).toBe(0);
+  expect(asideIn(bundle, 1)).toBe(count);
+  expect(told(bundle)).toEqual([{ kind: "items_set_aside", shard: 1, count }]);
+  await bundle.engine.close();
+});
