@@ -185,9 +185,8 @@ export class Shards {
   /** Ends when nothing of them is left in a slot that a queue has, or may get. */
   async #setAside(shard: number, strays: readonly Holdings[]): Promise<void> {
     if (strays.length === 0) return;
-    const what = { ready: true, leased: true, scheduled: true, retried: true };
     const slots = strays.map(({ slot }) => slot);
-    succeeded(await this.port(shard).ask({ kind: "clear", slots, what }));
+    succeeded(await this.port(shard).ask({ kind: "settle", slots }));
     const count = strays.reduce((sum, one) => sum + one.count, 0);
     this.port(shard).counters.quarantined += count;
     this.#options.notice?.({ kind: "items_set_aside", shard, count });

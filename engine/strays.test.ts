@@ -1,7 +1,7 @@
 // Items of queues that the catalog has lost, set aside piece by piece.
 
 import { expect, test } from "bun:test";
-import { type Bundle, setup } from "./simulation/bundle.ts";
+import { type Bundle, minute, setup } from "./simulation/bundle.ts";
 
 const texts = Array.from({ length: 10 }, (_, index) => `secret ${index}`);
 
@@ -39,3 +39,31 @@ test.each([1, 2])("set aside: also where the turn after commit %i finds no room"
   expect(told(bundle)).toEqual([{ kind: "items_set_aside", shard: 1, count }]);
   await bundle.engine.close();
 });
+
+test.each([false, true])(
+  "set aside: not what comes to the slot from the start on; due while nothing ran: %p",
+  async (isDue) => {
+    const bundle = await setup({ shardCount: 2 });
+    await bundle.createQueue({ name: "orders", requestedPartitions: 2, maxAttempts: 1 });
+    await bundle.createQueue({ name: "former", requestedPartitions: 2 });
+    for (const name of ["former", "orders"]) {
+      for (let index = 0; index < 4; index += 1) await bundle.produce(name, `${name} ${index}`);
+    }
+    for (let partition = 0; partition < 2; partition += 1) {
+      await bundle.lease("orders", { batchSize: 2 });
+    }
+    const goBack = bundle.snapshot(1);
+    await bundle.run(() => bundle.engine.deleteQueue({ name: "former", force: true }));
+    await bundle.createQueue({ name: "dead", requestedPartitions: 2 });
+    await bundle.run(() => bundle.engine.updateQueue({ name: "orders", deadQueue: "dead" }));
+    bundle.kill();
+    goBack();
+    await bundle.open({ now: bundle.now + (isDue ? 2 * minute : 0) });
+    await bundle.clock.advance(2 * minute);
+    const orders = [0, 1, 2, 3].map((index) => `orders ${index}`);
+    expect(await bundle.allListed("dead")).toEqual(orders);
+    expect(asideIn(bundle, 1)).toBe(2);
+    expect(told(bundle)).toEqual([{ kind: "items_set_aside", shard: 1, count: 2 }]);
+    await bundle.engine.close();
+  },
+);

@@ -6,7 +6,15 @@ import type { Page } from "../../stores/store.ts";
 import type { ItemCounts } from "../api.ts";
 import { countChanged } from "../errors.ts";
 import type { Kind, Result } from "./kind.ts";
-import { letGoAll, remove, type Scene, setAside, setAsideScheduled, unschedule } from "./moves.ts";
+import {
+  letGo,
+  letGoAll,
+  remove,
+  type Scene,
+  setAside,
+  setAsideScheduled,
+  unschedule,
+} from "./moves.ts";
 import type { Partition } from "./partition.ts";
 import { type Asking, settleLater, type Turn } from "./turn-context.ts";
 
@@ -88,8 +96,7 @@ function markCleared(scene: Scene, partition: Partition, what: Clearing): void {
   const { memory, draft } = scene;
   // Now, because a partition of which nothing else is left is given up before its items are gone.
   const { ready, leased } = takenBy([partition], what);
-  if (ready + leased > 0 && !partition.isStray)
-    draft.count(partition.slot, "removed", ready + leased);
+  if (ready + leased > 0) draft.count(partition.slot, "removed", ready + leased);
   if (what.leased) letGoAll(scene, partition);
   const mark = partition.nextSeq;
   partition.clearScheduledFrom = 0;
@@ -137,6 +144,28 @@ function pageOf({ slot }: Partition): string {
   return `clearing ${slot}`;
 }
 
+/** All that is there is of another queue than the settings; what comes from now on is not. */
+export function markStrays({ memory, draft }: Scene, partition: Partition): void {
+  draft.movesHead(partition);
+  partition.markStrays(partition.nextSeq);
+  draft.touched.add(partition);
+  draft.tallied.add(partition);
+  memory.clearing.add(partition);
+}
+
+/** No lease of one is to lapse: it would be told as one of the queue that has the slot now. */
+export function letGoStrays(turn: Turn): void {
+  for (const partition of turn.memory.clearing) {
+    if (partition.strayBelow === 0) continue;
+    for (const [seq, held] of partition.held) {
+      if (!partition.isStray({ seq })) continue;
+      letGo(turn, partition, seq, held);
+      partition.doomedCount += 1;
+      turn.draft.tallied.add(partition);
+    }
+  }
+}
+
 /** Removes the next piece of what is marked, over all partitions. */
 export function clearPiece(turn: Turn): void {
   const { memory, draft, facts } = turn;
@@ -147,7 +176,7 @@ export function clearPiece(turn: Turn): void {
     clearScheduled(turn, partition);
     if (!partition.isClearing) {
       memory.clearing.delete(partition);
-      if (partition.isStray) draft.adopted.add(partition.slot);
+      if (partition.strayBelow > 0) draft.adopted.set(partition.slot, partition.strayBelow);
       partition.adopt();
     }
     draft.touched.add(partition);
@@ -160,7 +189,7 @@ function clearReady(turn: Turn, partition: Partition): void {
   for (const item of page?.found ?? []) {
     partition.clearReadyFrom = item.seq + 1;
     if (partition.held.has(item.seq) || turn.draft.hasLeft(partition.slot, item.seq)) continue;
-    if (partition.isStray) setAside(turn, partition, item);
+    if (partition.isStray(item)) setAside(turn, partition, item);
     else {
       remove(turn, partition, item);
       turn.draft.history?.add({ slot: partition.slot, seq: item.seq, what: "removed", by: "" });
@@ -179,7 +208,7 @@ function clearScheduled(turn: Turn, partition: Partition): void {
     partition.clearScheduledFrom = item.seq + 1;
     const mark = item.retried ? partition.clearRetriedBelow : partition.clearScheduledBelow;
     if (item.seq >= mark || turn.draft.hasLeft(partition.slot, item.seq)) continue;
-    if (partition.isStray) setAsideScheduled(turn, partition, item);
+    if (partition.isStray(item)) setAsideScheduled(turn, partition, item);
     else {
       unschedule(turn, partition, item);
       turn.draft.count(partition.slot, "removed");

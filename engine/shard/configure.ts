@@ -1,6 +1,7 @@
 // What a shard goes by from now on. It changes the store only where that or another one went back.
 
 import type { PartitionSettings, Passed, QueuePause } from "../messages.ts";
+import { markStrays } from "./clear.ts";
 import { answering, done, type Kind } from "./kind.ts";
 import { arrivedKey } from "./outbox.ts";
 import type { Turn } from "./turn-context.ts";
@@ -25,7 +26,7 @@ export const configure: Kind<Configure> = {
   decide: answering((turn, request) => {
     const { memory, draft, settings, pauses: kept } = turn;
     const { partitions, forget, pauses = [], strays = [], taken = [] } = request;
-    for (const slot of strays) memory.partition(slot).isStray = true;
+    for (const slot of strays) markStrays(turn, memory.partition(slot));
     for (const [target, outboundSeq] of taken) agree(turn, target, outboundSeq);
     for (const { queueId, pause } of pauses) {
       if (pause === null) kept.delete(queueId);

@@ -101,8 +101,8 @@ export class Draft {
   readonly receipts = new Map<string, Receipt>();
   /** Where the heads of partitions were before this turn moved them, by slot. */
   readonly headsBefore = new Map<number, number>();
-  /** Slots of which this turn has set the last stray aside. */
-  readonly adopted = new Set<number>();
+  /** Where the strays ended, by the slots of which this turn has set the last aside. */
+  readonly adopted = new Map<number, number>();
   /** What lease requests of this turn were granted; `null` = it was taken back. */
   readonly grants = new Map<number, readonly number[] | null>();
   /** Receipts of turns up to this one go; 0 = none. */

@@ -37,7 +37,7 @@ interface Kept {
   /**
    * Knows who holds what: a number that is held was never held by another. It also knows up to
    * where nothing is left to lease, except in partitions whose heads the void turn has moved, and
-   * whose items are strays, but not of those that the void turn has adopted.
+   * which items are strays, except in partitions of which the void turn has set the last aside.
    */
   readonly former?: Pick<Memory, "partitions" | "outbox"> & Pick<Draft, "headsBefore" | "adopted">;
   /** Those of this opening. */
@@ -116,8 +116,8 @@ export class Memory {
       if (tally.itemCount > 0) this.floors.push({ floor: 0, partition });
       if (partition.isClearing) this.clearing.add(partition);
       const { slot } = tally;
-      partition.isStray =
-        former?.adopted.has(slot) || (former?.partitions.get(slot)?.isStray ?? false);
+      partition.strayBelow =
+        former?.adopted.get(slot) ?? former?.partitions.get(slot)?.strayBelow ?? 0;
       // What a clear has taken is not offered again, whatever is left of it.
       const before = former?.headsBefore.get(slot) ?? former?.partitions.get(slot)?.head ?? 0;
       partition.head = Math.max(partition.clearReadyBelow, before);
@@ -135,6 +135,12 @@ export class Memory {
         const holders = held.map(({ seq }) => before?.get(seq)?.holder ?? "");
         this.hold(this.partition(lease.slot), lease, { items: held, payloadBytes, holders });
       }
+    }
+    // The turn that marked them may be void.
+    for (const partition of this.partitions.values()) {
+      if (partition.strayBelow === 0 || partition.isClearing) continue;
+      partition.markStrays(partition.strayBelow);
+      this.clearing.add(partition);
     }
   }
 

@@ -351,7 +351,7 @@ function leave(
     quarantine(scene, partition, seq);
     return;
   }
-  if (partition.isStray) {
+  if (partition.isStray(item)) {
     setAside(scene, partition, item);
     return;
   }
@@ -437,7 +437,7 @@ export function moveScheduled(
     countDamaged(scene.draft, partition, item.seq);
     return;
   }
-  if (partition.isStray) {
+  if (partition.isStray(item)) {
     setAsideScheduled(scene, partition, item);
     return;
   }

@@ -65,8 +65,11 @@ export class Partition {
   settings: PartitionSettings | null = null;
   /** See `Tally`. */
   owner = 0;
-  /** Its items are of no queue that is known, or of another one than the settings: they are set aside. */
-  isStray = false;
+  /**
+   * Items before it are of no queue that is known, or of another one than the settings: they are
+   * set aside. 0 = there are none.
+   */
+  strayBelow = 0;
 
   nextSeq = 0;
   /** Items from here on belong to the turn that runs and are not in the store yet. */
@@ -279,12 +282,29 @@ export class Partition {
 
   configure(settings: PartitionSettings): void {
     this.settings = settings;
-    if (!this.isStray) this.owner = settings.owner;
+    if (this.strayBelow === 0) this.owner = settings.owner;
+  }
+
+  /** Whether it is an item of another queue. */
+  isStray({ seq }: Pick<Item, "seq">): boolean {
+    return seq < this.strayBelow;
+  }
+
+  /** Whatever lies before it is set aside from now on, as a clear removes items. */
+  markStrays(below: number): void {
+    this.strayBelow = below;
+    this.head = Math.max(this.head, below);
+    this.clearReadyBelow = below;
+    this.clearScheduledBelow = below;
+    this.clearRetriedBelow = below;
+    this.clearReadyFrom = 0;
+    this.clearScheduledFrom = 0;
+    this.doomedCount = this.itemCount - this.held.size;
   }
 
   /** Nothing is left of what was set aside, or there was nothing: its items are of the queue that it is configured for. */
   adopt(): void {
-    this.isStray = false;
+    this.strayBelow = 0;
     this.owner = this.settings?.owner ?? this.owner;
   }
 

@@ -132,7 +132,7 @@ function lapseRun(turn: Turn, run: Run, budget: Budget): void {
     turn.draft.count(partition.slot, "lapsed");
     turn.draft.lapsedOf(partition.slot, held.holder);
     const item = { ...held, seq };
-    if (partition.isStray) setAside(turn, partition, item);
+    if (partition.isStray(item)) setAside(turn, partition, item);
     else if (partition.settings === null) {
       remove(turn, partition, item);
       turn.draft.history?.add({ slot: partition.slot, seq, what: "removed", by: "" });
