@@ -90,13 +90,13 @@ export class LogicalQueue {
     this.allowance.define(definition);
   }
 
-  /** What no queue before or after it has, also where its number is given again. */
   /** See `Tally`. */
   get owner(): number {
     this.#owner ??= ownerOf(this.lasting);
     return this.#owner;
   }
 
+  /** What no queue before or after it has, also where its number is given again. */
   get lasting(): QueueName {
     return { queueId: this.queueId, createdAt: this.definition.createdAt };
   }
