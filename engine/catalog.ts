@@ -105,8 +105,16 @@ export class Catalog {
     this.#owners[place.shard]?.set(place.slot, null);
   }
 
+  /** No queue gets the slot until it is free; `false`: it is taken anyway. */
+  withhold({ shard, slot }: Pick<PartitionPlace, "shard" | "slot">): boolean {
+    const owners = this.#owners[shard];
+    if (owners === undefined || owners.has(slot)) return false;
+    owners.set(slot, null);
+    return true;
+  }
+
   /** The slot may be given to another partition. */
-  free({ shard, slot }: PartitionPlace): void {
+  free({ shard, slot }: Pick<PartitionPlace, "shard" | "slot">): void {
     this.#owners[shard]?.delete(slot);
   }
 

@@ -6,7 +6,7 @@ import type { Notice, StoreCopy } from "./api.ts";
 import { assert } from "./assert.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Checkups } from "./checkups.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock, Timer } from "./clock.ts";
 import type { Courier } from "./courier.ts";
 import { closingFailure, type Failure, failure, type Late } from "./errors.ts";
 import type { Request } from "./kinds.ts";
@@ -49,6 +49,8 @@ export interface Listeners {
 type Discarded = Required<Pick<Notice, "count" | "ids">> & Pick<Notice, "queue">;
 
 const noCopy = failure("backup_failed", "no backup was made; a shard is down, try again later");
+/** How long to wait before strays are looked at again for which there was no room. */
+const againMs = 1_000;
 /** One that is being made may take its time. */
 const lateCopy: Late = { untaken: noCopy, taken: null };
 
@@ -58,9 +60,13 @@ export class Shards {
   readonly #ports: ShardPort[] = [];
   /** What keeps the shards from opening. */
   readonly #failures: { readonly shard: number; readonly cause: unknown }[] = [];
-  /** By shard, as of when it was opened last. */
+  /** By shard, as of when the engine opened. */
   readonly #passed: Passed[] = [];
+  /** By shard, what is still to be set aside. */
+  readonly #strays: Holdings[][] = [];
+  readonly #againTimers = new Set<Timer>();
   #isOpen = false;
+  #isClosing = false;
   /** Told while the engine opens: a shard that was there is gone again. */
   #downAtStart: (cause: unknown) => void = () => undefined;
 
@@ -113,7 +119,7 @@ export class Shards {
       }
       catalog.spread(shardCount);
       const holdings = opened.map((one) => one.holdings);
-      const strays = straysOf(first.catalog.entries, holdings);
+      this.#strays.push(...straysOf(first.catalog.entries, holdings));
       const deleted = catalog.adopt(first.catalog);
       // Until the shards know their partitions the catalog rests, and with it what a count sets off.
       await registrar.undisturbed(async () => {
@@ -124,12 +130,11 @@ export class Shards {
         );
         const told = this.#ports.map((port, shard) => {
           const taken = takenFrom(shard, this.#passed);
-          const slots = strays[shard]?.map(({ slot }) => slot) ?? [];
-          return port.ask({ ...settings.all(shard), taken, strays: slots });
+          return port.ask({ ...settings.all(shard), taken, strays: this.#straySlots(shard) });
         });
         // A store that opens and then fails with each turn would be tried for ever, and unheard.
         await Promise.race([Promise.all(told), broken]);
-        const aside = strays.map((some, shard) => this.#setAside(shard, some));
+        const aside = this.#ports.map(({ shard }) => this.#setAllAside(shard));
         await Promise.race([Promise.all(aside), broken]);
         this.#isOpen = true;
       });
@@ -137,6 +142,7 @@ export class Shards {
       for (const queue of catalog.queues) registrar.reapSoon(queue);
       return opened.map(({ tasks }) => [...tasks]);
     } catch (cause) {
+      this.#stopSettingAside();
       const end = (port: ShardPort) => (port.isUp ? port.close() : port.abandon(closingFailure));
       await Promise.all(this.#ports.map((port) => end(port).catch(() => undefined)));
       const [first, ...others] = this.#failures;
@@ -182,14 +188,47 @@ export class Shards {
     });
   }
 
-  /** Ends when nothing of them is left in a slot that a queue has, or may get. */
-  async #setAside(shard: number, strays: readonly Holdings[]): Promise<void> {
+  #straySlots(shard: number): number[] {
+    return this.#strays[shard]?.map(({ slot }) => slot) ?? [];
+  }
+
+  /** Ends when no slot of a queue has strays, or there is no room. Other slots stay taken until then. */
+  async #setAllAside(shard: number): Promise<void> {
+    const { catalog } = this.#to;
+    const strays = this.#strays[shard] ?? [];
+    const withheld = strays.filter(({ slot }) => catalog.withhold({ shard, slot }));
+    void this.#setAside(shard, withheld, () => {
+      for (const { slot } of withheld) catalog.free({ shard, slot });
+    });
+    const owned = strays.filter((one) => !withheld.includes(one));
+    await this.#setAside(shard, owned, () => undefined);
+  }
+
+  async #setAside(shard: number, strays: readonly Holdings[], then: () => void): Promise<void> {
     if (strays.length === 0) return;
     const slots = strays.map(({ slot }) => slot);
-    succeeded(await this.port(shard).ask({ kind: "settle", slots }));
+    const outcome = await this.port(shard).ask({ kind: "settle", slots });
+    if (!outcome.ok) {
+      this.#setAsideLater(() => void this.#setAside(shard, strays, then));
+      return;
+    }
+    const here = this.#strays[shard] ?? [];
+    this.#strays[shard] = here.filter(({ slot }) => !slots.includes(slot));
+    then();
     const count = strays.reduce((sum, one) => sum + one.count, 0);
     this.port(shard).counters.quarantined += count;
     this.#options.notice?.({ kind: "items_set_aside", shard, count });
+  }
+
+  /** The disk is full, or the engine ends. */
+  #setAsideLater(again: () => void): void {
+    if (this.#isClosing) return;
+    const { machine } = this.#options.clock;
+    const timer = machine.at(machine.now() + againMs, () => {
+      this.#againTimers.delete(timer);
+      again();
+    });
+    this.#againTimers.add(timer);
   }
 
   #reopened(shard: number, opened: Opened): Request[] {
@@ -202,7 +241,12 @@ export class Shards {
     const taken = takenFrom(shard, this.#passed).map(
       ([target, last]) => [target, Math.max(last, arrived.get(target) ?? 0)] as const,
     );
-    return [{ ...this.#to.settings.all(shard), taken }];
+    const former = this.#strays[shard] ?? [];
+    this.#strays[shard] = opened.holdings.filter((one) =>
+      former.some(({ slot, owner }) => slot === one.slot && owner === one.owner),
+    );
+    const strays = this.#straySlots(shard);
+    return [{ ...this.#to.settings.all(shard), taken, strays }];
   }
 
   #setUp(shard: number, up: boolean): void {
@@ -280,11 +324,18 @@ export class Shards {
   }
 
   async close(): Promise<void> {
+    this.#stopSettingAside();
     await Promise.all(this.#ports.map((port) => port.close()));
   }
 
   /** Resolves when those that are being opened have said what they have lost. */
   async abandon(why: Failure): Promise<void> {
+    this.#stopSettingAside();
     await Promise.all(this.#ports.map((port) => port.abandon(why)));
+  }
+
+  #stopSettingAside(): void {
+    this.#isClosing = true;
+    for (const timer of this.#againTimers) timer.cancel();
   }
 }

@@ -1,13 +1,14 @@
 // Items of queues that the catalog has lost, set aside piece by piece.
 
 import { expect, test } from "bun:test";
+import { limits, type TurnLimits } from "./limits.ts";
 import { type Bundle, minute, setup } from "./simulation/bundle.ts";
 
 const texts = Array.from({ length: 10 }, (_, index) => `secret ${index}`);
 
 /** The catalog has lost a queue of which each shard has items; the first lost its own. */
-async function forgotten(): Promise<Bundle> {
-  const bundle = await setup({ shardCount: 2 });
+async function forgotten(turnLimits: TurnLimits = limits): Promise<Bundle> {
+  const bundle = await setup({ shardCount: 2, turnLimits });
   const goBack = bundle.snapshot(0);
   await bundle.createQueue({ name: "forgotten", requestedPartitions: 2 });
   for (const text of texts) await bundle.produce("forgotten", text);
@@ -67,3 +68,60 @@ test.each([false, true])(
     await bundle.engine.close();
   },
 );
+
+test.each([0, 1])(
+  "start: a disk that stays full from commit %i on does not keep the engine from opening",
+  async (last) => {
+    const bundle = await forgotten();
+    const count = stored(bundle);
+    const fill = () => bundle.store(1).fail({ fault: "full", sticky: true });
+    let commits = 0;
+    bundle.store(1).onCommit = () => {
+      commits += 1;
+      if (commits === last) fill();
+    };
+    if (last === 0) fill();
+    await bundle.open();
+    expect(told(bundle)).toEqual([]);
+    // No queue gets a slot in which there are strays.
+    await bundle.createQueue({ name: "next", requestedPartitions: 2 });
+    const slots = [...bundle.image(0).catalog.values()].flatMap(({ places }) => places);
+    const inSecond = slots.filter(({ shard }) => shard === 1).map(({ slot }) => slot);
+    expect(bundle.storedItems(1).map(({ slot }) => slot)).not.toContain(inSecond[0]);
+    bundle.store(1).heal();
+    await bundle.clock.advance(minute);
+    await bundle.produce("next", "next 0");
+    expect(asideIn(bundle, 1)).toBe(count);
+    expect(told(bundle)).toEqual([{ kind: "items_set_aside", shard: 1, count }]);
+    expect(await bundle.allListed("next")).toEqual(["next 0"]);
+    await bundle.engine.close();
+  },
+);
+
+test("set aside: no commit has more bytes than a turn may have", async () => {
+  const bundle = await forgotten({ ...limits, turnBytesMax: 8 });
+  const pieces: number[] = [];
+  bundle.store(1).onCommit = ({ quarantine }) => {
+    const seqs = quarantine.flatMap((one) => one.seqs);
+    if (seqs.length > 0) pieces.push(seqs.length);
+  };
+  const count = stored(bundle);
+  await bundle.open();
+  await bundle.clock.advance(minute);
+  expect(pieces).toEqual(Array.from({ length: count }, () => 1));
+  await bundle.engine.close();
+});
+
+test("set aside: a shard that opens again goes on with it", async () => {
+  const bundle = await forgotten();
+  const count = stored(bundle);
+  bundle.store(1).fail({ fault: "full", sticky: true });
+  await bundle.open();
+  bundle.store(1).heal();
+  bundle.store(1).fail({ fault: "failed" });
+  await bundle.clock.advance(minute);
+  expect(bundle.downs).toBe(1);
+  expect(asideIn(bundle, 1)).toBe(count);
+  expect(told(bundle)).toEqual([{ kind: "items_set_aside", shard: 1, count }]);
+  await bundle.engine.close();
+});

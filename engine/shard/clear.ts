@@ -168,12 +168,13 @@ export function letGoStrays(turn: Turn): void {
 
 /** Removes the next piece of what is marked, over all partitions. */
 export function clearPiece(turn: Turn): void {
-  const { memory, draft, facts } = turn;
+  const { memory, draft, facts, limits } = turn;
+  const room: Room = { payloadBytes: limits.turnBytesMax };
   for (const partition of [...memory.clearing]) {
     const name = pageOf(partition);
     if (!(facts.marks.has(name) || facts.scheduledMarks.has(name))) return;
-    clearReady(turn, partition);
-    clearScheduled(turn, partition);
+    clearReady(turn, partition, room);
+    clearScheduled(turn, partition, room);
     if (!partition.isClearing) {
       memory.clearing.delete(partition);
       if (partition.strayBelow > 0) draft.adopted.set(partition.slot, partition.strayBelow);
@@ -184,13 +185,21 @@ export function clearPiece(turn: Turn): void {
   }
 }
 
-function clearReady(turn: Turn, partition: Partition): void {
+/** What is left of what a turn may set aside: that is written anew, as nothing is that is removed. */
+interface Room {
+  payloadBytes: number;
+}
+
+function clearReady(turn: Turn, partition: Partition, room: Room): void {
   const page = turn.facts.marks.get(pageOf(partition));
   for (const item of page?.found ?? []) {
+    if (partition.isStray(item) && room.payloadBytes <= 0) return;
     partition.clearReadyFrom = item.seq + 1;
     if (partition.held.has(item.seq) || turn.draft.hasLeft(partition.slot, item.seq)) continue;
-    if (partition.isStray(item)) setAside(turn, partition, item);
-    else {
+    if (partition.isStray(item)) {
+      setAside(turn, partition, item);
+      room.payloadBytes -= item.payloadBytes;
+    } else {
       remove(turn, partition, item);
       turn.draft.history?.add({ slot: partition.slot, seq: item.seq, what: "removed", by: "" });
     }
@@ -202,14 +211,17 @@ function clearReady(turn: Turn, partition: Partition): void {
   partition.doomedCount = 0;
 }
 
-function clearScheduled(turn: Turn, partition: Partition): void {
+function clearScheduled(turn: Turn, partition: Partition, room: Room): void {
   const page = turn.facts.scheduledMarks.get(pageOf(partition));
   for (const item of page?.found ?? []) {
+    if (partition.isStray(item) && room.payloadBytes <= 0) return;
     partition.clearScheduledFrom = item.seq + 1;
     const mark = item.retried ? partition.clearRetriedBelow : partition.clearScheduledBelow;
     if (item.seq >= mark || turn.draft.hasLeft(partition.slot, item.seq)) continue;
-    if (partition.isStray(item)) setAsideScheduled(turn, partition, item);
-    else {
+    if (partition.isStray(item)) {
+      setAsideScheduled(turn, partition, item);
+      room.payloadBytes -= item.payloadBytes;
+    } else {
       unschedule(turn, partition, item);
       turn.draft.count(partition.slot, "removed");
       turn.draft.history?.add({ slot: partition.slot, seq: item.seq, what: "removed", by: "" });

@@ -187,6 +187,16 @@ export class Memory {
     return partition;
   }
 
+  /**
+   * Whether a queue has a slot of which strays are still to be set aside. The store does not say
+   * which of its items are the queue's, so that nothing is added until then.
+   */
+  get hasMixed(): boolean {
+    return this.clearing
+      .values()
+      .some(({ strayBelow, settings }) => strayBelow > 0 && settings !== null);
+  }
+
   /** What it has passed on to other shards, and taken from them. */
   passed(shard: number): Passed {
     const others = [...this.inbound].filter(([source]) => source !== shard);

@@ -443,17 +443,21 @@ export class Shard {
     }
   }
 
-  /** Answers the clears that have nothing left to remove, and the recounts that are through. */
-  #settle({ draft }: Turn): void {
+  /**
+   * Answers the clears that have nothing left to remove, and the recounts that are through. A start
+   * does not wait for strays where there is no room to set them aside.
+   */
+  #settle({ draft, isStill }: Turn): void {
     for (let index = this.#settling.length - 1; index >= 0; index -= 1) {
       const { op, work, answer, partitions } = this.#settling[index] as Settling;
       for (const partition of partitions) {
         const isBusy = work === "clear" ? partition.isClearing : partition.recount !== null;
         if (!isBusy) partitions.delete(partition);
       }
-      if (partitions.size > 0) continue;
+      const isRefused = isStill && partitions.values().some(({ strayBelow }) => strayBelow > 0);
+      if (partitions.size > 0 && !isRefused) continue;
       this.#settling.splice(index, 1);
-      draft.answer(op, answer);
+      draft.answer(op, isRefused ? fullFailure : answer);
     }
   }
 

@@ -809,8 +809,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "the shards are not told of their partitions at a start",
     file: "shards.ts",
-    from: "return port.ask({ ...settings.all(shard), taken, strays: slots });",
-    to: "return Promise.resolve([port, taken, slots]);",
+    from: "return port.ask({ ...settings.all(shard), taken, strays: this.#straySlots(shard) });",
+    to: "return Promise.resolve([port, taken]);",
   },
   {
     name: "a page of the outbox is forgotten before it has arrived",
