@@ -79,3 +79,14 @@ test("seqFrom: the first number whose id is not before the text", () => {
     expect(expected === -1 ? ids.length : expected).toBe(Math.min(got, ids.length));
   }
 });
+
+test("seqFrom: numbers from before the oldest epoch that is kept are not passed over", () => {
+  let epochs = made;
+  const [count, openings] = [2 * (limits.epochsMax + 10), limits.epochsMax + 10];
+  for (let opening = 0; opening < openings; opening += 1) epochs = epochs.next(2 * opening, random);
+  const ids = Array.from({ length: count }, (_, seq) => epochs.idOf({ slot, seq }));
+  expect(epochs.seqFrom(slot, "")).toBe(0);
+  for (const [seq, id] of ids.entries()) {
+    if (seq < 50 || seq > count - 50) expect(epochs.seqFrom(slot, id)).toBe(seq);
+  }
+});

@@ -51,7 +51,13 @@ export class Epochs {
 
   tagOf(seq: number): string {
     if (seq >= this.#last.first) return this.#last.tag;
-    return (this.#all.findLast(({ first }) => first <= seq) ?? this.#all[0]).tag;
+    let [low, high] = [0, this.#all.length];
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1;
+      if ((this.#all[middle] as Epoch).first <= seq) low = middle;
+      else high = middle;
+    }
+    return (this.#all[low] as Epoch).tag;
   }
 
   idOf({ slot, seq }: { readonly slot: number; readonly seq: number }): string {
@@ -67,7 +73,9 @@ export class Epochs {
 
   /** The number of the first id of a slot that is not before this text. */
   seqFrom(slot: number, text: string): number {
-    for (const [index, { first, tag }] of this.#all.entries()) {
+    for (const [index, { first: begin, tag }] of this.#all.entries()) {
+      // The oldest that is kept has the numbers of those before it, too.
+      const first = index === 0 ? 0 : begin;
       const prefix = idPrefix(tag, slot);
       const before = this.#all[index + 1]?.first ?? limits.seqMax + 1;
       if (text <= formatId(prefix, first)) return first;
