@@ -10,6 +10,7 @@ import type {
   QueueDefinition,
 } from "../stores/queue.ts";
 import type { IsShown, QueueChange, QueueSettings } from "./api.ts";
+import { ownerOf } from "./call-key.ts";
 import type { Clock } from "./clock.ts";
 import { formatDuration } from "./duration.ts";
 import { failure, QueueError, tooMany } from "./errors.ts";
@@ -50,6 +51,8 @@ export class Catalog {
   readonly #byName = new Map<string, LogicalQueue>();
   /** By shard, then slot; `null` where nobody owns it any more, and something may be left. */
   readonly #owners: Map<number, Owner | null>[] = [];
+  /** Of all queues that were known since the start. */
+  readonly #queueOwners = new Set<number>();
   #queueIdLast = 0;
   /** Of what is stored. */
   version = 0;
@@ -75,7 +78,9 @@ export class Catalog {
   adopt({ version, entries }: CatalogImage): CatalogEntry[] {
     this.version = version;
     for (const entry of entries) {
-      this.#queueIdLast = Math.max(this.#queueIdLast, entry.queueId);
+      const { queueId, definition } = entry;
+      this.#queueIdLast = Math.max(this.#queueIdLast, queueId);
+      this.#queueOwners.add(ownerOf({ queueId, createdAt: definition.createdAt }));
       if (!entry.deleting) this.add(entry);
       else for (const { shard, slot } of entry.places) this.#owners[shard]?.set(slot, null);
     }
@@ -86,8 +91,14 @@ export class Catalog {
     const kept = { ...entry, former: this.kept(entry.former) };
     const queue = new LogicalQueue(kept, this.#options.clock);
     this.#byName.set(entry.definition.name, queue);
+    this.#queueOwners.add(queue.owner);
     for (const place of entry.places) this.own(queue, place);
     return queue;
+  }
+
+  /** Whether it is none of a queue that is there, or was since the start. */
+  isLost(owner: number): boolean {
+    return !this.#queueOwners.has(owner);
   }
 
   own(queue: LogicalQueue, place: PartitionPlace): void {

@@ -11,6 +11,7 @@ import type { Clock } from "./clock.ts";
 import { type Failure, QueueError } from "./errors.ts";
 import { limits } from "./limits.ts";
 import type { ShardPort } from "./port.ts";
+import type { Forward } from "./shard/forward.ts";
 
 /** How long to wait before a shard that could not take a page, or hand one out, is asked again. */
 const againMs = 1_000;
@@ -32,6 +33,10 @@ export interface CourierOptions {
   readonly port: (shard: number) => ShardPort | undefined;
   /** One route after the other, by their shards, so that the order of arrival is certain. */
   readonly isInTurn?: boolean;
+  /** Whether no queue is known that has it, or had; absent = none is lost. */
+  readonly isLost?: (owner: number) => boolean;
+  /** So many items of such queues were set aside where they waited. */
+  readonly setAside?: (source: number, count: number) => void;
 }
 
 export class Courier {
@@ -39,6 +44,8 @@ export class Courier {
   readonly #port: (shard: number) => ShardPort | undefined;
   readonly #routes = new Map<string, Route>();
   readonly #isInTurn: boolean;
+  readonly #isLost: (owner: number) => boolean;
+  readonly #setAside: (source: number, count: number) => void;
   #holds = 0;
   /** Called when nothing is on its way any more. */
   readonly #settled = new Set<() => void>();
@@ -48,6 +55,8 @@ export class Courier {
     this.#clock = options.clock.machine;
     this.#port = options.port;
     this.#isInTurn = options.isInTurn ?? false;
+    this.#isLost = options.isLost ?? (() => false);
+    this.#setAside = options.setAside ?? (() => undefined);
   }
 
   /** What the outbox of a shard now has for another one. */
@@ -129,13 +138,23 @@ export class Courier {
     this.#ask(route);
   }
 
-  /** Says what has arrived, and gets the next page. */
-  #ask(route: Route): void {
+  /** Says what has arrived, and what never will, and gets the next page. */
+  #ask(route: Route, strays: readonly number[] = []): void {
     const { target: targetShard, arrived } = route;
     route.isNews = false;
-    this.#port(route.source)?.put({ kind: "forward", targetShard, arrived }, (result) => {
-      if (!result.ok) this.#again(route, result);
-      else if (result.value.kind === "outbound") this.#carry(route, result.value.items);
+    const request: Forward = {
+      kind: "forward",
+      targetShard,
+      arrived,
+      ...(strays.length > 0 && { strays }),
+    };
+    this.#port(route.source)?.put(request, (result) => {
+      if (!result.ok) {
+        this.#again(route, result);
+        return;
+      }
+      if (strays.length > 0) this.#setAside(route.source, strays.length);
+      if (result.value.kind === "outbound") this.#carry(route, result.value.items);
     });
   }
 
@@ -147,6 +166,15 @@ export class Courier {
       if (route.isNews) this.#go(route);
       if (this.#isInTurn) this.#goAll();
       if (!this.isBusy) for (const settle of this.#settled) settle();
+      return;
+    }
+    // Before any of them is sent: what has arrived is removed, and with it what lies before.
+    const strays = items.filter(({ targetOwner }) => this.#isLost(targetOwner));
+    if (strays.length > 0) {
+      this.#ask(
+        route,
+        strays.map(({ outboundSeq }) => outboundSeq),
+      );
       return;
     }
     const request = { kind: "receive", sourceShard: route.source, items } as const;

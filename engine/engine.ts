@@ -102,7 +102,13 @@ function partsOf<Items>(
 ): Parts<Items> {
   const { clock, readLeased, waitingLeasesMax = limits.waitingLeasesMax } = options;
   const port = (shard: number): ShardPort => shards.port(shard);
-  const courier = new Courier({ clock, port, isInTurn: clock instanceof TestClock });
+  const courier = new Courier({
+    clock,
+    port,
+    isInTurn: clock instanceof TestClock,
+    isLost: (owner) => catalog.isLost(owner),
+    setAside: (source, count) => shards.wereSetAside(source, count),
+  });
   const { receiptsWindowMs, receiptsMax, historyBytes } = options.turnLimits ?? limits;
   const catalog = new Catalog({
     clock,

@@ -215,7 +215,14 @@ export class Shards {
     const here = this.#strays[shard] ?? [];
     this.#strays[shard] = here.filter(({ slot }) => !slots.includes(slot));
     then();
-    const count = strays.reduce((sum, one) => sum + one.count, 0);
+    this.wereSetAside(
+      shard,
+      strays.reduce((sum, one) => sum + one.count, 0),
+    );
+  }
+
+  /** Of queues that the catalog does not know. */
+  wereSetAside(shard: number, count: number): void {
     this.port(shard).counters.quarantined += count;
     this.#options.notice?.({ kind: "items_set_aside", shard, count });
   }

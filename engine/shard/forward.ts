@@ -11,6 +11,8 @@ export interface Forward {
   readonly targetShard: number;
   /** The target has all that was handed out up to this number. */
   readonly arrived: number;
+  /** Numbers of items of queues that are not known: they are set aside; absent = none. */
+  readonly strays?: readonly number[];
 }
 
 export const forward: Kind<Forward> = {
@@ -25,7 +27,7 @@ export const forward: Kind<Forward> = {
   decide: answering(forwardOne),
 };
 
-function forwardOne({ memory, draft, facts }: Turn, { targetShard }: Forward): Result {
+function forwardOne({ memory, draft, facts }: Turn, { targetShard, strays }: Forward): Result {
   const { outbox } = memory;
   const page = facts.outbound.get(targetShard);
   for (const { outboundSeq, targetSlot } of page?.arrived ?? []) {
@@ -39,14 +41,15 @@ function forwardOne({ memory, draft, facts }: Turn, { targetShard }: Forward): R
     draft.receive.push({ sourceShard: arrivedKey(targetShard), outboundSeq: last });
   }
   const items: OutboundItem[] = [];
+  const lost = new Set(strays);
   for (const { damaged, ...item } of page?.found ?? []) {
-    if (!damaged) {
+    if (!(damaged || lost.has(item.outboundSeq))) {
       items.push(item);
       continue;
     }
     outbox.remove(targetShard, item.targetSlot);
     draft.quarantineOutbound.push(item.outboundSeq);
-    draft.quarantinedCount += 1;
+    if (damaged) draft.quarantinedCount += 1;
     draft.sent.add(targetShard);
   }
   return { ok: true, value: { kind: "outbound", items } };

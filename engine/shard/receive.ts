@@ -41,7 +41,7 @@ function receiveOne(turn: Turn, item: OutboundItem, sourceShard: number): void {
   const { slot: _, seq: __, early: ___, outboundSeq: ____, targetShard: _____, ...rest } = item;
   const { targetSlot, targetOwner, queuedAt, ...given } = rest;
   const partition = memory.partition(targetSlot);
-  // The slot may have another queue by now, where the store that has the catalog went back.
+  // The queue was deleted while it was on its way.
   if (partition.settings?.owner !== targetOwner) {
     draft.discard(targetSlot, item.sourceId);
     return;

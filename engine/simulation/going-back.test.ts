@@ -42,7 +42,9 @@ test("receive: an item for a queue that the catalog lost does not come to the on
   await bundle.clock.advance(limits.restartMsMax);
   expect(await bundle.listed("former")).toEqual([]);
   expect(bundle.notices).toContainEqual(
-    expect.objectContaining({ kind: "items_discarded", shard: 0, count: 1 }),
+    expect.objectContaining({ kind: "items_set_aside", shard: 1, count: 1 }),
   );
+  expect(bundle.image(1).quarantined).toHaveLength(1);
+  expect([...bundle.image(1).outbound.values()]).toEqual([]);
   await bundle.engine.close();
 });
