@@ -333,8 +333,40 @@ class GoingBack {
       this.#sure = new Map();
       this.#say(`the process is killed, and shard ${shard} goes back`);
     }
-    await this.#open();
+    await this.#openWithoutRoom();
     await this.#createUsual();
+  }
+
+  /** What is said to have been set aside is in quarantine, also where the disk was full at first. */
+  async #openWithoutRoom(): Promise<void> {
+    const shards = Array.from({ length: this.#shardCount }, (_, shard) => shard);
+    const { notices } = this.#bundle;
+    const quarantined = () =>
+      shards.reduce((sum, shard) => sum + this.#bundle.image(shard).quarantined.length, 0);
+    const [countBefore, noticesBefore] = [quarantined(), notices.length];
+    for (const shard of shards) {
+      const store = this.#bundle.store(shard);
+      const faults = this.#chance.below(3);
+      let commits = this.#chance.below(3);
+      const fill = (): void => {
+        if (commits === 0)
+          for (let fault = 0; fault < faults; fault += 1) store.fail({ fault: "full" });
+        commits -= 1;
+      };
+      fill();
+      store.onCommit = fill;
+    }
+    await this.#open();
+    for (const shard of shards) {
+      this.#bundle.store(shard).onCommit = null;
+      this.#bundle.store(shard).heal();
+    }
+    await this.#rest();
+    const told = notices.slice(noticesBefore).filter(({ kind }) => kind === "items_set_aside");
+    const count = told.reduce((sum, notice) => sum + (notice.count ?? 0), 0);
+    const found = quarantined() - countBefore;
+    if (found === count) return;
+    throw new Violation("I1", `${count} items were said to be set aside, and ${found} are`);
   }
 
   // what has to hold --------------------------------------------------------

@@ -932,6 +932,13 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "void shard;",
   },
   {
+    name: "strays are removed where the turn that was done with them is void",
+    file: "shard/memory.ts",
+    goesBack: true,
+    from: "former?.adopted.get(slot) ?? former?.partitions",
+    to: "former?.partitions",
+  },
+  {
     name: "items that no queue has stay in their slot",
     file: "strays.ts",
     goesBack: true,
