@@ -606,6 +606,7 @@ export class World {
     const { faults, pauses } = this.auditor;
     const paused = pauses.since(queue).lease;
     const stepBegun = this.#step;
+    const wasSlow = this.#slow;
     const slowBegun = this.#slowTimes;
     // A grant that comes too late for its client goes back to the tail, or lapses before.
     const untold = () => this.auditor.leaseUntold(queue, request.batchSize, begunAt);
@@ -626,7 +627,7 @@ export class World {
           // A timeout promises that nothing happened.
           const isSure = ending !== null && !wasLost && this.#isTimeout(ending);
           if (!isSure) untold();
-          if (this.#slow || this.#slowTimes > slowBegun) {
+          if (wasSlow || this.#slow || this.#slowTimes > slowBegun) {
             if (!isSure) this.auditor.faulted();
             this.situations.reached("a lease times out while a commit is slow");
           }
