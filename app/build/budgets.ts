@@ -19,7 +19,7 @@ const largePages: Readonly<Record<string, number>> = {
   // The whole of CHANGELOG.md, which grows with every release.
   "/docs/changelog": 24 * kilo,
   // Every method, option and error of the client, and a program for each.
-  "/docs/client": 17.2 * kilo,
+  "/docs/client": 18.6 * kilo,
   // Every flag with its meaning, every limit, and who may call.
   "/docs/configuration": 19.6 * kilo,
   // Every file of `deploy/`, whole.
@@ -47,7 +47,7 @@ const budgets = {
   islandBytesMax: 70 * kilo,
   stylesBytesMax: 10 * kilo,
   /** Its code, and the whole prose of the site; asked for when a reader goes for the search. */
-  searchBytesMax: 128 * kilo,
+  searchBytesMax: 132 * kilo,
   /** Scalar's client, once Test Request is pressed. */
   apiClientBytesMax: 770 * kilo,
   fontBytesMax: 30 * kilo,
