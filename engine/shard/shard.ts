@@ -296,7 +296,11 @@ export class Shard {
     if (turn.draft.history !== null) this.#history.keep(turn.draft.history);
     this.#keepGrants(turn.draft);
     const written = commit.is === "written" ? commit.commit : null;
-    if (full && !wasPaused && (commit.is !== "written" || isStill)) {
+    if (
+      full &&
+      !wasPaused &&
+      (commit.is !== "written" || isStill || (written === null && requests.length === 0))
+    ) {
       this.#pausedUntil = machine.now() + noRoomMs;
     }
     for (const settling of turn.settling) this.#settling.push(settling);
