@@ -1,4 +1,4 @@
-// Whatever a program hands in or throws, a worker says what became of the item and goes on.
+// A worker reports what became of an item and continues, whatever value a program passes or throws.
 
 import { expect, spyOn, test } from "bun:test";
 import { listeningApp } from "../server/testing/listening-app.ts";
