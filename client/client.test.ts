@@ -722,11 +722,10 @@ test("a silent server is asked again on another connection after a minute, where
 });
 
 test("a server that stays silent is given up, with an unknown outcome", async () => {
-  const silence = Promise.withResolvers<never>();
-  const fetch: Fetch = (_, { signal }) => {
-    signal?.addEventListener("abort", () => silence.reject(signal.reason));
-    return silence.promise;
-  };
+  const fetch: Fetch = (_, { signal }) =>
+    new Promise((_resolve, reject) => {
+      signal?.addEventListener("abort", () => reject(signal.reason));
+    });
   const begun = Date.now();
   const client = createClient({ fetch, ...quickly });
   const error = await caught(client.stats({ queue_name: "orders" }, { timeoutMs: 30 }));

@@ -296,11 +296,8 @@ export class Shard {
     if (turn.draft.history !== null) this.#history.keep(turn.draft.history);
     this.#keepGrants(turn.draft);
     const written = commit.is === "written" ? commit.commit : null;
-    if (
-      full &&
-      !wasPaused &&
-      (commit.is !== "written" || isStill || (written === null && requests.length === 0))
-    ) {
+    const isIdle = written === null && requests.length === 0;
+    if (full && !wasPaused && (commit.is !== "written" || isStill || isIdle)) {
       this.#pausedUntil = machine.now() + noRoomMs;
     }
     for (const settling of turn.settling) this.#settling.push(settling);
