@@ -84,9 +84,9 @@ async function consumeAll(engine: Engine, items: number, size: number): Promise<
   return figures;
 }
 
-async function measure(size: number, sameThread: boolean): Promise<string[]> {
+async function measure(size: number): Promise<string[]> {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-engine-"));
-  const engine = await createEngine({ store: { kind: "sqlite", directory }, sameThread });
+  const engine = await createEngine({ store: { kind: "sqlite", directory } });
   try {
     await engine.createQueue({
       name: queue,
@@ -112,15 +112,12 @@ async function measure(size: number, sameThread: boolean): Promise<string[]> {
 const asked = process.argv.slice(2).map(Number);
 const rows: string[][] = [];
 for (const size of asked.length > 0 ? asked : sizesDefault) {
-  for (const sameThread of [false, true]) {
-    const link = sameThread ? "same thread" : "worker";
-    rows.push([`${size.toLocaleString("en")}, ${link}`, ...(await measure(size, sameThread))]);
-  }
+  rows.push([size.toLocaleString("en"), ...(await measure(size))]);
 }
 console.log(
   markdownTable(
     [
-      "items a call, link",
+      "items a call",
       "produce/s",
       "p99 ms",
       "CPU ms per 1,000",

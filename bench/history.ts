@@ -15,7 +15,7 @@ const timed = { queue, requestTimeoutMs: 60_000 };
 async function engineOf(keeps: boolean): Promise<EmbeddedEngine> {
   const store = { kind: "memory" } as const;
   const engine = await createEngine({
-    ...{ store, sameThread: true },
+    ...{ store },
     ...(keeps && { historyBytes }),
   });
   const hour = 3_600_000;

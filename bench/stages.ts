@@ -1,15 +1,13 @@
 // What each stage of a call costs the processor, one after the other in one
 // thread, so that no stage waits for another: the text of the request, the
-// crossing of the threads, the turn, the commit with and without its sync. With
+// turn, the commit with and without its sync. With
 // them one can work out on paper which stage is full first on another machine.
 
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { decodeReport, decodeRequests, encodeReport, encodeRequests } from "../engine/codec.ts";
 import { newItem } from "../engine/items.ts";
 import type { NumberedRequest } from "../engine/kinds.ts";
 import { limits } from "../engine/limits.ts";
-import type { Report } from "../engine/messages.ts";
 import { Draft } from "../engine/shard/draft.ts";
 import { History, TurnHistory } from "../engine/shard/history.ts";
 import { Memory } from "../engine/shard/memory.ts";
@@ -140,14 +138,11 @@ class Bench {
     const requests = await this.#timed(`${verb}.parse`, () =>
       bodies.map((body) => this.#request(verb, body)),
     );
-    const received = await this.#timed(`${verb}.crossing`, () =>
-      decodeRequests(encodeRequests(requests), this.#op - requests.length + 1),
-    );
     const { store, upkeep } = this.#backend;
     const now = 1_800_000_000_000;
     const draft = new Draft(new TurnHistory(now));
     await this.#timed(`${verb}.turn`, async () => {
-      const asking = wants({ memory: this.#memory, now, machineNow: now, limits }, received);
+      const asking = wants({ memory: this.#memory, now, machineNow: now, limits }, requests);
       const facts = asking.wants === null ? noFacts : await store.read(asking.wants);
       const turn: Turn = {
         shard: 0,
@@ -168,7 +163,7 @@ class Bench {
         isStill: false,
         settling: [],
       };
-      decide(turn, received);
+      decide(turn, requests);
     });
     this.#turn += 1;
     const turn = { turn: this.#turn, at: now, opLast: this.#op, refused: [] };
@@ -179,21 +174,8 @@ class Bench {
     // As a shard does: otherwise the log would grow, which costs its syncs more.
     await this.#timed(`${verb}.checkpoint`, () => upkeep.relieve());
     for (const partition of draft.tallied) partition.committedSeq = partition.nextSeq;
-    const report: Report = {
-      answers: draft.answers,
-      counts: [],
-      events: [],
-      outbox: [],
-      receipts: 0,
-      commit: null,
-      full: false,
-      refusing: false,
-    };
-    const { answers } = await this.#timed(`${verb}.crossing`, () => {
-      return decodeReport(encodeReport(report));
-    });
     return this.#timed(`${verb}.reply`, () =>
-      answers.map(({ outcome }) => {
+      draft.answers.map(({ outcome }) => {
         if (!outcome.ok) throw new Error(outcome.message);
         const { value } = outcome;
         if (value.kind !== "leased") return "";
@@ -202,7 +184,7 @@ class Bench {
           partition: 0,
           maxAttempts: 0,
           now: 0,
-          items: value.items,
+          items: String(value.items),
         });
       }),
     );

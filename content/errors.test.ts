@@ -50,7 +50,7 @@ test.each(codes)("%s: its page has each of its reasons once, and no other", (cod
 });
 
 /** Reasons with which a refusal has changed something; besides them it is 504. */
-const exceptions = ["in_part", "items_stored"] as const;
+const exceptions = ["in_part"] as const;
 
 test.each(codes)("%s: nothing changed, unless it comes with an exception", (code, { meaning }) => {
   const own = exceptions.filter((reason) =>

@@ -33,17 +33,11 @@ async function opened(options: Partial<CreateEngineOptions> = {}): Promise<Opene
   const memory = { kind: "memory" } as const;
   const engine = await createEngine({
     store: memory,
-    sameThread: true,
     testClock: true,
     ...options,
   });
   return { ...engine, [Symbol.asyncDispose]: () => engine.close() };
 }
-
-const threads = [
-  ["this thread", { sameThread: true }],
-  ["workers", { sameThread: false }],
-] as const;
 
 /** Where its clock is now. */
 const nowOf = (engine: EmbeddedEngine): Promise<number> => engine.advance(1);
@@ -92,8 +86,8 @@ async function stored(engine: EmbeddedEngine, queues: readonly string[], since: 
   return all;
 }
 
-test.each(threads)("advance: in %s a lease lapses at its own instant", async (_, options) => {
-  await using engine = await opened(options);
+test("advance: a lease lapses at its own instant", async () => {
+  await using engine = await opened();
   await engine.createQueue({ ...settings, name: "q" });
   await produce(engine, "q", "a");
   const start = await nowOf(engine);
@@ -107,8 +101,8 @@ test.each(threads)("advance: in %s a lease lapses at its own instant", async (_,
   ]);
 });
 
-test.each(threads)("advance: in %s one thing leads to the next, in one go", async (_, options) => {
-  await using engine = await opened({ ...options, shards: 2 });
+test("advance: one thing leads to the next, in one go", async () => {
+  await using engine = await opened({ shards: 2 });
   await engine.createQueue({ ...settings, name: "dead", expireTimeoutMs: hour });
   const dying = { ...settings, deadQueue: "dead", maxAttempts: 2, requestedPartitions: 2 };
   await engine.createQueue({ ...dying, name: "q" });
@@ -129,8 +123,8 @@ test.each(threads)("advance: in %s one thing leads to the next, in one go", asyn
   expect(await engine.inspect("dead")).toMatchObject({ queued: 0 });
 });
 
-test.each(threads)("advance: in %s it waits for a handler that fails", async (_, options) => {
-  await using engine = await opened(options);
+test("advance: it waits for a handler that fails", async () => {
+  await using engine = await opened();
   await engine.createQueue({ ...settings, name: "dead" });
   await engine.createQueue({ ...settings, name: "q", deadQueue: "dead", maxAttempts: 5 });
   const attempts: number[] = [];
@@ -217,27 +211,24 @@ test("advance: a close in the middle of it ends it, and it says that a part may 
   expect(await refused).toMatchObject({ code: "store", reason: "in_part" });
 });
 
-test.each(threads)("a folder in %s goes on where its test clock was", async (name, options) => {
-  const store = { kind: "sqlite", directory: join(folder, name), ballastBytes: 0 } as const;
+test("a folder continues where its test clock was", async () => {
+  const store = { kind: "sqlite", directory: join(folder, "test"), ballastBytes: 0 } as const;
   let now: number;
   {
-    await using engine = await opened({ ...options, store });
+    await using engine = await opened({ store });
     now = await engine.advance(hour);
   }
   {
-    await using engine = await opened({ ...options, store });
+    await using engine = await opened({ store });
     expect(await engine.advance(1)).toBe(now + 1);
   }
-  const former = { ...options, store, testClock: false };
+  const former = { store, testClock: false };
   expect(await refusal(opened(former))).toMatchObject({
     fault: "unusable",
     message:
       "the store was used with a test clock, so its instants may be ahead; start with --test-clock or testClock, or take another folder",
   });
-  const other = {
-    ...options,
-    store: { ...store, directory: join(folder, `${name} by the machine`) },
-  };
+  const other = { store: { ...store, directory: join(folder, "by the machine") } };
   await (await opened({ ...other, testClock: false })).close();
   expect(await refusal(opened(other))).toMatchObject({
     fault: "unusable",
@@ -271,11 +262,8 @@ const steps = fc.array(
 const queues = ["one", "two", "dead"];
 
 /** Dead letters go from shard to shard. */
-async function scheduled(
-  options: Partial<CreateEngineOptions>,
-  drawn: typeof steps extends fc.Arbitrary<infer T> ? T : never,
-) {
-  const engine = await opened({ ...options, shards: 3 });
+async function scheduled(drawn: typeof steps extends fc.Arbitrary<infer T> ? T : never) {
+  const engine = await opened({ shards: 3 });
   await engine.createQueue({ ...settings, name: "dead", expireTimeoutMs: 2 * minute });
   const dying = { ...settings, deadQueue: "dead", requestedPartitions: 3 };
   await engine.createQueue({ ...dying, name: "one", maxAttempts: 1, expireTimeoutMs: minute });
@@ -315,24 +303,24 @@ async function scheduled(
   return { engine, start };
 }
 
-test.each(threads)("advance: in %s, by a and by b is by their sum", async (_, options) => {
+test("advance: by a and by b is by their sum", async () => {
   const byMs = fc.oneof(
     fc.constantFrom(10 * second, 30 * second, minute),
     fc.integer({ min: 1, max: 3 * minute }),
   );
   await fc.assert(
     fc.asyncProperty(steps, byMs, byMs, async (drawn, a, b) => {
-      const twice = await scheduled(options, drawn);
+      const twice = await scheduled(drawn);
       await twice.engine.advance(a);
       await twice.engine.advance(b);
-      const once = await scheduled(options, drawn);
+      const once = await scheduled(drawn);
       await once.engine.advance(a + b);
       expect(await stored(once.engine, queues, once.start)).toEqual(
         await stored(twice.engine, queues, twice.start),
       );
       await Promise.all([once.engine.close(), twice.engine.close()]);
     }),
-    { numRuns: options.sameThread ? 40 : 6, seed: 1 },
+    { numRuns: 40, seed: 1 },
   );
 });
 

@@ -11,7 +11,8 @@ import { failure, type Late, QueueError } from "./errors.ts";
 import type { Leases } from "./leases.ts";
 import { limits } from "./limits.ts";
 import { OpenWork } from "./open-work.ts";
-import type { ShardPort, Timing } from "./port.ts";
+import type { Timing } from "./shard/inbox.ts";
+import type { Shard } from "./shard/shard.ts";
 import { checkAdvance, checkHandlerTimeout } from "./validate.ts";
 
 const inPart = failure(
@@ -23,7 +24,7 @@ const late: Late = { untaken: inPart, taken: inPart };
 export interface AdvanceParts {
   readonly clock: TestClock;
   readonly catalog: Pick<Catalog, "queues">;
-  readonly ports: () => readonly ShardPort[];
+  readonly ports: () => readonly Shard[];
   readonly courier: Pick<Courier, "isBusy" | "isQuiet" | "hold" | "departures">;
   readonly leases: Pick<Leases<unknown>, "isSending" | "sendings">;
   readonly sampling: Sampling;
@@ -111,13 +112,12 @@ export class Advance {
    */
   async #tell(deadline: number, isKept: boolean): Promise<number> {
     const { clock, courier, ports } = this.#options;
-    const at = clock.now();
     const timing: Timing = { deadline, late };
     let next = Number.POSITIVE_INFINITY;
     const { release } = await courier.hold(inPart);
     try {
       for (const port of ports()) {
-        const result = await port.ask({ kind: "advance", at, isKept }, timing);
+        const result = await port.ask({ kind: "advance", isKept }, timing);
         if (!result.ok) throw QueueError.from(inPart);
         const { value } = result;
         assert(value.kind === "due", "an advance was answered with something else");

@@ -69,23 +69,6 @@ export function keyedOperationAt(place = -1): KeyedOperation {
   return operation;
 }
 
-/** The operation is one character. */
-const placesBase = 36;
-
-/** One text: it is read in half the time of an object with as many. */
-export function encodeKey({ operation, digest, fingerprint, text, isOverMax }: CallKey): string {
-  const head = isOverMax ? "-" : "";
-  const place = keyedOperations.indexOf(operation).toString(placesBase);
-  return `${head}${place}${digest}${fingerprint}${text}`;
-}
-
-export function decodeKey(encoded: string): CallKey {
-  if (encoded.startsWith("-")) return { ...decodeKey(encoded.slice(1)), isOverMax: true };
-  const operation = keyedOperationAt(Number.parseInt(encoded[0] ?? "", placesBase));
-  const [digest, fingerprint] = [encoded.slice(1, 33), encoded.slice(33, 49)];
-  return { operation, digest, fingerprint, text: encoded.slice(49) };
-}
-
 /** The digest of an item's unique key: 32 hexadecimal digits, `""` where it has none. */
 export function uniqueDigest(key: string | undefined, queue: QueueName): string {
   return key === undefined || key === "" ? "" : digestOf(queue, `unique/${key}`);

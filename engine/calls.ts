@@ -33,8 +33,9 @@ import type { Request } from "./kinds.ts";
 import type { Leases } from "./leases.ts";
 import { limits } from "./limits.ts";
 import type { Value } from "./messages.ts";
-import { type ShardPort, succeeded, type Timing } from "./port.ts";
 import type { InFlight, LogicalQueue } from "./queue.ts";
+import type { Timing } from "./shard/inbox.ts";
+import { type Shard, succeeded } from "./shard/shard.ts";
 import { isUnique } from "./shard/unique.ts";
 import {
   type Done,
@@ -61,8 +62,8 @@ import {
 
 export interface CallsOptions {
   readonly clock: Clock;
-  readonly ports: () => readonly ShardPort[];
-  readonly port: (shard: number) => ShardPort;
+  readonly ports: () => readonly Shard[];
+  readonly port: (shard: number) => Shard;
   readonly leases: Pick<Leases<unknown>, "accompany">;
   /** Throws where there is none of the name, or the engine takes no calls. */
   readonly find: (name: string) => LogicalQueue;

@@ -5,9 +5,9 @@ import type { Explanation, IsShown } from "./api.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Clock } from "./clock.ts";
 import { assess, healthOf, type Surroundings } from "./health.ts";
-import type { ShardPort } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
 import { sentence } from "./sentences.ts";
+import type { Shard } from "./shard/shard.ts";
 
 /** Between two looks at what changed. */
 const lookMs = 1_000;
@@ -15,7 +15,7 @@ const lookMs = 1_000;
 export interface CheckupsOptions {
   readonly catalog: Catalog;
   readonly clock: Clock;
-  readonly ports: () => readonly ShardPort[];
+  readonly ports: () => readonly Shard[];
 }
 
 export class Checkups {

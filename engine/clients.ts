@@ -3,15 +3,15 @@
 import type { HoldingClient, QueueClients } from "./api.ts";
 import { lateLook, QueueError } from "./errors.ts";
 import type { PartitionHolder } from "./messages.ts";
-import { type ShardPort, succeeded } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
+import { type Shard, succeeded } from "./shard/shard.ts";
 
 export interface ClientsOptions {
   readonly limit: number;
   readonly now: number;
   /** On the machine's clock: a shard that stalls is passed over. */
   readonly deadline: number;
-  readonly port: (shard: number) => ShardPort;
+  readonly port: (shard: number) => Shard;
 }
 
 export async function queueClients(

@@ -59,11 +59,6 @@ export function steadyClock(): Clock {
   return sharedClock(0);
 }
 
-/** By how much a clock is ahead of this machine's. */
-export function aheadMs(clock: Clock): number {
-  return clock.machine.now() - Date.now();
-}
-
 /** Timers sleep by a steady clock, so they are set anew when the time of day has jumped so far. */
 const jumpMsMin = 50;
 const jumpLookMs = 500;

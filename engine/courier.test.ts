@@ -4,8 +4,8 @@ import { Courier } from "./courier.ts";
 import { failure, undeliveredBackup } from "./errors.ts";
 import type { Request } from "./kinds.ts";
 import { limits } from "./limits.ts";
-import type { ShardPort } from "./port.ts";
 import type { Result } from "./shard/kind.ts";
+import type { Shard } from "./shard/shard.ts";
 import { VirtualClock } from "./simulation/virtual-clock.ts";
 
 interface Call {
@@ -58,7 +58,7 @@ function setupCourier() {
     ({
       put: (request: Request, settle: Call["settle"]) =>
         void calls.push({ shard, request, settle }),
-    }) as unknown as ShardPort;
+    }) as unknown as Shard;
   const courier = new Courier({ clock, port });
   /** Settles the oldest call that waits, and says what it was. */
   const settleNext = (result: Result = done): string | undefined => {

@@ -10,8 +10,8 @@ import type { OutboxCount } from "../stores/store.ts";
 import type { Clock } from "./clock.ts";
 import { type Failure, QueueError } from "./errors.ts";
 import { limits } from "./limits.ts";
-import type { ShardPort } from "./port.ts";
 import type { Forward } from "./shard/forward.ts";
+import type { Shard } from "./shard/shard.ts";
 
 /** How long to wait before a shard that could not take a page, or hand one out, is asked again. */
 const againMs = 1_000;
@@ -30,7 +30,7 @@ interface Route {
 
 export interface CourierOptions {
   readonly clock: Clock;
-  readonly port: (shard: number) => ShardPort | undefined;
+  readonly port: (shard: number) => Shard | undefined;
   /** One route after the other, by their shards, so that the order of arrival is certain. */
   readonly isInTurn?: boolean;
   /** Whether no queue is known that has it, or had; absent = none is lost. */
@@ -41,7 +41,7 @@ export interface CourierOptions {
 
 export class Courier {
   readonly #clock: Clock;
-  readonly #port: (shard: number) => ShardPort | undefined;
+  readonly #port: (shard: number) => Shard | undefined;
   readonly #routes = new Map<string, Route>();
   readonly #isInTurn: boolean;
   readonly #isLost: (owner: number) => boolean;

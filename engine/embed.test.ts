@@ -23,7 +23,7 @@ const produced = { queue: "orders", requestTimeoutMs: 900_000 };
 const listed = { queue: "orders", partition: 0, pivot: "", limit: 10 };
 
 async function opened(): Promise<EmbeddedEngine & AsyncDisposable> {
-  const engine = await createEngine({ store: { kind: "memory" }, sameThread: true });
+  const engine = await createEngine({ store: { kind: "memory" } });
   await engine.createQueue(orders);
   return { ...engine, [Symbol.asyncDispose]: () => engine.close() };
 }
@@ -188,8 +188,8 @@ test.each<[unknown, string]>([
     "shards is invalid; expected a whole number from 1 to 64, got 0",
   ],
   [
-    { store: { kind: "memory" }, sameThreads: true },
-    "sameThreads is unknown; expected one of store, shards, sameThread, notice, receiptsWindowMs, receiptsMax, seriesBytes, historyBytes, testClock",
+    { store: { kind: "memory" }, shard: 2 },
+    "shard is unknown; expected one of store, shards, notice, receiptsWindowMs, receiptsMax, seriesBytes, historyBytes, testClock",
   ],
 ])("createEngine: %j is refused", async (options, said) => {
   const create = createEngine as (options: unknown) => Promise<unknown>;
@@ -197,9 +197,10 @@ test.each<[unknown, string]>([
 });
 
 test("ensureQueue: makes it once, tells how it differs, and changes it only when told to", async () => {
-  await using engine = await createEngine({ store: { kind: "memory" }, sameThread: true }).then(
-    (made) => ({ ...made, [Symbol.asyncDispose]: () => made.close() }),
-  );
+  await using engine = await createEngine({ store: { kind: "memory" } }).then((made) => ({
+    ...made,
+    [Symbol.asyncDispose]: () => made.close(),
+  }));
   expect(await engine.ensureQueue(orders)).toEqual({});
   expect(await engine.ensureQueue(orders)).toEqual({});
   const other = { ...orders, leaseTimeoutMs: 5_000, maxAttempts: 7 };
@@ -227,7 +228,7 @@ test("ensureQueue: what was not asked for may be anything, and none is what a qu
 
 test("createEngine: all the keys that are remembered may be of one shard", async () => {
   const store = { kind: "memory" } as const;
-  const engine = await createEngine({ store, shards: 3, receiptsMax: 3, sameThread: true });
+  const engine = await createEngine({ store, shards: 3, receiptsMax: 3 });
   await engine.createQueue(orders);
   const produce = (requestKey: string) =>
     engine.produce({ ...produced, items: [{ payload: "a" }], requestKey });
@@ -238,7 +239,7 @@ test("createEngine: all the keys that are remembered may be of one shard", async
 
 test("createEngine: nothing for series and history can be said too", async () => {
   const store = { kind: "memory" } as const;
-  const engine = await createEngine({ store, sameThread: true, seriesBytes: 0, historyBytes: 0 });
+  const engine = await createEngine({ store, seriesBytes: 0, historyBytes: 0 });
   await engine.close();
 });
 
@@ -252,16 +253,12 @@ test("ensureQueue: settings that no queue can have are refused, and a queue that
   ).toBe("max attempts is invalid; cannot be negative number");
 });
 
-/** A program that was bundled out of these sources, which leaves the worker's module behind. */
-async function bundled(flags: string): Promise<string> {
+test("a program that was bundled out of the sources runs", async () => {
   const program = `
 import { createEngine } from ${JSON.stringify(join(import.meta.dir, "embed.ts"))};
-const open = { store: { kind: "memory" }, sameThread: process.argv.includes("same") };
-const ended = await createEngine(open).then(
-  async (engine) => { await engine.close(); return "opened"; },
-  (error) => error.message,
-);
-console.log(ended);
+const engine = await createEngine({ store: { kind: "memory" } });
+await engine.close();
+console.log("closed");
 `;
   const source = join(folder, "program.ts");
   writeFileSync(source, program);
@@ -272,12 +269,5 @@ console.log(ended);
   });
   expect(built.success).toBe(true);
   const file = join(folder, "out/program.js");
-  return (await Bun.$`${process.execPath} ${file} ${flags}`.quiet().text()).trim();
-}
-
-test("a bundle of the sources says what it lacks, and runs in the same thread", async () => {
-  expect(await bundled("worker")).toBe(
-    "shard 0 stopped; its module is not there; bundle the package 'holdfast' and not its sources, or pass sameThread: true",
-  );
-  expect(await bundled("same")).toBe("opened");
+  expect((await Bun.$`${process.execPath} ${file}`.quiet().text()).trim()).toBe("closed");
 });

@@ -2,21 +2,18 @@
 // joins engine, shards and stores.
 
 import { durabilityOf, openStore, type StoreConfig, type StoreOptions } from "../stores/open.ts";
-import type { Engine, NewQueue, QueueSettings } from "./api.ts";
+import type { Engine, LeasedItem, NewQueue, QueueSettings } from "./api.ts";
 import { type Clock, systemClock, TestClock } from "./clock.ts";
-import { readLeased, renderLeased } from "./codec.ts";
 import { type Notice, openEngine } from "./engine.ts";
 import { QueueError } from "./errors.ts";
 import { newTag } from "./ids.ts";
 import { limits } from "./limits.ts";
-import { sameThreadLinks, workerLinks } from "./link.ts";
 import { systemRandom } from "./random.ts";
 import { requests } from "./requests.ts";
 import { flag, number, object, optional, type Shape, shape, text, word } from "./shapes.ts";
 import { requestOf, type TypedQueue, valueIn } from "./typed-queue.ts";
 import { EngineWorker, type Handler, type Worker, type WorkOptions } from "./work.ts";
 import { textOf, type WorkNotice } from "./work-notice.ts";
-import { workerModule } from "./worker-module.ts";
 
 export type { StoreConfig } from "../stores/open.ts";
 export { StoreError } from "../stores/store.ts";
@@ -36,10 +33,8 @@ export type { WorkNotice } from "./work-notice.ts";
 
 export interface CreateEngineOptions {
   readonly store: StoreConfig;
-  /** Workers, each with a store of its own; default 1. */
+  /** Stores over which partitions are spread; default 1. */
   readonly shards?: number;
-  /** Run the shards in this thread instead of workers; default false. */
-  readonly sameThread?: boolean;
   readonly notice?: (notice: Notice) => void;
   /** How long a call with a `requestKey` can be repeated; default 5 min. */
   readonly receiptsWindowMs?: number;
@@ -160,7 +155,6 @@ const workOptions = object<WorkOptions>({
 const engineOptions = object<CreateEngineOptions>({
   store,
   shards: optional(shape(`a whole number from 1 to ${limits.shardsMax}`, isShardCount)),
-  sameThread: optional(flag),
   notice: optional(
     shape("a function", (value): value is (notice: Notice) => void => typeof value === "function"),
   ),
@@ -179,7 +173,6 @@ export async function createEngine(options: CreateEngineOptions): Promise<Embedd
   const {
     store,
     shards = 1,
-    sameThread = false,
     notice = () => undefined,
     receiptsWindowMs = limits.receiptsWindowMs,
     receiptsMax = limits.receiptsMax,
@@ -193,26 +186,23 @@ export async function createEngine(options: CreateEngineOptions): Promise<Embedd
     ...{ ...limits, receiptsWindowMs, receiptsMax },
     historyBytes: historyBytes / shards,
   };
-  const links = sameThread
-    ? sameThreadLinks({
-        clock,
-        limits: turnLimits,
-        renderLeased,
-        openStore: (shard) => openStore(config, shard, () => newTag(systemRandom)),
-      })
-    : workerLinks({ clock, module: workerModule, config, limits: turnLimits });
   const durability = durabilityOf(store);
   const engine = await openEngine({
     shardCount: shards,
-    links,
+    openStore: (shard) => openStore(config, shard, () => newTag(systemRandom)),
+    renderLeased: ownedByCaller,
     clock,
     turnLimits,
     durability,
-    readLeased,
     notice,
     seriesBytes,
   });
   return checked(engine, clock);
+}
+
+/** A caller may change the bytes that it gets, and a store in memory keeps them. */
+function ownedByCaller(items: readonly LeasedItem[]): readonly LeasedItem[] {
+  return items.map((item) => ({ ...item, payload: item.payload.slice() }));
 }
 
 /** The engine for callers that no compiler has checked. */

@@ -30,12 +30,12 @@ import { Leases } from "./leases.ts";
 import { limits } from "./limits.ts";
 import type { Value } from "./messages.ts";
 import { Overview } from "./overview.ts";
-import { type ShardPort, succeeded } from "./port.ts";
 import { eachShard, type LogicalQueue } from "./queue.ts";
 import { Registrar } from "./registrar.ts";
 import { Search } from "./search.ts";
 import { SeriesKeeper } from "./series.ts";
 import { Settings } from "./settings.ts";
+import { type Shard, succeeded } from "./shard/shard.ts";
 import { Shards, type ShardsEvents, type ShardsOptions } from "./shards.ts";
 import { Tasks } from "./tasks.ts";
 import {
@@ -51,11 +51,9 @@ import {
 
 export type { Notice } from "./api.ts";
 
-export interface EngineOptions<Items> extends ShardsOptions {
+export interface EngineOptions<Items> extends ShardsOptions<Items> {
   /** What the stores promise, for `status`. */
   readonly durability: api.Durability;
-  /** Turns the text in which a shard tells leased items into what `lease` returns. */
-  readonly readLeased: (text: string) => Items;
   readonly waitingLeasesMax?: number;
   /** Bytes for what `series` tells; default 0, which is nothing. */
   readonly seriesBytes?: number;
@@ -100,8 +98,8 @@ function partsOf<Items>(
   options: EngineOptions<Items>,
   { refusal, lost, find, sampling }: PartsEvents,
 ): Parts<Items> {
-  const { clock, readLeased, waitingLeasesMax = limits.waitingLeasesMax } = options;
-  const port = (shard: number): ShardPort => shards.port(shard);
+  const { clock, waitingLeasesMax = limits.waitingLeasesMax } = options;
+  const port = (shard: number): Shard => shards.port(shard);
   const courier = new Courier({
     clock,
     port,
@@ -124,7 +122,7 @@ function partsOf<Items>(
   // their number. A shard never exceeds it, so where there is one it is exact.
   const bounded = (key: CallKey): CallKey =>
     shards.receipts < receiptsMax ? key : { ...key, isOverMax: true };
-  const leases = new Leases({ clock, port, readLeased, ...bounds, left, bounded });
+  const leases = new Leases<Items>({ clock, port, ...bounds, left, bounded });
   const ports = () => shards.ports;
   const calls = new Calls({ clock, ports, port, leases, find, left, bounded });
   const checkups = new Checkups({ catalog, clock, ports });

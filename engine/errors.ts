@@ -51,7 +51,6 @@ const codeOf = {
   full: "full",
   store_full: "store",
   store_failed: "store",
-  items_stored: "store",
   in_part: "store",
   backup_failed: "store",
   unknown_outcome: "unknown",
@@ -117,12 +116,6 @@ export function noSuchTask(taskId: string): Failure {
 }
 
 export const unknownOutcome = failure("unknown_outcome", "request timeout; it may be done or not");
-/** Of a produce whose answer was lost, where it had to tell more than that it was done. */
-export const unknownDuplicates = failure(
-  "unknown_outcome",
-  "the store failed after the items were written; their ids, and which were duplicates, are not known",
-);
-
 /** Of a call that says how long it may take. `what`: what did not happen, as a clause. */
 function lateIn(what: string): Late {
   return { untaken: late(what), taken: unknownOutcome };
@@ -150,10 +143,6 @@ export const leaseOver = failure(
   "that lease is over; nothing of it is held any more",
 );
 export const fullFailure = failure("store_full", `${causes.store}; nothing was written`);
-export const restartedFailure = failure(
-  "items_stored",
-  "the store failed after the items were stored; list the partition to see them",
-);
 export const drainingFailure = (partition: number) =>
   failure("partition_draining", `partition takes no new items; '${partition}' is draining`);
 export const backlogFailure = failure("full", `${causes.full}; try again later`);

@@ -3,10 +3,11 @@
 import type { PartitionPlace } from "../stores/queue.ts";
 import type { PartitionStats, QueueInspection, QueueStats, ShardStatus } from "./api.ts";
 import type { PartitionAges } from "./messages.ts";
-import { type ShardPort, succeeded, type Timing } from "./port.ts";
 import { eachShard, type LogicalQueue } from "./queue.ts";
+import type { Timing } from "./shard/inbox.ts";
+import { type Shard, succeeded } from "./shard/shard.ts";
 
-export function shardStatus({ shard, isUp: up, counters }: ShardPort): ShardStatus {
+export function shardStatus({ shard, isUp: up, counters }: Shard): ShardStatus {
   const { itemsPerCommit, commitSeconds } = counters;
   const histograms = {
     itemsPerCommit: itemsPerCommit.copy(),
@@ -20,7 +21,7 @@ const noCounts = {
   ...{ oldestReadyAt: null, nextDueAt: null },
 };
 
-type PortOf = (shard: number) => ShardPort;
+type PortOf = (shard: number) => Shard;
 
 export async function queueStats(
   queue: LogicalQueue,

@@ -21,10 +21,10 @@ import {
 import { GrantedPlaces } from "./granted-places.ts";
 import { limits } from "./limits.ts";
 import type { LeaseKey, NewItem } from "./messages.ts";
-import type { ShardPort } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
 import type { Result } from "./shard/kind.ts";
 import { dueAtOf } from "./shard/produce.ts";
+import type { Shard } from "./shard/shard.ts";
 import { checkLease, checkRequestTimeout } from "./validate.ts";
 import type { WaitingLease } from "./waiting.ts";
 
@@ -50,10 +50,9 @@ function latest(lease: WaitingLease): WaitingLease {
   return last;
 }
 
-export interface LeasesOptions<Items> {
+export interface LeasesOptions {
   readonly clock: Clock;
-  readonly port: (shard: number) => ShardPort;
-  readonly readLeased: (text: string) => Items;
+  readonly port: (shard: number) => Shard;
   /** Over all queues. */
   readonly waitingLeasesMax: number;
   readonly receiptsWindowMs: number;
@@ -63,7 +62,7 @@ export interface LeasesOptions<Items> {
 }
 
 export class Leases<Items> {
-  readonly #options: LeasesOptions<Items>;
+  readonly #options: LeasesOptions;
   /** Queues whose waiting leases may have something to take. */
   readonly #ready = new Set<LogicalQueue>();
   /** Those with a key, by its digest, until they are answered and no grant is on its way to them. */
@@ -76,7 +75,7 @@ export class Leases<Items> {
   #sentCount = 0;
   #sentLast = 0;
 
-  constructor(options: LeasesOptions<Items>) {
+  constructor(options: LeasesOptions) {
     this.#options = options;
   }
 
@@ -150,7 +149,7 @@ export class Leases<Items> {
     request: LeaseRequest,
     { key, arrival }: Pick<WaitingLease, "key" | "arrival">,
   ): { readonly lease: WaitingLease; readonly answer: Promise<Lease<Items>> } {
-    const { clock, readLeased } = this.#options;
+    const { clock } = this.#options;
     const { promise: answer, resolve, reject } = Promise.withResolvers<Lease<Items>>();
     const now = clock.now();
     const lease: WaitingLease = {
@@ -162,7 +161,6 @@ export class Leases<Items> {
       timer: null,
       hangUp: null,
       isSent: false,
-      mayHold: false,
       next: null,
       over: false,
       settle: (outcome) => {
@@ -179,7 +177,7 @@ export class Leases<Items> {
         if ("code" in outcome) reject(QueueError.from(outcome));
         else {
           const { maxAttempts } = queue.definition;
-          const items = readLeased(outcome.items);
+          const items = outcome.items as Items;
           const now = clock.now();
           resolve({ ...outcome, queue: request.queue, maxAttempts, now, items });
         }
@@ -202,16 +200,13 @@ export class Leases<Items> {
    */
   #watch(queue: LogicalQueue, lease: WaitingLease): void {
     if (lease.timer !== null) return;
-    const { machine } = this.#options.clock;
+    const { clock } = this.#options;
+    const { machine } = clock;
     const stalled = (): void => lease.settle(unknownOutcome);
     lease.timer = machine.at(lease.deadline, () => {
-      if (!lease.isSent) lease.settle(this.#nothingFor(queue, lease));
+      if (!lease.isSent) lease.settle(nothingIn(queue, clock.now()));
       else lease.timer = machine.at(lease.deadline + limits.leaseStallMsMax, stalled);
     });
-  }
-
-  #nothingFor(queue: LogicalQueue, { mayHold }: WaitingLease): Failure {
-    return mayHold ? unknownOutcome : nothingIn(queue, this.#options.clock.now());
   }
 
   #line(queue: LogicalQueue, lease: WaitingLease): void {
@@ -349,37 +344,30 @@ export class Leases<Items> {
     const { clock, port } = this.#options;
     const { shard, slot, partition } = place;
     const { key } = lease;
+    // A store that failed may say later than the pause what it granted before.
+    const isPaused = queue.definition.pause?.lease === true;
     if (!result.ok && result !== emptyLease) {
       lease.settle(result);
       return;
     }
     const value = result.ok ? result.value : null;
     if (value?.kind === "leased") {
-      if (lease.over) {
-        // Somebody was told of them when they were granted.
-        if (isTold) return;
-        // Nobody was told of these items, so they go back as if they had not been leased.
-        const asked = {
-          kind: "withdraw",
-          slot,
-          leaseOp: op,
-          ...(key && { leaseKey: key }),
-        } as const;
-        port(shard).put(asked, () => undefined);
+      if (!lease.over && (isTold || !isPaused)) {
+        if (key !== undefined) this.#granted.note(key.digest, { shard, slot }, clock.now());
+        lease.settle({ partition, items: value.items, replayed: isReplayed(result) });
         return;
       }
-      if (key !== undefined) this.#granted.note(key.digest, { shard, slot }, clock.now());
-      lease.settle({ partition, items: value.items, replayed: isReplayed(result) });
-      return;
+      // Somebody was told of them when they were granted.
+      if (isTold) return;
+      // Nobody was told of these items, so they go back as if they had not been leased.
+      const leaseKey = key && { leaseKey: key };
+      port(shard).put({ kind: "withdraw", slot, leaseOp: op, ...leaseKey }, () => undefined);
     }
     // Whatever was counted: until the shard counts again, nobody else is sent there for nothing.
-    if (value?.kind === "nothing") {
-      if (!value.more) queue.balance.update(partition, { ready: 0 });
-      lease.mayHold ||= value.mayHold === true;
-    }
+    if (value?.kind === "nothing" && !value.more) queue.balance.update(partition, { ready: 0 });
     if (lease.over) return;
-    if (queue.deleted) lease.settle(lease.mayHold ? unknownOutcome : deletedFailure);
-    else if (lease.deadline <= clock.machine.now()) lease.settle(this.#nothingFor(queue, lease));
+    if (queue.deleted) lease.settle(deletedFailure);
+    else if (lease.deadline <= clock.machine.now()) lease.settle(nothingIn(queue, clock.now()));
     else this.#line(queue, lease);
   }
 }

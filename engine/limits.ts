@@ -135,16 +135,8 @@ export const limits = {
   /** The same two of a store that is full: an eighth of what is set aside for that has room for both. */
   fullBytesMax: 256 * 1024,
   fullRetryBytesMax: 512 * 1024,
-  /** How often a worker is asked for a sign of life. */
-  heartbeatMs: 1_000,
-  /** Longer than a disk may stall; a worker that says nothing for this long is replaced. */
-  heartbeatSilenceMsMax: 15_000,
-  /** So many times longer while it opens: a machine that starts has much else to do, and none waits for it yet. */
-  openingPatience: 8,
-  /** Messages to a shard that may be unanswered: one in its turn, one ready for the next. */
-  messagesInFlightMax: 2,
-  /** What has to wait for the second of them to be sent: a turn costs about as much as so many items, whatever is in it. */
-  secondMessageWeightMin: 250,
+  /** What has to wait for a turn to be decided beside a sync: it costs about as much as so many items, whatever is in it. */
+  secondTurnWeightMin: 250,
   /** Pauses between attempts to start a shard again. */
   restartMsMin: 50,
   restartMsMax: 5_000,
@@ -165,7 +157,7 @@ export type TurnLimits = {
     | "sweepItemsMax"
     | "turnRequestsMax"
     | "turnWeightMax"
-    | "secondMessageWeightMin"
+    | "secondTurnWeightMin"
     | "turnBytesMax"
     | "receiptsWindowMs"
     | "receiptsMax"

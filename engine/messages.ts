@@ -1,5 +1,4 @@
-// What crosses between the engine and a shard, beside the requests of `kinds.ts`. Everything
-// here survives JSON, except payload bytes, for which `codec.ts` has a form.
+// What a shard tells the engine, beside what it is asked by the requests of `kinds.ts`.
 
 import type { CatalogImage } from "../stores/catalog.ts";
 import type { Item, OutboundItem } from "../stores/item.ts";
@@ -134,13 +133,10 @@ export type Value =
   | { readonly kind: "done" }
   /** `duplicates`: places of items that were not written, because their unique key was taken. */
   | { readonly kind: "produced"; readonly duplicates: readonly number[]; readonly ids?: string[] }
-  /** `items` as `renderLeased` wrote them. */
-  | { readonly kind: "leased"; readonly count: number; readonly items: string }
-  /**
-   * `more`: not all of the partition was looked at, so asking again may bring something.
-   * `mayHold`: a shard that failed may have granted items, which lapse.
-   */
-  | { readonly kind: "nothing"; readonly more: boolean; readonly mayHold?: boolean }
+  /** `items` as `renderLeased` hands them over. */
+  | { readonly kind: "leased"; readonly count: number; readonly items: unknown }
+  /** `more`: not all of the partition was looked at, so asking again may bring something. */
+  | { readonly kind: "nothing"; readonly more: boolean }
   | { readonly kind: "extended"; readonly leaseDeadline: number }
   /** What the receipt of a key says. */
   | { readonly kind: "recalled"; readonly values: readonly number[] }
@@ -267,11 +263,11 @@ export interface Opened {
   readonly lostCommits: number;
   /** Partitions that hold items, however few. */
   readonly holdings: readonly Holdings[];
-  /** The instant of the last turn. */
-  readonly at: number;
-  readonly opLast: number;
-  /** Requests of the latest turns that had no effect. */
-  readonly refused: readonly number[];
+  /** Of a turn that was committed before the store failed, and not answered. */
+  readonly answers: readonly Answer[];
+  readonly events: readonly Events[];
+  /** Requests that wait for work which continues. */
+  readonly settling: readonly number[];
   /** Leases with a key whose items may still be held. */
   readonly leaseKeys: readonly LeaseKey[];
   /** How many receipts are kept. */

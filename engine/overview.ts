@@ -7,10 +7,10 @@ import type { Checkups } from "./checkups.ts";
 import { assess, type Found, healthOf, type Surroundings } from "./health.ts";
 import { quantile } from "./histogram.ts";
 import { limits } from "./limits.ts";
-import type { ShardPort } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
 import { counterNames, noCounters } from "./queue-counters.ts";
 import { sentence, type Telling } from "./sentences.ts";
+import type { Shard } from "./shard/shard.ts";
 
 /** Names of queues that are gone, for those who have seen them. */
 const removedMax = 10_000;
@@ -26,7 +26,7 @@ export interface OverviewOptions {
   readonly now: number;
   readonly catalog: Catalog;
   readonly checkups: Checkups;
-  readonly ports: readonly ShardPort[];
+  readonly ports: readonly Shard[];
   /** Those that run. */
   readonly tasks: readonly TaskInfo[];
 }
@@ -119,7 +119,7 @@ export class Overview {
     this.#forgotten = this.#removed.shift()?.version ?? 0;
   }
 
-  #glance(port: ShardPort, { down, full, now }: Surroundings): ShardGlance {
+  #glance(port: Shard, { down, full, now }: Surroundings): ShardGlance {
     const { shard, isUp, counters } = port;
     const { commitSeconds, restarts, failures, quarantined, miscounted } = counters;
     const { walBytes, fileBytes } = counters;
@@ -309,7 +309,7 @@ function queueAlarms(troubles: readonly Trouble[], telling: Telling): Alarm[] {
   });
 }
 
-function shardAlarms(ports: readonly ShardPort[], { down, full }: Surroundings): Alarm[] {
+function shardAlarms(ports: readonly Shard[], { down, full }: Surroundings): Alarm[] {
   return ports.flatMap(({ shard, counters }): Alarm[] => {
     const { quarantined, miscounted } = counters;
     const of = { queue: "", shard };

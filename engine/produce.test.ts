@@ -204,7 +204,7 @@ test("produce: one that waits behind a slow store is answered in time and has no
       bundle.engine.produce({ ...one, requestTimeoutMs, items: [{ payload: text }] }),
     );
   const inTurn = await call("in the turn", 15 * minute);
-  const next = await call("in the next message", 15 * minute);
+  const next = await call("in the next turn", 15 * minute);
   const long = await call("waits long", 15 * minute);
   const short = await call("waits in vain", second);
   await bundle.clock.advance(second);
@@ -216,19 +216,15 @@ test("produce: one that waits behind a slow store is answered in time and has no
   bundle.store().release();
   await bundle.clock.settle();
   for (const started of [inTurn, next, long]) expect(started.ending?.ok).toBe(true);
-  expect(await bundle.listed("orders")).toEqual([
-    "in the turn",
-    "in the next message",
-    "waits long",
-  ]);
+  expect(await bundle.listed("orders")).toEqual(["in the turn", "in the next turn", "waits long"]);
 });
 
 test("produce: one whose time is up when its turn comes has no effect", async () => {
   const bundle = await setupQueue();
   bundle.store().hold();
   const first = await bundle.begin(() => bundle.engine.produce(one));
-  // Enough to be sent while the first is in its turn.
-  const items = Array(limits.secondMessageWeightMin).fill({ payload: "late" });
+  // Enough to be decided beside a sync.
+  const items = Array(limits.secondTurnWeightMin).fill({ payload: "late" });
   const later = await bundle.begin(() =>
     bundle.engine.produce({ ...one, requestTimeoutMs: 10, items }),
   );
@@ -236,6 +232,6 @@ test("produce: one whose time is up when its turn comes has no effect", async ()
   bundle.store().release();
   await bundle.clock.settle();
   expect(first.ending?.ok).toBe(true);
-  expect(later.ending).toMatchObject({ ok: false, code: "unknown" });
+  expect(later.ending).toMatchObject({ ok: false, code: "empty" });
   expect(await bundle.listed("orders")).toEqual(["a"]);
 });

@@ -30,9 +30,9 @@ import {
 } from "./errors.ts";
 import type { Request } from "./kinds.ts";
 import { limits } from "./limits.ts";
-import { type ShardPort, succeeded } from "./port.ts";
 import { eachShard, itemsIn, type LogicalQueue } from "./queue.ts";
 import type { Settings } from "./settings.ts";
+import { type Shard, succeeded } from "./shard/shard.ts";
 import { checkQueueName } from "./validate.ts";
 
 export interface RegistrarOptions {
@@ -40,7 +40,7 @@ export interface RegistrarOptions {
   readonly catalog: Catalog;
   readonly courier: Courier;
   readonly settings: Settings;
-  readonly port: (shard: number) => ShardPort;
+  readonly port: (shard: number) => Shard;
   /** Why nothing is changed any more; `null`: it is. */
   readonly refusal: () => Failure | null;
 }

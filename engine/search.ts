@@ -17,9 +17,10 @@ import { storedItem } from "./items.ts";
 import { limits } from "./limits.ts";
 import type { FoundItem, Group, Value } from "./messages.ts";
 import { findNewest, type LookBack, latest } from "./newest.ts";
-import { placeIn, type ShardPort, succeeded, type Timing } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
 import type { Find } from "./shard/find.ts";
+import type { Timing } from "./shard/inbox.ts";
+import { placeIn, type Shard, succeeded } from "./shard/shard.ts";
 import type { Marks } from "./shard/task.ts";
 import { checkFind, checkGroups, checkPayloadRange, refuse } from "./validate.ts";
 
@@ -53,7 +54,7 @@ interface Walk {
 
 export interface SearchOptions {
   readonly catalog: Catalog;
-  readonly ports: () => readonly ShardPort[];
+  readonly ports: () => readonly Shard[];
   readonly clock: Clock;
   readonly checkups: Checkups;
   /** Whether the shards keep what happened to items. */
@@ -351,7 +352,7 @@ export class Search {
     return this.#port(shard).epochs?.idOf({ slot, seq }) ?? "";
   }
 
-  #port(shard: number): ShardPort {
+  #port(shard: number): Shard {
     const port = this.#options.ports()[shard];
     assert(port !== undefined, "a partition is in a shard that was not opened");
     return port;

@@ -6,9 +6,9 @@
 
 import type { Series, SeriesName, SeriesRequest, ShardSeriesName } from "./api.ts";
 import { quantile } from "./histogram.ts";
-import type { ShardPort } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
 import { type CounterName, counterNames } from "./queue-counters.ts";
+import type { Shard } from "./shard/shard.ts";
 
 const gaugeNames = ["ready", "held", "scheduled", "waiting", "oldest_ready_seconds"] as const;
 
@@ -164,7 +164,7 @@ interface KnownShard {
 export interface SeenShard {
   readonly shard: number;
   readonly counters: Pick<
-    ShardPort["counters"],
+    Shard["counters"],
     "commits" | "itemsCommitted" | "commitSeconds" | "fileBytes" | "walBytes"
   >;
 }

@@ -5,16 +5,16 @@ import type { PartitionPlace } from "../stores/queue.ts";
 import type { Catalog, Owner } from "./catalog.ts";
 import type { Request } from "./kinds.ts";
 import type { QueuePause } from "./messages.ts";
-import { type ShardPort, succeeded } from "./port.ts";
 import { eachShard, type LogicalQueue } from "./queue.ts";
+import { type Shard, succeeded } from "./shard/shard.ts";
 
 export class Settings {
   readonly #catalog: Catalog;
-  readonly #port: (shard: number) => ShardPort;
+  readonly #port: (shard: number) => Shard;
   /** Who waits for a shard to be told, by shard. */
   readonly #telling = new Map<number, Set<() => void>>();
 
-  constructor(options: { catalog: Catalog; port: (shard: number) => ShardPort }) {
+  constructor(options: { catalog: Catalog; port: (shard: number) => Shard }) {
     this.#catalog = options.catalog;
     this.#port = options.port;
   }

@@ -6,27 +6,22 @@ import type { Notice, StoreCopy } from "./api.ts";
 import { assert } from "./assert.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Checkups } from "./checkups.ts";
-import type { Clock, Timer } from "./clock.ts";
+import type { Timer } from "./clock.ts";
 import type { Courier } from "./courier.ts";
 import { closingFailure, type Failure, failure, type Late } from "./errors.ts";
 import type { Request } from "./kinds.ts";
 import type { Leases } from "./leases.ts";
-import { limits, type TurnLimits } from "./limits.ts";
-import type { LinkFactory } from "./link.ts";
+import { limits } from "./limits.ts";
 import type { Events, Holdings, Opened, PartitionCounts, Passed, Report } from "./messages.ts";
 import { stepsBack, takenFrom } from "./passed.ts";
-import { isLoss, ShardPort, succeeded } from "./port.ts";
 import type { Registrar } from "./registrar.ts";
 import type { Settings } from "./settings.ts";
+import { isLoss, Shard, type ShardOptions, succeeded } from "./shard/shard.ts";
 import { straysOf } from "./strays.ts";
 
-export interface ShardsOptions {
+export interface ShardsOptions<Items> extends ShardOptions<Items> {
   /** At least 1. More are opened when the catalog knows partitions in them. */
   readonly shardCount: number;
-  readonly links: LinkFactory;
-  readonly clock: Clock;
-  /** Default `limits`. */
-  readonly turnLimits?: TurnLimits;
   /** What an operator should know of; nothing is thrown for it. */
   readonly notice?: (notice: Notice) => void;
 }
@@ -55,9 +50,9 @@ const againMs = 1_000;
 const lateCopy: Late = { untaken: noCopy, taken: null };
 
 export class Shards {
-  readonly #options: ShardsOptions & ShardsEvents;
+  readonly #options: ShardsOptions<unknown> & ShardsEvents;
   readonly #to: Listeners;
-  readonly #ports: ShardPort[] = [];
+  readonly #ports: Shard[] = [];
   /** What keeps the shards from opening. */
   readonly #failures: { readonly shard: number; readonly cause: unknown }[] = [];
   /** By shard, as of when the engine opened. */
@@ -70,12 +65,12 @@ export class Shards {
   /** Told while the engine opens: a shard that was there is gone again. */
   #downAtStart: (cause: unknown) => void = () => undefined;
 
-  constructor(options: ShardsOptions & ShardsEvents, to: Listeners) {
+  constructor(options: ShardsOptions<unknown> & ShardsEvents, to: Listeners) {
     this.#options = options;
     this.#to = to;
   }
 
-  get ports(): readonly ShardPort[] {
+  get ports(): readonly Shard[] {
     return this.#ports;
   }
 
@@ -89,7 +84,7 @@ export class Shards {
     return this.#failures[0]?.shard ?? 0;
   }
 
-  port(shard: number): ShardPort {
+  port(shard: number): Shard {
     const port = this.#ports[shard];
     assert(port !== undefined, "a partition is in a shard that was not opened");
     return port;
@@ -143,7 +138,7 @@ export class Shards {
       return opened.map(({ tasks }) => [...tasks]);
     } catch (cause) {
       this.#stopSettingAside();
-      const end = (port: ShardPort) => (port.isUp ? port.close() : port.abandon(closingFailure));
+      const end = (port: Shard) => (port.isUp ? port.close() : port.abandon(closingFailure));
       await Promise.all(this.#ports.map((port) => end(port).catch(() => undefined)));
       const [first, ...others] = this.#failures;
       for (const one of others) this.#options.notice?.({ kind: "shard_down", ...one });
@@ -153,36 +148,31 @@ export class Shards {
 
   /** A failure before the engine is open ends the start; later ones are the port's own affair. */
   #openOne(shard: number): Promise<Opened> {
-    const { clock, links, notice, lost, turnLimits = limits } = this.#options;
+    const { notice, lost } = this.#options;
     return new Promise((resolve, reject) => {
-      this.#ports[shard] = new ShardPort(shard, {
-        clock,
-        links,
-        limits: turnLimits,
-        events: {
-          opened: (opened) => {
-            const { miscounted: count } = opened;
-            if (count > 0) notice?.({ kind: "items_miscounted", shard, count });
-            const { lostCommits: lost } = opened;
-            if (lost > 0) notice?.({ kind: "commits_lost", shard, count: lost });
-            if (opened.full) notice?.({ kind: "store_full", shard });
-            resolve(opened);
-            return this.#isOpen ? this.#reopened(shard, opened) : [];
-          },
-          report: (report) => this.#reported(shard, report),
-          settled: () => this.#to.leases.dispatch(),
-          down: (cause) => {
-            reject(cause);
-            this.#downAtStart(cause);
-            this.#setUp(shard, false);
-            this.#to.settings.down(shard);
-            if (!this.#isOpen) {
-              this.#failures.push({ shard, cause });
-              return;
-            }
-            notice?.({ kind: "shard_down", shard, cause });
-            if (isLoss(cause)) lost();
-          },
+      this.#ports[shard] = new Shard(shard, this.#options, {
+        opened: (opened) => {
+          const { miscounted: count } = opened;
+          if (count > 0) notice?.({ kind: "items_miscounted", shard, count });
+          const { lostCommits: lost } = opened;
+          if (lost > 0) notice?.({ kind: "commits_lost", shard, count: lost });
+          if (opened.full) notice?.({ kind: "store_full", shard });
+          resolve(opened);
+          return this.#isOpen ? this.#reopened(shard, opened) : null;
+        },
+        report: (report) => this.#reported(shard, report),
+        settled: () => this.#to.leases.dispatch(),
+        down: (cause) => {
+          reject(cause);
+          this.#downAtStart(cause);
+          this.#setUp(shard, false);
+          this.#to.settings.down(shard);
+          if (!this.#isOpen) {
+            this.#failures.push({ shard, cause });
+            return;
+          }
+          notice?.({ kind: "shard_down", shard, cause });
+          if (isLoss(cause)) lost();
         },
       });
     });
@@ -238,7 +228,7 @@ export class Shards {
     this.#againTimers.add(timer);
   }
 
-  #reopened(shard: number, opened: Opened): Request[] {
+  #reopened(shard: number, opened: Opened): Extract<Request, { kind: "configure" }> {
     this.#setUp(shard, true);
     this.#recount(shard, opened.counts);
     this.#to.courier.countAll(shard, opened.outbox);
@@ -253,7 +243,7 @@ export class Shards {
       former.some(({ slot, owner }) => slot === one.slot && owner === one.owner),
     );
     const strays = this.#straySlots(shard);
-    return [{ ...this.#to.settings.all(shard), taken, strays }];
+    return { ...this.#to.settings.all(shard), taken, strays };
   }
 
   #setUp(shard: number, up: boolean): void {

@@ -12,9 +12,10 @@ import type { Filter } from "./filter.ts";
 import type { Request } from "./kinds.ts";
 import { limits } from "./limits.ts";
 import type { DeadTarget } from "./messages.ts";
-import { placeIn, type ShardPort, succeeded, type Timing } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
 import type { Search } from "./search.ts";
+import type { Timing } from "./shard/inbox.ts";
+import { placeIn, type Shard, succeeded } from "./shard/shard.ts";
 import type { Marks, Progress } from "./shard/task.ts";
 import { type Deed, nothingMore, type TaskPiece } from "./shard/task-piece.ts";
 import { checkRepair, checkTask, repairStates } from "./validate.ts";
@@ -78,7 +79,7 @@ const progressKey = (taskId: string): string => `${taskId}.progress`;
 export interface TasksOptions {
   readonly catalog: Catalog;
   readonly clock: Clock;
-  readonly ports: () => readonly ShardPort[];
+  readonly ports: () => readonly Shard[];
   readonly search: Search;
   /** Where items of a queue go from a shard. */
   readonly targetOf: (

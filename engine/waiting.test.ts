@@ -13,7 +13,6 @@ function setupLine() {
     timer: null,
     hangUp: null,
     isSent: false,
-    mayHold: false,
     next: null,
     over: false,
   });

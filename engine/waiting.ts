@@ -8,8 +8,8 @@ import type { Failure } from "./errors.ts";
 
 export interface Grant {
   readonly partition: number;
-  /** The leased items, as the shard tells them. */
-  readonly items: string;
+  /** The leased items, as `renderLeased` hands them over. */
+  readonly items: unknown;
   readonly replayed: boolean;
 }
 
@@ -29,8 +29,6 @@ export interface WaitingLease {
   hangUp: (() => void) | null;
   /** On its way to a partition. */
   isSent: boolean;
-  /** A shard that failed may have granted it items, which lapse. */
-  mayHold: boolean;
   /** The repetition that has taken its place, and gets what it would have got. */
   next: WaitingLease | null;
   /** Answered, or its client hung up. */

@@ -20,7 +20,7 @@ const timeouts = { leaseTimeoutMs: minute, expireTimeoutMs: 24 * 60 * minute };
 
 async function opened(): Promise<EmbeddedEngine & AsyncDisposable> {
   const store = { kind: "memory" } as const;
-  const engine = await createEngine({ store, sameThread: true, testClock: true });
+  const engine = await createEngine({ store, testClock: true });
   await engine.ensureQueue({ ...timeouts, name: "dead" });
   await engine.ensureQueue({ ...timeouts, name: "orders", deadQueue: "dead", maxAttempts: 3 });
   return { ...engine, [Symbol.asyncDispose]: () => engine.close() };
@@ -42,7 +42,7 @@ const patienceMs = 60_000;
 async function programOf(body: string) {
   const program = `
     import { createEngine } from ${JSON.stringify(join(import.meta.dir, "embed.ts"))};
-    const engine = await createEngine({ store: { kind: "memory" }, sameThread: true });
+    const engine = await createEngine({ store: { kind: "memory" } });
     for (const name of ["orders", "hung"]) {
       await engine.createQueue({ name, leaseTimeoutMs: 3_600_000, expireTimeoutMs: 3_600_000 });
       await engine.queue(name).produce(1);

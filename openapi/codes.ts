@@ -79,7 +79,7 @@ export const replyCodes = {
   500: {
     text: "Internal Service Error",
     meaning:
-      "The store failed, for instance because its disk is full. Nothing changed, unless `reason` is `in_part` or `items_stored`.",
+      "The store failed, for instance because its disk is full. Nothing changed, unless `reason` is `in_part`.",
     reaction: "Send the same request again later. The server's log has the cause.",
   },
   503: {

@@ -329,7 +329,7 @@ function introduction(): string {
   );
   return `Holdfast is a durable message queue over plain HTTP. Producers add items to a named queue; consumers lease them, do the work, and complete or retry them. A leased item belongs to one consumer until it is completed, it is retried, or its lease passes its deadline.
 
-**A 200 is a proof.** What it answers is in the store, exactly one holder can finish an item, and the server can say where every item is. Any other code means that nothing changed, with four exceptions: 504, the reasons \`in_part\` and \`items_stored\`, and a 400 with an empty body.
+**A 200 is a proof.** What it answers is in the store, exactly one holder can finish an item, and the server can say where every item is. Any other code means that nothing changed, with three exceptions: 504, the reason \`in_part\`, and a 400 with an empty body.
 
 \`\`\`sh
 ${firstCalls}\`\`\`

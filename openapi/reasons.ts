@@ -102,7 +102,6 @@ export const reasons = {
   internal: { codes: [500], meaning: "The server has a bug; its log has the cause." },
   store_full: { codes: [500], meaning: "The disk has no room; what only adds is refused." },
   store_failed: { codes: [500], meaning: "The store failed or does not answer." },
-  items_stored: { codes: [500], meaning: "The import is stored, but cannot be shown." },
   in_part: {
     codes: [500, 429, 453, 503],
     meaning: "A clear, a delete or an advance was done in part.",

@@ -86,7 +86,7 @@ export async function makeBase(directory: string, seed: number): Promise<Base> {
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
   const store = { kind: "sqlite", directory, ballastBytes: 0 } as const;
-  const engine = await createEngine({ store, sameThread: true });
+  const engine = await createEngine({ store });
   const expected = new Expected();
   const random = seededRandom(seed);
   const calls = callsPerBase + random.below(callsPerBase / 5);

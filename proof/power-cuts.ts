@@ -195,6 +195,6 @@ async function cutHere(options: CutOptions): Promise<Faults> {
 /** Whatever an engine does at its start must leave all in place. */
 async function openAndClose(directory: string, durability: Durability): Promise<void> {
   const store = { kind: "sqlite", directory, durability, ballastBytes: 0 } as const;
-  const engine = await createEngine({ store, shards, sameThread: true });
+  const engine = await createEngine({ store, shards });
   await engine.close();
 }

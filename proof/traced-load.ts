@@ -20,7 +20,6 @@ const engine = await createEngine({
     ballastBytes: 0,
   },
   shards: 2,
-  sameThread: true,
 });
 await runStoreLoad(engine, {
   random: seededRandom(Number(seed)),

@@ -149,9 +149,7 @@ const workerModule: Bun.BunPlugin = {
 async function buildCommandLine(): Promise<void> {
   const target = join(server, "cli");
   await bundle({
-    entrypoints: ["cli/main.ts", "server/shard.worker.ts", "server/http.worker.ts"].map((file) =>
-      join(root, file),
-    ),
+    entrypoints: ["cli/main.ts", "server/http.worker.ts"].map((file) => join(root, file)),
     outdir: target,
     naming: "[name].[ext]",
     target: "bun",
@@ -176,20 +174,6 @@ async function copySite(): Promise<void> {
   cpSync(folders.manifest, join(target, "site.json"));
 }
 
-/** The worker's module as a text, which a program that bundles the library takes along. */
-function workerWithin(text: string): Bun.BunPlugin {
-  return {
-    name: "worker within",
-    setup(build) {
-      build.onLoad({ filter: /engine[\\/]worker-module\.ts$/ }, () => ({
-        loader: "js",
-        contents: `const blob = new Blob([${JSON.stringify(text)}], { type: "text/javascript" });
-export const workerModule = new URL(URL.createObjectURL(blob));`,
-      }));
-    },
-  };
-}
-
 /** In place of the engine where there is no Bun; names have to be there to be linked. */
 const needsBun = `export let createEngine, DeadLetter, never, QueueError, StoreError;
 throw new Error(
@@ -198,14 +182,10 @@ throw new Error(
 `;
 
 async function buildEngine(): Promise<void> {
-  const options = { target: "bun", format: "esm" } as const;
-  const worker = join(root, "engine/shard/shard.worker.ts");
-  const [built] = await bundle({ ...options, entrypoints: [worker] });
   await bundle({
-    ...options,
+    ...{ target: "bun", format: "esm" },
     entrypoints: [join(root, "engine/embed.ts")],
     outdir: join(server, "engine"),
-    plugins: [workerWithin((await built?.text()) ?? "")],
   });
   writeFileSync(join(server, "engine/needs-bun.js"), needsBun);
   declare(["engine/embed.ts", "stores/sqlite/sql.d.ts"], ["bun"]);

@@ -93,8 +93,8 @@ test("setUp: an unknown purpose is refused", async () => {
 test("a server starts with its dependencies alone", async () => {
   const { dependencies } = await Bun.file(join(import.meta.dir, "../package.json")).json();
   const { success, outputs, logs } = await Bun.build({
-    entrypoints: ["scripts/start.ts", "server/shard.worker.ts", "server/http.worker.ts"].map(
-      (file) => join(import.meta.dir, "..", file),
+    entrypoints: ["scripts/start.ts", "server/http.worker.ts"].map((file) =>
+      join(import.meta.dir, "..", file),
     ),
     target: "bun",
     packages: "external",

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type ConfigSource, configReference, defaultShards, readConfig } from "./config.ts";
+import { type ConfigSource, configReference, readConfig } from "./config.ts";
 
 /** Reads with nothing given but what the test gives. */
 function read(given: Partial<ConfigSource> & { file?: string }) {
@@ -280,17 +280,6 @@ test("readConfig: a file that is no JSON is refused with the parser's words", ()
 test("readConfig: two readings share no list", () => {
   const [one, two] = [read({}), read({})];
   expect(one.ok && two.ok && one.config.allowedHosts !== two.config.allowedHosts).toBe(true);
-});
-
-test.each([
-  [1, 1],
-  [2, 1],
-  [3, 2],
-  [5, 4],
-  [64, 4],
-])("defaultShards: of %d cores, %d", (cpuCount, shards) => {
-  expect(defaultShards(cpuCount)).toBe(shards);
-  expect(read({ cpuCount })).toMatchObject({ config: { shards } });
 });
 
 test("configReference: a row says how to give a setting in each way", () => {

@@ -14,7 +14,6 @@ import { isClusterVariable } from "./cluster-variables.ts";
 import { exposureFaults, isPublic } from "./exposure.ts";
 import { queueLabelsMax } from "./queue-metrics.ts";
 
-const shardsDefaultMax = 4;
 const httpThreadsMax = 64;
 /** A body is held whole in memory, once as bytes and once decoded. */
 const bodyBytesMax = 512_000_000;
@@ -109,11 +108,12 @@ export const ConfigSchema = Type.Object({
     description: "Threads that speak HTTP; with 1, the engine's thread does it.",
   }),
   shards: Type.Integer({
+    default: 1,
     minimum: 1,
     maximum: limits.shardsMax,
     expected: `a whole number from 1 to ${limits.shardsMax}`,
-    defaultText: `cores - 1, from 1 to ${shardsDefaultMax}`,
-    description: "Workers, each with its own store, that share the partitions.",
+    description:
+      "Stores over which partitions are spread; all of them work in the engine's thread.",
   }),
   durability: choice(["full", "normal"], {
     default: "full",
@@ -298,7 +298,6 @@ export function readConfig(source: ConfigSource): ConfigResult {
   const fromFile = path === undefined ? new Map() : readConfigFile(path, source.readFile, faults);
 
   const config: Record<string, unknown> = {
-    shards: defaultShards(source.cpuCount),
     httpThreads: Math.max(1, Math.floor(source.cpuCount / 2)),
   };
   const givenKeys = new Set<string>();
@@ -368,11 +367,6 @@ function nodeFaults(config: Config, givenKeys: ReadonlySet<string>): readonly st
     faults.push(`--node-url is open to others on its way; ${expected}, ${got}`);
   }
   return faults;
-}
-
-/** One core is left to the main thread; past four, shards add syncs and no speed. */
-export function defaultShards(cpuCount: number): number {
-  return Math.max(1, Math.min(shardsDefaultMax, cpuCount - 1));
 }
 
 function readFlags(argv: readonly string[], faults: string[]): Layer {

@@ -7,14 +7,16 @@ import type { Engine } from "../engine/api.ts";
 import { type Clock, sharedClock, systemClock, TestClock } from "../engine/clock.ts";
 import { parseDuration } from "../engine/duration.ts";
 import { type Notice, openEngine } from "../engine/engine.ts";
+import { newTag } from "../engine/ids.ts";
 import { limits } from "../engine/limits.ts";
-import { workerLinks } from "../engine/link.ts";
+import { systemRandom } from "../engine/random.ts";
 import manifest from "../package.json" with { type: "json" };
 import type { Ownership } from "../stores/nodes.ts";
 import {
   commitFatesOf,
   durabilityOf,
   openNodes,
+  openStore,
   type SharedSession,
   type StoreConfig,
   type StoreOptions,
@@ -40,6 +42,7 @@ import { openSite } from "./site.ts";
 import { listenInThreads } from "./threads/http-threads.ts";
 import { readTls, type Tls } from "./tls.ts";
 import { tlsLookMs, watchTls } from "./tls-files.ts";
+import { renderLeased } from "./wire/leased.ts";
 
 /**
  * Where `bun run site:build` leaves the site, and the package has it beside its own folder of
@@ -298,20 +301,15 @@ async function engineOf(
     receiptsMax: config.receiptsMax,
     historyBytes: config.historyBytes / config.shards,
   };
-  const module = new URL("./shard.worker.ts", import.meta.url);
   return await openEngine<string>({
     shardCount: config.shards,
-    links: workerLinks({
-      ...{ clock, module, config: options, limits: turnLimits },
-      isClockShared: ownership !== undefined,
-    }),
+    openStore: (shard) => openStore(options, shard, () => newTag(systemRandom)),
+    renderLeased,
     turnLimits,
     clock,
     durability: durabilityOf(store),
     waitingLeasesMax: config.waitingLeasesMax,
     seriesBytes: config.seriesBytes,
-    // The shards write it as the reply has it.
-    readLeased: (text) => text,
     notice: (notice) => logNotice(log, notice),
   });
 }

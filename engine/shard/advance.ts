@@ -1,12 +1,11 @@
-// Advance: under a test clock the shard has come to an instant, which is raised before the turn is
-// decided, and says when it next has something to do.
+// Advance: a test clock has come to an instant, for which the shard decides a turn, and says when it
+// next has something to do.
 
 import { answering, type Kind } from "./kind.ts";
 import { nextDue } from "./sweep.ts";
 
 export interface Advance {
   readonly kind: "advance";
-  readonly at: number;
   /** Whether a store that is opened later goes on from there, though nothing else was changed. */
   readonly isKept: boolean;
 }
@@ -14,7 +13,6 @@ export interface Advance {
 export const advance: Kind<Advance> = {
   // What the others decide is due in its time, too.
   phase: "after",
-  lost: "again",
   decide: answering(({ memory, draft, limits, now }, { isKept }) => {
     if (isKept) draft.keepsTime = true;
     const next = nextDue(memory, limits, now);

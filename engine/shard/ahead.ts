@@ -14,7 +14,6 @@ const page = (op: number): string => `ahead ${op}`;
 export const ahead: Kind<Ahead> = {
   phase: "before",
   weight: () => limits.aheadItemsMax,
-  lost: "again",
   wants({ memory, marks }, requests) {
     for (const { op, slot, seq } of requests) {
       const { head, clearReadyBelow } = memory.partition(slot);

@@ -10,7 +10,6 @@ export interface Backup {
 
 export const backup: Kind<Backup> = {
   phase: "beside",
-  lost: "again",
   decide: undecided,
   async errand({ upkeep }, { folder }) {
     const bytes = await upkeep.backup(folder);

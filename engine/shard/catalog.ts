@@ -11,7 +11,6 @@ export interface WriteCatalog extends CatalogChange {
 export const writeCatalog: Kind<WriteCatalog> = {
   phase: "beside",
   isDone: ({ version }, { catalog }) => version <= catalog.version,
-  lost: () => done,
   decide: undecided,
   async errand({ catalog }, change) {
     if (await catalog.write(change)) return done;

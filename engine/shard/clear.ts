@@ -39,11 +39,6 @@ export interface Clear {
 
 export const clear: Kind<Clear> = {
   phase: "within",
-  settlesLater: true,
-  lost: (request) => {
-    const { slots, isDry } = request;
-    return { ask: isDry ? request : ({ kind: "settle", slots } satisfies Settle) };
-  },
   decide(turn, requests) {
     for (const request of requests) {
       const { op, slots, what, expect = Number.POSITIVE_INFINITY, isDry } = request;
@@ -84,8 +79,6 @@ export interface Settle {
 
 export const settle: Kind<Settle> = {
   phase: "within",
-  settlesLater: true,
-  lost: "again",
   decide(turn, requests) {
     for (const request of requests) settleLater(turn, request, "clear");
   },

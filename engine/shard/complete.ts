@@ -21,7 +21,6 @@ export type Completion = Pick<Complete, "slot" | "ids">;
 export const complete: Kind<Complete> = {
   phase: "within",
   weight: ({ ids }) => ids.length,
-  lost: () => done,
   keyed: doneOnce,
   wants(asking, requests) {
     for (const request of requests) wantHeld(asking, request);

@@ -22,7 +22,6 @@ export interface Configure {
 export const configure: Kind<Configure> = {
   // An item whose partition has no settings would be taken for an orphan.
   phase: "before",
-  lost: "again",
   decide: answering((turn, request) => {
     const { memory, draft, settings, pauses: kept } = turn;
     const { partitions, forget, pauses = [], strays = [], taken = [] } = request;

@@ -2,7 +2,7 @@
 
 import type { Item, ScheduledItem } from "../../stores/item.ts";
 import { countChanged } from "../errors.ts";
-import { answering, done, type Kind, type Numbered } from "./kind.ts";
+import { answering, type Kind, type Numbered } from "./kind.ts";
 import { letGo, removeForGood } from "./moves.ts";
 import type { Held } from "./partition.ts";
 import type { Turn } from "./turn-context.ts";
@@ -20,7 +20,6 @@ export interface Delete {
 export const deleteItems: Kind<Delete> = {
   phase: "within",
   weight: ({ ids }) => ids.length,
-  lost: (request) => (request.isDry ? { ask: request } : done),
   wants(asking, requests) {
     for (const request of requests) {
       const { slot, ids } = request;

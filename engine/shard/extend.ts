@@ -2,7 +2,7 @@
 // before holds as well, so no deadline comes earlier than it was.
 
 import type { CallKey } from "../call-key.ts";
-import { deletedFailure, lateExtend, unknownOutcome } from "../errors.ts";
+import { deletedFailure, lateExtend } from "../errors.ts";
 import { findHeld, wantHeld } from "./held.ts";
 import { answering, type Kind, type Numbered, type Result } from "./kind.ts";
 import { extendRun } from "./moves.ts";
@@ -21,8 +21,6 @@ export interface Extend {
 export const extend: Kind<Extend> = {
   phase: "within",
   weight: ({ ids }) => ids.length,
-  // Done again it could be refused, for what was completed since, though it has had its effect.
-  lost: () => unknownOutcome,
   keyed: { answer: (_, __, [leaseDeadline = 0]) => extended(leaseDeadline) },
   wants(asking, requests) {
     for (const request of requests) wantHeld(asking, request);

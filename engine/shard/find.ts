@@ -42,7 +42,6 @@ export const find: Kind<Find> = {
   phase: "before",
   weight: ({ looks, limit, payloadHead }) =>
     looks + bytesWeight(Math.min(limit * payloadHead, limits.turnBytesMax)),
-  lost: "again",
   wants({ memory, items, scheduled }, requests) {
     for (const request of requests) {
       (request.aside ? scheduled : items).push(pageOf(memory, request));

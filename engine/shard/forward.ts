@@ -17,7 +17,6 @@ export interface Forward {
 
 export const forward: Kind<Forward> = {
   phase: "within",
-  lost: "again",
   wants({ limits, outbound }, requests) {
     for (const { targetShard, arrived } of requests) {
       const limit = { items: limits.sweepItemsMax, payloadBytes: limits.turnBytesMax };

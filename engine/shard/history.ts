@@ -37,7 +37,6 @@ export const history: Kind<HistoryOf> = {
   phase: "before",
   // It looks through all of the ring, which takes a few milliseconds.
   weight: () => limits.turnWeightMax,
-  lost: "again",
   decide: answering(({ shard, history: kept }, { way, trace }) => ({
     ok: true,
     value: { kind: "history", ...kept.follow(shard, way, trace), since: kept.since },

@@ -11,7 +11,6 @@ export interface Holders {
 
 export const holders: Kind<Holders> = {
   phase: "after",
-  lost: "again",
   decide: answering(({ memory }, { slots }) => {
     const all = slots.flatMap((slot) => holdersOf(memory.partition(slot)));
     return { ok: true, value: { kind: "holders", holders: all } };

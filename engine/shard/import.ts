@@ -3,14 +3,13 @@
 import type { Item } from "../../stores/item.ts";
 import type { ImportItem } from "../api.ts";
 import type { CallKey } from "../call-key.ts";
-import { deletedFailure, drainingFailure, restartedFailure } from "../errors.ts";
+import { deletedFailure, drainingFailure } from "../errors.ts";
 import { expireDeadlineOf } from "../lifecycle.ts";
 import type { ListedItem, PartitionSettings } from "../messages.ts";
 import type { Kind, Numbered, Result } from "./kind.ts";
 import { listed } from "./list.ts";
 import { append, hold, schedule, type Unplaced } from "./moves.ts";
 import type { Partition } from "./partition.ts";
-import { decodePayload, encodePayload } from "./payload-text.ts";
 import type { Turn } from "./turn-context.ts";
 
 /** It is leased where it has a `leaseDeadline`. */
@@ -30,7 +29,6 @@ export const importItems: Kind<Import> = {
   phase: "within",
   weight: ({ items }) => items.length,
   adds: () => true,
-  lost: () => restartedFailure,
   keyed: { answer: answerImport },
   wants(asking, requests) {
     for (const { slot, items } of requests) asking.source(slot, sourceIdsOf(items));
@@ -42,8 +40,6 @@ export const importItems: Kind<Import> = {
       turn.draft.answer(request.op, importOne(turn, request, here));
     }
   },
-  encode: (request) => ({ ...request, items: request.items.map(encodePayload) }),
-  decode: (request) => ({ ...request, items: request.items.map(decodePayload) }),
 };
 
 function sourceIdsOf(items: readonly { readonly sourceId: string }[]): string[] {

@@ -8,7 +8,7 @@ import { limits } from "../limits.ts";
 import type { Opened, Value } from "../messages.ts";
 import type { Asking, Turn } from "./turn-context.ts";
 
-/** `op` numbers rise by one per request to a shard, also across restarts of either side. */
+/** `op` numbers rise with each request that a turn takes. */
 export type Numbered<R> = R & { readonly op: number };
 
 /** `replayed`: the answer of an earlier request with the same key. */
@@ -34,17 +34,9 @@ export interface Kind<R extends { readonly kind: string; readonly key?: CallKey 
   readonly phase: Phase;
   /** Roughly the items that it makes a turn touch; 1 where nothing is said. */
   readonly weight?: (request: R) => number;
-  /** Its work goes on in pieces: its answer may come turns after its own. */
-  readonly settlesLater?: true;
   /** It can only add to the store, so a store that was full lately refuses it at once. */
   readonly adds?: (request: R) => boolean;
-  /**
-   * Of one that took effect and whose answer was lost: `again` where doing it twice is doing it
-   * once, else what to ask in its place, or the answer. One with a key is asked again whatever
-   * its kind: its receipt answers it.
-   */
-  readonly lost: "again" | ((request: R) => { readonly ask: unknown } | Result);
-  /** Whether one whose answer was lost took effect, where the record of turns does not tell. */
+  /** Whether one with an errand was done, where its store failed before it was answered. */
   readonly isDone?: (request: R, opened: Opened) => boolean;
   /** Absent: it has no key. */
   readonly keyed?: Keyed<R>;
@@ -53,9 +45,6 @@ export interface Kind<R extends { readonly kind: string; readonly key?: CallKey 
   /** Decides all of a turn, which came in this order. */
   readonly decide: (turn: Turn, requests: readonly Numbered<R>[]) => void;
   readonly errand?: (backend: Backend, request: R) => Promise<Result>;
-  /** Into what JSON can say, and back. */
-  readonly encode?: (request: R) => unknown;
-  readonly decode?: (request: R) => R;
 }
 
 /** Of payloads that may be read. */

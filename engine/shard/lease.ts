@@ -12,7 +12,7 @@ import { told } from "../past.ts";
 import { bytesWeight, type Kind, type Numbered, type Result } from "./kind.ts";
 import { hold, move, quarantine } from "./moves.ts";
 import type { Partition } from "./partition.ts";
-import { payloadBytes } from "./payload-text.ts";
+import { payloadBytes } from "./payload.ts";
 import type { Asking, Turn } from "./turn-context.ts";
 
 export interface Lease {
@@ -33,8 +33,6 @@ export const lease: Kind<Lease> = {
   phase: "within",
   weight: ({ batchSize, isRepeated = false }) =>
     batchSize + (isRepeated ? bytesWeight(limits.turnBytesMax) : 0),
-  // What it was granted lapses, as its client was not answered.
-  lost: () => ({ ok: true, value: { kind: "nothing", more: true, mayHold: true } }),
   keyed: { wants: wantGrant, answer: answerGrant },
   wants(asking, requests) {
     for (const [slot, same] of bySlot(requests, asking.machineNow)) {
@@ -193,8 +191,8 @@ function shareOut(
 }
 
 function leased(turn: Turn, items: readonly LeasedItem[]): Result {
-  const text = turn.renderLeased(items);
-  return { ok: true, value: { kind: "leased", count: items.length, items: text } };
+  const handedOver = turn.renderLeased(items);
+  return { ok: true, value: { kind: "leased", count: items.length, items: handedOver } };
 }
 
 /** First and last of each row of neighbours. */

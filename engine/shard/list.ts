@@ -8,7 +8,7 @@ import type { ListedItem } from "../messages.ts";
 import { answering, bytesWeight, type Kind, type Numbered } from "./kind.ts";
 import type { Memory } from "./memory.ts";
 import type { Partition } from "./partition.ts";
-import { payloadBytes } from "./payload-text.ts";
+import { payloadBytes } from "./payload.ts";
 import type { Turn } from "./turn-context.ts";
 
 export interface List {
@@ -23,7 +23,6 @@ export interface List {
 export const list: Kind<List> = {
   phase: "before",
   weight: ({ limit }) => limit + bytesWeight(limits.storageListBytesMax),
-  lost: "again",
   wants({ memory, items, scheduled }, requests) {
     for (const request of requests) {
       (request.scheduled ? scheduled : items).push(...pagesOf(memory, request));

@@ -2,19 +2,11 @@
 
 import { assert } from "../assert.ts";
 import type { CallKey } from "../call-key.ts";
-import {
-  deletedFailure,
-  type Failure,
-  failure,
-  lateProduce,
-  pausedProduce,
-  unknownDuplicates,
-} from "../errors.ts";
+import { deletedFailure, type Failure, failure, lateProduce, pausedProduce } from "../errors.ts";
 import { expireDeadlineOf } from "../lifecycle.ts";
 import type { DescribedItem, NewItem } from "../messages.ts";
 import { answering, done, type Kind, type Numbered, type Result } from "./kind.ts";
 import { append, appendTexts, schedule, type Unplaced } from "./moves.ts";
-import { decodePayload, encodePayload } from "./payload-text.ts";
 import type { Turn } from "./turn-context.ts";
 import { isTaken, isUnique, takeKey, wantUniques } from "./unique.ts";
 
@@ -40,25 +32,12 @@ export const produce: Kind<Produce> = {
   phase: "within",
   weight: ({ items }) => items.length,
   adds: () => true,
-  lost: ({ items, returnIds }) => (items.some(isUnique) || returnIds ? unknownDuplicates : done),
   keyed: { answer: answerProduce },
   wants(asking, requests) {
     for (const { items } of requests) wantUniques(asking, items);
   },
   decide: answering(produceOne),
-  encode: encodeItems,
-  decode: decodeItems,
 };
-
-export function encodeItems<T extends Pick<Produce, "items">>(of: T): unknown {
-  if (of.items.every(isText)) return of;
-  return { ...of, items: of.items.map((item) => (isText(item) ? item : encodePayload(item))) };
-}
-
-export function decodeItems<T extends Pick<Produce, "items">>(of: T): T {
-  if (of.items.every(isText)) return of;
-  return { ...of, items: of.items.map((item) => (isText(item) ? item : decodePayload(item))) };
-}
 
 function isText(item: NewItem): item is string {
   return typeof item === "string";

@@ -11,7 +11,6 @@ export interface Recall {
 
 export const recall: Kind<Recall> = {
   phase: "within",
-  lost: "again",
   keyed: { answer: (_, __, values) => ({ ok: true, value: { kind: "recalled", values } }) },
   // What is known is answered from its receipt.
   decide(turn, requests) {

@@ -3,7 +3,6 @@
 import type { OutboundItem } from "../../stores/item.ts";
 import { answering, done, type Kind } from "./kind.ts";
 import { append, cameAs, schedule } from "./moves.ts";
-import { decodePayload, encodePayload } from "./payload-text.ts";
 import type { Turn } from "./turn-context.ts";
 
 export interface Receive {
@@ -17,7 +16,6 @@ export const receive: Kind<Receive> = {
   weight: ({ items }) => items.length,
   // Their sender keeps them; what a full store has room for is for what it holds itself.
   adds: () => true,
-  lost: "again",
   decide: answering((turn, { sourceShard, items }) => {
     const { memory, draft } = turn;
     let last = memory.inbound.get(sourceShard) ?? 0;
@@ -32,8 +30,6 @@ export const receive: Kind<Receive> = {
     }
     return done;
   }),
-  encode: (request) => ({ ...request, items: request.items.map(encodePayload) }),
-  decode: (request) => ({ ...request, items: request.items.map(decodePayload) }),
 };
 
 function receiveOne(turn: Turn, item: OutboundItem, sourceShard: number): void {

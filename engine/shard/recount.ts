@@ -17,8 +17,6 @@ export interface Recounting {
 
 export const recount: Kind<Recounting> = {
   phase: "within",
-  settlesLater: true,
-  lost: "again",
   decide(turn, requests) {
     for (const request of requests) {
       for (const partition of settleLater(turn, request, "recount")) {

@@ -20,7 +20,6 @@ export interface Release {
 export const release: Kind<Release> = {
   phase: "within",
   weight: ({ ids }) => ids.length,
-  lost: () => done,
   keyed: doneOnce,
   wants(asking, requests) {
     for (const request of requests) wantHeld(asking, request);

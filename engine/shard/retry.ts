@@ -26,7 +26,6 @@ export type Return = Pick<Retry, "slot" | "items">;
 export const retry: Kind<Retry> = {
   phase: "within",
   weight: ({ items }) => items.length,
-  lost: () => done,
   keyed: doneOnce,
   wants(asking, requests) {
     for (const request of requests) wantReturn(asking, request);

@@ -1,127 +1,182 @@
 import { expect, test } from "bun:test";
-import { openMemoryStore } from "../../stores/memory/store.ts";
-import { SpoiltItems, type Store } from "../../stores/store.ts";
-import { readLeased, renderLeased } from "../codec.ts";
+import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
+import { type Changes, SpoiltItems, type Store, StoreError } from "../../stores/store.ts";
+import type { LeasedItem } from "../api.ts";
+import { failure } from "../errors.ts";
 import type { Request } from "../kinds.ts";
-import { limits } from "../limits.ts";
-import type { Answer, Report } from "../messages.ts";
-import { hour, idsOf, minute, produceOf, setup, start } from "../simulation/bundle.ts";
+import { limits, type TurnLimits } from "../limits.ts";
+import type { PartitionSettings, Report } from "../messages.ts";
+import { hour, idsOf, minute, setup, start, textsOf } from "../simulation/bundle.ts";
 import { VirtualClock } from "../simulation/virtual-clock.ts";
-import { Shard } from "./shard.ts";
+import type { Result } from "./kind.ts";
+import { payloadBytes } from "./payload.ts";
+import { Shard, type ShardEvents } from "./shard.ts";
 
-test("requests refused without a commit are not taken for later ones of the same number", async () => {
-  const bundle = await setup();
-  await bundle.createQueue({ name: "orders", leaseTimeoutMs: minute });
-  await bundle.produce("orders", "a");
-  await bundle.lease("orders");
-  for (let count = 0; count < 3; count += 1) {
-    const refused = await bundle.ending(() =>
-      bundle.engine.complete({
-        queue: "orders",
-        partition: 0,
-        requestTimeoutMs: minute,
-        ids: ["unknown"],
-      }),
-    );
-    expect(refused).toMatchObject({ code: "refused" });
-  }
-  // The lapse is a commit without a request, and records what was refused before it.
-  await bundle.clock.advance(minute);
-  await bundle.restart();
-  bundle.store().fail({ fault: "failed", applied: true });
-  const produced = await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["b"])));
-  await bundle.clock.advance(minute);
-  expect(produced.ending).toMatchObject({ ok: true });
-  expect(await bundle.listed("orders")).toEqual(["a", "b"]);
-});
+const late = failure("late", "late");
+const unknown = failure("unknown_outcome", "nobody knows");
+const done: Result = { ok: true, value: { kind: "done" } };
 
-/** A shard over a store that is far away: each call takes as long as a network does. */
-async function farAway() {
+/** What a call to the store does before the store does it, or in its place. */
+type Before = Partial<{
+  readonly read: () => Promise<void> | void;
+  readonly commit: (changes: Changes) => Promise<void> | void;
+  /** What it waits for after a commit. */
+  readonly sync: () => Promise<void>;
+}>;
+
+interface Setup {
+  readonly before?: Before;
+  readonly bounds?: Partial<TurnLimits>;
+  readonly events?: Partial<ShardEvents>;
+  readonly settings?: Partial<PartitionSettings>;
+  /** Asked for each opening; what it throws is what opening throws. */
+  readonly opening?: () => Promise<void>;
+}
+
+const settingsOfQueue = {
+  ...{ leaseTimeoutMs: hour, expireTimeoutMs: hour, maxAttempts: 3 },
+  ...{ dead: null, queue: "q", owner: 1 },
+};
+
+/** A shard with one queue of two partitions, in memory. */
+async function setupShard({
+  before = {},
+  bounds,
+  events,
+  settings,
+  opening = async () => undefined,
+}: Setup = {}) {
   const clock = new VirtualClock(start);
-  const { store, catalog, upkeep } = openMemoryStore({ tag: "0123456789Ab" });
+  const image = new MemoryImage("0123456789Ab");
   const calls: string[] = [];
-  const over = <T>(name: string, work: () => Promise<T>): Promise<T> => {
-    calls.push(name);
-    return new Promise((resolve) => {
-      clock.at(clock.now() + 1, () => resolve(work()));
-    });
+  let openings = 0;
+  const openStore = async () => {
+    openings += 1;
+    await opening();
+    const { store, ...backend } = openMemoryStore({ tag: "", image });
+    const slow: Store = {
+      load: (what) => store.load(what),
+      async read(wants) {
+        calls.push("read");
+        await before.read?.();
+        return store.read(wants);
+      },
+      async commit(changes) {
+        calls.push("commit");
+        await before.commit?.(changes);
+        await store.commit(changes);
+        return { synced: before.sync?.() ?? null };
+      },
+      close: () => store.close(),
+    };
+    return { ...backend, store: slow };
   };
-  const far: Store = {
-    load: (what) => store.load(what),
-    read: (wants) => over("read", () => store.read(wants)),
-    commit: (changes) => over("commit", () => store.commit(changes)),
-    close: () => store.close(),
-  };
-  const reports: Report[] = [];
-  /** What a turn had called when it reported; the next may have begun since. */
-  let called: string[] | null = null;
-  const { shard } = await Shard.open({
-    shard: 0,
-    backend: { store: far, catalog, upkeep },
-    clock,
-    limits,
-    renderLeased,
-    report: (report) => {
-      called ??= [...calls];
-      reports.push(report);
+  const partitions = [0, 1].map((slot) => ({ slot, ...settingsOfQueue, ...settings }));
+  const turnLimits = { ...limits, ...bounds };
+  const renderLeased = (items: readonly LeasedItem[]) => items;
+  const shard = new Shard(
+    0,
+    { clock, openStore, renderLeased, turnLimits },
+    {
+      ...{ report: () => undefined, settled: () => undefined, down: () => undefined },
+      opened: () => ({ kind: "configure", partitions, forget: [] }),
+      ...events,
     },
-    fail: (cause) => {
-      throw cause;
-    },
-  });
-  let op = 0;
-  /** The calls of the turn that the requests make, and how they ended. */
-  const turn = async (requests: readonly Request[]) => {
-    calls.length = 0;
-    reports.length = 0;
-    called = null;
-    shard.submit(requests.map((request) => ({ ...request, op: ++op })));
-    for (let waits = 0; reports.length === 0; waits += 1) {
-      expect(waits).toBeLessThan(10);
-      await clock.advance(1);
-    }
-    return { calls: called as string[] | null, answers: reports.flatMap(({ answers }) => answers) };
+  );
+  const answers: Record<string, Result> = {};
+  /** Its answer is told by the name. */
+  const put = async (
+    name: string,
+    request: Request,
+    deadline = Number.POSITIVE_INFINITY,
+  ): Promise<void> => {
+    const timing = { deadline, late: { untaken: late, taken: unknown } };
+    shard.put(
+      request,
+      (result) => {
+        answers[name] = result;
+        calls.push(name);
+      },
+      timing,
+    );
+    await clock.settle();
   };
-  return { clock, turn };
+  await clock.settle();
+  calls.length = 0;
+  return { clock, shard, image, calls, answers, put, openings: () => openings };
+}
+
+const deadline = start + hour;
+const item = {
+  ...{ payload: "a", kind: "", encoding: "", reference: "", headers: "" },
+  ...{ enqueueAt: null, unique: "" },
+};
+
+function produce(...payloads: string[]): Request {
+  return { kind: "produce", slot: 0, deadline, items: payloads };
+}
+
+/** Enough to be decided beside a sync. */
+function large(payload: string): Request {
+  return produce(...Array<string>(limits.secondTurnWeightMin).fill(payload));
+}
+
+function lease(slot = 0, batchSize = 1): Request {
+  return { kind: "lease", slot, deadline, batchSize };
+}
+
+function leasedIn(result: Result | undefined): readonly LeasedItem[] {
+  if (result?.ok !== true || result.value.kind !== "leased") return [];
+  return result.value.items as readonly LeasedItem[];
+}
+
+/** Payloads in the order of their partition. */
+function storedIn(image: MemoryImage, slot = 0): string[] {
+  const items = image.slots.get(slot)?.items.values() ?? [];
+  return [...items].map((stored) => new TextDecoder().decode(payloadBytes(stored)));
+}
+
+/** A promise for each call, to be resolved by hand. */
+function held() {
+  const waiting: PromiseWithResolvers<void>[] = [];
+  return {
+    wait: (): Promise<void> => {
+      const one = Promise.withResolvers<void>();
+      waiting.push(one);
+      return one.promise;
+    },
+    release: (cause?: Error): void => {
+      const one = waiting.shift();
+      if (cause === undefined) one?.resolve();
+      else one?.reject(cause);
+    },
+  };
 }
 
 test("a turn calls its store twice at most, whatever it is asked", async () => {
-  const { clock, turn } = await farAway();
-  const settings = {
-    leaseTimeoutMs: 10,
-    expireTimeoutMs: hour,
-    maxAttempts: 3,
-    dead: null,
-    queue: "q",
-    owner: 1,
+  const { clock, shard, calls } = await setupShard({ settings: { leaseTimeoutMs: 10 } });
+  const turn = async (requests: readonly Request[]) => {
+    calls.length = 0;
+    const asked = requests.map((request) => shard.ask(request));
+    const answers = await Promise.all([...asked, clock.settle()]);
+    return { calls: [...calls], answers: answers.slice(0, -1) as Result[] };
   };
-  const partitions = [0, 1].map((slot) => ({ slot, ...settings }));
-  await turn([{ kind: "configure", partitions, forget: [] }]);
-  const deadline = clock.now() + hour;
-  const empty = { kind: "", encoding: "", reference: "", headers: "", enqueueAt: null, unique: "" };
-  const items = Array.from({ length: 50 }, (_, index) => ({ ...empty, payload: `${index}` }));
-  const later = { ...empty, payload: "later", enqueueAt: clock.now() + 20 };
-  const produce = (slot: number): Request => ({ kind: "produce", slot, deadline, items });
-  const first = await turn([produce(0), produce(1)]);
+  const items = Array.from({ length: 50 }, (_, index) => ({ ...item, payload: `${index}` }));
+  const later = { ...item, payload: "later", enqueueAt: clock.now() + 20 };
+  const many = (slot: number): Request => ({ kind: "produce", slot, deadline, items });
+  const first = await turn([many(0), many(1)]);
   expect(first.calls).toEqual(["commit"]);
-  const lease = (slot: number): Request => ({ kind: "lease", slot, deadline, batchSize: 7 });
-  const leased = await turn([lease(0), lease(1), lease(0), lease(1)]);
+  const leased = await turn([lease(0, 7), lease(1, 7), lease(0, 7), lease(1, 7)]);
   expect(leased.calls).toEqual(["read", "commit"]);
-  const ids = leased.answers.map(({ outcome }) =>
-    outcome.ok && outcome.value.kind === "leased"
-      ? readLeased(outcome.value.items).map(({ id }) => id)
-      : [],
-  );
-  const [held = [], , others = []] = ids;
+  const [mine = [], , others = []] = leased.answers.map((answer) => idsOf(leasedIn(answer)));
   // Leases lapse and a scheduled item wakes in the turn that is asked everything at once.
   await turn([{ kind: "produce", slot: 0, deadline, items: [later] }]);
   await clock.advance(30);
-  const imported = { ...empty, payload: "i", sourceId: "s", past: "", leaseDeadline: null };
+  const imported = { ...item, payload: "i", sourceId: "s", past: "", leaseDeadline: null };
   const news = { ...imported, expireDeadline: null, createdAt: null, attempts: 0 };
-  const all = await turn([
+  const asked: Request[] = [
     { kind: "list", slot: 0, scheduled: false, pivot: "", limit: 5 },
-    { kind: "list", slot: 1, scheduled: true, pivot: "", limit: 5 },
-    { kind: "complete", slot: 0, deadline, ids: held },
+    { kind: "complete", slot: 0, deadline, ids: mine },
     { kind: "complete", slot: 1, deadline, ids: ["unknown"] },
     {
       kind: "retry",
@@ -130,181 +185,323 @@ test("a turn calls its store twice at most, whatever it is asked", async () => {
       items: others.map((id) => ({ id, retryAt: null, dead: false })),
     },
     { kind: "import", slot: 0, items: [news] },
-    { kind: "delete", slot: 1, ids: held },
-    {
-      kind: "clear",
-      slots: [1],
-      what: { ready: true, leased: false, scheduled: true, retried: true },
-    },
+    { kind: "delete", slot: 1, ids: mine },
     { kind: "recount", slots: [0] },
     { kind: "forward", targetShard: 3, arrived: 0 },
     { kind: "receive", sourceShard: 3, items: [] },
     { kind: "stats", slots: [0, 1] },
-    produce(0),
-    lease(0),
-    lease(1),
-  ]);
-  expect(all.calls).toEqual(["read", "commit"]);
-  expect(all.answers.length).toBeGreaterThan(10);
+    many(0),
+    lease(0, 7),
+    lease(1, 7),
+  ];
+  const all = await turn(asked);
+  // The recount takes a turn for each piece.
+  expect(all.calls.slice(0, 2)).toEqual(["read", "commit"]);
+  expect(all.answers).toHaveLength(asked.length);
 });
 
-/** A shard whose store syncs when it is told to. */
-async function slowToSync() {
-  const clock = new VirtualClock(start);
-  const { store, catalog, upkeep } = openMemoryStore({ tag: "0123456789Ab" });
-  const log: string[] = [];
-  const syncs: PromiseWithResolvers<void>[] = [];
-  const slow: Store = {
-    load: (what) => store.load(what),
-    read: (wants) => {
-      log.push("read");
-      return store.read(wants);
-    },
-    commit: async (changes) => {
-      log.push("commit");
-      await store.commit(changes);
-      const sync = Promise.withResolvers<void>();
-      syncs.push(sync);
-      return { synced: sync.promise };
-    },
-    close: () => store.close(),
-  };
-  const { shard } = await Shard.open({
-    ...{ shard: 0, clock, limits, renderLeased, backend: { store: slow, catalog, upkeep } },
-    report: ({ answers }) => {
-      for (const { op, outcome } of answers) log.push(`${op} ${outcome.ok ? "ok" : "refused"}`);
-    },
-    fail: () => log.push("failed"),
-  });
-  const deadline = start + hour;
-  const item = {
-    payload: "a",
-    kind: "",
-    encoding: "",
-    reference: "",
-    headers: "",
-    enqueueAt: null,
-    unique: "",
-  };
-  const settings = {
-    leaseTimeoutMs: hour,
-    expireTimeoutMs: hour,
-    maxAttempts: 3,
-    dead: null,
-    queue: "q",
-    owner: 1,
-  };
-  shard.submit([{ op: 1, kind: "configure", partitions: [{ slot: 0, ...settings }], forget: [] }]);
+test("what comes while a turn is decided or committed is gathered into the next", async () => {
+  const commits = held();
+  const { clock, calls, put, image } = await setupShard({ before: { commit: commits.wait } });
+  await put("a", produce("a"));
+  for (const name of ["b", "c", "d"]) await put(name, large(name));
+  expect(calls).toEqual(["commit"]);
+  commits.release();
   await clock.settle();
-  log.length = 0;
-  return {
-    log,
-    shard,
-    produce: { kind: "produce", slot: 0, deadline, items: [item] },
-    lease: { kind: "lease", slot: 0, deadline, batchSize: 1 },
-    complete: { kind: "complete", slot: 0, deadline, ids: ["unknown"] },
-    ask: async (op: number, request: Request) => {
-      shard.submit([{ ...request, op }]);
-      await clock.settle();
-    },
-    synced: async (cause?: Error) => {
-      const sync = syncs.shift();
-      if (cause === undefined) sync?.resolve();
-      else sync?.reject(cause);
-      await clock.settle();
-    },
-  } as const;
-}
+  expect(calls).toEqual(["commit", "a", "commit"]);
+  commits.release();
+  await clock.settle();
+  expect(calls).toEqual(["commit", "a", "commit", "b", "c", "d"]);
+  expect(storedIn(image)).toHaveLength(1 + 3 * limits.secondTurnWeightMin);
+});
+
+test("a turn has an end, by requests and by items", async () => {
+  const commits: number[] = [];
+  const before = { commit: ({ insert }: Changes) => void commits.push(insert.length) };
+  const { clock, shard } = await setupShard({ before });
+  for (let index = 0; index < limits.turnRequestsMax + 1; index += 1) {
+    shard.put(produce("x"), () => undefined);
+  }
+  await clock.settle();
+  const texts = Array<string>(1_000).fill("x");
+  const fitting = limits.turnWeightMax / texts.length;
+  for (let index = 0; index < fitting + 1; index += 1) {
+    shard.put(produce(...texts), () => undefined);
+  }
+  await clock.settle();
+  expect(commits).toEqual([limits.turnRequestsMax, 1, limits.turnWeightMax, texts.length]);
+});
 
 test("while a commit is synced the next turn is decided, and committed behind the answers", async () => {
-  const { log, shard, produce, lease, complete, ask, synced } = await slowToSync();
-  await ask(2, produce);
-  await ask(3, lease);
-  expect(log).toEqual(["commit", "read"]);
-  await synced();
-  expect(log).toEqual(["commit", "read", "2 ok", "commit"]);
+  const syncs = held();
+  const { clock, shard, calls, put } = await setupShard({
+    before: { sync: syncs.wait },
+    bounds: { secondTurnWeightMin: 1 },
+  });
+  await put("produce", produce("a"));
+  await put("lease", lease());
+  expect(calls).toEqual(["commit", "read"]);
+  syncs.release();
+  await clock.settle();
+  expect(calls).toEqual(["commit", "read", "produce", "commit"]);
   // What is refused was refused by what is not synced either.
-  await ask(4, complete);
-  expect(log).toEqual(["commit", "read", "2 ok", "commit"]);
+  await put("complete", { kind: "complete", slot: 0, deadline, ids: ["unknown"] });
+  expect(calls).toEqual(["commit", "read", "produce", "commit"]);
   const closing = shard.close();
-  await synced();
+  syncs.release();
+  await clock.settle();
   await closing;
-  expect(log).toEqual(["commit", "read", "2 ok", "commit", "3 ok", "4 refused"]);
+  expect(calls).toEqual(["commit", "read", "produce", "commit", "lease", "complete"]);
 });
 
-test("what was decided on a commit whose sync fails is neither committed nor told", async () => {
-  const { log, produce, lease, ask, synced } = await slowToSync();
-  await ask(2, produce);
-  await ask(3, lease);
-  await synced(new Error("no"));
-  expect(log).toEqual(["commit", "read", "failed"]);
+test("beside a sync, little waits for its end, so that more shares its turn", async () => {
+  const syncs = held();
+  const { clock, calls, put } = await setupShard({ before: { sync: syncs.wait } });
+  await put("a", produce("a"));
+  await put("lease", lease());
+  expect(calls).toEqual(["commit"]);
+  await put("large", large("b"));
+  // Decided without a read of what is in memory, and committed behind the answers.
+  expect(calls).toEqual(["commit", "read"]);
+  syncs.release();
+  await clock.settle();
+  expect(calls).toEqual(["commit", "read", "a", "commit"]);
 });
 
 test("a turn with an errand is through before the next is decided", async () => {
-  const { log, produce, lease, ask, synced } = await slowToSync();
-  await ask(2, produce);
-  await ask(3, { kind: "backup", folder: "/nowhere" });
-  await ask(4, lease);
-  expect(log).toEqual(["commit"]);
-  await synced();
-  expect(log).toEqual(["commit", "2 ok", "3 refused", "read", "commit"]);
+  const syncs = held();
+  const { clock, calls, put } = await setupShard({
+    before: { sync: syncs.wait },
+    bounds: { secondTurnWeightMin: 1 },
+  });
+  await put("produce", produce("a"));
+  await put("backup", { kind: "backup", folder: "/nowhere" });
+  await put("lease", lease());
+  expect(calls).toEqual(["commit"]);
+  syncs.release();
+  await clock.settle();
+  expect(calls).toEqual(["commit", "produce", "backup", "read", "commit"]);
+});
+
+test.each([
+  ["before", false],
+  ["after", true],
+] as const)(
+  "a store that fails %s the commit: each request is answered truly, and done once",
+  async (_, applied) => {
+    let failures = 0;
+    const fail = () => {
+      failures += 1;
+      if (failures === 1) throw new StoreError("failed", "made to fail");
+    };
+    const before: Before = applied ? { sync: async () => fail() } : { commit: fail };
+    const { clock, image, answers, put, openings } = await setupShard({ before });
+    await put("produce", produce("a", "b"));
+    await put("refused", { kind: "complete", slot: 0, deadline, ids: ["unknown"] });
+    await put("lease", lease());
+    expect(answers).toEqual({});
+    await clock.advance(limits.restartMsMin);
+    expect(openings()).toBe(2);
+    expect(answers).toMatchObject({ produce: done, refused: { code: "refused" } });
+    expect(textsOf(leasedIn(answers["lease"]))).toEqual(["a"]);
+    expect(storedIn(image)).toEqual(["a", "b"]);
+  },
+);
+
+test("a clear of which the store fails in the middle is answered when nothing is left", async () => {
+  let commits = 0;
+  const commit = () => {
+    commits += 1;
+    if (commits === 4) throw new StoreError("failed", "made to fail");
+  };
+  const { clock, image, answers, put, openings } = await setupShard({
+    before: { commit },
+    bounds: { sweepItemsMax: 10 },
+  });
+  await put("produce", produce(...Array.from({ length: 200 }, (_, index) => `${index}`)));
+  const what = { ready: true, leased: false, scheduled: false, retried: false };
+  await put("clear", { kind: "clear", slots: [0], what });
+  expect([answers["clear"], openings()]).toEqual([undefined, 1]);
+  await clock.advance(limits.restartMsMin);
+  await clock.advance(minute);
+  expect(openings()).toBe(2);
+  expect(answers["clear"]).toMatchObject({ ok: true, value: { ready: 200 } });
+  expect(storedIn(image)).toEqual([]);
+});
+
+test("what was decided on a commit whose sync fails is neither committed nor told", async () => {
+  const syncs = held();
+  const { clock, calls, put, answers } = await setupShard({
+    before: { sync: syncs.wait },
+    bounds: { secondTurnWeightMin: 1 },
+  });
+  await put("produce", produce("a"));
+  await put("lease", lease());
+  syncs.release(new StoreError("failed", "no"));
+  await clock.settle();
+  expect(calls).toEqual(["commit", "read"]);
+  expect(answers).toEqual({});
+});
+
+test("before a store is open, what is late is answered, whatever waits longer before it", async () => {
+  const opening = held();
+  const { clock, put, answers } = await setupShard({ opening: opening.wait });
+  await put("long", produce("long"), start + 5_000);
+  await put("short", produce("short"), start + 2_000);
+  await put("never", produce("never"));
+  await clock.advance(1_999);
+  expect(answers).toEqual({});
+  await clock.advance(1);
+  expect(answers).toEqual({ short: late });
+  await clock.advance(3_000);
+  expect(answers).toEqual({ short: late, long: late });
+  opening.release();
+  await clock.settle();
+  expect(answers).toEqual({ short: late, long: late, never: done });
+});
+
+test("a store that stalls: what was taken is answered in time, once, and what waits has no effect", async () => {
+  const commits = held();
+  const { clock, shard, put, answers, image } = await setupShard({
+    before: { commit: commits.wait },
+  });
+  await put("taken", produce("taken"), start + 100);
+  await put("waits", produce("waits"), start + 100);
+  await put("patient", produce("patient"));
+  const timing = { deadline: start + 100, late: { untaken: late, taken: null } };
+  await clock.advance(99);
+  expect(answers).toEqual({});
+  await clock.advance(1);
+  expect(answers).toEqual({ taken: unknown, waits: late });
+  commits.release();
+  await clock.settle();
+  commits.release();
+  await clock.settle();
+  expect(answers).toEqual({ taken: unknown, waits: late, patient: done });
+  expect(storedIn(image)).toEqual(["taken", "patient"]);
+  // Its caller keeps the time of what was taken.
+  const kept = shard.ask(produce("kept"), { ...timing, deadline: clock.now() + 100 });
+  await clock.advance(hour);
+  commits.release();
+  await clock.settle();
+  expect(await kept).toEqual(done);
+});
+
+test("pauses between openings grow, and are short again after a commit", async () => {
+  let isFailing = true;
+  const openedAt: number[] = [];
+  const commit = () => {
+    if (isFailing) throw new StoreError("failed", "made to fail");
+  };
+  const { clock, put } = await setupShard({
+    before: { commit },
+    opening: async () => void openedAt.push(clockNow()),
+  });
+  function clockNow(): number {
+    return openedAt.length === 0 ? start : clock.now();
+  }
+  await put("a", produce("a"));
+  await clock.advance(50 + 100 + 200 + 400);
+  expect(openedAt.map((at) => at - start)).toEqual([0, 50, 150, 350, 750]);
+  isFailing = false;
+  await clock.advance(800);
+  await put("b", produce("b"));
+  isFailing = true;
+  const failedAt = clock.now();
+  await put("c", produce("c"));
+  await clock.advance(50);
+  expect(openedAt.at(-1)).toBe(failedAt + 50);
+});
+
+test("a store that can never be opened is not tried again at the start", async () => {
+  const causes: unknown[] = [];
+  const { clock, openings } = await setupShard({
+    opening: () => Promise.reject(new StoreError("locked", "in use")),
+    events: { down: (cause) => void causes.push(cause) },
+  });
+  await clock.advance(minute);
+  expect([openings(), causes]).toEqual([1, [new StoreError("locked", "in use")]]);
+});
+
+test("close: the turn that runs is answered, and nothing else is done", async () => {
+  const commits = held();
+  const { clock, shard, put, answers, image } = await setupShard({
+    before: { commit: commits.wait },
+  });
+  await put("taken", produce("taken"));
+  await put("waits", produce("waits"));
+  const closing = shard.close();
+  await put("late", produce("late"));
+  commits.release();
+  await clock.settle();
+  await closing;
+  expect(answers).toMatchObject({
+    taken: done,
+    waits: { code: "closing" },
+    late: { code: "closing" },
+  });
+  expect(storedIn(image)).toEqual(["taken"]);
+});
+
+test.each(["commit", "opening"] as const)(
+  "close: what was taken by a store that fails, at its %s, may be done",
+  async (when) => {
+    const commits = held();
+    const { clock, shard, put, answers } = await setupShard({ before: { commit: commits.wait } });
+    await put("taken", produce("taken"));
+    if (when === "opening") commits.release(new StoreError("failed", "no"));
+    await clock.settle();
+    const closing = shard.close();
+    commits.release(new StoreError("failed", "no"));
+    await clock.settle();
+    await closing;
+    expect(answers).toEqual({ taken: unknown });
+  },
+);
+
+test("abandon: what was taken may be done, what was not changes nothing", async () => {
+  const commits = held();
+  const { clock, shard, put, answers } = await setupShard({ before: { commit: commits.wait } });
+  await put("taken", produce("taken"));
+  await put("waits", produce("waits"));
+  const why = failure("shutting_down", "another has it");
+  await shard.abandon(why);
+  expect(answers).toEqual({ taken: unknown, waits: why });
+  // Nobody hears of it any more.
+  commits.release();
+  await clock.settle();
+  expect(answers).toEqual({ taken: unknown, waits: why });
+});
+
+test("counters: commits are sorted into their buckets", async () => {
+  const reports: Report[] = [];
+  const { shard, put } = await setupShard({ events: { report: (one) => void reports.push(one) } });
+  for (const count of [1, 2, 3]) await put(`${count}`, produce(...Array<string>(count).fill("a")));
+  const { commits, itemsCommitted, itemsPerCommit } = shard.counters;
+  expect({ commits, itemsCommitted, reported: reports.length }).toEqual({
+    ...{ commits: 3, itemsCommitted: 6 },
+    reported: 4,
+  });
+  expect(itemsPerCommit.counts.slice(0, 4)).toEqual([1, 1, 1, 0]);
 });
 
 test("damaged items that are found one after the other are set aside together", async () => {
-  const clock = new VirtualClock(start);
-  const { store, catalog, upkeep } = openMemoryStore({ tag: "0123456789Ab" });
   const quarantined: number[] = [];
   let attempts = 0;
-  const spoiling: Store = {
-    load: (what) => store.load(what),
-    read: (wants) => store.read(wants),
-    close: () => store.close(),
-    async commit(changes) {
-      attempts += 1;
-      expect(attempts).toBeLessThan(10);
-      const [first] = changes.move;
-      if (first !== undefined) throw new SpoiltItems([first]);
-      quarantined.push(...changes.quarantine.flatMap(({ seqs }) => seqs));
-      return store.commit(changes);
-    },
+  const commit = ({ move, quarantine }: Changes) => {
+    attempts += 1;
+    expect(attempts).toBeLessThan(10);
+    const [first] = move;
+    if (first !== undefined) throw new SpoiltItems([first]);
+    quarantined.push(...quarantine.flatMap(({ seqs }) => seqs));
   };
-  const answers: Answer[] = [];
-  const { shard } = await Shard.open({
-    ...{ shard: 0, clock, limits, renderLeased, backend: { store: spoiling, catalog, upkeep } },
-    report: (report) => answers.push(...report.answers),
-    fail: (cause) => {
-      throw cause;
-    },
-  });
-  const settings = {
-    leaseTimeoutMs: hour,
-    expireTimeoutMs: hour,
-    maxAttempts: 0,
-    dead: null,
-    queue: "q",
-    owner: 1,
-  };
-  const ask = async (op: number, request: Request) => {
-    shard.submit([{ ...request, op }]);
-    await clock.settle();
-    return answers.find((answer) => answer.op === op)?.outcome;
-  };
-  await ask(1, { kind: "configure", partitions: [{ slot: 0, ...settings }], forget: [] });
-  const deadline = clock.now() + hour;
-  const item = {
-    payload: "x",
-    kind: "",
-    encoding: "",
-    reference: "",
-    headers: "",
-    enqueueAt: null,
-    unique: "",
-  };
-  await ask(2, { kind: "produce", slot: 0, deadline, items: [item, item, item] });
-  const leased = await ask(3, { kind: "lease", slot: 0, deadline, batchSize: 3 });
-  const text = leased?.ok === true && leased.value.kind === "leased" ? leased.value.items : "[]";
-  const items = readLeased(text).map(({ id }) => ({ id, retryAt: null, dead: false }));
-  expect(await ask(4, { kind: "retry", slot: 0, deadline, items })).toMatchObject({ ok: true });
+  const settings = { maxAttempts: 0 };
+  const { put, answers } = await setupShard({ before: { commit }, settings });
+  await put("produce", { kind: "produce", slot: 0, deadline, items: [item, item, item] });
+  await put("lease", lease(0, 3));
+  const items = idsOf(leasedIn(answers["lease"])).map((id) => ({ id, retryAt: null, dead: false }));
+  await put("retry", { kind: "retry", slot: 0, deadline, items });
+  expect(answers["retry"]).toEqual(done);
   expect(quarantined).toEqual([0, 1, 2]);
 });
 

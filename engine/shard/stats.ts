@@ -9,7 +9,6 @@ export interface Stats {
 
 export const stats: Kind<Stats> = {
   phase: "after",
-  lost: "again",
   decide: answering(({ memory, now }, { slots }) => {
     const ages = slots.map((slot) => {
       const partition = memory.partition(slot);

@@ -45,10 +45,6 @@ export interface TaskPiece {
 export const taskPiece: Kind<TaskPiece> = {
   phase: "within",
   weight: ({ looks }) => looks,
-  // How far it came stands in the row, and what more is to be done is for who asks to say.
-  lost: ({ taskId }) => ({
-    ask: { ...nothingMore, kind: "taskPiece", taskId } satisfies TaskPiece,
-  }),
   wants({ memory, items, scheduled }, requests) {
     for (const request of requests) {
       const spans = spansOf(progressOf(memory, request.taskId), request);

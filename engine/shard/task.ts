@@ -32,7 +32,6 @@ export interface Task {
 
 export const task: Kind<Task> = {
   phase: "within",
-  lost: "again",
   decide: answering(({ memory, draft }, { taskId, text }) =>
     keepTask({ memory, draft }, taskId, text),
   ),
@@ -53,7 +52,6 @@ export interface TaskBegin extends Marks {
 
 export const taskBegin: Kind<TaskBegin> = {
   phase: "within",
-  lost: "again",
   decide: answering(({ memory, draft }, { taskId, slots, states, spans }) => {
     const known = memory.tasks.get(taskId);
     // Its answer was lost, and the marks stay where they were.

@@ -2,31 +2,16 @@
 // another shard goes into the outbox with the same commit.
 
 import type { CallKey } from "../call-key.ts";
-import {
-  type Failure,
-  failure,
-  lateTransact,
-  pausedProduce,
-  unknownDuplicates,
-} from "../errors.ts";
+import { type Failure, failure, lateTransact, pausedProduce } from "../errors.ts";
 import { expireDeadlineOf } from "../lifecycle.ts";
 import { type Completion, completeFound, findCompletion } from "./complete.ts";
 import { type HeldItem, tooLarge, wantHeld } from "./held.ts";
 import { answering, type Kind, type Numbered, type Result } from "./kind.ts";
 import { send } from "./moves.ts";
-import {
-  type Addition,
-  addItems,
-  decodeItems,
-  dueAtOf,
-  encodeItems,
-  entering,
-  produced,
-  refusalOf,
-} from "./produce.ts";
+import { type Addition, addItems, dueAtOf, entering, produced, refusalOf } from "./produce.ts";
 import { findReturn, type Return, returnFound, wantReturn } from "./retry.ts";
 import type { Turn } from "./turn-context.ts";
-import { isUnique, wantUniques } from "./unique.ts";
+import { wantUniques } from "./unique.ts";
 
 /** New items of one queue, for a partition here or of another shard. */
 export interface Output extends Addition {
@@ -55,8 +40,6 @@ export const transact: Kind<Transact> = {
       0,
     ),
   adds: ({ produce }) => produce.length > 0,
-  lost: ({ produce }) =>
-    produce.some(({ items }) => items.some(isUnique)) ? unknownDuplicates : produced([]),
   keyed: { answer: (_, __, values) => ({ ok: true, value: { kind: "recalled", values } }) },
   wants(asking, requests) {
     for (const { complete, retry, produce } of requests) {
@@ -66,8 +49,6 @@ export const transact: Kind<Transact> = {
     }
   },
   decide: answering(transactOne),
-  encode: (request) => ({ ...request, produce: request.produce.map(encodeItems) }),
-  decode: (request) => ({ ...request, produce: request.produce.map(decodeItems) }),
 };
 
 /** All parts are checked before the first is done. */

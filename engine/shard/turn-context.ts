@@ -81,8 +81,7 @@ export interface Turn extends Scene {
   readonly settings: Map<number, PartitionSettings>;
   /** By queue, also of those with no partition here: which take no items; as long-lived as settings. */
   readonly pauses: Map<number, Pause>;
-  /** How leased items are handed over, as text. */
-  readonly renderLeased: (items: readonly LeasedItem[]) => string;
+  readonly renderLeased: (items: readonly LeasedItem[]) => unknown;
   /** Sequence numbers of recent grants by their request, for clients found to have left. */
   readonly grants: ReadonlyMap<number, readonly number[]>;
   /** What is remembered of what happened. */

@@ -16,7 +16,6 @@ import {
   type Wants,
 } from "../../stores/store.ts";
 import { type CallKey, callKey, type KeyedOperation } from "../call-key.ts";
-import { renderLeased } from "../codec.ts";
 import { formatId, idPrefix } from "../ids.ts";
 import type { NumberedRequest } from "../kinds.ts";
 import { limits } from "../limits.ts";
@@ -343,7 +342,7 @@ async function decided(world: World, requests = world.requests): Promise<Turn> {
     settings: new Map([[slot, world.settings]]),
     pauses: new Map(),
     history: new History(0, now),
-    renderLeased,
+    renderLeased: (items) => items,
     grants: new Map(),
     full: false,
     isStill: false,

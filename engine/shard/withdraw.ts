@@ -17,7 +17,6 @@ export interface Withdraw {
 
 export const withdraw: Kind<Withdraw> = {
   phase: "within",
-  lost: () => done,
   decide: answering((turn, { slot, leaseOp, leaseKey }) => {
     const partition = turn.memory.partition(slot);
     if (leaseKey !== undefined) {

@@ -282,9 +282,9 @@ export class Auditor {
     return sums;
   }
 
-  damaged(item: Tracked): void {
-    if (!item.isDamaged) this.#damagedCount += 1;
-    item.isDamaged = true;
+  damaged(item: Tracked, now: number): void {
+    if (item.damagedAt === null) this.#damagedCount += 1;
+    item.damagedAt ??= now;
   }
 
   // produce ---------------------------------------------------------------
@@ -465,7 +465,7 @@ export class Auditor {
     const isThere = (item: Tracked): boolean =>
       item.attempts > 0 || item.redriven > 0 || item.place.name !== item.produce.queue;
     const isExcused = (item: Tracked): boolean =>
-      item.isDamaged ||
+      item.damagedAt !== null ||
       item.wentBackAt > 0 ||
       item.mayBeCleared ||
       item.tasks.length > 0 ||
@@ -477,7 +477,7 @@ export class Auditor {
     for (const { verb, ids } of call.finishes) {
       for (const id of verb === "complete" ? ids : []) {
         const item = this.#ids.get(id);
-        if (item === undefined || item.isDamaged || item.mayBeCleared) continue;
+        if (item === undefined || item.damagedAt !== null || item.mayBeCleared) continue;
         if (item.tasks.length > 0 || item.wentBackAt > 0) continue;
         const isBack = item.grant?.id !== id || item.place !== call.places.get(item);
         const isGone = item.end === null && this.#namings.get(id) === 1;
@@ -622,7 +622,10 @@ export class Auditor {
       throw new Violation("I3", `${key} was offered after it was ${item.end}`);
     }
     item.end = null;
-    if (item.isDamaged) throw new Violation("I10", `${key} was offered, although it is damaged`);
+    // A store that failed may say later what it granted before.
+    if (item.damagedAt !== null && at > item.damagedAt) {
+      throw new Violation("I10", `${key} was offered, although it is damaged`);
+    }
     const former = this.#ids.get(leased.id);
     if (former !== undefined && !(former === item && item.wentBackAt > 0)) {
       throw new Violation("I2", `${key} got an id that was used before, for ${former.key}`);
@@ -1280,7 +1283,7 @@ export class Auditor {
       item.place.name !== queue ||
       item.end === "completed";
     const isExcused = (item: Tracked): boolean =>
-      item.isDamaged ||
+      item.damagedAt !== null ||
       item.wentBackAt > 0 ||
       item.mayBeCleared ||
       item.tasks.length > 0 ||

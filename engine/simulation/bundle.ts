@@ -17,12 +17,10 @@ import type {
   TaskInfo,
 } from "../api.ts";
 import { TestClock } from "../clock.ts";
-import { readLeased, renderLeased } from "../codec.ts";
 import { type Notice, openEngine } from "../engine.ts";
 import { type ErrorCode, QueueError } from "../errors.ts";
 import { newTag } from "../ids.ts";
 import { limits, type TurnLimits } from "../limits.ts";
-import { sameThreadLinks } from "../link.ts";
 import type { Memory } from "../shard/memory.ts";
 import { StoreControl } from "./faulty-store.ts";
 import { seededRandom } from "./seeded-random.ts";
@@ -178,20 +176,14 @@ export class Bundle {
       clock,
       durability: "none",
       turnLimits,
-      readLeased,
       notice: (notice) => this.notices.push(notice),
       ...(waitingLeasesMax === undefined ? {} : { waitingLeasesMax }),
-      links: sameThreadLinks({
-        clock,
-        limits: turnLimits,
-        renderLeased,
-        random: this.#random,
-        openStore: (shard) => this.#openStore(shard),
-        ...(observe === undefined
-          ? {}
-          : {
-              observe: (shard, memory) => this.#observe(observe, { shard, memory, kills }),
-            }),
+      renderLeased: (items) => items,
+      random: this.#random,
+      openStore: (shard) => this.#openStore(shard),
+      ...(observe && {
+        observe: (shard: number, memory: Memory) =>
+          this.#observe(observe, { shard, memory, kills }),
       }),
     });
     this.#engine = this.#options.watching?.(engine) ?? engine;

@@ -83,7 +83,7 @@ export interface Parameters {
     readonly sweepItemsMax: number;
     readonly turnRequestsMax: number;
     readonly turnWeightMax: number;
-    readonly secondMessageWeightMin: number;
+    readonly secondTurnWeightMin: number;
     readonly receiptsWindowMs: number;
     readonly historyBytes: number;
   };
@@ -98,7 +98,7 @@ const usualBounds = {
   sweepItemsMax: limits.sweepItemsMax,
   turnRequestsMax: limits.turnRequestsMax,
   turnWeightMax: limits.turnWeightMax,
-  secondMessageWeightMin: limits.secondMessageWeightMin,
+  secondTurnWeightMin: limits.secondTurnWeightMin,
   receiptsWindowMs: limits.receiptsWindowMs,
   historyBytes: 0,
 };
@@ -124,12 +124,12 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const tested = isTested ? onTestClock(imported) : imported;
   const crowded = isCrowded(seed) ? crowding(tested) : tested;
   // Few have as much on its way as makes a second message; in these, anything does.
-  const secondMessageWeightMin = seed % 2 === 0 ? limits.secondMessageWeightMin : 1;
+  const secondTurnWeightMin = seed % 2 === 0 ? limits.secondTurnWeightMin : 1;
   return {
     ...crowded,
     isPlain: seed % 7 === 6 && !crowded.isLookedInto,
     syncsLater: !isCrowded(seed) && (seed % 7 === 1 || seed % 7 === 5),
-    bounds: { ...crowded.bounds, secondMessageWeightMin },
+    bounds: { ...crowded.bounds, secondTurnWeightMin },
   };
 }
 
@@ -355,7 +355,7 @@ function usualParameters(chance: Chance): Parameters {
           sweepItemsMax: chance.one([1, 2, 5]),
           turnRequestsMax: chance.one([1, 2, 8]),
           turnWeightMax: chance.one([1, 4, 20]),
-          secondMessageWeightMin: limits.secondMessageWeightMin,
+          secondTurnWeightMin: limits.secondTurnWeightMin,
           receiptsWindowMs: limits.receiptsWindowMs,
           historyBytes: 0,
         },

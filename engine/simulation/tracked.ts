@@ -122,7 +122,7 @@ export interface Tracked extends ItemText {
   /** Then its attempt did not count. */
   mayBeReleased: boolean;
   mayBeCleared: boolean;
-  isDamaged: boolean;
+  damagedAt: number | null;
   /** Those that may not have come to it yet, or that came and nobody saw it since. */
   tasks: TaskCall[];
   /** How often it was sent back from the dead queue, as it was last told, and may have been. */
@@ -160,7 +160,7 @@ export function trackedOf(text: ItemText, produce: ProduceCall, place: QueuePara
     mayBeRetried: false,
     mayBeReleased: false,
     mayBeCleared: false,
-    isDamaged: false,
+    damagedAt: null,
     tasks: [],
     redriven: 0,
     redrivenMax: 0,
@@ -183,7 +183,7 @@ export function isCertain(item: Tracked): boolean {
     item.end === null &&
     item.rejected !== "maybe" &&
     !isConcerned(item, "reject", "delete", "retry") &&
-    !(item.mayBeCompleted || item.mayBeRetried || item.mayBeCleared || item.isDamaged)
+    !(item.mayBeCompleted || item.mayBeRetried || item.mayBeCleared || item.damagedAt !== null)
   );
 }
 

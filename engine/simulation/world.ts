@@ -1137,7 +1137,7 @@ export class World {
     const item = victim === undefined ? undefined : this.auditor.itemOf(victim.payload);
     if (victim === undefined || item === undefined) return;
     this.say(`${item.key} is damaged`);
-    this.auditor.damaged(item);
+    this.auditor.damaged(item, this.bundle.now);
     this.bundle.store(shard).damage(victim.slot, victim.seq);
   }
 

@@ -202,7 +202,7 @@ export class Router {
       const isUnready = reason === "not_ready" && this.#now() >= deadline;
       if (code === "closing" && !isUnready) return { is: "moved" };
       // Both tell of what was committed.
-      if (reason === "items_stored" || reason === "in_part") throw error;
+      if (reason === "in_part") throw error;
       const isRepeatable = repeatable.has(operation) || isKeyed;
       if (code === "unknown" && isRepeatable && !membership.isOwner) return { is: "lost" };
       if (code !== "unknown" && !membership.isTrusted) return { is: "moved" };

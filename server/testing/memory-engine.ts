@@ -6,7 +6,6 @@ import { type Clock, systemClock } from "../../engine/clock.ts";
 import { openEngine } from "../../engine/engine.ts";
 import { newTag } from "../../engine/ids.ts";
 import { limits } from "../../engine/limits.ts";
-import { sameThreadLinks } from "../../engine/link.ts";
 import { systemRandom } from "../../engine/random.ts";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
 import { type Config, readConfig } from "../config.ts";
@@ -30,13 +29,8 @@ export function memoryEngine({
   const turnLimits = { ...limits, historyBytes };
   return openEngine<string>({
     ...{ shardCount: 1, clock, turnLimits, durability: "none", seriesBytes },
-    readLeased: (text) => text,
-    links: sameThreadLinks({
-      clock,
-      limits: turnLimits,
-      renderLeased,
-      openStore: async () => openMemoryStore({ tag: "", image }),
-    }),
+    renderLeased,
+    openStore: async () => openMemoryStore({ tag: "", image }),
   });
 }
 

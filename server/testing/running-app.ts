@@ -9,7 +9,6 @@ import type { Engine } from "../../engine/api.ts";
 import { type Notice, openEngine } from "../../engine/engine.ts";
 import { newTag } from "../../engine/ids.ts";
 import { limits } from "../../engine/limits.ts";
-import { sameThreadLinks } from "../../engine/link.ts";
 import { StoreControl } from "../../engine/simulation/faulty-store.ts";
 import { seededRandom } from "../../engine/simulation/seeded-random.ts";
 import { VirtualClock } from "../../engine/simulation/virtual-clock.ts";
@@ -128,20 +127,13 @@ export class RunningApp {
         clock,
         turnLimits,
         durability: durabilityOf(stores),
-        readLeased: (text) => text,
         notice: (notice) => this.notices.push(notice),
         ...(waitingLeasesMax === undefined ? {} : { waitingLeasesMax }),
-        seriesBytes,
-        links: sameThreadLinks({
-          clock,
-          limits: turnLimits,
-          renderLeased,
-          random: this.#random,
-          openStore: async (shard) => {
-            const { generation } = this.store;
-            return this.store.wrap(await this.#openStore(stores, shard), generation);
-          },
-        }),
+        ...{ seriesBytes, renderLeased, random: this.#random },
+        openStore: async (shard) => {
+          const { generation } = this.store;
+          return this.store.wrap(await this.#openStore(stores, shard), generation);
+        },
       }),
     );
     const note = (event: string, cause?: unknown) => {

@@ -6,7 +6,6 @@ import { after, type Clock } from "../../../engine/clock.ts";
 import { type Notice, openEngine } from "../../../engine/engine.ts";
 import { closingFailure, QueueError, unknownOutcome } from "../../../engine/errors.ts";
 import { limits, type TurnLimits } from "../../../engine/limits.ts";
-import { sameThreadLinks } from "../../../engine/link.ts";
 import type { Random } from "../../../engine/random.ts";
 import { Violation } from "../../../engine/simulation/auditor.ts";
 import { Bundle, type Witness } from "../../../engine/simulation/bundle.ts";
@@ -149,17 +148,14 @@ export class Cluster extends Bundle {
         begun();
         return openEngine<string>({
           ...{ shardCount, clock, turnLimits, durability: "full" },
-          readLeased: (text) => text,
+          ...{ renderLeased, random: this.#random },
           notice: (notice) => this.#noticed(notice),
-          links: sameThreadLinks({
-            ...{ clock, renderLeased, limits: turnLimits, random: this.#random },
-            openStore: (shard) =>
-              this.database.openStore(host, shard, { ownership, acknowledged }).catch((cause) => {
-                // Then an engine forgets all that it knows.
-                if (cause instanceof StoreError && cause.fault === "lost") begun();
-                throw cause;
-              }),
-          }),
+          openStore: (shard) =>
+            this.database.openStore(host, shard, { ownership, acknowledged }).catch((cause) => {
+              // Then an engine forgets all that it knows.
+              if (cause instanceof StoreError && cause.fault === "lost") begun();
+              throw cause;
+            }),
         });
       },
     });
