@@ -134,27 +134,3 @@ function framed(payload: Payload): string {
 export function keyTaken({ text }: CallKey) {
   return failure("key_taken", `idempotency key is taken; '${text}' was used with another request`);
 }
-
-/** The one of a queue's places that follows from the key alone, and changes for few keys when they change. */
-export function homeOf<T extends { readonly partition: number }>(
-  key: CallKey,
-  candidates: Iterable<T>,
-): T | undefined {
-  const seed = Number.parseInt(key.digest.slice(0, 8), 16);
-  let best: T | undefined;
-  let bestScore = -1;
-  for (const candidate of candidates) {
-    const score = mixed(seed ^ Math.imul(candidate.partition + 1, 0x9e37_79b1));
-    if (score <= bestScore) continue;
-    best = candidate;
-    bestScore = score;
-  }
-  return best;
-}
-
-/** Each bit of the result depends on every bit of the number. */
-function mixed(number: number): number {
-  let bits = Math.imul(number ^ (number >>> 16), 0x85eb_ca6b);
-  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2_ae35);
-  return (bits ^ (bits >>> 16)) >>> 0;
-}

@@ -15,7 +15,6 @@ import {
 } from "./call-key.ts";
 import type { Clock } from "./clock.ts";
 import {
-  deletedFailure,
   drainingFailure,
   type Late,
   lateComplete,
@@ -32,7 +31,6 @@ import { newImport, newItem, storedItems } from "./items.ts";
 import type { Request } from "./kinds.ts";
 import type { Leases } from "./leases.ts";
 import { limits } from "./limits.ts";
-import type { Value } from "./messages.ts";
 import type { InFlight, LogicalQueue } from "./queue.ts";
 import type { Timing } from "./shard/inbox.ts";
 import { type Shard, succeeded } from "./shard/shard.ts";
@@ -40,10 +38,8 @@ import { isUnique } from "./shard/unique.ts";
 import {
   type Done,
   firstQueue,
-  hasUniqueKeys,
   type InnerPart,
   nothingAsked,
-  onlyProduces,
   planTransact,
   type TransactPlan,
   transactedOf,
@@ -62,7 +58,6 @@ import {
 
 export interface CallsOptions {
   readonly clock: Clock;
-  readonly ports: () => readonly Shard[];
   readonly port: (shard: number) => Shard;
   readonly leases: Pick<Leases<unknown>, "accompany">;
   /** Throws where there is none of the name, or the engine takes no calls. */
@@ -101,10 +96,6 @@ interface HeldPlace {
   readonly slot: number;
   readonly deadline: number;
   readonly key?: CallKey;
-}
-
-interface Known extends Done {
-  readonly shard: number;
 }
 
 /** When a call is late. Without a timeout: of one that has no `request_timeout`, or was given none. */
@@ -162,12 +153,7 @@ export class Calls {
     const items = request.items.map((item) => newItem(item, uniqueDigest(item.uniqueKey, lasting)));
     const key = this.#keyOf(queue, "produce", request, () => producedText(items, returnIds));
     const hasUniques = items.some(isUnique);
-    let place = hasUniques ? queue.uniqueHome : queue.placeForProduce(key?.key);
-    if (key !== undefined && !hasUniques && queue.former.length > 0) {
-      const home = await this.#home(queue, { ...key, returnIds }, timing);
-      if ("value" in home) return producedOf(home);
-      place = home;
-    }
+    const place = hasUniques ? queue.uniqueHome : queue.placeForProduce();
     const { slot, partition } = place;
     const plain = { kind: "produce", slot, deadline: timing.deadline, items } as const;
     const asked = key || returnIds ? { ...plain, ...key, ...(returnIds && { returnIds }) } : plain;
@@ -182,31 +168,18 @@ export class Calls {
     const timing = timingOf(this.#options.clock, lateTransact, asked.requestTimeoutMs);
     checkTransact(asked);
     const keyed = this.#keyOf(first, "transact", asked, () => transactedText(asked));
+    const { shard } = first;
     try {
-      const home = await this.#transactHome(asked, { first, timing, ...keyed });
-      if (home !== null && "value" in home) return transactedOf(asked, home, []);
       const { find } = this.#options;
-      const plan = planTransact(asked, { find, home, isKeyed: keyed !== undefined });
+      const plan = planTransact(asked, { find, shard, isKeyed: keyed !== undefined });
       return transactedOf(asked, await this.#transact(plan, { timing, ...keyed }), plan.told);
     } catch (cause) {
       // A queue or a partition that it names may be gone since it was done.
       const isUnplanned = cause instanceof QueueError && cause.code === "invalid";
-      const known = isUnplanned ? await this.#known(keyed?.key, timing) : null;
+      const known = isUnplanned ? await this.#known(shard, keyed?.key, timing) : null;
       if (known === null) throw cause;
       return transactedOf(asked, known, []);
     }
-  }
-
-  /** Where it is decided if nothing is finished, or what was done for its key; `null`: where that is. */
-  async #transactHome(
-    asked: api.TransactRequest,
-    { first, timing, key }: Planning & { readonly first: LogicalQueue },
-  ): Promise<PartitionPlace | Done | null> {
-    const [part] = asked.produce ?? [];
-    if (part === undefined || !onlyProduces(asked)) return null;
-    if (hasUniqueKeys(part)) return first.uniqueHome;
-    if (key === undefined || first.former.length === 0) return first.placeForProduce(key);
-    return this.#home(first, { key, returnIds: false }, timing);
   }
 
   #transact(plan: TransactPlan, { timing, key }: Planning): Promise<Done> {
@@ -217,34 +190,6 @@ export class Calls {
       if (output.shard === shard) this.#options.leases.accompany(queue, partition, output.items);
     }
     return done;
-  }
-
-  /**
-   * The partition that follows from the key. Where it was another until lately, and what was asked
-   * was done there, what came of it.
-   */
-  async #home(
-    queue: LogicalQueue,
-    { key, returnIds }: { readonly key: CallKey; readonly returnIds: boolean },
-    timing: Timing,
-  ): Promise<PartitionPlace | Done> {
-    let { former } = queue;
-    for (const asked = new Set<number>(); ; ) {
-      if (queue.deleted) throw QueueError.from(deletedFailure);
-      const home = queue.homeOf(key);
-      const shards = queue.formerShardsOf(key, this.#options.clock.now());
-      const shard = shards.find((one) => one !== home.shard && !asked.has(one));
-      if (shard === undefined) return home;
-      const value = await this.#recall(shard, key, timing);
-      // Its ids are for that shard to say.
-      if (value?.kind === "recalled" && returnIds)
-        return { ...home, shard, slot: value.values[0] ?? 0 };
-      if (value !== null) return { value, replayed: true };
-      // It may have been done there since, if that was its place once more.
-      if (queue.former !== former) asked.clear();
-      else asked.add(shard);
-      ({ former } = queue);
-    }
   }
 
   async complete(request: api.CompleteRequest): Promise<api.Outcome> {
@@ -314,14 +259,19 @@ export class Calls {
     const asked = { kind: "import", slot: place?.slot ?? 0, items, ...keyed, ...draining } as const;
     const timing = timingOf(this.#options.clock, lateWrite);
     const { value, replayed } = await (place === undefined
-      ? this.#importedBefore(partition, asked, timing)
+      ? this.#importedBefore(queue, partition, asked, timing)
       : this.#call(queue, place, asked, timing));
     return { items: storedItems(value, queue.definition), replayed };
   }
 
-  /** The shard that has done it tells it again, by what it has noted of it. */
-  async #importedBefore(partition: number, asked: ImportCall, timing: Timing): Promise<Done> {
-    const { shard } = await this.#finished(partition, asked.key, timing);
+  /** The shard tells it again, by what it has noted of it. */
+  async #importedBefore(
+    { shard }: LogicalQueue,
+    partition: number,
+    asked: ImportCall,
+    timing: Timing,
+  ): Promise<Done> {
+    await this.#finished(shard, partition, asked.key, timing);
     const result = await this.#options.port(shard).ask(asked, timing);
     return { value: succeeded(result), replayed: true };
   }
@@ -342,7 +292,9 @@ export class Calls {
     const timing = timingOf(this.#options.clock, late, request.requestTimeoutMs);
     const keyed = this.#keyOf(queue, operation, request, asked);
     const place = queue.places.get(request.partition);
-    if (place === undefined) return this.#finished(request.partition, keyed?.key, timing);
+    if (place === undefined) {
+      return this.#finished(queue.shard, request.partition, keyed?.key, timing);
+    }
     const { deadline } = timing;
     return this.#call(queue, place, requestAt({ slot: place.slot, deadline, ...keyed }), timing);
   }
@@ -384,23 +336,24 @@ export class Calls {
   }
 
   /** A partition goes when nothing of it is left; what was done there is known for longer. */
-  async #finished(partition: number, key: CallKey | undefined, timing: Timing): Promise<Known> {
-    return (await this.#known(key, timing)) ?? unknownPartition(partition);
-  }
-
-  /** What any shard did for the key, if one did. */
-  async #known(key: CallKey | undefined, timing: Timing): Promise<Known | null> {
-    for (const { shard } of key === undefined ? [] : this.#options.ports()) {
-      const value = await this.#recall(shard, key as CallKey, timing);
-      if (value !== null) return { value, replayed: true, shard };
-    }
-    return null;
+  async #finished(
+    shard: number,
+    partition: number,
+    key: CallKey | undefined,
+    timing: Timing,
+  ): Promise<Done> {
+    return (await this.#known(shard, key, timing)) ?? unknownPartition(partition);
   }
 
   /** What the shard did for the key, if it did. */
-  async #recall(shard: number, key: CallKey, { deadline, late }: Timing): Promise<Value | null> {
+  async #known(
+    shard: number,
+    key: CallKey | undefined,
+    { deadline, late }: Timing,
+  ): Promise<Done | null> {
+    if (key === undefined) return null;
     const timing = { deadline, late: { ...late, taken: late.untaken } };
     const value = succeeded(await this.#options.port(shard).ask({ kind: "recall", key }, timing));
-    return value.kind === "recalled" ? value : null;
+    return value.kind === "recalled" ? { value, replayed: true } : null;
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Catalog } from "./catalog.ts";
-import { placeOf, queueDefaults } from "./simulation/bundle.ts";
+import { nameIn, placeOf, queueDefaults } from "./simulation/bundle.ts";
 import { VirtualClock } from "./simulation/virtual-clock.ts";
 
 function setupCatalog(shardCount = 2, targeted: readonly string[] = []) {
@@ -8,7 +8,6 @@ function setupCatalog(shardCount = 2, targeted: readonly string[] = []) {
     clock: new VirtualClock(1_000),
     isTargeted: (shard, slot) => targeted.includes(`${shard}:${slot}`),
     isUp: () => true,
-    receiptsWindowMs: 1_000,
   });
   catalog.spread(shardCount);
   const create = (name: string, requestedPartitions = 1, deadQueue = "") =>
@@ -18,17 +17,19 @@ function setupCatalog(shardCount = 2, targeted: readonly string[] = []) {
   return { catalog, create };
 }
 
-test("planCreate: partitions are spread over the shards, each in a slot of its own", () => {
+test("planCreate: a queue is whole in one shard, each partition in a slot of its own", () => {
   const { create } = setupCatalog();
-  expect([...create("a", 3).places.values()].map(placeOf)).toEqual(["1:0", "0:0", "1:1"]);
-  expect([...create("b", 2).places.values()].map(placeOf)).toEqual(["0:1", "1:2"]);
+  const [first, second] = [nameIn(1, 2, "a"), nameIn(1, 2, "b")];
+  expect([...create(first, 3).places.values()].map(placeOf)).toEqual(["1:0", "1:1", "1:2"]);
+  expect([...create(second, 2).places.values()].map(placeOf)).toEqual(["1:3", "1:4"]);
+  expect([...create(nameIn(0, 2)).places.values()].map(placeOf)).toEqual(["0:0"]);
 });
 
 test("planCreate: a plan takes nothing until it is added", () => {
   const { catalog, create } = setupCatalog();
   catalog.planCreate({ ...queueDefaults, name: "never" }, 1_000);
   expect(catalog.list("", 10)).toEqual([]);
-  expect([...create("a").places.values()].map(placeOf)).toEqual(["0:0"]);
+  expect([...create(nameIn(0, 2)).places.values()].map(placeOf)).toEqual(["0:0"]);
 });
 
 test("planCreate: a slot is used again once it is free and nothing is on its way to it", () => {
@@ -58,33 +59,34 @@ test("planUpdate: surplus partitions drain, missing ones are added, holes are fi
   expect(plan(3)).toEqual(["0 active", "2 active", "1 active"]);
 });
 
-test("settingsOf: the dead queue's partition in the same shard, else one in turn", () => {
+test("settingsOf: each partition has one of the dead queue's, in turn", () => {
   const { catalog, create } = setupCatalog(3);
-  create("dead", 2);
-  const queue = create("a", 3, "dead");
-  const targets = [...queue.places.values()].map((place) => {
-    const dead = catalog.settingsOf({ queue, partition: place.partition })?.dead;
-    return `${place.shard} to ${dead?.shard}`;
+  const dead = nameIn(2, 3, "dead");
+  create(dead, 2);
+  const queue = create(nameIn(1, 3), 3, dead);
+  const targets = [...queue.places.values()].map(({ shard, partition }) => {
+    const target = catalog.settingsOf({ queue, partition })?.dead;
+    return `${shard} to ${target?.shard}:${target?.slot}`;
   });
-  expect(targets).toEqual(["2 to 2", "0 to 2", "1 to 1"]);
+  expect(targets).toEqual(["1 to 2:0", "1 to 2:1", "1 to 2:0"]);
 });
 
 test("find, list: a queue that is hidden is not there, and keeps its name and its slots", () => {
-  const { catalog, create } = setupCatalog();
+  const { catalog, create } = setupCatalog(1);
   const queue = create("a");
   queue.isHidden = true;
   expect(() => catalog.find("a")).toThrow("queue does not exist; no such queue named 'a'");
   expect(catalog.list("", 10)).toEqual([]);
   expect(() => create("a")).toThrow("invalid queue; 'a' already exists");
-  expect(catalog.owner(1, 0)?.queue).toBe(queue);
+  expect(catalog.owner(0, 0)?.queue).toBe(queue);
   queue.isHidden = false;
   expect(catalog.find("a")).toBe(queue);
 });
 
 test("remove: the name is free at once, the slots are not, and nobody owns them", () => {
-  const { catalog, create } = setupCatalog();
+  const { catalog, create } = setupCatalog(1);
   const queue = create("a", 2);
-  expect(catalog.remove(queue).map(placeOf)).toEqual(["1:0", "0:0"]);
-  expect([catalog.owner(1, 0), ...catalog.owners(1), ...catalog.owners(0)]).toEqual([undefined]);
-  expect([...create("a", 2).places.values()].map(placeOf)).toEqual(["0:1", "1:1"]);
+  expect(catalog.remove(queue).map(placeOf)).toEqual(["0:0", "0:1"]);
+  expect([catalog.owner(0, 0), ...catalog.owners(0)]).toEqual([undefined]);
+  expect([...create("a", 2).places.values()].map(placeOf)).toEqual(["0:2", "0:3"]);
 });

@@ -2,13 +2,7 @@
 // them; `registrar.ts` has each plan committed before it takes effect here.
 
 import type { CatalogImage } from "../stores/catalog.ts";
-import type {
-  CatalogEntry,
-  FormerPlaces,
-  PartitionPlace,
-  Pause,
-  QueueDefinition,
-} from "../stores/queue.ts";
+import type { CatalogEntry, PartitionPlace, Pause, QueueDefinition } from "../stores/queue.ts";
 import type { IsShown, QueueChange, QueueSettings } from "./api.ts";
 import { ownerOf } from "./call-key.ts";
 import type { Clock } from "./clock.ts";
@@ -43,7 +37,6 @@ export interface CatalogOptions {
   /** Whether an item is on its way to the slot, which then must not change hands. */
   readonly isTargeted: (shard: number, slot: number) => boolean;
   readonly isUp: (shard: number) => boolean;
-  readonly receiptsWindowMs: number;
 }
 
 export class Catalog {
@@ -88,8 +81,7 @@ export class Catalog {
   }
 
   add(entry: CatalogEntry): LogicalQueue {
-    const kept = { ...entry, former: this.kept(entry.former) };
-    const queue = new LogicalQueue(kept, this.#options.clock);
+    const queue = new LogicalQueue(entry, this.#options.clock);
     this.#byName.set(entry.definition.name, queue);
     this.#queueOwners.add(queue.owner);
     for (const place of entry.places) this.own(queue, place);
@@ -178,9 +170,10 @@ export class Catalog {
       throw tooMany("too_many", "queues", limits.queuesMax);
     this.#queueIdLast += 1;
     const queueId = this.#queueIdLast;
-    const places = this.#newPlaces(queueId, upTo(settings.requestedPartitions));
+    const shard = shardOf(settings.name, this.#owners.length);
+    const places = this.#newPlaces(shard, upTo(settings.requestedPartitions));
     const definition = { ...definitionOf(settings), createdAt: now, updatedAt: now };
-    return { queueId, definition, places, former: [], deleting: false };
+    return { queueId, definition, places, deleting: false };
   }
 
   /** What the queue becomes; surplus partitions are told to drain, missing ones are added. */
@@ -198,29 +191,8 @@ export class Catalog {
       return { ...place, state: place.partition < wanted ? "active" : "draining" };
     });
     const missing = upTo(wanted).filter((partition) => !queue.places.has(partition));
-    const places = [...kept, ...this.#newPlaces(queue.queueId, missing)];
-    const former = this.#formerOf(queue, places, now);
-    return { queue, entry: queue.entry({ definition, places, former }) };
-  }
-
-  /** From when a change has taken effect, or was found at a start: that may be long after it was planned. */
-  kept(former: readonly FormerPlaces[]): FormerPlaces[] {
-    const { clock, receiptsWindowMs } = this.#options;
-    const keptUntil = clock.now() + receiptsWindowMs;
-    return former.map((one) => ({ ...one, keptUntil: Math.max(one.keptUntil, keptUntil) }));
-  }
-
-  /** A produce with a key that went to one of the former places is to be found there for a while. */
-  #formerOf(queue: LogicalQueue, places: readonly PartitionPlace[], now: number): FormerPlaces[] {
-    const { activePlaces } = queue;
-    const former = queue.former.filter(({ keptUntil }) => keptUntil > now);
-    const numbers = (of: readonly PartitionPlace[]) => of.map(({ partition }) => partition).join();
-    const isSame =
-      numbers(activePlaces) === numbers(places.filter(({ state }) => state === "active"));
-    if (isSame) return former;
-    const keptUntil = now + this.#options.receiptsWindowMs;
-    const pairs = activePlaces.map(({ partition, shard }) => ({ partition, shard }));
-    return [...former, { keptUntil, places: pairs }];
+    const places = [...kept, ...this.#newPlaces(queue.shard, missing)];
+    return { queue, entry: queue.entry({ definition, places }) };
   }
 
   /** `pause`: `null` = nothing of it is paused any more. Returns `null` where nothing was. */
@@ -247,24 +219,21 @@ export class Catalog {
     if (place === undefined) return null;
     const { leaseTimeoutMs, expireTimeoutMs, maxAttempts, pause, uniqueForMs } = queue.definition;
     const rules = { leaseTimeoutMs, expireTimeoutMs, maxAttempts };
-    const dead = this.#deadTarget(queue, place);
+    const dead = this.#deadTarget(queue, partition);
     const uniques = uniqueForMs !== undefined && { uniqueForMs };
     const named = { slot: place.slot, queue: queue.definition.name, owner: queue.owner };
     return { ...named, ...rules, dead, ...(pause && { pause }), ...uniques };
   }
 
-  /** A partition of the dead queue in the same shard, where one commit does both; else one in turn. */
-  #deadTarget(queue: LogicalQueue, from: { partition: number; shard: number }): DeadTarget | null {
+  #deadTarget(queue: LogicalQueue, partition: number): DeadTarget | null {
     const dead = this.deadQueueOf(queue);
-    return dead === undefined ? null : this.targetIn(dead, from);
+    return dead === undefined ? null : this.targetIn(dead, partition);
   }
 
-  /** The same of any queue. */
-  targetIn(dead: LogicalQueue, from: { partition: number; shard: number }): DeadTarget | null {
+  /** Where items from a partition of another queue go. */
+  targetIn(dead: LogicalQueue, partition: number): DeadTarget | null {
     const places = dead.activePlaces;
-    const near = places.filter(({ shard }) => shard === from.shard);
-    const choice = near.length > 0 ? near : places;
-    const place = choice[from.partition % choice.length];
+    const place = places[partition % places.length];
     if (place === undefined) return null;
     const { shard, slot } = place;
     return { shard, slot, owner: dead.owner, expireTimeoutMs: dead.definition.expireTimeoutMs };
@@ -289,23 +258,19 @@ export class Catalog {
     refuseDeadQueue(`dead_queue is invalid; '${name}' is itself the dead_queue of ${other}`);
   }
 
-  #newPlaces(queueId: number, partitions: readonly number[]): PartitionPlace[] {
-    const taken = new Set<string>();
-    const from = this.#owners.map(() => 0);
+  #newPlaces(shard: number, partitions: readonly number[]): PartitionPlace[] {
+    let next = 0;
     return partitions.map((partition) => {
-      const shard = shardOf({ queueId, partition }, this.#owners.length);
-      const slot = this.#freeSlot(shard, from[shard] ?? 0, taken);
-      taken.add(`${shard}:${slot}`);
-      from[shard] = slot + 1;
+      const slot = this.#freeSlot(shard, next);
+      next = slot + 1;
       return { partition, shard, slot, state: "active" };
     });
   }
 
-  #freeSlot(shard: number, from: number, taken: ReadonlySet<string>): number {
+  #freeSlot(shard: number, from: number): number {
     const owned = this.#owners[shard];
     for (let slot = from; slot < limits.slotsMax; slot += 1) {
-      const isTaken = owned?.has(slot) || taken.has(`${shard}:${slot}`);
-      if (!isTaken && !this.#options.isTargeted(shard, slot)) return slot;
+      if (!owned?.has(slot) && !this.#options.isTargeted(shard, slot)) return slot;
     }
     throw tooMany("too_many", "partitions of a shard", limits.slotsMax);
   }

@@ -1,17 +1,17 @@
 // Who asks a queue for items, and who holds some of them.
 
 import type { HoldingClient, QueueClients } from "./api.ts";
-import { lateLook, QueueError } from "./errors.ts";
+import { lateLook } from "./errors.ts";
 import type { PartitionHolder } from "./messages.ts";
 import type { LogicalQueue } from "./queue.ts";
-import { type Shard, succeeded } from "./shard/shard.ts";
+import type { Shard } from "./shard/shard.ts";
 
 export interface ClientsOptions {
   readonly limit: number;
   readonly now: number;
   /** On the machine's clock: a shard that stalls is passed over. */
   readonly deadline: number;
-  readonly port: (shard: number) => Shard;
+  readonly shard: Shard;
 }
 
 export async function queueClients(
@@ -38,46 +38,29 @@ export async function queueClients(
   };
 }
 
-interface Held extends PartitionHolder {
-  readonly shard: number;
-}
-
 async function heldIn(
   queue: LogicalQueue,
-  { port, deadline }: ClientsOptions,
-): Promise<{ readonly holders: readonly Held[]; readonly isPartial: boolean }> {
-  const byShard = Map.groupBy(queue.places.values(), ({ shard }) => shard);
-  const timing = { deadline, late: lateLook };
-  let isPartial = false;
-  const parts = [...byShard].map(async ([shard, places]): Promise<Held[]> => {
-    try {
-      if (!port(shard).isUp) throw QueueError.from(lateLook.untaken);
-      const slots = places.map(({ slot }) => slot);
-      const value = succeeded(await port(shard).ask({ kind: "holders", slots }, timing));
-      return value.kind === "holders" ? value.holders.map((one) => ({ ...one, shard })) : [];
-    } catch (cause) {
-      if (!(cause instanceof QueueError)) throw cause;
-      isPartial = true;
-      return [];
-    }
-  });
-  return { holders: (await Promise.all(parts)).flat(), isPartial };
+  { shard, deadline }: ClientsOptions,
+): Promise<{ readonly holders: readonly PartitionHolder[]; readonly isPartial: boolean }> {
+  const { slots } = queue;
+  const none = { holders: [], isPartial: true };
+  if (!shard.isUp) return none;
+  const result = await shard.ask({ kind: "holders", slots }, { deadline, late: lateLook });
+  if (!result.ok) return none;
+  const { value } = result;
+  return { holders: value.kind === "holders" ? value.holders : [], isPartial: false };
 }
 
 /** Who holds most comes first. */
-function holdersByClient(queue: LogicalQueue, held: readonly Held[]): HoldingClient[] {
+function holdersByClient(queue: LogicalQueue, held: readonly PartitionHolder[]): HoldingClient[] {
   const places = [...queue.places.values()];
-  const partitionOf = new Map(
-    places.map(({ shard, slot, partition }) => [`${shard}:${slot}`, partition]),
-  );
+  const partitionOf = new Map(places.map(({ slot, partition }) => [slot, partition]));
   return [...Map.groupBy(held, ({ client }) => client)]
     .map(
       ([client, parts]): HoldingClient => ({
         client,
         items: parts.reduce((sum, { items }) => sum + items, 0),
-        partitions: parts
-          .flatMap(({ shard, slot }) => partitionOf.get(`${shard}:${slot}`) ?? [])
-          .sort((a, b) => a - b),
+        partitions: parts.flatMap(({ slot }) => partitionOf.get(slot) ?? []).sort((a, b) => a - b),
         nextLapseAt: Math.min(...parts.map(({ nextLapseAt }) => nextLapseAt)),
       }),
     )

@@ -5,11 +5,11 @@
 import type { QueueDefinition } from "../stores/queue.ts";
 import { Advance, type Sampling } from "./advance.ts";
 import type * as api from "./api.ts";
+import { assert } from "./assert.ts";
 import type { CallKey } from "./call-key.ts";
 import { Calls, timingOf } from "./calls.ts";
 import { Catalog } from "./catalog.ts";
 import { Checkups } from "./checkups.ts";
-import { clearPlaces } from "./clearing.ts";
 import { queueClients } from "./clients.ts";
 import { TestClock, type Timer } from "./clock.ts";
 import { Courier } from "./courier.ts";
@@ -30,7 +30,7 @@ import { Leases } from "./leases.ts";
 import { limits } from "./limits.ts";
 import type { Value } from "./messages.ts";
 import { Overview } from "./overview.ts";
-import { eachShard, type LogicalQueue } from "./queue.ts";
+import type { LogicalQueue } from "./queue.ts";
 import { Registrar } from "./registrar.ts";
 import { Search } from "./search.ts";
 import { SeriesKeeper } from "./series.ts";
@@ -110,7 +110,6 @@ function partsOf<Items>(
   const { receiptsWindowMs, receiptsMax, historyBytes } = options.turnLimits ?? limits;
   const catalog = new Catalog({
     clock,
-    receiptsWindowMs,
     isTargeted: (shard, slot) => courier.isTargeted(shard, slot),
     isUp: (shard) => port(shard).isUp,
   });
@@ -124,7 +123,7 @@ function partsOf<Items>(
     shards.receipts < receiptsMax ? key : { ...key, isOverMax: true };
   const leases = new Leases<Items>({ clock, port, ...bounds, left, bounded });
   const ports = () => shards.ports;
-  const calls = new Calls({ clock, ports, port, leases, find, left, bounded });
+  const calls = new Calls({ clock, port, leases, find, left, bounded });
   const checkups = new Checkups({ catalog, clock, ports });
   const listeners = { catalog, checkups, courier, leases, registrar, settings };
   const shards = new Shards({ ...options, lost }, listeners);
@@ -132,9 +131,8 @@ function partsOf<Items>(
     clock instanceof TestClock
       ? new Advance({ clock, catalog, ports, courier, leases, sampling })
       : null;
-  const targetOf = catalog.targetIn.bind(catalog);
   const search = new Search({ catalog, checkups, clock, ports, keepsHistory: historyBytes > 0 });
-  const tasks = new Tasks({ catalog, clock, ports, search, targetOf, receiptsWindowMs });
+  const tasks = new Tasks({ catalog, clock, ports, search, receiptsWindowMs });
   return { calls, catalog, leases, registrar, shards, advance, checkups, search, tasks };
 }
 
@@ -319,8 +317,9 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
   }
 
   async stats(name: string): Promise<api.QueueStats> {
-    const port = (shard: number) => this.#parts.shards.port(shard);
-    return queueStats(this.#find(name), port, timingOf(this.#options.clock, lateLook));
+    const queue = this.#find(name);
+    const shard = this.#parts.shards.port(queue.shard);
+    return queueStats(queue, shard, timingOf(this.#options.clock, lateLook));
   }
 
   series(request: api.SeriesRequest): api.Series {
@@ -354,7 +353,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
       limit,
       now: clock.now(),
       deadline: clock.machine.now() + limits.clientsMsMax,
-      port: (shard) => this.#parts.shards.port(shard),
+      shard: this.#parts.shards.port(queue.shard),
     });
   }
 
@@ -375,25 +374,21 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     return { now: clock.now(), overview: this.#overview.take(since, isShown) };
   }
 
-  async clear(request: api.ClearRequest): Promise<api.ItemCounts | null> {
-    const { places } = this.#find(request.queue);
+  async clear(request: api.ClearRequest): Promise<api.ItemCounts> {
+    const { shard, slots } = this.#find(request.queue);
     checkClear(request);
     const { ready, scheduled, retried, destructive, dryRun = false, expect } = request;
     checkExpect(expect);
-    return clearPlaces({
-      places: places.values(),
-      what: { ready, leased: ready && destructive, scheduled, retried },
-      dryRun,
-      ...(expect !== undefined && { expect }),
-      // What a shard has taken goes on, whatever its caller is told.
-      ask: (shard, asked) => this.#ask(shard, asked, asked.isDry === true ? lateLook : lateWrite),
-    });
+    const what = { ready, leased: ready && destructive, scheduled, retried };
+    const guard = guardOf({ dryRun, expect });
+    // What a shard has taken goes on, whatever its caller is told.
+    const late = dryRun ? lateLook : lateWrite;
+    return countsOf(await this.#ask(shard, { kind: "clear", slots, what, ...guard }, late));
   }
 
   async reload(name: string): Promise<void> {
-    await eachShard(this.#find(name).places.values(), (shard, slots) =>
-      this.#ask(shard, { kind: "recount", slots }, lateWrite),
-    );
+    const { shard, slots } = this.#find(name);
+    await this.#ask(shard, { kind: "recount", slots }, lateWrite);
   }
 
   listItems(request: api.ListRequest): Promise<readonly api.StoredItem[]> {
@@ -413,19 +408,13 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     return storedItems(listed, queue.definition);
   }
 
-  async deleteItems(request: api.DeleteItemsRequest): Promise<api.ItemCounts | null> {
+  async deleteItems(request: api.DeleteItemsRequest): Promise<api.ItemCounts> {
     const { queue, partition, ids, dryRun = false, expect } = request;
     const { shard, slot } = this.#find(queue).place(partition);
     checkDeleteIds(ids);
     checkExpect(expect);
-    const guard = {
-      ...(expect !== undefined && { expect }),
-      ...(dryRun && ({ isDry: true } as const)),
-    };
-    const value = await this.#ask(shard, { kind: "delete", slot, ids, ...guard }, lateWrite);
-    if (value.kind !== "counted") return null;
-    const { kind: _, ...counts } = value;
-    return counts;
+    const guard = guardOf({ dryRun, expect });
+    return countsOf(await this.#ask(shard, { kind: "delete", slot, ids, ...guard }, lateWrite));
   }
 
   async findItems(request: api.FindRequest): Promise<api.Found<api.FoundItem>> {
@@ -526,4 +515,17 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     }
     this.#parts.leases.close();
   }
+}
+
+function guardOf({ dryRun, expect }: { dryRun: boolean; expect: number | undefined }) {
+  return {
+    ...(expect !== undefined && { expect }),
+    ...(dryRun && ({ isDry: true } as const)),
+  };
+}
+
+function countsOf(value: Value): api.ItemCounts {
+  assert(value.kind === "counted", "a removal was answered with something else");
+  const { kind: _, ...counts } = value;
+  return counts;
 }

@@ -192,12 +192,6 @@ export function tooMany(reason: "too_many" | "full", what: string, max: number):
   return new QueueError(failure(reason, `too many ${what}; there cannot be more than ${max}`));
 }
 
-/** A clear that some shards did, while others failed like this. */
-export function clearedInPart(code: ErrorCode): Failure {
-  const why = causes[code] ?? "a shard refused it";
-  return { ...failure("in_part", `the queue was cleared in part, clear it again; ${why}`), code };
-}
-
 /** `expect`: of a call that was told how many it may touch. */
 export function countChanged(
   count: number,
@@ -206,13 +200,6 @@ export function countChanged(
 ): Failure {
   const text = `count has changed; ${count} ${what} would be ${verb}, expected at most ${expect}`;
   return failure("count_changed", text, { count: String(count) });
-}
-
-/** Of a clear over several shards, the first of which have done it when more items came. */
-export function clearedTooMany(expect: number): Failure {
-  const why = `more than ${expect} items would have been removed`;
-  const text = `the queue was cleared in part, clear it again; ${why}`;
-  return { ...failure("in_part", text), code: "refused" };
 }
 
 /** A delete that is certain, of which something is left to do. */

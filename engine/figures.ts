@@ -1,9 +1,8 @@
 // What is counted of queues and shards: the snapshot for health and metrics, stats, inspection.
 
-import type { PartitionPlace } from "../stores/queue.ts";
 import type { PartitionStats, QueueInspection, QueueStats, ShardStatus } from "./api.ts";
 import type { PartitionAges } from "./messages.ts";
-import { eachShard, type LogicalQueue } from "./queue.ts";
+import type { LogicalQueue } from "./queue.ts";
 import type { Timing } from "./shard/inbox.ts";
 import { type Shard, succeeded } from "./shard/shard.ts";
 
@@ -21,11 +20,9 @@ const noCounts = {
   ...{ oldestReadyAt: null, nextDueAt: null },
 };
 
-type PortOf = (shard: number) => Shard;
-
 export async function queueStats(
   queue: LogicalQueue,
-  port: PortOf,
+  shard: Shard,
   timing: Timing,
 ): Promise<QueueStats> {
   const { inFlight } = queue;
@@ -38,13 +35,14 @@ export async function queueStats(
     inFlight: calls,
   };
   const places = [...queue.places.values()].sort((a, b) => a.partition - b.partition);
-  const averages = await agesOf(places, port, timing);
+  const slots = places.map(({ slot }) => slot);
+  const averages = await agesOf(slots, shard, timing);
+  const { failures } = shard.counters;
   const partitions = places.map((place): PartitionStats => {
     const { partition } = place;
     const { ready, leased, scheduled, retried, ...instants } =
       queue.counts.get(partition) ?? noCounts;
-    const { averageAgeMs = 0, averageLeasedAgeMs = 0 } = averages.get(nameOf(place)) ?? {};
-    const { failures } = port(place.shard).counters;
+    const { averageAgeMs = 0, averageLeasedAgeMs = 0 } = averages.get(place.slot) ?? {};
     const items = { total: ready + leased, totalLeased: leased, scheduled: scheduled + retried };
     const { oldestReadyAt, nextDueAt } = instants;
     const ages = { averageAgeMs, averageLeasedAgeMs, oldestReadyAt, nextDueAt };
@@ -57,22 +55,14 @@ export async function queueStats(
   return { queue: queue.definition.name, averageLeasedAgeMs, ...counted, partitions, counters };
 }
 
-function nameOf({ shard, slot }: { readonly shard: number; readonly slot: number }): string {
-  return `${shard}:${slot}`;
-}
-
 async function agesOf(
-  places: readonly PartitionPlace[],
-  port: PortOf,
+  slots: readonly number[],
+  shard: Shard,
   timing: Timing,
-): Promise<Map<string, PartitionAges>> {
-  const ages = new Map<string, PartitionAges>();
-  await eachShard(places, async (shard, slots) => {
-    const value = succeeded(await port(shard).ask({ kind: "stats", slots }, timing));
-    if (value.kind !== "ages") return;
-    for (const age of value.ages) ages.set(nameOf({ shard, slot: age.slot }), age);
-  });
-  return ages;
+): Promise<Map<number, PartitionAges>> {
+  const value = succeeded(await shard.ask({ kind: "stats", slots }, timing));
+  const ages = value.kind === "ages" ? value.ages : [];
+  return new Map(ages.map((one) => [one.slot, one]));
 }
 
 /** `dead`: its dead queue, if it has one. */

@@ -2,17 +2,12 @@
 // partitions are, what they hold by the shards' latest reports, and the line of
 // leases that wait for them.
 
-import type {
-  CatalogEntry,
-  FormerPlaces,
-  PartitionPlace,
-  QueueDefinition,
-} from "../stores/queue.ts";
+import type { CatalogEntry, PartitionPlace, QueueDefinition } from "../stores/queue.ts";
 import { Allowance } from "./allowance.ts";
 import type { ItemCounts, QueueCounters, QueueGauges } from "./api.ts";
 import { assert } from "./assert.ts";
 import { Balance } from "./balance.ts";
-import { type CallKey, homeOf, ownerOf, type QueueName } from "./call-key.ts";
+import { ownerOf, type QueueName } from "./call-key.ts";
 import type { Clock } from "./clock.ts";
 import type { Events, PartitionCounts } from "./messages.ts";
 import { copyOf, QueueTotals } from "./queue-counters.ts";
@@ -60,8 +55,6 @@ export class LogicalQueue {
   readonly #sums = { ready: 0, leased: 0, scheduled: 0, retried: 0, clearing: 0 };
   readonly totals = new QueueTotals();
   #owner: number | null = null;
-  /** Which partitions were active until lately. */
-  former: readonly FormerPlaces[];
   deleted = false;
   /** While its delete is being committed, callers do not find it; its shards go on with it. */
   isHidden = false;
@@ -70,7 +63,6 @@ export class LogicalQueue {
     this.queueId = entry.queueId;
     this.#definition = entry.definition;
     this.allowance.define(entry.definition);
-    this.former = entry.former;
     this.#clock = clock;
     this.watch = new QueueWatch(clock.now(), entry.definition.updatedAt);
     this.line = new Line();
@@ -106,7 +98,6 @@ export class LogicalQueue {
       queueId: this.queueId,
       definition: this.definition,
       places: [...this.places.values()],
-      former: this.former,
       deleting: false,
       ...change,
     };
@@ -123,32 +114,20 @@ export class LogicalQueue {
     return places.find((place) => place.shard === shard && place.slot === slot)?.partition;
   }
 
-  /** Where new items go: with a key there, else where the fewest are. With no shard up they wait for the one of the first partition. */
-  placeForProduce(key?: CallKey): PartitionPlace {
-    if (key !== undefined) return this.homeOf(key);
+  /** The one that all of its partitions are in; the first never drains. */
+  get shard(): number {
+    return this.place(0).shard;
+  }
+
+  get slots(): number[] {
+    return [...this.places.values()].map(({ slot }) => slot);
+  }
+
+  /** Where new items go: where the fewest are. With its shard down they wait for the first partition. */
+  placeForProduce(): PartitionPlace {
     const place = this.places.get(this.balance.produceTo) ?? this.activePlaces[0];
     assert(place !== undefined, "a queue has no partition that takes items");
     return place;
-  }
-
-  /** The same among those of one shard; `undefined` = none of them takes items. */
-  placeForProduceIn(shard: number): PartitionPlace | undefined {
-    const places = this.activePlaces.filter((place) => place.shard === shard);
-    const loads = places.map((place) => {
-      const { ready = 0, producing = 0 } = this.balance.load(place.partition) ?? {};
-      return { place, items: ready + producing };
-    });
-    return loads.reduce<(typeof loads)[number] | undefined>(
-      (least, one) => (least === undefined || one.items < least.items ? one : least),
-      undefined,
-    )?.place;
-  }
-
-  /** Where a produce with this key goes, whatever the partitions hold: a repetition has to find it. */
-  homeOf(key: CallKey): PartitionPlace {
-    const home = homeOf(key, this.activePlaces);
-    assert(home !== undefined, "a queue has no partition that takes items");
-    return home;
   }
 
   /**
@@ -157,12 +136,6 @@ export class LogicalQueue {
    */
   get uniqueHome(): PartitionPlace {
     return this.place(0);
-  }
-
-  /** The shards of the places where it would have gone, as long as receipts are kept there. */
-  formerShardsOf(key: CallKey, now: number): number[] {
-    const former = this.former.filter(({ keptUntil }) => keptUntil > now);
-    return former.flatMap(({ places }) => homeOf(key, places)?.shard ?? []);
   }
 
   /** Where a lease finds an item; -1 = nowhere now. */
@@ -353,18 +326,4 @@ function isActive({ state }: PartitionPlace): boolean {
 
 export function itemsIn(counts: ItemCounts): number {
   return counts.ready + counts.leased + counts.scheduled + counts.retried;
-}
-
-/** Does the work once for each shard that has any of the places, with the slots that it has. */
-export async function eachShard(
-  places: Iterable<PartitionPlace>,
-  work: (shard: number, slots: readonly number[]) => Promise<unknown>,
-): Promise<void> {
-  const works = [...Map.groupBy(places, ({ shard }) => shard)].map(([shard, here]) => {
-    const slots = here.map(({ slot }) => slot);
-    return work(shard, slots);
-  });
-  // All of them, also when one fails: a call that is answered has no effect any more.
-  const ended = await Promise.allSettled(works);
-  for (const one of ended) if (one.status === "rejected") throw one.reason;
 }

@@ -14,7 +14,6 @@ import type {
   QueueSettings,
 } from "./api.ts";
 import { type Catalog, type QueuePlan, quotedIf } from "./catalog.ts";
-import { totalOf } from "./clearing.ts";
 import type { Clock } from "./clock.ts";
 import type { Courier } from "./courier.ts";
 import {
@@ -30,7 +29,7 @@ import {
 } from "./errors.ts";
 import type { Request } from "./kinds.ts";
 import { limits } from "./limits.ts";
-import { eachShard, itemsIn, type LogicalQueue } from "./queue.ts";
+import { itemsIn, type LogicalQueue } from "./queue.ts";
 import type { Settings } from "./settings.ts";
 import { type Shard, succeeded } from "./shard/shard.ts";
 import { checkQueueName } from "./validate.ts";
@@ -104,7 +103,6 @@ export class Registrar {
       const { queue, entry } = planned;
       await this.#write({ put: [entry] }, deadline);
       queue.definition = entry.definition;
-      queue.former = catalog.kept(entry.former);
       for (const place of entry.places) catalog.own(queue, place);
       const told = Promise.all([settings.tell([queue]), tell(queue)]);
       this.reapSoon(queue);
@@ -152,7 +150,7 @@ export class Registrar {
     const { ready, leased, scheduled, retried } = queue.itemCounts;
     const counts = { ready, leased, scheduled, retried };
     // What is on its way may be written by then.
-    const total = totalOf(counts) + queue.producingCount;
+    const total = itemsIn(counts) + queue.producingCount;
     if (total > expect) throw QueueError.from(countChanged(total, expect));
     const deletion = { counts, waitingLeases: queue.line.size, dependents: names };
     return { queue, dependents, deletion };
@@ -208,9 +206,9 @@ export class Registrar {
     await this.#persist(async () => {
       // Forgotten before it is cleared: what is on its way there must not come after the clear.
       await this.#options.settings.forget(places);
-      await eachShard(places, async (shard, slots) =>
-        succeeded(await this.#options.port(shard).ask({ kind: "clear", slots, what })),
-      );
+      const shard = places[0]?.shard ?? 0;
+      const slots = places.map(({ slot }) => slot);
+      succeeded(await this.#options.port(shard).ask({ kind: "clear", slots, what }));
       await this.#inCatalogTurn((deadline) => this.#write({ remove: [queueId] }, deadline));
       return true;
     });
@@ -392,7 +390,7 @@ function drainedBy({ queue, entry }: QueuePlan, expect: number): ItemCounts {
     counts.scheduled += held.scheduled;
     counts.retried += held.retried;
   }
-  const total = totalOf(counts);
+  const total = itemsIn(counts);
   if (total > expect) throw QueueError.from(countChanged(total, expect));
   return counts;
 }

@@ -5,7 +5,7 @@ import type { PartitionPlace } from "../stores/queue.ts";
 import type { Catalog, Owner } from "./catalog.ts";
 import type { Request } from "./kinds.ts";
 import type { QueuePause } from "./messages.ts";
-import { eachShard, type LogicalQueue } from "./queue.ts";
+import type { LogicalQueue } from "./queue.ts";
 import { type Shard, succeeded } from "./shard/shard.ts";
 
 export class Settings {
@@ -75,9 +75,12 @@ export class Settings {
     for (const resolve of this.#telling.get(shard) ?? []) resolve();
   }
 
-  /** From now on the shards take nothing for these places, and do no more with what is there. */
+  /** From now on the shard of these places takes nothing for them, and does no more with what is there. */
   async forget(places: readonly PartitionPlace[]): Promise<void> {
-    await eachShard(places, (shard, slots) => this.#ask(shard, slots));
+    const [first] = places;
+    if (first === undefined) return;
+    const slots = places.map(({ slot }) => slot);
+    await this.#ask(first.shard, slots);
   }
 
   /**

@@ -81,11 +81,6 @@ export interface TasksOptions {
   readonly clock: Clock;
   readonly ports: () => readonly Shard[];
   readonly search: Search;
-  /** Where items of a queue go from a shard. */
-  readonly targetOf: (
-    queue: LogicalQueue,
-    from: { partition: number; shard: number },
-  ) => DeadTarget | null;
   readonly receiptsWindowMs: number;
 }
 
@@ -359,13 +354,13 @@ export class Tasks {
     const most =
       perSecond === 0 ? limits.taskPieceItems : Math.min(perSecond, limits.taskPieceItems);
     const wanted = { limit: Math.min(left, most), looks: limits.taskPieceItems };
-    const deed = this.#deedOf(running.definition, shard, targets);
+    const deed = this.#deedOf(running.definition, targets);
     if (deed === null) {
       await this.#end(running, "failed");
       return 0;
     }
     const needs = await this.#askPiece(running, shard, { deed, filter, ...wanted });
-    if (needs !== undefined) targets.set(needs, this.#targetOf(needs, shard));
+    if (needs !== undefined) targets.set(needs, this.#targetOf(needs));
     return total(running, "moved") - before;
   }
 
@@ -384,23 +379,22 @@ export class Tasks {
   /** `null` = the queue that all are to go to is gone. */
   #deedOf(
     { action, to, reason, holder }: Definition,
-    shard: number,
     targets: Map<string, DeadTarget | null>,
   ): Deed | null {
     if (action === "reject") return { action, reason };
     if (action === "retry") return { action, holder, reason };
     if (action !== "redrive") return { action };
     // Queues may have changed since the piece before.
-    for (const name of targets.keys()) targets.set(name, this.#targetOf(name, shard));
-    const target = to === "" ? null : this.#targetOf(to, shard);
+    for (const name of targets.keys()) targets.set(name, this.#targetOf(name));
+    const target = to === "" ? null : this.#targetOf(to);
     if (to !== "" && target === null) return null;
     return { action, targets: [...targets], to: target };
   }
 
-  #targetOf(name: string, shard: number): DeadTarget | null {
-    const { catalog, targetOf } = this.#options;
+  #targetOf(name: string): DeadTarget | null {
+    const { catalog } = this.#options;
     const queue = catalog.named(name);
-    return queue === undefined ? null : targetOf(queue, { partition: 0, shard });
+    return queue === undefined ? null : catalog.targetIn(queue, 0);
   }
 
   /** As long as so many items may take. */

@@ -1,7 +1,6 @@
 // What a transact asks for, as the shard that decides it is asked: which shard that is, and where
 // each part goes.
 
-import type { PartitionPlace } from "../stores/queue.ts";
 import type { Outcome, Transacted, TransactProduce, TransactRequest } from "./api.ts";
 import { producedText, retriedText, uniqueDigest } from "./call-key.ts";
 import { failure, pausedProduce, QueueError } from "./errors.ts";
@@ -9,6 +8,7 @@ import { newItem } from "./items.ts";
 import type { Value } from "./messages.ts";
 import type { InFlight, LogicalQueue } from "./queue.ts";
 import type { Output, Transact } from "./shard/transact.ts";
+import { isUnique } from "./shard/unique.ts";
 import { refuse } from "./validate.ts";
 
 /** A call as it counts in a partition while it is under way. */
@@ -32,7 +32,6 @@ interface PlannedOutput {
 }
 
 export interface TransactPlan {
-  /** The one that decides. */
   readonly shard: number;
   readonly request: Pick<Transact, "complete" | "retry" | "produce">;
   readonly parts: readonly InnerPart[];
@@ -43,7 +42,7 @@ export interface TransactPlan {
 
 const apart = failure(
   "different_stores",
-  "items cannot be finished together; they are in different stores",
+  "items cannot be finished together; their queues are in different shards, which one {tag} in both names prevents",
 );
 
 /** The queue in which a key holds; `null` = it names none. */
@@ -54,15 +53,6 @@ export function firstQueue(asked: TransactRequest): string | null {
 
 export function nothingAsked(): never {
   return refuse("transact is invalid; expected complete, retry or produce to name something");
-}
-
-/** Whether nothing is finished: then a key alone can say which shard decides. */
-export function onlyProduces({ complete = [], retry = [] }: TransactRequest): boolean {
-  return complete.length + retry.length === 0;
-}
-
-export function hasUniqueKeys({ items }: TransactProduce): boolean {
-  return items.some(({ uniqueKey = "" }) => uniqueKey !== "");
 }
 
 /** The same for the same, and for nothing else; it needs no queue to be there. */
@@ -87,13 +77,13 @@ export function transactedText({
 
 interface Planning {
   readonly find: (name: string) => LogicalQueue;
-  /** Where it is decided if nothing is finished. */
-  readonly home: PartitionPlace | null;
+  /** Of the first queue that it names. */
+  readonly shard: number;
   /** It may have been done before; its shard knows. */
   readonly isKeyed: boolean;
 }
 
-/** Throws `QueueError` where it names what is not there, or is kept by more than one shard. */
+/** Throws `QueueError` where it names what is not there, or would finish items of several shards. */
 export function planTransact(asked: TransactRequest, planning: Planning): TransactPlan {
   const at = <T extends { readonly queue: string; readonly partition: number }>(part: T) => {
     const queue = planning.find(part.queue);
@@ -105,10 +95,9 @@ export function planTransact(asked: TransactRequest, planning: Planning): Transa
     ...complete.map((one) => ({ ...one, verb: "complete" as const, count: 0 })),
     ...retry.map((one) => ({ ...one, verb: "retry" as const, count: 0 })),
   ];
-  const shards = new Set(finished.map(({ shard }) => shard));
-  if (shards.size > 1) throw QueueError.from(apart);
-  const [shard = planning.home?.shard ?? 0] = shards;
-  const outputs = (asked.produce ?? []).map((part) => outputOf(part, { ...planning, shard }));
+  const { shard } = planning;
+  if (finished.some((one) => one.shard !== shard)) throw QueueError.from(apart);
+  const outputs = (asked.produce ?? []).map((part) => outputOf(part, planning));
   const written = outputs.map(({ queue, partition, output }) => {
     return { queue, partition, verb: "produce" as const, count: output.items.length };
   });
@@ -125,31 +114,25 @@ export function planTransact(asked: TransactRequest, planning: Planning): Transa
   };
 }
 
-function outputOf(
-  part: TransactProduce,
-  { find, shard, isKeyed }: Pick<Planning, "find" | "isKeyed"> & { readonly shard: number },
-): PlannedOutput {
+function outputOf(part: TransactProduce, { find, shard, isKeyed }: Planning): PlannedOutput {
   const queue = find(part.queue);
   const { pause, expireTimeoutMs } = queue.definition;
   if (pause?.produce === true && !isKeyed) throw QueueError.from(pausedProduce(pause));
-  const place = placeIn(queue, shard, hasUniqueKeys(part));
-  const { partition, slot } = place;
   const { lasting } = queue;
   const items = part.items.map((item) => newItem(item, uniqueDigest(item.uniqueKey, lasting)));
-  const told = 2 * partition + (place.shard === shard ? 1 : 0);
+  const hasUniques = items.some(isUnique);
+  const isNear = queue.shard === shard;
+  if (hasUniques && !isNear) {
+    refuse(
+      `unique key is invalid; '${queue.definition.name}' is in another shard than the queue that decides this call, which one {tag} in both names prevents`,
+    );
+  }
+  const place = hasUniques ? queue.uniqueHome : queue.placeForProduce();
+  const { partition, slot } = place;
+  const told = 2 * partition + (isNear ? 1 : 0);
   const { queueId, owner } = queue;
   const output = { slot, shard: place.shard, queueId, owner, expireTimeoutMs, told, items };
   return { queue, partition, output };
-}
-
-/** In the shard that decides, where the queue takes items there. */
-function placeIn(queue: LogicalQueue, shard: number, isUnique: boolean): PartitionPlace {
-  if (!isUnique) return queue.placeForProduceIn(shard) ?? queue.placeForProduce();
-  const { uniqueHome } = queue;
-  if (uniqueHome.shard === shard) return uniqueHome;
-  return refuse(
-    `unique key is invalid; those of '${queue.definition.name}' are known to another store than the one that decides this call`,
-  );
 }
 
 /** `told`: as it was planned; what a repetition is told was noted by its shard. */

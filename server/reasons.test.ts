@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { clearedInPart, deletedInPart, failure, QueueError } from "../engine/errors.ts";
+import { deletedInPart, failure, QueueError } from "../engine/errors.ts";
 import { operations, pages } from "../openapi/operations.ts";
 import { type Reason, reasons } from "../openapi/reasons.ts";
 import type { Reply } from "../openapi/schemas.ts";
@@ -59,13 +59,11 @@ test.each([...server.http])("a request that HTTP refuses for %s is answered so",
 });
 
 test.each(["store", "full", "closing"] as const)(
-  "a clear or delete that was done in part, because of %s, has a reason of its own",
+  "a delete that was done in part, because of %s, has a reason of its own",
   async (code) => {
-    for (const failed of [clearedInPart(code), deletedInPart(code)]) {
-      const { status, reply } = await replyTo(QueueError.from(failed));
-      expect(reply).toMatchObject({ code: status, reason: "in_part" });
-      expect(reasons.in_part.codes as readonly number[]).toContain(status);
-    }
+    const { status, reply } = await replyTo(QueueError.from(deletedInPart(code)));
+    expect(reply).toMatchObject({ code: status, reason: "in_part" });
+    expect(reasons.in_part.codes as readonly number[]).toContain(status);
   },
 );
 

@@ -55,20 +55,12 @@ export interface PartitionPlace {
   readonly state: "active" | "draining";
 }
 
-/** Partitions that were active together until others were; calls may have left receipts with them. */
-export interface FormerPlaces {
-  /** From then on no receipt of that time is left. */
-  readonly keptUntil: number;
-  readonly places: readonly Pick<PartitionPlace, "partition" | "shard">[];
-}
-
 /** One row of the catalog: a queue and the places of its partitions. */
 export interface CatalogEntry {
   /** Stable while the queue exists, also across restarts. */
   readonly queueId: number;
   readonly definition: QueueDefinition;
   readonly places: readonly PartitionPlace[];
-  readonly former: readonly FormerPlaces[];
   /** The queue was deleted and its items are still being removed; it is unknown to everyone but recovery. */
   readonly deleting: boolean;
 }
@@ -88,13 +80,6 @@ export function isCatalogEntry(value: unknown): value is CatalogEntry {
     value["places"].every(
       (place: unknown) =>
         hasForm(place, placeForm) && (place["state"] === "active" || place["state"] === "draining"),
-    ) &&
-    Array.isArray(value["former"]) &&
-    value["former"].every(
-      (one: unknown) =>
-        hasForm(one, formerForm) &&
-        Array.isArray(one["places"]) &&
-        one["places"].every((place: unknown) => hasForm(place, formerPlaceForm)),
     )
   );
 }
@@ -105,7 +90,6 @@ const entryForm: Form<CatalogEntry> = {
   queueId: "number",
   definition: "object",
   places: "object",
-  former: "object",
   deleting: "boolean",
 };
 const definitionForm: Form<Omit<QueueDefinition, OptionalFields>> = {
@@ -129,12 +113,6 @@ const placeForm: Form<PartitionPlace> = {
   shard: "number",
   slot: "number",
   state: "string",
-};
-
-const formerForm: Form<FormerPlaces> = { keptUntil: "number", places: "object" };
-const formerPlaceForm: Form<FormerPlaces["places"][number]> = {
-  partition: "number",
-  shard: "number",
 };
 
 function isAbsentOr(type: "number" | "string", value: unknown): boolean {

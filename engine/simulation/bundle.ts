@@ -21,6 +21,7 @@ import { type Notice, openEngine } from "../engine.ts";
 import { type ErrorCode, QueueError } from "../errors.ts";
 import { newTag } from "../ids.ts";
 import { limits, type TurnLimits } from "../limits.ts";
+import { shardOf } from "../placement.ts";
 import type { Memory } from "../shard/memory.ts";
 import { StoreControl } from "./faulty-store.ts";
 import { seededRandom } from "./seeded-random.ts";
@@ -491,6 +492,14 @@ export function got(started: Started<Leased>): string[] {
   const { ending } = started;
   if (ending?.ok !== true) throw new Error(ending?.message ?? "the lease still waits");
   return textsOf(ending.value.items);
+}
+
+/** A queue's name that puts it into the shard. */
+export function nameIn(shard: number, shardCount: number, prefix = "orders"): string {
+  for (let count = 0; ; count += 1) {
+    const name = `${prefix}-${count}`;
+    if (shardOf(name, shardCount) === shard) return name;
+  }
 }
 
 /** A partition's place as `shard:slot`. */

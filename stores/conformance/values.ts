@@ -160,7 +160,6 @@ export function entry(
       updatedAt: 2_000,
     },
     places,
-    former: queueId % 2 === 0 ? [] : [{ keptUntil: 9, places: [{ partition: 1, shard: 2 }] }],
     deleting: false,
   };
 }

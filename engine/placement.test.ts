@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { shardOf } from "./placement.ts";
+
+test("shardOf: the same for the same name, whoever asks", () => {
+  // What is stored goes by it.
+  expect(["orders", "mails", "", "ü"].map((name) => shardOf(name, 16))).toEqual([11, 0, 2, 14]);
+  expect(shardOf("orders", 1)).toBe(0);
+});
+
+test("shardOf: names are spread evenly", () => {
+  const counts = Array.from({ length: 16 }, () => 0);
+  for (let index = 0; index < 16_000; index += 1) {
+    const shard = shardOf(`customer-${index}`, counts.length);
+    counts[shard] = (counts[shard] ?? 0) + 1;
+  }
+  for (const count of counts) {
+    expect(count).toBeGreaterThan(850);
+    expect(count).toBeLessThan(1_150);
+  }
+});
+
+test.each([
+  ["{orders}", "{orders}.dead"],
+  ["orders", "{orders}.dead"],
+  ["a{orders}b", "{orders}{other}"],
+  ["{{orders}", "x{{orders}x"],
+])("shardOf: %s and %s have one tag", (one, other) => {
+  for (const shardCount of [2, 3, 16, 64]) {
+    expect(shardOf(one, shardCount)).toBe(shardOf(other, shardCount));
+  }
+});
+
+test.each([
+  ["{}orders", "{}mails"],
+  ["{orders", "{mails"],
+  ["}orders{", "}mails{"],
+])("shardOf: %s and %s have none", (one, other) => {
+  const places = (name: string) => [61, 62, 63, 64].map((count) => shardOf(name, count));
+  expect(places(one)).not.toEqual(places(other));
+});
