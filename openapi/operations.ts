@@ -621,16 +621,16 @@ A transact that only produces writes to several queues together. An output with 
       },
       400: refusal(400, {
         meaning:
-          "A queue or a partition does not exist, `request_timeout` is out of bounds, there is nothing to do or too much, or an output is malformed or has a `unique_key` that another store decides; nothing was changed.",
+          "A queue or a partition does not exist, `request_timeout` is out of bounds, there is nothing to do or too much, or an output is malformed or has a `unique_key` and goes to a queue in another shard; nothing was changed.",
         reason: "malformed",
         message: "transact is invalid; expected complete, retry or produce to name something",
       }),
       429: overloaded("nothing was changed"),
       453: refusal(453, {
         meaning:
-          "An id cannot be finished (`details` names every such id and why), the inputs are in different stores, or produces to a queue are paused; nothing was changed.",
+          "An id cannot be finished (`details` names every such id and why), the inputs are in different shards, or produces to a queue are paused; nothing was changed.",
         reaction:
-          "If a lease has lapsed, its item is another consumer's to do, with its outputs. Inputs in different stores are finished by one transact each.",
+          "If a lease has lapsed, its item is another consumer's to do, with its outputs. Inputs in different shards are finished by one transact each; queues with one `{tag}` in their names are in one shard.",
         reason: "not_leased",
         message: notLeased("completed"),
         details: { [sampleId]: notLeased("completed") },

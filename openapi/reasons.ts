@@ -63,7 +63,7 @@ export const reasons = {
   different_stores: {
     codes: [453],
     meaning:
-      "A transact names items of several stores; only items of one store can be finished together.",
+      "A transact names items of queues in different shards; one `{tag}` in their names keeps queues together.",
   },
   no_dead_queue: { codes: [453], meaning: "Items are given up in a queue without a dead queue." },
   queue_deleted: { codes: [453], meaning: "The queue was deleted while the call waited." },

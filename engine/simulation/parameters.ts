@@ -207,7 +207,6 @@ export function transacting(parameters: Parameters, which: number): Parameters {
   };
   return {
     ...parameters,
-    // Queues of one partition are in different shards.
     queues: which === 0 ? queues : queues.map((one) => ({ ...one, partitions: 1 })),
     shardCount: isUnique ? shardCount : Math.max(2, shardCount),
     weights: { ...weights, ...faults, ...calls, slow: Math.max(2, slow), transact: 40 },
@@ -219,11 +218,12 @@ const shortLived = { leaseTimeoutMs: minute, expireTimeoutMs: 10 * minute, maxAt
 
 /** A world in which dead letters are often on their way to another shard when the process dies. */
 function deadly(parameters: Parameters): Parameters {
-  const { shardCount, weights } = parameters;
+  const { weights } = parameters;
   return {
     ...parameters,
     isAway: true,
-    shardCount: Math.max(2, shardCount),
+    // With three, the dead queue is in another shard than the queue whose items die.
+    shardCount: 3,
     queues: parameters.queues.map((one) =>
       one.name === "work" ? { ...one, ...shortLived, partitions: 2 } : one,
     ),

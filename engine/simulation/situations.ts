@@ -60,7 +60,7 @@ export const situationNames = [
   "a transact is answered",
   "a transact finishes items of several leases",
   "a transact is refused for the sake of one id",
-  "a transact of items in several stores is refused",
+  "a transact of items in several shards is refused",
   "a transact is refused, because the queue of an output is paused",
   "a transact that nobody heard of held",
   "a transact that nobody heard of did not hold",

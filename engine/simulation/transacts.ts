@@ -109,8 +109,8 @@ export class Transacts {
     if (ending === null) return;
     if (!ending.ok) {
       const { message, details } = ending;
-      if (message.includes("different stores")) {
-        situations.reached("a transact of items in several stores is refused");
+      if (message.includes("different shards")) {
+        situations.reached("a transact of items in several shards is refused");
       } else if (message.includes("is paused")) {
         situations.reached("a transact is refused, because the queue of an output is paused");
       } else if (details !== undefined && call.outputs.length > 0) {

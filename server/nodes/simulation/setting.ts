@@ -74,7 +74,7 @@ class NodesSetting implements Setting {
     const chance = this.#chance;
     return {
       ...usual,
-      shardCount: chance.between(1, 2),
+      shardCount: chance.between(1, 3),
       queues: usual.queues.map((one) => ({
         ...one,
         leaseTimeoutMs: chance.one([second, 10 * second, minute]),
