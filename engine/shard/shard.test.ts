@@ -6,7 +6,16 @@ import { failure } from "../errors.ts";
 import type { Request } from "../kinds.ts";
 import { limits, type TurnLimits } from "../limits.ts";
 import type { PartitionSettings, Report } from "../messages.ts";
-import { hour, idsOf, minute, setup, start, textsOf } from "../simulation/bundle.ts";
+import {
+  copyOf,
+  hour,
+  idsOf,
+  minute,
+  second,
+  setup,
+  start,
+  textsOf,
+} from "../simulation/bundle.ts";
 import { VirtualClock } from "../simulation/virtual-clock.ts";
 import type { Result } from "./kind.ts";
 import { payloadBytes } from "./payload.ts";
@@ -20,8 +29,9 @@ const done: Result = { ok: true, value: { kind: "done" } };
 type Before = Partial<{
   readonly read: () => Promise<void> | void;
   readonly commit: (changes: Changes) => Promise<void> | void;
-  /** What it waits for after a commit. */
-  readonly sync: () => Promise<void>;
+  /** What it waits for after a commit; `lose` undoes that. */
+  readonly sync: (lose: () => void) => Promise<void>;
+  readonly close: () => Promise<void> | void;
 }>;
 
 interface Setup {
@@ -47,7 +57,7 @@ async function setupShard({
   opening = async () => undefined,
 }: Setup = {}) {
   const clock = new VirtualClock(start);
-  const image = new MemoryImage("0123456789Ab");
+  let image = new MemoryImage("0123456789Ab");
   const calls: string[] = [];
   let openings = 0;
   const openStore = async () => {
@@ -64,10 +74,17 @@ async function setupShard({
       async commit(changes) {
         calls.push("commit");
         await before.commit?.(changes);
+        const undone = before.sync && copyOf(image);
         await store.commit(changes);
-        return { synced: before.sync?.() ?? null };
+        const lose = () => {
+          image = undone ?? image;
+        };
+        return { synced: before.sync?.(lose) ?? null };
       },
-      close: () => store.close(),
+      async close() {
+        await before.close?.();
+        await store.close();
+      },
     };
     return { ...backend, store: slow };
   };
@@ -115,6 +132,11 @@ const item = {
 function produce(...payloads: string[]): Request {
   return { kind: "produce", slot: 0, deadline, items: payloads };
 }
+
+const clear: Request = {
+  ...{ kind: "clear", slots: [0] },
+  what: { ready: true, leased: false, scheduled: false, retried: false },
+};
 
 /** Enough to be decided beside a sync. */
 function large(payload: string): Request {
@@ -319,14 +341,38 @@ test("a clear of which the store fails in the middle is answered when nothing is
     bounds: { sweepItemsMax: 10 },
   });
   await put("produce", produce(...Array.from({ length: 200 }, (_, index) => `${index}`)));
-  const what = { ready: true, leased: false, scheduled: false, retried: false };
-  await put("clear", { kind: "clear", slots: [0], what });
+  await put("clear", clear);
   expect([answers["clear"], openings()]).toEqual([undefined, 1]);
   await clock.advance(limits.restartMsMin);
   await clock.advance(minute);
   expect(openings()).toBe(2);
   expect(answers["clear"]).toMatchObject({ ok: true, value: { ready: 200 } });
   expect(storedIn(image)).toEqual([]);
+});
+
+test("a partition that was counted in a turn that is lost is counted again before the answer", async () => {
+  const counted: number[][] = [];
+  let isAsked = false;
+  let losses = 0;
+  const { clock, put, answers } = await setupShard({
+    before: {
+      commit: ({ tally }) => void (isAsked && counted.push(tally.map(({ slot }) => slot))),
+      sync: async (lose) => {
+        if (!isAsked || losses > 0) return;
+        losses += 1;
+        lose();
+        throw new StoreError("failed", "made to fail");
+      },
+    },
+  });
+  await put("first", produce("a"));
+  await put("second", { kind: "produce", slot: 1, deadline, items: ["b"] });
+  isAsked = true;
+  await put("recount", { kind: "recount", slots: [0, 1] });
+  expect(counted).toEqual([[0]]);
+  await clock.advance(second);
+  expect(answers["recount"]).toEqual(done);
+  expect(counted.slice(1)).toEqual([[0], [1]]);
 });
 
 test("what was decided on a commit whose sync fails is neither committed nor told", async () => {

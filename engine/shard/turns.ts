@@ -171,16 +171,20 @@ export class Turns {
       this.#settleAgain(new Set([...settling, ...began.filter((one) => !ended.includes(one))]));
       return { answers, events };
     }
-    this.#settleAgain(new Set([...settling.filter((one) => !began.includes(one)), ...ended]));
+    const continued = new Set([...settling, ...ended]).difference(new Set(began));
+    // On all of its partitions: the void turn may have ended it on some.
+    this.#settleAgain(continued, ({ slots }) => slots);
     return nothing;
   }
 
   /** Work that continues on another memory of the same store. */
-  #settleAgain(settling: Iterable<Settling>): void {
+  #settleAgain(
+    settling: Iterable<Settling>,
+    slotsOf: (settling: Settling) => readonly number[] = slotsLeft,
+  ): void {
     this.#settling = [...settling];
     for (const one of this.#settling) {
-      const slots = [...one.partitions].map(({ slot }) => slot);
-      one.partitions = new Set(slots.map((slot) => this.#memory.partition(slot)));
+      one.partitions = new Set(slotsOf(one).map((slot) => this.#memory.partition(slot)));
       // What was counted went with the memory.
       if (one.work === "clear") continue;
       for (const partition of one.partitions) beginRecount(this.#memory, partition);
@@ -552,6 +556,10 @@ export class Turns {
     const seconds = (this.#options.clock.precise() - commit.begunAt) / 1_000;
     this.#options.report({ ...told, commit: { ...commit.report, seconds }, full });
   }
+}
+
+function slotsLeft({ partitions }: Settling): number[] {
+  return [...partitions].map(({ slot }) => slot);
 }
 
 function isFull(cause: unknown): boolean {

@@ -352,8 +352,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a clear that was answered by a turn that is void is never answered",
     file: "shard/turns.ts",
-    from: "...settling.filter((one) => !began.includes(one)), ...ended]",
-    to: "...settling.filter((one) => !began.includes(one))]",
+    from: "const continued = new Set([...settling, ...ended])",
+    to: "const continued = new Set(settling)",
   },
   {
     name: "what a store grants as it fails is told though its queue is paused by then",
