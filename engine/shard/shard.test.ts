@@ -6,16 +6,7 @@ import { failure } from "../errors.ts";
 import type { Request } from "../kinds.ts";
 import { limits, type TurnLimits } from "../limits.ts";
 import type { PartitionSettings, Report } from "../messages.ts";
-import {
-  copyOf,
-  hour,
-  idsOf,
-  minute,
-  second,
-  setup,
-  start,
-  textsOf,
-} from "../simulation/bundle.ts";
+import { copyOf, hour, idsOf, minute, second, setup, start, textsOf } from "../simulation/bundle.ts";
 import { VirtualClock } from "../simulation/virtual-clock.ts";
 import type { Result } from "./kind.ts";
 import { payloadBytes } from "./payload.ts";
@@ -502,6 +493,32 @@ test.each(["commit", "opening"] as const)(
     await clock.settle();
     await closing;
     expect(answers).toEqual({ taken: unknown });
+  },
+);
+
+test.each([
+  ["before", "shutting_down"],
+  ["after", undefined],
+] as const)(
+  "close: while a store is opened again that failed %s the commit, what is true is answered",
+  async (when, reason) => {
+    const opening = held();
+    const fail = () => {
+      throw new StoreError("failed", "no");
+    };
+    const { clock, shard, put, answers } = await setupShard({
+      before: when === "before" ? { commit: fail } : { sync: async () => fail() },
+      opening: opening.wait,
+    });
+    opening.release();
+    await clock.settle();
+    await put("taken", produce("taken"));
+    await clock.advance(limits.restartMsMin);
+    const closing = shard.close();
+    opening.release();
+    await clock.settle();
+    await closing;
+    expect(answers["taken"]).toMatchObject(reason === undefined ? done : { reason });
   },
 );
 

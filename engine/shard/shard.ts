@@ -235,6 +235,8 @@ export class Shard {
     this.#closed = true;
     this.#inbox.close(closingFailure);
     await this.#opening;
+    // What the opening has found to be decided by no turn.
+    this.#inbox.close(closingFailure);
     // A shard that was up has decided what it answered, and nothing else, unless its last turn failed.
     const isDecided = (await this.#turns?.close()) ?? false;
     this.#turns = null;
