@@ -522,6 +522,21 @@ test.each([
   },
 );
 
+test("abandon: a loss that is found by the opening that runs is told", async () => {
+  const opening = held();
+  const causes: unknown[] = [];
+  const { clock, shard } = await setupShard({
+    opening: opening.wait,
+    events: { down: (cause) => void causes.push(cause) },
+  });
+  const gone = shard.abandon(failure("shutting_down", "another has it"));
+  const loss = new StoreError("lost", "a commit is gone");
+  opening.release(loss);
+  await clock.settle();
+  await gone;
+  expect(causes).toEqual([loss]);
+});
+
 test("abandon: what was taken may be done, what was not changes nothing", async () => {
   const commits = held();
   const { clock, shard, put, answers } = await setupShard({ before: { commit: commits.wait } });
