@@ -522,6 +522,30 @@ test.each([
   },
 );
 
+test("a turn that is synced after its store failed is told once", async () => {
+  const syncs = held();
+  const reports: Report[] = [];
+  let isBroken = false;
+  const read = () => {
+    if (isBroken) throw new StoreError("failed", "no");
+  };
+  const { clock, put, answers } = await setupShard({
+    before: { sync: syncs.wait, read },
+    bounds: { secondTurnWeightMin: 1 },
+    events: { report: (report) => void reports.push(report) },
+  });
+  await put("produce", produce("a"));
+  reports.length = 0;
+  isBroken = true;
+  await put("lease", lease());
+  isBroken = false;
+  syncs.release();
+  await clock.settle();
+  expect([answers, reports]).toEqual([{}, []]);
+  await clock.advance(limits.restartMsMin);
+  expect(answers["produce"]).toEqual(done);
+});
+
 test("abandon: a loss that is found by the opening that runs is told", async () => {
   const opening = held();
   const causes: unknown[] = [];

@@ -514,6 +514,8 @@ export class Turns {
       return;
     }
     const answering = synced.then(async () => {
+      // The opening that follows looks what became of it.
+      if (this.#hasFailed) return;
       await this.#runErrands(turn, requests);
       this.#answering = null;
       this.#pending = null;
