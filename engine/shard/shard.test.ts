@@ -522,6 +522,29 @@ test.each([
   },
 );
 
+test("close: it is over when a store that failed is closed", async () => {
+  const commits = held();
+  const closes = held();
+  let closeCount = 0;
+  const close = () => {
+    closeCount += 1;
+    // One that is being closed says nothing to another who closes it.
+    return closeCount === 1 ? closes.wait() : undefined;
+  };
+  const { clock, shard, put } = await setupShard({ before: { commit: commits.wait, close } });
+  await put("taken", produce("taken"));
+  let isClosed = false;
+  void shard.close().then(() => {
+    isClosed = true;
+  });
+  commits.release(new StoreError("failed", "no"));
+  await clock.settle();
+  expect(isClosed).toBe(false);
+  closes.release();
+  await clock.settle();
+  expect(isClosed).toBe(true);
+});
+
 test("a turn that is synced after its store failed is told once", async () => {
   const syncs = held();
   const reports: Report[] = [];

@@ -69,6 +69,8 @@ export class Shard {
   readonly #machine: Clock;
   readonly #inbox: Inbox;
   #opening: Promise<void>;
+  /** Until the store that failed last is closed. */
+  #failing: Promise<void> = Promise.resolve();
   #backend: Backend | null = null;
   /** `null` while the store is not open. */
   #turns: Turns | null = null;
@@ -138,7 +140,9 @@ export class Shard {
         report: (report) => {
           if (!this.#abandoned) this.#report(report);
         },
-        fail: (cause) => void this.#failed(turns, cause),
+        fail: (cause) => {
+          this.#failing = this.#failed(turns, cause);
+        },
         ...(observe && { observe: (memory: Memory) => observe(this.shard, memory) }),
       });
       if (this.#abandoned) return;
@@ -239,6 +243,7 @@ export class Shard {
     this.#inbox.close(closingFailure);
     // A shard that was up has decided what it answered, and nothing else, unless its last turn failed.
     const isDecided = (await this.#turns?.close()) ?? false;
+    await this.#failing;
     this.#turns = null;
     this.#inbox.closeTaken(closingFailure, { isDecided });
   }
