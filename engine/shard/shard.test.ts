@@ -6,7 +6,16 @@ import { failure } from "../errors.ts";
 import type { Request } from "../kinds.ts";
 import { limits, type TurnLimits } from "../limits.ts";
 import type { PartitionSettings, Report } from "../messages.ts";
-import { copyOf, hour, idsOf, minute, second, setup, start, textsOf } from "../simulation/bundle.ts";
+import {
+  copyOf,
+  hour,
+  idsOf,
+  minute,
+  second,
+  setup,
+  start,
+  textsOf,
+} from "../simulation/bundle.ts";
 import { VirtualClock } from "../simulation/virtual-clock.ts";
 import type { Result } from "./kind.ts";
 import { payloadBytes } from "./payload.ts";
@@ -521,6 +530,27 @@ test.each([
     expect(answers["taken"]).toMatchObject(reason === undefined ? done : { reason });
   },
 );
+
+test("close: a store that fails to close leaves nobody without an answer", async () => {
+  const close = () => {
+    throw new StoreError("failed", "no");
+  };
+  const { clock, shard, put, answers } = await setupShard({
+    before: { close },
+    bounds: { sweepItemsMax: 1 },
+  });
+  await put("produce", produce(...Array.from({ length: 200 }, (_, index) => `${index}`)));
+  shard.put(clear, (result) => {
+    answers["clear"] = result;
+  });
+  await clock.rounds(2);
+  expect(answers["clear"]).toBe(undefined);
+  const closing = shard.close().catch((cause: unknown) => cause);
+  await clock.settle();
+  expect(await closing).toBeInstanceOf(StoreError);
+  // It goes on at the next start.
+  expect(answers["clear"]).toMatchObject({ reason: "unknown_outcome" });
+});
 
 test("close: it is over when a store that failed is closed", async () => {
   const commits = held();

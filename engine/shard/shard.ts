@@ -241,11 +241,14 @@ export class Shard {
     await this.#opening;
     // What the opening has found to be decided by no turn.
     this.#inbox.close(closingFailure);
-    // A shard that was up has decided what it answered, and nothing else, unless its last turn failed.
-    const isDecided = (await this.#turns?.close()) ?? false;
-    await this.#failing;
-    this.#turns = null;
-    this.#inbox.closeTaken(closingFailure, { isDecided });
+    try {
+      await this.#turns?.close();
+      await this.#failing;
+    } finally {
+      this.#turns = null;
+      // A turn that failed may be committed, and work in pieces continues at the next start.
+      this.#inbox.closeTaken(closingFailure);
+    }
   }
 
   /**
@@ -258,7 +261,7 @@ export class Shard {
     this.#abandoned = true;
     this.#turns = null;
     this.#inbox.close(why);
-    this.#inbox.closeTaken(why, { isDecided: false });
+    this.#inbox.closeTaken(why);
     if (!wasUp) await this.#opening;
     this.#backend?.store.close().catch(() => undefined);
   }

@@ -202,17 +202,13 @@ export class Turns {
     this.#pump();
   }
 
-  /**
-   * Lets the turn that runs end, and closes the store; no other turn begins. `false`: the turn
-   * failed.
-   */
-  async close(): Promise<boolean> {
+  /** Lets the turn that runs end, and closes the store; no other turn begins. */
+  async close(): Promise<void> {
     this.#stopped = true;
     this.#wake?.cancel();
     this.#tidy?.cancel();
     if (this.#running) await new Promise<void>((resolve) => (this.#idle = resolve));
     await this.#options.backend.store.close();
-    return !this.#hasFailed;
   }
 
   #pump(): void {

@@ -1068,10 +1068,10 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "a commit that fails while the engine closes is told to have changed nothing",
-    file: "shard/shard.ts",
+    file: "shard/inbox.ts",
     ofNodes: true,
-    from: "const isDecided = (await this.#turns?.close()) ?? false;",
-    to: "const isDecided = ((await this.#turns?.close()) ?? false) || true;",
+    from: 'settle(request.kind === "lease" ? why : (late.taken ?? unknownOutcome), 0);',
+    to: "settle(why, 0);",
   },
   {
     name: "neighbours in a history are joined, whoever held them",
