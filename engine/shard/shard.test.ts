@@ -32,6 +32,7 @@ type Before = Partial<{
   /** What it waits for after a commit; `lose` undoes that. */
   readonly sync: (lose: () => void) => Promise<void>;
   readonly close: () => Promise<void> | void;
+  readonly tidy: () => Promise<boolean>;
 }>;
 
 interface Setup {
@@ -48,6 +49,27 @@ const settingsOfQueue = {
   ...{ dead: null, queue: "q", owner: 1 },
 };
 
+/** Deadlines of what waits by the clock. */
+function timersOf(clock: VirtualClock): Set<{ readonly deadline: number }> {
+  const timers = new Set<{ readonly deadline: number }>();
+  const at = clock.at.bind(clock);
+  clock.at = (deadline, run) => {
+    const one = { deadline };
+    timers.add(one);
+    const timer = at(deadline, () => {
+      timers.delete(one);
+      run();
+    });
+    return {
+      cancel() {
+        timers.delete(one);
+        timer.cancel();
+      },
+    };
+  };
+  return timers;
+}
+
 /** A shard with one queue of two partitions, in memory. */
 async function setupShard({
   before = {},
@@ -57,13 +79,14 @@ async function setupShard({
   opening = async () => undefined,
 }: Setup = {}) {
   const clock = new VirtualClock(start);
+  const timers = timersOf(clock);
   let image = new MemoryImage("0123456789Ab");
   const calls: string[] = [];
   let openings = 0;
   const openStore = async () => {
     openings += 1;
     await opening();
-    const { store, ...backend } = openMemoryStore({ tag: "", image });
+    const { store, upkeep, catalog } = openMemoryStore({ tag: "", image });
     const slow: Store = {
       load: (what) => store.load(what),
       async read(wants) {
@@ -86,7 +109,11 @@ async function setupShard({
         await store.close();
       },
     };
-    return { ...backend, store: slow };
+    return {
+      store: slow,
+      catalog,
+      upkeep: { ...upkeep, ...(before.tidy && { tidy: before.tidy }) },
+    };
   };
   const partitions = [0, 1].map((slot) => ({ slot, ...settingsOfQueue, ...settings }));
   const turnLimits = { ...limits, ...bounds };
@@ -120,7 +147,7 @@ async function setupShard({
   };
   await clock.settle();
   calls.length = 0;
-  return { clock, shard, image, calls, answers, put, openings: () => openings };
+  return { clock, timers, shard, image, calls, answers, put, openings: () => openings };
 }
 
 const deadline = start + hour;
@@ -573,6 +600,18 @@ test("close: it is over when a store that failed is closed", async () => {
   closes.release();
   await clock.settle();
   expect(isClosed).toBe(true);
+});
+
+test("close: nothing waits by the clock any more, also when the store failed while it rested", async () => {
+  const tidy = () => Promise.reject(new StoreError("failed", "no"));
+  const { clock, timers, shard, put, openings } = await setupShard({ before: { tidy } });
+  await put("produce", produce("a"));
+  await put("lease", lease());
+  await clock.advance(second + limits.restartMsMin);
+  expect(openings()).toBe(2);
+  await clock.advance(second);
+  await shard.close();
+  expect([...timers]).toEqual([]);
 });
 
 test("a turn that is synced after its store failed is told once", async () => {

@@ -4,7 +4,7 @@
 import type { Backend } from "../../stores/backend.ts";
 import { StoreError } from "../../stores/store.ts";
 import type { LeasedItem } from "../api.ts";
-import type { Clock } from "../clock.ts";
+import type { Clock, Timer } from "../clock.ts";
 import { Epochs } from "../epochs.ts";
 import { closingFailure, type Failure, QueueError } from "../errors.ts";
 import { Observations } from "../histogram.ts";
@@ -84,6 +84,7 @@ export class Shard {
   #closed = false;
   #abandoned = false;
   #isWaking = false;
+  #restart: Timer | null = null;
   #restartMs: number = limits.restartMsMin;
 
   constructor(shard: number, options: ShardOptions<unknown>, events: ShardEvents) {
@@ -228,8 +229,8 @@ export class Shard {
     if (wasUp) this.#inbox.refuse("backup");
     if (!wasUp && this.counters.restarts === 0 && isFinal(cause)) return;
     this.counters.restarts += 1;
-    this.#machine.at(this.nextStartAt, () => {
-      if (!this.#closed) this.#opening = this.#open();
+    this.#restart = this.#machine.at(this.nextStartAt, () => {
+      this.#opening = this.#open();
     });
     this.#restartMs = Math.min(2 * this.#restartMs, limits.restartMsMax);
   }
@@ -237,6 +238,7 @@ export class Shard {
   /** Answers what no turn has taken, lets the turn that runs end, closes the store. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#restart?.cancel();
     this.#inbox.close(closingFailure);
     await this.#opening;
     // What the opening has found to be decided by no turn.
@@ -259,6 +261,7 @@ export class Shard {
     const wasUp = this.isUp;
     this.#closed = true;
     this.#abandoned = true;
+    this.#restart?.cancel();
     this.#turns = null;
     this.#inbox.close(why);
     this.#inbox.closeTaken(why);

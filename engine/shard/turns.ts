@@ -204,11 +204,15 @@ export class Turns {
 
   /** Lets the turn that runs end, and closes the store; no other turn begins. */
   async close(): Promise<void> {
+    this.#stop();
+    if (this.#running) await new Promise<void>((resolve) => (this.#idle = resolve));
+    await this.#options.backend.store.close();
+  }
+
+  #stop(): void {
     this.#stopped = true;
     this.#wake?.cancel();
     this.#tidy?.cancel();
-    if (this.#running) await new Promise<void>((resolve) => (this.#idle = resolve));
-    await this.#options.backend.store.close();
   }
 
   #pump(): void {
@@ -224,7 +228,7 @@ export class Turns {
 
   #fail(cause: unknown): void {
     this.#running = false;
-    this.#stopped = true;
+    this.#stop();
     this.#hasFailed = true;
     this.#idle?.();
     this.#options.fail(cause);
