@@ -231,6 +231,7 @@ export class Shards {
   #reopened(shard: number, opened: Opened): Extract<Request, { kind: "configure" }> {
     this.#setUp(shard, true);
     this.#recount(shard, opened.counts);
+    this.#countEvents(shard, opened.events);
     this.#to.courier.countAll(shard, opened.outbox);
     this.#options.notice?.({ kind: "shard_up", shard });
     // Nothing has gone back since: the others have at least what they were known to have.
@@ -270,15 +271,19 @@ export class Shards {
   #reported(shard: number, report: Report): void {
     this.#recount(shard, report.counts);
     const { notice } = this.#options;
-    for (const one of this.#happened(shard, report.events)) {
-      notice?.({ kind: "items_discarded", shard, ...one });
-    }
+    this.#countEvents(shard, report.events);
     this.#to.checkups.look(this.#options.clock.now());
     if (report.full) notice?.({ kind: "store_full", shard });
     const quarantined = report.commit?.quarantined ?? 0;
     if (quarantined > 0) notice?.({ kind: "items_quarantined", shard, count: quarantined });
     for (const { targetShard, counts } of report.outbox) {
       this.#to.courier.count(shard, targetShard, counts);
+    }
+  }
+
+  #countEvents(shard: number, events: readonly Events[]): void {
+    for (const one of this.#happened(shard, events)) {
+      this.#options.notice?.({ kind: "items_discarded", shard, ...one });
     }
   }
 

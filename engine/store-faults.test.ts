@@ -40,6 +40,7 @@ test.each(outcomes)(
     expect(started.ending).toEqual(writtenFirst);
     expect(await bundle.listed("orders")).toEqual(["a"]);
     expect(bundle.notices.map(({ kind }) => kind)).toEqual(["shard_down", "shard_up"]);
+    expect(bundle.engine.status().queues[0]?.counters.produced).toBe(1);
   },
 );
 

@@ -193,14 +193,13 @@ export class Inbox {
     for (const { settle } of waiting) settle(why, 0);
   }
 
-  /** The same of what turns have taken; `isDecided`: whether all that was done is answered. */
-  closeTaken(why: Failure, { isDecided }: { readonly isDecided: boolean }): void {
+  /** What turns have taken, and nobody will answer, may be done. */
+  closeTaken(why: Failure): void {
     const taken = [...this.#taken.values()];
     this.#taken.clear();
     for (const { request, late, settle } of taken) {
       // What was granted to nobody lapses.
-      const isCertain = isDecided || request.kind === "lease";
-      settle(isCertain ? why : (late.taken ?? unknownOutcome), 0);
+      settle(request.kind === "lease" ? why : (late.taken ?? unknownOutcome), 0);
     }
   }
 }

@@ -6,7 +6,16 @@ import { failure } from "../errors.ts";
 import type { Request } from "../kinds.ts";
 import { limits, type TurnLimits } from "../limits.ts";
 import type { PartitionSettings, Report } from "../messages.ts";
-import { hour, idsOf, minute, setup, start, textsOf } from "../simulation/bundle.ts";
+import {
+  copyOf,
+  hour,
+  idsOf,
+  minute,
+  second,
+  setup,
+  start,
+  textsOf,
+} from "../simulation/bundle.ts";
 import { VirtualClock } from "../simulation/virtual-clock.ts";
 import type { Result } from "./kind.ts";
 import { payloadBytes } from "./payload.ts";
@@ -20,8 +29,10 @@ const done: Result = { ok: true, value: { kind: "done" } };
 type Before = Partial<{
   readonly read: () => Promise<void> | void;
   readonly commit: (changes: Changes) => Promise<void> | void;
-  /** What it waits for after a commit. */
-  readonly sync: () => Promise<void>;
+  /** What it waits for after a commit; `lose` undoes that. */
+  readonly sync: (lose: () => void) => Promise<void>;
+  readonly close: () => Promise<void> | void;
+  readonly tidy: () => Promise<boolean>;
 }>;
 
 interface Setup {
@@ -38,6 +49,27 @@ const settingsOfQueue = {
   ...{ dead: null, queue: "q", owner: 1 },
 };
 
+/** Deadlines of what waits by the clock. */
+function timersOf(clock: VirtualClock): Set<{ readonly deadline: number }> {
+  const timers = new Set<{ readonly deadline: number }>();
+  const at = clock.at.bind(clock);
+  clock.at = (deadline, run) => {
+    const one = { deadline };
+    timers.add(one);
+    const timer = at(deadline, () => {
+      timers.delete(one);
+      run();
+    });
+    return {
+      cancel() {
+        timers.delete(one);
+        timer.cancel();
+      },
+    };
+  };
+  return timers;
+}
+
 /** A shard with one queue of two partitions, in memory. */
 async function setupShard({
   before = {},
@@ -47,13 +79,14 @@ async function setupShard({
   opening = async () => undefined,
 }: Setup = {}) {
   const clock = new VirtualClock(start);
-  const image = new MemoryImage("0123456789Ab");
+  const timers = timersOf(clock);
+  let image = new MemoryImage("0123456789Ab");
   const calls: string[] = [];
   let openings = 0;
   const openStore = async () => {
     openings += 1;
     await opening();
-    const { store, ...backend } = openMemoryStore({ tag: "", image });
+    const { store, upkeep, catalog } = openMemoryStore({ tag: "", image });
     const slow: Store = {
       load: (what) => store.load(what),
       async read(wants) {
@@ -64,12 +97,23 @@ async function setupShard({
       async commit(changes) {
         calls.push("commit");
         await before.commit?.(changes);
+        const undone = before.sync && copyOf(image);
         await store.commit(changes);
-        return { synced: before.sync?.() ?? null };
+        const lose = () => {
+          image = undone ?? image;
+        };
+        return { synced: before.sync?.(lose) ?? null };
       },
-      close: () => store.close(),
+      async close() {
+        await before.close?.();
+        await store.close();
+      },
     };
-    return { ...backend, store: slow };
+    return {
+      store: slow,
+      catalog,
+      upkeep: { ...upkeep, ...(before.tidy && { tidy: before.tidy }) },
+    };
   };
   const partitions = [0, 1].map((slot) => ({ slot, ...settingsOfQueue, ...settings }));
   const turnLimits = { ...limits, ...bounds };
@@ -103,7 +147,7 @@ async function setupShard({
   };
   await clock.settle();
   calls.length = 0;
-  return { clock, shard, image, calls, answers, put, openings: () => openings };
+  return { clock, timers, shard, image, calls, answers, put, openings: () => openings };
 }
 
 const deadline = start + hour;
@@ -115,6 +159,11 @@ const item = {
 function produce(...payloads: string[]): Request {
   return { kind: "produce", slot: 0, deadline, items: payloads };
 }
+
+const clear: Request = {
+  ...{ kind: "clear", slots: [0] },
+  what: { ready: true, leased: false, scheduled: false, retried: false },
+};
 
 /** Enough to be decided beside a sync. */
 function large(payload: string): Request {
@@ -319,14 +368,38 @@ test("a clear of which the store fails in the middle is answered when nothing is
     bounds: { sweepItemsMax: 10 },
   });
   await put("produce", produce(...Array.from({ length: 200 }, (_, index) => `${index}`)));
-  const what = { ready: true, leased: false, scheduled: false, retried: false };
-  await put("clear", { kind: "clear", slots: [0], what });
+  await put("clear", clear);
   expect([answers["clear"], openings()]).toEqual([undefined, 1]);
   await clock.advance(limits.restartMsMin);
   await clock.advance(minute);
   expect(openings()).toBe(2);
   expect(answers["clear"]).toMatchObject({ ok: true, value: { ready: 200 } });
   expect(storedIn(image)).toEqual([]);
+});
+
+test("a partition that was counted in a turn that is lost is counted again before the answer", async () => {
+  const counted: number[][] = [];
+  let isAsked = false;
+  let losses = 0;
+  const { clock, put, answers } = await setupShard({
+    before: {
+      commit: ({ tally }) => void (isAsked && counted.push(tally.map(({ slot }) => slot))),
+      sync: async (lose) => {
+        if (!isAsked || losses > 0) return;
+        losses += 1;
+        lose();
+        throw new StoreError("failed", "made to fail");
+      },
+    },
+  });
+  await put("first", produce("a"));
+  await put("second", { kind: "produce", slot: 1, deadline, items: ["b"] });
+  isAsked = true;
+  await put("recount", { kind: "recount", slots: [0, 1] });
+  expect(counted).toEqual([[0]]);
+  await clock.advance(second);
+  expect(answers["recount"]).toEqual(done);
+  expect(counted.slice(1)).toEqual([[0], [1]]);
 });
 
 test("what was decided on a commit whose sync fails is neither committed nor told", async () => {
@@ -458,6 +531,127 @@ test.each(["commit", "opening"] as const)(
     expect(answers).toEqual({ taken: unknown });
   },
 );
+
+test.each([
+  ["before", "shutting_down"],
+  ["after", undefined],
+] as const)(
+  "close: while a store is opened again that failed %s the commit, what is true is answered",
+  async (when, reason) => {
+    const opening = held();
+    const fail = () => {
+      throw new StoreError("failed", "no");
+    };
+    const { clock, shard, put, answers } = await setupShard({
+      before: when === "before" ? { commit: fail } : { sync: async () => fail() },
+      opening: opening.wait,
+    });
+    opening.release();
+    await clock.settle();
+    await put("taken", produce("taken"));
+    await clock.advance(limits.restartMsMin);
+    const closing = shard.close();
+    opening.release();
+    await clock.settle();
+    await closing;
+    expect(answers["taken"]).toMatchObject(reason === undefined ? done : { reason });
+  },
+);
+
+test("close: a store that fails to close leaves nobody without an answer", async () => {
+  const close = () => {
+    throw new StoreError("failed", "no");
+  };
+  const { clock, shard, put, answers } = await setupShard({
+    before: { close },
+    bounds: { sweepItemsMax: 1 },
+  });
+  await put("produce", produce(...Array.from({ length: 200 }, (_, index) => `${index}`)));
+  shard.put(clear, (result) => {
+    answers["clear"] = result;
+  });
+  await clock.rounds(2);
+  expect(answers["clear"]).toBe(undefined);
+  const closing = shard.close().catch((cause: unknown) => cause);
+  await clock.settle();
+  expect(await closing).toBeInstanceOf(StoreError);
+  // It goes on at the next start.
+  expect(answers["clear"]).toMatchObject({ reason: "unknown_outcome" });
+});
+
+test("close: it is over when a store that failed is closed", async () => {
+  const commits = held();
+  const closes = held();
+  let closeCount = 0;
+  const close = () => {
+    closeCount += 1;
+    // One that is being closed says nothing to another who closes it.
+    return closeCount === 1 ? closes.wait() : undefined;
+  };
+  const { clock, shard, put } = await setupShard({ before: { commit: commits.wait, close } });
+  await put("taken", produce("taken"));
+  let isClosed = false;
+  void shard.close().then(() => {
+    isClosed = true;
+  });
+  commits.release(new StoreError("failed", "no"));
+  await clock.settle();
+  expect(isClosed).toBe(false);
+  closes.release();
+  await clock.settle();
+  expect(isClosed).toBe(true);
+});
+
+test("close: nothing waits by the clock any more, also when the store failed while it rested", async () => {
+  const tidy = () => Promise.reject(new StoreError("failed", "no"));
+  const { clock, timers, shard, put, openings } = await setupShard({ before: { tidy } });
+  await put("produce", produce("a"));
+  await put("lease", lease());
+  await clock.advance(second + limits.restartMsMin);
+  expect(openings()).toBe(2);
+  await clock.advance(second);
+  await shard.close();
+  expect([...timers]).toEqual([]);
+});
+
+test("a turn that is synced after its store failed is told once", async () => {
+  const syncs = held();
+  const reports: Report[] = [];
+  let isBroken = false;
+  const read = () => {
+    if (isBroken) throw new StoreError("failed", "no");
+  };
+  const { clock, put, answers } = await setupShard({
+    before: { sync: syncs.wait, read },
+    bounds: { secondTurnWeightMin: 1 },
+    events: { report: (report) => void reports.push(report) },
+  });
+  await put("produce", produce("a"));
+  reports.length = 0;
+  isBroken = true;
+  await put("lease", lease());
+  isBroken = false;
+  syncs.release();
+  await clock.settle();
+  expect([answers, reports]).toEqual([{}, []]);
+  await clock.advance(limits.restartMsMin);
+  expect(answers["produce"]).toEqual(done);
+});
+
+test("abandon: a loss that is found by the opening that runs is told", async () => {
+  const opening = held();
+  const causes: unknown[] = [];
+  const { clock, shard } = await setupShard({
+    opening: opening.wait,
+    events: { down: (cause) => void causes.push(cause) },
+  });
+  const gone = shard.abandon(failure("shutting_down", "another has it"));
+  const loss = new StoreError("lost", "a commit is gone");
+  opening.release(loss);
+  await clock.settle();
+  await gone;
+  expect(causes).toEqual([loss]);
+});
 
 test("abandon: what was taken may be done, what was not changes nothing", async () => {
   const commits = held();

@@ -4,7 +4,7 @@
 import type { Backend } from "../../stores/backend.ts";
 import { StoreError } from "../../stores/store.ts";
 import type { LeasedItem } from "../api.ts";
-import type { Clock } from "../clock.ts";
+import type { Clock, Timer } from "../clock.ts";
 import { Epochs } from "../epochs.ts";
 import { closingFailure, type Failure, QueueError } from "../errors.ts";
 import { Observations } from "../histogram.ts";
@@ -69,6 +69,8 @@ export class Shard {
   readonly #machine: Clock;
   readonly #inbox: Inbox;
   #opening: Promise<void>;
+  /** Until the store that failed last is closed. */
+  #failing: Promise<void> = Promise.resolve();
   #backend: Backend | null = null;
   /** `null` while the store is not open. */
   #turns: Turns | null = null;
@@ -82,6 +84,7 @@ export class Shard {
   #closed = false;
   #abandoned = false;
   #isWaking = false;
+  #restart: Timer | null = null;
   #restartMs: number = limits.restartMsMin;
 
   constructor(shard: number, options: ShardOptions<unknown>, events: ShardEvents) {
@@ -138,7 +141,9 @@ export class Shard {
         report: (report) => {
           if (!this.#abandoned) this.#report(report);
         },
-        fail: (cause) => void this.#failed(turns, cause),
+        fail: (cause) => {
+          this.#failing = this.#failed(turns, cause);
+        },
         ...(observe && { observe: (memory: Memory) => observe(this.shard, memory) }),
       });
       if (this.#abandoned) return;
@@ -148,7 +153,7 @@ export class Shard {
     } catch (cause) {
       // Before anyone may open it again.
       await backend?.store.close().catch(() => undefined);
-      if (!this.#abandoned) this.#down(cause);
+      this.#down(cause);
     }
   }
 
@@ -224,8 +229,8 @@ export class Shard {
     if (wasUp) this.#inbox.refuse("backup");
     if (!wasUp && this.counters.restarts === 0 && isFinal(cause)) return;
     this.counters.restarts += 1;
-    this.#machine.at(this.nextStartAt, () => {
-      if (!this.#closed) this.#opening = this.#open();
+    this.#restart = this.#machine.at(this.nextStartAt, () => {
+      this.#opening = this.#open();
     });
     this.#restartMs = Math.min(2 * this.#restartMs, limits.restartMsMax);
   }
@@ -233,12 +238,19 @@ export class Shard {
   /** Answers what no turn has taken, lets the turn that runs end, closes the store. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#restart?.cancel();
     this.#inbox.close(closingFailure);
     await this.#opening;
-    // A shard that was up has decided what it answered, and nothing else, unless its last turn failed.
-    const isDecided = (await this.#turns?.close()) ?? false;
-    this.#turns = null;
-    this.#inbox.closeTaken(closingFailure, { isDecided });
+    // What the opening has found to be decided by no turn.
+    this.#inbox.close(closingFailure);
+    try {
+      await this.#turns?.close();
+      await this.#failing;
+    } finally {
+      this.#turns = null;
+      // A turn that failed may be committed, and work in pieces continues at the next start.
+      this.#inbox.closeTaken(closingFailure);
+    }
   }
 
   /**
@@ -249,9 +261,10 @@ export class Shard {
     const wasUp = this.isUp;
     this.#closed = true;
     this.#abandoned = true;
+    this.#restart?.cancel();
     this.#turns = null;
     this.#inbox.close(why);
-    this.#inbox.closeTaken(why, { isDecided: false });
+    this.#inbox.closeTaken(why);
     if (!wasUp) await this.#opening;
     this.#backend?.store.close().catch(() => undefined);
   }

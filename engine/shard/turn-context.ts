@@ -99,6 +99,8 @@ export interface Settling {
   readonly op: number;
   readonly work: "clear" | "recount";
   readonly answer: Result;
+  readonly slots: readonly number[];
+  /** The partitions on which the work is not done yet. */
   partitions: Set<Partition>;
 }
 
@@ -110,6 +112,6 @@ export function settleLater(
   answer: Result = done,
 ): Set<Partition> {
   const partitions = new Set(slots.map((slot) => turn.memory.partition(slot)));
-  turn.settling.push({ op, work, answer, partitions });
+  turn.settling.push({ op, work, answer, slots, partitions });
   return partitions;
 }

@@ -171,16 +171,20 @@ export class Turns {
       this.#settleAgain(new Set([...settling, ...began.filter((one) => !ended.includes(one))]));
       return { answers, events };
     }
-    this.#settleAgain(new Set([...settling.filter((one) => !began.includes(one)), ...ended]));
+    const continued = new Set([...settling, ...ended]).difference(new Set(began));
+    // On all of its partitions: the void turn may have ended it on some.
+    this.#settleAgain(continued, ({ slots }) => slots);
     return nothing;
   }
 
   /** Work that continues on another memory of the same store. */
-  #settleAgain(settling: Iterable<Settling>): void {
+  #settleAgain(
+    settling: Iterable<Settling>,
+    slotsOf: (settling: Settling) => readonly number[] = slotsLeft,
+  ): void {
     this.#settling = [...settling];
     for (const one of this.#settling) {
-      const slots = [...one.partitions].map(({ slot }) => slot);
-      one.partitions = new Set(slots.map((slot) => this.#memory.partition(slot)));
+      one.partitions = new Set(slotsOf(one).map((slot) => this.#memory.partition(slot)));
       // What was counted went with the memory.
       if (one.work === "clear") continue;
       for (const partition of one.partitions) beginRecount(this.#memory, partition);
@@ -198,17 +202,17 @@ export class Turns {
     this.#pump();
   }
 
-  /**
-   * Lets the turn that runs end, and closes the store; no other turn begins. `false`: the turn
-   * failed.
-   */
-  async close(): Promise<boolean> {
+  /** Lets the turn that runs end, and closes the store; no other turn begins. */
+  async close(): Promise<void> {
+    this.#stop();
+    if (this.#running) await new Promise<void>((resolve) => (this.#idle = resolve));
+    await this.#options.backend.store.close();
+  }
+
+  #stop(): void {
     this.#stopped = true;
     this.#wake?.cancel();
     this.#tidy?.cancel();
-    if (this.#running) await new Promise<void>((resolve) => (this.#idle = resolve));
-    await this.#options.backend.store.close();
-    return !this.#hasFailed;
   }
 
   #pump(): void {
@@ -224,7 +228,7 @@ export class Turns {
 
   #fail(cause: unknown): void {
     this.#running = false;
-    this.#stopped = true;
+    this.#stop();
     this.#hasFailed = true;
     this.#idle?.();
     this.#options.fail(cause);
@@ -510,6 +514,8 @@ export class Turns {
       return;
     }
     const answering = synced.then(async () => {
+      // The opening that follows looks what became of it.
+      if (this.#hasFailed) return;
       await this.#runErrands(turn, requests);
       this.#answering = null;
       this.#pending = null;
@@ -552,6 +558,10 @@ export class Turns {
     const seconds = (this.#options.clock.precise() - commit.begunAt) / 1_000;
     this.#options.report({ ...told, commit: { ...commit.report, seconds }, full });
   }
+}
+
+function slotsLeft({ partitions }: Settling): number[] {
+  return [...partitions].map(({ slot }) => slot);
 }
 
 function isFull(cause: unknown): boolean {

@@ -352,8 +352,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a clear that was answered by a turn that is void is never answered",
     file: "shard/turns.ts",
-    from: "...settling.filter((one) => !began.includes(one)), ...ended]",
-    to: "...settling.filter((one) => !began.includes(one))]",
+    from: "const continued = new Set([...settling, ...ended])",
+    to: "const continued = new Set(settling)",
   },
   {
     name: "what a store grants as it fails is told though its queue is paused by then",
@@ -1068,10 +1068,10 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "a commit that fails while the engine closes is told to have changed nothing",
-    file: "shard/shard.ts",
+    file: "shard/inbox.ts",
     ofNodes: true,
-    from: "const isDecided = (await this.#turns?.close()) ?? false;",
-    to: "const isDecided = ((await this.#turns?.close()) ?? false) || true;",
+    from: 'settle(request.kind === "lease" ? why : (late.taken ?? unknownOutcome), 0);',
+    to: "settle(why, 0);",
   },
   {
     name: "neighbours in a history are joined, whoever held them",
