@@ -745,7 +745,7 @@ export interface EngineStatus {
 export interface ShardStatus {
   readonly shard: number;
   readonly up: boolean;
-  /** Workers started in place of one that died. */
+  /** Attempts to open the store again after it failed. */
   readonly restarts: number;
   /** Commits that the store refused or failed. */
   readonly failures: number;
@@ -800,8 +800,8 @@ export interface QueueGauges {
 }
 
 /**
- * Items to which something happened since the engine has the queue. A turn whose shard died before
- * it could tell is not counted, so none is counted twice.
+ * Items to which something happened since the engine has the queue. A turn whose store failed before
+ * it was answered is not counted, so none is counted twice.
  */
 export interface QueueCounters {
   /** Produced or imported; duplicates of a unique key are not. */
