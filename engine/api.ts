@@ -921,20 +921,19 @@ export interface Engine<Items = readonly LeasedItem[]> {
     isShown?: IsShown,
   ): { readonly now: number; readonly overview: EngineOverview };
   /**
-   * Returns what was removed, or would be; `null` where a shard's answer was lost. With `expect`,
-   * a queue in one shard is cleared whole or not at all. Over several shards all is counted before
-   * anything goes, and never more goes than was expected; where more items come in between, a
-   * refusal says that a part was cleared.
+   * Returns what was removed, or would be. With `expect`, a queue in one shard is cleared whole or
+   * not at all. Over several shards all is counted before anything goes, and never more goes than
+   * was expected; where more items come in between, a refusal says that a part was cleared.
    */
-  clear(request: ClearRequest): Promise<ItemCounts | null>;
+  clear(request: ClearRequest): Promise<ItemCounts>;
   /** Counts the queue's items from its store, and puts that in place of the counts kept. */
   reload(queue: string): Promise<void>;
 
   listItems(request: ListRequest): Promise<readonly StoredItem[]>;
   listScheduled(request: ListRequest): Promise<readonly StoredItem[]>;
   importItems(request: ImportRequest): Promise<Imported>;
-  /** Returns what was deleted, or would be; `null` where the shard's answer was lost. */
-  deleteItems(request: DeleteItemsRequest): Promise<ItemCounts | null>;
+  /** Returns what was deleted, or would be. */
+  deleteItems(request: DeleteItemsRequest): Promise<ItemCounts>;
   /** Items that a filter means; looks at no more than 100,000 in a call. */
   findItems(request: FindRequest): Promise<Found<FoundItem>>;
   /** The same, counted by what they have in common. */

@@ -2,6 +2,7 @@
 
 import type { PartitionPlace } from "../stores/queue.ts";
 import type { Guard, ItemCounts } from "./api.ts";
+import { assert } from "./assert.ts";
 import { clearedInPart, clearedTooMany, countChanged, QueueError } from "./errors.ts";
 import type { Value } from "./messages.ts";
 import type { Clear, Clearing } from "./shard/clear.ts";
@@ -17,8 +18,8 @@ interface Part {
   readonly slots: readonly number[];
 }
 
-/** What was cleared, or would be; `null` = a shard's answer was lost, and with it the counts. */
-export async function clearPlaces(options: ClearingOptions): Promise<ItemCounts | null> {
+/** What was cleared, or would be. */
+export async function clearPlaces(options: ClearingOptions): Promise<ItemCounts> {
   const { places, what, ask, dryRun = false, expect } = options;
   const parts = [...Map.groupBy(places, ({ shard }) => shard)].map(([shard, here]): Part => {
     return { shard, slots: here.map(({ slot }) => slot) };
@@ -45,7 +46,7 @@ export async function clearPlaces(options: ClearingOptions): Promise<ItemCounts 
 async function clearAtOnce(
   parts: readonly Part[],
   ask: (part: Part) => Promise<Value>,
-): Promise<ItemCounts | null> {
+): Promise<ItemCounts> {
   // All of them, also when one fails: a call that is answered has no effect any more.
   const ended = await Promise.allSettled(parts.map(ask));
   const values = ended.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
@@ -67,7 +68,7 @@ async function clearInTurn(
     readonly expect: number;
     readonly ask: (part: Part, bound: number) => Promise<Value>;
   },
-): Promise<ItemCounts | null> {
+): Promise<ItemCounts> {
   const values: Value[] = [];
   let left = expect;
   let later = totalOf(summed(counted));
@@ -86,16 +87,15 @@ async function clearInTurn(
       const total = Number(cause.details?.["count"]) + later;
       throw QueueError.from(countChanged(total, expect));
     }
-    const cleared = summed(values.slice(-1));
-    left -= cleared === null ? bound : totalOf(cleared);
+    left -= totalOf(summed(values.slice(-1)));
   }
   return summed(values);
 }
 
-function summed(values: readonly Value[]): ItemCounts | null {
+export function summed(values: readonly Value[]): ItemCounts {
   const sum = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
   for (const value of values) {
-    if (value.kind !== "counted") return null;
+    assert(value.kind === "counted", "a shard answered a removal with something else");
     sum.ready += value.ready;
     sum.leased += value.leased;
     sum.scheduled += value.scheduled;
@@ -104,7 +104,6 @@ function summed(values: readonly Value[]): ItemCounts | null {
   return sum;
 }
 
-export function totalOf(counts: ItemCounts | null): number {
-  if (counts === null) return 0;
+export function totalOf(counts: ItemCounts): number {
   return counts.ready + counts.leased + counts.scheduled + counts.retried;
 }

@@ -9,7 +9,7 @@ import type { CallKey } from "./call-key.ts";
 import { Calls, timingOf } from "./calls.ts";
 import { Catalog } from "./catalog.ts";
 import { Checkups } from "./checkups.ts";
-import { clearPlaces } from "./clearing.ts";
+import { clearPlaces, summed } from "./clearing.ts";
 import { queueClients } from "./clients.ts";
 import { TestClock, type Timer } from "./clock.ts";
 import { Courier } from "./courier.ts";
@@ -375,7 +375,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     return { now: clock.now(), overview: this.#overview.take(since, isShown) };
   }
 
-  async clear(request: api.ClearRequest): Promise<api.ItemCounts | null> {
+  async clear(request: api.ClearRequest): Promise<api.ItemCounts> {
     const { places } = this.#find(request.queue);
     checkClear(request);
     const { ready, scheduled, retried, destructive, dryRun = false, expect } = request;
@@ -413,7 +413,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     return storedItems(listed, queue.definition);
   }
 
-  async deleteItems(request: api.DeleteItemsRequest): Promise<api.ItemCounts | null> {
+  async deleteItems(request: api.DeleteItemsRequest): Promise<api.ItemCounts> {
     const { queue, partition, ids, dryRun = false, expect } = request;
     const { shard, slot } = this.#find(queue).place(partition);
     checkDeleteIds(ids);
@@ -423,9 +423,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
       ...(dryRun && ({ isDry: true } as const)),
     };
     const value = await this.#ask(shard, { kind: "delete", slot, ids, ...guard }, lateWrite);
-    if (value.kind !== "counted") return null;
-    const { kind: _, ...counts } = value;
-    return counts;
+    return summed([value]);
   }
 
   async findItems(request: api.FindRequest): Promise<api.Found<api.FoundItem>> {

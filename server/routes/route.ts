@@ -80,9 +80,7 @@ export class Caller {
     return this.#asking.client.signal;
   }
 
-  /** `null` = nobody can tell. */
-  removed(counts: ItemCounts | null): void {
-    if (counts === null) return;
+  removed(counts: ItemCounts): void {
     const { ready, leased, scheduled, retried } = counts;
     this.touched = ready + leased + scheduled + retried;
   }

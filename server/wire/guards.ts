@@ -20,13 +20,12 @@ export function isGuarded(guard: engine.Guard): boolean {
   return guard.dryRun === true || guard.expect !== undefined;
 }
 
-/** What a guarded call removed, or would; where it is not known, no more than that it was done. */
+/** What a guarded call removed, or would. */
 export function guardedReply(
-  counts: engine.ItemCounts | null,
+  counts: engine.ItemCounts,
   more: Pick<wire.GuardedReply, "waiting_leases" | "dependents"> = {},
 ): wire.GuardedReply {
   const { code, code_text, message } = doneReply;
-  if (counts === null) return { code, code_text, message };
   const { ready, leased, scheduled, retried } = counts;
   return { code, code_text, message, counts: { ready, leased, scheduled, retried }, ...more };
 }
