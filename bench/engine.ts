@@ -1,6 +1,5 @@
-// `bun bench/engine.ts [items a call ...]`: the engine without HTTP, its shard on a
-// worker and in the same thread. Beside `bench/store.ts` and `bun run bench` it
-// tells what each layer costs; with `bun --cpu-prof` it is what to profile.
+// `bun bench/engine.ts [items a call ...]`: the engine without HTTP. Beside `bench/store.ts` and
+// `bun run bench` it tells what each layer costs; with `bun --cpu-prof` it is what to profile.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// What the single executable starts with (`bun run compile`): the command line, with shards and
+// What the single executable starts with (`bun run compile`): the command line, with server and
 // site inside; or a look at how the server is, for whoever watches over it.
 
 import { orServe, runCommandLine } from "../cli/command-line.ts";

@@ -1,5 +1,5 @@
 // The ways a call can fail, without a word about HTTP. `QueueError` is thrown at
-// the engine's face; inside, and across threads, a `Failure` carries the same as data.
+// the engine's face; inside, a `Failure` carries the same as data.
 
 import type { Pause } from "../stores/queue.ts";
 import { limits } from "./limits.ts";

@@ -17,7 +17,7 @@ export const counterNames = Object.keys(noCounters) as readonly CounterName[];
 /** Upper bounds in seconds, each about five times the one before. */
 export const spanBounds = [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300, 1_800, 7_200] as const;
 
-/** As much as crosses between threads; by `spanBounds`. */
+/** As much as a report contains; by `spanBounds`. */
 export interface Observed extends Sizes {
   readonly counts: number[];
   sum: number;

@@ -842,7 +842,7 @@ export const GuardedReply = Type.Object(
     ...closed,
     [withoutNullKeyword]: true,
     description:
-      "Says that it was done. With `dry_run` or `expect`, `counts` says what was removed, or would be; it is absent if a shard died before reporting it.",
+      "Says that it was done. With `dry_run` or `expect`, `counts` says what was removed, or would be.",
   },
 );
 export type GuardedReply = Static<typeof GuardedReply>;
@@ -1608,7 +1608,10 @@ export const OverviewShard = Type.Object(
       examples: [5000],
     }),
     waiting: Type.Integer({ description: "Requests that it has not answered.", examples: [0] }),
-    restarts: Type.Integer({ description: "Times that it was started again.", examples: [0] }),
+    restarts: Type.Integer({
+      description: "Attempts to open its store again after it failed.",
+      examples: [0],
+    }),
     failures: Type.Integer({ description: "Commits that failed.", examples: [0] }),
     quarantined: Type.Integer({
       description: "Items set aside: damaged ones, and those of queues that are not known.",

@@ -18,7 +18,6 @@ import {
   stagesEnding,
 } from "../bench/results.ts";
 import { markdownTable, rate } from "../bench/table.ts";
-import { limits } from "../engine/limits.ts";
 import { configReference } from "../server/config.ts";
 
 /** The files that have such parts. */
@@ -147,7 +146,7 @@ function peersText(): string {
 }
 
 const verbs = ["produce", "lease", "complete"] as const;
-const stageNames = ["parse", "crossing", "turn", "write", "sync", "reply"] as const;
+const stageNames = ["parse", "turn", "write", "sync", "reply"] as const;
 
 interface CallCosts extends Readonly<Record<(typeof stageNames)[number], number>> {
   readonly items: number;
@@ -165,7 +164,6 @@ function callCosts(): readonly CallCosts[] {
         items: Number(items),
         verb,
         parse: micros("parse"),
-        crossing: micros("crossing"),
         turn: micros("turn"),
         write: micros("write") + micros("checkpoint"),
         sync: micros("sync"),
@@ -196,26 +194,19 @@ function httpMicros(): number {
   return (cell?.figures["E.produce.cpuSecondsPer1000"]?.median ?? Number.NaN) * 1_000;
 }
 
-const syncMicros = [200, 2_000];
-
-/** Items a second through three calls, where one stage has a core to itself. */
+/** Items a second through three calls, where one thread has a core to itself. */
 function ceilingsText(): string {
   const http = httpMicros();
   const rows = [...Map.groupBy(callCosts(), ({ items }) => items)].map(([items, costs]) => {
     const sum = (of: (call: CallCosts) => number) => costs.reduce((all, call) => all + of(call), 0);
     const perSecond = (micros: number) => ((items * 1_000_000) / micros).toPrecision(2);
-    const thread = sum(({ parse, crossing, reply }) => http + parse + crossing / 2 + reply);
-    const shard = sum(({ crossing, turn, write }) => crossing / 2 + turn + write);
-    const calls = Math.min(limits.turnRequestsMax, limits.turnWeightMax / items);
-    const shards = syncMicros.map((sync) => shard + (costs.length * sync) / calls);
-    return [items, ...[thread, ...shards].map(perSecond)].map((value) => rate(Number(value)));
+    const outer = sum(({ parse, reply }) => http + parse + reply);
+    const inner = sum(({ turn, write }) => turn + write);
+    const ceilings = [outer + inner, outer, inner].map(perSecond);
+    return [items, ...ceilings].map((value) => rate(Number(value)));
   });
-  const head = [
-    "items a call",
-    "HTTP thread",
-    ...syncMicros.map((sync) => `one shard, sync of ${sync / 1_000} ms`),
-  ];
-  const ofHttp = `An empty call takes the HTTP thread ${Math.round(http)} µs, by the processor time of floor E of ${linkTo(latestResults(), "results")}.`;
+  const head = ["items a call", "all of it", "HTTP, parse and reply", "turn and write"];
+  const ofHttp = `An empty call takes ${Math.round(http)} µs, by the processor time of floor E of ${linkTo(latestResults(), "results")}.`;
   return `${ofHttp}\n\n${markdownTable(head, rows)}`;
 }
 

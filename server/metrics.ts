@@ -227,7 +227,7 @@ const ofShards = [
   [
     "holdfast_shard_restarts_total",
     "counter",
-    "Workers started in place of one that died.",
+    "Attempts to open the store again after it failed.",
     "restarts",
   ],
   [
@@ -285,8 +285,13 @@ function processFamilies(labels: { version: string; durability: string }): Famil
   const startedAt = Math.round(Date.now() / 1000 - process.uptime());
   const about = "Version and durability of the server, as labels; always 1.";
   const figures: Single[] = [
-    ["process_resident_memory_bytes", "gauge", "Memory of the process, its workers included.", rss],
-    ["process_heap_bytes", "gauge", "JavaScript heap in use, that of the workers aside.", heapUsed],
+    [
+      "process_resident_memory_bytes",
+      "gauge",
+      "Memory of the process, with all of its threads.",
+      rss,
+    ],
+    ["process_heap_bytes", "gauge", "JavaScript heap in use by the engine's thread.", heapUsed],
     ["process_cpu_seconds_total", "counter", "Processor time of the process.", cpuSeconds],
     [
       "process_start_time_seconds",

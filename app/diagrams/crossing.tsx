@@ -6,26 +6,26 @@ const stations = [
   { y: 0, name: "client", says: ["any HTTP client"] },
   {
     y: 118,
-    name: "HTTP thread",
-    says: ["checks the contract; the engine picks", "the partition, numbers and gathers"],
+    name: "HTTP and engine",
+    says: ["check the contract, pick the partition,", "write the reply"],
   },
-  { y: 258, name: "shard worker", says: ["decides the turn by the rules"] },
+  { y: 258, name: "shard", says: ["gathers, decides the turn by the rules"] },
   { y: 376, name: "store", says: ["finds and persists, decides nothing"] },
 ] as const;
 
 const crossings = [
   { from: 60, to: 118, there: "JSON", back: "JSON" },
-  { from: 200, to: 258, there: "one text", back: "one text" },
+  { from: 200, to: 258, there: "requests", back: "answers" },
   { from: 318, to: 376, there: "changes", back: "rows" },
 ] as const;
 
-/** What crosses between the client, the HTTP thread, a shard's worker and its store. */
+/** What passes between the client, HTTP with the engine, a shard and its store. */
 export function Crossing(): ReactNode {
   return (
     <Diagram
-      title="What crosses between the threads"
-      description="A client sends JSON to the HTTP thread, which checks it by the contract, picks the partition, and gathers the requests of a shard. They cross to the shard's worker as one text. The worker decides the turn and hands changes to the store, which answers with rows. The answers of the turn cross back as one text, leased items already written as reply text, and the client gets JSON."
-      caption="Between threads go texts, many requests in each: a text costs the copy of its bytes, objects would cost several times as much. Leased items come back as ready-made reply text."
+      title="From the client to the store"
+      description="A client sends JSON to the server, which checks it by the contract. The engine picks the partition and puts the request into the inbox of its shard. The shard decides a turn of all requests that wait, and hands changes to the store, which answers with rows. When the turn is committed the answers go back, leased items already written as reply text, and the client gets JSON. All of this is one thread of one process."
+      caption="One thread does all of it, so nothing is copied on the way. With several HTTP threads, those check the contract and write the reply, and pass whole calls to this thread, many at a time."
       height={474}
     >
       <Tray at="0,104 360,368" look="dashed" />
@@ -49,7 +49,7 @@ export function Crossing(): ReactNode {
           <Text at={`240,${(from + to) / 2 + 5}`} says={back} kind="kept" />
         </g>
       ))}
-      <Text at="346,462" says="one process" kind="eyebrow" anchor="end" />
+      <Text at="346,462" says="one thread" kind="eyebrow" anchor="end" />
     </Diagram>
   );
 }

@@ -15,7 +15,7 @@ export function PartitionMap(): ReactNode {
   return (
     <Diagram
       title="Queues, partitions, shards and files"
-      description="Two queues, orders with three partitions and emails with two. Each partition belongs to one of two shards. A shard is a worker, the one writer of its partitions, and keeps all of them in one file of its own, shard-0.db and shard-1.db."
+      description="Two queues, orders with three partitions and emails with two. Each partition belongs to one of two shards. A shard is the one writer of its partitions, and keeps all of them in one file of its own, shard-0.db and shard-1.db."
       caption="The partitions of all queues are spread over the shards and stay where they were put. A shard commits for all of its partitions at once: a thousand partitions cost rows, not files, and one sync covers them all."
       height={584}
     >
@@ -39,8 +39,8 @@ export function PartitionMap(): ReactNode {
           <g key={shard}>
             <Way at={`${x + 77},338 ${x + 77},368`} />
             <Tray at={`${x},370 154,80`} name={`shard ${shard}`} />
-            <Text at={`${x + 14},416`} says="a worker," />
-            <Text at={`${x + 14},435`} says="the one writer" />
+            <Text at={`${x + 14},416`} says="the one writer" />
+            <Text at={`${x + 14},435`} says="of its file" />
             <Way at={`${x + 77},450 ${x + 77},490`} kind="kept" />
             <Tray at={`${x},492 154,56`} kind="kept" look="sunken" />
             <Text at={`${x + 14},525`} says="" code={`shard-${shard}.db`} />

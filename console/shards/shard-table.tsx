@@ -99,7 +99,7 @@ const columns: readonly Column[] = [
   },
   {
     title: "Restarts",
-    meaning: "Times that it was started again",
+    meaning: "Attempts to open its store again after it failed",
     cell: ({ of }) => countText(of.restarts),
     look: ({ of }) => zero(of.restarts, "warn"),
   },
