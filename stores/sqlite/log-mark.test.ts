@@ -231,6 +231,18 @@ test("relieve: a log that was emptied is not missed before the next commit, nor 
   }
 });
 
+test("tidy: a log that is emptied behind a turn with receipts is not missed", async () => {
+  await using files = await setup();
+  const { store, upkeep } = files.backend;
+  const turn = { turn: commitCount + 1, at: 1, opLast: 1, refused: [] };
+  const payload = new Uint8Array(2_000_000);
+  const insert = [item(1, commitCount, { payload })];
+  await (await store.commit({ ...nothing, insert, turn, receipts: new Uint8Array(1) })).synced;
+  while (await upkeep.tidy());
+  expect(upkeep.size().logBytes).toBe(0);
+  expect(await outcome(files.killed())).toBe(commitCount + 1);
+});
+
 test("relieve: a log that starts over has a mark of its own", async () => {
   await using files = await setup();
   const { upkeep } = files.backend;

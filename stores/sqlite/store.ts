@@ -165,9 +165,11 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Backend> 
 
 /** Turns and changes of the catalog are numbered each by themselves, and both only rise. */
 function commitsOf(database: Database): number {
-  const sum =
-    "(SELECT ifnull(max(turn), 0) FROM turn) + (SELECT ifnull(max(version), 0) FROM catalog)";
-  return Number(database.query(`SELECT ${sum}`).values()[0]?.[0]);
+  const last = (number: string, table: string): string =>
+    `(SELECT ifnull(max(${number}), 0) FROM ${table})`;
+  const turns = `max(${last("turn", "turn")}, ${last("turn", "keyed_turn")})`;
+  const sum = database.query(`SELECT ${turns} + ${last("version", "catalog")}`).values()[0]?.[0];
+  return Number(sum);
 }
 
 interface Opened {
