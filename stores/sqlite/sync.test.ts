@@ -146,6 +146,7 @@ describe.skipIf(process.platform !== "linux")("on Linux", () => {
       await store.close();
       // The file may not be on the disk, and the system says so only once.
       if (ending === ".db") expect(readFileSync(`${path}-wal`).equals(log)).toBe(true);
+      expect(existsSync(`${path}-mark`)).toBe(true);
       const again = await open();
       const { found } = await readItems(again.store, { slot: 1, from: 0, before: end }, all);
       expect(found).toHaveLength(1);

@@ -58,7 +58,7 @@ export class SqliteUpkeep implements Upkeep {
   #closed = false;
   readonly #logState: Statement;
   /** Those of turns and those of the catalog, since the store was made. */
-  commits: number;
+  #commits: number;
 
   constructor({ database, items, mark, room, commits, log }: Kept, options: UpkeepOptions) {
     this.#options = options;
@@ -67,7 +67,7 @@ export class SqliteUpkeep implements Upkeep {
     this.#mark = mark;
     this.#room = room;
     this.#log = log;
-    this.commits = commits;
+    this.#commits = commits;
     this.#logState = prepare(database, "PRAGMA wal_checkpoint(NOOP)");
   }
 
@@ -177,7 +177,7 @@ export class SqliteUpkeep implements Upkeep {
       work();
       this.#room.hold();
     });
-    this.commits += 1;
+    this.#commits += 1;
     return { synced: this.#syncCommit() };
   }
 
@@ -185,7 +185,7 @@ export class SqliteUpkeep implements Upkeep {
   #syncCommit(): Promise<void> | null {
     const { syncer, syncsCommits } = this.#options;
     if (!syncsCommits) return null;
-    const mark = (): void => this.#mark.set(this.#logPages().logged, this.commits);
+    const mark = (): void => this.#mark.set(this.#logPages().logged, this.#commits);
     if (syncer !== null) return this.#sync(() => this.#log.sync().then(mark));
     mark();
     return null;
