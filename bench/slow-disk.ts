@@ -1,5 +1,5 @@
-// What it gains when a thread syncs and not the commit: on this disk, and on one whose syncs take
-// 2 ms, which is made by letting strace hold up the server's syncs.
+// What a slow disk costs: this disk beside one whose syncs take 2 ms, which is made by letting
+// strace delay the server's syncs.
 
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -19,43 +19,30 @@ const slowed = [
 const queue = "bench";
 const phases = ["produce", "consume"] as const;
 const disks = { own: [], slow: slowed } as const;
-const settings = ["commit", "thread"] as const;
 
-/** Through all three calls, with the setting that is faster on that disk. */
-export function bestOf(figures: Figures, disk: keyof typeof disks): number {
-  const rates = settings.map((sync) => {
-    const [produce = 0, consume = 0] = phases.map((phase) => figures[`${disk}.${phase}.${sync}`]);
-    return 1 / (1 / produce + 1 / consume);
-  });
-  return Math.max(...rates);
-}
-
-/** Items per second by disk, phase and who syncs, and their ratio. */
+/** Items per second by disk and phase, and for both phases the ratio of the disks. */
 export async function slowDisk(itemsPerCall: number, options: RunOptions): Promise<Figures> {
   const figures: Figures = {};
+  const secondsPerItem: number[] = [];
   for (const [disk, under] of Object.entries(disks)) {
-    for (const sync of settings) {
-      const rates = await measure(itemsPerCall, options, { sync, under });
-      for (const phase of phases) figures[`${disk}.${phase}.${sync}`] = rates[phase];
-    }
-    for (const phase of phases) {
-      const [commit = 1, thread = 0] = settings.map((sync) => figures[`${disk}.${phase}.${sync}`]);
-      figures[`${disk}.${phase}.threadOverCommit`] = thread / commit;
-    }
+    const rates = await measure(itemsPerCall, options, under);
+    for (const phase of phases) figures[`${disk}.${phase}`] = rates[phase];
+    secondsPerItem.push(1 / rates.produce + 1 / rates.consume);
   }
-  figures["all.slowOverOwn"] = bestOf(figures, "slow") / bestOf(figures, "own");
+  const [own = 0, slow = 1] = secondsPerItem;
+  figures["all.slowOverOwn"] = own / slow;
   return figures;
 }
 
 async function measure(
   itemsPerCall: number,
   { directory }: RunOptions,
-  { sync, under }: { readonly sync: string; readonly under: readonly string[] },
+  under: readonly string[],
 ): Promise<Record<(typeof phases)[number], number>> {
   const data = join(directory, "data");
   rmSync(data, { recursive: true, force: true });
   mkdirSync(data, { recursive: true });
-  const flags = ["--log-level", "error", "--shards", "1", "--sync", sync];
+  const flags = ["--log-level", "error", "--shards", "1"];
   const server = await startServer({ data, flags, under });
   const load = await LoadProcess.start();
   const connection = await Connection.open(server.port);

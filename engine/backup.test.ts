@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "../stores/open.ts";
+import { immediateSyncer } from "../stores/sqlite/testing/immediate-syncer.ts";
 import { limits } from "./limits.ts";
 import { Bundle, produceOf, queueDefaults, second, writtenFirst } from "./simulation/bundle.ts";
 import { openWorldStores } from "./simulation/disk.ts";
@@ -127,7 +128,12 @@ test("backup: one that is made while a delete goes on holds nothing of the queue
   for (const call of [backup, deleted]) await setup.copied(call);
   expect([backup.ending, deleted.ending]).toMatchObject([{ ok: true }, { ok: true }]);
 
-  const config = { kind: "sqlite", directory: folder, sync: "commit" } as const;
+  const config = {
+    kind: "sqlite",
+    directory: folder,
+    ballastBytes: 0,
+    syncer: immediateSyncer,
+  } as const;
   const copy = new Bundle({
     shardCount: 2,
     openStore: (shard) => openStore(config, shard, () => "unused"),

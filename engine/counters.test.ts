@@ -6,6 +6,7 @@ import type { Backend } from "../stores/backend.ts";
 import { MemoryImage, openMemoryStore } from "../stores/memory/store.ts";
 import { readItems, readOutbound, readScheduled } from "../stores/single-reads.ts";
 import { openSqliteStore } from "../stores/sqlite/store.ts";
+import { immediateSyncer } from "../stores/sqlite/testing/immediate-syncer.ts";
 import type { Store } from "../stores/store.ts";
 import type { LeasedItem } from "./api.ts";
 import { newTag } from "./ids.ts";
@@ -449,6 +450,7 @@ test.each([101, 102])(
         openSqliteStore({
           path: join(directory, `shard-${shard}.db`),
           durability: "normal",
+          syncer: immediateSyncer,
           newTag: () => newTag(random),
           acceptLogLoss: false,
           ballastBytes: 0,

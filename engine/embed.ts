@@ -97,7 +97,6 @@ const sqlite = object<Extract<StoreConfig, { kind: "sqlite" }>>({
   kind: shape("'memory', 'sqlite' or 'postgres'", (value) => value === "sqlite"),
   directory: text,
   durability: optional(word("full", "normal")),
-  sync: optional(word("auto", "commit", "thread")),
   acceptLogLoss: optional(flag),
   ballastBytes: optional(number),
   pagesMax: optional(number),

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openSqliteStore } from "../stores/sqlite/store.ts";
+import { immediateSyncer } from "../stores/sqlite/testing/immediate-syncer.ts";
 import type { QueueCounters, QueueGauges } from "./api.ts";
 import { newTag } from "./ids.ts";
 import { limits } from "./limits.ts";
@@ -37,6 +38,7 @@ function bothStores(name: string, options: SetupOptions, run: Test): void {
           openSqliteStore({
             path: join(directory, `shard-${shard}.db`),
             durability: "normal",
+            syncer: immediateSyncer,
             newTag: () => newTag(random),
             acceptLogLoss: false,
             ballastBytes: 0,

@@ -45,10 +45,10 @@ const waitMsMax = 60_000;
 const spared = new Set(["lease", "complete", "extend"]);
 
 function flagsOf(random: Random, size: number): string[] {
-  const pick = (...choices: string[][]): string[] => choices[random.below(choices.length)] ?? [];
+  const pick = (...choices: string[]): string => choices[random.below(choices.length)] ?? "";
   const shards = String(1 + random.below(size / mebibytesPerShard));
-  const synced = pick(["--sync", "commit"], ["--sync", "thread"], ["--durability", "normal"]);
-  return ["--shards", shards, "--http-threads", "1", ...synced];
+  const durability = pick("full", "full", "normal");
+  return ["--shards", shards, "--http-threads", "1", "--durability", durability];
 }
 
 export async function proveFullDisks(options: FullDiskOptions): Promise<ProofResult> {

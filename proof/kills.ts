@@ -26,11 +26,7 @@ export interface KillOptions {
 
 const rules = { leaseTimeoutMs: 1_000, maxAttempts: 12 };
 const shape = { partitions: 5, ...rules };
-/** Another way of syncing is no other format: each start may have either. */
-const flagsOf = (random: Random): string[] => [
-  ...["--shards", "3", "--durability", "full"],
-  ...["--sync", random.below(2) === 0 ? "commit" : "thread"],
-];
+const flags = ["--shards", "3", "--durability", "full"];
 
 /** What a kill meets. */
 type Moment = "load" | "start" | "stop";
@@ -48,7 +44,7 @@ export async function proveKills({ kills, items, seed, say }: KillOptions): Prom
 
   const start = async (): Promise<ServerChild> => {
     const begun = performance.now();
-    const child = spawnServer({ data, flags: flagsOf(random) });
+    const child = spawnServer({ data, flags });
     const port = await child.port;
     if (port === null) {
       throw new Error(`the server did not start again; exit ${await child.exited}; ${child.log()}`);
@@ -158,7 +154,7 @@ async function killStart({
   readonly history: History;
   readonly startMs: number;
 }): Promise<void> {
-  const child = spawnServer({ data, flags: flagsOf(random) });
+  const child = spawnServer({ data, flags });
   // The stores are opened in the second half of a start.
   const ms = startMs * (0.4 + random.below(70) / 100);
   await Promise.race([Bun.sleep(ms), child.port]);

@@ -5,9 +5,8 @@
 // `normal`, which must be seen to lose: or the method could not see it.
 //
 // The engine runs in one thread, not behind HTTP: what is at stake is what the
-// store syncs before an answer, and one thread gives the trace one order. In every
-// second trace another thread does the syncs, and nothing else. The
-// server's own part is to pass on the answer, which `kills.ts` covers.
+// store syncs before an answer, and one thread gives the trace one order. Other
+// threads do the syncs, and nothing else. The server's own part is to pass on the answer, which `kills.ts` covers.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -59,8 +58,7 @@ export async function provePowerCuts(options: PowerCutOptions): Promise<ProofRes
   const normal: Tally = { cuts: 0, atRisk: 0, writes: 0, syncs: 0, lossy: 0 };
   for (let trace = 0; trace < traces; trace += 1) {
     const share = Math.round(cuts / traces);
-    const sync = trace % 2 === 0 ? "commit" : "thread";
-    const shared = { ...options, seed: seed + trace, sync, cuts: share, faults } as const;
+    const shared = { ...options, seed: seed + trace, cuts: share, faults } as const;
     await replay({ ...shared, durability: "full", tally: full });
     await replay({ ...shared, durability: "normal", tally: normal, cuts: Math.ceil(share / 10) });
     say(
@@ -100,7 +98,6 @@ interface Tally {
 
 interface ReplayOptions extends PowerCutOptions {
   readonly durability: Durability;
-  readonly sync: "commit" | "thread";
   readonly tally: Tally;
   readonly faults: Faults;
 }
@@ -147,12 +144,12 @@ async function replay(options: ReplayOptions): Promise<void> {
 
 async function record(
   folder: string,
-  { durability, sync, seed, calls }: ReplayOptions,
+  { durability, seed, calls }: ReplayOptions,
 ): Promise<TracedCall[]> {
   const file = join(folder, "trace");
   const traced = join(folder, "traced");
   mkdirSync(join(traced, "data"), { recursive: true });
-  const command = [process.execPath, program, traced, durability, sync, `${seed}`, `${calls}`];
+  const command = [process.execPath, program, traced, durability, `${seed}`, `${calls}`];
   const child = Bun.spawn([...traceCommand(file), ...command], {
     stdio: ["ignore", "pipe", "pipe"],
   });

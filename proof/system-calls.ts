@@ -50,8 +50,7 @@ const injections: readonly Injection[] = [
 const method = "system calls";
 const rules = { leaseTimeoutMs: 400, maxAttempts: 30, shardsFail: true } as const;
 const shape = { partitions: 4, ...rules };
-/** In turn, after a sweep over all injections. */
-const syncs = ["commit", "thread"] as const;
+const flags = ["--shards", "2"];
 /** What the server may end with by itself; killed by us or by the tracer is the last. */
 const exitCodes = new Set([0, 2, 3, 70, 74, 137]);
 const statuses = new Set([0, 200, 429, 453, 454, 500, 503, 504]);
@@ -110,25 +109,22 @@ interface RunOutcome {
 interface Planned {
   readonly injection: Injection;
   readonly at: number;
-  readonly sync: (typeof syncs)[number];
 }
 
 function planOf(run: number, runs: number): Planned {
   const injection = injections[run % injections.length] as Injection;
   const rounds = Math.ceil(runs / injections.length);
   const round = Math.floor(run / injections.length);
-  const sync = syncs[round % syncs.length] ?? "commit";
-  return { injection, at: 1 + Math.floor(((round + 0.5) * injection.last) / rounds), sync };
+  return { injection, at: 1 + Math.floor(((round + 0.5) * injection.last) / rounds) };
 }
 
 async function runOne(run: number, runs: number, seed: number): Promise<RunOutcome> {
-  const { injection, at, sync } = planOf(run, runs);
-  const flags = ["--shards", "2", "--sync", sync];
+  const { injection, at } = planOf(run, runs);
   const folder = mkdtempSync(join(tmpdir(), "holdfast-calls-"));
   const data = join(folder, "data");
   const trace = join(folder, "trace");
   const when = `${at}${injection.sticky ? "+" : ""}`;
-  const replay = `${injection.name}, ${injection.calls} ${injection.what} when=${when}, --sync ${sync}, seed ${seed + run}`;
+  const replay = `${injection.name}, ${injection.calls} ${injection.what} when=${when}, seed ${seed + run}`;
   const tracer = [
     ...["strace", "-f", "--seccomp-bpf", "-qq", "-s", "0", "-o", trace],
     ...["-e", `trace=${injection.calls}`],

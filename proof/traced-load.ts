@@ -2,25 +2,35 @@
 // in one thread but for the syncs, so that the trace has one order. Each note of its load is
 // written to a file in one call, and so has its place in the trace.
 //
-//   bun proof/traced-load.ts FOLDER DURABILITY SYNC SEED CALLS
+//   bun proof/traced-load.ts FOLDER DURABILITY SEED CALLS
 
-import { openSync, writeSync } from "node:fs";
+import { mkdirSync, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
 import { createEngine } from "../engine/embed.ts";
 import { seededRandom } from "../engine/simulation/seeded-random.ts";
 import { runStoreLoad } from "./store-load.ts";
 
-const [directory = "", durability, sync, seed = "1", calls = "100"] = process.argv.slice(2);
+const [directory = "", durability, seed = "1", calls = "100"] = process.argv.slice(2);
 const notes = openSync(`${directory}/notes`, "w");
 const engine = await createEngine({
   store: {
     kind: "sqlite",
     directory: `${directory}/data`,
     durability: durability === "normal" ? "normal" : "full",
-    sync: sync === "thread" ? "thread" : "commit",
     ballastBytes: 0,
   },
   shards: 2,
 });
+let isLoaded = false;
+/** Each empties the logs, which begin anew. The copies are of no interest. */
+async function backUp(): Promise<void> {
+  for (let copy = 1; !isLoaded; copy += 1) {
+    const folder = join(directory, `../backup-${copy}`);
+    mkdirSync(folder);
+    await engine.backup(folder);
+  }
+}
+const backups = backUp();
 await runStoreLoad(engine, {
   random: seededRandom(Number(seed)),
   calls: Number(calls),
@@ -28,6 +38,8 @@ await runStoreLoad(engine, {
   batchMax: 8,
   note: (note) => writeSync(notes, `${JSON.stringify(note)}\n`),
 });
+isLoaded = true;
+await backups;
 // A log that has grown long is cut to nothing once the shards have been idle for a second.
 await Bun.sleep(1_300);
 await engine.close();

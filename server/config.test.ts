@@ -47,7 +47,6 @@ test("readConfig: with nothing given, every setting has its default", () => {
       ownershipLease: "5s",
       shards: 1,
       durability: "full",
-      sync: "auto",
       logLevel: "info",
       produceBodyMax: 5_000_000,
       importBodyMax: 64_000_000,

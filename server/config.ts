@@ -119,11 +119,6 @@ export const ConfigSchema = Type.Object({
     default: "full",
     description: "full survives a power cut; normal is faster and survives a killed process.",
   }),
-  sync: choice(["auto", "commit", "thread"], {
-    default: "auto",
-    description:
-      "Who syncs: the commit, or a thread while the next is decided; auto measures the disk.",
-  }),
   logLevel: choice(["fatal", "error", "warn", "info", "debug"], {
     default: "info",
     description: "The least severe events that are logged; debug has each request.",

@@ -166,8 +166,7 @@ describe.each([...diskKinds])("full disk, %s", (kind) => {
   const skipped = whyNoDisk(kind) !== null;
 
   test.skipIf(skipped).each([
-    ["--sync commit", ["--sync", "commit"]],
-    ["--sync thread", ["--sync", "thread"]],
+    ["--durability full", ["--durability", "full"]],
     ["--durability normal", ["--durability", "normal"]],
   ])("another program fills it while the log is long; %s", async (_, flags) => {
     using disk = new SmallDisk(kind, 80);

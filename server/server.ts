@@ -325,7 +325,6 @@ function storeOf(config: Config): StoreConfig {
         kind: "sqlite",
         directory: config.data,
         durability: config.durability,
-        sync: config.sync,
         acceptLogLoss: config.acceptWalLoss,
       };
   }

@@ -13,7 +13,7 @@ import {
 import type { SessionOptions } from "./postgres/connection.ts";
 import { type Durability, isNoRoom, noRoom } from "./sqlite/connect.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
-import type { SyncSetting } from "./sqlite/sync.ts";
+import type { Syncer } from "./sqlite/sync.ts";
 import { StoreError } from "./store.ts";
 
 export type StoreConfig =
@@ -31,8 +31,6 @@ export type StoreConfig =
       readonly directory: string;
       /** `full` (default) survives a power cut, `normal` a killed process. */
       readonly durability?: Durability;
-      /** Who syncs under `full`: the commit, or a thread beside; `auto` (default) measures the disk. */
-      readonly sync?: SyncSetting;
       /** Start although the log of a shard is damaged and committed turns are lost; default false. */
       readonly acceptLogLoss?: boolean;
       /** Set aside per shard for a full disk; default 8 MiB, 0 = none. */
@@ -48,6 +46,8 @@ export type StoreConfig =
  */
 export type StoreOptions = StoreConfig & {
   readonly testClock?: boolean | null;
+  /** Of `sqlite`, for virtual clocks; default that of the system. */
+  readonly syncer?: Syncer;
   /** Of `postgres`. */
   readonly session?: SharedSession;
   readonly ownership?: Ownership;
@@ -115,11 +115,11 @@ export async function openStore(
   return openSqliteStore({
     path: `${config.directory}/shard-${shard}.db`,
     durability: config.durability ?? "full",
-    sync: config.sync ?? "auto",
     newTag,
     acceptLogLoss: config.acceptLogLoss ?? false,
     ballastBytes: config.ballastBytes ?? ballastBytesDefault,
     testClock,
     ...(config.pagesMax === undefined ? {} : { pagesMax: config.pagesMax }),
+    ...(config.syncer && { syncer: config.syncer }),
   });
 }

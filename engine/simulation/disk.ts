@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Backend } from "../../stores/backend.ts";
 import { openSqliteStore } from "../../stores/sqlite/store.ts";
+import { immediateSyncer } from "../../stores/sqlite/testing/immediate-syncer.ts";
 import { newTag } from "../ids.ts";
 import { seededRandom } from "./seeded-random.ts";
 
@@ -65,8 +66,8 @@ export function openWorldStores(seed: number): WorldStores {
       const backend = await openSqliteStore({
         path,
         durability: "full",
-        // What is synced later is simulated: a thread would not wait for this world's time.
-        sync: "commit",
+        // Syncs that take time are simulated.
+        syncer: immediateSyncer,
         newTag: () => newTag(random),
         acceptLogLoss: false,
         ballastBytes: 0,

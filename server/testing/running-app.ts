@@ -29,7 +29,8 @@ import type {
 } from "../../openapi/schemas.ts";
 import type { Backend } from "../../stores/backend.ts";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
-import { durabilityOf, openStore, type StoreConfig } from "../../stores/open.ts";
+import { durabilityOf, openStore, type StoreOptions } from "../../stores/open.ts";
+import { immediateSyncer } from "../../stores/sqlite/testing/immediate-syncer.ts";
 import { type App, type AppConfig, createApp } from "../app.ts";
 import type { Log } from "../log.ts";
 import { Metrics } from "../metrics.ts";
@@ -117,9 +118,10 @@ export class RunningApp {
     const { seriesBytes = 0 } = this.#options;
     const { clock } = this;
     const files = { directory: this.data, ballastBytes: 0, ...(pagesMax && { pagesMax }) };
-    // A thread that syncs knows nothing of this clock.
-    const stores: StoreConfig =
-      store === "memory" ? { kind: "memory" } : { kind: "sqlite", sync: "commit", ...files };
+    const stores: StoreOptions =
+      store === "memory"
+        ? { kind: "memory" }
+        : { kind: "sqlite", syncer: immediateSyncer, ...files };
     const turnLimits = { ...limits, historyBytes: 1_000_000 };
     const engine = await this.through(
       openEngine<string>({
@@ -154,7 +156,7 @@ export class RunningApp {
     });
   }
 
-  async #openStore(stores: StoreConfig, shard: number): Promise<Backend> {
+  async #openStore(stores: StoreOptions, shard: number): Promise<Backend> {
     const tag = () => newTag(this.#random);
     if (stores.kind === "sqlite") return openStore(stores, shard, tag);
     const image = this.#images.get(shard) ?? new MemoryImage(tag());

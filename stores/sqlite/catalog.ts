@@ -31,7 +31,7 @@ export class SqliteCatalog implements CatalogStore {
 
   async write({ version, put, remove }: CatalogChange): Promise<boolean> {
     if (guard(() => this.#version()) !== version - 1) return false;
-    const synced = this.#upkeep.commit(() => {
+    const { synced } = await this.#upkeep.commit(() => {
       for (const entry of put) {
         const values = catalogValues(entry);
         this.#database.run("INSERT OR REPLACE INTO queue VALUES (?, ?, ?)", values);
@@ -43,8 +43,6 @@ export class SqliteCatalog implements CatalogStore {
       this.#database.run("INSERT OR REPLACE INTO catalog VALUES (1, ?, ?)", values);
     });
     await synced;
-    // No turn may follow that would do it.
-    guard(() => this.#upkeep.markLog());
     return true;
   }
 }

@@ -97,9 +97,12 @@ function set(database: Database, pragma: string, value: string | number, reads =
   }
 }
 
-/** From now on whoever commits has to sync the log. */
-export function leaveSync(database: Database): void {
-  set(database, "synchronous", 1);
+/**
+ * Whether SQLite syncs: log and file at a checkpoint, which includes the one when the database is
+ * closed. Otherwise its caller has to, also before each commit that may begin the log anew.
+ */
+export function letSync(database: Database, isSynced: boolean): void {
+  set(database, "synchronous", isSynced ? 1 : 0);
 }
 
 /** Before 3.51.3 two connections could corrupt a log that is being reset. */

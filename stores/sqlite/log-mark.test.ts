@@ -21,6 +21,7 @@ import { StoreError } from "../store.ts";
 import type { Durability } from "./connect.ts";
 import { LogMark, stateOfLog } from "./log-mark.ts";
 import { openSqliteStore, type SqliteOptions } from "./store.ts";
+import { threadPoolSyncer } from "./sync.ts";
 
 const commitCount = 30;
 
@@ -76,6 +77,9 @@ async function outcome(folder: string, options: Partial<SqliteOptions> = {}): Pr
 }
 
 const log = (folder: string): string => join(folder, "shard-0.db-wal");
+/** Of a log without frames. */
+const logHeader = new Uint8Array(32);
+new DataView(logHeader.buffer).setUint32(0, 0x377f_0682);
 const mark = (folder: string): string => join(folder, "shard-0.db-mark");
 
 test("open: a killed server's files are whole", async () => {
@@ -83,10 +87,13 @@ test("open: a killed server's files are whole", async () => {
   expect(await outcome(files.killed())).toBe(commitCount);
 });
 
-test.each(["commit", "thread"] as const)(
-  "open: a log that has lost its end is refused, wherever it was cut; synced by the %s",
-  async (sync) => {
-    await using files = await setup({ sync });
+test.each([
+  ["SQLite", null],
+  ["the thread pool", threadPoolSyncer],
+])(
+  "open: a log that has lost its end is refused, wherever it was cut; synced by %s",
+  async (_, syncer) => {
+    await using files = await setup({ syncer });
     const below = seeded(1);
     const { length } = readFileSync(log(files.live));
     for (let trial = 0; trial < 100; trial += 1) {
@@ -137,6 +144,14 @@ test("open: a log that took a change of the catalog with it is refused, without 
     spoil(log(spoilt));
     expect(await outcome(spoilt)).toBe("damaged");
   }
+});
+
+test("open: a log that has lost its beginning is refused", async () => {
+  await using files = await setup();
+  const folder = files.killed();
+  const bytes = readFileSync(log(folder));
+  writeFileSync(log(folder), bytes.fill(0, 0, 4_096));
+  expect(await outcome(folder)).toBe("damaged");
 });
 
 test("open: a bit that flips in the last commit is found", async () => {
@@ -201,6 +216,33 @@ test("tidy: a log that is emptied on purpose is not missed", async () => {
   expect(await outcome(shorter)).toBe("damaged");
 });
 
+test("relieve: a log that was emptied is not missed before the next commit, nor is any part of it", async () => {
+  await using files = await setup();
+  const { backend } = files;
+  const empty = backend.upkeep.size().fileBytes;
+  let count = commitCount;
+  for (; backend.upkeep.size().fileBytes === empty; count += 1) {
+    await write(backend, count, 400_000);
+  }
+  for (const spoil of [() => undefined, rmSync, (path: string) => truncateSync(path, 40_000)]) {
+    const folder = files.killed();
+    spoil(log(folder));
+    expect(await outcome(folder)).toBe(count);
+  }
+});
+
+test("tidy: a log that is emptied behind a turn with receipts is not missed", async () => {
+  await using files = await setup();
+  const { store, upkeep } = files.backend;
+  const turn = { turn: commitCount + 1, at: 1, opLast: 1, refused: [] };
+  const payload = new Uint8Array(2_000_000);
+  const insert = [item(1, commitCount, { payload })];
+  await (await store.commit({ ...nothing, insert, turn, receipts: new Uint8Array(1) })).synced;
+  while (await upkeep.tidy());
+  expect(upkeep.size().logBytes).toBe(0);
+  expect(await outcome(files.killed())).toBe(commitCount + 1);
+});
+
 test("relieve: a log that starts over has a mark of its own", async () => {
   await using files = await setup();
   const { upkeep } = files.backend;
@@ -228,17 +270,28 @@ test("durability normal: what a power cut may take is not missed, also by a late
   expect(await outcome(folder)).toBe(kept);
 });
 
+test("durability normal: what a mark says is forgotten at once, also for a start after a kill", async () => {
+  await using files = await setup();
+  const folder = files.killed();
+  truncateSync(log(folder), 100_000);
+  const { store } = await open(folder, { durability: "normal" });
+  const killed = `${folder}-again`;
+  cpSync(folder, killed, { recursive: true });
+  await store.close();
+  expect(await outcome(killed)).toBeLessThan(commitCount);
+});
+
 describe.each([...diskKinds])("%s", (kind) => {
   test.skipIf(whyNoDisk(kind) !== null)(
     "a mark that found no room on a full disk is made again once there is some",
-    () => {
+    async () => {
       using disk = new SmallDisk(kind, 8);
       const [logPath, markPath] = [log(disk.path), mark(disk.path)];
-      writeFileSync(logPath, new Uint8Array(32).fill(7));
+      writeFileSync(logPath, logHeader);
       disk.fill();
       const made = new LogMark(markPath, logPath);
       made.set(4, 4);
-      made.clear();
+      await made.clear();
       expect(existsSync(markPath)).toBe(false);
       disk.free();
       made.set(5, 5);

@@ -8,14 +8,16 @@
 import {
   closeSync,
   constants,
-  fsyncSync,
+  fsync,
   openSync,
   readFileSync,
   readSync,
   rmSync,
   writeSync,
 } from "node:fs";
+import { promisify } from "node:util";
 import { isNoRoom } from "./connect.ts";
+import { isLogStart } from "./wal-scan.ts";
 
 const markBytes = 24;
 const logHeaderBytes = 32;
@@ -48,18 +50,20 @@ function readMark(path: string): Mark | null {
   }
 }
 
+const syncFile = promisify(fsync);
 const header = Buffer.alloc(logHeaderBytes);
 
-/** The salts in the header of a log; `null` when it is too short to have any. */
+/** The salts in the header of a log; `null` when it has no header, as when it was invalidated. */
 function readSalts(file: number): Pick<Mark, "salt1" | "salt2"> | null {
   if (readSync(file, header, 0, logHeaderBytes, 0) < logHeaderBytes) return null;
+  if (!isLogStart(header)) return null;
   return { salt1: header.readUInt32LE(saltsAt), salt2: header.readUInt32LE(saltsAt + 4) };
 }
 
 /**
- * What a mark says of a log. `cut`: it has lost frames that were synced. `gone`:
- * it is not there, or empty; then the file itself must have `commits`, as it has
- * when SQLite closed it because a thread ended.
+ * What a mark says of a log. `cut`: it has lost frames that were synced. `gone`: it does not exist, or
+ * is empty; then the file itself must have `commits`, because a log is emptied or removed only once
+ * the file has all of it.
  */
 export type LogState =
   | { readonly is: "whole" }
@@ -117,11 +121,10 @@ export class LogMark {
     }
   }
 
-  /** To be called before the log is emptied or removed; what it says then survives a power cut. */
-  clear(): void {
+  /** Forgets a loss that was accepted; a power cut does not bring it back. */
+  async clear(): Promise<void> {
     try {
-      this.#write({ salt1: 0, salt2: 0, frames: 0, commits: 0 });
-      if (this.#file !== null) fsyncSync(this.#file);
+      await syncFile(this.#write({ salt1: 0, salt2: 0, frames: 0, commits: 0 }));
     } catch (cause) {
       if (!isNoRoom(cause)) throw cause;
       // What was never written says nothing, and what was is written over without more room.
@@ -129,7 +132,7 @@ export class LogMark {
     }
   }
 
-  #write({ salt1, salt2, frames, commits }: Mark): void {
+  #write({ salt1, salt2, frames, commits }: Mark): number {
     this.#file ??= openSync(this.#path, constants.O_RDWR | constants.O_CREAT, 0o600);
     this.#bytes.writeUInt32LE(salt1, 0);
     this.#bytes.writeUInt32LE(salt2, 4);
@@ -137,6 +140,7 @@ export class LogMark {
     this.#bytes.writeDoubleLE(commits, 12);
     this.#bytes.writeUInt32LE(Bun.hash.crc32(this.#bytes.subarray(0, 20)), 20);
     writeSync(this.#file, this.#bytes, 0, markBytes, 0);
+    return this.#file;
   }
 
   /** To be called when the log is gone. The next `set` makes it again. */

@@ -6,16 +6,7 @@
 // has room, the ballast is made whole again.
 
 import type { Database, Statement } from "bun:sqlite";
-import {
-  closeSync,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  read,
-  statfsSync,
-  truncateSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, fstatSync, openSync, read, statfsSync, truncateSync, writeSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
@@ -29,8 +20,6 @@ const copiedBytes = 1024 * 1024;
  * than a piece before it is written elsewhere.
  */
 const piece = new Uint8Array(256 * 1024);
-/** SQLite takes a log for empty whose beginning is zero. */
-const logStartBytes = 4_096;
 /** SQLITE_FCNTL_PERSIST_WAL: closing leaves the log's file where it is. */
 const persistLog = 10;
 
@@ -47,12 +36,11 @@ export class Room {
    * The database's own file. Whichever descriptor of it a process closes first, the process loses its
    * locks on the file, so this one stays open for as long as SQLite's.
    */
-  readonly #file: number;
+  readonly file: number;
   /** Bytes of the ballast that are left. */
   #ballastLeft = 0;
   #isInUse = false;
   #isFull = false;
-  #keepsLog = false;
 
   constructor(
     database: Database,
@@ -65,7 +53,7 @@ export class Room {
     this.#pageCount = prepare(database, "PRAGMA page_count");
     this.#freeCount = prepare(database, "PRAGMA freelist_count");
     this.#isFull = ballastBytes > 0;
-    this.#file = openSync(path, "r+");
+    this.file = openSync(path, "r+");
   }
 
   /** Calls that only add are refused. */
@@ -120,7 +108,7 @@ export class Room {
   }
 
   #filePages(): number {
-    return Math.floor(fstatSync(this.#file).size / this.#pageBytes);
+    return Math.floor(fstatSync(this.file).size / this.#pageBytes);
   }
 
   #freePages(): number {
@@ -155,20 +143,20 @@ export class Room {
   }
 
   /** To be called at first, and then now and again. Looks whether there is room: on the disk for all of the ballast, or in the store's own files. */
-  look(): void {
+  async look(): Promise<void> {
     if (this.#ballastBytes === 0) return;
     this.#ballastLeft = bytesOf(this.#ballastPath);
     const missing = this.#ballastBytes - this.#ballastLeft;
     // With some more, or it would take what others need, and be in use again at once.
     const isRoomy = freeBytes(dirname(this.#path)) >= missing + this.#ballastBytes / 2;
-    if (isRoomy && this.#growBallast(this.#ballastBytes)) {
+    if (isRoomy && (await this.#growBallast(this.#ballastBytes))) {
       this.#isInUse = false;
       this.#isFull = false;
       return;
     }
     this.#isInUse = true;
     this.#growLog();
-    this.#growBallast(this.#reserveBytes);
+    await this.#growBallast(this.#reserveBytes);
     this.#growFile(this.#filePages() + this.#stepPages - this.#freePages());
     const hasLog = bytesOf(this.#logPath) >= this.#logBytes;
     if (hasLog && this.#hasReserve && this.#freePages() >= this.#stepPages) this.#isFull = false;
@@ -176,23 +164,27 @@ export class Room {
 
   /** SQLite reads nothing behind the last page of its database. */
   #growFile(pages: number, how?: "by the ballast"): void {
-    this.#grow(this.#file, pages * this.#pageBytes, how);
+    this.#grow(this.file, pages * this.#pageBytes, how);
   }
 
   /** SQLite takes zeros behind the log for its end. */
   #growLog(how?: "by the ballast"): void {
     if (bytesOf(this.#logPath) >= this.#logBytes) return;
-    withFile(this.#logPath, "r+", (file) => this.#grow(file, this.#logBytes, how));
+    const file = openSync(this.#logPath, "r+");
+    try {
+      this.#grow(file, this.#logBytes, how);
+    } finally {
+      closeSync(file);
+    }
   }
 
   /** Whether it has so many bytes now. They are written, not merely reserved. */
-  #growBallast(bytes: number): boolean {
+  async #growBallast(bytes: number): Promise<boolean> {
     if (this.#ballastLeft >= bytes) return true;
     try {
-      withFile(this.#ballastPath, "a", (file) => {
-        this.#grow(file, bytes);
-        fsyncSync(file);
-      });
+      await using ballast = await open(this.#ballastPath, "a", 0o600);
+      this.#grow(ballast.fd, bytes);
+      await ballast.sync();
     } catch {
       // What there is of it is counted below.
     }
@@ -230,7 +222,7 @@ export class Room {
     const part = new Uint8Array(Math.min(copiedBytes, bytes));
     for (let at = 0; at < bytes; ) {
       const length = Math.min(part.length, bytes - at);
-      const { bytesRead } = await readAt(this.#file, part, 0, length, at);
+      const { bytesRead } = await readAt(this.file, part, 0, length, at);
       if (bytesRead === 0) throw new Error("the file is shorter than its database");
       await copy.writeFile(part.subarray(0, bytesRead));
       at += bytesRead;
@@ -239,32 +231,15 @@ export class Room {
     return bytes;
   }
 
-  /** To be called before the database is closed, with whether the log is empty: a full disk may have no room for a new one. */
-  closing(isLogEmpty: boolean): void {
-    this.#keepsLog = isLogEmpty && this.#isInUse;
-    if (!this.#keepsLog) return;
+  /** To be called before the database is closed: SQLite leaves the log's file as it is. */
+  keepLog(): void {
     this.#database.query("PRAGMA journal_size_limit = -1").values();
     this.#database.fileControl(persistLog, 1);
   }
 
   /** To be called when the database is closed. */
   closed(): void {
-    closeSync(this.#file);
-    if (!this.#keepsLog || bytesOf(this.#logPath) < logStartBytes) return;
-    withFile(this.#logPath, "r+", (log) => {
-      // Its pages are older than any that come into the file by another way.
-      writeSync(log, new Uint8Array(logStartBytes), 0, logStartBytes, 0);
-      fsyncSync(log);
-    });
-  }
-}
-
-function withFile(path: string, flags: string, work: (file: number) => void): void {
-  const file = openSync(path, flags, 0o600);
-  try {
-    work(file);
-  } finally {
-    closeSync(file);
+    closeSync(this.file);
   }
 }
 

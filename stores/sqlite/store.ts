@@ -2,7 +2,7 @@
 // whose exclusive lock also keeps a second server out.
 
 import type { Database } from "bun:sqlite";
-import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import type { Backend } from "../backend.ts";
 import type { Item, OutboundItem, ScheduledItem } from "../item.ts";
 import {
@@ -26,7 +26,7 @@ import {
   type ConnectOptions,
   connect,
   guard,
-  leaveSync,
+  letSync,
   namingNoRoom,
   storeError,
 } from "./connect.ts";
@@ -58,13 +58,13 @@ import {
 import { ScheduledTable } from "./scheduled-table.ts";
 import { migrate, schema } from "./schema.ts";
 import { insertedItem, key, keyOf, limitOf, place, placeAndItem } from "./sql-text.ts";
-import { FileSync, type SyncSetting, syncedBy } from "./sync.ts";
+import { LogFile, type Syncer, systemSyncer, threadPoolSyncer } from "./sync.ts";
 import { UniqueTable } from "./unique-table.ts";
 import { SqliteUpkeep } from "./upkeep.ts";
 
 export interface SqliteOptions extends ConnectOptions {
-  /** Who syncs under durability `full`; `auto` (default) measures the disk. */
-  readonly sync?: SyncSetting;
+  /** Default that of the system. `null`: SQLite syncs. */
+  readonly syncer?: Syncer | null;
   /** Makes the store's tag when the file is new: 12 characters `0-9A-Za-z`. */
   readonly newTag: () => string;
   /** Open although committed turns are missing from a damaged log. */
@@ -120,28 +120,36 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Backend> 
   // Without a sync per commit a power cut alone may leave such a log, and that was accepted.
   const isStrict = options.durability === "full";
   const found: LogState = isStrict ? refuseDamagedLog({ ...options, ...paths }) : { is: "whole" };
-  if (found.is === "cut") mark.clear();
+  if (found.is === "cut") await mark.clear();
+  // From now on a power cut may take what it says was synced.
+  if (!isStrict) mark.remove();
   const database = connect(options);
-  const synced = new FileSync(paths.log);
   let room: Room | null = null;
+  let log: LogFile | null = null;
   try {
     migrate(database, schema, options);
     const commits = commitsOf(database);
     if (found.is === "gone" && commits < found.commits) {
       // Without a log, all that was committed must be in the file.
       if (!options.acceptLogLoss) throw lostTurns();
-      mark.clear();
+      await mark.clear();
     }
     const items = new ItemTable(database);
-    const log = isStrict && openLog(database, synced, options) ? synced : null;
+    const { syncer = systemSyncer } = options;
+    log = new LogFile(paths.log, syncer ?? threadPoolSyncer);
+    // A process that was killed may have written it, but not synced it.
+    await log.sync();
+    if (syncer !== null) await syncer.syncFolder(dirname(options.path));
     room = new Room(database, options);
-    room.look();
+    await room.look();
     const upkeep = new SqliteUpkeep(
-      { database, items, mark, room, commits, log },
-      { ...options, marksLog: isStrict },
+      { database, items, mark, room, log, commits },
+      { path: options.path, syncsCommits: isStrict, syncer },
     );
     const store = new SqliteStore({ database, items, upkeep, mark, room });
     const lost = found.is === "whole" ? 0 : found.commits - commits;
+    // At last: SQLite syncs what it made of a new file, and what a failure leaves behind.
+    if (syncer !== null) letSync(database, false);
     return {
       ...{ store, catalog: new SqliteCatalog(database, upkeep), upkeep },
       ...(lost > 0 && { lostCommits: lost }),
@@ -149,29 +157,19 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Backend> 
   } catch (cause) {
     closeDatabase(database);
     room?.closed();
-    synced.close();
+    log?.close();
     mark.close();
     throw storeError(namingNoRoom(cause, options.path));
   }
 }
 
-/**
- * Whether it is synced beside the commits. What a process that was killed had written of it, but not
- * synced, counts from now on.
- */
-function openLog(database: Database, log: FileSync, options: SqliteOptions): boolean {
-  if (existsSync(`${options.path}-wal`)) log.syncNow();
-  const isBeside = syncedBy(options.path, options.sync) === "thread";
-  if (isBeside) leaveSync(database);
-  else log.close();
-  return isBeside;
-}
-
 /** Turns and changes of the catalog are numbered each by themselves, and both only rise. */
 function commitsOf(database: Database): number {
-  const sum =
-    "(SELECT ifnull(max(turn), 0) FROM turn) + (SELECT ifnull(max(version), 0) FROM catalog)";
-  return Number(database.query(`SELECT ${sum}`).values()[0]?.[0]);
+  const last = (number: string, table: string): string =>
+    `(SELECT ifnull(max(${number}), 0) FROM ${table})`;
+  const turns = `max(${last("turn", "turn")}, ${last("turn", "keyed_turn")})`;
+  const sum = database.query(`SELECT ${turns} + ${last("version", "catalog")}`).values()[0]?.[0];
+  return Number(sum);
 }
 
 interface Opened {
@@ -322,8 +320,8 @@ class SqliteStore implements Store {
     return found;
   }
 
-  async commit(changes: Changes): Promise<Written> {
-    return { synced: this.#upkeep.commit(() => this.#write(changes)) };
+  commit(changes: Changes): Promise<Written> {
+    return this.#upkeep.commit(() => this.#write(changes));
   }
 
   #write(changes: Changes): void {
@@ -417,13 +415,14 @@ class SqliteStore implements Store {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await this.#upkeep.close();
+    let isLogEmpty = false;
     try {
-      this.#mark.clear();
+      isLogEmpty = await this.#upkeep.close();
     } finally {
       closeDatabase(this.#database);
       this.#room.closed();
-      this.#mark.remove();
+      if (isLogEmpty) this.#mark.remove();
+      else this.#mark.close();
     }
   }
 }

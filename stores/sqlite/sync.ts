@@ -1,80 +1,78 @@
-// How a commit reaches the disk. Where a sync is quick it is part of the commit. Where it takes
-// long, the commit only writes the log, another thread syncs it, and the thread of the shard has
-// its time for the next turn.
+// Who syncs the files of a store. On Linux the store does, in Bun's thread pool: SQLite only writes,
+// so a disk that stalls never stops the thread that runs the shard. On other systems SQLite syncs
+// within each commit and each checkpoint, because only F_FULLFSYNC reaches the medium there.
 
-import { closeSync, fdatasync, fdatasyncSync, openSync, rmSync, writeSync } from "node:fs";
-import { storeError } from "./connect.ts";
+import { close, closeSync, fdatasync, fsync, open, openSync, writeSync } from "node:fs";
+import { promisify } from "node:util";
+import { StoreError } from "../store.ts";
+import { guard } from "./connect.ts";
+import { logStartBytes } from "./wal-scan.ts";
 
-/** Who syncs: `commit` = SQLite, within it; `thread` = another thread, after it; `auto` = whoever the disk gains from. */
-export type SyncSetting = "auto" | "commit" | "thread";
-
-/** Milliseconds of a sync up to which the way to another thread and back would cost more. */
-const quickMs = 0.5;
-const probeCount = 5;
-const probeBytes = 4_096;
-
-/** `auto` syncs a small file beside the one at `path` to see how long that takes. */
-export function syncedBy(path: string, setting: SyncSetting = "auto"): "commit" | "thread" {
-  if (setting !== "auto") return setting;
-  // Other systems need more than a sync for the drive's own memory; SQLite knows what.
-  if (process.platform !== "linux") return "commit";
-  const probe = `${path}-probe`;
-  try {
-    return syncMs(probe) > quickMs ? "thread" : "commit";
-  } catch {
-    // The disk is full: then speed is not what counts.
-    return "commit";
-  } finally {
-    rmSync(probe, { force: true });
-  }
+/** Syncs outside of the thread of its caller. */
+export interface Syncer {
+  /** The content of an open file. */
+  syncData(file: number): Promise<void>;
+  /** The names in a folder. */
+  syncFolder(path: string): Promise<void>;
 }
 
-/** The shortest of a few, because others use the disk too. */
-function syncMs(probe: string): number {
-  const file = openSync(probe, "w", 0o600);
-  try {
-    const times = Array.from({ length: probeCount }, () => {
-      writeSync(file, new Uint8Array(probeBytes), 0, probeBytes, 0);
-      const start = performance.now();
-      fdatasyncSync(file);
-      return performance.now() - start;
-    });
-    return Math.min(...times);
-  } finally {
-    closeSync(file);
+const openFile = promisify(open);
+const closeFile = promisify(close);
+const syncContent = promisify(fdatasync);
+const syncAll = promisify(fsync);
+
+export const threadPoolSyncer: Syncer = {
+  syncData: (file) => syncContent(file),
+  async syncFolder(path) {
+    const folder = await openFile(path, "r");
+    try {
+      await syncAll(folder);
+    } finally {
+      await closeFile(folder);
+    }
+  },
+};
+
+/** `null`: SQLite syncs. */
+export const systemSyncer = process.platform === "linux" ? threadPoolSyncer : null;
+
+/**
+ * SQLite's write-ahead log, which stays one file for as long as the database is open. SQLite takes no
+ * lock on it, so a descriptor of it may be closed at any time.
+ */
+export class LogFile {
+  readonly #file: number;
+  readonly #syncer: Syncer;
+
+  constructor(path: string, syncer: Syncer) {
+    this.#file = openSync(path, "r+");
+    this.#syncer = syncer;
   }
-}
 
-/** A file to be synced, which has to stay the same as long as it is open. */
-export class FileSync {
-  readonly #path: string;
-  #file: number | null = null;
-
-  constructor(path: string) {
-    this.#path = path;
+  sync(): Promise<void> {
+    return syncData(this.#syncer, this.#file);
   }
 
-  get #opened(): number {
-    this.#file ??= openSync(this.#path, "r");
-    return this.#file;
-  }
-
-  syncNow(): void {
-    fdatasyncSync(this.#opened);
-  }
-
-  /** By another thread; rejects with `StoreError`. */
-  async sync(): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    fdatasync(this.#opened, (cause) => {
-      if (cause === null) resolve();
-      else reject(storeError(cause));
-    });
-    return promise;
+  /**
+   * Invalidates all frames. SQLite begins the log anew by overwriting its header and then its frames,
+   * and without a sync between the two a power cut could leave the old header before some of the old
+   * frames: pages older than those in the database. One sector, so it is written whole or not at all.
+   */
+  async invalidate(): Promise<void> {
+    guard(() => writeSync(this.#file, new Uint8Array(logStartBytes), 0, logStartBytes, 0));
+    await this.sync();
   }
 
   close(): void {
-    if (this.#file !== null) closeSync(this.#file);
-    this.#file = null;
+    closeSync(this.#file);
+  }
+}
+
+/** Whatever the cause, what was written may be lost: even if there is no room, the outcome is unknown. */
+export async function syncData(syncer: Syncer, file: number): Promise<void> {
+  try {
+    await syncer.syncData(file);
+  } catch (cause) {
+    throw new StoreError("failed", "the store failed to sync", cause);
   }
 }

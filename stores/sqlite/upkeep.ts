@@ -3,12 +3,13 @@
 
 import type { Database, Statement } from "bun:sqlite";
 import { basename, join } from "node:path";
-import { StoreError } from "../store.ts";
+import { StoreError, type Written } from "../store.ts";
 import type { StoredCounts, StoreSize, Upkeep } from "../upkeep.ts";
 import {
   bytesOf,
   checkedBytesMax,
   guard,
+  letSync,
   namingNoRoom,
   noRoom,
   storeError,
@@ -18,12 +19,14 @@ import type { ItemTable } from "./item-table.ts";
 import type { LogMark } from "./log-mark.ts";
 import { prepare } from "./prepared.ts";
 import type { Room } from "./room.ts";
-import type { FileSync } from "./sync.ts";
+import { type LogFile, type Syncer, syncData } from "./sync.ts";
 
 export interface UpkeepOptions {
   readonly path: string;
-  /** Only where commits are synced their end can be marked. */
-  readonly marksLog: boolean;
+  /** Each commit is synced, by SQLite or by the store, so that the log's end can be marked. */
+  readonly syncsCommits: boolean;
+  /** `null`: SQLite syncs. */
+  readonly syncer: Syncer | null;
 }
 
 /** What is kept up. */
@@ -32,17 +35,16 @@ interface Kept {
   readonly items: ItemTable;
   readonly mark: LogMark;
   readonly room: Room;
+  readonly log: LogFile;
   readonly commits: number;
-  /** Syncs what was committed; `null` = nothing is left to do. */
-  readonly log: FileSync | null;
 }
 
 /** Pages given back to the file system in one piece of housekeeping: about 4 ms. */
 const vacuumPages = 256;
 /** The log is truncated, not only checkpointed, once it is longer than this when the shard is idle. */
 const logBytesIdle = 1024 * 1024;
-/** Pages in the log that are too many between two turns; a shard that is idle empties it before. */
-const logPagesMax = 4_000;
+/** Pages in the log from which on it is emptied between two turns: copying them takes 6 to 8 ms. */
+const logPagesMax = 2_000;
 
 export class SqliteUpkeep implements Upkeep {
   readonly #options: UpkeepOptions;
@@ -50,13 +52,13 @@ export class SqliteUpkeep implements Upkeep {
   readonly #items: ItemTable;
   readonly #mark: LogMark;
   readonly #room: Room;
-  readonly #log: FileSync | null;
-  /** The sync that runs. */
+  readonly #log: LogFile;
+  /** The sync in progress. No commit may follow before it ends; after a failure none ever may. */
   #syncing: Promise<void> | null = null;
   #closed = false;
   readonly #logState: Statement;
   /** Those of turns and those of the catalog, since the store was made. */
-  commits: number;
+  #commits: number;
 
   constructor({ database, items, mark, room, commits, log }: Kept, options: UpkeepOptions) {
     this.#options = options;
@@ -65,57 +67,86 @@ export class SqliteUpkeep implements Upkeep {
     this.#mark = mark;
     this.#room = room;
     this.#log = log;
-    this.commits = commits;
+    this.#commits = commits;
     this.#logState = prepare(database, "PRAGMA wal_checkpoint(NOOP)");
   }
 
   async relieve(): Promise<void> {
-    if (guard(() => this.markLog()) < logPagesMax) return;
-    await this.#syncing;
-    this.#empty();
+    if (this.#logPages().missing >= logPagesMax) await this.#empty();
   }
 
   /**
-   * Whether all that was committed is in the file now. Where the disk has no room for that, it stays
-   * in the log.
+   * Whether the file has all that was committed, synced, so that the next commit may begin the log
+   * anew. If the disk has no room for that, it stays in the log.
    */
-  #empty(): boolean {
-    return guard(() => {
-      try {
-        const [[, logged, moved] = []] = this.#database
-          .query("PRAGMA wal_checkpoint(PASSIVE)")
-          .values() as number[][];
-        return logged === moved;
-      } catch (cause) {
-        if (this.#faultOf(cause).fault !== "full") throw cause;
-        return false;
-      }
+  async #empty(): Promise<boolean> {
+    while (this.#syncing !== null) await this.#syncing;
+    if (this.#logPages().missing === 0) return true;
+    let isEmpty = false;
+    await this.#sync(async () => {
+      isEmpty = await this.#emptied();
     });
+    return isEmpty;
+  }
+
+  async #emptied(): Promise<boolean> {
+    const { syncer, syncsCommits } = this.#options;
+    // Otherwise a power cut could leave pages of a commit in the file whose frames are lost.
+    if (syncer !== null && !syncsCommits) await this.#log.sync();
+    if (!this.#checkpoint()) return false;
+    if (syncer !== null) await syncData(syncer, this.#room.file);
+    await this.#log.invalidate();
+    return true;
+  }
+
+  /** Commits wait until the work has ended. */
+  #sync(work: () => Promise<void>): Promise<void> {
+    this.#syncing = work().then(() => {
+      this.#syncing = null;
+    });
+    return this.#syncing;
+  }
+
+  /** Not in steps: SQLite copies all pages of the log, and begins with the first if it is interrupted. */
+  #checkpoint(): boolean {
+    try {
+      const [[, logged, moved] = []] = this.#database
+        .query("PRAGMA wal_checkpoint(PASSIVE)")
+        .values() as number[][];
+      return logged === moved;
+    } catch (cause) {
+      return this.#refused(cause);
+    }
+  }
+
+  /** `false`: for lack of room. */
+  #refused(cause: unknown): false {
+    const fault = this.#faultOf(cause);
+    if (fault.fault !== "full") throw fault;
+    return false;
   }
 
   #faultOf(cause: unknown): StoreError {
     return storeError(namingNoRoom(cause, this.#options.path));
   }
 
-  /** Remembers what has been synced; returns how many pages only the log has. */
-  markLog(): number {
-    const [[, logged = 0, moved = 0] = []] = this.#logState.values() as number[][];
-    // Before the sync it would say too much.
-    if (this.#options.marksLog && this.#syncing === null) this.#mark.set(logged, this.commits);
-    return logged - moved;
+  /** Of the log, and of those the ones that are missing in the file. */
+  #logPages(): { readonly logged: number; readonly missing: number } {
+    const [[, logged = 0, moved = 0] = []] = guard(() => this.#logState.values() as number[][]);
+    return { logged, missing: logged - moved };
   }
 
   async tidy(): Promise<boolean> {
     await this.#syncing;
-    if (this.#room.isInUse) this.#empty();
-    return guard(() => {
-      this.#room.look();
-      const isMore = this.#freePages() > vacuumPages + this.#room.keptPages;
-      if (isMore) return this.#isVacuumed();
-      // On a full disk the log's room might be gone for good.
-      if (!this.#room.isInUse && this.size().logBytes > logBytesIdle) this.#truncateLog();
-      return false;
+    if (this.#room.isInUse) await this.#empty();
+    await this.#room.look().catch((cause) => {
+      throw storeError(cause);
     });
+    const isMore = guard(() => this.#freePages()) > vacuumPages + this.#room.keptPages;
+    if (isMore) return this.#vacuum();
+    // On a full disk the log's room might be gone for good.
+    if (!this.#room.isInUse && this.size().logBytes > logBytesIdle) await this.#truncateLog();
+    return false;
   }
 
   #freePages(): number {
@@ -123,40 +154,45 @@ export class SqliteUpkeep implements Upkeep {
   }
 
   /** Pages that are given back are moved by the log, which may have no room. */
-  #isVacuumed(): boolean {
+  async #vacuum(): Promise<boolean> {
     try {
       this.#database.query(`PRAGMA incremental_vacuum(${vacuumPages})`).values();
-      return true;
     } catch (cause) {
-      if (this.#faultOf(cause).fault !== "full") throw cause;
-      return false;
+      return this.#refused(cause);
     }
+    await this.#syncCommit();
+    return true;
   }
 
-  #truncateLog(): void {
-    if (!this.#empty()) return;
-    this.#mark.clear();
-    this.#database.query("PRAGMA wal_checkpoint(TRUNCATE)").values();
+  async #truncateLog(): Promise<void> {
+    if (!(await this.#empty())) return;
+    guard(() => this.#database.query("PRAGMA wal_checkpoint(TRUNCATE)").values());
   }
 
-  /** One commit, of a turn or of the catalog; the sync that is left to do, if one is. */
-  commit(work: () => void): Promise<void> | null {
+  /** One commit, of a turn or of the catalog. */
+  async commit(work: () => void): Promise<Written> {
+    while (this.#syncing !== null) await this.#syncing;
     if (this.#closed) throw new StoreError("unusable", "store is closed");
-    this.#transact(() => {
+    await this.#transact(() => {
       work();
       this.#room.hold();
     });
-    this.commits += 1;
-    if (this.#log === null) return null;
-    this.#syncing = this.#log.sync().then(() => {
-      this.#syncing = null;
-      guard(() => this.markLog());
-    });
-    return this.#syncing;
+    this.#commits += 1;
+    return { synced: this.#syncCommit() };
+  }
+
+  /** Syncs the log unless SQLite has, and then marks its end. */
+  #syncCommit(): Promise<void> | null {
+    const { syncer, syncsCommits } = this.#options;
+    if (!syncsCommits) return null;
+    const mark = (): void => this.#mark.set(this.#logPages().logged, this.#commits);
+    if (syncer !== null) return this.#sync(() => this.#log.sync().then(mark));
+    mark();
+    return null;
   }
 
   /** Where it finds no room, the next may find what was set aside. */
-  #transact(work: () => void): void {
+  async #transact(work: () => void): Promise<void> {
     for (let isAgain = false; ; isAgain = true) {
       try {
         transaction(this.#database, work);
@@ -166,10 +202,10 @@ export class SqliteUpkeep implements Upkeep {
         if (fault.fault !== "full") throw fault;
         const wasWhole = this.#room.isWhole;
         // The log may be all that has no room, and begins anew once it is empty.
-        const isTooLong = !wasWhole && !isAgain && guard(() => this.markLog()) > 0;
-        if (isTooLong && this.#empty()) continue;
+        const isTooLong = !wasWhole && !isAgain && this.#logPages().missing > 0;
+        if (isTooLong && (await this.#empty())) continue;
         this.#room.ranOut();
-        if (wasWhole) this.#empty();
+        if (wasWhole) await this.#empty();
         throw fault;
       }
     }
@@ -177,7 +213,7 @@ export class SqliteUpkeep implements Upkeep {
 
   async backup(folder: string): Promise<number | null> {
     // Then all that is committed is in the one file, and nobody else writes to it.
-    if (!this.#empty()) throw noRoom();
+    if (!(await this.#empty())) throw noRoom();
     try {
       // Beside the thread: one that is silent for as long as a large file takes would be replaced.
       return await this.#room.copyTo(join(folder, basename(this.#options.path)));
@@ -199,20 +235,16 @@ export class SqliteUpkeep implements Upkeep {
     };
   }
 
-  async close(): Promise<void> {
+  /** To be called before the database is closed; whether the log is of no use any more. */
+  async close(): Promise<boolean> {
     this.#closed = true;
-    // Whether it failed is told to whoever waits for it.
-    await this.#syncing?.catch(() => undefined);
-    this.#room.closing(this.#room.isInUse && this.#isEmptied());
-    this.#log?.close();
-  }
-
-  /** As far as can be told: whoever closes a store may do so because it failed. */
-  #isEmptied(): boolean {
-    try {
-      return this.#empty();
-    } catch {
-      return false;
-    }
+    // A failure is reported to the caller of what failed.
+    const isEmpty = await this.#empty().catch(() => false);
+    this.#log.close();
+    // Also an empty one: a full disk may have no room for a new one.
+    if (!isEmpty || this.#room.isInUse) this.#room.keepLog();
+    // SQLite copies once more what the log has.
+    if (!isEmpty) letSync(this.#database, true);
+    return isEmpty;
   }
 }

@@ -13,7 +13,9 @@
 //
 // A frame's checksum continues that of the frame before it, so the whole log is
 // one chain that starts at the header. After a checkpoint SQLite starts over at
-// the front with new salts and leaves the old frames behind the new ones.
+// the front with new salts and leaves the old frames behind the new ones. Before
+// that the store overwrites the header and the first frame's header with zeros
+// and syncs them, so a log that begins with zeros is empty.
 // Format: https://sqlite.org/fileformat2.html#walformat
 
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
@@ -37,12 +39,20 @@ type ReadAt = (into: Uint8Array<ArrayBuffer>, at: number) => void;
 
 const headerBytes = 32;
 const frameHeaderBytes = 24;
+/** Zeros here make a log empty: without the first frame's salts nothing looks like a damaged header. */
+export const logStartBytes = headerBytes + frameHeaderBytes;
 const magicLittleEndian = 0x377f_0682;
 const magicBigEndian = 0x377f_0683;
 const version = 3_007_000;
 const hostIsLittleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 /** Read at a time: a log may be longer than what should sit in memory. */
 const chunkBytes = 1024 * 1024;
+
+/** Whether a log's first bytes say that it has frames. */
+export function isLogStart(bytes: Buffer): boolean {
+  const magic = bytes.readUInt32BE(0);
+  return magic === magicLittleEndian || magic === magicBigEndian;
+}
 
 /** Scans the log at `path`; an absent or empty file is a clean log. */
 export function scanWal(path: string): WalScan {
@@ -64,8 +74,10 @@ export function scanWalBytes(bytes: Uint8Array): WalScan {
   return scan(bytes.length, (into, at) => into.set(bytes.subarray(at, at + into.length)));
 }
 
+const empty: WalScan = { verdict: "clean", frames: 0, commits: 0, brokenAtByte: null };
+
 function scan(byteCount: number, readAt: ReadAt): WalScan {
-  if (byteCount === 0) return { verdict: "clean", frames: 0, commits: 0, brokenAtByte: null };
+  if (byteCount === 0) return empty;
   const start = new Uint8Array(new ArrayBuffer(headerBytes));
   if (byteCount < headerBytes) return { verdict: "torn", frames: 0, commits: 0, brokenAtByte: 0 };
   readAt(start, 0);
@@ -242,7 +254,7 @@ class WalScanner {
 }
 
 /**
- * The header is synced before the first frame is written, so a chain of frames
+ * The header is synced with the first commit at the latest, so a chain of frames
  * behind a header that cannot be read holds commits that are lost. Whatever of
  * the header has changed, one of these guesses finds the chain.
  */
@@ -257,6 +269,7 @@ function scanWithoutHeader(
   const frame = new Uint8Array(new ArrayBuffer(frameHeaderBytes));
   if (byteCount < headerBytes + frameHeaderBytes) return { verdict: "torn", ...broken };
   readAt(frame, headerBytes);
+  if ([...start, ...frame].every((byte) => byte === 0)) return empty;
   const frameFields = new DataView(frame.buffer);
   const salts = { salt1: frameFields.getInt32(8), salt2: frameFields.getInt32(12) };
   for (const littleEndian of [true, false]) {

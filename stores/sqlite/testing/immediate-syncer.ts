@@ -1,0 +1,8 @@
+// For virtual clocks: they do not wait for a thread pool.
+
+import type { Syncer } from "../sync.ts";
+
+export const immediateSyncer: Syncer = {
+  syncData: async () => undefined,
+  syncFolder: async () => undefined,
+};

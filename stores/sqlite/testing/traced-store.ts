@@ -1,0 +1,52 @@
+// The program that sync.test.ts traces: a store that exists is opened, used in every way that
+// reaches the disk, and closed. Writes the id of its one JavaScript thread to the file `outcome`, and
+// how often a timer fired during each step.
+//
+//   bun stores/sqlite/testing/traced-store.ts FOLDER DURABILITY BALLAST
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { item, nothing } from "../../conformance/values.ts";
+import { openSqliteStore } from "../store.ts";
+
+const [folder = "", durability, ballast] = process.argv.slice(2);
+const backup = join(folder, "backup");
+mkdirSync(backup);
+const { store, upkeep } = await openSqliteStore({
+  path: join(folder, "data/shard-0.db"),
+  durability: durability === "normal" ? "normal" : "full",
+  newTag: () => "0123456789Ab",
+  acceptLogLoss: false,
+  ballastBytes: Number(ballast),
+});
+
+let ticks = 0;
+const timer = setInterval(() => (ticks += 1), 5);
+const fired: Record<string, number> = {};
+async function step(name: string, work: () => Promise<unknown>): Promise<void> {
+  ticks = 0;
+  await work();
+  fired[name] = ticks;
+}
+
+const payload = new Uint8Array(3_000_000);
+let turn = 0;
+async function commit(change: Partial<typeof nothing>): Promise<void> {
+  turn += 1;
+  const record = { turn, at: turn, opLast: turn, refused: [] };
+  await (await store.commit({ ...nothing, ...change, turn: record })).synced;
+}
+const insert = () => commit({ insert: [item(1, turn, { payload })] });
+
+await step("commit", insert);
+for (let more = 0; more < 2; more += 1) await insert();
+await step("relieve", () => upkeep.relieve());
+await commit({ remove: [{ slot: 1, seqs: [0, 1] }] });
+await step("vacuum", () => upkeep.tidy());
+while (await upkeep.tidy());
+await insert();
+await step("backup", () => upkeep.backup(backup));
+await insert();
+await step("close", () => store.close());
+clearInterval(timer);
+writeFileSync(join(folder, "outcome"), JSON.stringify({ pid: process.pid, fired }));
