@@ -155,6 +155,37 @@ test("intake: where requests are too many, a small upload has the rate of all it
   expect([stalled.outcome(), small.outcome()]).toEqual(["full", null]);
 });
 
+test("intake: a body that is whole is not refused, however long its request takes", async () => {
+  const { intake, upload, pass } = setup();
+  const whole = upload(60_000);
+  await whole.send(60_000);
+  await whole.send(null);
+  pass(20_000);
+  expect(intake.refuseSlowest()).toBe(false);
+  expect([whole.outcome(), intake.bytes]).toEqual([60_000, 60_000]);
+  whole.end();
+  expect(intake.bytes).toBe(0);
+});
+
+test("intake: bodies that come in one round of events wait for its end, and only those of clients that are there are read", async () => {
+  const intake = new Intake(bodiesMax);
+  const gone = new AbortController();
+  const outcomes: string[] = [];
+  const read = (signal: AbortSignal): void => {
+    const request = new Request("http://x/", { method: "POST", body: "{}", signal });
+    const noted = (outcome: string) => () => void outcomes.push(outcome);
+    intake.read(request, intake.begin(), bodyMax).then(noted("read"), noted("refused"));
+  };
+  read(gone.signal);
+  read(new AbortController().signal);
+  // More than a promise needs, and still the same round.
+  for (let tick = 0; tick < 50; tick += 1) await null;
+  expect(outcomes).toEqual([]);
+  gone.abort();
+  await settled();
+  expect(outcomes).toEqual(["refused", "read"]);
+});
+
 test("intake: a body larger than the whole budget gets in when it is alone", async () => {
   const intake = new Intake(1_000);
   const body = intake.begin();

@@ -18,7 +18,7 @@ const slowMs = 1_000;
 
 const full = "too many request bodies are being worked on; try again later";
 const slow = "request body came too slowly while others waited; try again later";
-const cutShort = "request body could not be read; the connection ended before it did";
+const cut = "request body could not be read; the connection ended before it did";
 
 /** A body from its first byte until its request is answered. */
 export interface Body {
@@ -30,12 +30,20 @@ export interface Body {
   refuse: ((refusal: Refusal) => void) | null;
 }
 
+interface Arrived {
+  readonly request: Request;
+  readonly bytes: Uint8Array;
+  readonly resolve: (bytes: Uint8Array) => void;
+  readonly reject: (refusal: Refusal) => void;
+}
+
 export class Intake {
   readonly #bytesMax: number;
   readonly #now: () => number;
   readonly #uploads = new Set<Body>();
   #bytes = 0;
-  #round: Promise<void> | null = null;
+  /** Bodies that are whole since this round of events. */
+  #arrived: Arrived[] = [];
 
   constructor(bytesMax: number, now: () => number = () => performance.now()) {
     this.#bytesMax = bytesMax;
@@ -52,32 +60,40 @@ export class Intake {
   }
 
   end(body: Body): void {
+    this.#left(body);
     this.#bytes -= body.bytes;
     body.bytes = 0;
   }
 
-  /** Throws a `Refusal` for a body that is larger than the bound, cut short, or finds no room. */
-  async read(request: Request, body: Body, bodyBytesMax: number): Promise<Uint8Array> {
-    const declared = declaredLength(request);
-    if (declared !== null && declared > bodyBytesMax) throw tooLarge(bodyBytesMax);
-    const refused = Promise.withResolvers<never>();
-    body.refuse = refused.reject;
-    this.#uploads.add(body);
-    try {
+  /** It is no longer received. */
+  #left(body: Body): void {
+    this.#uploads.delete(body);
+    body.refuse = null;
+  }
+
+  /**
+   * Rejects with a `Refusal` if the body is larger than the bound, is cut short, or finds no room. Each
+   * call pays for a promise and what waits for it, so there is one of each.
+   */
+  read(request: Request, body: Body, bodyBytesMax: number): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      const declared = declaredLength(request);
+      if (declared !== null && declared > bodyBytesMax) throw tooLarge(bodyBytesMax);
+      body.refuse = reject;
+      this.#uploads.add(body);
       const isSmall = declared !== null && declared <= smallBytesMax;
       if (isSmall) this.#take(body, declared);
       const reading = isSmall ? request.bytes() : this.#receive(request, body, bodyBytesMax);
-      const bytes = await Promise.race([reading, refused.promise]);
-      if (bytes.byteLength !== (declared ?? bytes.byteLength)) throw new Error(cutShort);
-      await this.#endOfRound();
-      if (request.signal.aborted) throw new Error(cutShort);
-      return bytes;
-    } catch (error) {
-      throw error instanceof Refusal ? error : new Refusal("malformed", cutShort);
-    } finally {
-      body.refuse = null;
-      this.#uploads.delete(body);
-    }
+      reading.then(
+        (bytes) => {
+          this.#left(body);
+          const isWhole = bytes.byteLength === (declared ?? bytes.byteLength);
+          if (isWhole) this.#atEndOfRound({ request, bytes, resolve, reject });
+          else reject(cutShort());
+        },
+        (error) => reject(error instanceof Refusal ? error : cutShort()),
+      );
+    });
   }
 
   /** Refuses the slowest upload; false = none is slow. */
@@ -87,11 +103,9 @@ export class Intake {
 
   #refuse(slowest: Body | null): boolean {
     if (slowest === null) return false;
-    this.#uploads.delete(slowest);
-    this.end(slowest);
     // The rest of it would otherwise still be received.
     slowest.refuse?.(new Refusal("full", slow, { connection: "close" }));
-    slowest.refuse = null;
+    this.end(slowest);
     return true;
   }
 
@@ -141,14 +155,16 @@ export class Intake {
    * one that was not waited for, the parser ends the connection in the same round of events, and no
    * answer can be sent: then nothing may be done.
    */
-  #endOfRound(): Promise<void> {
-    this.#round ??= new Promise((resolve) => {
-      setImmediate(() => {
-        this.#round = null;
-        resolve();
-      });
+  #atEndOfRound(arrived: Arrived): void {
+    if (this.#arrived.push(arrived) > 1) return;
+    setImmediate(() => {
+      const all = this.#arrived;
+      this.#arrived = [];
+      for (const { request, bytes, resolve, reject } of all) {
+        if (request.signal.aborted) reject(cutShort());
+        else resolve(bytes);
+      }
     });
-    return this.#round;
   }
 }
 
@@ -166,6 +182,10 @@ async function joined(chunks: readonly Uint8Array[], length: number): Promise<Ui
     end += chunk.byteLength;
   }
   return bytes;
+}
+
+function cutShort(): Refusal {
+  return new Refusal("malformed", cut);
 }
 
 function tooLarge(bodyBytesMax: number): Refusal {

@@ -67,17 +67,16 @@ export function jsonResponse(text: string): Response {
 
 /** A 200 in one of the encodings. */
 export function answerResponse(body: string | Uint8Array<ArrayBuffer>, type: string): Response {
-  return new Response(sentWhole(body), { headers: headersOf(type) });
+  return new Response(sentWhole(body), initsByType.get(type) ?? initOf(type));
 }
 
 /** Headers are made once for each type; a response copies them. */
-const headersByType = new Map<string, Headers>();
+const initsByType = new Map<string, ResponseInit>();
 
-function headersOf(type: string): Headers {
-  return headersByType.getOrInsertComputed(
-    type,
-    () => new Headers({ "content-type": type, ...noGuessing }),
-  );
+function initOf(type: string): ResponseInit {
+  const init = { headers: new Headers({ "content-type": type, ...noGuessing }) };
+  initsByType.set(type, init);
+  return init;
 }
 
 /** Bun 1.4.5 gathers head and body of an answer in a buffer of 16 KiB; the head takes some of it. */

@@ -11,7 +11,7 @@ import { compileCheck, firstFault } from "../openapi/check.ts";
 import type { Operation } from "../openapi/operations.ts";
 import { takesNull } from "../openapi/schemas.ts";
 import { bodyLimits, isPlain } from "./body-limits.ts";
-import { type ParseJson, parseJsonInPieces } from "./json-pieces.ts";
+import { parseJsonInPieces } from "./json-pieces.ts";
 import { Refusal } from "./reply.ts";
 
 type Schema = Operation["request"];
@@ -26,13 +26,13 @@ const surrogateEscape = /\\u[dD][89a-fA-F]/;
 const parserWordsMax = 100;
 
 /**
- * Returns the reader of one operation's bodies, whose result is of the schema. `readProtobuf` may
- * return a promise.
+ * Returns the reader of one operation's bodies, whose result is of the schema. The reader returns a
+ * promise only if it needs one: nearly every body is small JSON. `readProtobuf` may return one.
  */
 export function requestReader<T>(
   requestSchema: Schema,
   readProtobuf: (bytes: Uint8Array) => unknown,
-): (bytes: Uint8Array, request: Request, isProtobuf: boolean) => Promise<T> {
+): (bytes: Uint8Array, request: Request, isProtobuf: boolean) => T | Promise<T> {
   const schema = wireShape(requestSchema);
   // At its first request: those of all operations take 3 MB.
   let isOfSchema: ((value: unknown) => boolean) | undefined;
@@ -50,19 +50,31 @@ export function requestReader<T>(
     }
     return value as T;
   };
-  return async (bytes, request, isProtobuf) => {
+  const readMessage = async (bytes: Uint8Array): Promise<T> => {
+    const value = await parseProtobuf(bytes, readProtobuf);
+    return bytes.byteLength > bodyLimits.pieceBytes ? await checkedInPieces(value) : checked(value);
+  };
+  const readInPieces = async (bytes: Uint8Array, request: Request): Promise<T> => {
+    let hasSurrogates = false;
+    const parsed = await parseJsonInPieces(bytes, (piece, [before, behind] = ["", ""]) => {
+      const text = before + decodeText(piece, request) + behind;
+      hasSurrogates ||= surrogateEscape.test(text);
+      return parseJson(text);
+    });
+    const value = await checkedInPieces(parsed);
+    if (hasSurrogates) requireWellFormed(value);
+    return value;
+  };
+  return (bytes, request, isProtobuf) => {
     if (isProtobuf) {
       refuseCoding(request);
-      const value = await parseProtobuf(bytes, readProtobuf);
-      const isLarge = bytes.byteLength > bodyLimits.pieceBytes;
-      return isLarge ? await checkedInPieces(value) : checked(value);
+      return readMessage(bytes);
     }
     if (bytes.byteLength === 0) refuse("request body is empty; expected a JSON object");
-    const json = new JsonBody(request);
-    const value = isPlain(bytes)
-      ? checked(json.parse(bytes))
-      : await checkedInPieces(await parseJsonInPieces(bytes, json.parse));
-    if (json.hasSurrogates) requireWellFormed(value);
+    if (!isPlain(bytes)) return readInPieces(bytes, request);
+    const text = decodeText(bytes, request);
+    const value = checked(parseJson(text));
+    if (surrogateEscape.test(text)) requireWellFormed(value);
     return value;
   };
 }
@@ -96,23 +108,6 @@ function* partsOf(schema: Schema, value: unknown): Generator<Part & { readonly v
       yield { list, start, value: { ...emptied, [list]: all.slice(start, start + partLength) } };
     }
   }
-}
-
-/** The JSON of one request. */
-class JsonBody {
-  readonly #request: Request;
-  /** A text was made of escapes that may be half of a pair. */
-  hasSurrogates = false;
-
-  constructor(request: Request) {
-    this.#request = request;
-  }
-
-  readonly parse: ParseJson = (bytes, [before, behind] = ["", ""]) => {
-    const text = before + decodeText(bytes, this.#request) + behind;
-    this.hasSurrogates ||= surrogateEscape.test(text);
-    return parseJson(text);
-  };
 }
 
 /**

@@ -124,8 +124,12 @@ export function parseInstant(text: string): number | null {
   }
 }
 
+let written = { instant: Number.NaN, text: "" };
+
+/** The instant before is remembered: what a turn leases mostly ends at one, and its replies have one `now`. */
 export function instantText(instant: number): string {
-  return new Date(instant).toISOString();
+  if (written.instant !== instant) written = { instant, text: new Date(instant).toISOString() };
+  return written.text;
 }
 
 export function instantTextOrNull(instant: number | null): string | null {

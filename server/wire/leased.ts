@@ -38,15 +38,7 @@ function isDescribedAs(one: engine.LeasedItem, other: engine.LeasedItem): boolea
 /** From the end of the id to where the payload begins. */
 function descriptionOf(item: engine.LeasedItem): string {
   const texts = `","encoding":${jsonText(item.encoding)},"kind":${jsonText(item.kind)},"reference":${jsonText(item.reference)}`;
-  return `${texts},"attempts":${item.attempts},"lease_deadline":"${deadlineText(item.leaseDeadline)}","bytes":"`;
-}
-
-let deadlineBefore = { at: Number.NaN, text: "" };
-
-/** What a turn leases mostly ends at one instant. */
-function deadlineText(at: number): string {
-  if (deadlineBefore.at !== at) deadlineBefore = { at, text: instantText(at) };
-  return deadlineBefore.text;
+  return `${texts},"attempts":${item.attempts},"lease_deadline":"${instantText(item.leaseDeadline)}","bytes":"`;
 }
 
 /** The whole lease reply around the text that `renderLeased` made. */

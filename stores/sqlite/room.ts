@@ -126,6 +126,8 @@ export class Room {
   hold(): void {
     if (this.#ballastBytes === 0) return;
     const needed = this.#pages() - (this.#isInUse ? 0 : this.#coveredPages);
+    // Nearly every commit ends here, so the file is looked at once.
+    if (!this.#isInUse && this.#filePages() >= needed) return;
     if (this.#filePages() < needed) this.#growFile(needed + this.#stepPages);
     const isReserved = this.#isInUse && !this.#isFull;
     if (this.#isFull) this.#growFile(needed, "by the ballast");
