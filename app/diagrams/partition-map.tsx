@@ -4,10 +4,10 @@ import { Clamp, Items, Text, Tray, Way } from "./parts.tsx";
 
 const partitions = [
   { y: 62, name: "0", shard: 0, count: 4, left: 0.3 },
-  { y: 110, name: "1", shard: 1, count: 3, left: 0.45 },
+  { y: 110, name: "1", shard: 0, count: 3, left: 0.45 },
   { y: 158, name: "2", shard: 0, count: 5, left: 0.6 },
   { y: 248, name: "0", shard: 1, count: 2, left: 0.75 },
-  { y: 296, name: "1", shard: 0, count: 4, left: 0.9 },
+  { y: 296, name: "1", shard: 1, count: 4, left: 0.9 },
 ] as const;
 
 /** From a queue's name to the file that its items are in. */
@@ -15,8 +15,8 @@ export function PartitionMap(): ReactNode {
   return (
     <Diagram
       title="Queues, partitions, shards and files"
-      description="Two queues, orders with three partitions and emails with two. Each partition belongs to one of two shards. A shard is the one writer of its partitions, and keeps all of them in one file of its own, shard-0.db and shard-1.db."
-      caption="The partitions of all queues are spread over the shards and stay where they were put. A shard commits for all of its partitions at once: a thousand partitions cost rows, not files, and one sync covers them all."
+      description="Two queues, orders with three partitions and emails with two. Each queue belongs, with all its partitions, to one of two shards. A shard is the one writer of its queues, and keeps all of them in one file of its own, shard-0.db and shard-1.db."
+      caption="A queue lives whole in the shard that its name hashes to. A shard commits for all of its partitions at once: a thousand partitions cost rows, not files, and one sync covers them all."
       height={584}
     >
       <Text at="0,14" says="queues and their partitions" kind="eyebrow" />
