@@ -509,17 +509,17 @@ export class Turns {
     const synced = commit?.synced ?? null;
     if (synced === null) {
       await this.#runErrands(turn, requests);
-      this.#pending = null;
       this.#report(told, commit, full);
+      this.#pending = null;
       return;
     }
     const answering = synced.then(async () => {
       // The opening that follows looks what became of it.
       if (this.#hasFailed) return;
       await this.#runErrands(turn, requests);
-      this.#answering = null;
-      this.#pending = null;
       this.#report(told, commit, full);
+      this.#pending = null;
+      this.#answering = null;
     });
     this.#answering = answering;
     // The next turn hears of it, when it has been decided.
