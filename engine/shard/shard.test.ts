@@ -684,6 +684,16 @@ test("abandon: a loss that is found by the opening that runs is told", async () 
   expect(causes).toEqual([loss]);
 });
 
+test("abandon: nothing waits by the clock any more, also when a turn runs", async () => {
+  const syncs = held();
+  const { clock, timers, shard, put } = await setupShard({ before: { sync: syncs.wait } });
+  await put("produce", produce("a"));
+  await shard.abandon(failure("shutting_down", "another has it"));
+  syncs.release();
+  await clock.settle();
+  expect([...timers]).toEqual([]);
+});
+
 test("abandon: what was taken may be done, what was not changes nothing", async () => {
   const commits = held();
   const { clock, shard, put, answers } = await setupShard({ before: { commit: commits.wait } });
