@@ -143,6 +143,7 @@ export class Inbox {
       if (kept.has(op)) continue;
       this.#taken.delete(op);
       again.push(waiting);
+      this.#watchDeadline(waiting.deadline);
     }
     this.#queue = [...again, ...this.#queue];
   }

@@ -614,6 +614,37 @@ test("close: nothing waits by the clock any more, also when the store failed whi
   expect([...timers]).toEqual([]);
 });
 
+test("a report that fails, as that of a turn that is committed, does nothing twice", async () => {
+  let isBroken = false;
+  const report = () => {
+    if (!isBroken) return;
+    isBroken = false;
+    throw new Error("made to fail");
+  };
+  const { clock, image, put, answers, openings } = await setupShard({ events: { report } });
+  isBroken = true;
+  await put("produce", produce("a"));
+  await clock.advance(limits.restartMsMin);
+  expect([openings(), answers, storedIn(image)]).toEqual([2, { produce: done }, ["a"]]);
+});
+
+test("a store that fails after its commit, and as it is opened again, answers truly in the end", async () => {
+  let openings = 0;
+  let isBroken = true;
+  const sync = async () => {
+    if (isBroken) throw new StoreError("failed", "no");
+  };
+  const opening = async () => {
+    openings += 1;
+    if (openings === 2 || openings === 3) throw new StoreError("locked", "no");
+    isBroken = openings === 1;
+  };
+  const { clock, image, put, answers } = await setupShard({ before: { sync }, opening });
+  await put("produce", produce("a"));
+  await clock.advance(second);
+  expect([openings, answers, storedIn(image)]).toEqual([4, { produce: done }, ["a"]]);
+});
+
 test("a turn that is synced after its store failed is told once", async () => {
   const syncs = held();
   const reports: Report[] = [];
@@ -651,6 +682,16 @@ test("abandon: a loss that is found by the opening that runs is told", async () 
   await clock.settle();
   await gone;
   expect(causes).toEqual([loss]);
+});
+
+test("abandon: nothing waits by the clock any more, also when a turn runs", async () => {
+  const syncs = held();
+  const { clock, timers, shard, put } = await setupShard({ before: { sync: syncs.wait } });
+  await put("produce", produce("a"));
+  await shard.abandon(failure("shutting_down", "another has it"));
+  syncs.release();
+  await clock.settle();
+  expect([...timers]).toEqual([]);
 });
 
 test("abandon: what was taken may be done, what was not changes nothing", async () => {

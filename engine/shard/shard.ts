@@ -262,6 +262,7 @@ export class Shard {
     this.#closed = true;
     this.#abandoned = true;
     this.#restart?.cancel();
+    this.#turns?.stop();
     this.#turns = null;
     this.#inbox.close(why);
     this.#inbox.closeTaken(why);

@@ -202,14 +202,15 @@ export class Turns {
     this.#pump();
   }
 
-  /** Lets the turn that runs end, and closes the store; no other turn begins. */
+  /** Lets the turn that runs end, and closes the store. */
   async close(): Promise<void> {
-    this.#stop();
+    this.stop();
     if (this.#running) await new Promise<void>((resolve) => (this.#idle = resolve));
     await this.#options.backend.store.close();
   }
 
-  #stop(): void {
+  /** No other turn begins. */
+  stop(): void {
     this.#stopped = true;
     this.#wake?.cancel();
     this.#tidy?.cancel();
@@ -228,7 +229,7 @@ export class Turns {
 
   #fail(cause: unknown): void {
     this.#running = false;
-    this.#stop();
+    this.stop();
     this.#hasFailed = true;
     this.#idle?.();
     this.#options.fail(cause);
@@ -509,17 +510,17 @@ export class Turns {
     const synced = commit?.synced ?? null;
     if (synced === null) {
       await this.#runErrands(turn, requests);
-      this.#pending = null;
       this.#report(told, commit, full);
+      this.#pending = null;
       return;
     }
     const answering = synced.then(async () => {
       // The opening that follows looks what became of it.
       if (this.#hasFailed) return;
       await this.#runErrands(turn, requests);
-      this.#answering = null;
-      this.#pending = null;
       this.#report(told, commit, full);
+      this.#pending = null;
+      this.#answering = null;
     });
     this.#answering = answering;
     // The next turn hears of it, when it has been decided.

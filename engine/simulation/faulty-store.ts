@@ -71,6 +71,7 @@ export class StoreControl {
   callsMax = Number.POSITIVE_INFINITY;
   #calls = 0;
   #faults: CommitFault[] = [];
+  #faultAfter: { commits: number; readonly fault: CommitFault } | null = null;
   #killAfter: number | null = null;
   #killApplied = false;
   #held: Promise<void> | null = null;
@@ -83,8 +84,14 @@ export class StoreControl {
     this.#faults.push(fault);
   }
 
+  /** The same for the commit after so many more. */
+  failAfter(commits: number, fault: CommitFault): void {
+    this.#faultAfter = { commits, fault };
+  }
+
   heal(): void {
     this.#faults = [];
+    this.#faultAfter = null;
     this.full = false;
     this.isToldFull = false;
     this.openFault = null;
@@ -204,6 +211,10 @@ export class StoreControl {
     if (this.isDead(generation)) return silence();
     if (this.#unsynced !== null) throw new Error("a commit overtakes the sync of the one before");
     const dies = this.#killAfter !== null && this.#killAfter-- === 0;
+    if (this.#faultAfter !== null && this.#faultAfter.commits-- === 0) {
+      this.fail(this.#faultAfter.fault);
+      this.#faultAfter = null;
+    }
     const fault = this.#faults.find(({ ofMoves = false }) => moves || !ofMoves);
     if (fault !== undefined && fault.sticky !== true) {
       this.#faults.splice(this.#faults.indexOf(fault), 1);

@@ -899,6 +899,7 @@ export class World {
       for (const store of this.#stores) store.holdAfter(1);
       this.auditor.faulted();
     }
+    if (this.parameters.syncsLater && this.#chance.hits(300)) this.#loseClear();
     this.say(`clear ${queue} ${JSON.stringify(what)}`);
     this.#call(
       "clear",
@@ -917,6 +918,16 @@ export class World {
         }
       },
     );
+  }
+
+  /** One of its turns is lost, such as that in which it ends. */
+  #loseClear(): void {
+    const shard = this.#chance.below(this.parameters.shardCount);
+    const commits = this.#chance.below(3);
+    this.#faults += 1;
+    this.say(`store ${shard} fails to sync after ${commits} commits, and what it wrote is lost`);
+    this.bundle.store(shard).failAfter(commits, { fault: "failed", sync: "lost" });
+    this.situations.reached("a sync fails");
   }
 
   async #recreate(): Promise<void> {

@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import { failure } from "../errors.ts";
+import type { Request } from "../kinds.ts";
+import { limits } from "../limits.ts";
+import { VirtualClock } from "../simulation/virtual-clock.ts";
+import { Inbox } from "./inbox.ts";
+import type { Result } from "./kind.ts";
+
+test("a request that is put back is answered in time, however the line stands", async () => {
+  const clock = new VirtualClock(0);
+  const inbox = new Inbox({ clock, limits, arrived: () => undefined });
+  const untaken = failure("late", "late");
+  const taken = failure("unknown_outcome", "nobody knows");
+  const answers: Record<string, Result> = {};
+  const put = (name: string, deadline: number, late: typeof taken | null): void => {
+    const request: Request = { kind: "stats", slots: [0] };
+    const settle = (result: Result) => {
+      answers[name] = result;
+    };
+    inbox.put(request, settle, { deadline, late: { untaken, taken: late } });
+  };
+  put("short", 50, taken);
+  put("long", 100, null);
+  expect(inbox.take()).toHaveLength(2);
+  await clock.advance(50);
+  inbox.putBack(new Set());
+  await clock.advance(49);
+  expect(answers).toEqual({ short: taken });
+  await clock.advance(1);
+  expect(answers).toEqual({ short: taken, long: untaken });
+});
