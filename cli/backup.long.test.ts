@@ -146,7 +146,6 @@ test("restore: what is not a whole backup is refused, and nothing is left of it"
   });
   const target = inFolder("target");
   const paths = made.shards.map(({ file }) => join(made.folder, file));
-  // Which shard an item comes to is not certain.
   const path = paths.find((one) => readFileSync(one).includes("item 1")) ?? "";
   const whole = readFileSync(path);
 

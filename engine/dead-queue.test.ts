@@ -20,9 +20,9 @@ async function setupQueues(settings: Partial<QueueSettings> = {}, shardCount = 1
   return bundle;
 }
 
-/** Shards: with two of them, "orders" is in the first and "dead" in the second. */
+/** Shards: of two, by their names the second has "orders", the first "dead". */
 const [far, near] = [2, 1];
-const [source, target] = [0, 1];
+const [source, target] = [1, 0];
 
 function stored(bundle: Bundle, queue: string) {
   const request = { queue, partition: 0, pivot: "", limit: 10 };

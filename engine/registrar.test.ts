@@ -7,6 +7,8 @@ import {
   hour,
   idsOf,
   minute,
+  nameIn,
+  placeOf,
   produceOf,
   queueDefaults,
   second,
@@ -14,7 +16,7 @@ import {
   writtenFirst,
 } from "./simulation/bundle.ts";
 
-/** With two shards: the first partition of `first` is in the second shard, that of `second` in the first. */
+/** With two shards: by their names `first` and `third` are in the second, `second` is in the first. */
 async function setupTwo(): Promise<Bundle> {
   const bundle = await setup({ shardCount: 2 });
   for (const name of ["first", "second"]) await bundle.createQueue({ name });
@@ -216,16 +218,6 @@ test("update: one whose shard goes down before it has answered is answered, and 
   expect(item?.leaseDeadline).toBe(bundle.clock.now() + 2 * hour);
 });
 
-test("create, update: while a shard is down, the queue's other partitions take what is produced", async () => {
-  const bundle = await setupTwo();
-  await breakShard(bundle, 1, "first");
-  await bundle.createQueue({ name: "third", requestedPartitions: 2 });
-  await bundle.produce("third", "a");
-  await bundle.run(() => bundle.engine.updateQueue({ name: "third", maxAttempts: 3 }));
-  await bundle.produce("third", "b");
-  expect(await bundle.listed("third", 1)).toEqual(["a", "b"]);
-});
-
 test("create: without the first shard it is refused in time, and changes nothing", async () => {
   const bundle = await setupTwo();
   await breakShard(bundle, 0, "second");
@@ -256,22 +248,23 @@ test.each([true, false])(
 );
 
 /**
- * `orders` has a partition in the second shard, whose dead letters go to the second partition of
- * `dead`, in the first shard. An item of it is leased.
+ * The second partition of `orders`, in the second shard, sends its dead letters to that of `dead`,
+ * in the first. An item of it is leased.
  */
 async function setupLetter(shardCount = 3) {
   const bundle = await setup({ shardCount });
-  for (const name of ["b", "c"].slice(0, shardCount - 2)) await bundle.createQueue({ name });
-  await bundle.createQueue({ name: "dead", requestedPartitions: 2 });
-  await bundle.createQueue({ name: "orders", deadQueue: "dead", requestedPartitions: 2 });
-  for (const text of ["first", "letter"]) await bundle.produce("orders", text);
-  await bundle.lease("orders");
-  const { partition, items } = await bundle.lease("orders");
+  const [dead, orders] = [nameIn(0, shardCount, "dead"), nameIn(1, shardCount)];
+  await bundle.createQueue({ name: dead, requestedPartitions: 2 });
+  await bundle.createQueue({ name: orders, deadQueue: dead, requestedPartitions: 2 });
+  for (const text of ["first", "letter"]) await bundle.produce(orders, text);
+  await bundle.lease(orders);
+  const { partition, items } = await bundle.lease(orders);
   expect(partition).toBe(1);
   const [id = ""] = idsOf(items);
-  const retry = { queue: "orders", partition, items: [{ id, retryAt: null, dead: true }] };
+  const retry = { queue: orders, partition, items: [{ id, retryAt: null, dead: true }] };
   return {
     bundle,
+    dead,
     /** The item sets out as its shard goes down, and nobody knows of it. */
     send: async () => {
       bundle.store(1).openFault = "failed";
@@ -281,27 +274,29 @@ async function setupLetter(shardCount = 3) {
       expect(sent).toMatchObject([{ targetShard: 0 }]);
     },
     resizeDead: (requestedPartitions: number) =>
-      bundle.run(() => bundle.engine.updateQueue({ name: "dead", requestedPartitions })),
-    countDead: async () => (await bundle.run(() => bundle.engine.inspect("dead"))).partitions,
+      bundle.run(() => bundle.engine.updateQueue({ name: dead, requestedPartitions })),
+    countDead: async () => (await bundle.run(() => bundle.engine.inspect(dead))).partitions,
   };
 }
 
 test("partitions: one does not go while a shard that is down may have sent a dead letter there", async () => {
-  const { bundle, send, resizeDead, countDead } = await setupLetter();
+  const { bundle, dead, send, resizeDead, countDead } = await setupLetter();
   await send();
   await resizeDead(1);
   await bundle.clock.advance(minute / 2);
   expect(await countDead()).toBe(2);
   await healShard(bundle, 1);
-  expect(await bundle.listed("dead", 1)).toEqual(["letter"]);
-  await bundle.complete(await bundle.lease("dead"));
+  expect(await bundle.listed(dead, 1)).toEqual(["letter"]);
+  await bundle.complete(await bundle.lease(dead));
   await bundle.clock.advance(2 * limits.restartMsMax);
   expect(await countDead()).toBe(1);
 });
 
 test("partitions: one that is wanted again while it was about to go stays, and goes later", async () => {
-  const { bundle, send, resizeDead, countDead } = await setupLetter(4);
-  await breakShard(bundle, 2, "c");
+  const { bundle, dead, send, resizeDead, countDead } = await setupLetter(4);
+  const mails = nameIn(2, 4, "mails");
+  await bundle.createQueue({ name: mails });
+  await breakShard(bundle, 2, mails);
   await resizeDead(1);
   await resizeDead(2);
   await send();
@@ -312,33 +307,40 @@ test("partitions: one that is wanted again while it was about to go stays, and g
   await resizeDead(2);
   await healShard(bundle, 1);
   expect(await countDead()).toBe(2);
-  expect(await bundle.listed("dead", 1)).toEqual(["letter"]);
+  expect(await bundle.listed(dead, 1)).toEqual(["letter"]);
 });
 
 test("delete: a slot is not used again while a shard that is down may have sent a dead letter there", async () => {
-  const { bundle, send } = await setupLetter();
+  const { bundle, dead, send } = await setupLetter();
   await send();
-  const deleted = await beginDelete(bundle, "dead");
-  for (const name of ["d", "e", "f", "g"]) await bundle.createQueue({ name });
+  const deleted = await beginDelete(bundle, dead);
+  const names = ["a", "b", "c"].map((prefix) => nameIn(0, 3, prefix));
+  for (const name of names) await bundle.createQueue({ name });
+  const places = [...bundle.image().catalog.values()].flatMap((entry) => entry.places);
+  expect(places.map(placeOf)).toEqual(["1:0", "1:1", "0:2", "0:3", "0:4"]);
   await healShard(bundle, 1);
   expect(deleted.ending).toMatchObject({ ok: true });
-  for (const name of ["d", "e", "f", "g"]) expect(await bundle.listed(name)).toEqual([]);
+  for (const name of names) expect(await bundle.listed(name)).toEqual([]);
   await bundle.clock.advance(2 * second);
   expect(bundle.image(1).outbound.values().length).toBe(0);
 });
 
 test("delete: of a dead queue, items that fail from then on go nowhere else", async () => {
   const bundle = await setupTwo();
-  await bundle.createQueue({ name: "orders", deadQueue: "first", maxAttempts: 1 });
-  await bundle.produce("orders", "a");
+  const orders = nameIn(1, 2);
+  await bundle.createQueue({ name: orders, deadQueue: "first", maxAttempts: 1 });
+  const placesOf = (index: number) => [...bundle.image().catalog.values()].at(index)?.places;
+  const former = placesOf(0);
+  await bundle.produce(orders, "a");
   expect((await beginDelete(bundle, "first")).ending).toMatchObject({ ok: true });
   // It gets the slot that the dead queue had.
-  await bundle.createQueue({ name: "next" });
-  await bundle.createQueue({ name: "after" });
-  await bundle.retry(await bundle.lease("orders"));
-  for (const name of ["next", "after"]) expect(await bundle.listed(name)).toEqual([]);
-  const [, orders] = bundle.engine.status().queues;
-  expect(orders).toMatchObject({ queue: "orders", counters: { discarded: 1, dead: 0 } });
+  const next = nameIn(1, 2, "next");
+  await bundle.createQueue({ name: next });
+  expect(placesOf(-1)).toEqual(former);
+  await bundle.retry(await bundle.lease(orders));
+  expect(await bundle.listed(next)).toEqual([]);
+  const [, counted] = bundle.engine.status().queues;
+  expect(counted).toMatchObject({ queue: orders, counters: { discarded: 1, dead: 0 } });
 });
 
 test("delete: one that a start has to finish keeps its slots until it is through", async () => {
@@ -374,26 +376,27 @@ test("partitions: one that could not go for lack of room goes later by itself", 
 });
 
 test("partitions: one goes also when the last produce to it comes to nothing", async () => {
-  const bundle = await setup({ shardCount: 3 });
-  await bundle.createQueue({ name: "orders", requestedPartitions: 2 });
-  await bundle.createQueue({ name: "second" });
-  await bundle.produce("orders", "a");
-  // Two messages that the third shard does not answer, and behind them the produce.
-  bundle.store(2).fail({ fault: "full", sticky: true });
-  bundle.store(2).hold();
+  const bundle = await setup({ shardCount: 2 });
+  const [orders, mails] = [nameIn(1, 2), nameIn(1, 2, "mails")];
+  await bundle.createQueue({ name: orders, requestedPartitions: 2 });
+  await bundle.createQueue({ name: mails });
+  await bundle.produce(orders, "a");
+  // Two messages that the second shard does not answer, and behind them the produce.
+  bundle.store(1).fail({ fault: "full", sticky: true });
+  bundle.store(1).hold();
   for (const text of ["b", "c"]) {
-    await bundle.begin(() => bundle.engine.produce(produceOf("second", [text])));
+    await bundle.begin(() => bundle.engine.produce(produceOf(mails, [text])));
   }
-  const produced = await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["d"])));
-  const change = { name: "orders", requestedPartitions: 1 };
+  const produced = await bundle.begin(() => bundle.engine.produce(produceOf(orders, ["d"])));
+  const change = { name: orders, requestedPartitions: 1 };
   const updated = await bundle.begin(() => bundle.engine.updateQueue(change));
-  bundle.store(2).release();
+  bundle.store(1).release();
   await bundle.clock.settle();
   expect([produced.ending, updated.ending]).toMatchObject([
     { ok: false, code: "store" },
     { ok: true },
   ]);
-  expect((await bundle.run(() => bundle.engine.inspect("orders"))).partitions).toBe(1);
+  expect((await bundle.run(() => bundle.engine.inspect(orders))).partitions).toBe(1);
 });
 
 const changes: readonly {

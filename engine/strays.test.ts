@@ -2,16 +2,17 @@
 
 import { expect, test } from "bun:test";
 import { limits, type TurnLimits } from "./limits.ts";
-import { type Bundle, minute, setup } from "./simulation/bundle.ts";
+import { type Bundle, minute, nameIn, setup } from "./simulation/bundle.ts";
 
 const texts = Array.from({ length: 10 }, (_, index) => `secret ${index}`);
 
-/** The catalog has lost a queue of which each shard has items; the first lost its own. */
+/** The catalog has lost a queue of which the second shard has the items. */
 async function forgotten(turnLimits: TurnLimits = limits): Promise<Bundle> {
   const bundle = await setup({ shardCount: 2, turnLimits });
   const goBack = bundle.snapshot(0);
-  await bundle.createQueue({ name: "forgotten", requestedPartitions: 2 });
-  for (const text of texts) await bundle.produce("forgotten", text);
+  const name = nameIn(1, 2, "forgotten");
+  await bundle.createQueue({ name, requestedPartitions: 2 });
+  for (const text of texts) await bundle.produce(name, text);
   bundle.kill();
   goBack();
   return bundle;
@@ -41,30 +42,37 @@ test.each([1, 2])("set aside: also where the turn after commit %i finds no room"
   await bundle.engine.close();
 });
 
-test.each([false, true])(
-  "set aside: not what comes to the slot from the start on; due while nothing ran: %p",
-  async (isDue) => {
+test.each([
+  [0, false],
+  [0, true],
+  [1, false],
+  [1, true],
+])(
+  "set aside: not what comes to the slot from the start on; from shard %d, due while nothing ran: %p",
+  async (source, isDue) => {
     const bundle = await setup({ shardCount: 2 });
-    await bundle.createQueue({ name: "orders", requestedPartitions: 2, maxAttempts: 1 });
-    await bundle.createQueue({ name: "former", requestedPartitions: 2 });
-    for (const name of ["former", "orders"]) {
-      for (let index = 0; index < 4; index += 1) await bundle.produce(name, `${name} ${index}`);
+    const orders = nameIn(source, 2);
+    const [former, dead] = [nameIn(1, 2, "former"), nameIn(1, 2, "dead")];
+    await bundle.createQueue({ name: orders, requestedPartitions: 2, maxAttempts: 1 });
+    await bundle.createQueue({ name: former, requestedPartitions: 2 });
+    const texts = [0, 1, 2, 3].map((index) => `item ${index}`);
+    for (const name of [former, orders]) {
+      for (const text of texts) await bundle.produce(name, text);
     }
     for (let partition = 0; partition < 2; partition += 1) {
-      await bundle.lease("orders", { batchSize: 2 });
+      await bundle.lease(orders, { batchSize: 2 });
     }
     const goBack = bundle.snapshot(1);
-    await bundle.run(() => bundle.engine.deleteQueue({ name: "former", force: true }));
-    await bundle.createQueue({ name: "dead", requestedPartitions: 2 });
-    await bundle.run(() => bundle.engine.updateQueue({ name: "orders", deadQueue: "dead" }));
+    await bundle.run(() => bundle.engine.deleteQueue({ name: former, force: true }));
+    await bundle.createQueue({ name: dead, requestedPartitions: 2 });
+    await bundle.run(() => bundle.engine.updateQueue({ name: orders, deadQueue: dead }));
     bundle.kill();
     goBack();
     await bundle.open({ now: bundle.now + (isDue ? 2 * minute : 0) });
     await bundle.clock.advance(2 * minute);
-    const orders = [0, 1, 2, 3].map((index) => `orders ${index}`);
-    expect(await bundle.allListed("dead")).toEqual(orders);
-    expect(asideIn(bundle, 1)).toBe(2);
-    expect(told(bundle)).toEqual([{ kind: "items_set_aside", shard: 1, count: 2 }]);
+    expect(await bundle.allListed(dead)).toEqual(texts);
+    expect(asideIn(bundle, 1)).toBe(4);
+    expect(told(bundle)).toEqual([{ kind: "items_set_aside", shard: 1, count: 4 }]);
     await bundle.engine.close();
   },
 );
@@ -84,16 +92,18 @@ test.each([0, 1])(
     await bundle.open();
     expect(told(bundle)).toEqual([]);
     // No queue gets a slot in which there are strays.
-    await bundle.createQueue({ name: "next", requestedPartitions: 2 });
-    const slots = [...bundle.image(0).catalog.values()].flatMap(({ places }) => places);
-    const inSecond = slots.filter(({ shard }) => shard === 1).map(({ slot }) => slot);
-    expect(bundle.storedItems(1).map(({ slot }) => slot)).not.toContain(inSecond[0]);
+    const next = nameIn(1, 2, "next");
+    await bundle.createQueue({ name: next, requestedPartitions: 2 });
+    const places = [...bundle.image(0).catalog.values()].flatMap((entry) => entry.places);
+    expect(places.map(({ shard }) => shard)).toEqual([1, 1]);
+    const taken = new Set(bundle.storedItems(1).map(({ slot }) => slot));
+    expect(places.filter(({ slot }) => taken.has(slot))).toEqual([]);
     bundle.store(1).heal();
     await bundle.clock.advance(minute);
-    await bundle.produce("next", "next 0");
+    await bundle.produce(next, "next 0");
     expect(asideIn(bundle, 1)).toBe(count);
     expect(told(bundle)).toEqual([{ kind: "items_set_aside", shard: 1, count }]);
-    expect(await bundle.allListed("next")).toEqual(["next 0"]);
+    expect(await bundle.allListed(next)).toEqual(["next 0"]);
     await bundle.engine.close();
   },
 );

@@ -16,7 +16,8 @@ import {
   start,
 } from "./simulation/bundle.ts";
 
-/** Shards: of two, the second has "orders" and "mails" and decides, the first has "invoices". */
+/** By their names, of two shards the second has "orders" and `mails`, the first has "invoices". */
+const mails = "{orders}-mails";
 const [far, near] = [2, 1];
 const [target, source] = [0, 1];
 
@@ -24,7 +25,7 @@ async function setupQueues(shardCount = near, settings: Partial<QueueSettings> =
   const bundle = await setup({ shardCount });
   await bundle.createQueue({ name: "orders", ...settings });
   await bundle.createQueue({ name: "invoices", ...settings });
-  await bundle.createQueue({ name: "mails", ...settings });
+  await bundle.createQueue({ name: mails, ...settings });
   return bundle;
 }
 
@@ -70,7 +71,7 @@ async function expectUntouched(bundle: Bundle, ...leases: readonly Leased[]): Pr
   await bundle.clock.advance(second);
   for (const lease of leases) expect(await bundle.complete(lease)).toMatchObject({ ok: true });
   expect(await bundle.listed("invoices")).toEqual([]);
-  expect(await bundle.listed("mails")).toEqual([]);
+  expect(await bundle.listed(mails)).toEqual([]);
 }
 
 test.each([near, far])(
@@ -80,13 +81,13 @@ test.each([near, far])(
     const lease = await heldOf(bundle, "orders", "a", "b");
     const ending = await transact(bundle, {
       complete: [part(lease)],
-      produce: [out("invoices", "for a", "for b"), out("mails", "thanks")],
+      produce: [out("invoices", "for a", "for b"), out(mails, "thanks")],
     });
     const delivered = shards === near;
-    expect(ending).toEqual(wrote({ delivered }, { queue: "mails" }));
+    expect(ending).toEqual(wrote({ delivered }, { queue: mails }));
     expect(await bundle.listed("orders")).toEqual([]);
     expect(await bundle.listed("invoices")).toEqual(["for a", "for b"]);
-    expect(await bundle.listed("mails")).toEqual(["thanks"]);
+    expect(await bundle.listed(mails)).toEqual(["thanks"]);
   },
 );
 
@@ -148,7 +149,7 @@ test("transact: complete, retry and produce of several queues and partitions in 
   for (const text of ["a", "b"]) await bundle.produce("orders", text);
   const [a, b] = [await bundle.lease("orders"), await bundle.lease("orders")];
   expect(a.partition).not.toBe(b.partition);
-  const m = await heldOf(bundle, "mails", "m", "n");
+  const m = await heldOf(bundle, mails, "m", "n");
   const commits = bundle.store(0).commits;
   const ending = await transact(bundle, {
     complete: [part(a), { ...part(m), ids: idsOf(m.items).slice(0, 1) }],
@@ -159,7 +160,7 @@ test("transact: complete, retry and produce of several queues and partitions in 
   expect(bundle.store(0).commits).toBe(commits + 1);
   expect(await bundle.listed("orders", a.partition)).toEqual([]);
   expect(await bundle.lease("orders")).toMatchObject({ items: [{ attempts: 2 }] });
-  expect(await bundle.scheduled("mails", m.partition)).toEqual(["n"]);
+  expect(await bundle.scheduled(mails, m.partition)).toEqual(["n"]);
 });
 
 test.each(["near", "far"])(
@@ -178,10 +179,10 @@ test.each(["near", "far"])(
 test("transact: one bad id refuses all of it, and every one is named with its reason", async () => {
   const bundle = await setupQueues(far);
   const held = await heldOf(bundle, "orders", "a", "b");
-  const mails = await heldOf(bundle, "mails", "m");
+  const other = await heldOf(bundle, mails, "m");
   const [a = "", b = ""] = idsOf(held.items);
-  const [m = ""] = idsOf(mails.items);
-  const produce = [out("invoices", "x"), out("mails", "y")];
+  const [m = ""] = idsOf(other.items);
+  const produce = [out("invoices", "x"), out(mails, "y")];
   const refused = (details: Record<string, string>) => ({
     code: "refused",
     message: Object.values(details)[0] ?? "",
@@ -199,9 +200,9 @@ test("transact: one bad id refuses all of it, and every one is named with its re
     await transact(bundle, {
       complete: [
         { ...part(held), ids: [a, "none"] },
-        { ...part(mails), ids: [b] },
+        { ...part(other), ids: [b] },
       ],
-      retry: [back(mails)],
+      retry: [back(other)],
       produce,
     }),
   ).toMatchObject(
@@ -211,13 +212,13 @@ test("transact: one bad id refuses all of it, and every one is named with its re
     }),
   );
   expect(
-    await transact(bundle, { complete: [part(held)], retry: [back(mails, true)], produce }),
+    await transact(bundle, { complete: [part(held)], retry: [back(other, true)], produce }),
   ).toMatchObject(
     refused({
       [m]: `item(s) cannot be retried; '${m}' is given up, and the queue has no dead queue`,
     }),
   );
-  await expectUntouched(bundle, held, mails);
+  await expectUntouched(bundle, held, other);
 });
 
 test("transact: an id whose lease has lapsed refuses all of it", async () => {
@@ -239,7 +240,8 @@ test("transact: items of several shards cannot be finished together", async () =
   const other = await heldOf(bundle, "invoices", "i");
   expect(await transact(bundle, { complete: [part(held)], retry: [back(other)] })).toMatchObject({
     code: "refused",
-    message: "items cannot be finished together; they are in different stores",
+    message:
+      "items cannot be finished together; their queues are in different shards, which one {tag} in both names prevents",
   });
   expect(await bundle.complete(held)).toMatchObject({ ok: true });
   expect(await bundle.complete(other)).toMatchObject({ ok: true });
@@ -256,19 +258,19 @@ const malformed: [Asked, string][] = [
     { retry: [{ queue: "orders", partition: 0, items: [] }] },
     "items is invalid; list of items cannot be empty",
   ],
-  [{ produce: [out("mails")] }, "items cannot be empty; at least one item is required"],
+  [{ produce: [out(mails)] }, "items cannot be empty; at least one item is required"],
   [
     {
       produce: [
-        out("mails", ...Array<string>(600).fill("x")),
-        out("mails", ...Array<string>(401).fill("x")),
+        out(mails, ...Array<string>(600).fill("x")),
+        out(mails, ...Array<string>(401).fill("x")),
       ],
     },
     "entries is invalid; max_transact_batch_size is 1000 but received 1001",
   ],
   [{ produce: [out("none", "x")] }, "queue does not exist; no such queue named 'none'"],
   [
-    { produce: [out("mails", "x"), out("none", "x")] },
+    { produce: [out(mails, "x"), out("none", "x")] },
     "queue does not exist; no such queue named 'none'",
   ],
   [
@@ -276,7 +278,7 @@ const malformed: [Asked, string][] = [
     "partition is invalid; '7' is not a valid partition",
   ],
   [
-    { produce: [out("mails", { payload: "x", uniqueKey: "1" })] },
+    { produce: [out(mails, { payload: "x", uniqueKey: "1" })] },
     "unique key is invalid; the queue has no unique_for, so its items cannot have one",
   ],
 ];
@@ -289,10 +291,10 @@ test.each(malformed)("transact: %j is refused", async (asked, message) => {
 
 test("transact: produces of several queues hold together", async () => {
   const bundle = await setupQueues(far);
-  expect(await transact(bundle, { produce: [out("mails", "m"), out("invoices", "i")] })).toEqual(
-    wrote({ queue: "mails" }, { delivered: false }),
+  expect(await transact(bundle, { produce: [out(mails, "m"), out("invoices", "i")] })).toEqual(
+    wrote({ queue: mails }, { delivered: false }),
   );
-  expect(await bundle.listed("mails")).toEqual(["m"]);
+  expect(await bundle.listed(mails)).toEqual(["m"]);
   expect(await bundle.listed("invoices")).toEqual(["i"]);
 });
 
@@ -302,7 +304,7 @@ test.each([near, far])("transact: a paused output refuses all of it; %d shards",
   await bundle.run(() =>
     bundle.engine.pause({ queue: "invoices", produce: true, reason: "moving" }),
   );
-  const asked = { complete: [part(held)], produce: [out("mails", "y"), out("invoices", "x")] };
+  const asked = { complete: [part(held)], produce: [out(mails, "y"), out("invoices", "x")] };
   const refused = { code: "refused", message: "queue is paused; moving" };
   expect(await transact(bundle, asked)).toMatchObject(refused);
   expect(await transact(bundle, { ...asked, requestKey: "k" })).toMatchObject(refused);
@@ -318,7 +320,7 @@ test("transact: what waits for its shard when its output's queue is paused comes
   bundle.store(source).fail({ fault: "failed", applied: false });
   await bundle.begin(() =>
     bundle.engine.produce({
-      queue: "mails",
+      queue: mails,
       requestTimeoutMs: minute,
       items: [{ payload: "breaks" }],
     }),
@@ -344,18 +346,16 @@ test("transact: an output of a queue that is deleted meanwhile goes with it", as
   const bundle = await setupQueues(far);
   const held = await heldOf(bundle, "invoices", "a");
   bundle.store(source).fail({ fault: "full", sticky: true });
-  expect(await transact(bundle, { complete: [part(held)], produce: [out("mails", "x")] })).toEqual(
-    wrote({ queue: "mails", delivered: false }),
+  expect(await transact(bundle, { complete: [part(held)], produce: [out(mails, "x")] })).toEqual(
+    wrote({ queue: mails, delivered: false }),
   );
-  const deleted = await bundle.begin(() =>
-    bundle.engine.deleteQueue({ name: "mails", force: true }),
-  );
+  const deleted = await bundle.begin(() => bundle.engine.deleteQueue({ name: mails, force: true }));
   bundle.store(source).heal();
   await bundle.clock.advance(10 * second);
   expect(deleted.ending).toMatchObject({ ok: true });
-  await bundle.createQueue({ name: "mails" });
+  await bundle.createQueue({ name: mails });
   await bundle.clock.advance(10 * second);
-  expect(await bundle.listed("mails")).toEqual([]);
+  expect(await bundle.listed(mails)).toEqual([]);
   expect(bundle.image(target).outbound.values().length).toBe(0);
 });
 
@@ -418,10 +418,10 @@ test("transact: past its time nothing is done", async () => {
   const held = await heldOf(bundle, "orders", "a");
   bundle.store(0).hold();
   const busy = await bundle.begin(() =>
-    bundle.engine.produce({ queue: "mails", requestTimeoutMs: minute, items: [{ payload: "m" }] }),
+    bundle.engine.produce({ queue: mails, requestTimeoutMs: minute, items: [{ payload: "m" }] }),
   );
   await bundle.begin(() =>
-    bundle.engine.produce({ queue: "mails", requestTimeoutMs: minute, items: [{ payload: "n" }] }),
+    bundle.engine.produce({ queue: mails, requestTimeoutMs: minute, items: [{ payload: "n" }] }),
   );
   const waits = await bundle.begin(() =>
     bundle.engine.transact({
@@ -449,7 +449,7 @@ test.each([true, false])(
       const bundle = await setupQueues(far);
       const held = await heldOf(bundle, "orders", "a");
       bundle.store(source).fail({ fault: "failed", applied });
-      const asked = { complete: [part(held)], produce: [out("invoices", "x"), out("mails", "y")] };
+      const asked = { complete: [part(held)], produce: [out("invoices", "x"), out(mails, "y")] };
       const waits = await bundle.begin(() =>
         bundle.engine.transact({
           requestTimeoutMs: minute,
@@ -460,11 +460,11 @@ test.each([true, false])(
       await bundle.clock.advance(second);
       const produced = [
         { queue: "invoices", partition: 0, delivered: false, duplicates: [] },
-        { queue: "mails", partition: 0, delivered: true, duplicates: [] },
+        { queue: mails, partition: 0, delivered: true, duplicates: [] },
       ];
       expect(waits.ending).toEqual({ ok: true, value: { replayed: false, produced } });
       expect(await bundle.listed("invoices")).toEqual(["x"]);
-      expect(await bundle.listed("mails")).toEqual(["y"]);
+      expect(await bundle.listed(mails)).toEqual(["y"]);
       expect(await bundle.listed("orders")).toEqual([]);
     }
   },
@@ -478,7 +478,7 @@ const between: [string, (bundle: Bundle) => Promise<unknown>][] = [
     "after partitions were added and taken away",
     async (bundle) => {
       for (const requestedPartitions of [5, 1]) {
-        await bundle.run(() => bundle.engine.updateQueue({ name: "mails", requestedPartitions }));
+        await bundle.run(() => bundle.engine.updateQueue({ name: mails, requestedPartitions }));
         await bundle.run(() => bundle.engine.updateQueue({ name: "orders", requestedPartitions }));
       }
     },
@@ -493,12 +493,12 @@ test.each(between)("transact: with the same key it is done once; %s", async (_, 
   for (const finishes of [true, false]) {
     const bundle = await setupQueues(3, { uniqueForMs: hour });
     await bundle.run(() => bundle.engine.updateQueue({ name: "orders", requestedPartitions: 4 }));
-    await bundle.run(() => bundle.engine.updateQueue({ name: "mails", requestedPartitions: 4 }));
+    await bundle.run(() => bundle.engine.updateQueue({ name: mails, requestedPartitions: 4 }));
     const held = await heldOf(bundle, "orders", "a");
     const asked = {
       requestKey: "k",
       complete: finishes ? [part(held)] : [],
-      produce: [out("mails", "y"), out("invoices", "x")],
+      produce: [out(mails, "y"), out("invoices", "x")],
     };
     const before = await transact(bundle, asked);
     if (!before.ok) throw new Error(before.message);
@@ -507,7 +507,7 @@ test.each(between)("transact: with the same key it is done once; %s", async (_, 
       ...before,
       value: { ...before.value, replayed: true },
     });
-    const other = { ...asked, produce: [out("mails", "z"), out("invoices", "x")] };
+    const other = { ...asked, produce: [out(mails, "z"), out("invoices", "x")] };
     expect(await transact(bundle, other)).toMatchObject({
       code: "invalid",
       message: "idempotency key is taken; 'k' was used with another request",
@@ -534,15 +534,15 @@ test("transact: outputs with unique keys are written once, and duplicates are to
     requestKey: "k",
     complete: [part(held)],
     produce: [
-      out("mails", "m"),
+      out(mails, "m"),
       out("invoices", ...items("2", "1", "2")),
-      out("mails", ...items("1", "1")),
+      out(mails, ...items("1", "1")),
     ],
   };
   const produced = [
-    { queue: "mails", duplicates: [] },
+    { queue: mails, duplicates: [] },
     { duplicates: [1, 2] },
-    { queue: "mails", duplicates: [1] },
+    { queue: mails, duplicates: [1] },
   ];
   const told = wrote(...produced);
   expect(await transact(bundle, asked)).toEqual(told);
@@ -553,7 +553,7 @@ test("transact: outputs with unique keys are written once, and duplicates are to
     value: { ...told.value, replayed: true },
   });
   expect(await bundle.listed("invoices")).toEqual(["1", "2"]);
-  expect(await bundle.listed("mails")).toEqual(["m", "1"]);
+  expect(await bundle.listed(mails)).toEqual(["m", "1"]);
 });
 
 test("transact: unique keys that another shard decides are refused", async () => {
@@ -565,13 +565,13 @@ test("transact: unique keys that another shard decides are refused", async () =>
   ).toMatchObject({
     code: "invalid",
     message:
-      "unique key is invalid; those of 'invoices' are known to another store than the one that decides this call",
+      "unique key is invalid; 'invoices' is in another shard than the queue that decides this call, which one {tag} in both names prevents",
   });
-  expect(
-    await transact(bundle, { complete: [part(held)], produce: [out("mails", unique)] }),
-  ).toEqual(wrote({ queue: "mails" }));
-  expect(await transact(bundle, { produce: [out("invoices", unique), out("mails", "y")] })).toEqual(
-    wrote({}, { queue: "mails", delivered: false }),
+  expect(await transact(bundle, { complete: [part(held)], produce: [out(mails, unique)] })).toEqual(
+    wrote({ queue: mails }),
+  );
+  expect(await transact(bundle, { produce: [out("invoices", unique), out(mails, "y")] })).toEqual(
+    wrote({}, { queue: mails, delivered: false }),
   );
 });
 
@@ -581,9 +581,9 @@ test("transact: one with unique keys is told its duplicates, though its store fa
   const waits = await bundle.begin(() =>
     bundle.engine.transact({
       requestTimeoutMs: minute,
-      produce: [out("mails", { payload: "x", uniqueKey: "1" })],
+      produce: [out(mails, { payload: "x", uniqueKey: "1" })],
     }),
   );
   await bundle.clock.advance(second);
-  expect(waits.ending).toEqual(wrote({ queue: "mails" }));
+  expect(waits.ending).toEqual(wrote({ queue: mails }));
 });

@@ -7,11 +7,12 @@ import type { Contradiction, History, Offer, Outcome, Part, Pause } from "./hist
 import { isIntact, numberIn, proofItem } from "./items.ts";
 
 export const queueName = "orders";
-/** With one partition, so that outputs of other shards have to travel there. */
+/** Of two shards and of three it is in another one than `queueName`, so that outputs have to travel there. */
 export const otherQueueName = "invoices";
 /** Those that items are produced to. */
 export const queueNames = [queueName, otherQueueName] as const;
-export const deadQueueName = "orders-dead";
+/** The same of this one and dead letters. */
+export const deadQueueName = "dead";
 
 /** Where a client finds a server, whenever it connects. */
 export type Place = Pick<Address, "port">;

@@ -1,7 +1,14 @@
 import { expect, test } from "bun:test";
-import { Client, listItems, produce } from "./clients.ts";
+import { shardOf } from "../engine/placement.ts";
+import { Client, deadQueueName, listItems, otherQueueName, produce, queueName } from "./clients.ts";
 import { type Contradiction, History } from "./history.ts";
 import { isDrained } from "./load.ts";
+
+test.each([2, 3])("queues: what is sent to another one travels between %d shards", (count) => {
+  for (const name of [otherQueueName, deadQueueName]) {
+    expect(shardOf(name, count)).not.toBe(shardOf(queueName, count));
+  }
+});
 
 test("isDrained: not while a queue could not be deleted, because something is on its way there", async () => {
   const inUse = new Set(["orders", "invoices"]);

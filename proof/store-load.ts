@@ -3,6 +3,7 @@
 
 import type { Engine } from "../engine/api.ts";
 import type { Random } from "../engine/random.ts";
+import { deadQueueName, queueName } from "./clients.ts";
 import { numberOf, proofItem } from "./items.ts";
 
 type Verb = "produce" | "lease" | "complete" | "retry" | "reject";
@@ -31,7 +32,7 @@ export interface StoreLoadOptions {
   readonly note: (note: Note) => void;
 }
 
-const queue = "orders";
+const queue = queueName;
 const hourMs = 3_600_000;
 
 interface Held {
@@ -39,7 +40,7 @@ interface Held {
   readonly items: readonly Hold[];
 }
 
-/** A queue of three partitions, and its dead queue, over all shards of the engine. */
+/** A queue of three partitions, and its dead queue, in another shard where there are two. */
 export async function runStoreLoad(engine: Engine, options: StoreLoadOptions): Promise<void> {
   const common = {
     reference: "",
@@ -47,7 +48,7 @@ export async function runStoreLoad(engine: Engine, options: StoreLoadOptions): P
     expireTimeoutMs: 24 * hourMs,
     maxAttempts: 0,
   };
-  const dead = `${queue}-dead`;
+  const dead = deadQueueName;
   await engine.createQueue({ ...common, name: dead, deadQueue: "", requestedPartitions: 1 });
   await engine.createQueue({ ...common, name: queue, deadQueue: dead, requestedPartitions: 3 });
   const left = { calls: options.calls, numberNext: 0, callLast: 0 };

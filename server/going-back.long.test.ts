@@ -15,6 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ServerProcess, startServer } from "../bench/server-process.ts";
 import { type Client, createClient } from "../client/client.ts";
+import { nameIn } from "../engine/simulation/bundle.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-going-back-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -205,12 +206,15 @@ async function arrived(client: Client, queue: string, count: number): Promise<st
 /** Until each sender knows what has arrived, as a backup waits for. */
 const settled = (client: Client): Promise<unknown> => client.backup();
 
-/** `orders` and `bills` are in the first shard, `dead` and `mails` in the second. */
+// Of two shards, the first has these two, and sends to the others.
+const [orders, bills] = [nameIn(0, 2), nameIn(0, 2, "bills")];
+const [dead, mails] = [nameIn(1, 2, "dead"), nameIn(1, 2, "mails")];
+
 async function createQueues(client: Client): Promise<void> {
-  await client.createQueue({ queue_name: "dead", ...timeouts });
-  await client.createQueue({ queue_name: "orders", ...timeouts, dead_queue: "dead" });
-  await client.createQueue({ queue_name: "mails", ...timeouts });
-  await client.createQueue({ queue_name: "bills", ...timeouts });
+  await client.createQueue({ queue_name: dead, ...timeouts });
+  await client.createQueue({ queue_name: orders, ...timeouts, dead_queue: dead });
+  await client.createQueue({ queue_name: mails, ...timeouts });
+  await client.createQueue({ queue_name: bills, ...timeouts });
 }
 
 /** Which shards are said to have gone back, and the counts that go with it. */
@@ -231,31 +235,31 @@ test.each([
     await using site = new Site(`sender-${how}`, { shards: 2 });
     let client = await site.start(...flags);
     await createQueues(client);
-    await client.queue("orders").produce(["A", "B", "C"]);
-    await client.queue("bills").produce(["1", "2"]);
+    await client.queue(orders).produce(["A", "B", "C"]);
+    await client.queue(bills).produce(["1", "2"]);
     const bytes = site.logBytes(0);
     const send = async (): Promise<void> => {
-      await bury(client, "orders");
-      const bills = await client.queue("bills").lease({ batch: 10 });
+      await bury(client, orders);
+      const lease = await client.queue(bills).lease({ batch: 10 });
       await client.transact((t) => {
-        if (bills !== null) t.complete(bills);
-        for (const item of bills?.items ?? []) t.produce("mails", [`mail ${item.text()}`]);
+        if (lease !== null) t.complete(lease);
+        for (const item of lease?.items ?? []) t.produce(mails, [`mail ${item.text()}`]);
       });
     };
     await send();
-    expect(await arrived(client, "dead", 3)).toEqual(["A", "B", "C"]);
-    expect(await arrived(client, "mails", 2)).toEqual(["mail 1", "mail 2"]);
+    expect(await arrived(client, dead, 3)).toEqual(["A", "B", "C"]);
+    expect(await arrived(client, mails, 2)).toEqual(["mail 1", "mail 2"]);
     await site.kill();
     if (how === "cut") site.cutLog(0, bytes);
     else site.flipByte(0, bytes + 100);
     client = await site.start(...flags, ...(how === "flip" ? ["--accept-wal-loss"] : []));
-    await client.queue("orders").produce("D");
-    await client.queue("bills").produce("3");
+    await client.queue(orders).produce("D");
+    await client.queue(bills).produce("3");
     await send();
-    expect(await arrived(client, "dead", 7)).toEqual(["A", "B", "C", "A", "B", "C", "D"]);
-    const mails = ["mail 1", "mail 2", "mail 1", "mail 2", "mail 3"];
-    expect(await arrived(client, "mails", 5)).toEqual(mails);
-    for (const queue of ["orders", "bills"]) expect(await textsIn(client, queue)).toEqual([]);
+    expect(await arrived(client, dead, 7)).toEqual(["A", "B", "C", "A", "B", "C", "D"]);
+    const texts = ["mail 1", "mail 2", "mail 1", "mail 2", "mail 3"];
+    expect(await arrived(client, mails, 5)).toEqual(texts);
+    for (const queue of [orders, bills]) expect(await textsIn(client, queue)).toEqual([]);
     const log = await site.kill();
     expect(stepsBack(log)).toEqual(["shard 0: 5"]);
     // Each lease, the retry and the transact was a commit.
@@ -263,7 +267,7 @@ test.each([
     if (how === "flip") expect(Number(lost)).toBeGreaterThanOrEqual(4);
     else expect(lost).toBeUndefined();
     client = await site.start(...flags);
-    expect(await textsIn(client, "mails")).toEqual(mails);
+    expect(await textsIn(client, mails)).toEqual(texts);
     expect(stepsBack(await site.kill())).toEqual([]);
   },
 );
@@ -272,23 +276,23 @@ test("dead letters: a receiver that went back says how many it lost, and takes t
   await using site = new Site("receiver", { shards: 2 });
   let client = await site.start(...normal);
   await createQueues(client);
-  await client.queue("orders").produce("A");
-  await bury(client, "orders");
-  expect(await arrived(client, "dead", 1)).toEqual(["A"]);
+  await client.queue(orders).produce("A");
+  await bury(client, orders);
+  expect(await arrived(client, dead, 1)).toEqual(["A"]);
   const goBack = site.snapshot(1);
-  await client.queue("orders").produce(["B", "C"]);
-  await bury(client, "orders");
-  expect(await arrived(client, "dead", 3)).toEqual(["A", "B", "C"]);
+  await client.queue(orders).produce(["B", "C"]);
+  await bury(client, orders);
+  expect(await arrived(client, dead, 3)).toEqual(["A", "B", "C"]);
   await settled(client);
   await site.kill();
   goBack();
   client = await site.start(...normal);
-  await client.queue("orders").produce("D");
-  await bury(client, "orders");
-  expect(await arrived(client, "dead", 2)).toEqual(["A", "D"]);
+  await client.queue(orders).produce("D");
+  await bury(client, orders);
+  expect(await arrived(client, dead, 2)).toEqual(["A", "D"]);
   expect(stepsBack(await site.kill())).toEqual(["shard 1: 2"]);
   client = await site.start(...normal);
-  expect(await textsIn(client, "dead")).toEqual(["A", "D"]);
+  expect(await textsIn(client, dead)).toEqual(["A", "D"]);
   expect(stepsBack(await site.kill())).toEqual([]);
 });
 
@@ -304,50 +308,47 @@ const setAside = (log: string): string[] => {
 test("start: items of a queue that the catalog lost never come out of another queue", async () => {
   await using site = new Site("forgotten", { shards: 2 });
   let client = await site.start(...normal);
-  await client.createQueue({ queue_name: "first", ...timeouts });
+  await client.createQueue({ queue_name: orders, ...timeouts });
   const bytes = site.logBytes(0);
   const settings = { ...timeouts, requested_partitions: 4 };
-  await client.createQueue({ ...settings, queue_name: "forgotten", lease_timeout: "1s" });
+  const [forgotten, next] = [nameIn(1, 2, "forgotten"), nameIn(1, 2, "new")];
+  await client.createQueue({ ...settings, queue_name: forgotten, lease_timeout: "1s" });
   const later = new Date(Date.now() + 60_000).toISOString();
   for (let index = 0; index < 40; index += 1) {
-    await client.queue("forgotten").produce([`secret ${index}`]);
+    await client.queue(forgotten).produce([`secret ${index}`]);
   }
-  await client.queue("forgotten").produce([{ utf8: "secret, later", enqueue_at: later }]);
-  await leased(client, "forgotten", 3);
-  const { logical_queues: lines } = await client.stats({ queue_name: "forgotten" });
-  const inSecond = [...(lines[0]?.partitions ?? [])].filter(({ partition }) => partition % 2 === 1);
-  const count = inSecond.reduce((sum, { total, scheduled }) => sum + total + scheduled, 0);
+  await client.queue(forgotten).produce([{ utf8: "secret, later", enqueue_at: later }]);
+  await leased(client, forgotten, 3);
   await site.kill();
   site.cutLog(0, bytes);
   for (let start = 0; start < 2; start += 1) {
     client = await site.start(...normal);
-    await client.queue("new").ensure(settings);
-    const found = await client.queue("new").find({ limit: 1_000 });
+    await client.queue(next).ensure(settings);
+    const found = await client.queue(next).find({ limit: 1_000 });
     expect(await Array.fromAsync(found)).toEqual([]);
-    expect(await client.queue("new").lease({ batch: 10, timeoutMs: 100 })).toBe(null);
-    expect(setAside(await site.kill())).toEqual(start === 0 ? [`shard 1: ${count}`] : []);
+    expect(await client.queue(next).lease({ batch: 10, timeoutMs: 100 })).toBe(null);
+    expect(setAside(await site.kill())).toEqual(start === 0 ? ["shard 1: 41"] : []);
   }
 });
 
 test("start: items of a deleted queue that are there again never come out of the queue in their slot", async () => {
   await using site = new Site("deleted", { shards: 2 });
   let client = await site.start(...normal);
-  await client.createQueue({ queue_name: "old", ...timeouts });
-  await client.queue("old").produce(["secret 1", "secret 2"]);
-  await leased(client, "old", 1);
+  const [former, next] = [nameIn(1, 2, "old"), nameIn(1, 2, "new")];
+  await client.createQueue({ queue_name: former, ...timeouts });
+  await client.queue(former).produce(["secret 1", "secret 2"]);
+  await leased(client, former, 1);
   const goBack = site.snapshot(1);
-  await client.deleteQueue({ queue_name: "old", force: true });
-  // In the first shard, and the one behind it where the deleted one was.
-  await client.createQueue({ queue_name: "between", ...timeouts });
-  await client.createQueue({ queue_name: "new", ...timeouts });
+  await client.deleteQueue({ queue_name: former, force: true });
+  await client.createQueue({ queue_name: next, ...timeouts });
   await site.kill();
   goBack();
   client = await site.start(...normal);
-  expect(await textsIn(client, "new")).toEqual([]);
-  await client.queue("new").produce("own");
+  expect(await textsIn(client, next)).toEqual([]);
+  await client.queue(next).produce("own");
   expect(setAside(await site.kill())).toEqual(["shard 1: 2"]);
   client = await site.start(...normal);
-  const lease = await client.queue("new").lease({ batch: 10, timeoutMs: 10_000 });
+  const lease = await client.queue(next).lease({ batch: 10, timeoutMs: 10_000 });
   expect(lease?.items.map((item) => item.text())).toEqual(["own"]);
   expect(setAside(await site.kill())).toEqual([]);
 });

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { limits } from "../limits.ts";
-import { setup } from "./bundle.ts";
+import { nameIn, placeOf, setup } from "./bundle.ts";
 import { simulate } from "./simulate.ts";
 import { Situations } from "./situations.ts";
 
@@ -21,18 +21,16 @@ test("what is acknowledged after a store went back is where it belongs, once, un
 
 test("receive: an item for a queue that the catalog lost does not come to the one that has its slot again", async () => {
   const bundle = await setup({ shardCount: 2 });
-  // Every other queue is in the first shard.
-  for (const name of ["one", "former"]) await bundle.createQueue({ name });
+  const [former, dead, orders] = [nameIn(0, 2, "former"), nameIn(0, 2, "dead"), nameIn(1, 2)];
+  await bundle.createQueue({ name: former });
   const goBack = bundle.snapshot(0);
-  await bundle.run(() => bundle.engine.deleteQueue({ name: "former", force: false }));
-  for (const name of ["two", "dead"]) await bundle.createQueue({ name });
-  await bundle.createQueue({ name: "orders", deadQueue: "dead" });
-  const slots = [...bundle.image(0).catalog.values()].flatMap(({ definition, places }) =>
-    places.map(({ shard, slot }) => `${definition.name} ${shard}:${slot}`),
-  );
-  expect(slots).toContain("dead 0:0");
-  await bundle.produce("orders", "secret");
-  const lease = await bundle.lease("orders");
+  await bundle.run(() => bundle.engine.deleteQueue({ name: former, force: false }));
+  await bundle.createQueue({ name: dead });
+  await bundle.createQueue({ name: orders, deadQueue: dead });
+  const places = [...bundle.image(0).catalog.values()].flatMap((entry) => entry.places);
+  expect(places.map(placeOf)).toEqual(["0:0", "1:0"]);
+  await bundle.produce(orders, "secret");
+  const lease = await bundle.lease(orders);
   bundle.store(0).hold();
   expect(await bundle.retry(lease, { dead: true })).toMatchObject({ ok: true });
   bundle.kill();
@@ -40,7 +38,7 @@ test("receive: an item for a queue that the catalog lost does not come to the on
   bundle.store(0).release();
   await bundle.open();
   await bundle.clock.advance(limits.restartMsMax);
-  expect(await bundle.listed("former")).toEqual([]);
+  expect(await bundle.listed(former)).toEqual([]);
   expect(bundle.notices).toContainEqual(
     expect.objectContaining({ kind: "items_set_aside", shard: 1, count: 1 }),
   );
