@@ -67,7 +67,7 @@ export const replyCodes = {
   453: {
     text: "Request Failed",
     meaning:
-      "The request is valid, but the state of the queue or of an item forbids it. Nothing changed, unless `reason` is `in_part`.",
+      "The request is valid, but the state of the queue or of an item forbids it. Nothing changed.",
     reaction: "Read `message` and `details`. Take out what they name, and send the rest again.",
   },
   454: {

@@ -302,7 +302,7 @@ const moreLost = refusal(453, {
 
 const changedCount = refusal(453, {
   meaning:
-    "More items would be removed than `expect` allows; nothing was changed, unless `reason` is `in_part`.",
+    "More items would be removed than `expect` allows; nothing was changed.",
   reaction: "Look at the count in `details`, and send the call with it if so many may go.",
   reason: "count_changed",
   message: "count has changed; 1300 items would be removed, expected at most 1284",
@@ -1085,11 +1085,10 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       453: changedCount,
       500: refusal(500, {
         meaning:
-          "The server failed, or the disk is full. Nothing was cleared, unless `reason` is `in_part`.",
+          "The server failed, or the disk is full. Nothing was cleared.",
         reaction: "Clear it again.",
-        reason: "in_part",
-        message:
-          "the queue was cleared in part, clear it again; there is no space left on the disk",
+        reason: "store_full",
+        message: "there is no space left on the disk; nothing was written",
       }),
     },
   }),

@@ -103,8 +103,8 @@ export const reasons = {
   store_full: { codes: [500], meaning: "The disk has no room; what only adds is refused." },
   store_failed: { codes: [500], meaning: "The store failed or does not answer." },
   in_part: {
-    codes: [500, 429, 453, 503],
-    meaning: "A clear, a delete or an advance was done in part.",
+    codes: [500, 429, 503],
+    meaning: "A delete or an advance was done in part.",
   },
   backup_failed: { codes: [500], meaning: "The backup was not made; the stores are as they were." },
   shutting_down: { codes: [503], meaning: "The server is shutting down." },
