@@ -36,6 +36,12 @@ function namedBy({ named }: Turn, batch: Batch): readonly (number | null)[] {
   return named.get(batch.by ?? batch) ?? [];
 }
 
+/** A turn without room leaves leases where they are whose time is up; they are over all the same. */
+function heldAt({ isStill, now }: Turn, partition: Partition, seq: number): Held | undefined {
+  const held = partition.held.get(seq);
+  return isStill && held !== undefined && held.run.lease.leaseDeadline <= now ? undefined : held;
+}
+
 /** `verb`: what was to be done with the items, as texts have it. */
 export function findHeld(turn: Turn, batch: Batch, verb: string): readonly HeldItem[] | Failure {
   const partition = turn.memory.partition(batch.slot);
@@ -44,7 +50,7 @@ export function findHeld(turn: Turn, batch: Batch, verb: string): readonly HeldI
   let last = -1;
   let isRising = true;
   for (const seq of seqs) {
-    const held = seq === null ? undefined : partition.held.get(seq);
+    const held = seq === null ? undefined : heldAt(turn, partition, seq);
     if (seq === null || held === undefined) break;
     const { run, createdAt, expireDeadline, attempts, past, holder } = held;
     found.push({ seq, run, createdAt, expireDeadline, attempts, past, holder });
@@ -91,7 +97,7 @@ function refusal(turn: Turn, partition: Partition, batch: Batch, verb: string): 
   const seen = new Set<string>();
   for (const [index, id] of batch.ids.entries()) {
     const seq = seqs[index] ?? null;
-    const isHeld = seq !== null && partition.held.has(seq);
+    const isHeld = seq !== null && heldAt(turn, partition, seq) !== undefined;
     if (seen.has(id)) {
       details.push([id, `item(s) cannot be ${verb}; '${id}' is named more than once`]);
     } else if (!isId(id)) {
