@@ -281,6 +281,13 @@ test("durability normal: what a mark says is forgotten at once, also for a start
   expect(await outcome(killed)).toBeLessThan(commitCount);
 });
 
+test("open: one that is refused because the file is in use leaves the mark in place", async () => {
+  await using files = await setup();
+  const before = readFileSync(mark(files.live));
+  expect(await outcome(files.live, { durability: "normal" })).toBe("locked");
+  expect(readFileSync(mark(files.live)).equals(before)).toBe(true);
+});
+
 describe.each([...diskKinds])("%s", (kind) => {
   test.skipIf(whyNoDisk(kind) !== null)(
     "a mark that found no room on a full disk is made again once there is some",

@@ -121,13 +121,13 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Backend> 
   const isStrict = options.durability === "full";
   const found: LogState = isStrict ? refuseDamagedLog({ ...options, ...paths }) : { is: "whole" };
   if (found.is === "cut") await mark.clear();
-  // From now on a power cut may take what it says was synced.
-  if (!isStrict) mark.remove();
   const database = connect(options);
   let room: Room | null = null;
   let log: LogFile | null = null;
   try {
     migrate(database, schema, options);
+    // From now on a power cut may take commits that the mark says were synced.
+    if (!isStrict) mark.remove();
     const commits = commitsOf(database);
     if (found.is === "gone" && commits < found.commits) {
       // Without a log, all that was committed must be in the file.
@@ -148,7 +148,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Backend> 
     );
     const store = new SqliteStore({ database, items, upkeep, mark, room });
     const lost = found.is === "whole" ? 0 : found.commits - commits;
-    // At last: SQLite syncs what it made of a new file, and what a failure leaves behind.
+    // Last: until here SQLite syncs what it makes of a new file, and what it does when a failure closes it.
     if (syncer !== null) letSync(database, false);
     return {
       ...{ store, catalog: new SqliteCatalog(database, upkeep), upkeep },
