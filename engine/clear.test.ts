@@ -187,3 +187,20 @@ test.each([0, 1, 2, 3])(
     }
   },
 );
+
+test("clear: begun when the engine closes, it is not said to have changed nothing, and goes on", async () => {
+  const bundle = await setup();
+  await bundle.createQueue({ name: "orders" });
+  await bundle.produceMany("orders", 30_000);
+  bundle.store().holdAfter(1);
+  const cleared = await bundle.begin(() => bundle.engine.clear({ ...nothing, ready: true }));
+  const closed = await bundle.begin(() => bundle.engine.close());
+  expect([cleared.ending, closed.ending]).toEqual([null, null]);
+  bundle.store().release();
+  await bundle.clock.settle();
+  expect(cleared.ending).toMatchObject({ ok: false, code: "unknown" });
+  expect(closed.ending).toMatchObject({ ok: true });
+  expect(bundle.image().slots.get(0)?.items.values().length).toBeGreaterThan(1);
+  await bundle.open();
+  expect(bundle.image().slots.get(0)?.items.values()).toEqual([]);
+});

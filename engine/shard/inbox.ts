@@ -200,7 +200,9 @@ export class Inbox {
     for (const { request, late, settle } of taken) {
       // What was granted to nobody lapses.
       const isCertain = isDecided || request.kind === "lease";
-      settle(isCertain ? why : (late.taken ?? unknownOutcome), 0);
+      // A clear that has begun continues after the next start.
+      const isUnchanged = isCertain && request.kind !== "clear";
+      settle(isUnchanged ? why : (late.taken ?? (isCertain ? why : unknownOutcome)), 0);
     }
   }
 }
