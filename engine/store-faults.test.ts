@@ -576,11 +576,15 @@ test("open: what several shards have lost is told of each", async () => {
 });
 
 test("open: a shard that finds a loss while the others are opened again is heard", async () => {
-  const { bundle, hold, losses, lost, produceToAll, queues } = await setupLosses();
+  const { bundle, hold, losses, lost, queues } = await setupLosses();
   const release = hold(2);
   for (const shard of [1, 2]) losses.add(shard);
-  for (const shard of [1, 2]) bundle.store(shard).fail({ fault: "failed" });
-  await produceToAll();
+  // The one whose opening is held fails first, so that it opens first.
+  for (const shard of [2, 1]) {
+    bundle.store(shard).fail({ fault: "failed" });
+    const queue = queues[shard] ?? "";
+    await bundle.begin(() => bundle.engine.produce(produceOf(queue, ["a"])));
+  }
   await bundle.clock.advance(second);
   release();
   await bundle.clock.advance(minute);

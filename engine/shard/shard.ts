@@ -148,7 +148,7 @@ export class Shard {
     } catch (cause) {
       // Before anyone may open it again.
       await backend?.store.close().catch(() => undefined);
-      if (!this.#abandoned) this.#down(cause);
+      this.#down(cause);
     }
   }
 
