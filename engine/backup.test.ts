@@ -7,8 +7,17 @@ import { join } from "node:path";
 import { openStore } from "../stores/open.ts";
 import { immediateSyncer } from "../stores/sqlite/testing/immediate-syncer.ts";
 import { limits } from "./limits.ts";
-import { Bundle, produceOf, queueDefaults, second, writtenFirst } from "./simulation/bundle.ts";
+import {
+  Bundle,
+  nameIn,
+  produceOf,
+  queueDefaults,
+  second,
+  writtenFirst,
+} from "./simulation/bundle.ts";
 import { openWorldStores } from "./simulation/disk.ts";
+
+const [orders, dead, later] = [nameIn(0, 2, "orders"), nameIn(1, 2, "dead"), nameIn(0, 2, "later")];
 
 /** Items of `orders` are in the first shard, and their dead letters go to the second. */
 async function setupBackups() {
@@ -16,17 +25,15 @@ async function setupBackups() {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-backup-"));
   const bundle = new Bundle({ shardCount: 2, openStore: stores.open });
   await bundle.open();
-  await bundle.createQueue({ name: "dead" });
-  await bundle.createQueue({ name: "orders", deadQueue: "dead" });
-  // The queue after it is in the first shard.
-  await bundle.createQueue({ name: "third" });
-  await bundle.produce("orders", "a");
+  await bundle.createQueue({ name: dead });
+  await bundle.createQueue({ name: orders, deadQueue: dead });
+  await bundle.produce(orders, "a");
   return {
     bundle,
     folder,
     begin: () => bundle.begin(() => bundle.engine.backup(folder)),
     beginCreate: () =>
-      bundle.begin(() => bundle.engine.createQueue({ ...queueDefaults, name: "fourth" })),
+      bundle.begin(() => bundle.engine.createQueue({ ...queueDefaults, name: later })),
     /** Files are copied beside the thread, in time that the virtual clock does not know. */
     copied: async (call: { readonly ending: unknown }) => {
       while (call.ending === null) {
@@ -38,7 +45,7 @@ async function setupBackups() {
     breakSecond: async () => {
       bundle.store(1).openFault = "failed";
       bundle.store(1).fail({ fault: "failed" });
-      return bundle.begin(() => bundle.engine.produce(produceOf("dead", ["b"])));
+      return bundle.begin(() => bundle.engine.produce(produceOf(dead, ["b"])));
     },
     async [Symbol.asyncDispose]() {
       await bundle.engine.close();
@@ -52,7 +59,7 @@ test("backup: one that waits for dead letters is refused in time, and all that w
   await using setup = await setupBackups();
   const { bundle, folder } = setup;
   await setup.breakSecond();
-  await bundle.retry(await bundle.lease("orders"), { dead: true });
+  await bundle.retry(await bundle.lease(orders), { dead: true });
   const backup = await setup.begin();
   const created = await setup.beginCreate();
   await bundle.clock.advance(limits.holdMsMax - second);
@@ -70,7 +77,7 @@ test("backup: one that waits for dead letters is refused in time, and all that w
 
   bundle.store(1).heal();
   await bundle.clock.advance(limits.restartMsMax);
-  expect((await bundle.listed("dead")).sort()).toEqual(["a", "b"]);
+  expect((await bundle.listed(dead)).sort()).toEqual(["a", "b"]);
   const again = await setup.begin();
   await setup.copied(again);
   expect(again.ending).toMatchObject({ ok: true, value: [{ shard: 0 }, { shard: 1 }] });
@@ -103,7 +110,7 @@ test("backup: one whose shard goes down while it is made is refused at once", as
   bundle.store(1).hold();
   bundle.store(1).openFault = "failed";
   bundle.store(1).fail({ fault: "failed" });
-  const produced = await bundle.begin(() => bundle.engine.produce(produceOf("dead", ["b"])));
+  const produced = await bundle.begin(() => bundle.engine.produce(produceOf(dead, ["b"])));
   const backup = await setup.begin();
   expect(backup.ending).toBe(null);
   bundle.store(1).release();
@@ -112,17 +119,15 @@ test("backup: one whose shard goes down while it is made is refused at once", as
   bundle.store(1).heal();
   await bundle.clock.advance(limits.restartMsMax);
   expect(produced.ending).toEqual(writtenFirst);
-  expect(await bundle.listed("dead")).toEqual(["b"]);
+  expect(await bundle.listed(dead)).toEqual(["b"]);
 });
 
 test("backup: one that is made while a delete goes on holds nothing of the queue, once it is opened", async () => {
   await using setup = await setupBackups();
   const { bundle, folder } = setup;
-  await bundle.produce("dead", "b");
+  await bundle.produce(dead, "b");
   bundle.store(1).hold();
-  const deleted = await bundle.begin(() =>
-    bundle.engine.deleteQueue({ name: "dead", force: true }),
-  );
+  const deleted = await bundle.begin(() => bundle.engine.deleteQueue({ name: dead, force: true }));
   const backup = await setup.begin();
   bundle.store(1).release();
   for (const call of [backup, deleted]) await setup.copied(call);
@@ -140,8 +145,8 @@ test("backup: one that is made while a delete goes on holds nothing of the queue
   });
   await copy.open();
   const names = copy.engine.listQueues({ pivot: "", limit: 10 }).map(({ name }) => name);
-  expect(names).toEqual(["orders", "third"]);
-  await copy.createQueue({ name: "dead" });
-  expect(await copy.listed("dead")).toEqual([]);
+  expect(names).toEqual([orders]);
+  await copy.createQueue({ name: dead });
+  expect(await copy.listed(dead)).toEqual([]);
   await copy.engine.close();
 });

@@ -2,10 +2,19 @@
 // shares its row.
 
 import { expect, test } from "bun:test";
-import { type Bundle, hour, idsOf, minute, second, setup, start } from "./simulation/bundle.ts";
+import {
+  type Bundle,
+  hour,
+  idsOf,
+  minute,
+  produceOf,
+  second,
+  setup,
+  start,
+} from "./simulation/bundle.ts";
 
-async function setupQueue(partitions = 1, shardCount = 1): Promise<Bundle> {
-  const bundle = await setup({ shardCount });
+async function setupQueue(partitions = 1): Promise<Bundle> {
+  const bundle = await setup();
   await bundle.createQueue({ name: "orders", requestedPartitions: partitions });
   return bundle;
 }
@@ -68,8 +77,8 @@ test("clients: who holds is known as long as it holds, also after an extend of a
   expect((await clients(bundle)).holding).toEqual([]);
 });
 
-test("clients: over partitions and shards a client is named once, the most first", async () => {
-  const bundle = await setupQueue(4, 2);
+test("clients: over partitions a client is named once, the most first", async () => {
+  const bundle = await setupQueue(4);
   for (const text of ["1", "2", "3", "4"]) await bundle.produce("orders", text);
   await lease(bundle, "b");
   for (let count = 0; count < 3; count += 1) await lease(bundle, "a");
@@ -99,23 +108,34 @@ test("clients: after a restart it is not known who holds", async () => {
   ]);
 });
 
-test("clients: a shard that is down or stalls is passed over, and that is told", async () => {
-  const bundle = await setupQueue(2, 2);
+test("clients: of a shard that stalls no holder is told in time, and that is told", async () => {
+  const bundle = await setupQueue();
   await bundle.produce("orders", "1");
-  await bundle.produce("orders", "2");
   await lease(bundle, "a");
-  await lease(bundle, "b");
-  bundle.store(1).hold();
-  const waiting = await bundle.begin(() => bundle.engine.reload("orders"));
+  await bundle.beginLease("orders", { clientId: "b" });
+  bundle.store().hold();
+  await bundle.begin(() => bundle.engine.reload("orders"));
   const asked = await bundle.begin(() => bundle.engine.clients({ queue: "orders", limit: 10 }));
   expect(asked.ending).toBe(null);
   await bundle.clock.advance(5 * second);
-  const { ending } = asked;
-  expect(ending?.ok === true && ending.value).toMatchObject({ isPartial: true, holdingCount: 1 });
-  bundle.store(1).release();
+  const partial = { isPartial: true, holdingCount: 0, askingCount: 1 };
+  expect(asked.ending).toMatchObject({ ok: true, value: partial });
+  bundle.store().release();
   await bundle.clock.settle();
-  expect(waiting.ending).toMatchObject({ ok: true });
-  expect(await clients(bundle)).toMatchObject({ isPartial: false, holdingCount: 2 });
+  expect(await clients(bundle)).toMatchObject({ isPartial: false, holdingCount: 1 });
+});
+
+test("clients: a shard that is down is not asked, and that is told", async () => {
+  const bundle = await setupQueue();
+  await bundle.produce("orders", "1");
+  await lease(bundle, "a");
+  bundle.store().openFault = "failed";
+  bundle.store().fail({ fault: "failed" });
+  await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["2"])));
+  expect(await clients(bundle)).toMatchObject({ isPartial: true, holdingCount: 0 });
+  bundle.store().heal();
+  await bundle.clock.advance(10 * second);
+  expect(await clients(bundle)).toMatchObject({ isPartial: false, holdingCount: 1 });
 });
 
 test.each([0, 1_001, 1.5])("clients: a limit of %d is refused", async (limit) => {

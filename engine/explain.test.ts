@@ -8,6 +8,7 @@ import {
   type Bundle,
   hour,
   minute,
+  nameIn,
   produceOf,
   type SetupOptions,
   second,
@@ -25,12 +26,12 @@ async function setupQueue(
   return bundle;
 }
 
-const explain = (bundle: Bundle): Promise<Explanation> =>
-  bundle.run(() => bundle.engine.explain("orders"));
+const explain = (bundle: Bundle, queue = "orders"): Promise<Explanation> =>
+  bundle.run(() => bundle.engine.explain(queue));
 
 /** What is the matter, by its words alone. */
-async function words(bundle: Bundle): Promise<string[]> {
-  const { health, findings } = await explain(bundle);
+async function words(bundle: Bundle, queue = "orders"): Promise<string[]> {
+  const { health, findings } = await explain(bundle, queue);
   return [health, ...findings.map(({ what }) => what)];
 }
 
@@ -244,23 +245,23 @@ test("all_scheduled: until the first is due", async () => {
 });
 
 test("shard_down: its items, since when, until it is started again; then it is over", async () => {
-  const bundle = await setupQueue({ requestedPartitions: 2 }, { shardCount: 2 });
-  await bundle.produce("orders", "a");
-  await bundle.produce("orders", "b");
+  const [queue, other] = [nameIn(1, 2), nameIn(0, 2)];
+  const bundle = await setupQueue({ name: queue, requestedPartitions: 2 }, { shardCount: 2 });
+  await bundle.createQueue({ name: other });
+  for (const name of [queue, queue, other]) await bundle.produce(name, "a");
   await bundle.clock.advance(second);
   bundle.store(1).openFault = "failed";
   bundle.store(1).fail({ fault: "failed" });
-  await bundle.begin(() => bundle.engine.reload("orders"));
-  await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["c"])));
-  await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["d"])));
-  const { health, asOf, findings } = await explain(bundle);
+  await bundle.begin(() => bundle.engine.produce(produceOf(queue, ["b"])));
+  const { health, asOf, findings } = await explain(bundle, queue);
   expect(health).toBe("shard_down");
-  expect(findings[0]).toMatchObject({ what: "shard_down", since: start + second, count: 1 });
+  expect(findings[0]).toMatchObject({ what: "shard_down", since: start + second, count: 2 });
   expect(findings[0]?.nextAt).toBeGreaterThan(asOf);
+  expect(await words(bundle, other)).toEqual(["flows"]);
   bundle.store(1).openFault = null;
   bundle.store(1).heal();
   await bundle.clock.advance(2 * limits.restartMsMax);
-  expect(await words(bundle)).not.toContain("shard_down");
+  expect(await words(bundle, queue)).not.toContain("shard_down");
 });
 
 test("store_full: while the disk has no room", async () => {

@@ -4,7 +4,16 @@
 import { expect, test } from "bun:test";
 import type { LeasedItem, Past, QueueSettings } from "./api.ts";
 import { limits } from "./limits.ts";
-import { type Bundle, day, hour, produceOf, second, setup, start } from "./simulation/bundle.ts";
+import {
+  type Bundle,
+  day,
+  hour,
+  nameIn,
+  produceOf,
+  second,
+  setup,
+  start,
+} from "./simulation/bundle.ts";
 
 async function setupQueues(settings: Partial<QueueSettings> = {}, shardCount = 1) {
   const bundle = await setup({ shardCount });
@@ -59,17 +68,18 @@ test("produce: tells the ids that leases and lists tell, and only where they are
   expect(await bundle.produce("orders", "c")).not.toHaveProperty("ids");
 });
 
-test.each([1, 3])(
-  "produce: with a key its repetition tells the same ids; %p shards",
-  async (shards) => {
-    const bundle = await setup({ shardCount: shards });
-    await bundle.createQueue({ name: "orders", requestedPartitions: shards });
-    const request = { ...produceOf("orders", ["a", "b"]), returnIds: true, requestKey: "k" };
+test.each([0, 1])(
+  "produce: with a key its repetition tells the same ids; in shard %i",
+  async (shard) => {
+    const bundle = await setup({ shardCount: 2 });
+    const name = nameIn(shard, 2);
+    await bundle.createQueue({ name });
+    const request = { ...produceOf(name, ["a", "b"]), returnIds: true, requestKey: "k" };
     const first = await bundle.run(() => bundle.engine.produce(request));
     expect(first.ids).toHaveLength(2);
     await bundle.restart();
-    // The home of the key may be another one now, and the former is asked.
-    await bundle.run(() => bundle.engine.updateQueue({ name: "orders", requestedPartitions: 4 }));
+    // It goes to another partition now.
+    await bundle.run(() => bundle.engine.updateQueue({ name, requestedPartitions: 4 }));
     expect(await bundle.run(() => bundle.engine.produce(request))).toEqual({
       ...first,
       replayed: true,

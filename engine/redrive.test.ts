@@ -8,6 +8,7 @@ import {
   day,
   hour,
   minute,
+  nameIn,
   produceOf,
   second,
   setup,
@@ -347,9 +348,8 @@ test("redrive: what comes while its items are counted is no more than was expect
 
 test.each([0, 1])("tasks: a cancel waits for the piece under way in shard %p", async (shard) => {
   const bundle = await setup({ shardCount: 2 });
-  // The first queue is in the second shard.
-  for (const name of ["in-1", "in-0"]) await bundle.createQueue({ name });
-  const queue = `in-${shard}`;
+  const queue = nameIn(shard, 2);
+  await bundle.createQueue({ name: queue });
   await bundle.run(() => bundle.engine.produce(produceOf(queue, ["a", "b", "c"])));
   const request = { queue, action: "delete", filter: {}, perSecond: 1 } as const;
   const { taskId } = await bundle.run(() => bundle.engine.repair(request));
