@@ -1,6 +1,7 @@
 // `bun bench/against.ts [--turns 20] [--only <regex>] <script> [argument]`: the canonical cells against another
 // checkout's server, such as `../before/cli/main.ts serve`. Both run at once and are loaded in turn,
-// for part of a second each, so that a machine that slows down slows both.
+// for part of a second each, so that a machine that slows down slows both. With HOLDFAST_SYNC set, both
+// sync in the same way; each measures the disk for itself otherwise, and the two may differ.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -119,14 +119,16 @@ export type Routes<Ids extends OperationId = OperationId> = { readonly [Id in Id
  * refused. `checkName` throws unless the name is good enough for the operation.
  */
 export function decoded<T>(checkName: () => void, decode: () => T): T {
-  const refused = (error: unknown): never => {
-    if (error instanceof QueueError) checkName();
-    throw error;
-  };
   try {
     const request = decode();
-    return request instanceof Promise ? (request.catch(refused) as T) : request;
+    if (!(request instanceof Promise)) return request;
+    return request.catch((error) => refused(checkName, error)) as T;
   } catch (error) {
-    return refused(error);
+    return refused(checkName, error);
   }
+}
+
+function refused(checkName: () => void, error: unknown): never {
+  if (error instanceof QueueError) checkName();
+  throw error;
 }
