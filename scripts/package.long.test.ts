@@ -328,7 +328,7 @@ export const calls: Same<keyof Calls<object>, keyof Published<object>> = true;
     }
   });
 
-  /** Stores an item in a worker, and tells how many there are. */
+  /** Stores an item, and tells how many there are. */
   const embedding = `import { createEngine } from "holdfast";
 const engine = await createEngine({ store: { kind: "sqlite", directory: process.argv[2] } });
 await engine.ensureQueue({

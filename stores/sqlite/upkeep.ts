@@ -215,7 +215,7 @@ export class SqliteUpkeep implements Upkeep {
     // Then all that is committed is in the one file, and nobody else writes to it.
     if (!(await this.#empty())) throw noRoom();
     try {
-      // Beside the thread: one that is silent for as long as a large file takes would be replaced.
+      // By the thread pool: a large file must not stop the thread.
       return await this.#room.copyTo(join(folder, basename(this.#options.path)));
     } catch {
       return null;
