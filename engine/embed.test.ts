@@ -1,4 +1,4 @@
-// The engine as a program has it that no compiler has checked: in this thread where that is all the
+// The engine as a program has it that no compiler has checked: in this process where that is all the
 // same, and in a process of its own where it is bundled.
 
 import { afterAll, expect, test } from "bun:test";

@@ -1,5 +1,5 @@
-// The shards of an engine, from its start to its end: opens them, opens again the ones that died,
-// and passes on what they report to whom it concerns.
+// The shards of an engine, from its start to its end: opens them, gives notice when one is down or
+// up again, and passes their reports on.
 
 import type { StoredTask } from "../stores/store.ts";
 import type { Notice, StoreCopy } from "./api.ts";

@@ -1537,7 +1537,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     role: "read",
     reach: "visible",
     description:
-      "Says where an item is and why, by any id that it ever had: its state, what is ahead of it and what holds its queue up, why it died, and what happened to it, even if it has been completed. The history is in memory, in as many bytes as `--history-bytes` says, and begins with the process, or with the node that took the shards over. A former id that the history does not know is looked for as the first id of an item, in the queue that issued it and in its dead queue, among 100,000 items each: by an id between the first and the last, or in a third queue, an item is not found then.",
+      "Says where an item is and why, by any id that it ever had: its state, what is ahead of it and what holds its queue up, why it died, and what happened to it, even if it has been completed. The history is in memory, in as many bytes as `--history-bytes` says, and begins when the item's shard opened its store: with the process, after a failure of the store, or with the node that took the shards over. A former id that the history does not know is looked for as the first id of an item, in the queue that issued it and in its dead queue, among 100,000 items each: by an id between the first and the last, or in a third queue, an item is not found then.",
     request: schemas.ExplainItemRequest,
     response: schemas.ItemExplained,
     bodyBytesMax: bounds.bodyBytesMax,
