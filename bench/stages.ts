@@ -166,7 +166,7 @@ class Bench {
       decide(turn, requests);
     });
     this.#turn += 1;
-    const turn = { turn: this.#turn, at: now, opLast: this.#op, refused: [] };
+    const turn = { turn: this.#turn, at: now };
     await this.#timed(`${verb}.commit`, async () => {
       const { synced } = await store.commit(draft.changes(turn, null));
       await synced;

@@ -169,16 +169,12 @@ export const noFacts: Facts = {
   outbound: new Map(),
 };
 
-/** What became of the requests of one committed turn, for a caller whose answer was lost. */
+/** One committed turn, so that whoever lost its answer knows that it was. */
 export interface TurnRecord {
   /** Rises by one per committed turn. */
   readonly turn: number;
   /** The engine time of the turn; no later turn is earlier. */
   readonly at: number;
-  /** Every request up to this number has been decided. */
-  readonly opLast: number;
-  /** Numbers of those that had no effect, of this turn and of turns before it that had nothing to commit. */
-  readonly refused: readonly number[];
 }
 
 /** A lease, and what it still holds. */

@@ -258,13 +258,6 @@ export class Draft {
     return removed.has(slot, seq) || unscheduled.has(slot, seq) || quarantined.has(slot, seq);
   }
 
-  /** Requests of this turn that had no effect: where their answers are lost they are decided again. */
-  refused(): number[] {
-    const refused: number[] = [];
-    for (const { op, outcome } of this.answers) if (!outcome.ok) refused.push(op);
-    return refused;
-  }
-
   /** `tags`: of an epoch that is to be stored with this turn. */
   changes(turn: TurnRecord, tags: string | null): Changes {
     return {

@@ -32,7 +32,7 @@ const deadSlot = 1;
 const tag = "0123456789Ab";
 const prefix = idPrefix(tag, slot);
 const never = Number.MAX_SAFE_INTEGER;
-const record = { turn: 1, at: now, opLast: 0, refused: [] };
+const record = { turn: 1, at: now };
 const bounds = { ...limits, sweepItemsMax: 5 };
 
 /** What a partition holds before the turn, and what it is asked. */
@@ -404,8 +404,10 @@ function inOrder(requests: readonly NumberedRequest[]): readonly NumberedRequest
 test("decide: a request that is refused leaves nothing behind", () =>
   check(async (world) => {
     const turn = await decided(world);
-    const refused = turn.draft.refused();
-    const others = inOrder(world.requests).filter(({ op }) => !refused.includes(op));
+    const refused = turn.draft.answers.filter(({ outcome }) => !outcome.ok);
+    const others = inOrder(world.requests).filter(({ op }) =>
+      refused.every((answer) => answer.op !== op),
+    );
     expect(changesOf(await decided(world, others))).toEqual(changesOf(turn));
   }));
 

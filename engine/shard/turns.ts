@@ -426,7 +426,7 @@ export class Turns {
     if (draft.sent.size > 0) {
       draft.receive.push({ sourceShard: shard, outboundSeq: memory.outbox.seqLast });
     }
-    const record: TurnRecord = { turn: memory.lastTurn.turn + 1, at: now, opLast: 0, refused: [] };
+    const record: TurnRecord = { turn: memory.lastTurn.turn + 1, at: now };
     const { answers, events, grants } = draft;
     this.#pending = { turn: record.turn, answers, events, grants, began: settling, ended: [] };
     const begunAt = clock.precise();

@@ -97,7 +97,7 @@ function textOf(shard: number, memory: Memory): string {
     `arrived ${[...memory.arrived].sort(([a], [b]) => a - b).join(" ")}`,
     `receipts ${[...memory.receipts].map(({ digest, fingerprint, values, turn, at }) => `${digest}:${fingerprint}=${values?.join(",") ?? "-"}@${turn}/${at}`).join(" ")}`,
     `epoch ${memory.epochs.tag}, ${memory.isEpochNew ? "to be stored" : "stored"}`,
-    `turn ${memory.lastTurn.turn} at ${memory.lastTurn.at}, op ${memory.lastTurn.opLast}`,
+    `turn ${memory.lastTurn.turn} at ${memory.lastTurn.at}`,
   );
   return lines.join("\n");
 }

@@ -43,7 +43,7 @@ function setup() {
       const { synced } = await store.commit({
         ...nothing,
         ...changes,
-        turn: { turn, at: turn, opLast: turn, refused: [] },
+        turn: { turn, at: turn },
       });
       await synced;
     },

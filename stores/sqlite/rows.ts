@@ -346,17 +346,16 @@ export function tallyOf(row: Row): Tally {
   };
 }
 
-export type TurnValues = [number, number, number, string, number];
+export type TurnValues = [number, number, number];
 
-export function turnValues({ turn, at, opLast, refused }: TurnRecord): TurnValues {
-  const text = JSON.stringify(refused);
-  return [turn, at, opLast, text, Bun.hash.crc32(text, sumOf(turn, at, opLast))];
+export function turnValues({ turn, at }: TurnRecord): TurnValues {
+  return [turn, at, sumOf(turn, at)];
 }
 
 export function turnOf(row: Row): TurnRecord {
-  const [turn, at, opLast, text, checkSum] = row as TurnValues;
-  check(Bun.hash.crc32(text, sumOf(turn, at, opLast)) === checkSum, "turn");
-  return { turn, at, opLast, refused: JSON.parse(text) as number[] };
+  const [turn, at, checkSum] = row as TurnValues;
+  check(sumOf(turn, at) === checkSum, "turn");
+  return { turn, at };
 }
 
 export type ReceiptValues = [number, number, Uint8Array, number];

@@ -148,15 +148,12 @@ CREATE TABLE catalog (
   check_sum INTEGER NOT NULL
 ) STRICT;
 
--- The latest turns in a ring, so that a request whose answer was lost can be looked up; those that
--- had calls with a key are in `keyed_turn`.
+-- The latest turns in a ring, so that a turn whose answers were lost can be looked up; those that had
+-- calls with a key are in `keyed_turn`.
 CREATE TABLE turn (
   ring INTEGER PRIMARY KEY,
   turn INTEGER NOT NULL,
   at INTEGER NOT NULL,
-  op_last INTEGER NOT NULL,
-  -- Numbers of requests, as a JSON array.
-  refused TEXT NOT NULL,
   check_sum INTEGER NOT NULL
 ) STRICT;
 
@@ -165,8 +162,6 @@ CREATE TABLE turn (
 CREATE TABLE keyed_turn (
   turn INTEGER PRIMARY KEY,
   at INTEGER NOT NULL,
-  op_last INTEGER NOT NULL,
-  refused TEXT NOT NULL,
   check_sum INTEGER NOT NULL,
   receipts BLOB NOT NULL,
   receipts_sum INTEGER NOT NULL

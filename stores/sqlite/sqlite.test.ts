@@ -75,7 +75,7 @@ async function commit(store: Store, changes: Partial<Changes>): Promise<void> {
   const { synced } = await store.commit({
     ...nothing,
     ...changes,
-    turn: { turn, at: turn, opLast: turn, refused: [] },
+    turn: { turn, at: turn },
   });
   await synced;
 }
@@ -357,8 +357,7 @@ test.each([
   ["tally", "check_sum = check_sum + 1"],
   ["tally", "created_at_sum = '1x'"],
   ["turn", "at = at + (1 << 45)"],
-  ["turn", "op_last = op_last + 1"],
-  ["turn", "refused = '[}'"],
+  ["turn", "at = at + 1"],
   ["inbound", "outbound_seq = outbound_seq + 1"],
   ["identity", "tag = '0123456789Ac'"],
 ])("load: a damaged row of '%s' stops the store; %s", async (table, change) => {

@@ -47,7 +47,7 @@ function bytesOf(path: string): string {
   return existsSync(path) ? readFileSync(path).toString("hex") : "";
 }
 
-const turnOf = (turn: number) => ({ turn, at: turn, opLast: turn, refused: [] });
+const turnOf = (turn: number) => ({ turn, at: turn });
 
 async function insert(store: Store, seq: number, bytes = 1): Promise<void> {
   const payload = new Uint8Array(bytes);

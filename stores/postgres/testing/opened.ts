@@ -37,7 +37,7 @@ export async function commit(
   await store.commit({
     ...nothing,
     ...changes,
-    turn: { turn, at: turn, opLast: turn, refused: [] },
+    turn: { turn, at: turn },
   });
 }
 
