@@ -9,7 +9,6 @@ function hashedPart(name: string): string {
   return from > 0 && to > from ? name.slice(from, to) : name;
 }
 
-/** By CRC-32, which the standard libraries of most languages have. */
 export function shardOf(name: string, shardCount: number): number {
-  return Bun.hash.crc32(hashedPart(name)) % shardCount;
+  return Number(Bun.hash.xxHash3(hashedPart(name)) % BigInt(shardCount));
 }

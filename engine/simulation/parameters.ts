@@ -218,12 +218,11 @@ const shortLived = { leaseTimeoutMs: minute, expireTimeoutMs: 10 * minute, maxAt
 
 /** A world in which dead letters are often on their way to another shard when the process dies. */
 function deadly(parameters: Parameters): Parameters {
-  const { weights } = parameters;
+  const { shardCount, weights } = parameters;
   return {
     ...parameters,
     isAway: true,
-    // With three, the dead queue is in another shard than the queue whose items die.
-    shardCount: 3,
+    shardCount: Math.max(2, shardCount),
     queues: parameters.queues.map((one) =>
       one.name === "work" ? { ...one, ...shortLived, partitions: 2 } : one,
     ),
