@@ -150,7 +150,7 @@ interface Offered {
 /** Items expire in pieces and after faults, but not later than this. */
 const overdueMs = 20_000;
 /** Refusals of a transact that say nothing of its ids. */
-const elsewhere = /no such queue|was deleted|is paused|different stores|not a valid partition/;
+const elsewhere = /no such queue|was deleted|is paused|different shards|not a valid partition/;
 const utf8 = new TextDecoder();
 
 export class Auditor {

@@ -67,12 +67,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "else if (keys.has(key.digest)) first.push(request);",
   },
   {
-    name: "the former place of a key is not asked",
-    file: "calls.ts",
-    from: "if (shard === undefined) return home;",
-    to: "if (shard === undefined || shard >= 0) return home;",
-  },
-  {
     name: "a receipt is gone before its window is over",
     file: "shard/repeated.ts",
     from: "return receipt.at + limits.receiptsWindowMs > now ? receipt : undefined;",
