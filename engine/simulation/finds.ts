@@ -44,7 +44,7 @@ function soughtBy(one: StoredItem | undefined): Sought[] {
     { filter: { kind }, isMeant: (item) => item.kind === kind },
     { filter: { reference }, isMeant: (item) => item.reference === reference },
     { filter: { originId: origin }, isMeant: ({ id, past }) => (past?.origin ?? id) === origin },
-    { filter: { originQueue: "work" }, isMeant: ({ past }) => past?.queue === "work" },
+    { filter: { originQueue: "orders" }, isMeant: ({ past }) => past?.queue === "orders" },
     {
       filter: { reason: `why ${origin}` },
       isMeant: (item) => valueBy(item, "reason") === "why <id>",

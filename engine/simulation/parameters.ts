@@ -4,7 +4,7 @@
 import { limits } from "../limits.ts";
 import type { Chance } from "./chance.ts";
 
-/** A queue of the world; `work` items may be dead-lettered, those of `plain` are discarded. */
+/** A queue of the world; items of `orders` may be dead-lettered, those of `plain` are discarded. */
 export interface QueueParameters {
   readonly name: string;
   readonly deadQueue: string;
@@ -184,7 +184,7 @@ export function repairing(parameters: Parameters, which: number): Parameters {
     ...parameters,
     ...(which % 4 === 3 && { takesBack: true }),
     scheduled: Math.max(300, parameters.scheduled),
-    queues: queues.map((one) => (one.name === "work" ? { ...one, maxAttempts: 2 } : one)),
+    queues: queues.map((one) => (one.name === "orders" ? { ...one, maxAttempts: 2 } : one)),
     weights: {
       ...{ ...weights, ...faults },
       ...{ task: 12, census: 3, retry: Math.max(15, retry), pass: Math.max(15, pass) },
@@ -224,7 +224,7 @@ function deadly(parameters: Parameters): Parameters {
     isAway: true,
     shardCount: Math.max(2, shardCount),
     queues: parameters.queues.map((one) =>
-      one.name === "work" ? { ...one, ...shortLived, partitions: 2 } : one,
+      one.name === "orders" ? { ...one, ...shortLived, partitions: 2 } : one,
     ),
     weights: { ...weights, kill: Math.max(5, weights.kill) },
   };
@@ -270,7 +270,7 @@ export function pausing(parameters: Parameters, which: number): Parameters {
     shardCount: Math.max(2, shardCount),
     queues: queues.map((one) => ({
       ...one,
-      ...(one.name === "work" ? { leasedMax } : {}),
+      ...(one.name === "orders" ? { leasedMax } : {}),
       ...(one.name === "plain" ? { leaseRate } : {}),
     })),
     weights: {
@@ -300,7 +300,7 @@ function usualParameters(chance: Chance): Parameters {
   return {
     shardCount: chance.between(1, 3),
     queues: [
-      queue(chance, "work", "dead"),
+      queue(chance, "orders", "dead"),
       queue(chance, "plain", ""),
       {
         name: "dead",

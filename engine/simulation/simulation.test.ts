@@ -33,15 +33,19 @@ describe("simulation", () => {
   });
 
   test("I1 to I13 hold over stores in memory", async () => {
+    const situations = new Situations();
     const { found, worlds } = await simulate({
       firstSeed: 1,
       seeds: 25,
       steps,
       store: "memory",
-      situations: new Situations(),
+      situations,
     });
     expect(found?.message).toBeUndefined();
     expect(worlds).toBe(25);
+    // Names alone say where queues are: others could put all of them into one shard.
+    expect(situations.count("an item is dead-lettered to another shard")).toBeGreaterThan(0);
+    expect(situations.count("an output goes to another shard")).toBeGreaterThan(0);
     expect(situationNames.length).toBeGreaterThanOrEqual(40);
   });
 

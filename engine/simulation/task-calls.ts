@@ -67,7 +67,7 @@ export class TaskCalls {
   #plan(): TaskPlan {
     const { chance, takesBack } = this.#options;
     if (takesBack && chance.hits(400)) return this.#planOfHeld();
-    const queue = chance.one(["work", "work", "plain", "dead", "dead"]);
+    const queue = chance.one(["orders", "orders", "plain", "dead", "dead"]);
     const action: TaskAction =
       queue === "dead"
         ? chance.one(["redrive", "redrive", "redrive", "delete"])
@@ -85,7 +85,7 @@ export class TaskCalls {
   #planOfHeld(): TaskPlan {
     const { chance } = this.#options;
     return {
-      ...{ queue: chance.one(["work", "work", "plain", "dead"]), action: "retry" },
+      ...{ queue: chance.one(["orders", "orders", "plain", "dead"]), action: "retry" },
       kind: chance.one([null, null, "kind"]),
       state: chance.one([null, "leased"] as const),
       holder: chance.one([null, "client-0", "client-1"]),

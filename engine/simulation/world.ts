@@ -480,7 +480,7 @@ export class World {
   }
 
   #queueName(): string {
-    return this.#chance.one(["work", "work", "plain"]);
+    return this.#chance.one(["orders", "orders", "plain"]);
   }
 
   produce(queue = this.#queueName()): void {
@@ -1113,7 +1113,7 @@ export class World {
     this.explanations.restarted();
     this.#repeats.restarted();
     this.say("the process is up");
-    if (this.auditor.pauses.of("work").lease) {
+    if (this.auditor.pauses.of("orders").lease) {
       this.situations.reached("a queue is paused while the process is down");
     }
     // A delete that nobody heard of may have held.

@@ -147,7 +147,7 @@ class NodesSetting implements Setting {
     if (event === "owns the shards") {
       auditor.tookOver(world.now);
       this.#inTrouble.tookOver();
-      if (auditor.pauses.of("work").lease) {
+      if (auditor.pauses.of("orders").lease) {
         situations.reached("a queue is paused while its shards change hands");
       }
       const tallies = world.bundle.images.flatMap((image) => [...image.tallies.values()]);

@@ -397,7 +397,7 @@ export class Troubles {
     if (next === undefined || next === owner) return;
     this.#world.situations.reached("an owner hears too late that it has the shards");
     for (const call of ["produce", "lease"] as const) {
-      await this.#callAt(next, () => this.#world[call]("work"));
+      await this.#callAt(next, () => this.#world[call]("orders"));
     }
     this.#goOn(owner);
     this.#cluster.only = owner;
