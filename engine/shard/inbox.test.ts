@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { failure } from "../errors.ts";
+import { failure, reopeningFailure } from "../errors.ts";
 import type { Request } from "../kinds.ts";
 import { limits } from "../limits.ts";
 import { VirtualClock } from "../simulation/virtual-clock.ts";
@@ -28,4 +28,13 @@ test("a request that is put back is answered in time, however the line stands", 
   expect(answers).toEqual({ short: taken });
   await clock.advance(1);
   expect(answers).toEqual({ short: taken, long: untaken });
+});
+
+test("a request that comes after the end is answered with the reason for the end", () => {
+  const clock = new VirtualClock(0);
+  const inbox = new Inbox({ clock, limits, arrived: () => undefined });
+  inbox.close(reopeningFailure);
+  const answers: Result[] = [];
+  inbox.put({ kind: "stats", slots: [0] }, (result) => answers.push(result));
+  expect(answers).toEqual([reopeningFailure]);
 });

@@ -48,7 +48,8 @@ export class Inbox {
   /** In the order in which turns took them, by number. */
   readonly #taken = new Map<number, Waiting>();
   #opLast = 0;
-  #closed = false;
+  /** Why nothing is taken any more. */
+  #ended: Failure | null = null;
   #lateTimer: { readonly deadline: number; readonly timer: Timer } | null = null;
 
   constructor({ clock, limits: bounds, arrived }: InboxOptions) {
@@ -63,8 +64,8 @@ export class Inbox {
   }
 
   put(request: Request, settle: Settle, timing: Timing = noTiming): void {
-    if (this.#closed) {
-      settle(closingFailure, 0);
+    if (this.#ended !== null) {
+      settle(this.#ended, 0);
       return;
     }
     // Settings are never refused: their shard would go by the former ones for good.
@@ -187,7 +188,7 @@ export class Inbox {
 
   /** Nothing is taken any more; what no turn has taken is answered. */
   close(why: Failure): void {
-    this.#closed = true;
+    this.#ended = why;
     this.#lateTimer?.timer.cancel();
     const waiting = this.#queue;
     this.#queue = [];
