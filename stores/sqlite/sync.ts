@@ -2,17 +2,7 @@
 // so a disk that stalls never stops the thread that runs the shard. On other systems SQLite syncs
 // within each commit and each checkpoint, because only F_FULLFSYNC reaches the medium there.
 
-import {
-  close,
-  closeSync,
-  fdatasync,
-  fsync,
-  open,
-  openSync,
-  read,
-  write,
-  writeSync,
-} from "node:fs";
+import { close, closeSync, fdatasync, fsync, open, openSync, readSync, writeSync } from "node:fs";
 import { promisify } from "node:util";
 import { StoreError } from "../store.ts";
 import { guard, isNoRoom } from "./connect.ts";
@@ -30,8 +20,6 @@ const openFile = promisify(open);
 const closeFile = promisify(close);
 const syncContent = promisify(fdatasync);
 const syncAll = promisify(fsync);
-const readAt = promisify(read);
-const writeAt = promisify(write);
 /** Written again at a time. */
 const rewrittenBytes = 1024 * 1024;
 
@@ -75,9 +63,9 @@ export class LogFile {
     const part = Buffer.allocUnsafe(rewrittenBytes);
     try {
       for (let at = 0; ; ) {
-        const { bytesRead } = await readAt(this.#file, part, 0, part.length, at);
-        if (bytesRead === 0) break;
-        at += (await writeAt(this.#file, part, 0, bytesRead, at)).bytesWritten;
+        const length = readSync(this.#file, part, 0, part.length, at);
+        if (length === 0) break;
+        at += writeSync(this.#file, part, 0, length, at);
       }
     } catch (cause) {
       // Where each write takes new room, a full disk has none.
