@@ -358,7 +358,13 @@ function startErrorOf(error: unknown, { store, data, databaseSchema }: Config): 
     return new StartError(error.fault, `${error.message}; ${place}`);
   }
   if (!(error instanceof StoreError)) return error;
-  return new StartError(faultOf(error.fault), `${error.message}; ${place}`);
+  return new StartError(faultOf(error.fault), `${detailed(error)}; ${place}`);
+}
+
+function detailed({ message, fault, cause }: StoreError): string {
+  // Who has the lock is all there is to say of it.
+  const isTold = fault !== "locked" && cause instanceof Error && cause.message !== "";
+  return isTold ? `${message}; ${cause.message}` : message;
 }
 
 /** At the next try a disk may be back, or have room; whatever else is wrong with a folder stays. */
