@@ -174,6 +174,23 @@ test("pause: a lease that comes to its shard with the pause goes back to its pla
   expect([got(lease), got(later)]).toEqual([["ready"], ["a", "b"]]);
 });
 
+test("pause: items that a store granted as it failed go back, untried, when it is open again", async () => {
+  const bundle = await setupQueue({}, { shardCount: 2 });
+  await bundle.produce("orders", "a");
+  bundle.store(1).fail({ fault: "failed", applied: true });
+  const lease = await bundle.beginLease("orders");
+  expect(await bundle.begin(() => bundle.engine.pause({ queue: "orders" }))).toEqual({
+    ending: done,
+  });
+  await bundle.clock.advance(second);
+  expect(lease.ending).toBe(null);
+  expect(await counted(bundle)).toMatchObject({ queued: 1, leased: 0 });
+  await resume(bundle);
+  expect(got(lease)).toEqual(["a"]);
+  const items = lease.ending?.ok === true ? lease.ending.value.items : [];
+  expect(items.map(({ attempts }) => attempts)).toEqual([1]);
+});
+
 test("pause: a lease that comes back from its shard keeps its deadline", async () => {
   const bundle = await setupBusy("ready");
   const lease = await bundle.beginLease("orders", { requestTimeoutMs: 2 * second });
