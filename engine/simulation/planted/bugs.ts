@@ -350,12 +350,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "if (turn < 0) {",
   },
   {
-    name: "a clear that was answered by a turn that is void is never answered",
-    file: "shard/turns.ts",
-    from: "const continued = new Set([...settling, ...ended])",
-    to: "const continued = new Set(settling)",
-  },
-  {
     name: "what a store grants as it fails is told though its queue is paused by then",
     file: "leases.ts",
     from: "(isTold || !isPaused)",
