@@ -52,7 +52,8 @@ async function clearAtOnce(
   const failed = ended.find((one) => one.status === "rejected");
   if (failed === undefined) return summed(values);
   const { reason: cause } = failed;
-  if (values.length === 0 || !(cause instanceof QueueError)) throw cause;
+  if (!(cause instanceof QueueError)) throw cause;
+  if (values.length === 0 && cause.reason !== "in_part") throw cause;
   throw QueueError.from(clearedInPart(cause.code));
 }
 

@@ -1064,8 +1064,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "a commit that fails while the engine closes is told to have changed nothing",
     file: "shard/inbox.ts",
     ofNodes: true,
-    from: 'settle(request.kind === "lease" ? why : (late.taken ?? unknownOutcome), 0);',
-    to: "settle(why, 0);",
+    from: "unfinishedFailure : (late.taken ?? unknownOutcome);",
+    to: "unfinishedFailure : why;",
   },
   {
     name: "neighbours in a history are joined, whoever held them",
