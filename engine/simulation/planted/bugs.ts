@@ -476,12 +476,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "",
   },
   {
-    name: "settings that a shard was told before it went down undo a pause",
-    file: "shard/inbox.ts",
-    from: "const waiting = this.#queue.map(withoutSettings);",
-    to: "const waiting = this.#queue;",
-  },
-  {
     name: "what is on its way is not counted against a queue's limits",
     file: "allowance.ts",
     from: "rateLeft) - this.#asked;",
