@@ -160,6 +160,11 @@ export const noTestClock = failure(
   "there is no test clock; start with --test-clock or testClock",
 );
 export const closingFailure = failure("shutting_down", `${causes.closing}; nothing was changed`);
+/** Of work in pieces that the engine leaves half done. */
+export const unfinishedFailure: Failure = {
+  ...failure("in_part", `done in part, call again; ${causes.closing}`),
+  code: "closing",
+};
 /** Of an engine whose database has lost something: it forgets what it knew. */
 export const reopeningFailure = failure(
   "not_ready",
