@@ -268,6 +268,18 @@ test("produce: repeated with its request key it tells the same duplicates", asyn
   });
 });
 
+test("produce: a request key of items in another partition is taken for items with unique keys too", async () => {
+  const bundle = await setupQueue({ requestedPartitions: 2 });
+  await produce(bundle, "a=1");
+  const keyed = (text: string) => ({ ...callOf([text]), requestKey: "k" });
+  await bundle.run(() => bundle.engine.produce(keyed("b")));
+  expect(await bundle.listed("orders", 1)).toEqual(["b"]);
+  expect(await bundle.ending(() => bundle.engine.produce(keyed("c=2")))).toMatchObject({
+    code: "invalid",
+    message: "idempotency key is taken; 'k' was used with another request",
+  });
+});
+
 test.each([true, false])(
   "produce: duplicates are told though the store fails; its commit took effect: %p",
   async (applied) => {
