@@ -97,10 +97,9 @@ export interface Late {
 }
 
 export const emptyLease = failure("empty", "request timeout; no items are in the queue, try again");
-/** Every shard that has a partition of the queue is down. */
 export const unreachableLease = failure(
   "not_ready",
-  "request timeout; the shards of the queue are down, try again",
+  "request timeout; the shard of the queue is down, try again",
 );
 export const limitedLease = failure(
   "limited",

@@ -90,7 +90,7 @@ export class Transacts {
       const isElsewhere = input !== undefined && chance.hits(500);
       const queue = isElsewhere ? (input.queue === "orders" ? "plain" : "orders") : queueName();
       const { uniqueForMs = 0 } = parameters.queues.find(({ name }) => name === queue) ?? {};
-      // With several shards, who decides may not know of the keys.
+      // With several, the queue may be in another shard than the inputs, which is refused.
       const mayBeUnique = uniqueForMs > 0 && parameters.shardCount === 1;
       const count = chance.between(1, parameters.batchMax);
       return { queue, texts: Array.from({ length: count }, () => text(mayBeUnique)) };
