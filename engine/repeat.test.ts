@@ -422,6 +422,14 @@ test("lease: one that lapsed is over, and its items are another's", async () => 
   expect(textsOf((await bundle.lease("orders")).items)).toEqual(["a"]);
 });
 
+test("lease: one that lapsed is over, also where a full store has no room to requeue its items", async () => {
+  const bundle = await setupQueue({ leaseTimeoutMs: second });
+  await heldLease(bundle, "a");
+  bundle.store(1).fail({ fault: "full", sticky: true, ofMoves: true });
+  await bundle.clock.advance(second);
+  expect((await lease(bundle)).ending).toMatchObject({ code: "empty" });
+});
+
 test("lease: in a batch with gaps, only its own items come back", async () => {
   const bundle = await setupQueue();
   const leaseDeadline = bundle.clock.now() + hour;

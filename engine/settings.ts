@@ -58,15 +58,16 @@ export class Settings {
   }
 
   #tell(shard: number, request: Request): Promise<void> {
+    const port = this.#port(shard);
+    // When it opens it is told all of it.
+    if (!port.isUp) return Promise.resolve();
     const waiting = this.#telling.getOrInsertComputed(shard, () => new Set());
     return new Promise((resolve) => {
-      const port = this.#port(shard);
       waiting.add(resolve);
       port.put(request, () => {
         waiting.delete(resolve);
         resolve();
       });
-      if (!port.isUp) resolve();
     });
   }
 

@@ -214,6 +214,30 @@ test("lease: in a turn that finds no room, what the others hold is not in its wa
   expect(leased.ending).toMatchObject({ ok: true });
 });
 
+test("pause: settings that a shard which is down will be told anyway are not kept for it", async () => {
+  const bundle = await setup({ shardCount: 2 });
+  const queue = nameIn(1, 2);
+  await bundle.createQueue({ name: queue });
+  bundle.store(1).openFault = "failed";
+  bundle.store(1).fail({ fault: "failed" });
+  await bundle.begin(() => bundle.engine.produce(produceOf(queue, ["a"])));
+  const waiting = async () => {
+    await bundle.clock.advance(minute);
+    return bundle.engine.overview("").overview.shards[1]?.waiting;
+  };
+  const before = await waiting();
+  for (let round = 0; round < 10; round += 1) {
+    await bundle.run(() => bundle.engine.pause({ queue }));
+    await bundle.run(() => bundle.engine.resume(queue));
+  }
+  expect(await waiting()).toBe(before);
+  await bundle.run(() => bundle.engine.pause({ queue }));
+  bundle.store(1).heal();
+  await bundle.clock.advance(10 * second);
+  const lease = await bundle.beginLease(queue, { requestTimeoutMs: second });
+  expect(lease.ending).toBe(null);
+});
+
 test("lease: while the shard of its queue is down, its time is up", async () => {
   const bundle = await setup({ shardCount: 2 });
   const queue = nameIn(1, 2);

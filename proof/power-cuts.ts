@@ -5,8 +5,9 @@
 // `normal`, which must be seen to lose: or the method could not see it.
 //
 // The engine runs in one thread, not behind HTTP: what is at stake is what the
-// store syncs before an answer, and one thread gives the trace one order. Other
-// threads do the syncs, and nothing else. The server's own part is to pass on the answer, which `kills.ts` covers.
+// store syncs before an answer, and one thread gives the trace one order. Other threads do the syncs
+// and, at the start, write the log again. The server's own part is to pass on the answer, which
+// `kills.ts` covers.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";

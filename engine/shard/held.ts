@@ -37,7 +37,11 @@ function namedBy({ named }: Turn, batch: Batch): readonly (number | null)[] {
 }
 
 /** A turn without room leaves leases where they are whose time is up; they are over all the same. */
-function heldAt({ isStill, now }: Turn, partition: Partition, seq: number): Held | undefined {
+export function heldAt(
+  { isStill, now }: Turn,
+  partition: Partition,
+  seq: number,
+): Held | undefined {
   const held = partition.held.get(seq);
   return isStill && held !== undefined && held.run.lease.leaseDeadline <= now ? undefined : held;
 }

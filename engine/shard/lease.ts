@@ -9,6 +9,7 @@ import { leaseOver } from "../errors.ts";
 import { expire, hasExpired, oneMore } from "../lifecycle.ts";
 import { limits } from "../limits.ts";
 import { told } from "../past.ts";
+import { heldAt } from "./held.ts";
 import { bytesWeight, type Kind, type Numbered, type Result } from "./kind.ts";
 import { hold, move, quarantine } from "./moves.ts";
 import type { Partition } from "./partition.ts";
@@ -240,7 +241,7 @@ function answerGrant(turn: Turn, { op }: Numbered<Lease>, values: readonly numbe
   const seqs: number[] = [];
   for (const span of spansOf(values)) {
     for (const item of turn.facts.items.get(grantPage(op, span))?.found ?? []) {
-      const held = partition.held.get(item.seq);
+      const held = heldAt(turn, partition, item.seq);
       if (held === undefined || item.damaged) continue;
       seqs.push(item.seq);
       items.push(leasedItem(partition, item, held.run.lease.leaseDeadline));

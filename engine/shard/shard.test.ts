@@ -634,6 +634,23 @@ test("close: nothing waits by the clock any more, also when the store failed whi
   expect([...timers]).toEqual([]);
 });
 
+test("what is due while the store is tidied happens as soon as it is", async () => {
+  const tidying = held();
+  const lapsed: (number | undefined)[] = [];
+  const { clock, put } = await setupShard({
+    before: { tidy: () => tidying.wait().then(() => false) },
+    settings: { leaseTimeoutMs: 1_500 },
+    events: { report: ({ events }) => lapsed.push(...events.map(({ counts }) => counts.lapsed)) },
+  });
+  await put("produced", produce("a"));
+  await put("leased", lease());
+  await clock.advance(1_000);
+  await clock.advance(1_000);
+  tidying.release();
+  await clock.settle();
+  expect(lapsed).toContain(1);
+});
+
 test("a report that fails, as that of a turn that is committed, does nothing twice", async () => {
   let isBroken = false;
   const report = () => {

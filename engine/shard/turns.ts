@@ -274,6 +274,12 @@ export class Turns {
     this.#running = false;
     this.#idle?.();
     if (this.#stopped) return;
+    this.#wakeWhenDue();
+    const { machine } = this.#options.clock;
+    this.#tidy = machine.at(machine.now() + idleMs, () => this.#tidyUp());
+  }
+
+  #wakeWhenDue(): void {
     const { clock } = this.#options;
     const { machine } = clock;
     const due = nextDue(this.#memory, this.#options.limits, clock.now());
@@ -284,12 +290,12 @@ export class Turns {
       // Work left over waits for the events at hand, so that requests come between its pieces.
       this.#wake = clock.at(due, wake);
     }
-    this.#tidy = machine.at(machine.now() + idleMs, () => this.#tidyUp());
   }
 
   #tidyUp(): void {
     if (this.#running || this.#stopped) return;
     this.#running = true;
+    this.#wake?.cancel();
     const { backend, clock } = this.#options;
     const { machine } = clock;
     backend.upkeep.tidy().then(
@@ -298,6 +304,7 @@ export class Turns {
         this.#idle?.();
         if (this.#stopped) return;
         if (this.#full && !backend.upkeep.size().full) this.#tellOfRoom();
+        this.#wakeWhenDue();
         if (this.#isAsked) this.#pump();
         else if (more) this.#tidy = machine.at(machine.now(), () => this.#tidyUp());
         else if (this.#full) this.#tidy = machine.at(machine.now() + idleMs, () => this.#tidyUp());

@@ -137,8 +137,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Backend> 
     const items = new ItemTable(database);
     const { syncer = systemSyncer } = options;
     log = new LogFile(paths.log, syncer ?? threadPoolSyncer);
-    // A process that was killed may have written it, but not synced it.
-    await log.sync();
+    await log.syncAnew();
     if (syncer !== null) await syncer.syncFolder(dirname(options.path));
     room = new Room(database, options);
     await room.look();

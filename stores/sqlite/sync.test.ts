@@ -7,6 +7,8 @@ import {
   readFileSync,
   readlinkSync,
   rmSync,
+  statSync,
+  utimesSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -165,6 +167,28 @@ describe.skipIf(process.platform !== "linux")("on Linux", () => {
     syncer.before = async () => undefined;
     await expect(insert(store, 1)).rejects.toMatchObject({ fault: "failed" });
     await store.close();
+  });
+
+  test("open: a log whose sync failed is written again, or the next sync would leave it out", async () => {
+    const { path, open } = setup();
+    const syncer = new ControlledSyncer();
+    const { store } = await open({ syncer });
+    syncer.before = async () => {
+      throw Object.assign(new Error("no"), { code: "EIO" });
+    };
+    await expect(insert(store, 0)).rejects.toMatchObject({ fault: "failed" });
+    await store.close();
+    const log = readFileSync(`${path}-wal`);
+    utimesSync(`${path}-wal`, 0, 0);
+    let writtenAt = 0;
+    syncer.before = async (ending) => {
+      if (ending === ".db-wal") writtenAt ||= statSync(`${path}-wal`).mtimeMs;
+    };
+    const again = await open({ syncer });
+    expect(writtenAt).toBeGreaterThan(0);
+    expect(readFileSync(`${path}-wal`).equals(log)).toBe(true);
+    expect((await again.store.load()).turns).toEqual([turnOf(1)]);
+    await again.store.close();
   });
 
   test("tidy: pages that are given back are synced before the next commit", async () => {

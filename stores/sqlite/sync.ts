@@ -2,10 +2,20 @@
 // so a disk that stalls never stops the thread that runs the shard. On other systems SQLite syncs
 // within each commit and each checkpoint, because only F_FULLFSYNC reaches the medium there.
 
-import { close, closeSync, fdatasync, fsync, open, openSync, writeSync } from "node:fs";
+import {
+  close,
+  closeSync,
+  fdatasync,
+  fsync,
+  open,
+  openSync,
+  read,
+  write,
+  writeSync,
+} from "node:fs";
 import { promisify } from "node:util";
 import { StoreError } from "../store.ts";
-import { guard } from "./connect.ts";
+import { guard, isNoRoom } from "./connect.ts";
 import { logStartBytes } from "./wal-scan.ts";
 
 /** Syncs outside of the thread of its caller. */
@@ -20,6 +30,10 @@ const openFile = promisify(open);
 const closeFile = promisify(close);
 const syncContent = promisify(fdatasync);
 const syncAll = promisify(fsync);
+const readAt = promisify(read);
+const writeAt = promisify(write);
+/** Written again at a time. */
+const rewrittenBytes = 1024 * 1024;
 
 export const threadPoolSyncer: Syncer = {
   syncData: (file) => syncContent(file),
@@ -51,6 +65,25 @@ export class LogFile {
 
   sync(): Promise<void> {
     return syncData(this.#syncer, this.#file);
+  }
+
+  /**
+   * Syncs what another process, or this one before a failure, has written. The system reports a failed
+   * sync once and then takes the pages for synced, so they are written again first.
+   */
+  async syncAnew(): Promise<void> {
+    const part = Buffer.allocUnsafe(rewrittenBytes);
+    try {
+      for (let at = 0; ; ) {
+        const { bytesRead } = await readAt(this.#file, part, 0, part.length, at);
+        if (bytesRead === 0) break;
+        at += (await writeAt(this.#file, part, 0, bytesRead, at)).bytesWritten;
+      }
+    } catch (cause) {
+      // Where each write takes new room, a full disk has none.
+      if (!isNoRoom(cause)) throw cause;
+    }
+    await this.sync();
   }
 
   /**
