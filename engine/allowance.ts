@@ -1,5 +1,5 @@
 // How many items of a queue may be leased now: none while it is paused, no more at one time than its
-// `leasedMax`, no faster than its `leaseRate`. The shards' counts may be a turn old, so a lease that
+// `leasedMax`, no faster than its `leaseRate`. Its shard's counts may be a turn old, so a lease that
 // is on its way counts as all that it asks for until its shard has said what it took.
 
 import type { QueueDefinition } from "../stores/queue.ts";

@@ -62,7 +62,7 @@ export class Balance {
   readonly #forLease = new Tournament();
   #upCount = 0;
 
-  /** Whether the shard of any partition is up. */
+  /** Whether the shard of the queue is up. */
   get isUp(): boolean {
     return this.#upCount > 0;
   }

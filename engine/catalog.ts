@@ -54,7 +54,7 @@ export class Catalog {
     this.#options = options;
   }
 
-  /** New partitions are spread over so many shards. */
+  /** New queues are spread over so many shards. */
   spread(shardCount: number): void {
     while (this.#owners.length < shardCount) this.#owners.push(new Map());
   }

@@ -26,7 +26,7 @@ import { seededRandom } from "./simulation/seeded-random.ts";
 const all = { items: 1_000_000, payloadBytes: Number.MAX_SAFE_INTEGER };
 const end = 2 ** 45;
 const leaseTimeoutsMs: Readonly<Record<string, number>> = {
-  work: 3_000,
+  orders: 3_000,
   plain: 2_000,
   dead: 2_000,
 };
@@ -89,7 +89,7 @@ class World {
   readonly #random: Random;
   readonly #bundle: Bundle;
   readonly #backends: Backend[] = [];
-  readonly #queues = ["work", "plain", "dead"];
+  readonly #queues = ["orders", "plain", "dead"];
   #texts = 0;
   #leases: Started<Leased>[] = [];
   #held: Leased[] = [];
@@ -106,6 +106,7 @@ class World {
   constructor(seed: number, open: (shard: number) => Promise<Backend>) {
     this.#random = seededRandom(seed);
     this.#bundle = new Bundle({
+      // `orders` and `dead` are in different ones, so dead letters go through the outbox.
       shardCount: 2,
       openStore: async (shard) => {
         await this.#backends[shard]?.store.close();
@@ -123,7 +124,7 @@ class World {
     await bundle.createQueue({ name: "dead", requestedPartitions: 1, ...long });
     await bundle.createQueue({ name: "plain", requestedPartitions: 2, ...long });
     await bundle.createQueue({
-      name: "work",
+      name: "orders",
       requestedPartitions: 3,
       deadQueue: "dead",
       maxAttempts: 3,
@@ -171,7 +172,7 @@ class World {
 
   async #produce(): Promise<void> {
     const texts = this.#newTexts(1 + this.#random.below(6));
-    const queue = this.#pick(["work", "work", "plain"]);
+    const queue = this.#pick(["orders", "orders", "plain"]);
     const later = this.#random.below(5) === 0 ? this.#random.below(10 * second) : null;
     const enqueueAt = later === null ? null : this.#bundle.clock.now() + later;
     const started = await this.#until(() =>
@@ -266,7 +267,7 @@ class World {
     const items = lease.items.map(({ id }) => ({
       id,
       retryAt: this.#random.below(2) === 0 ? null : now + this.#random.below(8 * second),
-      dead: queue === "work" && this.#random.below(5) === 0,
+      dead: queue === "orders" && this.#random.below(5) === 0,
     }));
     const started = await this.#until(() => this.#bundle.engine.retry({ queue, partition, items }));
     this.#count(started.ending?.ok === true ? "retried" : "retry refused");
@@ -313,7 +314,7 @@ class World {
   }
 
   async #clear(): Promise<void> {
-    const queue = this.#pick(["work", "plain"]);
+    const queue = this.#pick(["orders", "plain"]);
     while (!this.#isUp()) await this.#bundle.clock.advance(500);
     for (const { store } of this.#backends) {
       for (const { texts } of (await walk(store)).values()) this.#excuse(texts);
@@ -336,10 +337,10 @@ class World {
   async #update(): Promise<void> {
     const requestedPartitions = 1 + this.#random.below(4);
     const maxAttempts = 2 + this.#random.below(4);
-    const name = this.#pick(["work", "plain"]);
+    const name = this.#pick(["orders", "plain"]);
     await this.#until(() =>
       this.#bundle.engine.updateQueue(
-        name === "work"
+        name === "orders"
           ? { name, requestedPartitions, maxAttempts }
           : { name, requestedPartitions },
       ),

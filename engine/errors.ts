@@ -97,10 +97,9 @@ export interface Late {
 }
 
 export const emptyLease = failure("empty", "request timeout; no items are in the queue, try again");
-/** Every shard that has a partition of the queue is down. */
 export const unreachableLease = failure(
   "not_ready",
-  "request timeout; the shards of the queue are down, try again",
+  "request timeout; the shard of the queue is down, try again",
 );
 export const limitedLease = failure(
   "limited",
@@ -160,6 +159,11 @@ export const noTestClock = failure(
   "there is no test clock; start with --test-clock or testClock",
 );
 export const closingFailure = failure("shutting_down", `${causes.closing}; nothing was changed`);
+/** Of work in pieces that the engine leaves half done. */
+export const unfinishedFailure: Failure = {
+  ...failure("in_part", `done in part, call again; ${causes.closing}`),
+  code: "closing",
+};
 /** Of an engine whose database has lost something: it forgets what it knew. */
 export const reopeningFailure = failure(
   "not_ready",

@@ -1,5 +1,5 @@
-// Where leases with a key were granted lately, so that a repetition is sent to where its items are.
-// Rebuilt at a start from what the shards say.
+// The partitions where leases with a key were granted recently, so that a repetition is sent to the
+// one that has its items. Rebuilt at a start from what each shard reports.
 
 import type { PartitionPlace } from "../stores/queue.ts";
 import { Receipts } from "./shard/receipts.ts";

@@ -7,6 +7,7 @@ import { limits } from "./limits.ts";
 import {
   type Bundle,
   day,
+  deadPlacements,
   hour,
   minute,
   produceOf,
@@ -54,38 +55,41 @@ async function retry(
 const told = ({ history }: ItemExplained): string[] =>
   history.map(({ what, queue, by }) => [what, queue, by].join(" ").trim());
 
-test.each([1, 2, 3])("history: a whole life, by each id of it; %p shards", async (shardCount) => {
-  const bundle = await setupQueues({ maxAttempts: 3 }, shardCount);
-  const [first] = await produced(bundle);
-  await retry(bundle, "anna", { retryAt: start + minute });
-  await bundle.clock.advance(minute);
-  await lease(bundle, "ben");
-  await bundle.clock.advance(minute);
-  await retry(bundle, "cleo");
-  const { taskId } = await bundle.run(() => bundle.engine.redrive({ queue: "dead" }));
-  await bundle.clock.advance(second);
-  expect(bundle.engine.taskInfo(taskId).moved).toBe(1);
-  const last = await lease(bundle, "dan");
-  await bundle.complete(last);
-  await bundle.clock.advance(90 * second);
+test.each(deadPlacements)(
+  "history: a whole life, by each id of it; the dead queue %s",
+  async (_, shardCount) => {
+    const bundle = await setupQueues({ maxAttempts: 3 }, shardCount);
+    const [first] = await produced(bundle);
+    await retry(bundle, "anna", { retryAt: start + minute });
+    await bundle.clock.advance(minute);
+    await lease(bundle, "ben");
+    await bundle.clock.advance(minute);
+    await retry(bundle, "cleo");
+    const { taskId } = await bundle.run(() => bundle.engine.redrive({ queue: "dead" }));
+    await bundle.clock.advance(second);
+    expect(bundle.engine.taskInfo(taskId).moved).toBe(1);
+    const last = await lease(bundle, "dan");
+    await bundle.complete(last);
+    await bundle.clock.advance(90 * second);
 
-  const life = [
-    ...["produced orders", "leased orders anna", "retried orders anna", "due orders"],
-    ...["leased orders ben", "lapsed orders ben", "leased orders cleo", "retried orders cleo"],
-    ...["dead dead", "redriven dead", "returned orders", "leased orders dan"],
-    "completed orders dan",
-  ];
-  const whole = await explained(bundle, first);
-  expect(told(whole)).toEqual(life);
-  expect(whole.item).toBeNull();
-  expect(whole.why).toEqual(["It was completed by dan, 1m30s ago."]);
-  expect(whole.historySince).toBe(start);
-  const instants = whole.history.map(({ at }) => at);
-  expect(instants).toEqual(instants.toSorted((a, b) => a - b));
-  const ids = new Set(whole.history.map(({ id }) => id));
-  expect([ids.size, ids.has(String(last.items[0]?.id))]).toEqual([6, true]);
-  for (const id of ids) expect((await explained(bundle, id)).history).toEqual(whole.history);
-});
+    const life = [
+      ...["produced orders", "leased orders anna", "retried orders anna", "due orders"],
+      ...["leased orders ben", "lapsed orders ben", "leased orders cleo", "retried orders cleo"],
+      ...["dead dead", "redriven dead", "returned orders", "leased orders dan"],
+      "completed orders dan",
+    ];
+    const whole = await explained(bundle, first);
+    expect(told(whole)).toEqual(life);
+    expect(whole.item).toBeNull();
+    expect(whole.why).toEqual(["It was completed by dan, 1m30s ago."]);
+    expect(whole.historySince).toBe(start);
+    const instants = whole.history.map(({ at }) => at);
+    expect(instants).toEqual(instants.toSorted((a, b) => a - b));
+    const ids = new Set(whole.history.map(({ id }) => id));
+    expect([ids.size, ids.has(String(last.items[0]?.id))]).toEqual([6, true]);
+    for (const id of ids) expect((await explained(bundle, id)).history).toEqual(whole.history);
+  },
+);
 
 test("history: neighbours that shared a fate are told apart, and each has its own", async () => {
   const bundle = await setupQueues();

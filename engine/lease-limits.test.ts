@@ -10,17 +10,13 @@ import {
   idsOf,
   type Leased,
   minute,
-  type SetupOptions,
   type Started,
   second,
   setup,
 } from "./simulation/bundle.ts";
 
-async function setupQueue(
-  settings: Partial<QueueSettings>,
-  options: SetupOptions = {},
-): Promise<Bundle> {
-  const bundle = await setup(options);
+async function setupQueue(settings: Partial<QueueSettings>): Promise<Bundle> {
+  const bundle = await setup();
   await bundle.createQueue({ name: "orders", ...settings });
   return bundle;
 }
@@ -72,8 +68,8 @@ test("create, update: limits are answered as they were given, and 0 and nothing 
   expect([info.leasedMax, info.leaseRate]).toEqual([undefined, undefined]);
 });
 
-test("leased max: over all partitions and shards, and a batch is reduced to what is left", async () => {
-  const bundle = await setupQueue({ leasedMax: 5, requestedPartitions: 3 }, { shardCount: 3 });
+test("leased max: over all partitions, and a batch is reduced to what is left", async () => {
+  const bundle = await setupQueue({ leasedMax: 5, requestedPartitions: 3 });
   for (const text of ["a", "b", "c"]) await bundle.produce("orders", text, text, text);
   const leases = await beginLeases(bundle, 3, 2);
   expect(served(leases)).toEqual([2, 2, 1]);
@@ -83,11 +79,11 @@ test("leased max: over all partitions and shards, and a batch is reduced to what
 });
 
 test("leased max: what is on its way counts as all that it asks for", async () => {
-  const bundle = await setupQueue({ leasedMax: 4, requestedPartitions: 2 }, { shardCount: 2 });
+  const bundle = await setupQueue({ leasedMax: 4, requestedPartitions: 2 });
   for (const text of ["a", "b"]) await bundle.produce("orders", text, text, text);
-  for (const shard of [0, 1]) bundle.store(shard).hold();
+  bundle.store().hold();
   const leases = await beginLeases(bundle, 3, 3);
-  for (const shard of [0, 1]) bundle.store(shard).release();
+  bundle.store().release();
   await bundle.clock.settle();
   expect(served(leases)).toEqual([3, 1, 0]);
 });
@@ -102,10 +98,8 @@ test("leased max: who was asked for more than there was leaves the rest to the n
 });
 
 test("leased max: the line goes on in its order as leases end, in whatever way and partition", async () => {
-  const bundle = await setupQueue(
-    { leasedMax: 1, requestedPartitions: 2, deadQueue: "", leaseTimeoutMs: minute },
-    { shardCount: 2 },
-  );
+  const settings = { leasedMax: 1, requestedPartitions: 2, deadQueue: "", leaseTimeoutMs: minute };
+  const bundle = await setupQueue(settings);
   for (const text of ["a", "b", "c"]) await bundle.produce("orders", text, text);
   const leases = await beginLeases(bundle, 6);
   const lease = (index: number): Leased => {
@@ -137,7 +131,7 @@ test("leased max: the line goes on in its order as leases end, in whatever way a
 });
 
 test("leased max: what ends in a partition without ready items makes room for another's", async () => {
-  const bundle = await setupQueue({ leasedMax: 1, requestedPartitions: 2 }, { shardCount: 2 });
+  const bundle = await setupQueue({ leasedMax: 1, requestedPartitions: 2 });
   for (const text of ["a", "b"]) await bundle.produce("orders", text);
   const lease = await bundle.lease("orders");
   const leases = await beginLeases(bundle, 1);
@@ -221,8 +215,8 @@ test("leased max: who waits for it until the request's deadline is told so", asy
   });
 });
 
-test("lease rate: no more than that in an interval, over all shards; the line is served when time allows", async () => {
-  const bundle = await setupQueue({ leaseRate: "3/1s", requestedPartitions: 2 }, { shardCount: 2 });
+test("lease rate: no more than that in an interval, over all partitions; the line is served when time allows", async () => {
+  const bundle = await setupQueue({ leaseRate: "3/1s", requestedPartitions: 2 });
   for (const text of ["a", "b"]) await bundle.produce("orders", ...text.repeat(5));
   const leases = await beginLeases(bundle, 4, 2);
   expect(served(leases)).toEqual([2, 1, 0, 0]);

@@ -305,6 +305,7 @@ export class Leases<Items> {
     queue.entered("lease", partition, batchSize);
     queue.allowance.asked(batchSize);
     queue.watch.changedAt = now;
+    const { restarts } = port(place.shard).counters;
     port(place.shard).put(
       { kind: "lease", slot: place.slot, deadline, batchSize, client, ...own, ...keyed },
       (result, op) => {
@@ -317,7 +318,10 @@ export class Leases<Items> {
         if (waiting.request.signal?.aborted) waiting.settle(clientGone);
         if (waiting.over) this.#forget(waiting);
         queue.allowance.granted(isTold || waiting.over ? 0 : countOf(result), asked);
-        this.#answered(queue, waiting, place, { result, op, isTold });
+        // A store that failed may say later than the pause what it granted before.
+        const hasFailed = port(place.shard).counters.restarts > restarts;
+        const isPaused = hasFailed && queue.definition.pause?.lease === true;
+        this.#answered(queue, waiting, place, { result, op, isTold, isPaused });
         this.ready(queue);
         left(queue, partition);
       },
@@ -339,13 +343,17 @@ export class Leases<Items> {
       result,
       op,
       isTold,
-    }: { readonly result: Result; readonly op: number; readonly isTold: boolean },
+      isPaused,
+    }: {
+      readonly result: Result;
+      readonly op: number;
+      readonly isTold: boolean;
+      readonly isPaused: boolean;
+    },
   ): void {
     const { clock, port } = this.#options;
     const { shard, slot, partition } = place;
     const { key } = lease;
-    // A store that failed may say later than the pause what it granted before.
-    const isPaused = queue.definition.pause?.lease === true;
     if (!result.ok && result !== emptyLease) {
       lease.settle(result);
       return;

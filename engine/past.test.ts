@@ -7,6 +7,7 @@ import { limits } from "./limits.ts";
 import {
   type Bundle,
   day,
+  deadPlacements,
   hour,
   nameIn,
   produceOf,
@@ -245,8 +246,10 @@ const deaths: [string, (bundle: Bundle) => Promise<unknown>, Past][] = [
 ];
 
 test.each(
-  deaths.flatMap(([by, ...rest]) => [1, 2].map((shards) => [by, shards, ...rest] as const)),
-)("death: by %s, over %p shards", async (_, shards, die, said) => {
+  deaths.flatMap(([by, ...rest]) =>
+    deadPlacements.map(([where, shards]) => [by, where, shards, ...rest] as const),
+  ),
+)("death: by %s, the dead queue %s", async (_, __, shards, die, said) => {
   const bundle = await setupQueues({ maxAttempts: 2, expireTimeoutMs: hour }, shards);
   const [origin = ""] = await produced(bundle, "a");
   await die(bundle);

@@ -39,9 +39,12 @@ const beginProduce = (bundle: Bundle, text: string) =>
 
 const counted = (bundle: Bundle) => bundle.run(() => bundle.engine.inspect("orders"));
 
-/** A queue in the second shard, which is busy with as many messages as it is sent at once. */
+/** `orders` is in the second shard, so the catalog's takes a pause while that one is busy or down. */
+const apart = { shardCount: 2 };
+
+/** Its shard is busy until `release`. */
 async function setupBusy(...stored: string[]): Promise<Bundle> {
-  const bundle = await setupQueue({}, { shardCount: 2 });
+  const bundle = await setupQueue({}, apart);
   if (stored.length > 0) await bundle.produce("orders", ...stored);
   bundle.store(1).hold();
   for (const text of ["a", "b"]) await beginProduce(bundle, text);
@@ -122,7 +125,7 @@ test("pause: leases wait until their own time is up, and are told of it", async 
 });
 
 test("resume: the line is served at once, in the order in which it came", async () => {
-  const bundle = await setupQueue({ requestedPartitions: 2 }, { shardCount: 2 });
+  const bundle = await setupQueue({ requestedPartitions: 2 });
   const first = await bundle.beginLease("orders");
   await pause(bundle);
   const second = await bundle.beginLease("orders");
@@ -135,20 +138,16 @@ test("resume: the line is served at once, in the order in which it came", async 
 
 test("pause: a grant on its way to a shard grants nothing once the pause is answered", async () => {
   const turnLimits = { ...limits, turnRequestsMax: 1 };
-  const bundle = await setupQueue({ requestedPartitions: 2 }, { shardCount: 2, turnLimits });
+  const bundle = await setupQueue({ requestedPartitions: 2 }, { ...apart, turnLimits });
   for (const text of ["a", "b"]) await bundle.produce("orders", text);
-  for (const shard of [0, 1]) bundle.store(shard).hold();
-  // Each shard is busy, and so much is on its way that not all of it was sent.
+  bundle.store(1).hold();
   const ahead = [await beginProduce(bundle, "c"), await beginProduce(bundle, "d")];
   const leases: Awaited<ReturnType<Bundle["beginLease"]>>[] = [];
   for (let index = 0; index < 8; index += 1) leases.push(await bundle.beginLease("orders"));
   const paused = await bundle.begin(() => bundle.engine.pause({ queue: "orders" }));
-  bundle.store(0).release();
-  await bundle.clock.settle();
   expect(paused.ending).toBe(null);
   const granted = () => leases.filter(({ ending }) => ending !== null).length;
-  bundle.store(1).release();
-  await bundle.clock.settle();
+  await release(bundle);
   expect([...ahead, paused].map(({ ending }) => ending)).toEqual([
     writtenFirst,
     writtenFirst,
@@ -175,7 +174,7 @@ test("pause: a lease that comes to its shard with the pause goes back to its pla
 });
 
 test("pause: items that a store granted as it failed go back, untried, when it is open again", async () => {
-  const bundle = await setupQueue({}, { shardCount: 2 });
+  const bundle = await setupQueue({}, apart);
   await bundle.produce("orders", "a");
   bundle.store(1).fail({ fault: "failed", applied: true });
   const lease = await bundle.beginLease("orders");
@@ -213,8 +212,11 @@ test("pause: a lease that would go along with a produce waits", async () => {
   expect(await counted(bundle)).toMatchObject({ queued: 1, leased: 0 });
 });
 
-test.each([1, 2])("pause: it outlives a killed process (%i shards)", async (shardCount) => {
-  const bundle = await setupQueue({ requestedPartitions: 2 }, { shardCount });
+test.each([
+  ["with the catalog", {}],
+  ["in another than the catalog", apart],
+])("pause: it outlives a killed process, its queue in a shard %s", async (_, options) => {
+  const bundle = await setupQueue({ requestedPartitions: 2 }, options);
   for (const text of ["a", "b"]) await bundle.produce("orders", text);
   await pause(bundle, { lease: true, produce: true, reason: "moving" });
   await bundle.restart();
@@ -230,7 +232,7 @@ test.each([1, 2])("pause: it outlives a killed process (%i shards)", async (shar
 
 test("pause: a shard that was down grants nothing when it is up, though it was told otherwise before", async () => {
   const turnLimits = { ...limits, turnRequestsMax: 1 };
-  const bundle = await setupQueue({}, { shardCount: 2, turnLimits });
+  const bundle = await setupQueue({}, { ...apart, turnLimits });
   await bundle.produce("orders", "a", "b", "c");
   const store = bundle.store(1);
   store.openFault = "failed";

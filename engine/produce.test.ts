@@ -13,8 +13,8 @@ import {
   writtenFirst,
 } from "./simulation/bundle.ts";
 
-async function setupQueue(settings: { requestedPartitions?: number } = {}, shardCount = 1) {
-  const bundle = await setup({ shardCount });
+async function setupQueue(settings: { requestedPartitions?: number } = {}) {
+  const bundle = await setup();
   await bundle.createQueue({ name: "orders", ...settings });
   return bundle;
 }
@@ -126,7 +126,7 @@ test.each([
   { partitions: 2, requests: 5, size: 10, expected: [30, 20] },
   { partitions: 10, requests: 10, size: 5, expected: Array.from({ length: 10 }, () => 5) },
 ])("produce: $requests at once of $size over $partitions partitions", async (row) => {
-  const bundle = await setupQueue({ requestedPartitions: row.partitions }, 2);
+  const bundle = await setupQueue({ requestedPartitions: row.partitions });
   const texts = Array.from({ length: row.size }, (_, index) => String(index));
   await bundle.run(() =>
     Promise.all(

@@ -1,5 +1,5 @@
 // A queue as the engine knows it while it runs: its definition, where its
-// partitions are, what they hold by the shards' latest reports, and the line of
+// partitions are, what they hold by its shard's latest reports, and the line of
 // leases that wait for them.
 
 import type { CatalogEntry, PartitionPlace, QueueDefinition } from "../stores/queue.ts";
@@ -56,7 +56,7 @@ export class LogicalQueue {
   readonly totals = new QueueTotals();
   #owner: number | null = null;
   deleted = false;
-  /** While its delete is being committed, callers do not find it; its shards go on with it. */
+  /** While its delete is being committed, callers do not find it; its shard continues with it. */
   isHidden = false;
 
   constructor(entry: CatalogEntry, clock: Clock) {
@@ -130,10 +130,7 @@ export class LogicalQueue {
     return place;
   }
 
-  /**
-   * Where items with a unique key go, so that one shard decides: the one partition that never
-   * drains.
-   */
+  /** Where items with a unique key go: the one partition that never drains. */
   get uniqueHome(): PartitionPlace {
     return this.place(0);
   }

@@ -195,8 +195,8 @@ test.each(["failed", "full"] as const)(
   },
 );
 
-test("reload: covers every partition of every shard", async () => {
-  const bundle = await setup({ shardCount: 2 });
+test("reload: covers every partition", async () => {
+  const bundle = await setup();
   await bundle.createQueue({ name: "orders", requestedPartitions: 4 });
   for (let call = 0; call < 8; call += 1) await bundle.produce("orders", "a", "b");
   await bundle.run(() => bundle.engine.reload("orders"));

@@ -9,6 +9,7 @@ import type { Random } from "./random.ts";
 import {
   type Bundle,
   day,
+  deadPlacements,
   hour,
   minute,
   produceOf,
@@ -103,7 +104,7 @@ test("repair: rejected items are dead, with the reason, their queue and no attem
 });
 
 test("repair: deleted items are gone, of one state, some ids or a filter", async () => {
-  const bundle = await setupQueues(2, 2);
+  const bundle = await setupQueues(1, 2);
   await bundle.produce("orders", "a");
   await bundle.produce("orders", "b");
   await later(bundle, "orders", "c", "d");
@@ -171,7 +172,7 @@ test("repair: what a client holds is taken back with its attempt, and from nobod
 });
 
 test("repair: taken back are those that a filter or ids mean, whoever holds them", async () => {
-  const bundle = await setupQueues(2, 2);
+  const bundle = await setupQueues(1, 2);
   await bundle.produce("orders", "a", "b");
   await bundle.produce("orders", "c", "d");
   await bundle.createQueue({ name: "other" });
@@ -229,6 +230,7 @@ test.each(Array.from({ length: 20 }, (_, seed) => seed))(
   "repair: what is taken back while shards fail is ready or held, and in one place; seed %p",
   async (seed) => {
     const random = seededRandom(seed);
+    // With two, `orders` is in another shard than the catalog.
     const shards = 1 + (seed % 2);
     const bundle = await setupQueues(shards, 2);
     await bundle.run(() =>
@@ -350,7 +352,7 @@ test.each(Array.from({ length: 30 }, (_, seed) => seed))(
   "repair: killed and failed at any moment, each item is in one place; seed %p",
   async (seed) => {
     const random = seededRandom(seed);
-    const shards = 1 + (seed % 3);
+    const [, shards = 1] = deadPlacements[Math.floor(seed / 3) % 3] ?? [];
     const bundle = await setupQueues(shards, 2);
     const payloads = Array.from({ length: 60 }, (_, index) => String(index).padStart(4, "0"));
     const [ready, aside] = [payloads.slice(0, 30), payloads.slice(30)];

@@ -13,8 +13,8 @@ import {
   start,
 } from "./simulation/bundle.ts";
 
-async function setupQueues(partitions = 1, shardCount = 1) {
-  const bundle = await setup({ shardCount });
+async function setupQueues(partitions = 1) {
+  const bundle = await setup();
   await bundle.createQueue({ name: "dead", expireTimeoutMs: 7 * day });
   await bundle.createQueue({
     name: "orders",
@@ -150,7 +150,7 @@ test("find: by the id that an item was produced under", async () => {
 });
 
 test.each([1, 2, 3, 7, 100])("find: pages of %p are together what one page is", async (limit) => {
-  const bundle = await setupQueues(3, 2);
+  const bundle = await setupQueues(3);
   for (let call = 0; call < 5; call += 1) {
     await bundle.produceMany("orders", 5);
     await bundle.lease("orders", { batchSize: 2 });
@@ -163,7 +163,7 @@ test.each([1, 2, 3, 7, 100])("find: pages of %p are together what one page is", 
 });
 
 test("find, newest first: of all partitions, by when they came, in whatever pages", async () => {
-  const bundle = await setupQueues(3, 2);
+  const bundle = await setupQueues(3);
   const came: string[] = [];
   for (let call = 0; call < 9; call += 1) {
     await bundle.clock.advance(second);

@@ -19,7 +19,7 @@ import {
 const uniqueForMs = hour;
 
 async function setupQueue(options: SetupOptions & Partial<QueueSettings> = {}) {
-  const bundle = await setup({ shardCount: 3, ...options });
+  const bundle = await setup(options);
   await bundle.createQueue({ name: "orders", uniqueForMs, leaseTimeoutMs: minute, ...options });
   return bundle;
 }
@@ -112,7 +112,7 @@ const endings: [string, (bundle: Bundle) => Promise<unknown>][] = [
 ];
 
 test.each(endings)("produce: a key stays taken when %s", async (_, happens) => {
-  const bundle = await setup({ shardCount: 3 });
+  const bundle = await setup();
   await bundle.createQueue({ name: "dead" });
   await bundle.createQueue({
     name: "orders",
@@ -199,7 +199,7 @@ test("produce: two queues have their keys apart", async () => {
 });
 
 test("produce: a queue without unique_for refuses a key, and writes nothing", async () => {
-  const bundle = await setup({ shardCount: 1 });
+  const bundle = await setup();
   await bundle.createQueue({ name: "orders" });
   expect(await produce(bundle, "a", "b=1")).toEqual({
     ok: false,
@@ -233,7 +233,7 @@ test.each([
   [1.5, "unique for is invalid; expected a whole number, got 1.5"],
   [367 * 24 * hour, "unique for is invalid; cannot be greater than '8784h0m0s'"],
 ])("createQueue: %d ms for unique keys is refused", async (ms, message) => {
-  const bundle = await setup({ shardCount: 1 });
+  const bundle = await setup();
   const ending = await bundle.ending(() =>
     bundle.engine.createQueue({
       name: "orders",
@@ -268,10 +268,22 @@ test("produce: repeated with its request key it tells the same duplicates", asyn
   });
 });
 
+test("produce: a request key of items in another partition is taken for items with unique keys too", async () => {
+  const bundle = await setupQueue({ requestedPartitions: 2 });
+  await produce(bundle, "a=1");
+  const keyed = (text: string) => ({ ...callOf([text]), requestKey: "k" });
+  await bundle.run(() => bundle.engine.produce(keyed("b")));
+  expect(await bundle.listed("orders", 1)).toEqual(["b"]);
+  expect(await bundle.ending(() => bundle.engine.produce(keyed("c=2")))).toMatchObject({
+    code: "invalid",
+    message: "idempotency key is taken; 'k' was used with another request",
+  });
+});
+
 test.each([true, false])(
   "produce: duplicates are told though the store fails; its commit took effect: %p",
   async (applied) => {
-    const bundle = await setupQueue({ shardCount: 1 });
+    const bundle = await setupQueue();
     bundle.store().fail({ fault: "failed", applied });
     const started = await bundle.begin(() => bundle.engine.produce(callOf(["a=1", "b=1"])));
     await bundle.clock.advance(second);
@@ -282,7 +294,7 @@ test.each([true, false])(
 );
 
 test("produce: with a request key, a lost answer is found with its duplicates", async () => {
-  const bundle = await setupQueue({ shardCount: 1 });
+  const bundle = await setupQueue();
   bundle.store().fail({ fault: "failed", applied: true });
   const request = { ...callOf(["a=1", "b=1"]), requestKey: "k" };
   const started = await bundle.begin(() => bundle.engine.produce(request));
@@ -292,7 +304,7 @@ test("produce: with a request key, a lost answer is found with its duplicates", 
 });
 
 test("produce: a key of a call that was refused is not taken", async () => {
-  const bundle = await setupQueue({ shardCount: 1 });
+  const bundle = await setupQueue();
   bundle.store().fail({ fault: "full" });
   expect(await produce(bundle, "a=1")).toMatchObject({ ok: false });
   bundle.store().heal();
@@ -302,7 +314,7 @@ test("produce: a key of a call that was refused is not taken", async () => {
 
 test("keys whose time is over leave the store in pieces, without a call", async () => {
   const turnLimits = { ...limits, sweepItemsMax: 10 };
-  const bundle = await setupQueue({ shardCount: 1, turnLimits });
+  const bundle = await setupQueue({ turnLimits });
   const keys = (from: number) => Array.from({ length: 25 }, (_, place) => `a=${from + place}`);
   await produce(bundle, ...keys(0));
   await bundle.clock.advance(minute);

@@ -301,8 +301,7 @@ const moreLost = refusal(453, {
 });
 
 const changedCount = refusal(453, {
-  meaning:
-    "More items would be removed than `expect` allows; nothing was changed.",
+  meaning: "More items would be removed than `expect` allows; nothing was changed.",
   reaction: "Look at the count in `details`, and send the call with it if so many may go.",
   reason: "count_changed",
   message: "count has changed; 1300 items would be removed, expected at most 1284",
@@ -1084,8 +1083,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       429: overloaded("nothing was cleared"),
       453: changedCount,
       500: refusal(500, {
-        meaning:
-          "The server failed, or the disk is full. Nothing was cleared.",
+        meaning: "The server failed, or the disk is full. Nothing was cleared.",
         reaction: "Clear it again.",
         reason: "store_full",
         message: "there is no space left on the disk; nothing was written",

@@ -104,7 +104,7 @@ export const reasons = {
   store_failed: { codes: [500], meaning: "The store failed or does not answer." },
   in_part: {
     codes: [500, 429, 503],
-    meaning: "A delete or an advance was done in part.",
+    meaning: "A clear, a recount, a delete or an advance was done in part.",
   },
   backup_failed: { codes: [500], meaning: "The backup was not made; the stores are as they were." },
   shutting_down: { codes: [503], meaning: "The server is shutting down." },

@@ -7,6 +7,7 @@ import {
   closingFailure,
   type Failure,
   type Late,
+  unfinishedFailure,
   unknownOutcome,
 } from "../errors.ts";
 import { kindOf, type NumberedRequest, type Request } from "../kinds.ts";
@@ -195,13 +196,14 @@ export class Inbox {
     for (const { settle } of waiting) settle(why, 0);
   }
 
-  /** What turns have taken, and nobody will answer, may be done. */
-  closeTaken(why: Failure): void {
+  /** The same of what turns have taken; `isDecided`: of that, only work in pieces has no answer. */
+  closeTaken(why: Failure, { isDecided }: { readonly isDecided: boolean }): void {
     const taken = [...this.#taken.values()];
     this.#taken.clear();
     for (const { request, late, settle } of taken) {
+      const failed = isDecided ? unfinishedFailure : (late.taken ?? unknownOutcome);
       // What was granted to nobody lapses.
-      settle(request.kind === "lease" ? why : (late.taken ?? unknownOutcome), 0);
+      settle(request.kind === "lease" ? why : failed, 0);
     }
   }
 }

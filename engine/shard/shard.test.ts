@@ -377,6 +377,26 @@ test("a clear of which the store fails in the middle is answered when nothing is
   expect(storedIn(image)).toEqual([]);
 });
 
+test("a clear of which the last turn is lost is answered with all that it took", async () => {
+  const sync = async (lose: () => void) => {
+    syncs += 1;
+    if (syncs !== 4) return;
+    lose();
+    throw new StoreError("failed", "made to fail");
+  };
+  let syncs = 0;
+  const { clock, put, answers, openings } = await setupShard({
+    before: { sync },
+    bounds: { sweepItemsMax: 10 },
+  });
+  await put("produce", produce(...Array.from({ length: 60 }, (_, index) => `${index}`)));
+  await put("clear", clear);
+  expect(answers["clear"]).toBe(undefined);
+  await clock.advance(second);
+  expect(openings()).toBe(2);
+  expect(answers["clear"]).toMatchObject({ ok: true, value: { ready: 60 } });
+});
+
 test("a partition that was counted in a turn that is lost is counted again before the answer", async () => {
   const counted: number[][] = [];
   let isAsked = false;

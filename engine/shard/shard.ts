@@ -243,13 +243,13 @@ export class Shard {
     await this.#opening;
     // What the opening has found to be decided by no turn.
     this.#inbox.close(closingFailure);
+    let isDecided = false;
     try {
-      await this.#turns?.close();
+      isDecided = (await this.#turns?.close()) ?? false;
       await this.#failing;
     } finally {
       this.#turns = null;
-      // A turn that failed may be committed, and work in pieces continues at the next start.
-      this.#inbox.closeTaken(closingFailure);
+      this.#inbox.closeTaken(closingFailure, { isDecided });
     }
   }
 
@@ -265,7 +265,7 @@ export class Shard {
     this.#turns?.stop();
     this.#turns = null;
     this.#inbox.close(why);
-    this.#inbox.closeTaken(why);
+    this.#inbox.closeTaken(why, { isDecided: false });
     if (!wasUp) await this.#opening;
     this.#backend?.store.close().catch(() => undefined);
   }

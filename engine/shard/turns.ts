@@ -202,11 +202,12 @@ export class Turns {
     this.#pump();
   }
 
-  /** Lets the turn that runs end, and closes the store. */
-  async close(): Promise<void> {
+  /** Lets the turn that runs end, and closes the store. `false`: the turn failed. */
+  async close(): Promise<boolean> {
     this.stop();
     if (this.#running) await new Promise<void>((resolve) => (this.#idle = resolve));
     await this.#options.backend.store.close();
+    return !this.#hasFailed;
   }
 
   /** No other turn begins. */

@@ -502,6 +502,13 @@ export function nameIn(shard: number, shardCount: number, prefix = "orders"): st
   }
 }
 
+/** Where `dead` is as the dead queue of `orders`, and the number of shards that puts it there. */
+export const deadPlacements = [
+  ["in its queue's shard", 1],
+  ["in another shard, with the catalog", 2],
+  ["in another shard than its queue and the catalog", 3],
+] as const;
+
 /** A partition's place as `shard:slot`. */
 export function placeOf({ shard, slot }: { shard: number; slot: number }): string {
   return `${shard}:${slot}`;

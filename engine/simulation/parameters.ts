@@ -196,7 +196,7 @@ export function repairing(parameters: Parameters, which: number): Parameters {
 export function transacting(parameters: Parameters, which: number): Parameters {
   const { weights, shardCount, queues } = parameters;
   const { kill, storeFault, slow, lease, complete, retry } = weights;
-  // One shard knows all unique keys, several do not.
+  // Outputs have unique keys only where there is one shard.
   const isUnique = queues.some(({ uniqueForMs }) => uniqueForMs > 0);
   const faults = { kill: Math.max(4, kill), storeFault: Math.max(8, storeFault) };
   // Most of what is leased is left to be finished together with something else.

@@ -56,7 +56,7 @@ export class Transacts {
     repeatable({
       // What only produces has other places when the partitions change.
       what: plan.finishes.length > 0 ? "transact" : "produce",
-      queue: isOfPlain(plan) ? "plain" : "work",
+      queue: isOfPlain(plan) ? "plain" : "orders",
       timeoutMs: requestTimeoutMs,
       send: (key) => {
         for (const output of call.outputs) output.begunAt = Math.min(output.begunAt, earliest());
@@ -88,9 +88,9 @@ export class Transacts {
     const outputs = Array.from({ length: chance.one([0, 1, 1, 2]) }, () => {
       const [input] = finishes;
       const isElsewhere = input !== undefined && chance.hits(500);
-      const queue = isElsewhere ? (input.queue === "work" ? "plain" : "work") : queueName();
+      const queue = isElsewhere ? (input.queue === "orders" ? "plain" : "orders") : queueName();
       const { uniqueForMs = 0 } = parameters.queues.find(({ name }) => name === queue) ?? {};
-      // With several shards, who decides may not know of the keys.
+      // With several, the queue may be in another shard than the inputs, which is refused.
       const mayBeUnique = uniqueForMs > 0 && parameters.shardCount === 1;
       const count = chance.between(1, parameters.batchMax);
       return { queue, texts: Array.from({ length: count }, () => text(mayBeUnique)) };
@@ -153,6 +153,6 @@ function requestOf({ finishes, outputs }: TransactPlan) {
 /** With the same first queue, and so decided at the same place. */
 function otherThan(request: TransactRequest): TransactRequest {
   const { produce = [] } = request;
-  const other = { queue: "work", items: [{ payload: "of another request" }] };
+  const other = { queue: "orders", items: [{ payload: "of another request" }] };
   return { ...request, produce: [...produce, other] };
 }

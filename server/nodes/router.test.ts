@@ -42,7 +42,7 @@ function setup(ends: Failure, { endsAtOnce = false } = {}) {
   return { router, routes, caller };
 }
 
-describe("a lease whose time is up while every shard of its queue is down", () => {
+describe("a lease whose time is up while the shard of its queue is down", () => {
   test("is told so by the node that has the shards", async () => {
     const { routes, caller } = setup(unreachableLease);
     await expect(routes.lease(body, caller)).rejects.toMatchObject({ reason: "not_ready" });

@@ -344,12 +344,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "if (turn < 0) {",
   },
   {
-    name: "a clear that was answered by a turn that is void is never answered",
-    file: "shard/turns.ts",
-    from: "const continued = new Set([...settling, ...ended])",
-    to: "const continued = new Set(settling)",
-  },
-  {
     name: "what a store grants as it fails is told though its queue is paused by then",
     file: "leases.ts",
     from: "(isTold || !isPaused)",
@@ -474,12 +468,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: "shard/configure.ts",
     from: "draft.touched.add(partition);",
     to: "",
-  },
-  {
-    name: "settings that a shard was told before it went down undo a pause",
-    file: "shard/inbox.ts",
-    from: "const waiting = this.#queue.map(withoutSettings);",
-    to: "const waiting = this.#queue;",
   },
   {
     name: "what is on its way is not counted against a queue's limits",
@@ -1064,8 +1052,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "a commit that fails while the engine closes is told to have changed nothing",
     file: "shard/inbox.ts",
     ofNodes: true,
-    from: 'settle(request.kind === "lease" ? why : (late.taken ?? unknownOutcome), 0);',
-    to: "settle(why, 0);",
+    from: "unfinishedFailure : (late.taken ?? unknownOutcome);",
+    to: "unfinishedFailure : why;",
   },
   {
     name: "neighbours in a history are joined, whoever held them",
