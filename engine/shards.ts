@@ -146,7 +146,7 @@ export class Shards {
     }
   }
 
-  /** A failure before the engine is open ends the start; later ones are the port's own affair. */
+  /** A failure before the engine is open ends the start; later ones are the shard's own affair. */
   #openOne(shard: number): Promise<Opened> {
     const { notice, lost } = this.#options;
     return new Promise((resolve, reject) => {
