@@ -3,6 +3,7 @@
 
 import type { CatalogImage } from "../stores/catalog.ts";
 import type { CatalogEntry, PartitionPlace, Pause, QueueDefinition } from "../stores/queue.ts";
+import { StoreError } from "../stores/store.ts";
 import type { IsShown, QueueChange, QueueSettings } from "./api.ts";
 import { ownerOf } from "./call-key.ts";
 import type { Clock } from "./clock.ts";
@@ -71,11 +72,15 @@ export class Catalog {
   adopt({ version, entries }: CatalogImage): CatalogEntry[] {
     this.version = version;
     for (const entry of entries) {
-      const { queueId, definition } = entry;
+      const { queueId, definition, places } = entry;
+      if (new Set(places.map(({ shard }) => shard)).size > 1) {
+        const why = `'${definition.name}' has partitions in several shards; expected one`;
+        throw new StoreError("unusable", `a queue is not one that this version can have; ${why}`);
+      }
       this.#queueIdLast = Math.max(this.#queueIdLast, queueId);
       this.#queueOwners.add(ownerOf({ queueId, createdAt: definition.createdAt }));
       if (!entry.deleting) this.add(entry);
-      else for (const { shard, slot } of entry.places) this.#owners[shard]?.set(slot, null);
+      else for (const { shard, slot } of places) this.#owners[shard]?.set(slot, null);
     }
     return entries.filter(({ deleting }) => deleting);
   }
