@@ -1,7 +1,7 @@
 // Where a call is done: here, where this node has the shards, else by the node that has them. Any
 // node takes any call, and one that finds nobody waits until its time is up.
 
-import type { Clock } from "../../engine/clock.ts";
+import { after, type Clock } from "../../engine/clock.ts";
 import { parseDuration } from "../../engine/duration.ts";
 import {
   closingFailure,
@@ -53,6 +53,8 @@ const timeoutMsMin = 10;
 const onItsWayMs = 200;
 /** How long until it looks again by itself for who has the shards. */
 const changeMsMax = 250;
+/** Until a node that is cut off asks the others once more. */
+const staleMs = 10;
 
 const notOwner = failure("shutting_down", "no node has the shards; nothing was changed");
 
@@ -176,6 +178,9 @@ export class Router {
       if (isOver || isParked || membership.isLast) {
         throw QueueError.from(undone(operation, { isLost, isParked }));
       }
+      // Nodes that are cut off tell each other what each of them knew last, again and again.
+      const pauseMs = membership.isStale ? Math.min(staleMs, deadline - this.#now()) : 0;
+      if (pauseMs > 0) await new Promise<void>((run) => after(this.#options.clock, pauseMs, run));
       await membership.change(version, Math.min(changeMsMax, deadline - this.#now()));
     }
   }

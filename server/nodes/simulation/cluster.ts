@@ -298,8 +298,8 @@ export class Cluster extends Bundle {
     const deadline =
       this.clock.now() + requestTimeoutMs + (name === "lease" ? leaseLateMsMax : lateMsMax);
     const answered = (): void => {
-      // One that was stopped meanwhile answers when it goes on.
-      if (isStopped || host.stops !== stops || this.clock.now() <= deadline) return;
+      // One that was stopped meanwhile answers when it continues, and nobody hears one that was killed.
+      if (host.isDead || isStopped || host.stops !== stops || this.clock.now() <= deadline) return;
       this.#bug ??= new Violation(
         "I11",
         `a ${name} is answered late by a node that was not stopped`,
