@@ -53,7 +53,8 @@ const timeoutMsMin = 10;
 const onItsWayMs = 200;
 /** How long until it looks again by itself for who has the shards. */
 const changeMsMax = 250;
-/** Until a node that is cut off asks the others once more. */
+/** After so many tries a node that is cut off waits for so long until it asks the others again. */
+const staleTries = 8;
 const staleMs = 10;
 
 const notOwner = failure("shutting_down", "no node has the shards; nothing was changed");
@@ -166,7 +167,8 @@ export class Router {
     const deadline = this.#now() + (timeoutMs(body) ?? timeoutMsDefault);
     const answerBy = timeoutMs(body) === null ? Number.POSITIVE_INFINITY : deadline + onItsWayMs;
     let isLost = false;
-    for (let left = body; ; left = this.#withTimeLeft(body, deadline)) {
+    let left = body;
+    for (let tries = 1; ; tries += 1) {
       const { version } = membership;
       const outcome = await (membership.isTrusted
         ? this.#here(left, { ...work, deadline })
@@ -179,10 +181,14 @@ export class Router {
         throw QueueError.from(undone(operation, { isLost, isParked }));
       }
       // Nodes that are cut off tell each other what each of them knew last, again and again.
-      const pauseMs = membership.isStale ? Math.min(staleMs, deadline - this.#now()) : 0;
-      if (pauseMs > 0) await new Promise<void>((run) => after(this.#options.clock, pauseMs, run));
+      if (membership.isStale && tries % staleTries === 0) await this.#pause(staleMs);
       await membership.change(version, Math.min(changeMsMax, deadline - this.#now()));
+      left = this.#withTimeLeft(body, deadline);
     }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => void after(this.#options.clock, ms, resolve));
   }
 
   /**

@@ -8,7 +8,7 @@ import { closingFailure, QueueError, unknownOutcome } from "../../../engine/erro
 import { limits, type TurnLimits } from "../../../engine/limits.ts";
 import type { Random } from "../../../engine/random.ts";
 import { Violation } from "../../../engine/simulation/auditor.ts";
-import { Bundle, type Witness } from "../../../engine/simulation/bundle.ts";
+import { Bundle, second, type Witness } from "../../../engine/simulation/bundle.ts";
 import { type Acknowledged, SimulatedDatabase } from "../../../engine/simulation/database.ts";
 import { Host } from "../../../engine/simulation/host.ts";
 import { seededRandom } from "../../../engine/simulation/seeded-random.ts";
@@ -116,6 +116,11 @@ export class Cluster extends Bundle {
   /** Processes that clients may call. */
   get running(): readonly Running[] {
     return this.places.flatMap(({ running }) => running ?? []);
+  }
+
+  /** After a failover the first commit of a shard may find that its database lacks something. */
+  protected override get patienceMs(): number {
+    return second;
   }
 
   get owner(): Place | undefined {
