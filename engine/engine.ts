@@ -381,7 +381,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     checkExpect(expect);
     const what = { ready, leased: ready && destructive, scheduled, retried };
     const guard = guardOf({ dryRun, expect });
-    // What a shard has taken goes on, whatever its caller is told.
+    // A clear that has begun continues, even if its caller is answered late.
     const late = dryRun ? lateLook : lateWrite;
     return countsOf(await this.#ask(shard, { kind: "clear", slots, what, ...guard }, late));
   }

@@ -365,9 +365,9 @@ export class Leases<Items> {
         lease.settle({ partition, items: value.items, replayed: isReplayed(result) });
         return;
       }
-      // Somebody was told of them when they were granted.
+      // Its client had the answer when they were granted.
       if (isTold) return;
-      // Nobody was told of these items, so they go back as if they had not been leased.
+      // No client has had these items, so they go back as if they had not been leased.
       const leaseKey = key && { leaseKey: key };
       port(shard).put({ kind: "withdraw", slot, leaseOp: op, ...leaseKey }, () => undefined);
     }

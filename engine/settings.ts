@@ -59,7 +59,7 @@ export class Settings {
 
   #tell(shard: number, request: Request): Promise<void> {
     const port = this.#port(shard);
-    // When it opens it is told all of it.
+    // It gets all settings when it opens.
     if (!port.isUp) return Promise.resolve();
     const waiting = this.#telling.getOrInsertComputed(shard, () => new Set());
     return new Promise((resolve) => {

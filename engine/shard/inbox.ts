@@ -122,7 +122,7 @@ export class Inbox {
   }
 
   answer(answers: readonly Answer[]): void {
-    // All are taken out first: who is answered may ask for more.
+    // All are taken out first: a callback may put further requests.
     const settled = answers.flatMap(({ op, outcome }) => {
       const waiting = this.#taken.get(op);
       // Its time was up before.
@@ -202,7 +202,7 @@ export class Inbox {
     this.#taken.clear();
     for (const { request, late, settle } of taken) {
       const failed = isDecided ? unfinishedFailure : (late.taken ?? unknownOutcome);
-      // What was granted to nobody lapses.
+      // If items were granted, their lease lapses, because no client had the answer.
       settle(request.kind === "lease" ? why : failed, 0);
     }
   }

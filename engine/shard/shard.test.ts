@@ -595,7 +595,7 @@ test("close: a store that fails to close leaves nobody without an answer", async
   const closing = shard.close().catch((cause: unknown) => cause);
   await clock.settle();
   expect(await closing).toBeInstanceOf(StoreError);
-  // It goes on at the next start.
+  // It continues at the next start.
   expect(answers["clear"]).toMatchObject({ reason: "unknown_outcome" });
 });
 
@@ -739,7 +739,7 @@ test("abandon: what was taken may be done, what was not changes nothing", async 
   const why = failure("shutting_down", "another has it");
   await shard.abandon(why);
   expect(answers).toEqual({ taken: unknown, waits: why });
-  // Nobody hears of it any more.
+  // Its end changes no answer.
   commits.release();
   await clock.settle();
   expect(answers).toEqual({ taken: unknown, waits: why });

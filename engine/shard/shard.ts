@@ -180,7 +180,7 @@ export class Shard {
     if (report.full) this.counters.failures += 1;
     this.counters.receipts = report.receipts;
     this.#setFull(report.refusing);
-    // Counts first: whoever is answered next asks for more by them.
+    // Counts first: the callbacks of answers choose partitions by them.
     this.#events.report(report);
     this.#inbox.answer(report.answers);
     this.#events.settled();

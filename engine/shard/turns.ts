@@ -17,7 +17,7 @@ import type { Clock, Timer } from "../clock.ts";
 import { fullFailure } from "../errors.ts";
 import { kindOf, type NumberedRequest } from "../kinds.ts";
 import { limits, type TurnLimits } from "../limits.ts";
-import type { Answer, CommitReport, Opened, PartitionSettings, Report } from "../messages.ts";
+import type { CommitReport, Opened, PartitionSettings, Report } from "../messages.ts";
 import { type Random, systemRandom } from "../random.ts";
 import { Draft } from "./draft.ts";
 import { History, TurnHistory } from "./history.ts";
@@ -52,12 +52,10 @@ export interface TurnsOptions<Items> {
 interface Pending {
   /** Its number in the store. */
   readonly turn: number;
-  readonly answers: readonly Answer[];
-  readonly events: Report["events"];
+  readonly draft: Pick<Draft, "answers" | "events" | "grants">;
   /** Work in pieces that it began, and such as it has brought to an end. */
   readonly began: readonly Settling[];
   readonly ended: Settling[];
-  readonly grants: Draft["grants"];
 }
 
 /** What is left when a store fails. */
@@ -165,11 +163,11 @@ export class Turns {
       this.#settleAgain(settling);
       return nothing;
     }
-    const { turn, answers, events, began, ended } = pending;
+    const { turn, draft, began, ended } = pending;
     if (turn <= this.#memory.lastTurn.turn) {
-      this.#keepGrants(pending.grants);
+      this.#keepGrants(draft.grants);
       this.#settleAgain(new Set([...settling, ...began.filter((one) => !ended.includes(one))]));
-      return { answers, events };
+      return draft;
     }
     const continued = new Set([...settling, ...ended]).difference(new Set(began));
     // On all of its partitions: the void turn may have ended it on some.
@@ -435,8 +433,7 @@ export class Turns {
       draft.receive.push({ sourceShard: shard, outboundSeq: memory.outbox.seqLast });
     }
     const record: TurnRecord = { turn: memory.lastTurn.turn + 1, at: now };
-    const { answers, events, grants } = draft;
-    this.#pending = { turn: record.turn, answers, events, grants, began: settling, ended: [] };
+    this.#pending = { turn: record.turn, draft, began: settling, ended: [] };
     const begunAt = clock.precise();
     let written: Written;
     try {

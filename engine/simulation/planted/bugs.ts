@@ -322,8 +322,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a lease whose client is gone is not given back",
     file: "leases.ts",
-    from: "      if (isTold) return;\n      // Nobody was told",
-    to: "        if (isTold || lease.deadline < clock.now() + 1e12) return;\n        // Nobody was told",
+    from: "      if (isTold) return;\n      // No client has had",
+    to: "        if (isTold || lease.deadline < clock.now() + 1e12) return;\n        // No client has had",
   },
   {
     name: "a lease times out although its shard grants it items",
