@@ -195,7 +195,7 @@ test.each<[how: string, change: Partial<LeaseCall>, excused: number]>([
 test("History: what a transact has produced and taken out counts", () => {
   const history = new History();
   const call = history.begin({ verb: "transact", client: "c0", parts: [complete, output] });
-  history.end(call, "ok", 200);
+  history.end(call, "ok", { status: 200 });
   const { acknowledged, completed: done, backlog } = history;
   expect({ acknowledged, done, backlog }).toEqual({ acknowledged: 1, done: 1, backlog: 0 });
 });

@@ -434,13 +434,13 @@ test("History: what a call may have taken out is no backlog", () => {
     client: "c0",
     numbers: [1, 2, 3, 4, 5],
   });
-  history.end(produce, "ok", 200);
+  history.end(produce, "ok", { status: 200 });
   for (const [entry, outcome] of [
     [unknown, "unknown"],
     [refused, "refused"],
     [done, "ok"],
   ] as const) {
-    if (entry !== undefined) history.end(entry, outcome, 0);
+    if (entry !== undefined) history.end(entry, outcome, null);
   }
   expect(history.backlog).toBe(2);
 });

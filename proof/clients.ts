@@ -265,7 +265,7 @@ export async function produce(
       items,
     });
   const reply = await (unique === null ? send() : client.untilHeard(unique, send));
-  history.end(entry, reply?.status === 454 ? "refused" : outcomeOf(reply), reply?.status ?? 0);
+  history.end(entry, reply?.status === 454 ? "refused" : outcomeOf(reply), reply);
   if (unique !== null && entry.outcome === "ok") {
     unique.count += 1;
     const again = await send();
@@ -292,7 +292,7 @@ export async function importItems(
     .map(({ bytes, ...item }) => ({ ...item, payload: bytes }));
   const asked = { queue_name: queue, partition: 0, items };
   const reply = await client.call("/v1/storage/items.import", asked);
-  history.end(entry, outcomeOf(reply), reply?.status ?? 0);
+  history.end(entry, outcomeOf(reply), reply);
 }
 
 function isLost(reply: Pick<Answer, "status"> | null): boolean {
@@ -342,7 +342,7 @@ export async function lease(
     entry.offers = told.items.map(offerOf);
     entry.isRepeated = reply.isRepeated;
   }
-  history.end(entry, outcomeOf(reply), reply?.status ?? 0);
+  history.end(entry, outcomeOf(reply), reply);
   return entry;
 }
 
@@ -375,7 +375,7 @@ export async function complete(
     request_timeout: "1m",
     ids,
   });
-  history.end(entry, reply?.status === 454 ? "refused" : outcomeOf(reply), reply?.status ?? 0);
+  history.end(entry, reply?.status === 454 ? "refused" : outcomeOf(reply), reply);
   return entry.outcome;
 }
 
@@ -392,7 +392,7 @@ export async function retry(
     partition,
     items,
   });
-  history.end(entry, reply?.status === 454 ? "refused" : outcomeOf(reply), reply?.status ?? 0);
+  history.end(entry, reply?.status === 454 ? "refused" : outcomeOf(reply), reply);
   return entry.outcome;
 }
 
@@ -419,7 +419,7 @@ export async function extend(
   if (reply?.status === 200) {
     entry.leaseDeadline = Date.parse((reply.body as { lease_deadline: string }).lease_deadline);
   }
-  history.end(entry, reply?.status === 454 ? "refused" : outcomeOf(reply), reply?.status ?? 0);
+  history.end(entry, reply?.status === 454 ? "refused" : outcomeOf(reply), reply);
   return entry.outcome;
 }
 
@@ -435,7 +435,7 @@ export async function release(
     partition,
     ids,
   });
-  history.end(entry, reply?.status === 454 ? "refused" : outcomeOf(reply), reply?.status ?? 0);
+  history.end(entry, reply?.status === 454 ? "refused" : outcomeOf(reply), reply);
   return entry.outcome;
 }
 
@@ -468,7 +468,7 @@ export async function transact(
       output.isDelayed = produced[index]?.delivered === false;
     }
   }
-  history.end(entry, reply?.status === 454 ? "refused" : outcomeOf(reply), reply?.status ?? 0);
+  history.end(entry, reply?.status === 454 ? "refused" : outcomeOf(reply), reply);
   return entry.outcome;
 }
 

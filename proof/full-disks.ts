@@ -32,7 +32,9 @@ const mebibytes = [40, 80] as const;
 const mebibytesPerShard = 20;
 /** More of them would fill a disk by themselves. */
 const backlogMax = 20_000;
-/** Completes that are answered 200 before a full disk is left. */
+/** Items that wait as a disk is filled, so that there is what can be completed. */
+const waitingMin = 2_000;
+/** Items that are completed before a full disk is left. */
 const completesMin = 40;
 /** The other program looks so often for room that was freed. */
 const fillAgainMsMax = 40;
@@ -107,15 +109,16 @@ class OneDisk {
         ...{ address: this.#address, history, random: this.#random },
         ...{ producers: 4, consumers: 6, batchMax: 100, backlogMax },
       });
-      for (let fill = 0; fill < this.#fills; fill += 1) await this.#fillOnce();
+      for (let fill = 0; fill < this.#fills; fill += 1) await this.#fillOnce(load);
       await this.#settled(load);
       const ending = await load.drain();
       await history.close();
       const checked = checkQueue(history.entries, ending, rules);
       const order = checkOrder(history.entries);
       const refused = history.entries.filter(({ status }) => status === 500);
-      for (const { verb } of refused) {
-        if (spared.has(verb)) this.#faults.add("a call that needs no room was refused", verb);
+      for (const { verb, refusal } of refused) {
+        if (!spared.has(verb)) continue;
+        this.#faults.add("a call that needs no room was refused", `${verb}; ${refusal}`);
       }
       if (this.#log.includes("shard is down")) this.#faults.add("a shard went down", this.#log);
       const replay = `${this.#kind}, ${this.#flags.join(" ")}, seed ${this.#seed}; history in ${this.#folder}`;
@@ -164,11 +167,11 @@ class OneDisk {
     await this.#start();
   }
 
-  async #fillOnce(): Promise<void> {
+  async #fillOnce(load: Load): Promise<void> {
     const history = this.#history;
-    const before = history.acknowledged;
-    await this.#until("nothing is produced", () => history.acknowledged > before);
     await Bun.sleep(this.#random.below(300));
+    load.isPilingUp = true;
+    await this.#until("too little is produced", () => history.backlog >= waitingMin);
     const isGreedy = this.#random.below(2) === 0;
     this.#disk.fill();
     history.note(`full${isGreedy ? ", and kept so" : ""}`);
@@ -180,7 +183,9 @@ class OneDisk {
       }
     })();
     const first = history.entries.length;
+    // What is completed makes room in the store's files, which may be enough for what is produced.
     await this.#until("a full disk refuses nothing", () => this.#isRefused(first));
+    load.isPilingUp = false;
     await this.#completeSome();
     if (this.#random.below(2) === 0) {
       await this.#restart();

@@ -14,6 +14,8 @@ interface Timed {
   end: number;
   outcome: Outcome;
   status: number;
+  /** What a refusal says. */
+  refusal?: string;
 }
 
 interface Call extends Timed {
@@ -202,10 +204,17 @@ export class History {
     return entry;
   }
 
-  end(entry: Entry, outcome: Outcome, status: number): void {
+  /** `reply`: `null` = it was lost. */
+  end(
+    entry: Entry,
+    outcome: Outcome,
+    reply: { readonly status: number; readonly body?: unknown } | null,
+  ): void {
+    const { status, body } = reply ?? { status: 0 };
     entry.end = performance.now();
     entry.outcome = outcome;
     entry.status = status;
+    if (status >= 500) entry.refusal = JSON.stringify(body);
     for (const call of singleCalls(entry)) this.#count(call);
     const told =
       entry.verb === "lease" ? entry.offers : entry.verb === "extend" ? entry.leaseDeadline : [];

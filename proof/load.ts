@@ -51,6 +51,8 @@ export class Load {
   readonly #consumers: Promise<void>[] = [];
   #isProducing = true;
   #isResting = false;
+  /** Nothing is leased, and producers do not pause: what waits becomes ever more. */
+  isPilingUp = false;
   #isConsuming = true;
   /** Once set, consumers take whatever there is and complete it. */
   #isDraining = false;
@@ -123,7 +125,7 @@ export class Load {
     const { address, history, random, batchMax, backlogMax, pauseMs = 0 } = this.#options;
     const client = new Client(name, address, { repeats });
     while (this.#isProducing) {
-      if (this.#isResting || history.backlog > backlogMax) {
+      if (this.#isResting || (history.backlog > backlogMax && !this.isPilingUp)) {
         await Bun.sleep(2);
         continue;
       }
@@ -149,6 +151,10 @@ export class Load {
     const client = new Client(name, address, { queue, repeats });
     let stale: { readonly id: string; readonly partition: number } | null = null;
     while (this.#isConsuming) {
+      if (this.isPilingUp) {
+        await Bun.sleep(2);
+        continue;
+      }
       const batchSize = 1 + random.below(batchMax);
       const leased: Leased = await lease(client, history, {
         batchSize,
