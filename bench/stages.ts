@@ -166,7 +166,7 @@ class Bench {
       decide(turn, requests);
     });
     this.#turn += 1;
-    const turn = { turn: this.#turn, at: now };
+    const turn = { turn: this.#turn, at: now, tag: "" };
     await this.#timed(`${verb}.commit`, async () => {
       const { synced } = await store.commit(draft.changes(turn, null));
       await synced;

@@ -68,7 +68,7 @@ let turn = 0;
 function changes(some: Partial<Changes>): Changes {
   turn += 1;
   return {
-    turn: { turn, at: now },
+    turn: { turn, at: now, tag: "" },
     ...nothing,
     ...some,
   };

@@ -175,6 +175,8 @@ export interface TurnRecord {
   readonly turn: number;
   /** The engine time of the turn; no later turn is earlier. */
   readonly at: number;
+  /** Of the opening that committed it: another one may have committed a turn of the same number. */
+  readonly tag: string;
 }
 
 /** A lease, and what it still holds. */

@@ -109,7 +109,7 @@ export class Memory {
     this.isEpochNew = this.epochs.tag !== stored.tag;
     this.tasks = new Map(image.tasks.map(({ taskId, text }) => [taskId, text]));
     this.receipts = receipts ?? receiptsIn(image);
-    this.lastTurn = image.turns.at(-1) ?? { turn: 0, at: 0 };
+    this.lastTurn = image.turns.at(-1) ?? { turn: 0, at: 0, tag: "" };
     for (const tally of image.tallies) {
       const partition = new Partition(tally.slot, this.epochs, tally);
       this.partitions.set(tally.slot, partition);

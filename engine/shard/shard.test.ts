@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { nothing } from "../../stores/conformance/values.ts";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
 import { type Changes, SpoiltItems, type Store, StoreError } from "../../stores/store.ts";
 import type { LeasedItem } from "../api.ts";
@@ -41,7 +42,7 @@ interface Setup {
   readonly events?: Partial<ShardEvents>;
   readonly settings?: Partial<PartitionSettings>;
   /** Asked for each opening; what it throws is what opening throws. */
-  readonly opening?: () => Promise<void>;
+  readonly opening?: (image: MemoryImage) => Promise<void>;
 }
 
 const settingsOfQueue = {
@@ -85,7 +86,7 @@ async function setupShard({
   let openings = 0;
   const openStore = async () => {
     openings += 1;
-    await opening();
+    await opening(image);
     const { store, upkeep, catalog } = openMemoryStore({ tag: "", image });
     const slow: Store = {
       load: (what) => store.load(what),
@@ -680,6 +681,31 @@ test("a store that fails after its commit, and as it is opened again, answers tr
   await put("produce", produce("a"));
   await clock.advance(second);
   expect([openings, answers, storedIn(image)]).toEqual([4, { produce: done }, ["a"]]);
+});
+
+test("a turn of the same number that another opening committed is not taken for one's own", async () => {
+  let isBroken = true;
+  const sync = async (lose: () => void) => {
+    if (!isBroken) return;
+    lose();
+    throw new StoreError("failed", "no");
+  };
+  const images: MemoryImage[] = [];
+  const opening = async (image: MemoryImage) => {
+    images.push(image);
+    if (images.length === 2) {
+      isBroken = false;
+      const { store } = openMemoryStore({ tag: "", image });
+      await store.commit({ ...nothing, turn: { turn: 1, at: start, tag: "other" } });
+    }
+  };
+  const { clock, put, answers } = await setupShard({ before: { sync }, opening });
+  await put("produce", produce("a"));
+  await clock.advance(second);
+  expect([answers, images.slice(1).map((one) => storedIn(one))]).toEqual([
+    { produce: done },
+    [["a"]],
+  ]);
 });
 
 test("a turn that is synced after its store failed is told once", async () => {

@@ -32,7 +32,7 @@ const deadSlot = 1;
 const tag = "0123456789Ab";
 const prefix = idPrefix(tag, slot);
 const never = Number.MAX_SAFE_INTEGER;
-const record = { turn: 1, at: now };
+const record = { turn: 1, at: now, tag: "" };
 const bounds = { ...limits, sweepItemsMax: 5 };
 
 /** What a partition holds before the turn, and what it is asked. */

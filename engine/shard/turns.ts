@@ -50,8 +50,7 @@ export interface TurnsOptions<Items> {
 
 /** A turn that may be committed, and is not answered. */
 interface Pending {
-  /** Its number in the store. */
-  readonly turn: number;
+  readonly record: TurnRecord;
   readonly draft: Pick<Draft, "answers" | "events" | "grants">;
   /** Work in pieces that it began, and such as it has brought to an end. */
   readonly began: readonly Settling[];
@@ -128,7 +127,7 @@ export class Turns {
     options.clock.raise(memory.lastTurn.at);
     const miscounted = await setCountsRight(upkeep, memory);
     const turns = new Turns(options, memory);
-    const { answers, events } = turns.#takeUp(options.remains);
+    const { answers, events } = turns.#takeUp(options.remains, image.turns);
     const opened: Opened = {
       answers,
       events,
@@ -154,7 +153,10 @@ export class Turns {
   }
 
   /** What was decided before the store failed, as far as it was committed. */
-  #takeUp(remains: Remains | null): Pick<Opened, "answers" | "events"> {
+  #takeUp(
+    remains: Remains | null,
+    committed: readonly TurnRecord[],
+  ): Pick<Opened, "answers" | "events"> {
     const nothing = { answers: [], events: [] };
     if (remains === null) return nothing;
     const { pending, settling, grants } = remains;
@@ -163,8 +165,8 @@ export class Turns {
       this.#settleAgain(settling);
       return nothing;
     }
-    const { turn, draft, began, ended } = pending;
-    if (turn <= this.#memory.lastTurn.turn) {
+    const { record, draft, began, ended } = pending;
+    if (committed.some(({ turn, tag }) => turn === record.turn && tag === record.tag)) {
       this.#keepGrants(draft.grants);
       this.#settleAgain(new Set([...settling, ...began.filter((one) => !ended.includes(one))]));
       return draft;
@@ -432,8 +434,9 @@ export class Turns {
     if (draft.sent.size > 0) {
       draft.receive.push({ sourceShard: shard, outboundSeq: memory.outbox.seqLast });
     }
-    const record: TurnRecord = { turn: memory.lastTurn.turn + 1, at: now };
-    this.#pending = { turn: record.turn, draft, began: settling, ended: [] };
+    const { tag } = memory.epochs;
+    const record: TurnRecord = { turn: memory.lastTurn.turn + 1, at: now, tag };
+    this.#pending = { record, draft, began: settling, ended: [] };
     const begunAt = clock.precise();
     let written: Written;
     try {

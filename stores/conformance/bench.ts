@@ -59,7 +59,7 @@ export class Bench {
 
   async commit(changes: Partial<Omit<Changes, "turn">>): Promise<TurnRecord> {
     const number = this.#turn + 1;
-    const turn = { turn: number, at: 1_000 + number };
+    const turn = { turn: number, at: 1_000 + number, tag: `tag${number % 3}` };
     const { synced } = await this.store.commit({ ...nothing, ...changes, turn });
     await synced;
     this.#turn = number;

@@ -82,7 +82,7 @@ function loadRules(rule: Rule): void {
   });
 
   rule("load: a turn's numbers come back as they were", async (bench) => {
-    const turn = { turn: 2 ** 45, at: instantMax };
+    const turn = { turn: 2 ** 45, at: instantMax, tag: "zzzzz" };
     await bench.store.commit({ ...nothing, turn });
     await bench.nowAndReopened(async () => {
       expect((await bench.store.load()).turns).toEqual([turn]);

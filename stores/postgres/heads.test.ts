@@ -14,7 +14,7 @@ function seqs(heads: Heads, of: Span, items = limit.items): readonly number[] | 
 }
 
 function commit(heads: Heads, changes: Partial<Changes>): void {
-  heads.committed({ ...nothing, turn: { turn: 1, at: 1 }, ...changes });
+  heads.committed({ ...nothing, turn: { turn: 1, at: 1, tag: "" }, ...changes });
 }
 
 test("heads: what was written is known, from there to the end", () => {

@@ -117,7 +117,7 @@ class PostgresStore implements Store {
     }
     return {
       tags: String(tags[0]?.[0]),
-      turns: turns.map(({ turn, at }) => ({ turn, at })),
+      turns: turns.map(({ turn, at, tag }) => ({ turn, at, tag })),
       tallies: [...tallies.values()],
       leases: held,
       outbox: outbox.map((row) => {

@@ -16,7 +16,7 @@ async function recordsOf(insert: readonly Item[]): Promise<number[]> {
     const path = join(directory, "shard-0.db");
     const options = { durability: "full", acceptLogLoss: false, ballastBytes: 0 } as const;
     const { store } = await openSqliteStore({ path, newTag: () => "0123456789Ab", ...options });
-    const turn = { turn: 1, at: 1_000 };
+    const turn = { turn: 1, at: 1_000, tag: "" };
     await store.commit({ ...nothing, insert, turn });
     await store.close();
     using database = new Database(path);

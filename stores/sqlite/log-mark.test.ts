@@ -57,7 +57,7 @@ function open(folder: string, options: Partial<SqliteOptions> = {}): Promise<Bac
 
 /** A commit, and what a shard does after it. */
 async function write({ store, upkeep }: Backend, seq: number, bytes = 1): Promise<void> {
-  const turn = { turn: seq + 1, at: seq };
+  const turn = { turn: seq + 1, at: seq, tag: "" };
   const insert = [item(1, seq, { payload: new Uint8Array(bytes) })];
   const { synced } = await store.commit({ ...nothing, insert, turn });
   await synced;
@@ -234,7 +234,7 @@ test("relieve: a log that was emptied is not missed before the next commit, nor 
 test("tidy: a log that is emptied behind a turn with receipts is not missed", async () => {
   await using files = await setup();
   const { store, upkeep } = files.backend;
-  const turn = { turn: commitCount + 1, at: 1 };
+  const turn = { turn: commitCount + 1, at: 1, tag: "" };
   const payload = new Uint8Array(2_000_000);
   const insert = [item(1, commitCount, { payload })];
   await (await store.commit({ ...nothing, insert, turn, receipts: new Uint8Array(1) })).synced;

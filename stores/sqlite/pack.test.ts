@@ -43,7 +43,7 @@ function setup() {
       const { synced } = await store.commit({
         ...nothing,
         ...changes,
-        turn: { turn, at: turn },
+        turn: { turn, at: turn, tag: "" },
       });
       await synced;
     },

@@ -59,7 +59,7 @@ class Shard {
   }
 
   async #commit(changes: Partial<Changes>): Promise<boolean> {
-    const turn = { turn: this.#turn + 1, at: 1 };
+    const turn = { turn: this.#turn + 1, at: 1, tag: "" };
     try {
       await (await this.backend.store.commit({ ...nothing, ...changes, turn })).synced;
       this.#turn += 1;

@@ -346,16 +346,20 @@ export function tallyOf(row: Row): Tally {
   };
 }
 
-export type TurnValues = [number, number, number];
+export type TurnValues = [number, number, string, number];
 
-export function turnValues({ turn, at }: TurnRecord): TurnValues {
-  return [turn, at, sumOf(turn, at)];
+export function turnValues({ turn, at, tag }: TurnRecord): TurnValues {
+  return [turn, at, tag, turnSum({ turn, at, tag })];
+}
+
+function turnSum({ turn, at, tag }: TurnRecord): number {
+  return Bun.hash.crc32(tag, sumOf(turn, at));
 }
 
 export function turnOf(row: Row): TurnRecord {
-  const [turn, at, checkSum] = row as TurnValues;
-  check(sumOf(turn, at) === checkSum, "turn");
-  return { turn, at };
+  const [turn, at, tag, checkSum] = row as TurnValues;
+  check(turnSum({ turn, at, tag }) === checkSum, "turn");
+  return { turn, at, tag };
 }
 
 export type ReceiptValues = [number, number, Uint8Array, number];

@@ -154,6 +154,7 @@ CREATE TABLE turn (
   ring INTEGER PRIMARY KEY,
   turn INTEGER NOT NULL,
   at INTEGER NOT NULL,
+  tag TEXT NOT NULL,
   check_sum INTEGER NOT NULL
 ) STRICT;
 
@@ -162,6 +163,7 @@ CREATE TABLE turn (
 CREATE TABLE keyed_turn (
   turn INTEGER PRIMARY KEY,
   at INTEGER NOT NULL,
+  tag TEXT NOT NULL,
   check_sum INTEGER NOT NULL,
   receipts BLOB NOT NULL,
   receipts_sum INTEGER NOT NULL

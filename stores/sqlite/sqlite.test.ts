@@ -75,7 +75,7 @@ async function commit(store: Store, changes: Partial<Changes>): Promise<void> {
   const { synced } = await store.commit({
     ...nothing,
     ...changes,
-    turn: { turn, at: turn },
+    turn: { turn, at: turn, tag: "" },
   });
   await synced;
 }

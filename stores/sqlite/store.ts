@@ -83,7 +83,7 @@ const turnRing = 64;
 /** Payloads of moved items that are in memory at once, and so many bytes more as one item has. */
 const movedBytes = 1024 * 1024;
 
-const turnColumns = "turn, at, check_sum";
+const turnColumns = "turn, at, tag, check_sum";
 
 const statements = {
   lease: `INSERT OR REPLACE INTO lease (key, last_seq, lease_deadline, leased_at, check_sum) VALUES (${key}, ?3, ?4, ?5, ?6)`,
@@ -94,14 +94,14 @@ const statements = {
   quarantineSent:
     "INSERT INTO quarantine (key, columns, payload) SELECT key, json_array(created_at, queued_at, expire_deadline, early, attempts, kind, encoding, reference, source_id, headers, past, check_sum, outbound_seq, target_shard, target_slot, target_owner), payload FROM outbound WHERE outbound_seq = ?1",
   receive: "INSERT OR REPLACE INTO inbound VALUES (?1, ?2, ?3)",
-  keyedTurn: "INSERT INTO keyed_turn VALUES (?1, ?2, ?3, ?4, ?5)",
+  keyedTurn: "INSERT INTO keyed_turn VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
   task: "INSERT OR REPLACE INTO task VALUES (?1, ?2, ?3)",
   untask: "DELETE FROM task WHERE task_id = ?1",
   tags: "UPDATE identity SET tag = ?1, check_sum = ?2",
   // The latest turns are known for as long as others, with or without their receipts.
   unkey: `INSERT OR REPLACE INTO turn SELECT turn % ${turnRing}, ${turnColumns} FROM keyed_turn WHERE turn <= ?1 AND turn > ?2 - ${turnRing}`,
   forget: "DELETE FROM keyed_turn WHERE turn <= ?1",
-  turn: `INSERT OR REPLACE INTO turn VALUES (?1 % ${turnRing}, ?1, ?2, ?3)`,
+  turn: `INSERT OR REPLACE INTO turn VALUES (?1 % ${turnRing}, ?1, ?2, ?3, ?4)`,
 
   source: `SELECT 1 FROM item WHERE source_id = ?2 AND key >> 45 = ?1 UNION ALL SELECT 1 FROM scheduled WHERE source_id = ?2 AND key >> 45 = ?1`,
   early: `SELECT expire_deadline, ${place}, created_at, attempts, length(payload), past FROM item WHERE early = 1 AND (expire_deadline, key) > (?1, ${keyOf("?2", "?3")}) ORDER BY expire_deadline, key ${limitOf("?4")}`,

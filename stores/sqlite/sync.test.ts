@@ -49,7 +49,7 @@ function bytesOf(path: string): string {
   return existsSync(path) ? readFileSync(path).toString("hex") : "";
 }
 
-const turnOf = (turn: number) => ({ turn, at: turn });
+const turnOf = (turn: number) => ({ turn, at: turn, tag: "" });
 
 async function insert(store: Store, seq: number, bytes = 1): Promise<void> {
   const payload = new Uint8Array(bytes);

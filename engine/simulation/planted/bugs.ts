@@ -340,8 +340,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "requests that were committed are done again after a restart",
     file: "shard/turns.ts",
-    from: "if (turn <= this.#memory.lastTurn.turn) {",
-    to: "if (turn < 0) {",
+    from: "if (committed.some(({ turn, tag }) => turn === record.turn && tag === record.tag)) {",
+    to: "if (committed.length < 0) {",
   },
   {
     name: "what a store grants as it fails is told though its queue is paused by then",
@@ -352,8 +352,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "requests that were not committed are answered as if they were",
     file: "shard/turns.ts",
-    from: "if (turn <= this.#memory.lastTurn.turn) {",
-    to: "if (turn <= this.#memory.lastTurn.turn + 1) {",
+    from: "if (committed.some(({ turn, tag }) => turn === record.turn && tag === record.tag)) {",
+    to: "if (record.turn <= this.#memory.lastTurn.turn + 1) {",
   },
   {
     name: "a clear takes what is leased without being told to",
@@ -869,14 +869,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     ofNodes: true,
     from: "if (!this.isLast(shard, place)) {",
     to: "if (place.position === 0) {",
-  },
-  {
-    name: "turns of another owner tell what became of one's own calls",
-    file: "simulation/database.ts",
-    ofNodes: true,
-    firstSeed: 9_000_271,
-    from: "if (!this.#database.isLast(shard, this.#place)) throw takenOver();",
-    to: "",
   },
   {
     name: "an outcome that is not known is looked up, and not settled by a row of one's own",

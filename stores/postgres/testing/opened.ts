@@ -37,7 +37,7 @@ export async function commit(
   await store.commit({
     ...nothing,
     ...changes,
-    turn: { turn, at: turn },
+    turn: { turn, at: turn, tag: "" },
   });
 }
 

@@ -33,7 +33,7 @@ const payload = new Uint8Array(3_000_000);
 let turn = 0;
 async function commit(change: Partial<typeof nothing>): Promise<void> {
   turn += 1;
-  const record = { turn, at: turn };
+  const record = { turn, at: turn, tag: "" };
   await (await store.commit({ ...nothing, ...change, turn: record })).synced;
 }
 const insert = () => commit({ insert: [item(1, turn, { payload })] });
