@@ -59,7 +59,6 @@ function tallyOf(nextSeq: number, itemCount: number): Tally {
     clearReadyBelow: 0,
     clearScheduledBelow: 0,
     clearRetriedBelow: 0,
-    owner: 0,
   };
 }
 

@@ -78,10 +78,10 @@ function damaged(message: string): StoreError {
 }
 
 async function countItems(
-  { store, catalog }: Backend,
+  { store }: Backend,
   file: string,
 ): Promise<{ items: number; queues: number }> {
-  const { tallies } = await store.load();
+  const { tallies, queues } = await store.load();
   let items = 0;
   for (const { slot, nextSeq, itemCount, scheduledCount, retriedCount } of tallies) {
     const from = (seq: number) => ({ slot, from: seq, before: nextSeq });
@@ -93,7 +93,7 @@ async function countItems(
     }
     items += waiting + aside;
   }
-  return { items, queues: (await catalog.load()).entries.length };
+  return { items, queues: queues.length };
 }
 
 async function count(

@@ -6,10 +6,10 @@ import { VirtualClock } from "./simulation/virtual-clock.ts";
 function setupCatalog(shardCount = 2, targeted: readonly string[] = []) {
   const catalog = new Catalog({
     clock: new VirtualClock(1_000),
+    shardCount,
     isTargeted: (shard, slot) => targeted.includes(`${shard}:${slot}`),
     isUp: () => true,
   });
-  catalog.spread(shardCount);
   const create = (name: string, requestedPartitions = 1, deadQueue = "") =>
     catalog.add(
       catalog.planCreate({ ...queueDefaults, name, requestedPartitions, deadQueue }, 1_000),

@@ -1,7 +1,6 @@
 // The queues there are, and what may become of them. It plans changes and checks
 // them; `registrar.ts` has each plan committed before it takes effect here.
 
-import type { CatalogImage } from "../stores/catalog.ts";
 import type { CatalogEntry, PartitionPlace, Pause, QueueDefinition } from "../stores/queue.ts";
 import { StoreError } from "../stores/store.ts";
 import type { IsShown, QueueChange, QueueSettings } from "./api.ts";
@@ -35,6 +34,7 @@ export interface QueuePlan {
 
 export interface CatalogOptions {
   readonly clock: Clock;
+  readonly shardCount: number;
   /** Whether an item is on its way to the slot, which then must not change hands. */
   readonly isTargeted: (shard: number, slot: number) => boolean;
   readonly isUp: (shard: number) => boolean;
@@ -44,20 +44,14 @@ export class Catalog {
   readonly #options: CatalogOptions;
   readonly #byName = new Map<string, LogicalQueue>();
   /** By shard, then slot; `null` where nobody owns it any more, and something may be left. */
-  readonly #owners: Map<number, Owner | null>[] = [];
+  readonly #owners: readonly Map<number, Owner | null>[];
   /** Of all queues that were known since the start. */
   readonly #queueOwners = new Set<number>();
   #queueIdLast = 0;
-  /** Of what is stored. */
-  version = 0;
 
   constructor(options: CatalogOptions) {
     this.#options = options;
-  }
-
-  /** New queues are spread over so many shards. */
-  spread(shardCount: number): void {
-    while (this.#owners.length < shardCount) this.#owners.push(new Map());
+    this.#owners = Array.from({ length: options.shardCount }, () => new Map());
   }
 
   get shardCount(): number {
@@ -68,21 +62,30 @@ export class Catalog {
     return this.#byName.values();
   }
 
-  /** Takes what stands in the store; returns the queues whose delete has to be finished. */
-  adopt({ version, entries }: CatalogImage): CatalogEntry[] {
-    this.version = version;
-    for (const entry of entries) {
-      const { queueId, definition, places } = entry;
-      if (new Set(places.map(({ shard }) => shard)).size > 1) {
-        const why = `'${definition.name}' has partitions in several shards; expected one`;
-        throw new StoreError("unusable", `a queue is not one that this version can have; ${why}`);
-      }
-      this.#queueIdLast = Math.max(this.#queueIdLast, queueId);
-      this.#queueOwners.add(ownerOf({ queueId, createdAt: definition.createdAt }));
-      if (!entry.deleting) this.add(entry);
-      else for (const { shard, slot } of places) this.#owners[shard]?.set(slot, null);
+  /** Takes what stands in the stores, by shard; returns the queues whose delete has to be finished. */
+  adopt(stored: readonly (readonly CatalogEntry[])[]): CatalogEntry[] {
+    for (const [shard, entries] of stored.entries()) {
+      for (const entry of entries) this.#adoptOne(entry, shard);
     }
-    return entries.filter(({ deleting }) => deleting);
+    for (const queue of this.queues) this.cutLost(queue);
+    return stored.flat().filter(({ deleting }) => deleting);
+  }
+
+  /** A dead queue that is gone is none, whoever has its name by now. */
+  cutLost(queue: LogicalQueue): void {
+    if (this.#ownerOf(queue.definition.deadQueue) !== queue.deadOwner) queue.cutDeadQueue();
+  }
+
+  #adoptOne(entry: CatalogEntry, shard: number): void {
+    const { queueId, definition, places, deleting } = entry;
+    if (places.some((place) => place.shard !== shard)) {
+      const why = `'${definition.name}' has partitions in other shards; expected ${shard} alone`;
+      throw new StoreError("unusable", `a queue is not one that this version can have; ${why}`);
+    }
+    this.#queueIdLast = Math.max(this.#queueIdLast, queueId);
+    this.#queueOwners.add(ownerOf({ queueId, createdAt: definition.createdAt }));
+    if (!deleting) this.add(entry);
+    else for (const { slot } of places) this.#owners[shard]?.set(slot, null);
   }
 
   add(entry: CatalogEntry): LogicalQueue {
@@ -111,14 +114,6 @@ export class Catalog {
     queue.uncount(place.partition);
     queue.balance.remove(place.partition);
     this.#owners[place.shard]?.set(place.slot, null);
-  }
-
-  /** No queue gets the slot until it is free; `false`: it is taken anyway. */
-  withhold({ shard, slot }: Pick<PartitionPlace, "shard" | "slot">): boolean {
-    const owners = this.#owners[shard];
-    if (owners === undefined || owners.has(slot)) return false;
-    owners.set(slot, null);
-    return true;
   }
 
   /** The slot may be given to another partition. */
@@ -173,12 +168,12 @@ export class Catalog {
     checkQueueSettings(settings);
     if (this.#byName.size >= limits.queuesMax)
       throw tooMany("too_many", "queues", limits.queuesMax);
-    this.#queueIdLast += 1;
-    const queueId = this.#queueIdLast;
-    const shard = shardOf(settings.name, this.#owners.length);
+    const shard = shardOf(settings.name, this.shardCount);
+    const queueId = this.#newQueueId(shard);
     const places = this.#newPlaces(shard, upTo(settings.requestedPartitions));
     const definition = { ...definitionOf(settings), createdAt: now, updatedAt: now };
-    return { queueId, definition, places, deleting: false };
+    const deadOwner = this.#ownerOf(definition.deadQueue);
+    return { queueId, definition, places, deleting: false, deadOwner };
   }
 
   /** What the queue becomes; surplus partitions are told to drain, missing ones are added. */
@@ -197,7 +192,19 @@ export class Catalog {
     });
     const missing = upTo(wanted).filter((partition) => !queue.places.has(partition));
     const places = [...kept, ...this.#newPlaces(queue.shard, missing)];
-    return { queue, entry: queue.entry({ definition, places }) };
+    const deadOwner = this.#ownerOf(definition.deadQueue);
+    return { queue, entry: queue.entry({ definition, places, deadOwner }) };
+  }
+
+  /** No two shards give the same one, also where one of them has gone back. */
+  #newQueueId(shard: number): number {
+    const rounds = Math.floor(this.#queueIdLast / this.shardCount) + 1;
+    this.#queueIdLast = rounds * this.shardCount + shard;
+    return this.#queueIdLast;
+  }
+
+  #ownerOf(deadQueue: string): number {
+    return this.#byName.get(deadQueue)?.owner ?? 0;
   }
 
   /** `pause`: `null` = nothing of it is paused any more. Returns `null` where nothing was. */

@@ -372,7 +372,8 @@ class World {
     if (!this.#isUp()) return;
     const status = this.#bundle.engine.status();
     const stored = await Promise.all(this.#backends.map(({ store }) => walk(store)));
-    const catalog = (await this.#backends[0]?.catalog.load())?.entries ?? [];
+    const images = await Promise.all(this.#backends.map(({ store }) => store.load()));
+    const catalog = images.flatMap(({ queues }) => queues);
     for (const { definition, places } of catalog) {
       const sum = { queued: 0, leased: 0, scheduled: 0, retried: 0 };
       for (const { shard, slot } of places) {

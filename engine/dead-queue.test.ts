@@ -351,3 +351,67 @@ test.each([1, 5])(
     expect(await bundle.lease("orders")).toMatchObject({ items: [{ attempts: 1 }] });
   },
 );
+
+/** Lets an item of `orders` die; returns the items of `dead`. */
+async function die(bundle: Bundle): Promise<string[]> {
+  await bundle.produce("orders", "dying");
+  await bundle.retry(await bundle.lease("orders"));
+  await bundle.clock.advance(second);
+  return bundle.listed("dead");
+}
+
+const discardedOf = ({ engine }: Bundle) =>
+  engine.status().queues.find(({ queue }) => queue === "orders")?.counters.discarded;
+
+test.each([near, far])(
+  "dead queue: one that was deleted by force stays cut after a start; %d shards",
+  async (shards) => {
+    const bundle = await setupQueues({ maxAttempts: 1 }, shards);
+    await bundle.run(() => bundle.engine.deleteQueue({ name: "dead", force: true }));
+    await bundle.restart();
+    expect(bundle.engine.queueInfo("orders").deadQueue).toBe("");
+    await bundle.createQueue({ name: "dead" });
+    expect(await die(bundle)).toEqual([]);
+    expect(discardedOf(bundle)).toBe(1);
+  },
+);
+
+test.each([near, far])(
+  "dead queue: a new queue with its name receives no items of former dependents; %d shards",
+  async (shards) => {
+    const bundle = await setupQueues({ maxAttempts: 1 }, shards);
+    await bundle.run(() => bundle.engine.deleteQueue({ name: "dead", force: true }));
+    await bundle.createQueue({ name: "dead" });
+    for (let starts = 0; starts < 2; starts += 1) {
+      await bundle.restart();
+      expect(bundle.engine.queueInfo("orders").deadQueue).toBe("");
+      expect(await die(bundle)).toEqual([]);
+      expect(discardedOf(bundle)).toBe(1);
+    }
+    await bundle.run(() => bundle.engine.updateQueue({ name: "orders", deadQueue: "dead" }));
+    await bundle.restart();
+    expect(bundle.engine.queueInfo("orders").deadQueue).toBe("dead");
+    expect(await die(bundle)).toEqual(["dying"]);
+  },
+);
+
+test("dead queue: one that its shard has lost is cut, and can be created anew", async () => {
+  const bundle = await setup({ shardCount: far });
+  await bundle.createQueue({ name: "orders", maxAttempts: 1 });
+  const goBack = bundle.snapshot(target);
+  await bundle.createQueue({ name: "dead" });
+  await bundle.run(() => bundle.engine.updateQueue({ name: "orders", deadQueue: "dead" }));
+  bundle.kill();
+  goBack();
+  await bundle.open({ now: bundle.clock.now() + second });
+  expect(bundle.engine.queueInfo("orders").deadQueue).toBe("");
+  await bundle.createQueue({ name: "dead" });
+  for (let starts = 0; starts < 2; starts += 1) {
+    expect(bundle.engine.queueInfo("orders").deadQueue).toBe("");
+    expect(await die(bundle)).toEqual([]);
+    expect(discardedOf(bundle)).toBe(1);
+    await bundle.restart();
+  }
+  await bundle.run(() => bundle.engine.updateQueue({ name: "orders", deadQueue: "dead" }));
+  expect(await die(bundle)).toEqual(["dying"]);
+});

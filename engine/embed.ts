@@ -33,7 +33,7 @@ export type { WorkNotice } from "./work-notice.ts";
 
 export interface CreateEngineOptions {
   readonly store: StoreConfig;
-  /** Stores over which queues are spread, by their names; default 1. */
+  /** Stores over which queues are spread, by their names; default 1, and fixed when the data are made. */
   readonly shards?: number;
   readonly notice?: (notice: Notice) => void;
   /** How long a call with a `requestKey` can be repeated; default 5 min. */

@@ -33,7 +33,7 @@ import { Overview } from "./overview.ts";
 import type { LogicalQueue } from "./queue.ts";
 import { Registrar } from "./registrar.ts";
 import { Search } from "./search.ts";
-import { SeriesKeeper } from "./series.ts";
+import { checkSeries, SeriesKeeper } from "./series.ts";
 import { Settings } from "./settings.ts";
 import { type Shard, succeeded } from "./shard/shard.ts";
 import { Shards, type ShardsEvents, type ShardsOptions } from "./shards.ts";
@@ -45,7 +45,6 @@ import {
   checkExpect,
   checkPause,
   checkQueuesList,
-  checkSeries,
   checkStorageList,
 } from "./validate.ts";
 
@@ -110,6 +109,7 @@ function partsOf<Items>(
   const { receiptsWindowMs, receiptsMax, historyBytes } = options.turnLimits ?? limits;
   const catalog = new Catalog({
     clock,
+    shardCount: options.shardCount,
     isTargeted: (shard, slot) => courier.isTargeted(shard, slot),
     isUp: (shard) => port(shard).isUp,
   });

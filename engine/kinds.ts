@@ -3,8 +3,8 @@
 import { advance } from "./shard/advance.ts";
 import { ahead } from "./shard/ahead.ts";
 import { backup } from "./shard/backup.ts";
-import { writeCatalog } from "./shard/catalog.ts";
-import { clear, settle } from "./shard/clear.ts";
+import { changeCatalog } from "./shard/catalog.ts";
+import { clear } from "./shard/clear.ts";
 import { complete } from "./shard/complete.ts";
 import { configure } from "./shard/configure.ts";
 import { deleteItems } from "./shard/delete.ts";
@@ -31,6 +31,7 @@ import { withdraw } from "./shard/withdraw.ts";
 
 const table = {
   configure,
+  catalog: changeCatalog,
   list,
   find,
   ahead,
@@ -38,7 +39,6 @@ const table = {
   complete,
   forward,
   receive,
-  settle,
   recount,
   retry,
   transact,
@@ -56,7 +56,6 @@ const table = {
   lease,
   stats,
   holders,
-  catalog: writeCatalog,
   backup,
   advance,
 } as const;

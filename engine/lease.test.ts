@@ -8,7 +8,6 @@ import {
   hour,
   idsOf,
   minute,
-  nameIn,
   produceOf,
   second,
   setup,
@@ -150,23 +149,6 @@ test("lease: one that a store granted as it failed gets its items when it is ope
   const started = await bundle.beginLease("orders", { requestTimeoutMs: 30 * second });
   expect(started.ending).toBe(null);
   await bundle.clock.advance(second);
-  expect(got(started)).toEqual(["a"]);
-});
-
-test("lease: what a store granted as it failed goes back where the queue was paused meanwhile", async () => {
-  const bundle = await setup({ shardCount: 2 });
-  // The first shard has the catalog, which the pause changes.
-  const queue = nameIn(1, 2);
-  await bundle.createQueue({ name: queue, leaseTimeoutMs: hour });
-  await bundle.produce(queue, "a");
-  bundle.store(1).fail({ fault: "failed", applied: true });
-  const started = await bundle.beginLease(queue);
-  await bundle.run(() => bundle.engine.pause({ queue, lease: true }));
-  await bundle.clock.advance(second);
-  expect(started.ending).toBe(null);
-  expect(await bundle.engine.inspect(queue)).toMatchObject({ queued: 1, leased: 0 });
-  await bundle.run(() => bundle.engine.resume(queue));
-  await bundle.clock.settle();
   expect(got(started)).toEqual(["a"]);
 });
 

@@ -1,8 +1,7 @@
 // What a shard tells the engine, beside what it is asked by the requests of `kinds.ts`.
 
-import type { CatalogImage } from "../stores/catalog.ts";
 import type { Item, OutboundItem } from "../stores/item.ts";
-import type { Pause } from "../stores/queue.ts";
+import type { CatalogEntry, Pause } from "../stores/queue.ts";
 import type { OutboxCount, StoredTask } from "../stores/store.ts";
 import type { Histogram, ItemCounts, ItemState, ProduceItem, QueueCounters, What } from "./api.ts";
 import type { Rules } from "./lifecycle.ts";
@@ -22,7 +21,7 @@ export interface PartitionSettings extends Rules {
   readonly slot: number;
   /** The name of the queue. */
   readonly queue: string;
-  /** Which queue that is, see `Tally`. */
+  /** Which queue that is: another one of its name, or its number, has another owner. */
   readonly owner: number;
   readonly dead: DeadTarget | null;
   /** Of the queue; absent = it is not paused. */
@@ -244,25 +243,16 @@ export interface Passed {
   readonly arrived: readonly (readonly [shard: number, outboundSeq: number])[];
 }
 
-/** Which queue the items of a slot are of. */
-export interface Holdings {
-  readonly slot: number;
-  readonly owner: number;
-  readonly count: number;
-}
-
 /** What a shard says once, when it has read its store. */
 export interface Opened {
   /** What ids of this store begin with, as `Epochs` writes it. */
   readonly tags: string;
-  readonly catalog: CatalogImage;
+  readonly queues: readonly CatalogEntry[];
   readonly counts: readonly PartitionCounts[];
   readonly outbox: readonly OutboxCount[];
   readonly passed: Passed;
   /** Commits that were acknowledged and are gone, at least. */
   readonly lostCommits: number;
-  /** Partitions that hold items, however few. */
-  readonly holdings: readonly Holdings[];
   /** Of a turn that was committed before the store failed, and not answered. */
   readonly answers: readonly Answer[];
   readonly events: readonly Events[];

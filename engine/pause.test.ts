@@ -10,6 +10,7 @@ import {
   got,
   idsOf,
   minute,
+  nameIn,
   produceOf,
   type SetupOptions,
   second,
@@ -39,20 +40,24 @@ const beginProduce = (bundle: Bundle, text: string) =>
 
 const counted = (bundle: Bundle) => bundle.run(() => bundle.engine.inspect("orders"));
 
-/** `orders` is in the second shard, so the catalog's takes a pause while that one is busy or down. */
-const apart = { shardCount: 2 };
-
-/** Its shard is busy until `release`. */
-async function setupBusy(...stored: string[]): Promise<Bundle> {
-  const bundle = await setupQueue({}, apart);
+/**
+ * The shard is busy until `release`. Then it commits the pause, and the calls that began by then
+ * reach it together with the settings of the pause.
+ */
+async function setupBusy(how: { produce?: boolean; reason?: string }, ...stored: string[]) {
+  const bundle = await setupQueue({}, { turnLimits: { ...limits, turnRequestsMax: 2 } });
+  await bundle.createQueue({ name: "other" });
   if (stored.length > 0) await bundle.produce("orders", ...stored);
-  bundle.store(1).hold();
-  for (const text of ["a", "b"]) await beginProduce(bundle, text);
-  return bundle;
+  bundle.store().hold();
+  const keepBusy = () => bundle.begin(() => bundle.engine.produce(produceOf("other", ["x"])));
+  await keepBusy();
+  const paused = await bundle.begin(() => bundle.engine.pause({ queue: "orders", ...how }));
+  for (let count = 0; count < 3; count += 1) await keepBusy();
+  return { bundle, paused };
 }
 
 async function release(bundle: Bundle): Promise<void> {
-  bundle.store(1).release();
+  bundle.store().release();
   await bundle.clock.settle();
 }
 
@@ -138,9 +143,9 @@ test("resume: the line is served at once, in the order in which it came", async 
 
 test("pause: a grant on its way to a shard grants nothing once the pause is answered", async () => {
   const turnLimits = { ...limits, turnRequestsMax: 1 };
-  const bundle = await setupQueue({ requestedPartitions: 2 }, { ...apart, turnLimits });
+  const bundle = await setupQueue({ requestedPartitions: 2 }, { turnLimits });
   for (const text of ["a", "b"]) await bundle.produce("orders", text);
-  bundle.store(1).hold();
+  bundle.store().hold();
   const ahead = [await beginProduce(bundle, "c"), await beginProduce(bundle, "d")];
   const leases: Awaited<ReturnType<Bundle["beginLease"]>>[] = [];
   for (let index = 0; index < 8; index += 1) leases.push(await bundle.beginLease("orders"));
@@ -163,24 +168,27 @@ test("pause: a grant on its way to a shard grants nothing once the pause is answ
 });
 
 test("pause: a lease that comes to its shard with the pause goes back to its place", async () => {
-  const bundle = await setupBusy("ready");
+  const { bundle, paused } = await setupBusy({}, "a", "b", "c");
   const lease = await bundle.beginLease("orders");
-  const paused = await bundle.begin(() => bundle.engine.pause({ queue: "orders" }));
   await release(bundle);
   expect([lease.ending, paused.ending]).toEqual([null, done]);
   const later = await bundle.beginLease("orders", { batchSize: 2 });
   await resume(bundle);
-  expect([got(lease), got(later)]).toEqual([["ready"], ["a", "b"]]);
+  expect([got(lease), got(later)]).toEqual([["a"], ["b", "c"]]);
 });
 
-test("pause: items that a store granted as it failed go back, untried, when it is open again", async () => {
-  const bundle = await setupQueue({}, apart);
+test("pause: items that a store granted behind it as it failed go back, untried, when it is open again", async () => {
+  const bundle = await setupQueue({}, { turnLimits: { ...limits, turnRequestsMax: 1 } });
+  await bundle.createQueue({ name: "other" });
   await bundle.produce("orders", "a");
-  bundle.store(1).fail({ fault: "failed", applied: true });
+  bundle.store().hold();
+  await bundle.begin(() => bundle.engine.produce(produceOf("other", ["x"])));
+  const paused = await bundle.begin(() => bundle.engine.pause({ queue: "orders" }));
   const lease = await bundle.beginLease("orders");
-  expect(await bundle.begin(() => bundle.engine.pause({ queue: "orders" }))).toEqual({
-    ending: done,
-  });
+  bundle.store().failAfter(2, { fault: "failed", applied: true });
+  await release(bundle);
+  expect([lease.ending, paused.ending]).toEqual([null, done]);
+  expect(bundle.image().leases.values()).toHaveLength(1);
   await bundle.clock.advance(second);
   expect(lease.ending).toBe(null);
   expect(await counted(bundle)).toMatchObject({ queued: 1, leased: 0 });
@@ -191,9 +199,8 @@ test("pause: items that a store granted as it failed go back, untried, when it i
 });
 
 test("pause: a lease that comes back from its shard keeps its deadline", async () => {
-  const bundle = await setupBusy("ready");
+  const { bundle } = await setupBusy({}, "a");
   const lease = await bundle.beginLease("orders", { requestTimeoutMs: 2 * second });
-  await bundle.begin(() => bundle.engine.pause({ queue: "orders" }));
   await bundle.clock.advance(second);
   await release(bundle);
   await bundle.clock.advance(second - 1);
@@ -212,11 +219,8 @@ test("pause: a lease that would go along with a produce waits", async () => {
   expect(await counted(bundle)).toMatchObject({ queued: 1, leased: 0 });
 });
 
-test.each([
-  ["with the catalog", {}],
-  ["in another than the catalog", apart],
-])("pause: it outlives a killed process, its queue in a shard %s", async (_, options) => {
-  const bundle = await setupQueue({ requestedPartitions: 2 }, options);
+test("pause: it outlives a killed process", async () => {
+  const bundle = await setupQueue({ requestedPartitions: 2 });
   for (const text of ["a", "b"]) await bundle.produce("orders", text);
   await pause(bundle, { lease: true, produce: true, reason: "moving" });
   await bundle.restart();
@@ -230,51 +234,61 @@ test.each([
   await bundle.produce("orders", "c");
 });
 
-test("pause: a shard that was down grants nothing when it is up, though it was told otherwise before", async () => {
-  const turnLimits = { ...limits, turnRequestsMax: 1 };
-  const bundle = await setupQueue({}, { ...apart, turnLimits });
-  await bundle.produce("orders", "a", "b", "c");
+test("pause: a shard that was down sends nothing when it is up, though it was told otherwise before", async () => {
+  const bundle = await setupQueue({}, { shardCount: 2 });
+  const mails = nameIn(0, 2, "mails");
+  await bundle.createQueue({ name: mails });
+  const how = { queue: mails, produce: true };
+  await bundle.run(() => bundle.engine.pause(how));
+  await bundle.produce("orders", "a");
+  const { queue, partition, items } = await bundle.lease("orders");
   const store = bundle.store(1);
   store.openFault = "failed";
   store.fail({ fault: "failed" });
   store.hold();
-  await beginProduce(bundle, "d");
-  // The shard takes these settings and goes down without an answer; the leases wait behind them.
-  const change = { name: "orders", maxAttempts: 3 };
-  const updated = await bundle.begin(() => bundle.engine.updateQueue(change));
-  const leases: Awaited<ReturnType<Bundle["beginLease"]>>[] = [];
-  for (let index = 0; index < 3; index += 1) leases.push(await bundle.beginLease("orders"));
-  await release(bundle);
-  expect(updated.ending).toMatchObject({ ok: true });
-  await pause(bundle);
+  await beginProduce(bundle, "b");
+  // The shard receives the resume and goes down without an answer; the call waits in its inbox.
+  const resumed = await bundle.begin(() => bundle.engine.resume(mails));
+  const transacted = await bundle.begin(() =>
+    bundle.engine.transact({
+      complete: [{ queue, partition, ids: idsOf(items) }],
+      produce: [{ queue: mails, items: [{ payload: "x" }] }],
+      requestTimeoutMs: minute,
+    }),
+  );
+  expect([resumed.ending, transacted.ending]).toEqual([null, null]);
+  store.release();
+  await bundle.clock.settle();
+  expect(resumed.ending).toEqual(done);
+  await bundle.run(() => bundle.engine.pause(how));
   store.heal();
   await bundle.clock.advance(2 * limits.restartMsMax);
-  expect(await counted(bundle)).toMatchObject({ queued: 4, leased: 0 });
-  expect(leases.map(({ ending }) => ending)).toEqual([null, null, null]);
-  await resume(bundle);
-  expect(leases.map(got)).toEqual([["a"], ["b"], ["c"]]);
+  const message = "queue is paused; it takes no items until it is resumed";
+  expect(transacted.ending).toMatchObject(failed("refused", message));
+  expect(await counted(bundle)).toMatchObject({ queued: 1, leased: 1 });
+  expect(await bundle.listed(mails)).toEqual([]);
 });
 
 test("pause: one that the store refuses leaves the queue as it was", async () => {
   const bundle = await setupQueue();
-  bundle.store().fail({ fault: "full" });
+  bundle.store().fail({ fault: "full", sticky: true });
   const ending = await bundle.ending(() => bundle.engine.pause({ queue: "orders" }));
   expect(ending).toMatchObject({ ok: false, code: "store" });
   expect(bundle.engine.queueInfo("orders")).not.toHaveProperty("pause");
+  bundle.store().heal();
+  await bundle.clock.advance(2 * second);
   await bundle.produce("orders", "a");
   expect((await bundle.lease("orders")).items).toHaveLength(1);
 });
 
 test("pause: a produce that comes to its shard with the pause writes nothing", async () => {
-  const bundle = await setupBusy();
-  const produced = await beginProduce(bundle, "c");
-  const how = { queue: "orders", produce: true, reason: "moving" };
-  const paused = await bundle.begin(() => bundle.engine.pause(how));
+  const { bundle, paused } = await setupBusy({ produce: true, reason: "moving" });
+  const produced = await beginProduce(bundle, "a");
   expect([produced.ending, paused.ending]).toEqual([null, null]);
   await release(bundle);
   expect(produced.ending).toEqual(failed("refused", "queue is paused; moving"));
   expect(paused.ending).toEqual(done);
-  expect(await bundle.listed("orders")).toEqual(["a"]);
+  expect(await bundle.listed("orders")).toEqual([]);
 });
 
 test("pause: a produce is refused, also by a shard that does not answer", async () => {

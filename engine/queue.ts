@@ -34,6 +34,8 @@ export class LogicalQueue {
   readonly queueId: number;
   readonly #clock: Clock;
   #definition: QueueDefinition;
+  /** Which queue its dead queue is, see `CatalogEntry`. */
+  deadOwner: number;
   readonly #places = new Map<number, PartitionPlace>();
   #activePlaces: readonly PartitionPlace[] | null = null;
   readonly counts = new Map<number, PartitionCounts>();
@@ -62,6 +64,7 @@ export class LogicalQueue {
   constructor(entry: CatalogEntry, clock: Clock) {
     this.queueId = entry.queueId;
     this.#definition = entry.definition;
+    this.deadOwner = entry.deadOwner;
     this.allowance.define(entry.definition);
     this.#clock = clock;
     this.watch = new QueueWatch(clock.now(), entry.definition.updatedAt);
@@ -82,7 +85,13 @@ export class LogicalQueue {
     this.allowance.define(definition);
   }
 
-  /** See `Tally`. */
+  /** The dead queue is gone. */
+  cutDeadQueue(): void {
+    this.definition = { ...this.definition, deadQueue: "" };
+    this.deadOwner = 0;
+  }
+
+  /** Of its items that are on their way: no other queue has it. */
   get owner(): number {
     this.#owner ??= ownerOf(this.lasting);
     return this.#owner;
@@ -98,6 +107,7 @@ export class LogicalQueue {
       queueId: this.queueId,
       definition: this.definition,
       places: [...this.places.values()],
+      deadOwner: this.deadOwner,
       deleting: false,
       ...change,
     };

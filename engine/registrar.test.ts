@@ -16,7 +16,7 @@ import {
   writtenFirst,
 } from "./simulation/bundle.ts";
 
-/** With two shards: by their names `first` and `third` are in the second, `second` is in the first. */
+/** `first`, `third` and `fourth` are in the second of two shards, `second` and `sixth` in the first. */
 async function setupTwo(): Promise<Bundle> {
   const bundle = await setup({ shardCount: 2 });
   for (const name of ["first", "second"]) await bundle.createQueue({ name });
@@ -35,13 +35,24 @@ async function healShard(bundle: Bundle, shard: number): Promise<void> {
   await bundle.clock.advance(2 * limits.restartMsMax);
 }
 
+/** Names of the queues that a shard has stored. */
+function namesIn(bundle: Bundle, shard: number): string[] {
+  return [...bundle.image(shard).queues.values()].map(({ definition }) => definition.name);
+}
+
+function remove(bundle: Bundle, name: string, force = true) {
+  return bundle.engine.deleteQueue({ name, force });
+}
+
 function beginDelete(bundle: Bundle, name: string, force = true) {
-  return bundle.begin(() => bundle.engine.deleteQueue({ name, force }));
+  return bundle.begin(() => remove(bundle, name, force));
 }
 
 function beginCreate(bundle: Bundle, name: string) {
   return bundle.begin(() => bundle.engine.createQueue({ ...queueDefaults, name }));
 }
+
+type Change = (bundle: Bundle) => Promise<unknown>;
 
 const done = { ok: true, value: undefined } as const;
 const late = {
@@ -51,32 +62,78 @@ const late = {
   details: undefined,
 } as const;
 
-test("delete: one whose shard is down keeps no other change waiting", async () => {
+test("changes: when a shard is down, those in other shards go on, and its own are refused in time", async () => {
   const bundle = await setupTwo();
   await bundle.createQueue({ name: "third" });
   await breakShard(bundle, 1, "first");
-  const deleted = await beginDelete(bundle, "first");
-  const others = [
+  const update = (name: string) =>
+    bundle.begin(() => bundle.engine.updateQueue({ name, maxAttempts: 3 }));
+  const own = [
+    await beginDelete(bundle, "first"),
+    await update("third"),
     await beginCreate(bundle, "fourth"),
-    await bundle.begin(() => bundle.engine.updateQueue({ name: "second", maxAttempts: 3 })),
-    await beginDelete(bundle, "second"),
-    await beginDelete(bundle, "third"),
   ];
-  const changed = { ok: true };
-  expect(others.map(({ ending }) => ending)).toMatchObject([done, changed, changed, null]);
-  expect(deleted.ending).toBe(null);
+  const others = [
+    await update("second"),
+    await beginDelete(bundle, "second"),
+    await beginCreate(bundle, "sixth"),
+  ];
+  expect(others.map(({ ending }) => ending)).toMatchObject([{ ok: true }, { ok: true }, done]);
+  await bundle.clock.advance(limits.requestTimeoutMsDefault - 1);
+  expect(own.map(({ ending }) => ending)).toEqual([null, null, null]);
+  await bundle.clock.advance(1);
+  expect(own.map(({ ending }) => ending)).toEqual([late, late, late]);
   await healShard(bundle, 1);
-  expect(others.map(({ ending }) => ending)).toMatchObject([done, changed, changed, changed]);
-  expect(deleted.ending).toMatchObject(changed);
-  expect([...bundle.image().catalog.values()].map(({ definition }) => definition.name)).toEqual([
-    "fourth",
+  expect(bundle.engine.listQueues({ pivot: "", limit: 10 })).toMatchObject([
+    { name: "first" },
+    { name: "sixth" },
+    { name: "third", maxAttempts: 0 },
   ]);
+  expect(namesIn(bundle, 0)).toEqual(["sixth"]);
+  expect(namesIn(bundle, 1)).toEqual(["first", "third"]);
+  await bundle.createQueue({ name: "fourth" });
+});
+
+test("changes: when a shard stalls, those in other shards go on", async () => {
+  const bundle = await setupTwo();
+  bundle.store(1).hold();
+  const stalled = await beginCreate(bundle, "third");
+  const others = [
+    await bundle.begin(() => bundle.engine.updateQueue({ name: "second", maxAttempts: 3 })),
+    await beginCreate(bundle, "sixth"),
+    await beginDelete(bundle, "sixth"),
+  ];
+  expect(stalled.ending).toBe(null);
+  expect(others.map(({ ending }) => ending)).toMatchObject([{ ok: true }, done, { ok: true }]);
+  bundle.store(1).release();
+  await bundle.clock.settle();
+  expect(stalled.ending).toEqual(done);
+});
+
+test("changes: one that gives up waiting for another shard does not block its own", async () => {
+  const bundle = await setupTwo();
+  bundle.store(1).hold();
+  await beginCreate(bundle, "third");
+  const between = await bundle.begin(() =>
+    bundle.engine.createQueue({ ...queueDefaults, name: "sixth", deadQueue: "first" }),
+  );
+  await bundle.clock.advance(limits.requestTimeoutMsDefault);
+  expect(between.ending).toEqual(late);
+  const updated = await bundle.begin(() =>
+    bundle.engine.updateQueue({ name: "second", maxAttempts: 3 }),
+  );
+  expect(updated.ending).toMatchObject({ ok: true });
 });
 
 test("delete: its caller is told in time when a shard stays down, and its end comes all the same", async () => {
   const bundle = await setupTwo();
   await bundle.produce("first", "a");
-  await breakShard(bundle, 1, "first");
+  const store = bundle.store(1);
+  store.onCommit = ({ queue }) => {
+    if (!queue.some(({ deleting }) => deleting)) return;
+    store.openFault = "failed";
+    store.fail({ fault: "failed" });
+  };
   const deleted = await beginDelete(bundle, "first");
   await bundle.clock.advance(limits.requestTimeoutMsDefault - 1);
   expect(deleted.ending).toBe(null);
@@ -89,26 +146,35 @@ test("delete: its caller is told in time when a shard stays down, and its end co
   });
   await healShard(bundle, 1);
   expect(bundle.storedItems(1)).toEqual([]);
-  expect(bundle.image().catalog.size).toBe(1);
+  expect(namesIn(bundle, 1)).toEqual([]);
 });
 
 test("delete: its name is free at once, and nothing comes back under it", async () => {
   const bundle = await setupTwo();
-  await bundle.produce("first", "a");
-  await breakShard(bundle, 1, "first", true);
-  const deleted = await beginDelete(bundle, "first");
-  await bundle.createQueue({ name: "first" });
-  const { ending } = await beginCreate(bundle, "first");
-  expect(ending).toMatchObject({
+  await bundle.produceMany("first", 10_000);
+  bundle.store(1).holdAfter(1);
+  const ended: string[] = [];
+  const note = (name: string) => () => ended.push(name);
+  const deleted = await bundle.begin(() =>
+    bundle.engine.deleteQueue({ name: "first", force: true }).finally(note("deleted")),
+  );
+  const created = await bundle.begin(() =>
+    bundle.engine.createQueue({ ...queueDefaults, name: "first" }).finally(note("created")),
+  );
+  const again = await beginCreate(bundle, "first");
+  bundle.store(1).release();
+  await bundle.clock.settle();
+  expect(created.ending).toEqual(done);
+  expect(again.ending).toMatchObject({
     code: "invalid",
     message: expect.stringMatching("already exists"),
   });
-  await healShard(bundle, 1);
   expect(deleted.ending).toMatchObject({ ok: true });
+  expect(ended).toEqual(["created", "deleted"]);
   expect(await bundle.listed("first")).toEqual([]);
   await bundle.restart();
   expect(await bundle.listed("first")).toEqual([]);
-  expect([0, 1].flatMap((shard) => bundle.storedItems(shard))).toEqual([]);
+  expect(bundle.storedItems(1)).toEqual([]);
 });
 
 test("delete: without force, a queue to which items are on their way is refused at once", async () => {
@@ -127,16 +193,16 @@ test("delete: without force, a queue to which items are on their way is refused 
 
 test("delete: one that the store refuses leaves the queue as it was", async () => {
   const bundle = await setupTwo();
-  bundle.store(0).fail({ fault: "full", sticky: true });
-  bundle.store(0).hold();
+  bundle.store(1).fail({ fault: "full", sticky: true });
+  bundle.store(1).hold();
   const deleted = await beginDelete(bundle, "first");
   const hidden = await bundle.ending(() => bundle.engine.queueInfo("first"));
   expect(hidden).toMatchObject({ code: "invalid" });
   expect(bundle.engine.listQueues({ pivot: "", limit: 10 })).toHaveLength(1);
-  bundle.store(0).release();
+  bundle.store(1).release();
   await bundle.clock.settle();
   expect(deleted.ending).toMatchObject({ ok: false, code: "store" });
-  bundle.store(0).heal();
+  bundle.store(1).heal();
   await bundle.clock.advance(2 * second);
   await bundle.produce("first", "a");
   expect((await bundle.lease("first")).items).toHaveLength(1);
@@ -144,18 +210,15 @@ test("delete: one that the store refuses leaves the queue as it was", async () =
 
 test("delete: a shard that restarts before one is certain keeps the queue's items", async () => {
   const bundle = await setupTwo();
-  await bundle.createQueue({ name: "third" });
   await bundle.produce("first", "a");
-  bundle.store(0).fail({ fault: "full", sticky: true });
-  bundle.store(0).hold();
-  const deleted = await beginDelete(bundle, "first");
   bundle.store(1).fail({ fault: "failed" });
-  await bundle.begin(() => bundle.engine.produce(produceOf("third", ["b"])));
+  bundle.store(1).fail({ fault: "full", sticky: true });
+  const deleted = await beginDelete(bundle, "first");
   await bundle.clock.advance(second);
   expect(bundle.engine.status().shards[1]).toMatchObject({ up: true, restarts: 1 });
-  bundle.store(0).release();
-  await bundle.clock.settle();
   expect(deleted.ending).toMatchObject({ ok: false, code: "store" });
+  bundle.store(1).heal();
+  await bundle.clock.advance(2 * second);
   const [item] = (await bundle.lease("first")).items;
   expect(item?.attempts).toBe(1);
 });
@@ -176,76 +239,185 @@ test("delete: an engine that closes meanwhile says what is left, and the next st
   });
   expect(closed.ending).toEqual(done);
   await bundle.restart();
-  expect(bundle.image().catalog.size).toBe(1);
+  expect(namesIn(bundle, 1)).toEqual([]);
   expect(bundle.storedItems(1)).toEqual([]);
 });
 
-test("create, update: a shard that is down is not waited for, and goes by the latest when it is up", async () => {
+/** The dead queue of `first` is in the other shard; `die` returns the dead item's expire deadline. */
+async function setupDependent() {
   const bundle = await setupTwo();
+  await bundle.run(() => bundle.engine.updateQueue({ name: "first", deadQueue: "second" }));
+  return {
+    bundle,
+    update: (hours: number) =>
+      bundle.begin(() =>
+        bundle.engine.updateQueue({ name: "second", expireTimeoutMs: hours * hour }),
+      ),
+    die: async () => {
+      await bundle.produce("first", "a");
+      const lease = await bundle.lease("first", { batchSize: 10 });
+      await bundle.retry(lease, { dead: true });
+      const [item] = bundle.storedItems(0);
+      return item?.expireDeadline;
+    },
+  };
+}
+
+test("update: dependents in a shard that is down are not waited for, and go by the latest when it is up", async () => {
+  const { bundle, update, die } = await setupDependent();
   await breakShard(bundle, 1, "first");
-  for (const leaseTimeoutMs of [hour, 2 * hour]) {
-    await bundle.run(() => bundle.engine.updateQueue({ name: "first", leaseTimeoutMs }));
-  }
-  await bundle.createQueue({ name: "third", leaseTimeoutMs: 3 * hour });
+  for (const hours of [1, 2]) expect((await update(hours)).ending).toMatchObject({ ok: true });
   await healShard(bundle, 1);
-  for (const [name, hours] of [
-    ["first", 2],
-    ["third", 3],
-  ] as const) {
-    const produced = await bundle.begin(() => bundle.engine.produce(produceOf(name, ["a"])));
-    expect(produced.ending).toEqual(writtenFirst);
-    const [item] = (await bundle.lease(name)).items;
-    expect(item?.leaseDeadline).toBe(bundle.clock.now() + hours * hour);
-  }
+  expect(await die()).toBe(bundle.clock.now() + 2 * hour);
 });
 
-test("update: one whose shard goes down before it has answered is answered, and the next one holds", async () => {
-  const bundle = await setupTwo();
+test("update: when a dependent's shard goes down before it has answered, the update ends and the next one holds", async () => {
+  const { bundle, update, die } = await setupDependent();
   bundle.store(1).openFault = "failed";
   bundle.store(1).fail({ fault: "failed" });
   bundle.store(1).hold();
   await bundle.begin(() => bundle.engine.produce(produceOf("first", ["a"])));
-  const update = (leaseTimeoutMs: number) =>
-    bundle.begin(() => bundle.engine.updateQueue({ name: "first", leaseTimeoutMs }));
-  const updated = await update(hour);
+  const updated = await update(1);
   expect(updated.ending).toBe(null);
   bundle.store(1).release();
   await bundle.clock.settle();
   expect(updated.ending).toMatchObject({ ok: true });
-  expect((await update(2 * hour)).ending).toMatchObject({ ok: true });
+  expect((await update(2)).ending).toMatchObject({ ok: true });
   await healShard(bundle, 1);
-  const [item] = (await bundle.lease("first")).items;
-  expect(item?.leaseDeadline).toBe(bundle.clock.now() + 2 * hour);
-});
-
-test("create: without the first shard it is refused in time, and changes nothing", async () => {
-  const bundle = await setupTwo();
-  await breakShard(bundle, 0, "second");
-  const waits = await beginCreate(bundle, "third");
-  const behind = await beginCreate(bundle, "fourth");
-  await bundle.clock.advance(limits.requestTimeoutMsDefault);
-  expect([waits.ending, behind.ending]).toEqual([late, late]);
-  await healShard(bundle, 0);
-  await bundle.createQueue({ name: "fourth" });
-  expect(bundle.engine.listQueues({ pivot: "", limit: 10 })).toHaveLength(3);
+  expect(await die()).toBe(bundle.clock.now() + 2 * hour);
 });
 
 test.each([true, false])(
-  "create: behind a change that the first shard took and never answered, it is refused in time (%p)",
+  "create: behind a change that its shard took and never answered, it is refused in time (%p)",
   async (applied) => {
     const bundle = await setupTwo();
-    bundle.store(0).openFault = "failed";
-    bundle.store(0).fail({ fault: "failed", applied });
+    bundle.store(1).openFault = "failed";
+    bundle.store(1).fail({ fault: "failed", applied });
     const lost = await beginCreate(bundle, "third");
     const behind = await beginCreate(bundle, "fourth");
     await bundle.clock.advance(limits.requestTimeoutMsDefault);
     expect(lost.ending).toMatchObject({ ok: false, code: "unknown" });
     expect(behind.ending).toEqual(late);
-    await healShard(bundle, 0);
-    const names = bundle.engine.listQueues({ pivot: "", limit: 10 }).map(({ name }) => name);
-    expect(names).toEqual(["first", "second", ...(applied ? ["third"] : [])]);
+    await healShard(bundle, 1);
+    const names = ["first", ...(applied ? ["third"] : [])];
+    expect(namesIn(bundle, 1)).toEqual(names);
+    const listed = bundle.engine.listQueues({ pivot: "", limit: 10 }).map(({ name }) => name);
+    expect(listed.toSorted()).toEqual([...names, "second"].toSorted());
+    expect((await beginCreate(bundle, "fourth")).ending).toEqual(done);
   },
 );
+
+test.each([true, false])(
+  "create: one whose store fails at its commit continues when the store is open again, once (%p)",
+  async (applied) => {
+    const bundle = await setupTwo();
+    bundle.store(1).fail({ fault: "failed", applied });
+    const created = await beginCreate(bundle, "third");
+    expect(created.ending).toBe(null);
+    await bundle.clock.advance(second);
+    expect(created.ending).toEqual(done);
+    expect(namesIn(bundle, 1)).toEqual(["first", "third"]);
+    await bundle.produce("third", "a");
+    expect(await bundle.listed("third")).toEqual(["a"]);
+  },
+);
+
+test("create: one whose dead queue is in a shard that is down does not wait for it", async () => {
+  const bundle = await setupTwo();
+  await breakShard(bundle, 1, "first");
+  await bundle.createQueue({ name: "sixth", deadQueue: "first" });
+  await healShard(bundle, 1);
+  await bundle.restart();
+  expect(bundle.engine.queueInfo("sixth").deadQueue).toBe("first");
+});
+
+/** Each makes `second`, in the first shard, the dead queue of a queue in the second shard. */
+const namings: Record<"create" | "update", Change> = {
+  create: ({ engine }) =>
+    engine.createQueue({ ...queueDefaults, name: "third", deadQueue: "second" }),
+  update: ({ engine }) => engine.updateQueue({ name: "first", deadQueue: "second" }),
+};
+
+test.each(
+  (["create", "update"] as const).flatMap((naming) =>
+    [0, 1].flatMap((shard) => [false, true].map((force) => ({ naming, shard, force }))),
+  ),
+)(
+  "$naming: it and a delete of its dead queue go one after the other; shard $shard is first, force $force",
+  async ({ naming, shard, force }) => {
+    for (const isNamedFirst of [true, false]) {
+      const bundle = await setupTwo();
+      for (const each of [0, 1]) bundle.store(each).hold();
+      const name = () => bundle.begin(() => namings[naming](bundle));
+      const early = isNamedFirst ? await name() : null;
+      const deleted = await beginDelete(bundle, "second", force);
+      const named = early ?? (await name());
+      expect([named.ending, deleted.ending]).toEqual([null, null]);
+      for (const each of [shard, 1 - shard]) {
+        bundle.store(each).release();
+        await bundle.clock.settle();
+      }
+      expect(named.ending).toMatchObject(
+        isNamedFirst
+          ? { ok: true }
+          : { message: "dead_queue does not exist; 'second' was not found, create it first" },
+      );
+      expect(deleted.ending).toMatchObject(
+        isNamedFirst && !force ? { ok: false, code: "refused" } : { ok: true },
+      );
+      const dependent = isNamedFirst && naming === "create" ? "third" : "first";
+      const deadQueue = () => bundle.engine.queueInfo(dependent).deadQueue;
+      expect(deadQueue()).toBe(isNamedFirst && !force ? "second" : "");
+      if (isNamedFirst && !force) await bundle.run(() => remove(bundle, "second"));
+      expect(deadQueue()).toBe("");
+      await bundle.restart();
+      expect(deadQueue()).toBe("");
+    }
+  },
+);
+
+const otherChanges: readonly { name: string; change: Change; expected: object }[] = [
+  {
+    name: "update",
+    change: ({ engine }) => engine.updateQueue({ name: "first", maxAttempts: 3 }),
+    expected: { maxAttempts: 3 },
+  },
+  {
+    name: "pause",
+    change: ({ engine }) => engine.pause({ queue: "first", lease: true }),
+    expected: { pause: expect.objectContaining({ lease: true }) },
+  },
+];
+
+test.each(otherChanges)(
+  "$name: a dead queue that is deleted meanwhile does not come back with it",
+  async ({ change, expected }) => {
+    const { bundle } = await setupDependent();
+    bundle.store(1).hold();
+    const changed = await bundle.begin(() => change(bundle));
+    await bundle.run(() => remove(bundle, "second"));
+    await bundle.createQueue({ name: "second" });
+    bundle.store(1).release();
+    await bundle.clock.settle();
+    expect(changed.ending).toMatchObject({ ok: true });
+    const info = () => bundle.engine.queueInfo("first");
+    expect(info()).toMatchObject({ deadQueue: "", ...expected });
+    await bundle.restart();
+    expect(info()).toMatchObject({ deadQueue: "", ...expected });
+  },
+);
+
+test("delete: a dependent that is given another dead queue meanwhile keeps that one", async () => {
+  const { bundle } = await setupDependent();
+  await bundle.createQueue({ name: "third" });
+  bundle.store(0).hold();
+  const deleted = await beginDelete(bundle, "second");
+  await bundle.run(() => bundle.engine.updateQueue({ name: "first", deadQueue: "third" }));
+  bundle.store(0).release();
+  await bundle.clock.settle();
+  expect(deleted.ending).toMatchObject({ ok: true });
+  expect(bundle.engine.queueInfo("first").deadQueue).toBe("third");
+});
 
 /**
  * The second partition of `orders`, in the second shard, sends its dead letters to that of `dead`,
@@ -316,8 +488,8 @@ test("delete: a slot is not used again while a shard that is down may have sent 
   const deleted = await beginDelete(bundle, dead);
   const names = ["a", "b", "c"].map((prefix) => nameIn(0, 3, prefix));
   for (const name of names) await bundle.createQueue({ name });
-  const places = [...bundle.image().catalog.values()].flatMap((entry) => entry.places);
-  expect(places.map(placeOf)).toEqual(["1:0", "1:1", "0:2", "0:3", "0:4"]);
+  const places = [...bundle.image().queues.values()].flatMap((entry) => entry.places);
+  expect(places.map(placeOf)).toEqual(["0:2", "0:3", "0:4"]);
   await healShard(bundle, 1);
   expect(deleted.ending).toMatchObject({ ok: true });
   for (const name of names) expect(await bundle.listed(name)).toEqual([]);
@@ -329,7 +501,7 @@ test("delete: of a dead queue, items that fail from then on go nowhere else", as
   const bundle = await setupTwo();
   const orders = nameIn(1, 2);
   await bundle.createQueue({ name: orders, deadQueue: "first", maxAttempts: 1 });
-  const placesOf = (index: number) => [...bundle.image().catalog.values()].at(index)?.places;
+  const placesOf = (index: number) => [...bundle.image(1).queues.values()].at(index)?.places;
   const former = placesOf(0);
   await bundle.produce(orders, "a");
   expect((await beginDelete(bundle, "first")).ending).toMatchObject({ ok: true });
@@ -363,11 +535,11 @@ test("delete: one that a start has to finish keeps its slots until it is through
 test("partitions: one that could not go for lack of room goes later by itself", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders", requestedPartitions: 2 });
-  bundle.store().onCatalog = ({ put }) => {
-    if (put.length > 0) bundle.store().fail({ fault: "full", sticky: true });
+  bundle.store().onCommit = ({ queue }) => {
+    if (queue.length > 0) bundle.store().fail({ fault: "full", sticky: true });
   };
   await bundle.run(() => bundle.engine.updateQueue({ name: "orders", requestedPartitions: 1 }));
-  bundle.store().onCatalog = null;
+  bundle.store().onCommit = null;
   bundle.store().heal();
   await bundle.clock.advance(2 * limits.restartMsMax);
   expect((await bundle.run(() => bundle.engine.inspect("orders"))).partitions).toBe(1);
@@ -381,8 +553,8 @@ test("partitions: one goes also when the last produce to it comes to nothing", a
   await bundle.createQueue({ name: orders, requestedPartitions: 2 });
   await bundle.createQueue({ name: mails });
   await bundle.produce(orders, "a");
-  // Two messages that the second shard does not answer, and behind them the produce.
-  bundle.store(1).fail({ fault: "full", sticky: true });
+  // Two calls that the shard does not answer, then the produce. The update still has room.
+  bundle.store(1).fail({ fault: "full" });
   bundle.store(1).hold();
   for (const text of ["b", "c"]) {
     await bundle.begin(() => bundle.engine.produce(produceOf(mails, [text])));
@@ -401,32 +573,29 @@ test("partitions: one goes also when the last produce to it comes to nothing", a
 
 const changes: readonly {
   readonly name: string;
-  readonly change: (bundle: Bundle) => Promise<unknown>;
+  readonly change: Change;
   /** What is stored of the queues in the end. */
   readonly expected: readonly object[];
 }[] = [
   {
     name: "create",
-    change: ({ engine }) => engine.createQueue({ ...queueDefaults, name: "third" }),
-    expected: [{ name: "first" }, { name: "second" }, { name: "third" }],
+    change: ({ engine }) => engine.createQueue({ ...queueDefaults, name: "sixth" }),
+    expected: [{ name: "second" }, { name: "sixth" }],
   },
   {
     name: "update",
     change: ({ engine }) => engine.updateQueue({ name: "second", maxAttempts: 3 }),
-    expected: [{ name: "first" }, { name: "second", maxAttempts: 3 }],
+    expected: [{ name: "second", maxAttempts: 3 }],
   },
   {
     name: "pause",
     change: ({ engine }) => engine.pause({ queue: "second", lease: true, produce: false }),
-    expected: [
-      { name: "first" },
-      { name: "second", pause: expect.objectContaining({ lease: true }) },
-    ],
+    expected: [{ name: "second", pause: expect.objectContaining({ lease: true }) }],
   },
   {
     name: "delete",
     change: ({ engine }) => engine.deleteQueue({ name: "second", force: true }),
-    expected: [{ name: "first" }],
+    expected: [],
   },
 ];
 
@@ -440,34 +609,35 @@ test.each(changes)(
     expect(changed.ending).toMatchObject({ ok: false, code: "unknown" });
     bundle.store(0).release();
     await bundle.clock.settle();
-    expect([...bundle.image().catalog.values()].map(({ definition }) => definition)).toEqual(
+    expect([...bundle.image().queues.values()].map(({ definition }) => definition)).toEqual(
       expected.map((definition) => expect.objectContaining(definition)),
     );
-    expect((await beginCreate(bundle, "fourth")).ending).toEqual(done);
+    expect((await beginCreate(bundle, nameIn(0, 2, "next"))).ending).toEqual(done);
   },
 );
 
-test("pause: a shard that stalls is told in time, or its caller is told that nobody knows", async () => {
+test("pause: when a shard stalls, its own queue is not paused, and the outcome for another queue is unknown", async () => {
   const bundle = await setupTwo();
   bundle.store(1).hold();
   await bundle.begin(() => bundle.engine.produce(produceOf("first", ["a"])));
-  const pause = { queue: "first", lease: true, produce: false };
-  const paused = await bundle.begin(() => bundle.engine.pause(pause));
+  const pause = (queue: string) => () => bundle.engine.pause({ queue, lease: true, produce: true });
+  const paused = [await bundle.begin(pause("first")), await bundle.begin(pause("second"))];
   await bundle.clock.advance(limits.requestTimeoutMsDefault);
-  expect(paused.ending).toMatchObject({ ok: false, code: "unknown" });
+  expect(paused.map(({ ending }) => ending)).toMatchObject([late, { ok: false, code: "unknown" }]);
   bundle.store(1).release();
   await bundle.clock.settle();
-  expect((await bundle.ending(() => bundle.engine.pause(pause))).ok).toBe(true);
+  expect(bundle.engine.queueInfo("first").pause).toBeUndefined();
+  for (const queue of ["first", "second"]) expect(await bundle.ending(pause(queue))).toEqual(done);
 });
 
 test("resume: behind a pause that nobody heard of it does not say that there is nothing to resume", async () => {
   const bundle = await setupTwo();
-  bundle.store(0).hold();
+  bundle.store(1).hold();
   await bundle.begin(() => bundle.engine.pause({ queue: "first", lease: true }));
   await bundle.clock.advance(limits.requestTimeoutMsDefault);
   const resumed = await bundle.begin(() => bundle.engine.resume("first"));
   expect(resumed.ending).toBe(null);
-  bundle.store(0).release();
+  bundle.store(1).release();
   await bundle.clock.settle();
   expect(resumed.ending).toEqual(done);
   expect(bundle.engine.queueInfo("first").pause).toBeUndefined();

@@ -1,8 +1,8 @@
-// Changes of the catalog, one after the other: each is checked, committed by the first shard, and
-// takes effect. What has to wait for other shards comes after that, so that no queue waits for
+// Changes of the catalog, one after the other in each shard: each is checked, committed by the queue's
+// shard, and takes effect. What has to wait for other shards comes after that, so that none waits for
 // another; what of it the engine does not live to see is taken up again at the next start.
 
-import type { CatalogEntry, PartitionPlace, Pause, QueueDefinition } from "../stores/queue.ts";
+import type { CatalogEntry, PartitionPlace, Pause } from "../stores/queue.ts";
 import type {
   DeleteQueueRequest,
   DeleteQueueRules,
@@ -29,6 +29,7 @@ import {
 } from "./errors.ts";
 import type { Request } from "./kinds.ts";
 import { limits } from "./limits.ts";
+import { shardOf } from "./placement.ts";
 import { itemsIn, type LogicalQueue } from "./queue.ts";
 import type { Settings } from "./settings.ts";
 import { type Shard, succeeded } from "./shard/shard.ts";
@@ -44,14 +45,15 @@ export interface RegistrarOptions {
   readonly refusal: () => Failure | null;
 }
 
-type CatalogChange = Pick<Extract<Request, { kind: "catalog" }>, "put" | "remove">;
+type CatalogChange = Omit<Extract<Request, { kind: "catalog" }>, "kind">;
 
 /** A queue whose delete is certain. */
 type Deleted = Pick<CatalogEntry, "queueId" | "places">;
 
 export class Registrar {
   readonly #options: RegistrarOptions;
-  #catalogTurn: Promise<void> = Promise.resolve();
+  /** By shard, the end of the last change that was begun. */
+  readonly #turns = new Map<number, Promise<void>>();
   /** Queues of which partitions are about to go; each with what ends a pause in between. */
   readonly #reaping = new Map<LogicalQueue, () => void>();
 
@@ -61,9 +63,10 @@ export class Registrar {
 
   async create(settings: QueueSettings, isShown?: IsShown): Promise<void> {
     const { catalog, clock } = this.#options;
-    await this.#tellChange(async (deadline) => {
+    const { name, deadQueue } = settings;
+    await this.#tellChange([name, deadQueue], async (deadline) => {
       const entry = catalog.planCreate(settings, clock.stamp(), isShown);
-      await this.#write({ put: [entry] }, deadline);
+      await this.#write(this.#shardOf(name), { put: [entry], isNew: true }, deadline);
       return { told: this.#options.settings.tell([catalog.add(entry)]) };
     });
   }
@@ -74,7 +77,7 @@ export class Registrar {
     const { dryRun = false, expect = Number.POSITIVE_INFINITY } = change;
     if (dryRun) return drainedBy(catalog.planUpdate(change, clock.stamp(), isShown), expect);
     let drained: ItemCounts = noItems;
-    await this.#change((now) => {
+    await this.#change([change.name, change.deadQueue ?? ""], (now) => {
       const plan = catalog.planUpdate(change, now, isShown);
       drained = drainedBy(plan, expect);
       return plan;
@@ -86,23 +89,27 @@ export class Registrar {
   async pause(name: string, pause: Pause | null): Promise<void> {
     const { catalog, settings } = this.#options;
     await this.#change(
+      [name],
       (now) => catalog.planPause(name, pause, now),
       (queue) => settings.tellPause(queue),
     );
   }
 
-  /** `plan`: in the catalog's turn, as changes before it may be under way. `tell`: what else has to be told before it ends. */
+  /** `plan`: when it is its turn, as changes before it may be under way. `tell`: what else has to be told before it ends. */
   async #change(
+    names: readonly string[],
     plan: (now: number) => QueuePlan | null,
     tell: (queue: LogicalQueue) => Promise<void> = async () => undefined,
   ): Promise<void> {
     const { catalog, clock, settings } = this.#options;
-    await this.#tellChange(async (deadline) => {
+    await this.#tellChange(names, async (deadline) => {
       const planned = plan(clock.stamp());
       if (planned === null) return { told: Promise.resolve() };
       const { queue, entry } = planned;
-      await this.#write({ put: [entry] }, deadline);
+      await this.#write(queue.shard, { put: [entry] }, deadline);
       queue.definition = entry.definition;
+      queue.deadOwner = entry.deadOwner;
+      catalog.cutLost(queue);
       for (const place of entry.places) catalog.own(queue, place);
       const told = Promise.all([settings.tell([queue]), tell(queue)]);
       this.reapSoon(queue);
@@ -110,11 +117,16 @@ export class Registrar {
     });
   }
 
-  /** The shards are told outside of the catalog's turn: one that is down keeps no other queue waiting. */
+  /**
+   * The shards are told once its turn is over: one that is down keeps no other queue waiting.
+   * `names`: of the queue, and of its dead queue, which is not deleted meanwhile.
+   */
   async #tellChange(
+    names: readonly string[],
     work: (deadline: number) => Promise<{ readonly told: Promise<unknown> }>,
   ): Promise<void> {
-    const { deadline, ending } = await this.#begin(work);
+    const shards = names.filter((name) => name !== "").map((name) => this.#shardOf(name));
+    const { deadline, ending } = await this.#begin(shards, work);
     const told = ending.then((change) => change.told);
     await this.#inTime(told, deadline, unknownOutcome);
   }
@@ -122,7 +134,10 @@ export class Registrar {
   /** The name is free once the delete is certain; it ends when nothing of the queue is left. */
   async delete(request: DeleteQueueRequest & DeleteQueueRules): Promise<Deletion> {
     if (request.dryRun) return this.#checkDelete(request).deletion;
-    const { deadline, ending } = await this.#begin((end) => this.#beginDelete(request, end));
+    const shard = this.#shardOf(request.name);
+    const { deadline, ending } = await this.#begin([shard], (end) =>
+      this.#beginDelete(request, end),
+    );
     // Once it is certain it goes on, whether or not its caller still waits.
     const certain = ending.then(({ deletion, ...deleted }) => {
       const finished = this.#finishDelete(deleted);
@@ -162,18 +177,20 @@ export class Registrar {
     deadline: number,
   ): Promise<Deleted & { readonly deletion: Deletion }> {
     const { queue, dependents, deletion } = this.#checkDelete(request);
-    const cut = dependents.map((other) => other.entry({ definition: withoutDeadQueue(other) }));
     // An item that came meanwhile would go with the queue.
     queue.isHidden = true;
     try {
-      await this.#write({ put: [queue.entry({ deleting: true }), ...cut] }, deadline);
+      await this.#write(queue.shard, { put: [queue.entry({ deleting: true })] }, deadline);
     } finally {
       queue.isHidden = false;
     }
-    for (const other of dependents) other.definition = withoutDeadQueue(other);
-    void this.#options.settings.tell(dependents);
+    const { catalog, settings } = this.#options;
+    const places = catalog.remove(queue);
+    // One of them may have been given another dead queue meanwhile.
+    for (const other of dependents) catalog.cutLost(other);
+    void settings.tell(dependents);
     for (const lease of queue.line.clear()) lease.settle(deletedFailure);
-    return { queueId: queue.queueId, places: this.#options.catalog.remove(queue), deletion };
+    return { queueId: queue.queueId, places, deletion };
   }
 
   /** Throws `refused` where the queue is a dead queue, holds items, or may soon hold some. */
@@ -209,7 +226,9 @@ export class Registrar {
       const shard = places[0]?.shard ?? 0;
       const slots = places.map(({ slot }) => slot);
       succeeded(await this.#options.port(shard).ask({ kind: "clear", slots, what }));
-      await this.#inCatalogTurn((deadline) => this.#write({ remove: [queueId] }, deadline));
+      await this.#inTurn([shard], (deadline) =>
+        this.#write(shard, { remove: [queueId] }, deadline),
+      );
       return true;
     });
     behind(this.#persist(() => this.#free(places)));
@@ -259,13 +278,15 @@ export class Registrar {
   async #reapThose(queue: LogicalQueue, drained: ReadonlySet<PartitionPlace>): Promise<void> {
     // A shard that has not heard yet that they drain may still send dead letters there.
     await this.#options.settings.heard();
-    const gone = await this.#inCatalogTurn(async (deadline) => {
+    const gone = await this.#inTurn([queue.shard], async (deadline) => {
       // One that was wanted again meanwhile has a place of its own, and is not among them.
       const gone = this.#drained(queue).filter(
         (place) => drained.has(place) && !this.#options.courier.isTargeted(place.shard, place.slot),
       );
       const places = [...queue.places.values()].filter((place) => !gone.includes(place));
-      if (gone.length > 0) await this.#write({ put: [queue.entry({ places })] }, deadline);
+      if (gone.length > 0) {
+        await this.#write(queue.shard, { put: [queue.entry({ places })] }, deadline);
+      }
       for (const place of gone) this.#options.catalog.disown(queue, place);
       return gone;
     });
@@ -286,7 +307,9 @@ export class Registrar {
    * deleted by whoever opens the copy.
    */
   undisturbed<T>(work: () => Promise<T>): Promise<T> {
-    return this.#inCatalogTurn(async () => {
+    const { shardCount } = this.#options.catalog;
+    const all = Array.from({ length: shardCount }, (_, shard) => shard);
+    return this.#inTurn(all, async () => {
       const { release } = await this.#options.courier.hold(undeliveredBackup);
       try {
         return await work();
@@ -296,20 +319,35 @@ export class Registrar {
     });
   }
 
-  async #inCatalogTurn<T>(work: (deadline: number) => Promise<T>): Promise<T> {
-    const { ending } = await this.#begin(work);
+  #shardOf(name: string): number {
+    return shardOf(name, this.#options.catalog.shardCount);
+  }
+
+  async #inTurn<T>(shards: readonly number[], work: (deadline: number) => Promise<T>): Promise<T> {
+    const { ending } = await this.#begin(shards, work);
     return await ending;
   }
 
-  /** Resolves when the work has begun; what cannot begin in time never does. */
+  /**
+   * Resolves when the work has begun, which is when nothing else changes in these shards; what cannot
+   * begin in time never does.
+   */
   async #begin<T>(
+    shards: readonly number[],
     work: (deadline: number) => Promise<T>,
   ): Promise<{ readonly deadline: number; readonly ending: Promise<T> }> {
     const refused = this.#options.refusal();
     if (refused !== null) throw QueueError.from(refused);
-    const before = this.#catalogTurn;
+    const before = Promise.all(shards.map((shard) => this.#turns.get(shard)));
     const { promise: over, resolve: end } = Promise.withResolvers<void>();
-    this.#catalogTurn = before.then(() => over);
+    for (const shard of shards) {
+      // Not all that it waits for: it may give up before the change of another shard has ended.
+      const last = Promise.all([this.#turns.get(shard), over]);
+      this.#turns.set(
+        shard,
+        last.then(() => undefined),
+      );
+    }
     const deadline = this.#deadline();
     try {
       await this.#inTime(before, deadline, lateChange.untaken);
@@ -359,13 +397,9 @@ export class Registrar {
     }
   }
 
-  /** The catalog is kept by the first shard. */
-  async #write(change: Partial<CatalogChange>, deadline: number): Promise<void> {
-    const { catalog, port } = this.#options;
-    const version = catalog.version + 1;
-    const request = { kind: "catalog", version, put: [], remove: [], ...change } as const;
-    succeeded(await port(0).ask(request, { deadline, late: lateChange }));
-    catalog.version = version;
+  async #write(shard: number, change: Partial<CatalogChange>, deadline: number): Promise<void> {
+    const request = { kind: "catalog", put: [], remove: [], ...change } as const;
+    succeeded(await this.#options.port(shard).ask(request, { deadline, late: lateChange }));
   }
 }
 
@@ -393,8 +427,4 @@ function drainedBy({ queue, entry }: QueuePlan, expect: number): ItemCounts {
   const total = itemsIn(counts);
   if (total > expect) throw QueueError.from(countChanged(total, expect));
   return counts;
-}
-
-function withoutDeadQueue({ definition }: LogicalQueue): QueueDefinition {
-  return { ...definition, deadQueue: "" };
 }

@@ -5,10 +5,13 @@
 // it begins with the engine.
 
 import type { Series, SeriesName, SeriesRequest, ShardSeriesName } from "./api.ts";
+import { formatDuration } from "./duration.ts";
 import { quantile } from "./histogram.ts";
+import { limits } from "./limits.ts";
 import type { LogicalQueue } from "./queue.ts";
 import { type CounterName, counterNames } from "./queue-counters.ts";
 import type { Shard } from "./shard/shard.ts";
+import { checkWhole, checkWithin, refuse } from "./validate.ts";
 
 const gaugeNames = ["ready", "held", "scheduled", "waiting", "oldest_ready_seconds"] as const;
 
@@ -61,6 +64,33 @@ const newcomersMax = 64;
 /** Of what happens in ten seconds, how much of a queue's weight is left ten minutes later: half. */
 const weightKept = 0.5 ** (1 / 60);
 const valueMax = 2 ** 32 - 1;
+
+export function checkSeries(
+  { queue, shard, names, from = 0, stepMs = fineMs }: SeriesRequest,
+  shards: number,
+): void {
+  if (shard !== undefined) {
+    if (queue !== undefined) refuse("shard is invalid; expected a queue or a shard, got both");
+    checkWithin("shard", shard, { min: 0, max: shards - 1 });
+  }
+  const known: SeriesRequest["names"] = shard === undefined ? seriesNames : shardSeriesNames;
+  const expected = known.join(", ");
+  if (names.length === 0) refuse(`names is invalid; expected at least one of ${expected}`);
+  for (const [index, name] of names.entries()) {
+    if (!known.includes(name)) {
+      refuse(
+        `names is invalid; expected one of ${expected}, got '${name.slice(0, limits.quotedMax)}'`,
+      );
+    }
+    if (names.indexOf(name) < index) refuse(`names is invalid; '${name}' is named more than once`);
+  }
+  checkWhole("from", from);
+  if (stepMs !== fineMs && stepMs !== coarseMs) {
+    refuse(
+      `step is invalid; expected 10s or 1m, got ${stepMs > 0 ? formatDuration(stepMs) : stepMs}`,
+    );
+  }
+}
 
 /** Of one name, point by point. */
 class Column {

@@ -6,22 +6,18 @@ import type { Notice, StoreCopy } from "./api.ts";
 import { assert } from "./assert.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Checkups } from "./checkups.ts";
-import type { Timer } from "./clock.ts";
 import type { Courier } from "./courier.ts";
 import { closingFailure, type Failure, failure, type Late } from "./errors.ts";
 import type { Request } from "./kinds.ts";
 import type { Leases } from "./leases.ts";
 import { limits } from "./limits.ts";
-import type { Events, Holdings, Opened, PartitionCounts, Passed, Report } from "./messages.ts";
+import type { Events, Opened, PartitionCounts, Passed, Report } from "./messages.ts";
 import { stepsBack, takenFrom } from "./passed.ts";
 import type { Registrar } from "./registrar.ts";
 import type { Settings } from "./settings.ts";
 import { isLoss, Shard, type ShardOptions, succeeded } from "./shard/shard.ts";
-import { straysOf } from "./strays.ts";
 
 export interface ShardsOptions<Items> extends ShardOptions<Items> {
-  /** At least 1. More are opened when the catalog knows partitions in them. */
-  readonly shardCount: number;
   /** What an operator should know of; nothing is thrown for it. */
   readonly notice?: (notice: Notice) => void;
 }
@@ -44,8 +40,6 @@ export interface Listeners {
 type Discarded = Required<Pick<Notice, "count" | "ids">> & Pick<Notice, "queue">;
 
 const noCopy = failure("backup_failed", "no backup was made; a shard is down, try again later");
-/** How long to wait before strays are looked at again for which there was no room. */
-const againMs = 1_000;
 /** One that is being made may take its time. */
 const lateCopy: Late = { untaken: noCopy, taken: null };
 
@@ -57,11 +51,7 @@ export class Shards {
   readonly #failures: { readonly shard: number; readonly cause: unknown }[] = [];
   /** By shard, as of when the engine opened. */
   readonly #passed: Passed[] = [];
-  /** By shard, what is still to be set aside. */
-  readonly #strays: Holdings[][] = [];
-  readonly #againTimers = new Set<Timer>();
   #isOpen = false;
-  #isClosing = false;
   /** Told while the engine opens: a shard that was there is gone again. */
   #downAtStart: (cause: unknown) => void = () => undefined;
 
@@ -98,24 +88,16 @@ export class Shards {
     });
     broken.catch(() => undefined);
     try {
-      const first = await this.#openOne(0);
-      const used = first.catalog.entries.flatMap(({ places }) => places.map(({ shard }) => shard));
-      const shardCount = used.reduce(
-        (most, shard) => Math.max(most, shard + 1),
-        this.#options.shardCount,
-      );
-      const others = Array.from({ length: shardCount - 1 }, (_, index) => this.#openOne(index + 1));
+      const { shardCount } = this.#options;
+      const opening = Array.from({ length: shardCount }, (_, shard) => this.#openOne(shard));
       // Each says only once what its store has lost.
-      await Promise.allSettled(others);
-      const opened = [first, ...(await Promise.all(others))];
+      await Promise.allSettled(opening);
+      const opened = await Promise.all(opening);
       for (const { passed } of opened) this.#passed.push(passed);
       for (const { shard, count } of stepsBack(this.#passed)) {
         this.#options.notice?.({ kind: "store_went_back", shard, count });
       }
-      catalog.spread(shardCount);
-      const holdings = opened.map((one) => one.holdings);
-      this.#strays.push(...straysOf(first.catalog.entries, holdings));
-      const deleted = catalog.adopt(first.catalog);
+      const deleted = catalog.adopt(opened.map(({ queues }) => queues));
       // Until the shards know their partitions the catalog rests, and with it what a count sets off.
       await registrar.undisturbed(async () => {
         for (const [shard, { counts }] of opened.entries()) this.#recount(shard, counts);
@@ -125,19 +107,16 @@ export class Shards {
         );
         const told = this.#ports.map((port, shard) => {
           const taken = takenFrom(shard, this.#passed);
-          return port.ask({ ...settings.all(shard), taken, strays: this.#straySlots(shard) });
+          return port.ask({ ...settings.all(shard), taken });
         });
         // A store that opens and then fails with each turn would be tried for ever, and unheard.
         await Promise.race([Promise.all(told), broken]);
-        const aside = this.#ports.map(({ shard }) => this.#setAllAside(shard));
-        await Promise.race([Promise.all(aside), broken]);
         this.#isOpen = true;
       });
       for (const queue of deleted) registrar.finishDeleteSoon(queue);
       for (const queue of catalog.queues) registrar.reapSoon(queue);
       return opened.map(({ tasks }) => [...tasks]);
     } catch (cause) {
-      this.#stopSettingAside();
       const end = (port: Shard) => (port.isUp ? port.close() : port.abandon(closingFailure));
       await Promise.all(this.#ports.map((port) => end(port).catch(() => undefined)));
       const [first, ...others] = this.#failures;
@@ -178,54 +157,10 @@ export class Shards {
     });
   }
 
-  #straySlots(shard: number): number[] {
-    return this.#strays[shard]?.map(({ slot }) => slot) ?? [];
-  }
-
-  /** Ends when no slot of a queue has strays, or there is no room. Other slots stay taken until then. */
-  async #setAllAside(shard: number): Promise<void> {
-    const { catalog } = this.#to;
-    const strays = this.#strays[shard] ?? [];
-    const withheld = strays.filter(({ slot }) => catalog.withhold({ shard, slot }));
-    void this.#setAside(shard, withheld, () => {
-      for (const { slot } of withheld) catalog.free({ shard, slot });
-    });
-    const owned = strays.filter((one) => !withheld.includes(one));
-    await this.#setAside(shard, owned, () => undefined);
-  }
-
-  async #setAside(shard: number, strays: readonly Holdings[], then: () => void): Promise<void> {
-    if (strays.length === 0) return;
-    const slots = strays.map(({ slot }) => slot);
-    const outcome = await this.port(shard).ask({ kind: "settle", slots });
-    if (!outcome.ok) {
-      this.#setAsideLater(() => void this.#setAside(shard, strays, then));
-      return;
-    }
-    const here = this.#strays[shard] ?? [];
-    this.#strays[shard] = here.filter(({ slot }) => !slots.includes(slot));
-    then();
-    this.wereSetAside(
-      shard,
-      strays.reduce((sum, one) => sum + one.count, 0),
-    );
-  }
-
   /** Of queues that the catalog does not know. */
   wereSetAside(shard: number, count: number): void {
     this.port(shard).counters.quarantined += count;
     this.#options.notice?.({ kind: "items_set_aside", shard, count });
-  }
-
-  /** The disk is full, or the engine ends. */
-  #setAsideLater(again: () => void): void {
-    if (this.#isClosing) return;
-    const { machine } = this.#options.clock;
-    const timer = machine.at(machine.now() + againMs, () => {
-      this.#againTimers.delete(timer);
-      again();
-    });
-    this.#againTimers.add(timer);
   }
 
   #reopened(shard: number, opened: Opened): Extract<Request, { kind: "configure" }> {
@@ -239,12 +174,7 @@ export class Shards {
     const taken = takenFrom(shard, this.#passed).map(
       ([target, last]) => [target, Math.max(last, arrived.get(target) ?? 0)] as const,
     );
-    const former = this.#strays[shard] ?? [];
-    this.#strays[shard] = opened.holdings.filter((one) =>
-      former.some(({ slot, owner }) => slot === one.slot && owner === one.owner),
-    );
-    const strays = this.#straySlots(shard);
-    return { ...this.#to.settings.all(shard), taken, strays };
+    return { ...this.#to.settings.all(shard), taken };
   }
 
   #setUp(shard: number, up: boolean): void {
@@ -326,18 +256,11 @@ export class Shards {
   }
 
   async close(): Promise<void> {
-    this.#stopSettingAside();
     await Promise.all(this.#ports.map((port) => port.close()));
   }
 
   /** Resolves when those that are being opened have said what they have lost. */
   async abandon(why: Failure): Promise<void> {
-    this.#stopSettingAside();
     await Promise.all(this.#ports.map((port) => port.abandon(why)));
-  }
-
-  #stopSettingAside(): void {
-    this.#isClosing = true;
-    for (const timer of this.#againTimers) timer.cancel();
   }
 }

@@ -216,26 +216,21 @@ test("lease: in a turn that finds no room, what the others hold is not in its wa
 
 test("pause: settings that a shard which is down will be told anyway are not kept for it", async () => {
   const bundle = await setup({ shardCount: 2 });
-  const queue = nameIn(1, 2);
-  await bundle.createQueue({ name: queue });
+  const [queue, other] = [nameIn(0, 2), nameIn(1, 2, "other")];
+  for (const name of [queue, other]) await bundle.createQueue({ name });
   bundle.store(1).openFault = "failed";
   bundle.store(1).fail({ fault: "failed" });
-  await bundle.begin(() => bundle.engine.produce(produceOf(queue, ["a"])));
+  await bundle.begin(() => bundle.engine.produce(produceOf(other, ["a"])));
   const waiting = async () => {
     await bundle.clock.advance(minute);
     return bundle.engine.overview("").overview.shards[1]?.waiting;
   };
   const before = await waiting();
   for (let round = 0; round < 10; round += 1) {
-    await bundle.run(() => bundle.engine.pause({ queue }));
+    await bundle.run(() => bundle.engine.pause({ queue, produce: true }));
     await bundle.run(() => bundle.engine.resume(queue));
   }
   expect(await waiting()).toBe(before);
-  await bundle.run(() => bundle.engine.pause({ queue }));
-  bundle.store(1).heal();
-  await bundle.clock.advance(10 * second);
-  const lease = await bundle.beginLease(queue, { requestTimeoutMs: second });
-  expect(lease.ending).toBe(null);
 });
 
 test("lease: while the shard of its queue is down, its time is up", async () => {
@@ -294,14 +289,14 @@ test("work: a worker waits while the shard of its queue is down, and goes on", a
 
 test("open: a queue whose partitions are in several shards is refused, as a clear would empty another's", async () => {
   const bundle = await setupQueue(2);
-  const { catalog } = bundle.image(0);
-  for (const entry of catalog.values()) {
+  const { queues } = bundle.image(1);
+  for (const entry of queues.values()) {
     const elsewhere = entry.places.map((place) => ({
       ...place,
       partition: 1,
       shard: 1 - place.shard,
     }));
-    catalog.set(entry.queueId, { ...entry, places: [...entry.places, ...elsewhere] });
+    queues.set(entry.queueId, { ...entry, places: [...entry.places, ...elsewhere] });
   }
   bundle.kill();
   await expect(bundle.open()).rejects.toMatchObject({ fault: "unusable" });
@@ -496,13 +491,11 @@ test.each(outcomes)(
 test("queues: where the database has lost a change of them, the engine goes by what is stored", async () => {
   const bundle = await setupQueue();
   const image = bundle.image();
-  const { catalogVersion } = image;
-  const entries = structuredClone([...image.catalog]);
+  const entries = structuredClone([...image.queues]);
   const resize = (requestedPartitions: number) =>
     bundle.run(() => bundle.engine.updateQueue({ name: "orders", requestedPartitions }));
   await resize(3);
-  image.catalogVersion = catalogVersion;
-  for (const [queueId, entry] of entries) image.catalog.set(queueId, entry);
+  for (const [queueId, entry] of entries) image.queues.set(queueId, entry);
   bundle.store().fail({ fault: "lost" });
   const started = await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["a"])));
   expect(started.ending).toMatchObject({ ok: false, code: "unknown" });

@@ -17,7 +17,6 @@ import type {
   Repair,
   RepairRequest,
   RetryItem,
-  SeriesRequest,
   TaskRequest,
   TransactRequest,
 } from "./api.ts";
@@ -28,7 +27,6 @@ import { isId } from "./ids.ts";
 import { parseRate } from "./lease-rate.ts";
 import { limits } from "./limits.ts";
 import type { Past } from "./past.ts";
-import { coarseMs, fineMs, seriesNames, shardSeriesNames } from "./series.ts";
 
 /** Throws `invalid`: the request is malformed. */
 export function refuse(message: string): never {
@@ -113,7 +111,7 @@ export function checkQueueSettings(settings: QueueSettings): void {
   }
 }
 
-function checkWhole(what: string, value: number): void {
+export function checkWhole(what: string, value: number): void {
   if (!Number.isSafeInteger(value))
     refuse(`${what} is invalid; expected a whole number, got ${value}`);
 }
@@ -140,33 +138,6 @@ export function checkRequestTimeout(ms: number, recommended: string): void {
   if (!(ms >= limits.requestTimeoutMsMin)) {
     const got = ms < 0 ? `-${formatDuration(-ms)}` : formatDuration(ms);
     refuse(`request timeout is invalid; minimum timeout is '10ms' but '${got}' was requested`);
-  }
-}
-
-export function checkSeries(
-  { queue, shard, names, from = 0, stepMs = fineMs }: SeriesRequest,
-  shards: number,
-): void {
-  if (shard !== undefined) {
-    if (queue !== undefined) refuse("shard is invalid; expected a queue or a shard, got both");
-    checkWithin("shard", shard, { min: 0, max: shards - 1 });
-  }
-  const known: SeriesRequest["names"] = shard === undefined ? seriesNames : shardSeriesNames;
-  const expected = known.join(", ");
-  if (names.length === 0) refuse(`names is invalid; expected at least one of ${expected}`);
-  for (const [index, name] of names.entries()) {
-    if (!known.includes(name)) {
-      refuse(
-        `names is invalid; expected one of ${expected}, got '${name.slice(0, limits.quotedMax)}'`,
-      );
-    }
-    if (names.indexOf(name) < index) refuse(`names is invalid; '${name}' is named more than once`);
-  }
-  checkWhole("from", from);
-  if (stepMs !== fineMs && stepMs !== coarseMs) {
-    refuse(
-      `step is invalid; expected 10s or 1m, got ${stepMs > 0 ? formatDuration(stepMs) : stepMs}`,
-    );
   }
 }
 
@@ -406,7 +377,7 @@ interface Range {
   readonly max: number;
 }
 
-function checkWithin(what: string, value: number, { min, max }: Range): void {
+export function checkWithin(what: string, value: number, { min, max }: Range): void {
   if (Number.isSafeInteger(value) && value >= min && value <= max) return;
   refuse(`${what} is invalid; expected ${min} to ${max}, got ${value}`);
 }

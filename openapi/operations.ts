@@ -629,7 +629,7 @@ A transact that only produces writes to several queues together. An output with 
         meaning:
           "An id cannot be finished (`details` names every such id and why), the inputs are in different shards, or produces to a queue are paused; nothing was changed.",
         reaction:
-          "If a lease has lapsed, its item is another consumer's to do, with its outputs. Inputs in different shards are finished by one transact each; queues with one `{tag}` in their names, created with the same `--shards`, are in one shard.",
+          "If a lease has lapsed, its item is another consumer's to do, with its outputs. Inputs in different shards are finished by one transact each; queues with one `{tag}` in their names are in one shard.",
         reason: "not_leased",
         message: notLeased("completed"),
         details: { [sampleId]: notLeased("completed") },

@@ -113,7 +113,7 @@ export const ConfigSchema = Type.Object({
     maximum: limits.shardsMax,
     expected: `a whole number from 1 to ${limits.shardsMax}`,
     description:
-      "Stores over which queues are spread, by their names; all work in the engine's thread.",
+      "Stores over which queues are spread, by their names; fixed when the data are made.",
   }),
   durability: choice(["full", "normal"], {
     default: "full",

@@ -93,9 +93,9 @@ test("series: of a shard, what it committed and how long that took, in both enco
   const told = await app.ok("series", asked);
   expect(told).toMatchObject({ queue_name: "", shard: 0, from: instant(start), step: "10s" });
   const [commits, items, bytes, p99] = told.series.map(({ values }) => values);
-  // A produce of three items; a lease and a complete.
+  // What shard the store is of, the queue, a produce of three items; a lease and a complete.
   expect([commits, items]).toEqual([
-    [1, 2],
+    [3, 2],
     [3, 2],
   ]);
   expect([bytes, p99]).toEqual([

@@ -94,6 +94,4 @@ export interface Tally {
   readonly clearScheduledBelow: number;
   /** The same for items scheduled by a retry. */
   readonly clearRetriedBelow: number;
-  /** The queue that its items are of, by a number that no other queue has; 0 = unknown. */
-  readonly owner: number;
 }

@@ -61,6 +61,11 @@ export interface CatalogEntry {
   readonly queueId: number;
   readonly definition: QueueDefinition;
   readonly places: readonly PartitionPlace[];
+  /**
+   * Which queue its dead queue is, as it may be deleted, and another be created with its name, without
+   * this row being written anew; 0 = it has none.
+   */
+  readonly deadOwner: number;
   /** The queue was deleted and its items are still being removed; it is unknown to everyone but recovery. */
   readonly deleting: boolean;
 }
@@ -90,6 +95,7 @@ const entryForm: Form<CatalogEntry> = {
   queueId: "number",
   definition: "object",
   places: "object",
+  deadOwner: "number",
   deleting: "boolean",
 };
 const definitionForm: Form<Omit<QueueDefinition, OptionalFields>> = {

@@ -3,6 +3,7 @@
 // brings all that the turn has to know, one commit takes all that it decided.
 
 import type { Item, Lease, OutboundItem, ScheduledItem, Tally } from "./item.ts";
+import type { CatalogEntry } from "./queue.ts";
 
 /** A read item; `damaged` when its checksum does not match, and then only `slot` and `seq` can be trusted. */
 export type Read<T extends Item> = T & { readonly damaged: boolean };
@@ -213,6 +214,8 @@ export interface Image {
   readonly receipts: readonly StoredReceipts[];
   /** By rising `taskId`. */
   readonly tasks: readonly StoredTask[];
+  /** By rising `queueId`. */
+  readonly queues: readonly CatalogEntry[];
   /** Items set aside so far. */
   readonly quarantinedCount: number;
 }
@@ -295,6 +298,10 @@ export interface Changes {
   readonly ununique: readonly SlotSeqs[];
   /** Replaced by `taskId`, each once; `""` as the text removes it. */
   readonly tasks: readonly StoredTask[];
+  /** Replaced by `queueId`, each once. */
+  readonly queue: readonly CatalogEntry[];
+  /** By `queueId`; none of those in `queue`. */
+  readonly unqueue: readonly number[];
   /** Replaces the tags; `null` = they stay as they are. */
   readonly tags: string | null;
 }
@@ -351,7 +358,7 @@ export interface Written {
   readonly synced: Promise<void> | null;
 }
 
-/** One shard's items. Every method may throw `StoreError`; after `failed` the store must be closed. */
+/** One shard's items and queues. Every method may throw `StoreError`; after `failed` the store must be closed. */
 export interface Store {
   /** Without `receipts` for who has them already. */
   load(what?: { readonly receipts: boolean }): Promise<Image>;

@@ -1,21 +1,24 @@
-// Writes a change of the catalog, which the first shard's store keeps.
+// Queues of the shard as they are from now on, stored in the commit of the turn.
 
-import type { CatalogChange } from "../../stores/catalog.ts";
-import { failure } from "../errors.ts";
-import { done, type Kind, undecided } from "./kind.ts";
+import type { CatalogEntry } from "../../stores/queue.ts";
+import { answering, done, type Kind } from "./kind.ts";
 
-export interface WriteCatalog extends CatalogChange {
+export interface ChangeCatalog {
   readonly kind: "catalog";
+  /** Replaced by `queueId`. */
+  readonly put: readonly CatalogEntry[];
+  /** By `queueId`. */
+  readonly remove: readonly number[];
+  /** A queue is created, which a full store refuses. */
+  readonly isNew?: true;
 }
 
-export const writeCatalog: Kind<WriteCatalog> = {
-  phase: "beside",
-  isDone: ({ version }, { catalog }) => version <= catalog.version,
-  decide: undecided,
-  async errand({ catalog }, change) {
-    if (await catalog.write(change)) return done;
-    const { version } = await catalog.load();
-    const got = `expected version ${change.version - 1}, got ${version}`;
-    return failure("store_failed", `the catalog was changed by someone else; ${got}`);
-  },
+export const changeCatalog: Kind<ChangeCatalog> = {
+  phase: "within",
+  adds: ({ isNew }) => isNew === true,
+  decide: answering(({ draft }, { put, remove }) => {
+    for (const entry of put) draft.queues.set(entry.queueId, entry);
+    for (const queueId of remove) draft.queues.set(queueId, null);
+    return done;
+  }),
 };

@@ -6,15 +6,7 @@ import type { Page } from "../../stores/store.ts";
 import type { ItemCounts } from "../api.ts";
 import { countChanged } from "../errors.ts";
 import type { Kind, Result } from "./kind.ts";
-import {
-  letGo,
-  letGoAll,
-  remove,
-  type Scene,
-  setAside,
-  setAsideScheduled,
-  unschedule,
-} from "./moves.ts";
+import { letGoAll, remove, type Scene, unschedule } from "./moves.ts";
 import type { Partition } from "./partition.ts";
 import { type Asking, settleLater, type Turn } from "./turn-context.ts";
 
@@ -71,19 +63,6 @@ function takenBy(partitions: readonly Partition[], what: Clearing): ItemCounts {
   return counts;
 }
 
-/** Answered once nothing that was cleared is left of these slots. */
-export interface Settle {
-  readonly kind: "settle";
-  readonly slots: readonly number[];
-}
-
-export const settle: Kind<Settle> = {
-  phase: "within",
-  decide(turn, requests) {
-    for (const request of requests) settleLater(turn, request, "clear");
-  },
-};
-
 /** Marks what is to be cleared: everything that is there now. */
 function markCleared(scene: Scene, partition: Partition, what: Clearing): void {
   const { memory, draft } = scene;
@@ -137,65 +116,27 @@ function pageOf({ slot }: Partition): string {
   return `clearing ${slot}`;
 }
 
-/** All that is there is of another queue than the settings; what comes from now on is not. */
-export function markStrays({ memory, draft }: Scene, partition: Partition): void {
-  draft.movesHead(partition);
-  partition.markStrays(partition.nextSeq);
-  draft.touched.add(partition);
-  draft.tallied.add(partition);
-  memory.clearing.add(partition);
-}
-
-/** No lease of one is to lapse: it would be told as one of the queue that has the slot now. */
-export function letGoStrays(turn: Turn): void {
-  for (const partition of turn.memory.clearing) {
-    if (partition.strayBelow === 0) continue;
-    for (const [seq, held] of partition.held) {
-      if (!partition.isStray({ seq })) continue;
-      letGo(turn, partition, seq, held);
-      partition.doomedCount += 1;
-      turn.draft.tallied.add(partition);
-    }
-  }
-}
-
 /** Removes the next piece of what is marked, over all partitions. */
 export function clearPiece(turn: Turn): void {
-  const { memory, draft, facts, limits } = turn;
-  const room: Room = { payloadBytes: limits.turnBytesMax };
+  const { memory, draft, facts } = turn;
   for (const partition of [...memory.clearing]) {
     const name = pageOf(partition);
     if (!(facts.marks.has(name) || facts.scheduledMarks.has(name))) return;
-    clearReady(turn, partition, room);
-    clearScheduled(turn, partition, room);
-    if (!partition.isClearing) {
-      memory.clearing.delete(partition);
-      if (partition.strayBelow > 0) draft.adopted.set(partition.slot, partition.strayBelow);
-      partition.adopt();
-    }
+    clearReady(turn, partition);
+    clearScheduled(turn, partition);
+    if (!partition.isClearing) memory.clearing.delete(partition);
     draft.touched.add(partition);
     draft.tallied.add(partition);
   }
 }
 
-/** What is left of what a turn may set aside: that is written anew, as nothing is that is removed. */
-interface Room {
-  payloadBytes: number;
-}
-
-function clearReady(turn: Turn, partition: Partition, room: Room): void {
+function clearReady(turn: Turn, partition: Partition): void {
   const page = turn.facts.marks.get(pageOf(partition));
   for (const item of page?.found ?? []) {
-    if (partition.isStray(item) && room.payloadBytes <= 0) return;
     partition.clearReadyFrom = item.seq + 1;
     if (partition.held.has(item.seq) || turn.draft.hasLeft(partition.slot, item.seq)) continue;
-    if (partition.isStray(item)) {
-      setAside(turn, partition, item);
-      room.payloadBytes -= item.payloadBytes;
-    } else {
-      remove(turn, partition, item);
-      turn.draft.history?.add({ slot: partition.slot, seq: item.seq, what: "removed", by: "" });
-    }
+    remove(turn, partition, item);
+    turn.draft.history?.add({ slot: partition.slot, seq: item.seq, what: "removed", by: "" });
     turn.draft.ununique.add(partition.slot, item.seq);
     partition.doomedCount -= 1;
   }
@@ -204,21 +145,15 @@ function clearReady(turn: Turn, partition: Partition, room: Room): void {
   partition.doomedCount = 0;
 }
 
-function clearScheduled(turn: Turn, partition: Partition, room: Room): void {
+function clearScheduled(turn: Turn, partition: Partition): void {
   const page = turn.facts.scheduledMarks.get(pageOf(partition));
   for (const item of page?.found ?? []) {
-    if (partition.isStray(item) && room.payloadBytes <= 0) return;
     partition.clearScheduledFrom = item.seq + 1;
     const mark = item.retried ? partition.clearRetriedBelow : partition.clearScheduledBelow;
     if (item.seq >= mark || turn.draft.hasLeft(partition.slot, item.seq)) continue;
-    if (partition.isStray(item)) {
-      setAsideScheduled(turn, partition, item);
-      room.payloadBytes -= item.payloadBytes;
-    } else {
-      unschedule(turn, partition, item);
-      turn.draft.count(partition.slot, "removed");
-      turn.draft.history?.add({ slot: partition.slot, seq: item.seq, what: "removed", by: "" });
-    }
+    unschedule(turn, partition, item);
+    turn.draft.count(partition.slot, "removed");
+    turn.draft.history?.add({ slot: partition.slot, seq: item.seq, what: "removed", by: "" });
     turn.draft.ununique.add(partition.slot, item.seq);
   }
   if (page?.isAll !== true) return;

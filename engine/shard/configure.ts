@@ -1,7 +1,6 @@
 // What a shard goes by from now on. It changes the store only where that or another one went back.
 
 import type { PartitionSettings, Passed, QueuePause } from "../messages.ts";
-import { markStrays } from "./clear.ts";
 import { answering, done, type Kind } from "./kind.ts";
 import { arrivedKey } from "./outbox.ts";
 import type { Turn } from "./turn-context.ts";
@@ -13,8 +12,6 @@ export interface Configure {
   readonly forget: readonly number[];
   /** Of queues that take no items, or do so again; absent = none has changed. */
   readonly pauses?: readonly QueuePause[];
-  /** Slots whose items are of no queue that is known, or of another one; absent = none. */
-  readonly strays?: readonly number[];
   /** What the other shards have of this one; absent = nothing new is known. */
   readonly taken?: Passed["taken"];
 }
@@ -24,8 +21,7 @@ export const configure: Kind<Configure> = {
   phase: "before",
   decide: answering((turn, request) => {
     const { memory, draft, settings, pauses: kept } = turn;
-    const { partitions, forget, pauses = [], strays = [], taken = [] } = request;
-    for (const slot of strays) markStrays(turn, memory.partition(slot));
+    const { partitions, forget, pauses = [], taken = [] } = request;
     for (const [target, outboundSeq] of taken) agree(turn, target, outboundSeq);
     for (const { queueId, pause } of pauses) {
       if (pause === null) kept.delete(queueId);
@@ -34,7 +30,7 @@ export const configure: Kind<Configure> = {
     for (const one of partitions) {
       settings.set(one.slot, one);
       const partition = memory.partition(one.slot);
-      partition.configure(one);
+      partition.settings = one;
       draft.touched.add(partition);
     }
     for (const slot of forget) {

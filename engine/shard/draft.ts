@@ -2,6 +2,7 @@
 // answers it will give then, and what it will tell the engine.
 
 import type { Item, Lease, OutboundItem, ScheduledItem } from "../../stores/item.ts";
+import type { CatalogEntry } from "../../stores/queue.ts";
 import type {
   Changes,
   Inbound,
@@ -101,8 +102,8 @@ export class Draft {
   readonly receipts = new Map<string, Receipt>();
   /** Where the heads of partitions were before this turn moved them, by slot. */
   readonly headsBefore = new Map<number, number>();
-  /** Where the strays ended, by the slots of which this turn has set the last aside. */
-  readonly adopted = new Map<number, number>();
+  /** By `queueId`; `null` = removed. */
+  readonly queues = new Map<number, CatalogEntry | null>();
   /** What lease requests of this turn were granted; `null` = it was taken back. */
   readonly grants = new Map<number, readonly number[] | null>();
   /** Receipts of turns up to this one go; 0 = none. */
@@ -243,7 +244,7 @@ export class Draft {
     const { schedule, send, unsend, quarantineOutbound, receive } = this;
     const lists = [this.#inserted, this.#moves, schedule, this.#unleased, send, unsend];
     const seqs = [this.removed, this.unscheduled, this.quarantined, this.ununique];
-    const sets = [this.#leases, ...seqs, this.tallied, this.unique, this.tasks];
+    const sets = [this.#leases, ...seqs, this.tallied, this.unique, this.tasks, this.queues];
     return (
       [...lists, quarantineOutbound, receive].every(({ length }) => length === 0) &&
       [...sets, this.receipts].every(({ size }) => size === 0) &&
@@ -280,6 +281,8 @@ export class Draft {
       unique: [...this.unique.values()],
       ununique: this.ununique.sorted(),
       tasks: Array.from(this.tasks, ([taskId, text]) => ({ taskId, text })),
+      queue: [...this.queues.values()].filter((entry) => entry !== null),
+      unqueue: [...this.queues].flatMap(([queueId, entry]) => (entry === null ? [queueId] : [])),
       tags,
     };
   }

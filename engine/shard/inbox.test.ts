@@ -45,7 +45,7 @@ test("settings that wait for a store are older than those that it is told first"
   const partition = { slot: 0, queue: "q", owner: 1, ...rules };
   const configure = { kind: "configure", partitions: [partition], forget: [] } as const;
   const pauses = [{ queueId: 1, pause: null }];
-  inbox.put({ ...configure, forget: [1], pauses, strays: [0] }, () => undefined);
+  inbox.put({ ...configure, forget: [1], pauses }, () => undefined);
   expect(inbox.take()).toHaveLength(1);
   inbox.put({ ...configure, forget: [2] }, () => undefined);
   inbox.putBack(new Set());
@@ -54,12 +54,12 @@ test("settings that wait for a store are older than those that it is told first"
     .take()
     .map((request) =>
       request.kind === "configure"
-        ? [request.partitions.length, request.forget, request.pauses ?? [], request.strays ?? []]
+        ? [request.partitions.length, request.forget, request.pauses ?? []]
         : [],
     );
   expect(settingsOf).toEqual([
-    [1, [], [], []],
-    [0, [1], [], []],
-    [0, [2], [], []],
+    [1, [], []],
+    [0, [1], []],
+    [0, [2], []],
   ]);
 });

@@ -133,11 +133,6 @@ export class Inbox {
     for (const { waiting, op, outcome } of settled) waiting.settle(outcome, op);
   }
 
-  /** Numbers of requests that were taken, and are not answered. */
-  unanswered(isMeant: (request: Request) => boolean): number[] {
-    return [...this.#taken].flatMap(([op, { request }]) => (isMeant(request) ? [op] : []));
-  }
-
   /** What was taken is decided again, before all that waits, but for those with a number that is kept. */
   putBack(kept: ReadonlySet<number>): void {
     const again: Waiting[] = [];
@@ -216,6 +211,6 @@ function weightOf(request: Request): number {
 function withoutSettings(waiting: Waiting): Waiting {
   const { request } = waiting;
   return request.kind === "configure"
-    ? { ...waiting, request: { ...request, partitions: [], pauses: [], taken: [], strays: [] } }
+    ? { ...waiting, request: { ...request, partitions: [], pauses: [], taken: [] } }
     : waiting;
 }

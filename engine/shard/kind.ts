@@ -5,7 +5,7 @@ import type { Backend } from "../../stores/backend.ts";
 import type { CallKey } from "../call-key.ts";
 import type { Failure } from "../errors.ts";
 import { limits } from "../limits.ts";
-import type { Opened, Value } from "../messages.ts";
+import type { Value } from "../messages.ts";
 import type { Asking, Turn } from "./turn-context.ts";
 
 /** `op` numbers rise with each request that a turn takes. */
@@ -36,8 +36,6 @@ export interface Kind<R extends { readonly kind: string; readonly key?: CallKey 
   readonly weight?: (request: R) => number;
   /** It can only add to the store, so a store that was full lately refuses it at once. */
   readonly adds?: (request: R) => boolean;
-  /** Whether one with an errand was done, where its store failed before it was answered. */
-  readonly isDone?: (request: R, opened: Opened) => boolean;
   /** Absent: it has no key. */
   readonly keyed?: Keyed<R>;
   /** Says what the decision has to know. */

@@ -12,11 +12,12 @@ import {
   type TurnRecord,
 } from "../../stores/store.ts";
 import { assert } from "../assert.ts";
-import { Epochs } from "../epochs.ts";
+import type { Epochs } from "../epochs.ts";
 import { Heap } from "../heap.ts";
 import type { PartitionSettings, Passed } from "../messages.ts";
 import type { Random } from "../random.ts";
 import type { Draft } from "./draft.ts";
+import { epochsIn } from "./label.ts";
 import { arrivedKey, Outbox } from "./outbox.ts";
 import { byLapse, type Held, Partition, type Run } from "./partition.ts";
 import { decodeReceipts, Receipts } from "./receipts.ts";
@@ -36,10 +37,9 @@ interface Kept {
   readonly receipts?: Receipts;
   /**
    * Knows who holds what: a number that is held was never held by another. It also knows up to
-   * where nothing is left to lease, except in partitions whose heads the void turn has moved, and
-   * which items are strays, except in partitions of which the void turn has set the last aside.
+   * where nothing is left to lease, except in partitions whose heads the void turn has moved.
    */
-  readonly former?: Pick<Memory, "partitions" | "outbox"> & Pick<Draft, "headsBefore" | "adopted">;
+  readonly former?: Pick<Memory, "partitions" | "outbox"> & Pick<Draft, "headsBefore">;
   /** Those of this opening. */
   readonly epochs?: Epochs;
   /** Begins an epoch, as each opening has to. */
@@ -103,7 +103,7 @@ export class Memory {
   lastTurn: TurnRecord;
 
   private constructor(shard: number, image: Image, { receipts, former, epochs, random }: Kept) {
-    const stored = Epochs.parse(image.tags);
+    const stored = epochsIn(image.tags);
     const first = image.tallies.reduce((most, { nextSeq }) => Math.max(most, nextSeq), 0);
     this.epochs = epochs ?? (random === undefined ? stored : stored.next(first, random));
     this.isEpochNew = this.epochs.tag !== stored.tag;
@@ -116,8 +116,6 @@ export class Memory {
       if (tally.itemCount > 0) this.floors.push({ floor: 0, partition });
       if (partition.isClearing) this.clearing.add(partition);
       const { slot } = tally;
-      partition.strayBelow =
-        former?.adopted.get(slot) ?? former?.partitions.get(slot)?.strayBelow ?? 0;
       // What a clear has taken is not offered again, whatever is left of it.
       const before = former?.headsBefore.get(slot) ?? former?.partitions.get(slot)?.head ?? 0;
       partition.head = Math.max(partition.clearReadyBelow, before);
@@ -136,12 +134,6 @@ export class Memory {
         this.hold(this.partition(lease.slot), lease, { items: held, payloadBytes, holders });
       }
     }
-    // The turn that marked them may be void.
-    for (const partition of this.partitions.values()) {
-      if (partition.strayBelow === 0 || partition.isClearing) continue;
-      partition.markStrays(partition.strayBelow);
-      this.clearing.add(partition);
-    }
   }
 
   static async load(
@@ -152,7 +144,7 @@ export class Memory {
     const image = await store.load({ receipts: kept.receipts === undefined });
     const memory = new Memory(shard, image, kept);
     await memory.#readDueTimes(store);
-    for (const one of settings) memory.partition(one.slot).configure(one);
+    for (const one of settings) memory.partition(one.slot).settings = one;
     return { memory, image };
   }
 
@@ -185,16 +177,6 @@ export class Memory {
     const partition = new Partition(slot, this.epochs);
     this.partitions.set(slot, partition);
     return partition;
-  }
-
-  /**
-   * Whether a queue has a slot of which strays are still to be set aside. The store does not say
-   * which of its items are the queue's, so that nothing is added until then.
-   */
-  get hasMixed(): boolean {
-    return this.clearing
-      .values()
-      .some(({ strayBelow, settings }) => strayBelow > 0 && settings !== null);
   }
 
   /** What it has passed on to other shards, and taken from them. */

@@ -208,27 +208,6 @@ export function quarantine({ draft }: Scene, partition: Partition, seq: number):
   countDamaged(draft, partition, seq);
 }
 
-/** Keeps an item of a queue that is not known, where no queue offers it. */
-export function setAside(
-  { draft }: Scene,
-  partition: Partition,
-  item: Pick<Item, "seq" | "createdAt">,
-): void {
-  partition.removed(item);
-  draft.quarantined.add(partition.slot, item.seq);
-  touch(draft, partition);
-}
-
-export function setAsideScheduled(
-  { draft }: Scene,
-  partition: Partition,
-  item: Pick<ScheduledItem, "seq" | "retried" | "dueAt">,
-): void {
-  partition.unscheduled(item);
-  draft.quarantined.add(partition.slot, item.seq);
-  touch(draft, partition);
-}
-
 function countDamaged(draft: Draft, partition: Partition, seq: number): void {
   draft.history?.add({ slot: partition.slot, seq, what: "damaged", by: "" });
   draft.quarantined.add(partition.slot, seq);
@@ -351,10 +330,6 @@ function leave(
     quarantine(scene, partition, seq);
     return;
   }
-  if (partition.isStray(item)) {
-    setAside(scene, partition, item);
-    return;
-  }
   remove(scene, partition, item);
   const to = toOf();
   scene.draft.move({ slot, seq, from: "items", to });
@@ -435,10 +410,6 @@ export function moveScheduled(
   if (scene.memory.isSpoilt(slot, item.seq)) {
     partition.unscheduled(item);
     countDamaged(scene.draft, partition, item.seq);
-    return;
-  }
-  if (partition.isStray(item)) {
-    setAsideScheduled(scene, partition, item);
     return;
   }
   unschedule(scene, partition, item);

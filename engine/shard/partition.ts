@@ -63,14 +63,6 @@ export class Partition {
   readonly #idPrefix: string;
   /** `null` while no queue owns the slot. */
   settings: PartitionSettings | null = null;
-  /** See `Tally`. */
-  owner = 0;
-  /**
-   * Items before it are of no queue that is known, or of another one than the settings: they are
-   * set aside. 0 = there are none.
-   */
-  strayBelow = 0;
-
   nextSeq = 0;
   /** Items from here on belong to the turn that runs and are not in the store yet. */
   committedSeq = 0;
@@ -125,7 +117,6 @@ export class Partition {
     this.clearReadyBelow = tally.clearReadyBelow;
     this.clearScheduledBelow = tally.clearScheduledBelow;
     this.clearRetriedBelow = tally.clearRetriedBelow;
-    this.owner = tally.owner;
     this.#createdAtSum = tally.createdAtSum;
     if (tally.itemCount > 0) this.expireFloor = 0;
     this.readyMarks.isUnknown = tally.itemCount > 0;
@@ -276,36 +267,7 @@ export class Partition {
       clearReadyBelow: this.clearReadyBelow,
       clearScheduledBelow: this.clearScheduledBelow,
       clearRetriedBelow: this.clearRetriedBelow,
-      owner: this.owner,
     };
-  }
-
-  configure(settings: PartitionSettings): void {
-    this.settings = settings;
-    if (this.strayBelow === 0) this.owner = settings.owner;
-  }
-
-  /** Whether it is an item of another queue. */
-  isStray({ seq }: Pick<Item, "seq">): boolean {
-    return seq < this.strayBelow;
-  }
-
-  /** Whatever lies before it is set aside from now on, as a clear removes items. */
-  markStrays(below: number): void {
-    this.strayBelow = below;
-    this.head = Math.max(this.head, below);
-    this.clearReadyBelow = below;
-    this.clearScheduledBelow = below;
-    this.clearRetriedBelow = below;
-    this.clearReadyFrom = 0;
-    this.clearScheduledFrom = 0;
-    this.doomedCount = this.itemCount - this.held.size;
-  }
-
-  /** Nothing is left of what was set aside, or there was nothing: its items are of the queue that it is configured for. */
-  adopt(): void {
-    this.strayBelow = 0;
-    this.owner = this.settings?.owner ?? this.owner;
   }
 
   /** The items of a turn are in the store. */

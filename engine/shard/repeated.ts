@@ -111,7 +111,7 @@ function tooManyKeys({ receiptsMax }: TurnLimits): Result {
 
 function decideFresh(turn: Turn, kind: AnyKind, requests: readonly NumberedRequest[]): void {
   const isRefused = (request: NumberedRequest): boolean =>
-    (turn.full || turn.memory.hasMixed) && kind.adds?.(request) === true;
+    turn.full && kind.adds?.(request) === true;
   const taken = requests.some(isRefused) ? requests.filter((one) => !isRefused(one)) : requests;
   if (taken.length > 0) kind.decide(turn, taken);
   if (taken === requests) return;

@@ -81,13 +81,13 @@ async function setupShard({
 }: Setup = {}) {
   const clock = new VirtualClock(start);
   const timers = timersOf(clock);
-  let image = new MemoryImage("0123456789Ab");
+  let image = new MemoryImage("0/1 0123456789Ab:0");
   const calls: string[] = [];
   let openings = 0;
   const openStore = async () => {
     openings += 1;
     await opening(image);
-    const { store, upkeep, catalog } = openMemoryStore({ tag: "", image });
+    const { store, upkeep } = openMemoryStore({ tag: "", image });
     const slow: Store = {
       load: (what) => store.load(what),
       async read(wants) {
@@ -112,7 +112,6 @@ async function setupShard({
     };
     return {
       store: slow,
-      catalog,
       upkeep: { ...upkeep, ...(before.tidy && { tidy: before.tidy }) },
     };
   };
@@ -121,7 +120,7 @@ async function setupShard({
   const renderLeased = (items: readonly LeasedItem[]) => items;
   const shard = new Shard(
     0,
-    { clock, openStore, renderLeased, turnLimits },
+    { shardCount: 1, clock, openStore, renderLeased, turnLimits },
     {
       ...{ report: () => undefined, settled: () => undefined, down: () => undefined },
       opened: () => ({ kind: "configure", partitions, forget: [] }),

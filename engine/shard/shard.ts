@@ -8,12 +8,12 @@ import type { Clock, Timer } from "../clock.ts";
 import { Epochs } from "../epochs.ts";
 import { closingFailure, type Failure, QueueError } from "../errors.ts";
 import { Observations } from "../histogram.ts";
-import { kindOf, type Request } from "../kinds.ts";
+import type { Request } from "../kinds.ts";
 import { limits, type TurnLimits } from "../limits.ts";
 import type { CommitReport, Opened, Report, Value } from "../messages.ts";
 import type { Random } from "../random.ts";
 import { Inbox, type Settle, type Timing } from "./inbox.ts";
-import { done, type Result } from "./kind.ts";
+import type { Result } from "./kind.ts";
 import type { Memory } from "./memory.ts";
 import { type Remains, Turns } from "./turns.ts";
 
@@ -29,6 +29,8 @@ export interface ShardEvents {
 
 /** How shards keep and hand over what they have. */
 export interface ShardOptions<Items> {
+  /** At least 1, and always the same for the same stores: queues are in the shard that their name hashes to. */
+  readonly shardCount: number;
   readonly openStore: (shard: number) => Promise<Backend>;
   /** How leased items are handed over. */
   readonly renderLeased: (items: readonly LeasedItem[]) => Items;
@@ -135,7 +137,8 @@ export class Shard {
       backend = await openStore(this.shard);
       this.#backend = backend;
       const { turns, opened } = await Turns.open({
-        ...{ shard: this.shard, backend, clock, renderLeased, limits: turnLimits },
+        ...{ shard: this.shard, shardCount: this.#options.shardCount },
+        ...{ backend, clock, renderLeased, limits: turnLimits },
         ...{ inbox: this.#inbox, remains: this.#remains },
         ...(random && { random }),
         report: (report) => {
@@ -164,9 +167,7 @@ export class Shard {
     this.counters.miscounted += opened.miscounted;
     this.counters.receipts = opened.receipts;
     this.#setFull(opened.full);
-    const isDone = (request: Request) => kindOf(request).isDone?.(request, opened) === true;
-    const written = this.#inbox.unanswered(isDone).map((op) => ({ op, outcome: done }));
-    const answers = [...opened.answers, ...written];
+    const { answers } = opened;
     this.#inbox.putBack(new Set([...answers.map(({ op }) => op), ...opened.settling]));
     const first = this.#events.opened(opened);
     if (first !== null) this.#inbox.putFirst(first);

@@ -6,7 +6,7 @@ import type { Read } from "../../stores/store.ts";
 import { expire, hasExpired, lapse, wake } from "../lifecycle.ts";
 import { limits, type TurnLimits } from "../limits.ts";
 import type { Memory } from "./memory.ts";
-import { letGo, move, moveScheduled, quarantine, remove, setAside } from "./moves.ts";
+import { letGo, move, moveScheduled, quarantine, remove } from "./moves.ts";
 import type { Partition, Run } from "./partition.ts";
 import { forgetReceipts, nextForget } from "./repeated.ts";
 import type { Asking, Turn } from "./turn-context.ts";
@@ -132,8 +132,7 @@ function lapseRun(turn: Turn, run: Run, budget: Budget): void {
     turn.draft.count(partition.slot, "lapsed");
     turn.draft.lapsedOf(partition.slot, held.holder);
     const item = { ...held, seq };
-    if (partition.isStray(item)) setAside(turn, partition, item);
-    else if (partition.settings === null) {
+    if (partition.settings === null) {
       remove(turn, partition, item);
       turn.draft.history?.add({ slot: partition.slot, seq, what: "removed", by: "" });
     } else {

@@ -255,7 +255,6 @@ async function memoryOf(world: World): Promise<Memory> {
     clearReadyBelow: 0,
     clearScheduledBelow: 0,
     clearRetriedBelow: 0,
-    owner: 0,
   };
   const { leases } = world;
   const image: Image = {
@@ -267,6 +266,7 @@ async function memoryOf(world: World): Promise<Memory> {
     inbound: [],
     receipts: [],
     tasks: [],
+    queues: [],
     quarantinedCount: 0,
   };
   const load = async (): Promise<Image> => image;
@@ -563,7 +563,7 @@ test("produce: early is what expires before an item ahead of it, and ahead of it
 
 test("lease: what is read of a new partition begins at its first number, as nothing lies before that", async () => {
   const none = { turns: [], tallies: [], leases: [], outbox: [], inbound: [], receipts: [] };
-  const image: Image = { ...none, tags: `${tag}:1000`, tasks: [], quarantinedCount: 0 };
+  const image: Image = { ...none, tags: `${tag}:1000`, tasks: [], queues: [], quarantinedCount: 0 };
   const { memory } = await Memory.load(0, { load: async () => image } as never, {});
   expect(memory.partition(slot).firstFrom).toBe(1_000);
 });

@@ -7,7 +7,7 @@
 import { fullFailure } from "../errors.ts";
 import { kindNamed, kinds, type NumberedRequest } from "../kinds.ts";
 import type { Answer } from "../messages.ts";
-import { clearPiece, letGoStrays, wantClearing } from "./clear.ts";
+import { clearPiece, wantClearing } from "./clear.ts";
 import type { Phase } from "./kind.ts";
 import { recountPiece, wantRecount } from "./recount.ts";
 import { answerDone, decideOnce, wantsOnce } from "./repeated.ts";
@@ -40,7 +40,6 @@ export function decide(turn: Turn, requests: readonly NumberedRequest[]): void {
   decidePhase(turn, asked, "before");
   recountPiece(turn);
   if (!turn.isStill) {
-    letGoStrays(turn);
     sweep(turn);
     clearPiece(turn);
   }

@@ -22,6 +22,7 @@ import { type Random, systemRandom } from "../random.ts";
 import { Draft } from "./draft.ts";
 import { History, TurnHistory } from "./history.ts";
 import type { Inbox } from "./inbox.ts";
+import { isLabelled, labelOf, type Place } from "./label.ts";
 import { Memory } from "./memory.ts";
 import { beginRecount, setCountsRight } from "./recount.ts";
 import { leaseKeysOf } from "./repeated.ts";
@@ -29,8 +30,7 @@ import { nextDue } from "./sweep.ts";
 import { decide, refuseChanges, wants } from "./turn.ts";
 import type { Settling, Turn } from "./turn-context.ts";
 
-export interface TurnsOptions<Items> {
-  readonly shard: number;
+export interface TurnsOptions<Items> extends Place {
   readonly backend: Backend;
   readonly clock: Clock;
   readonly limits: TurnLimits;
@@ -95,6 +95,8 @@ export class Turns {
   #pending: Pending | null = null;
   readonly #history: History;
   #memory: Memory;
+  /** Otherwise its first turn is committed, whatever it decides. */
+  #hasLabel = true;
   /** Whether it was told of its partitions since it opened. */
   #isConfigured = false;
   #running = false;
@@ -120,27 +122,26 @@ export class Turns {
 
   /** Reads the store. Nothing happens by itself until the first `wake`. */
   static async open(options: TurnsOptions<unknown>): Promise<{ turns: Turns; opened: Opened }> {
-    const { store, catalog, upkeep } = options.backend;
+    const { store, upkeep } = options.backend;
     const { random = systemRandom } = options;
     const { memory, image } = await Memory.load(options.shard, store, { random });
+    const hasLabel = isLabelled(image.tags, options);
     // However the machine's clock was set since: what is written is not in the future.
     options.clock.raise(memory.lastTurn.at);
     const miscounted = await setCountsRight(upkeep, memory);
     const turns = new Turns(options, memory);
+    turns.#hasLabel = hasLabel;
     const { answers, events } = turns.#takeUp(options.remains, image.turns);
     const opened: Opened = {
       answers,
       events,
       settling: turns.#settling.map(({ op }) => op),
       tags: memory.epochs.text,
-      catalog: await catalog.load(),
+      queues: image.queues,
       counts: [...memory.partitions.values()].map((partition) => partition.counts()),
       outbox: memory.outbox.counts(),
       passed: memory.passed(options.shard),
       lostCommits: options.backend.lostCommits ?? 0,
-      holdings: [...memory.partitions.values()].flatMap(({ slot, owner, itemCount, asideCount }) =>
-        itemCount + asideCount > 0 ? [{ slot, owner, count: itemCount + asideCount }] : [],
-      ),
       leaseKeys: leaseKeysOf(memory.receipts),
       receipts: memory.receipts.size,
       tasks: image.tasks,
@@ -429,7 +430,7 @@ export class Turns {
   async #commit({ memory, draft, now, stamp, shard, settling }: Turn): Promise<Committed> {
     // What was decided on a commit that is lost is lost with it.
     await this.#answering;
-    if (draft.isEmpty) return { is: "written", commit: null };
+    if (draft.isEmpty && this.#hasLabel) return { is: "written", commit: null };
     const { backend, clock } = this.#options;
     if (draft.sent.size > 0) {
       draft.receive.push({ sourceShard: shard, outboundSeq: memory.outbox.seqLast });
@@ -440,7 +441,8 @@ export class Turns {
     const begunAt = clock.precise();
     let written: Written;
     try {
-      const tags = memory.isEpochNew ? memory.epochs.text : null;
+      const isNew = memory.isEpochNew || !this.#hasLabel;
+      const tags = isNew ? labelOf(this.#options, memory.epochs) : null;
       written = await backend.store.commit(draft.changes(record, tags));
     } catch (cause) {
       const isSpoilt = cause instanceof SpoiltItems;
@@ -450,6 +452,7 @@ export class Turns {
     }
     memory.lastTurn = record;
     memory.isEpochNew = false;
+    this.#hasLabel = true;
     for (const receipt of draft.receipts.values()) memory.receipts.add(receipt, record);
     memory.receipts.forget(draft.forgetTurn);
     for (const partition of draft.tallied) partition.committed(stamp);
@@ -467,8 +470,8 @@ export class Turns {
     const { shard, backend } = this.#options;
     const { receipts, epochs, partitions, outbox } = this.#memory;
     const settings = this.#settings.values();
-    const { headsBefore, adopted } = draft;
-    const kept = { receipts, epochs, former: { partitions, outbox, headsBefore, adopted } };
+    const { headsBefore } = draft;
+    const kept = { receipts, epochs, former: { partitions, outbox, headsBefore } };
     const { memory } = await Memory.load(shard, backend.store, { settings, ...kept });
     // Damage is told at a start: one that counts it takes the place of this shard.
     assert(memory.emptied.length === 0, "a lease holds no item");
@@ -488,21 +491,17 @@ export class Turns {
     }
   }
 
-  /**
-   * Answers the clears that have nothing left to remove, and the recounts that are through. A start
-   * does not wait for strays where there is no room to set them aside.
-   */
-  #settle({ draft, isStill }: Turn): void {
+  /** Answers the clears that have nothing left to remove, and the recounts that are through. */
+  #settle({ draft }: Turn): void {
     this.#settling = this.#settling.filter((settling) => {
       const { op, work, answer, partitions } = settling;
       for (const partition of partitions) {
         const isBusy = work === "clear" ? partition.isClearing : partition.recount !== null;
         if (!isBusy) partitions.delete(partition);
       }
-      const isRefused = isStill && partitions.values().some(({ strayBelow }) => strayBelow > 0);
-      if (partitions.size > 0 && !isRefused) return true;
+      if (partitions.size > 0) return true;
       this.#pending?.ended.push(settling);
-      draft.answer(op, isRefused ? fullFailure : answer);
+      draft.answer(op, answer);
       return false;
     });
   }

@@ -264,7 +264,7 @@ export class Bundle {
 
   /** Ready items of a queue that a clear has taken, and that are stored in memory all the same. */
   clearing(queue: string): number {
-    const entries = this.images.flatMap(({ catalog }) => [...catalog.values()]);
+    const entries = this.images.flatMap(({ queues }) => [...queues.values()]);
     const places = entries
       .filter(({ definition, deleting }) => definition.name === queue && !deleting)
       .flatMap((entry) => entry.places.filter(({ state }) => state === "active"));
@@ -444,8 +444,7 @@ export function copyOf(image: MemoryImage): MemoryImage {
   for (const [slot, tally] of image.tallies) copy.tallies.set(slot, tally);
   for (const item of image.outbound.values()) copy.outbound.put(item);
   for (const [shard, seq] of image.inbound) copy.inbound.set(shard, seq);
-  for (const [id, entry] of image.catalog) copy.catalog.set(id, entry);
-  copy.catalogVersion = image.catalogVersion;
+  for (const [id, entry] of image.queues) copy.queues.set(id, entry);
   copy.turns.push(...image.turns);
   copy.quarantined.push(...image.quarantined);
   copy.receipts.push(...image.receipts);
@@ -512,8 +511,8 @@ export function nameIn(shard: number, shardCount: number, prefix = "orders"): st
 /** Where `dead` is as the dead queue of `orders`, and the number of shards that puts it there. */
 export const deadPlacements = [
   ["in its queue's shard", 1],
-  ["in another shard, with the catalog", 2],
-  ["in another shard than its queue and the catalog", 3],
+  ["in another of two shards", 2],
+  ["in another of three shards", 3],
 ] as const;
 
 /** A partition's place as `shard:slot`. */

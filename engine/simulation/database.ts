@@ -4,7 +4,6 @@
 // over, which loses what was acknowledged.
 
 import type { Backend } from "../../stores/backend.ts";
-import type { CatalogChange, CatalogImage } from "../../stores/catalog.ts";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
 import type { NodeRow, NodesSeen, NodeTable, Ownership, Self } from "../../stores/nodes.ts";
 import {
@@ -201,7 +200,7 @@ export class SimulatedDatabase {
       session.close();
       throw cause;
     }
-    return { store: owned, catalog: owned.catalog, upkeep: noUpkeep };
+    return { store: owned, upkeep: noUpkeep };
   }
 
   async openNodes(host: Host): Promise<NodeTable> {
@@ -262,11 +261,6 @@ export class SimulatedDatabase {
       this.#options.committed(shard, changes);
       return written;
     });
-  }
-
-  writeCatalog(shard: number, place: Place, change: CatalogChange): Promise<boolean> | null {
-    if (this.image(shard).catalogVersion !== change.version - 1) return Promise.resolve(false);
-    return this.next(shard, place, () => this.ask(shard).catalog.write(change));
   }
 
   look({ url, key, version, isDraining }: Self, epoch: number | null): NodesSeen {
@@ -475,16 +469,6 @@ class OwnedShard implements Store {
     if (changed === null) throw takenOver();
     this.#acknowledge({ ...place, position: place.position + 1 });
     return changed.value;
-  }
-
-  get catalog() {
-    const { shard } = this.#options;
-    return {
-      load: (): Promise<CatalogImage> =>
-        this.#loaded(() => this.#database.ask(shard).catalog.load()),
-      write: (change: CatalogChange): Promise<boolean> =>
-        this.#change((place) => this.#database.writeCatalog(shard, place, change)),
-    };
   }
 
   async close(): Promise<void> {

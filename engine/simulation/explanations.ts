@@ -228,7 +228,7 @@ export class Explanations {
   /** What is stored and a clear has taken, whatever its shard does about it. */
   #checkClearing({ explained, isHealthy, mayBeFull }: Look, { shards }: EngineStatus): void {
     const { auditor, clearing, stores } = this.#options;
-    const isUntold = stores().some(({ isSilent, errandsHeld }) => isSilent || errandsHeld > 0);
+    const isUntold = stores().some(({ isSilent }) => isSilent);
     if (mayBeFull || isUntold || shards.some(({ up }) => !up)) return;
     const { queue } = explained;
     // What is being deleted is hidden, and what is told is of the one that takes its name.

@@ -2,7 +2,6 @@
 // given to its `StoreControl`, which outlives the store as a disk does.
 
 import type { Backend } from "../../stores/backend.ts";
-import type { CatalogChange, CatalogStore } from "../../stores/catalog.ts";
 import type { Item } from "../../stores/item.ts";
 import type {
   Changes,
@@ -41,7 +40,6 @@ export class StoreControl {
   commits = 0;
   /** Called with what was applied, before anyone is told. */
   onCommit: ((changes: Changes) => void) | null = null;
-  onCatalog: ((change: CatalogChange) => void) | null = null;
   /** Called when a commit fails as it was told to; `applies`: what it wrote is there all the same. */
   onFault: ((commit: { readonly applies: boolean }) => void) | null = null;
   /** Whether the store says that what it set aside for a full disk is used up. */
@@ -52,8 +50,6 @@ export class StoreControl {
   isToldFull = false;
   /** Its process has died at a commit. */
   isSilent = false;
-  /** Changes of the catalog that wait; until they are done, nobody hears of the turn that they came with. */
-  errandsHeld = 0;
   /** There is too much in the store to count it at a start. */
   isLarge = false;
   /** Commits are synced some events after they are written, and not within; `lose` undoes one. */
@@ -179,10 +175,9 @@ export class StoreControl {
   }
 
   /** `generation`: that in which the opening of the store began. */
-  wrap({ store, catalog, upkeep }: Backend, generation: number): Backend {
+  wrap({ store, upkeep }: Backend, generation: number): Backend {
     return {
       store: new FaultyStore(store, this, generation),
-      catalog: new FaultyCatalog(catalog, this, generation),
       upkeep: new FaultyUpkeep(upkeep, this, generation),
     };
   }
@@ -202,12 +197,10 @@ export class StoreControl {
   async change<T>(
     generation: number,
     work: () => Promise<T>,
-    { isTurn = false, moves = false } = {},
+    { moves }: { readonly moves: boolean },
   ): Promise<Written & { readonly result: T }> {
     if (this.#heldAfter !== null && this.#heldAfter-- === 0) this.hold();
-    if (!isTurn) this.errandsHeld += 1;
     await this.#held;
-    if (!isTurn) this.errandsHeld -= 1;
     if (this.isDead(generation)) return silence();
     if (this.#unsynced !== null) throw new Error("a commit overtakes the sync of the one before");
     const dies = this.#killAfter !== null && this.#killAfter-- === 0;
@@ -222,7 +215,7 @@ export class StoreControl {
     if (fault?.fault === "full") {
       this.full = true;
       this.fullCount += 1;
-      this.isToldFull ||= isTurn;
+      this.isToldFull = true;
     }
     if (dies) {
       this.isToldFull = false;
@@ -306,40 +299,11 @@ class FaultyStore implements Store {
   commit(changes: Changes): Promise<Written> {
     const work = () => this.#control.commit(this.#store, changes);
     const moves = changes.move.length > 0;
-    return this.#control.change(this.#generation, work, { isTurn: true, moves });
+    return this.#control.change(this.#generation, work, { moves });
   }
 
   async close(): Promise<void> {
     await this.#store.close();
-  }
-}
-
-class FaultyCatalog implements CatalogStore {
-  readonly #catalog: CatalogStore;
-  readonly #control: StoreControl;
-  readonly #generation: number;
-
-  constructor(catalog: CatalogStore, control: StoreControl, generation: number) {
-    this.#catalog = catalog;
-    this.#control = control;
-    this.#generation = generation;
-  }
-
-  load(): ReturnType<CatalogStore["load"]> {
-    return this.#control.ask(this.#generation, () => this.#catalog.load());
-  }
-
-  async write(change: CatalogChange): Promise<boolean> {
-    const { version } = await this.load();
-    // What changes nothing needs no room.
-    if (version !== change.version - 1) return false;
-    const { result, synced } = await this.#control.change(this.#generation, async () => {
-      const written = await this.#catalog.write(change);
-      if (written) this.#control.onCatalog?.(change);
-      return written;
-    });
-    await synced;
-    return result;
   }
 }
 

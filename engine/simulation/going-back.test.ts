@@ -27,8 +27,8 @@ test("receive: an item for a queue that the catalog lost does not come to the on
   await bundle.run(() => bundle.engine.deleteQueue({ name: former, force: false }));
   await bundle.createQueue({ name: dead });
   await bundle.createQueue({ name: orders, deadQueue: dead });
-  const places = [...bundle.image(0).catalog.values()].flatMap((entry) => entry.places);
-  expect(places.map(placeOf)).toEqual(["0:0", "1:0"]);
+  const places = [...bundle.image(0).queues.values()].flatMap((entry) => entry.places);
+  expect(places.map(placeOf)).toEqual(["0:0"]);
   await bundle.produce(orders, "secret");
   const lease = await bundle.lease(orders);
   bundle.store(0).hold();

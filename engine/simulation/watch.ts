@@ -1,7 +1,6 @@
 // Notes which situations a world was in, by what its stores commit and how its
 // calls end. It judges nothing.
 
-import type { CatalogChange } from "../../stores/catalog.ts";
 import type { OutboundItem } from "../../stores/item.ts";
 import type { MemoryImage } from "../../stores/memory/store.ts";
 import type { CatalogEntry } from "../../stores/queue.ts";
@@ -50,15 +49,12 @@ export class Watch {
       this.#situations.reached("an item is dead-lettered within a shard");
     }
     this.#watchLeft(shard, changes);
+    for (const entry of changes.queue) this.#watchPlaces(entry);
     const removed = remove.reduce((sum, { seqs }) => sum + seqs.length, 0);
     if (removed >= this.#sweepItemsMax && changes.unlease.length > 0) {
       this.#situations.reached("a sweep takes more than one turn");
     }
     this.#watchEarly(shard, changes);
-  }
-
-  catalogWritten({ put }: CatalogChange): void {
-    for (const entry of put) this.#watchPlaces(entry);
   }
 
   #watchEarly(shard: number, { insert, move, remove, turn }: Changes): void {

@@ -270,7 +270,6 @@ export class World {
     for (let shard = 0; shard < this.parameters.shardCount; shard += 1) {
       const store = this.bundle.store(shard);
       store.onCommit = (changes) => this.#watch.committed(shard, changes);
-      store.onCatalog = (change) => this.#watch.catalogWritten(change);
       store.onFault = (commit) => this.auditor.faulted(commit);
       store.callsMax = callsMax;
     }

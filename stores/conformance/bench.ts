@@ -2,7 +2,6 @@
 // a time, and opens again what was kept.
 
 import type { Backend } from "../backend.ts";
-import type { CatalogImage } from "../catalog.ts";
 import type { Item, OutboundItem, ScheduledItem } from "../item.ts";
 import { readItems, readOutbound, readScheduled } from "../single-reads.ts";
 import {
@@ -132,7 +131,6 @@ export class Bench {
   /** All that is held for the first slots and shards, in an order that does not depend on the store. */
   async contents(): Promise<Contents> {
     const image = await this.store.load();
-    const { version, entries } = await this.backend.catalog.load();
     const items: Read<Item>[] = [];
     const scheduled: Read<ScheduledItem>[] = [];
     const outbound: Read<OutboundItem>[] = [];
@@ -155,7 +153,6 @@ export class Bench {
         outbox: byKey(byKey(image.outbox, "targetSlot"), "targetShard"),
         inbound: byKey(image.inbound, "sourceShard"),
       },
-      catalog: { version, entries: byKey(entries, "queueId") },
       items,
       scheduled,
       outbound,
@@ -171,7 +168,6 @@ export const shardsCompared = 5;
 
 export interface Contents extends Pick<Facts, "waking" | "early"> {
   readonly image: Image;
-  readonly catalog: CatalogImage;
   readonly items: readonly Read<Item>[];
   readonly scheduled: readonly Read<ScheduledItem>[];
   /** By target shard. */

@@ -2,7 +2,6 @@
 // question. Random turns are played on it and on the store under test.
 
 import { expect } from "bun:test";
-import type { CatalogChange, CatalogImage } from "../catalog.ts";
 import {
   type Item,
   type Lease,
@@ -67,10 +66,6 @@ export function modelRules(rule: Rule, seeds: readonly number[]): void {
         const changes = model.nextChanges();
         model.apply({ ...changes, turn: await bench.commit(changes) });
         await model.compareReads(bench);
-        if (turn % 5 === 0) {
-          const change = model.nextCatalogChange();
-          expect(await bench.backend.catalog.write(change)).toBe(model.applyCatalog(change));
-        }
         if (turn % 25 === 0) {
           await bench.nowAndReopened(async () => {
             expect(await bench.contents()).toEqual(model.contents());
@@ -93,7 +88,7 @@ class Model {
   #receipts: StoredReceipts[] = [];
   #uniques: UniqueKey[] = [];
   #tasks: StoredTask[] = [];
-  #catalog: CatalogImage = { version: 0, entries: [] };
+  #queues: CatalogEntry[] = [];
   readonly #turns: TurnRecord[] = [];
   #quarantined = 0;
   /** Rises by more than one, and now and then something is written under a number left out. */
@@ -130,6 +125,7 @@ class Model {
         below(3) === 0 ? new Uint8Array(this.#times(1 + below(60), () => below(256))) : null,
       ...this.#newUniques(),
       tasks: this.#newTasks(),
+      ...this.#newQueues(),
       tags: below(12) === 0 ? `tags ${this.#seq}` : null,
       forgetTurn: below(10) === 0 ? Math.max(0, (this.#turns.at(-1)?.turn ?? 0) - below(20)) : 0,
     };
@@ -172,6 +168,8 @@ class Model {
     const others = this.#tasks.filter(({ taskId }) => !named.has(taskId));
     const kept = changes.tasks.filter(({ text }) => text !== "");
     this.#tasks = [...others, ...kept].sort((a, b) => (a.taskId < b.taskId ? -1 : 1));
+    const queues = this.#queues.filter(({ queueId }) => !changes.unqueue.includes(queueId));
+    this.#queues = replaced(queues, changes.queue, ({ queueId }) => queueId);
     this.#uniques = replaced(
       this.#uniques.filter(({ slot, seq }) => !forgotten.includes(`${slot}/${seq}`)),
       changes.unique,
@@ -203,25 +201,6 @@ class Model {
     }
   }
 
-  /** Now and then one that was planned on another version. */
-  nextCatalogChange(): CatalogChange {
-    const below = this.#below;
-    return {
-      version: this.#catalog.version + (below(4) === 0 ? below(4) - 1 : 1),
-      put: this.#times(below(2), () => entry(below(20), `queue ${this.#seq}`)),
-      remove: below(20) === 0 ? [20 + below(2)] : [],
-    };
-  }
-
-  /** Whether it takes effect. */
-  applyCatalog({ version, put, remove }: CatalogChange): boolean {
-    if (version !== this.#catalog.version + 1) return false;
-    const left = this.#catalog.entries.filter(({ queueId }) => !remove.includes(queueId));
-    const entries: CatalogEntry[] = replaced(left, put, ({ queueId }) => queueId);
-    this.#catalog = { version, entries };
-    return true;
-  }
-
   contents(): Contents {
     const place = (a: Item, b: Item): number => a.slot - b.slot || a.seq - b.seq;
     const outbound = byKey(byKey(this.#outbound, "outboundSeq"), "targetShard");
@@ -239,9 +218,9 @@ class Model {
         inbound: byKey(this.#inbound, "sourceShard"),
         receipts: this.#receipts,
         tasks: this.#tasks,
+        queues: byKey(this.#queues, "queueId"),
         quarantinedCount: this.#quarantined,
       },
-      catalog: { ...this.#catalog, entries: byKey(this.#catalog.entries, "queueId") },
       items: this.#items.toSorted(place).map(readOf),
       scheduled: this.#scheduled.toSorted(place).map(readOf),
       outbound: outbound.map(readOf),
@@ -448,6 +427,14 @@ class Model {
     const below = this.#below;
     const ids = numbers(0, 6).filter(() => below(6) === 0);
     return ids.map((id) => ({ taskId: `T${id}`, text: below(3) === 0 ? "" : `é ${below(9)}` }));
+  }
+
+  #newQueues(): Pick<Changes, "queue" | "unqueue"> {
+    const below = this.#below;
+    const ids = numbers(0, 20).filter(() => below(20) === 0);
+    const unqueue = ids.filter(() => below(3) === 0);
+    const kept = ids.filter((queueId) => !unqueue.includes(queueId));
+    return { queue: kept.map((queueId) => entry(queueId, `queue ${this.#seq}`)), unqueue };
   }
 
   #newUniques(): Pick<Changes, "unique" | "ununique"> {

@@ -4,10 +4,10 @@
 
 import { describe, test } from "bun:test";
 import { Bench, type OpenedStore, type Rule } from "./bench.ts";
-import { catalogRules } from "./catalog-rules.ts";
 import { itemRules } from "./item-rules.ts";
 import { modelRules } from "./model.ts";
 import { moveRules } from "./move-rules.ts";
+import { queueRules } from "./queue-rules.ts";
 import { turnRules } from "./turn-rules.ts";
 import { waitingRules } from "./waiting-rules.ts";
 
@@ -37,7 +37,7 @@ export function describeStore(
     waitingRules(rule);
     turnRules(rule);
     moveRules(rule);
-    catalogRules(rule);
+    queueRules(rule);
     modelRules(rule, seeds);
   });
 }

@@ -7,6 +7,7 @@ import {
   alike,
   bare,
   byKey,
+  entry,
   instantMax,
   item,
   lease,
@@ -51,6 +52,7 @@ function loadRules(rule: Rule): void {
         inbound: [],
         receipts: [],
         tasks: [],
+        queues: [],
         quarantinedCount: 0,
       });
     });
@@ -246,6 +248,7 @@ function commitRules(rule: Rule): void {
     lease: [lease(1, 1)],
     tally: [tally(1, { itemCount: 2 })],
     receive: [{ sourceShard: 4, outboundSeq: 5 }],
+    queue: [entry(1, "old"), entry(2, "gone")],
   };
   const tried = {
     insert: [item(2, 1), item(1, 9, { early: true, sourceId: "tried" })],
@@ -263,6 +266,8 @@ function commitRules(rule: Rule): void {
     send: [outboundItem(40, { targetSlot: 4, queuedAt: 9_000 })],
     unsend: [1],
     receive: [{ sourceShard: 4, outboundSeq: 6 }],
+    queue: [entry(1, "new"), entry(3, "added")],
+    unqueue: [2],
   };
   const moving = (...moves: Changes["move"]) => ({ move: [...tried.move, ...moves] });
   const elsewhere = toItems(item(4, 1));
@@ -343,6 +348,7 @@ function commitRules(rule: Rule): void {
           { targetShard: 2, targetSlot: 4, count: 1 },
         ],
         inbound: tried.receive,
+        queues: tried.queue,
         quarantinedCount: 3,
       });
     });
@@ -468,7 +474,6 @@ function recordRules(rule: Rule): void {
       clearReadyBelow: seqMax - 1,
       clearScheduledBelow: seqMax - 2,
       clearRetriedBelow: seqMax - 3,
-      owner: Number.MAX_SAFE_INTEGER,
     });
     await bench.commit({
       tally: [tally(1, { nextSeq: 7 }), tally(2, { createdAtSum: 2n ** 63n }), big],

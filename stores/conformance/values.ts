@@ -59,6 +59,8 @@ export const nothing: Omit<Changes, "turn"> = {
   unique: [],
   ununique: [],
   tasks: [],
+  queue: [],
+  unqueue: [],
   tags: null,
 };
 
@@ -134,7 +136,6 @@ export function tally(slot: number, fields: Partial<Tally> = {}): Tally {
     clearReadyBelow: 0,
     clearScheduledBelow: 0,
     clearRetriedBelow: 0,
-    owner: 0,
     ...fields,
   };
 }
@@ -160,6 +161,7 @@ export function entry(
       updatedAt: 2_000,
     },
     places,
+    deadOwner: 0,
     deleting: false,
   };
 }

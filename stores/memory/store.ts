@@ -3,7 +3,6 @@
 // so that a restart can be played by opening the same image again.
 
 import type { Backend } from "../backend.ts";
-import type { CatalogChange, CatalogImage, CatalogStore } from "../catalog.ts";
 import {
   type Item,
   type Lease,
@@ -94,8 +93,6 @@ export class MemoryImage {
   readonly tallies = new Map<number, Tally>();
   readonly outbound = new SortedList<SentKey, Kept<OutboundItem>>(bySent);
   readonly inbound = new Map<number, number>();
-  catalogVersion = 0;
-  readonly catalog = new Map<number, CatalogEntry>();
   readonly turns: TurnRecord[] = [];
   receipts: StoredReceipts[] = [];
   /** By digest. */
@@ -103,6 +100,7 @@ export class MemoryImage {
   readonly uniquesByItem = new SortedList<SlotSeq, UniqueKey>(byPlace);
   readonly uniquesByEnd = new SortedList<EndKey, UniqueKey>(byEnd);
   readonly tasks = new Map<string, string>();
+  readonly queues = new Map<number, CatalogEntry>();
   readonly quarantined: Kept<Item>[] = [];
 
   constructor(tags: string) {
@@ -194,6 +192,9 @@ export class MemoryStore implements Store {
       receipts: receipts ? [...image.receipts] : [],
       tasks: Array.from(image.tasks, ([taskId, text]) => ({ taskId, text })).sort((a, b) =>
         a.taskId < b.taskId ? -1 : 1,
+      ),
+      queues: Array.from(image.queues.values(), (entry) => structuredClone(entry)).sort(
+        (a, b) => a.queueId - b.queueId,
       ),
       quarantinedCount: image.quarantined.length,
     };
@@ -330,6 +331,7 @@ export class MemoryStore implements Store {
     const insert = changes.insert.map(kept);
     const schedule = changes.schedule.map(kept);
     const send = changes.send.map(kept);
+    const queues = changes.queue.map((entry) => structuredClone(entry));
     for (const move of changes.move) {
       const item = this.#moving(move);
       if (move.to === null) continue;
@@ -366,6 +368,8 @@ export class MemoryStore implements Store {
       if (text === "") image.tasks.delete(taskId);
       else image.tasks.set(taskId, text);
     }
+    for (const queueId of changes.unqueue) image.queues.delete(queueId);
+    for (const entry of queues) image.queues.set(entry.queueId, entry);
     const { receipts: entries, forgetTurn, turn } = changes;
     if (forgetTurn > 0) image.receipts = image.receipts.filter((one) => one.turn > forgetTurn);
     if (entries !== null) {
@@ -393,34 +397,11 @@ export class MemoryStore implements Store {
   }
 }
 
-class MemoryCatalog implements CatalogStore {
-  readonly #image: MemoryImage;
-
-  constructor(image: MemoryImage) {
-    this.#image = image;
-  }
-
-  async load(): Promise<CatalogImage> {
-    const { catalogVersion: version, catalog } = this.#image;
-    return { version, entries: Array.from(catalog.values(), (entry) => structuredClone(entry)) };
-  }
-
-  async write({ version, put, remove }: CatalogChange): Promise<boolean> {
-    const image = this.#image;
-    if (version !== image.catalogVersion + 1) return false;
-    for (const queueId of remove) image.catalog.delete(queueId);
-    for (const entry of put) image.catalog.set(entry.queueId, structuredClone(entry));
-    image.catalogVersion = version;
-    return true;
-  }
-}
-
 /** `tag` is that of a new image; an `image` that is handed in keeps its own. */
 export function openMemoryStore(options: { tag: string; image?: MemoryImage }): Backend {
   const image = options.image ?? new MemoryImage(options.tag);
   return {
     store: new MemoryStore(image),
-    catalog: new MemoryCatalog(image),
     upkeep: { ...noUpkeep, countItems: async () => countItems(image) },
   };
 }

@@ -79,6 +79,7 @@ export function commitOf(
   addReceipts(parts, changes);
   addUniques(parts, changes);
   addTasks(parts, changes);
+  addQueues(parts, changes);
   addTags(parts, changes);
   if (folding !== null) addFolding(parts, folding);
   addChecks(parts, packs, changes.move);
@@ -197,6 +198,27 @@ function addTasks(parts: Parts, { tasks }: Changes): void {
     (value) => `
     INSERT INTO shard.task SELECT convert_from(one.task_id, 'UTF8'), convert_from(one.text, 'UTF8') FROM fence, ${table("one", columns, value)}
     ON CONFLICT (task_id) DO UPDATE SET text = excluded.text`,
+  );
+}
+
+function addQueues(parts: Parts, { queue, unqueue }: Changes): void {
+  if (unqueue.length > 0) {
+    parts.add(
+      "unqueued",
+      (value) =>
+        `DELETE FROM shard.queue USING fence WHERE queue_id = ANY (${value(int8Array(unqueue))}::bigint[])`,
+    );
+  }
+  if (queue.length === 0) return;
+  const columns = [
+    numbers(queue, "queue_id", ({ queueId }) => queueId),
+    blobs(queue, "entry", (entry) => JSON.stringify(entry)),
+  ];
+  parts.add(
+    "queues",
+    (value) => `
+    INSERT INTO shard.queue SELECT one.queue_id, convert_from(one.entry, 'UTF8') FROM fence, ${table("one", columns, value)}
+    ON CONFLICT (queue_id) DO UPDATE SET entry = excluded.entry`,
   );
 }
 

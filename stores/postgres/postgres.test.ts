@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { describeStore } from "../conformance/suite.ts";
-import { item, tally } from "../conformance/values.ts";
+import { entry, item, tally } from "../conformance/values.ts";
 import { Connection } from "./connection.ts";
 import { openPostgresStore } from "./store.ts";
 import { commit, failureOf, newStore, openNew } from "./testing/opened.ts";
@@ -45,18 +45,16 @@ test("commit, load: whoever lost the shard writes nothing any more, and tells no
   await database.script(
     `INSERT INTO ${options.schema}_0.turn SELECT max(position) + 1, 'another' FROM ${options.schema}_0.turn`,
   );
-  expect(await faultOf(commit(first.store, 2, { insert: [item(1, 2)] }))).toBe("failed");
-  const change = { version: 1, put: [], remove: [] };
-  expect(await faultOf(first.catalog.write(change))).toBe("failed");
+  const changes = { insert: [item(1, 2)], queue: [entry(1, "a")] };
+  expect(await faultOf(commit(first.store, 2, changes))).toBe("failed");
   // What it read would tell of the other's turns as if they were its own.
   expect(await faultOf(first.store.load())).toBe("failed");
-  expect(await faultOf(first.catalog.load())).toBe("failed");
   await first.store.close();
   const second = await openPostgresStore(options);
-  expect((await second.store.load()).turns.map(({ turn }) => turn)).toEqual([1]);
-  await commit(second.store, 2, { insert: [item(1, 2)] });
-  expect(await second.catalog.write(change)).toBe(true);
-  expect(await second.catalog.write(change)).toBe(false);
+  const { turns, queues } = await second.store.load();
+  expect(turns.map(({ turn }) => turn)).toEqual([1]);
+  expect(queues).toEqual([]);
+  await commit(second.store, 2, changes);
   await commit(second.store, 3);
   await second.store.close();
   await database.close();
@@ -77,6 +75,20 @@ test("commit: a session that is cut fails, and what it had written is there", as
   await second.store.close();
   await database.close();
 });
+
+test.each([["{"], ['{"queueId":1,"definition":{}}']])(
+  "load: a queue of another form stops the store; %s",
+  async (text) => {
+    const options = newStore(server.url);
+    const { store } = await openPostgresStore(options);
+    await commit(store, 1, { queue: [entry(1, "a")] });
+    const database = await Connection.open({ url: server.url });
+    await database.script(`UPDATE ${options.schema}_0.queue SET entry = '${text}'`);
+    expect(await faultOf(store.load())).toBe("damaged");
+    await store.close();
+    await database.close();
+  },
+);
 
 test("tallies: are told by the turns, and folded before those go", async () => {
   const options = newStore(server.url);

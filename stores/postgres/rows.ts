@@ -1,6 +1,7 @@
 // What rows say: of items, of what an item's producer gave it, and of turns.
 
 import type { Item, OutboundItem, ScheduledItem, Tally } from "../item.ts";
+import { type CatalogEntry, isCatalogEntry } from "../queue.ts";
 import {
   type Inbound,
   type Mark,
@@ -176,6 +177,12 @@ export function storedTally(tally: Tally): StoredTally {
 
 export function tallyOf(stored: StoredTally): Tally {
   return { ...stored, createdAtSum: BigInt(stored.createdAtSum) };
+}
+
+export function queueOf([text]: Row): CatalogEntry {
+  const entry = parsed<unknown>(text);
+  if (isCatalogEntry(entry)) return entry;
+  throw new StoreError("damaged", "a stored queue has another form than this version writes");
 }
 
 /** What was written as JSON. */

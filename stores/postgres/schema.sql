@@ -1,4 +1,5 @@
--- One schema holds one shard: all items of all its partitions. "shard" stands for its name.
+-- One schema holds one shard: its queues, and all items of all its partitions. "shard" stands for
+-- its name.
 --
 -- What a producer gave is kept as bytes, because PostgreSQL's texts cannot hold a zero.
 
@@ -116,8 +117,9 @@ CREATE TABLE shard.quarantine (
   payload bytea
 );
 
+-- The definitions of the shard's queues, with the places of their partitions, as JSON.
 CREATE TABLE shard.queue (queue_id bigint PRIMARY KEY, entry text NOT NULL);
-CREATE TABLE shard.catalog (one bigint PRIMARY KEY CHECK (one = 1), version bigint NOT NULL);
+
 CREATE TABLE shard.identity (
   one bigint PRIMARY KEY CHECK (one = 1),
   -- What ids begin with, by their numbers: each opening of the store adds its own.

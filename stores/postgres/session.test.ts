@@ -71,8 +71,6 @@ test("commit: a database that is silent is given up, and what was sent to it com
 
 test.each<[name: string, work: (backend: Backend) => Promise<unknown>]>([
   ["load", ({ store }) => store.load()],
-  ["catalog: load", ({ catalog }) => catalog.load()],
-  ["catalog: write", ({ catalog }) => catalog.write({ version: 1, put: [], remove: [] })],
   ["commit", ({ store }) => commit(store, 1)],
 ])("%s: a database that says nothing any more is given up", async (_, work) => {
   using time = stillTime();

@@ -14,13 +14,12 @@ import {
   type Written,
 } from "../store.ts";
 import { noUpkeep } from "../upkeep.ts";
-import { PostgresCatalog } from "./catalog.ts";
 import { commitOf, type Folding, turnOf } from "./commit.ts";
 import { type Row, takenOver } from "./connection.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
 import { pages, sources } from "./pages.ts";
 import { Reads } from "./reads.ts";
-import { parsed, type StoredTally, type StoredTurn, tallyOf } from "./rows.ts";
+import { parsed, queueOf, type StoredTally, type StoredTurn, tallyOf } from "./rows.ts";
 
 /** Turns that are kept: more than can be unanswered. */
 const turnsKept = 1_024;
@@ -42,6 +41,7 @@ const texts = {
     "SELECT target_shard, target_slot, count(*) FROM shard.outbound GROUP BY 1, 2 ORDER BY 1, 2",
   receipts: "SELECT turn, at, entries FROM shard.receipt ORDER BY turn",
   tasks: 'SELECT task_id, text FROM shard.task ORDER BY task_id COLLATE "C"',
+  queues: "SELECT entry FROM shard.queue ORDER BY queue_id",
   quarantined: "SELECT count(*) FROM shard.quarantine",
   tags: "SELECT tag FROM shard.identity",
 } as const;
@@ -64,11 +64,7 @@ export async function openPostgresStore(options: DatabaseOptions): Promise<Backe
       `the database has lost ${count} that had been acknowledged, ${why}`,
     );
   }
-  return {
-    store,
-    catalog: new PostgresCatalog(database),
-    upkeep: noUpkeep,
-  };
+  return { store, upkeep: noUpkeep };
 }
 
 class PostgresStore implements Store {
@@ -99,10 +95,11 @@ class PostgresStore implements Store {
         one(texts.outbox),
         receipts ? one(texts.receipts) : [],
         one(texts.tasks),
+        one(texts.queues),
         one(texts.quarantined),
         one(texts.tags),
       ]);
-    const [quarantined = [], tags = []] = others;
+    const [queues = [], quarantined = [], tags = []] = others;
     const held = await this.#leases(leases);
     await this.#database.refuseTakenOver();
     const turns = turnRows.map(([record]) => parsed<StoredTurn>(record));
@@ -130,6 +127,7 @@ class PostgresStore implements Store {
         return { turn, at, entries };
       }),
       tasks: tasks.map((row) => ({ taskId: String(row[0]), text: String(row[1]) })),
+      queues: queues.map(queueOf),
       quarantinedCount: Number(quarantined[0]?.[0]),
     };
   }

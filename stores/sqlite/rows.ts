@@ -322,7 +322,6 @@ export function tallyValues(tally: Tally): (number | string)[] {
     tally.clearReadyBelow,
     tally.clearScheduledBelow,
     tally.clearRetriedBelow,
-    tally.owner,
   ];
   return [...values, tallySum(values)];
 }
@@ -342,7 +341,6 @@ export function tallyOf(row: Row): Tally {
     clearReadyBelow: at(8),
     clearScheduledBelow: at(9),
     clearRetriedBelow: at(10),
-    owner: at(11),
   };
 }
 
@@ -431,30 +429,23 @@ export function identityOf(row: Row | undefined): string {
   return tags;
 }
 
-export function catalogValues(entry: CatalogEntry): [number, string, number] {
+export type QueueValues = [number, string, number];
+
+export function queueValues(entry: CatalogEntry): QueueValues {
   const text = JSON.stringify(entry);
   return [entry.queueId, text, Bun.hash.crc32(text)];
 }
 
-export function catalogOf(row: Row): CatalogEntry {
-  const text = row[0] as string;
-  check(Bun.hash.crc32(text) === row[1], "queue");
+export function queueOf(row: Row): CatalogEntry {
+  const [queueId, text, checkSum] = row as QueueValues;
+  check(Bun.hash.crc32(text) === checkSum, "queue");
   const entry: unknown = JSON.parse(text);
-  if (isCatalogEntry(entry)) return entry;
-  throw new StoreError("damaged", "a stored queue has another form than this version writes");
-}
-
-/** Behind the row's number, which is always 1. */
-export function versionValues(version: number): [number, number] {
-  return [version, sumOf(version)];
-}
-
-/** The version of the catalog; 0 where none was written yet. */
-export function versionOf(row: Row | undefined): number {
-  if (row === undefined) return 0;
-  const [version, checkSum] = row as [number, number];
-  check(checkSum === sumOf(version), "catalog");
-  return version;
+  if (!isCatalogEntry(entry)) {
+    throw new StoreError("damaged", "a stored queue has another form than this version writes");
+  }
+  // The checksum does not cover the row's key.
+  check(entry.queueId === queueId, "queue");
+  return entry;
 }
 
 function check(holds: boolean, table: string): void {

@@ -1,4 +1,4 @@
--- One file holds one shard: all items of all its partitions.
+-- One file holds one shard: its queues, and all items of all its partitions.
 --
 -- An item's key is (slot << 45) + seq: the slot is the partition's number in
 -- the shard, seq the item's place in it. So the items of a partition are one
@@ -98,8 +98,6 @@ CREATE TABLE tally (
   clear_ready_below INTEGER NOT NULL,
   clear_scheduled_below INTEGER NOT NULL,
   clear_retried_below INTEGER NOT NULL,
-  -- The queue that the items are of.
-  owner INTEGER NOT NULL,
   check_sum INTEGER NOT NULL
 ) STRICT;
 
@@ -134,17 +132,10 @@ CREATE TABLE inbound (
   check_sum INTEGER NOT NULL
 ) STRICT;
 
--- The definitions of all queues; only those in the first shard's file are in use.
+-- The definitions of the shard's queues, with the places of their partitions.
 CREATE TABLE queue (
   queue_id INTEGER PRIMARY KEY,
   entry TEXT NOT NULL CHECK (json_valid(entry)),
-  check_sum INTEGER NOT NULL
-) STRICT;
-
--- Rises by one with each change of them.
-CREATE TABLE catalog (
-  one INTEGER PRIMARY KEY CHECK (one = 1),
-  version INTEGER NOT NULL,
   check_sum INTEGER NOT NULL
 ) STRICT;
 

@@ -39,7 +39,7 @@ import {
 import type { CatalogEntry } from "../queue.ts";
 import { readItems, readOutbound, readScheduled } from "../single-reads.ts";
 import { type Changes, noWants, SpoiltItems, type Store, StoreError } from "../store.ts";
-import { catalogValues } from "./rows.ts";
+import { queueValues } from "./rows.ts";
 import { openSqliteStore, type SqliteOptions } from "./store.ts";
 import { type Syncer, threadPoolSyncer } from "./sync.ts";
 
@@ -394,21 +394,21 @@ test.each([["until = until + 1"], ["key = key + 1"], ["check_sum = check_sum + 1
   },
 );
 
-const [, otherForm, otherSum] = catalogValues({ queueId: 1, definition: {} } as CatalogEntry);
+const [, otherForm, otherSum] = queueValues({ queueId: 1, definition: {} } as CatalogEntry);
 
 test.each([
   ["UPDATE queue SET check_sum = check_sum + 1"],
   ["UPDATE queue SET entry = replace(entry, 'name', 'nome')"],
-  ["UPDATE catalog SET version = 2"],
+  ["UPDATE queue SET queue_id = 2"],
   [`UPDATE queue SET entry = '${otherForm}', check_sum = ${otherSum}`],
-])("catalog: what is damaged, or of another form, is not handed out; %s", async (change) => {
+])("load: a queue that is damaged, or of another form, stops the store; %s", async (change) => {
   using files = setup();
-  const { store: first, catalog } = await files.open();
-  await catalog.write({ version: 1, put: [entry(1, "a")], remove: [] });
+  const { store: first } = await files.open();
+  await commit(first, { queue: [entry(1, "a")] });
   await first.close();
   files.spoil(change);
-  const { store, catalog: spoilt } = await files.open();
-  expect(await faultOf(spoilt.load())).toBe("damaged");
+  const { store } = await files.open();
+  expect(await faultOf(store.load())).toBe("damaged");
   await store.close();
 });
 

@@ -21,7 +21,6 @@ import {
   type Wants,
   type Written,
 } from "../store.ts";
-import { SqliteCatalog } from "./catalog.ts";
 import {
   type ConnectOptions,
   connect,
@@ -46,6 +45,8 @@ import {
   leaseValues,
   outboundOf,
   outboundValues,
+  queueOf,
+  queueValues,
   receiptsOf,
   tallyOf,
   tallyValues,
@@ -88,7 +89,7 @@ const turnColumns = "turn, at, tag, check_sum";
 const statements = {
   lease: `INSERT OR REPLACE INTO lease (key, last_seq, lease_deadline, leased_at, check_sum) VALUES (${key}, ?3, ?4, ?5, ?6)`,
   unlease: `DELETE FROM lease WHERE key = ${key}`,
-  tally: "INSERT OR REPLACE INTO tally VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+  tally: "INSERT OR REPLACE INTO tally VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
   send: `INSERT INTO outbound (key, ${itemColumns}, outbound_seq, target_shard, target_slot, target_owner) VALUES (${key}, ${insertedItem}, ?16, ?17, ?18, ?19)`,
   unsend: "DELETE FROM outbound WHERE outbound_seq = ?1",
   quarantineSent:
@@ -97,6 +98,8 @@ const statements = {
   keyedTurn: "INSERT INTO keyed_turn VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
   task: "INSERT OR REPLACE INTO task VALUES (?1, ?2, ?3)",
   untask: "DELETE FROM task WHERE task_id = ?1",
+  queue: "INSERT OR REPLACE INTO queue VALUES (?1, ?2, ?3)",
+  unqueue: "DELETE FROM queue WHERE queue_id = ?1",
   tags: "UPDATE identity SET tag = ?1, check_sum = ?2",
   // The latest turns are known for as long as others, with or without their receipts.
   unkey: `INSERT OR REPLACE INTO turn SELECT turn % ${turnRing}, ${turnColumns} FROM keyed_turn WHERE turn <= ?1 AND turn > ?2 - ${turnRing}`,
@@ -149,10 +152,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Backend> 
     const lost = found.is === "whole" ? 0 : found.commits - commits;
     // Last: until here SQLite syncs what it makes of a new file, and what it does when a failure closes it.
     if (syncer !== null) letSync(database, false);
-    return {
-      ...{ store, catalog: new SqliteCatalog(database, upkeep), upkeep },
-      ...(lost > 0 && { lostCommits: lost }),
-    };
+    return { store, upkeep, ...(lost > 0 && { lostCommits: lost }) };
   } catch (cause) {
     closeDatabase(database);
     room?.closed();
@@ -162,13 +162,11 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Backend> 
   }
 }
 
-/** Turns and changes of the catalog are numbered each by themselves, and both only rise. */
+/** The number of the last turn: each turn is one commit. */
 function commitsOf(database: Database): number {
-  const last = (number: string, table: string): string =>
-    `(SELECT ifnull(max(${number}), 0) FROM ${table})`;
-  const turns = `max(${last("turn", "turn")}, ${last("turn", "keyed_turn")})`;
-  const sum = database.query(`SELECT ${turns} + ${last("version", "catalog")}`).values()[0]?.[0];
-  return Number(sum);
+  const last = (table: string): string => `(SELECT ifnull(max(turn), 0) FROM ${table})`;
+  const text = `SELECT max(${last("turn")}, ${last("keyed_turn")})`;
+  return Number(database.query(text).values()[0]?.[0]);
 }
 
 interface Opened {
@@ -233,6 +231,7 @@ class SqliteStore implements Store {
             )
           : [],
         tasks: rows("SELECT * FROM task ORDER BY task_id").map(taskOf),
+        queues: rows("SELECT * FROM queue ORDER BY queue_id").map(queueOf),
         quarantinedCount: Number(rows("SELECT count(*) FROM quarantine")[0]?.[0]),
       };
     });
@@ -355,6 +354,8 @@ class SqliteStore implements Store {
       if (task.text === "") run.untask.run(task.taskId);
       else run.task.run(...taskValues(task));
     }
+    for (const queueId of changes.unqueue) run.unqueue.run(queueId);
+    for (const entry of changes.queue) run.queue.run(...queueValues(entry));
     const { receipts: entries, turn } = changes;
     if (entries === null) run.turn.run(...turnValues(turn));
     else run.keyedTurn.run(...keyedTurnValues(turn, entries));

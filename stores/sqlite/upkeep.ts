@@ -57,7 +57,7 @@ export class SqliteUpkeep implements Upkeep {
   #syncing: Promise<void> | null = null;
   #closed = false;
   readonly #logState: Statement;
-  /** Those of turns and those of the catalog, since the store was made. */
+  /** Since the store was made. */
   #commits: number;
 
   constructor({ database, items, mark, room, commits, log }: Kept, options: UpkeepOptions) {
@@ -169,7 +169,7 @@ export class SqliteUpkeep implements Upkeep {
     guard(() => this.#database.query("PRAGMA wal_checkpoint(TRUNCATE)").values());
   }
 
-  /** One commit, of a turn or of the catalog. */
+  /** The commit of a turn. */
   async commit(work: () => void): Promise<Written> {
     while (this.#syncing !== null) await this.#syncing;
     if (this.#closed) throw new StoreError("unusable", "store is closed");

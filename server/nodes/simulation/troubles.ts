@@ -276,15 +276,15 @@ export class Troubles {
   #failOver(): void {
     const { database } = this.#cluster;
     const before = placesOf(database.images);
-    const versionOf = () => database.image(0).catalogVersion;
-    const version = versionOf();
+    const queuesIn = () => JSON.stringify(database.images.map(({ queues }) => [...queues]));
+    const queues = queuesIn();
     // Its clock is behind, so that it alone would not say that a lease is over.
     if (!database.failOver(hour)) return;
     const now = placesOf(database.images);
     const { auditor, situations } = this.#world;
     this.#wrong("a standby that was behind takes over");
     situations.reached("a standby that was behind takes over");
-    if (versionOf() < version) {
+    if (queuesIn() !== queues) {
       situations.reached("queues are older than was told");
       this.#areQueuesOlder = true;
       this.#doubtPauses();
