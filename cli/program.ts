@@ -33,6 +33,7 @@ import { addRepair } from "./commands/repair.ts";
 import { addRetry } from "./commands/retry.ts";
 import { addSeries } from "./commands/series.ts";
 import { addServe } from "./commands/serve.ts";
+import { addShards } from "./commands/shards.ts";
 import { addStats } from "./commands/stats.ts";
 import { addTasks } from "./commands/tasks.ts";
 import { addTransact } from "./commands/transact.ts";
@@ -63,6 +64,7 @@ const commands = [
   addClear,
   addReload,
   addClock,
+  addShards,
   addNodes,
   addConfirmLoss,
   addExport,

@@ -340,6 +340,8 @@ export interface OverviewRow extends QueueCounters {
   readonly nextDueAt: number;
   /** Leases, produces or both; 0 = neither is. */
   readonly pausedSince: number;
+  /** All of its partitions are in it. */
+  readonly shard: number;
 }
 
 export interface ShardGlance {

@@ -207,7 +207,7 @@ const rowKeys = [
     "pausedSince",
   ] as const),
   ...counterNames,
-  ...(["health", "healthSince", "healthCount", "nextAt", "queue"] as const),
+  ...(["health", "healthSince", "healthCount", "nextAt", "shard", "queue"] as const),
 ];
 const totalKeys = ["ready", "held", "scheduled", "waiting", ...counterNames] as const;
 
@@ -249,6 +249,7 @@ function rowOf(queue: LogicalQueue, found: readonly Found[], around: Surrounding
     // What is written down may be ahead by the part of a millisecond.
     pausedSince:
       queue.definition.pause === undefined ? 0 : Math.min(queue.watch.pausedAt, around.now),
+    shard: queue.shard,
   };
 }
 

@@ -2,13 +2,14 @@
 // every thread, node and client finds the same. Queues of one `{tag}` are together, by the rule that
 // Redis Cluster has for keys.
 
-/** The text that decides: what is between the first `{` and the next `}`, or the whole name. */
-function hashedPart(name: string): string {
+/** The text between the first `{` and the next `}`; `null` = the name has no tag. */
+export function tagOf(name: string): string | null {
   const from = name.indexOf("{") + 1;
   const to = name.indexOf("}", from);
-  return from > 0 && to > from ? name.slice(from, to) : name;
+  return from > 0 && to > from ? name.slice(from, to) : null;
 }
 
+/** By the hash of the tag, or of the whole name. */
 export function shardOf(name: string, shardCount: number): number {
-  return Number(Bun.hash.xxHash3(hashedPart(name)) % BigInt(shardCount));
+  return Number(Bun.hash.xxHash3(tagOf(name) ?? name) % BigInt(shardCount));
 }

@@ -654,6 +654,7 @@ const OverviewQueues = message<schemas.OverviewQueues>("OverviewQueues", schemas
   arrived_total: list(122, "long"),
   redriven_total: list(123, "long"),
   paused_since_ms: list(124, "long"),
+  shard: list(125, "whole"),
 });
 
 const OverviewShard = message<schemas.OverviewShard>("OverviewShard", schemas.OverviewShard, {

@@ -44,6 +44,8 @@ export interface QueueState {
   readonly actions: UseQueryResult<ActionsListReply>;
   /** Of the poll of all queues. */
   readonly row: QueueRow | undefined;
+  /** `null` = it is unknown, or the only shard. */
+  readonly shard: number | null;
   readonly rates: Rates;
 }
 
@@ -73,6 +75,7 @@ export function useQueueState(name: string): QueueState {
     isEachClient,
     actions: useAsked("listActions", { ...of, limit: actionsMax }, { everyMs: slowMs, isWanted }),
     row,
+    shard: row && overview && overview.shards.length > 1 ? row.shard : null,
     rates: row && overview ? ratesOf(row, overview.asOfMs) : { in: null, out: null },
   };
 }

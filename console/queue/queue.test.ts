@@ -15,6 +15,7 @@ import { draftOf, editedOf, updateOf } from "./edit.ts";
 import { marksOf } from "./marks.tsx";
 import { barsMax, fullest, gridOf, partitionsOf, shadeOf, stepOf } from "./partition-figures.ts";
 import { noSeries, seriesNames, withPoints } from "./queue-series.ts";
+import { factsOf } from "./settings.tsx";
 import { comingOf, findingsOf, isDyingNow, sentenceOf } from "./why-words.ts";
 
 test.each([
@@ -257,4 +258,15 @@ test("marks are of what was done within the range", () => {
     [0.5, "redrove"],
     [0.5, "repaired"],
   ]);
+});
+
+test("settings: partitions, those that drain, and the shard where there are several", () => {
+  const { example } = operations.queueInfo.replies[200] as unknown as { example: QueueInfo };
+  const info = { ...example, requested_partitions: 4 };
+  const partitions = (count: number | undefined, shard: number | null) =>
+    factsOf(info, count, shard).find(({ term }) => term === "partitions")?.value;
+  expect(partitions(undefined, null)).toBe("4");
+  expect(partitions(6, null)).toBe("4 + 2 drain");
+  expect(partitions(4, 2)).toBe("4, in shard 2");
+  expect(partitions(6, 0)).toBe("4 + 2 drain, in shard 0");
 });

@@ -16,8 +16,8 @@ interface Fact {
 
 export function Settings({ state }: { readonly state: QueueState }): ReactNode {
   const told = useObserved(zone);
-  const { info, inspect } = state;
-  const facts = info.data ? factsOf(info.data, inspect.data?.partitions) : ghosts;
+  const { info, inspect, shard } = state;
+  const facts = info.data ? factsOf(info.data, inspect.data?.partitions, shard) : ghosts;
   return (
     <section className="sec" aria-labelledby="settings">
       <div className="ph">
@@ -59,9 +59,14 @@ const terms = [
 
 const ghosts: readonly Fact[] = terms.map((term) => ({ term, value: "–", isOff: true }));
 
-function factsOf(info: QueueInfo, partitionCount: number | undefined): readonly Fact[] {
+export function factsOf(
+  info: QueueInfo,
+  partitionCount: number | undefined,
+  shard: number | null,
+): readonly Fact[] {
   const surplus = (partitionCount ?? 0) - info.requested_partitions;
-  const partitions = countText(info.requested_partitions);
+  const drain = surplus > 0 ? ` + ${surplus} drain` : "";
+  const where = shard === null ? "" : `, in shard ${shard}`;
   const limit = (value: number) =>
     value === 0 ? { value: "no limit", isOff: true } : { value: countText(value) };
   const text = (value: string, off: string) =>
@@ -71,7 +76,7 @@ function factsOf(info: QueueInfo, partitionCount: number | undefined): readonly 
     "max attempts": limit(info.max_attempts),
     "leased at most": limit(info.leased_max),
     "expire timeout": { value: info.expire_timeout },
-    partitions: { value: surplus > 0 ? `${partitions} + ${surplus} drain` : partitions },
+    partitions: { value: `${countText(info.requested_partitions)}${drain}${where}` },
     "lease rate": text(info.lease_rate, "no limit"),
     "dead queue":
       info.dead_queue === ""

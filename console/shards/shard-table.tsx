@@ -1,16 +1,20 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useMemo } from "react";
 import type { OverviewShard } from "../../openapi/schemas.ts";
 import { bytesText, countText, rateText, spanText } from "../format.ts";
+import type { QueueRow } from "../overview-state.ts";
 import { Spark } from "../parts/spark.tsx";
 import { useServerNow } from "../time.ts";
 import { type ShardHistory, useShardHistory } from "./shard-history.ts";
+import { loadsOf, noLoad, type ShardLoad } from "./shard-loads.ts";
 import { inOrder, lookOf, type ShardLook, tookText } from "./shard-order.ts";
 
 interface ShardTableProps {
   readonly shards: readonly OverviewShard[];
+  readonly queues: ReadonlyMap<string, QueueRow> | undefined;
 }
 
-export function ShardTable({ shards }: ShardTableProps): ReactNode {
+export function ShardTable({ shards, queues }: ShardTableProps): ReactNode {
+  const loads = useMemo(() => loadsOf(queues?.values() ?? []), [queues]);
   return (
     <section aria-label="Every shard">
       <table className="table shard-table fields" aria-label="Shards">
@@ -29,7 +33,12 @@ export function ShardTable({ shards }: ShardTableProps): ReactNode {
         </thead>
         <tbody>
           {inOrder(shards).map((shard) => (
-            <ShardRow key={shard.shard} of={shard} shown={shards.length} />
+            <ShardRow
+              key={shard.shard}
+              of={shard}
+              load={loads.get(shard.shard) ?? noLoad}
+              shown={shards.length}
+            />
           ))}
         </tbody>
       </table>
@@ -41,6 +50,7 @@ export function ShardTable({ shards }: ShardTableProps): ReactNode {
 /** A shard as it is now, and what it did in the last 15 minutes. */
 interface Told extends ShardHistory {
   readonly of: OverviewShard;
+  readonly load: ShardLoad;
   readonly look: ShardLook;
 }
 
@@ -55,6 +65,18 @@ interface Column {
 const zero = (count: number, look = "") => (count === 0 ? "z" : look);
 
 const columns: readonly Column[] = [
+  {
+    title: "Queues",
+    meaning: "Queues that live in it",
+    cell: ({ load }) => countText(load.queues),
+    look: ({ load }) => zero(load.queues),
+  },
+  {
+    title: "Ready",
+    meaning: "Ready items of its queues",
+    cell: ({ load }) => countText(load.ready),
+    look: ({ load }) => zero(load.ready),
+  },
   {
     title: "Commits /s",
     meaning: "Commits a second, in the last ten seconds",
@@ -119,13 +141,14 @@ const columns: readonly Column[] = [
 
 interface ShardRowProps {
   readonly of: OverviewShard;
+  readonly load: ShardLoad;
   readonly shown: number;
 }
 
-function ShardRow({ of, shown }: ShardRowProps): ReactNode {
+function ShardRow({ of, load, shown }: ShardRowProps): ReactNode {
   const now = useServerNow();
   const look = lookOf(of);
-  const told = { of, look, ...useShardHistory(of.shard, shown) };
+  const told = { of, load, look, ...useShardHistory(of.shard, shown) };
   const { shard, state, since } = of;
   const stateText = since === null ? state : `${state} for ${spanText(now - Date.parse(since))}`;
   return (

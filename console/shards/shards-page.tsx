@@ -61,7 +61,7 @@ export function ShardsPage(): ReactNode {
       <Nodes shards={shards} machine={overview?.machine} nodes={nodes.data?.items ?? []} />
       <div className={isKnown ? undefined : "unknown"}>
         <Loss alarms={overview?.alarms ?? []} />
-        <ShardTable shards={shards} />
+        <ShardTable shards={shards} queues={overview?.queues} />
         <div className="two">
           <Gauges machine={overview?.machine} shards={shards} />
           <Takeovers nodes={nodes.data} />

@@ -23,6 +23,8 @@ export interface ConsoleServerOptions {
   /** Its time stands still but for `clock.advance`. */
   readonly testClock?: boolean;
   readonly losses?: Losses;
+  /** Default 1. */
+  readonly shards?: number;
 }
 
 const ignore = () => undefined;
@@ -34,6 +36,7 @@ export async function openConsoleServer({
   hasKeys = false,
   testClock = false,
   losses,
+  shards = 1,
 }: ConsoleServerOptions = {}) {
   await ensureBuilt();
   const known = new Map([
@@ -50,7 +53,7 @@ export async function openConsoleServer({
   const site = openSite({ ...folders, building: `${folders.site}.building` });
   const app = await listeningApp(
     { basePath, allowedHosts: [...allowedHosts] },
-    { site, testClock, ...(hasKeys && { door }), ...(losses && { losses }) },
+    { site, testClock, shards, ...(hasKeys && { door }), ...(losses && { losses }) },
   );
   const client: Client = createClient({ url: app.url, ...(hasKeys && { apiKey: adminKey }) });
   const rotate = (from: string, to: string) => {

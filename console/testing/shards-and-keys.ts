@@ -55,6 +55,33 @@ export function testShardsAndKeys(browser: () => ConsoleBrowser): void {
     expect(errors).toEqual([]);
   });
 
+  test("shards: each has its queues and their ready items, and a queue has its shard", async () => {
+    await using server = await openConsoleServer({ shards: 3 });
+    const [orders, invoices, other] = ["{shop}.orders", "{shop}.invoices", "orders"] as const;
+    await addQueues(server, [orders, invoices, other]);
+    await server.client.queue(orders).produce(["one", "two"]);
+    const places = await shardsOfQueues(server);
+    const shop = places.get(orders);
+    expect(places.get(invoices)).toBe(shop);
+    await using visitor = await browser().visit(`${server.consoleUrl}/shards`);
+    const { page, errors } = visitor;
+    await live(page);
+    const loads = [];
+    for (const row of await page.locator(".shard-table tbody tr").all()) {
+      const cells = row.locator("[data-l=Shard], [data-l=Queues], [data-l=Ready]");
+      loads.push(await cells.allTextContents());
+    }
+    const expected = [0, 1, 2].map((shard) => {
+      const isOfOther = places.get(other) === shard;
+      if (shard === shop) return [shard, isOfOther ? 3 : 2, 2].map(String);
+      return [shard, isOfOther ? 1 : 0, 0].map(String);
+    });
+    expect(loads.sort()).toEqual(expected);
+    await page.goto(`${server.consoleUrl}/queue?name=${encodeURIComponent(orders)}`);
+    await page.getByText(`1, in shard ${shop}`).waitFor();
+    expect(errors).toEqual([]);
+  });
+
   test.each([320, 390, 768, 1_100])(
     "at %d px every figure of a shard and of a key is in the window, with its name, and nothing scrolls sideways",
     async (width) => {
@@ -247,6 +274,16 @@ export function testShardsAndKeys(browser: () => ConsoleBrowser): void {
     await page.getByText(said).waitFor();
     expect(calls.filter((path) => path.endsWith("server.keys"))).toEqual([]);
   });
+}
+
+/** Once the overview, which is made once a second, has two ready items. */
+async function shardsOfQueues({ client }: ConsoleServer): Promise<ReadonlyMap<string, number>> {
+  for (;;) {
+    const { queues, totals } = await client.overview();
+    const { queue_name: names, shard } = queues;
+    if (totals.ready === 2) return new Map(names.map((name, at) => [name, shard[at] ?? -1]));
+    await Bun.sleep(100);
+  }
 }
 
 async function refusedDelete(server: ConsoleServer): Promise<void> {

@@ -16,16 +16,18 @@ export interface ListeningApp extends AsyncDisposable {
 
 export interface ListeningOptions extends Pick<AppOptions, "site" | "door" | "losses"> {
   readonly testClock?: boolean;
+  /** Default 1. */
+  readonly shards?: number;
   /** How far the server's clock is ahead of the machine's; default 0. */
   readonly aheadMs?: number;
 }
 
 export async function listeningApp(
   change: Partial<AppConfig> = {},
-  { testClock = false, aheadMs = 0, ...front }: ListeningOptions = {},
+  { testClock = false, shards = 1, aheadMs = 0, ...front }: ListeningOptions = {},
 ): Promise<ListeningApp> {
   const config = defaultConfig(change);
-  const image = newImage();
+  const images = Array.from({ length: shards }, newImage);
   let port = 0;
   let running: { close(): Promise<void>; listening: Listening } | null = null;
 
@@ -35,7 +37,7 @@ export async function listeningApp(
       : aheadMs === 0
         ? systemClock()
         : sharedClock(aheadMs);
-    const engine = await memoryEngine({ clock, image, seriesBytes: 1_000_000 });
+    const engine = await memoryEngine({ clock, images, seriesBytes: 1_000_000 });
     let closing = false;
     const metrics = new Metrics({ version: "1.2.3", status: () => engine.status() });
     const isClosing = () => closing;

@@ -14,23 +14,23 @@ import { renderLeased } from "../wire/leased.ts";
 
 interface MemoryEngineOptions {
   readonly clock?: Clock;
-  /** What the store holds, for an engine that is opened again. */
-  readonly image?: MemoryImage;
+  /** The data of each shard, for an engine that is opened again; default: one new shard. */
+  readonly images?: readonly MemoryImage[];
   readonly historyBytes?: number;
   readonly seriesBytes?: number;
 }
 
 export function memoryEngine({
   clock = systemClock(),
-  image = newImage(),
+  images = [newImage()],
   historyBytes = limits.historyBytes,
   seriesBytes = 0,
 }: MemoryEngineOptions = {}): Promise<Engine<string>> {
   const turnLimits = { ...limits, historyBytes };
   return openEngine<string>({
-    ...{ shardCount: 1, clock, turnLimits, durability: "none", seriesBytes },
+    ...{ shardCount: images.length, clock, turnLimits, durability: "none", seriesBytes },
     renderLeased,
-    openStore: async () => openMemoryStore({ tag: "", image }),
+    openStore: async (shard) => openMemoryStore({ tag: "", image: images[shard] ?? newImage() }),
   });
 }
 

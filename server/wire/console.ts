@@ -63,6 +63,7 @@ export function overviewReply(
       oldest_ready_at_ms: rows.map(({ oldestReadyAt }) => oldestReadyAt),
       next_due_at_ms: rows.map(({ nextDueAt }) => nextDueAt),
       paused_since_ms: rows.map(({ pausedSince }) => pausedSince),
+      shard: rows.map(({ shard }) => shard),
       ...countersOf((name) => rows.map((row) => row[name])),
     },
     removed: [...removed],
