@@ -59,7 +59,9 @@ test.each([
   /\bBun\.(nanoseconds|sleep|sleepSync|randomUUIDv7|CryptoHasher)\b/,
   /\bglobalThis\b/,
 ])("engine: time and chance are handed in; no %s", (pattern) => {
-  const among = within("engine").filter((file) => !/^engine\/(clock|random)\.ts$/.test(file));
+  const among = within("engine").filter(
+    (file) => !/^engine\/model\/(clock|random)\.ts$/.test(file),
+  );
   expect(among).not.toEqual([]);
   expect(matches(pattern, among)).toEqual([]);
 });
@@ -217,7 +219,9 @@ describe("biome.json", () => {
   const elysia = 'import { Elysia } from "elysia";\nexport const app = Elysia;\n';
   const seam = 'import type { Item } from "../stores/item.ts";\nexport type Its = Item;\n';
   const backend = 'export const load = () => import("../stores/sqlite/store.ts");\n';
-  const limits = 'import { limits } from "../engine/limits.ts";\nexport const its = limits;\n';
+  const limits =
+    'import { limits } from "../engine/model/limits.ts";\nexport const its = limits;\n';
+  const insight = 'import { health } from "../insight/health.ts";\nexport const its = health;\n';
   const exit = 'import { exit } from "../cli/codes.ts";\nexport const its = exit;\n';
   const bounds = 'import { bounds } from "../openapi/bounds.ts";\nexport const its = bounds;\n';
   const clock = "export const now = () => Date.now();\n";
@@ -254,13 +258,15 @@ describe("biome.json", () => {
     ["stores/limits.ts", limits, layering],
     ["server/exit.ts", exit, layering],
     ["cli/limits.ts", limits, layering],
-    ["cli/backup.ts", limits.replace("limits.ts", "backup.ts"), null],
+    ["cli/backup.ts", limits.replace("model/limits.ts", "backup.ts"), null],
     ["cli/exit.ts", exit, null],
     ["client/limits.ts", limits, layering],
     ["client/bounds.ts", bounds, null],
     ["client/typebox.ts", typebox, layering],
+    ["engine/turn/explains.ts", insight, layering],
+    ["engine/shards.ts", insight.replace("../", "./"), null],
     ["engine/now.ts", clock, "lint/style/noRestrictedGlobals"],
-    ["engine/clock.ts", clock, null],
+    ["engine/model/clock.ts", clock, null],
     ["server/snake_case.ts", clock, "lint/style/useFilenamingConvention"],
     ["server/extension.ts", limits.replace(".ts", ""), "lint/correctness/useImportExtensions"],
     ["server/barrel.ts", 'export { a } from "./floating.ts";\n', "lint/performance/noBarrelFile"],
@@ -271,8 +277,9 @@ describe("biome.json", () => {
     ["server/one.ts", cycle("one", "two"), "lint/suspicious/noImportCycles"],
     ["server/two.ts", cycle("two", "one"), "lint/suspicious/noImportCycles"],
     // What the samples import has to be there.
-    ["engine/limits.ts", "export const limits = {};\n", null],
+    ["engine/model/limits.ts", "export const limits = {};\n", null],
     ["engine/backup.ts", "export const limits = {};\n", null],
+    ["engine/insight/health.ts", "export const health = {};\n", null],
     ["cli/codes.ts", "export const exit = {};\n", null],
     ["openapi/bounds.ts", "export const bounds = {};\n", null],
     ["stores/item.ts", "export type Item = {};\n", "lint/complexity/noBannedTypes"],

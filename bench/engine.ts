@@ -4,8 +4,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Engine } from "../engine/api.ts";
 import { createEngine } from "../engine/embed.ts";
+import type { Engine } from "../engine/model/api.ts";
 import { checkDelivery, Delivery, numberDigits } from "./delivery.ts";
 import { Samples } from "./statistics.ts";
 import { markdownTable, rate } from "./table.ts";

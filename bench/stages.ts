@@ -5,14 +5,14 @@
 
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { newItem } from "../engine/items.ts";
 import type { NumberedRequest } from "../engine/kinds.ts";
-import { limits } from "../engine/limits.ts";
-import { Draft } from "../engine/shard/draft.ts";
-import { History, TurnHistory } from "../engine/shard/history.ts";
-import { Memory } from "../engine/shard/memory.ts";
-import { decide, wants } from "../engine/shard/turn.ts";
-import type { Turn } from "../engine/shard/turn-context.ts";
+import { newItem } from "../engine/model/items.ts";
+import { limits } from "../engine/model/limits.ts";
+import { History, TurnHistory } from "../engine/state/history.ts";
+import { Memory } from "../engine/state/memory.ts";
+import { Draft } from "../engine/turn/draft.ts";
+import { decide, wants } from "../engine/turn/turn.ts";
+import type { Turn } from "../engine/turn/turn-context.ts";
 import { compileCheck } from "../openapi/check.ts";
 import { operations, type RequestOf } from "../openapi/operations.ts";
 import { completeRequest, leaseRequest, produceRequest } from "../server/wire/items.ts";

@@ -5,8 +5,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { newTag } from "../engine/ids.ts";
-import { systemRandom } from "../engine/random.ts";
+import { newTag } from "../engine/model/ids.ts";
+import { systemRandom } from "../engine/model/random.ts";
 import { nothing } from "../stores/conformance/values.ts";
 import type { Item, Tally } from "../stores/item.ts";
 import { openStore } from "../stores/open.ts";

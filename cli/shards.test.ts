@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { createClient } from "../client/client.ts";
-import { shardOf } from "../engine/placement.ts";
+import { shardOf } from "../engine/model/placement.ts";
 import { operations } from "../openapi/operations.ts";
 import { listeningApp } from "../server/testing/listening-app.ts";
 import { exitCodes } from "./exit-codes.ts";

@@ -4,7 +4,7 @@
 import { InvalidArgumentError, Option } from "commander";
 import type { Client } from "../client/client.ts";
 import { NotAuthorized } from "../client/errors.ts";
-import { parseDuration } from "../engine/duration.ts";
+import { parseDuration } from "../engine/model/duration.ts";
 
 const intervalMsMin = 10;
 

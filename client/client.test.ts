@@ -3,7 +3,7 @@
 
 import { expect, setSystemTime, test } from "bun:test";
 import { runInNewContext } from "node:vm";
-import { parseDuration } from "../engine/duration.ts";
+import { parseDuration } from "../engine/model/duration.ts";
 import { bounds } from "../openapi/bounds.ts";
 import { replyCodes } from "../openapi/codes.ts";
 import { operations } from "../openapi/operations.ts";

@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import type { StoredItem } from "./api.ts";
 import { type CreateEngineOptions, createEngine, type EmbeddedEngine } from "./embed.ts";
+import type { StoredItem } from "./model/api.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-clock-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -2,18 +2,18 @@
 // is left when all that it sets off is committed: in every shard, on the way to dead queues, and for
 // the leases that wait. So to advance twice is to advance once by the sum.
 
-import type { AdvanceOptions } from "./api.ts";
-import { assert } from "./assert.ts";
-import type { Catalog } from "./catalog.ts";
-import type { TestClock } from "./clock.ts";
-import type { Courier } from "./courier.ts";
-import { failure, type Late, QueueError } from "./errors.ts";
 import type { Leases } from "./leases.ts";
-import { limits } from "./limits.ts";
+import type { AdvanceOptions } from "./model/api.ts";
+import { assert } from "./model/assert.ts";
+import type { TestClock } from "./model/clock.ts";
+import { failure, type Late, QueueError } from "./model/errors.ts";
+import { limits } from "./model/limits.ts";
+import { checkAdvance, checkHandlerTimeout } from "./model/validate.ts";
 import { OpenWork } from "./open-work.ts";
-import type { Timing } from "./shard/inbox.ts";
-import type { Shard } from "./shard/shard.ts";
-import { checkAdvance, checkHandlerTimeout } from "./validate.ts";
+import type { Courier } from "./relay/courier.ts";
+import type { Catalog } from "./state/catalog.ts";
+import type { Timing } from "./turn/inbox.ts";
+import type { Shard } from "./turn/shard.ts";
 
 const inPart = failure(
   "in_part",

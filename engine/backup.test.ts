@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "../stores/open.ts";
 import { immediateSyncer } from "../stores/sqlite/testing/immediate-syncer.ts";
-import { limits } from "./limits.ts";
+import { limits } from "./model/limits.ts";
 import {
   Bundle,
   nameIn,

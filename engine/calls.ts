@@ -2,8 +2,10 @@
 // to where the key leads.
 
 import type { PartitionPlace } from "../stores/queue.ts";
-import type * as api from "./api.ts";
-import { assert } from "./assert.ts";
+import type { Request } from "./kinds.ts";
+import type { Leases } from "./leases.ts";
+import type * as api from "./model/api.ts";
+import { assert } from "./model/assert.ts";
 import {
   type CallKey,
   callKey,
@@ -12,8 +14,8 @@ import {
   producedText,
   retriedText,
   uniqueDigest,
-} from "./call-key.ts";
-import type { Clock } from "./clock.ts";
+} from "./model/call-key.ts";
+import type { Clock } from "./model/clock.ts";
 import {
   drainingFailure,
   type Late,
@@ -26,15 +28,21 @@ import {
   lateWrite,
   pausedProduce,
   QueueError,
-} from "./errors.ts";
-import { newImport, newItem, storedItems } from "./items.ts";
-import type { Request } from "./kinds.ts";
-import type { Leases } from "./leases.ts";
-import { limits } from "./limits.ts";
-import type { InFlight, LogicalQueue } from "./queue.ts";
-import type { Timing } from "./shard/inbox.ts";
-import { type Shard, succeeded } from "./shard/shard.ts";
-import { isUnique } from "./shard/unique.ts";
+} from "./model/errors.ts";
+import { newImport, newItem, storedItems } from "./model/items.ts";
+import { limits } from "./model/limits.ts";
+import {
+  checkCompleteIds,
+  checkImportItems,
+  checkLeaseTimeout,
+  checkProduceItems,
+  checkRequestTimeout,
+  checkRetryItems,
+  checkTransact,
+  unknownPartition,
+} from "./model/validate.ts";
+import type { InFlight, LogicalQueue } from "./state/queue.ts";
+import { isUnique } from "./state/unique.ts";
 import {
   type Done,
   firstQueue,
@@ -45,16 +53,8 @@ import {
   transactedOf,
   transactedText,
 } from "./transacts.ts";
-import {
-  checkCompleteIds,
-  checkImportItems,
-  checkLeaseTimeout,
-  checkProduceItems,
-  checkRequestTimeout,
-  checkRetryItems,
-  checkTransact,
-  unknownPartition,
-} from "./validate.ts";
+import type { Timing } from "./turn/inbox.ts";
+import { type Shard, succeeded } from "./turn/shard.ts";
 
 export interface CallsOptions {
   readonly clock: Clock;

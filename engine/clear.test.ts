@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { ClearRequest } from "./api.ts";
+import type { ClearRequest } from "./model/api.ts";
 import {
   type Bundle,
   hour,

@@ -8,9 +8,9 @@ import { readItems, readOutbound, readScheduled } from "../stores/single-reads.t
 import { openSqliteStore } from "../stores/sqlite/store.ts";
 import { immediateSyncer } from "../stores/sqlite/testing/immediate-syncer.ts";
 import type { Store } from "../stores/store.ts";
-import type { LeasedItem } from "./api.ts";
-import { newTag } from "./ids.ts";
-import type { Random } from "./random.ts";
+import type { LeasedItem } from "./model/api.ts";
+import { newTag } from "./model/ids.ts";
+import type { Random } from "./model/random.ts";
 import {
   Bundle,
   completeOf,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { QueueSettings } from "./api.ts";
+import type { QueueSettings } from "./model/api.ts";
 import {
   type Bundle,
   day,

@@ -2,34 +2,34 @@
 // joins engine, shards and stores.
 
 import { durabilityOf, openStore, type StoreConfig, type StoreOptions } from "../stores/open.ts";
-import type { Engine, LeasedItem, NewQueue, QueueSettings } from "./api.ts";
-import { type Clock, systemClock, TestClock } from "./clock.ts";
 import { type Notice, openEngine } from "./engine.ts";
-import { QueueError } from "./errors.ts";
-import { newTag } from "./ids.ts";
-import { limits } from "./limits.ts";
-import { systemRandom } from "./random.ts";
-import { requests } from "./requests.ts";
-import { flag, number, object, optional, type Shape, shape, text, word } from "./shapes.ts";
-import { requestOf, type TypedQueue, valueIn } from "./typed-queue.ts";
-import { EngineWorker, type Handler, type Worker, type WorkOptions } from "./work.ts";
-import { textOf, type WorkNotice } from "./work-notice.ts";
+import { requests } from "./library/requests.ts";
+import { requestOf, type TypedQueue, valueIn } from "./library/typed-queue.ts";
+import { EngineWorker, type Handler, type Worker, type WorkOptions } from "./library/work.ts";
+import { textOf, type WorkNotice } from "./library/work-notice.ts";
+import type { Engine, LeasedItem, NewQueue, QueueSettings } from "./model/api.ts";
+import { type Clock, systemClock, TestClock } from "./model/clock.ts";
+import { QueueError } from "./model/errors.ts";
+import { newTag } from "./model/ids.ts";
+import { limits } from "./model/limits.ts";
+import { systemRandom } from "./model/random.ts";
+import { flag, number, object, optional, type Shape, shape, text, word } from "./model/shapes.ts";
 
 export type { StoreConfig } from "../stores/open.ts";
 export { StoreError } from "../stores/store.ts";
-export type * from "./api.ts";
-export { never } from "./duration.ts";
 export type { Notice } from "./engine.ts";
-export { type ErrorCode, QueueError, type Reason } from "./errors.ts";
-export type { ItemOptions, TypedQueue, ValueHandler } from "./typed-queue.ts";
+export type { ItemOptions, TypedQueue, ValueHandler } from "./library/typed-queue.ts";
 export {
   DeadLetter,
   type Handler,
   type Handling,
   type Worker,
   type WorkOptions,
-} from "./work.ts";
-export type { WorkNotice } from "./work-notice.ts";
+} from "./library/work.ts";
+export type { WorkNotice } from "./library/work-notice.ts";
+export type * from "./model/api.ts";
+export { never } from "./model/duration.ts";
+export { type ErrorCode, QueueError, type Reason } from "./model/errors.ts";
 
 export interface CreateEngineOptions {
   readonly store: StoreConfig;

@@ -4,15 +4,19 @@
 
 import type { QueueDefinition } from "../stores/queue.ts";
 import { Advance, type Sampling } from "./advance.ts";
-import type * as api from "./api.ts";
-import { assert } from "./assert.ts";
-import type { CallKey } from "./call-key.ts";
 import { Calls, timingOf } from "./calls.ts";
-import { Catalog } from "./catalog.ts";
-import { Checkups } from "./checkups.ts";
-import { queueClients } from "./clients.ts";
-import { TestClock, type Timer } from "./clock.ts";
-import { Courier } from "./courier.ts";
+import { Checkups } from "./insight/checkups.ts";
+import { queueClients } from "./insight/clients.ts";
+import { queueInspection, queueStats, shardStatus } from "./insight/figures.ts";
+import { Overview } from "./insight/overview.ts";
+import { Search } from "./insight/search.ts";
+import { checkSeries, SeriesKeeper } from "./insight/series.ts";
+import type { Request } from "./kinds.ts";
+import { Leases } from "./leases.ts";
+import type * as api from "./model/api.ts";
+import { assert } from "./model/assert.ts";
+import type { CallKey } from "./model/call-key.ts";
+import { TestClock, type Timer } from "./model/clock.ts";
 import {
   closingFailure,
   type Failure,
@@ -22,22 +26,10 @@ import {
   noTestClock,
   QueueError,
   reopeningFailure,
-} from "./errors.ts";
-import { queueInspection, queueStats, shardStatus } from "./figures.ts";
-import { storedItems } from "./items.ts";
-import type { Request } from "./kinds.ts";
-import { Leases } from "./leases.ts";
-import { limits } from "./limits.ts";
-import type { Value } from "./messages.ts";
-import { Overview } from "./overview.ts";
-import type { LogicalQueue } from "./queue.ts";
-import { Registrar } from "./registrar.ts";
-import { Search } from "./search.ts";
-import { checkSeries, SeriesKeeper } from "./series.ts";
-import { Settings } from "./settings.ts";
-import { type Shard, succeeded } from "./shard/shard.ts";
-import { Shards, type ShardsEvents, type ShardsOptions } from "./shards.ts";
-import { Tasks } from "./tasks.ts";
+} from "./model/errors.ts";
+import { storedItems } from "./model/items.ts";
+import { limits } from "./model/limits.ts";
+import type { Value } from "./model/messages.ts";
 import {
   checkClear,
   checkClientsLimit,
@@ -46,9 +38,17 @@ import {
   checkPause,
   checkQueuesList,
   checkStorageList,
-} from "./validate.ts";
+} from "./model/validate.ts";
+import { Registrar } from "./registrar.ts";
+import { Courier } from "./relay/courier.ts";
+import { Shards, type ShardsEvents, type ShardsOptions } from "./shards.ts";
+import { Catalog } from "./state/catalog.ts";
+import type { LogicalQueue } from "./state/queue.ts";
+import { Settings } from "./state/settings.ts";
+import { Tasks } from "./tasks/tasks.ts";
+import { type Shard, succeeded } from "./turn/shard.ts";
 
-export type { Notice } from "./api.ts";
+export type { Notice } from "./model/api.ts";
 
 export interface EngineOptions<Items> extends ShardsOptions<Items> {
   /** What the stores promise, for `status`. */

@@ -2,8 +2,8 @@
 // when, and in words. Where each is found is the sequence of the contract.
 
 import { expect, test } from "bun:test";
-import type { Explanation, QueueSettings } from "./api.ts";
-import { limits } from "./limits.ts";
+import type { Explanation, QueueSettings } from "./model/api.ts";
+import { limits } from "./model/limits.ts";
 import {
   type Bundle,
   hour,

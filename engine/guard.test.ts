@@ -1,7 +1,7 @@
 // What destroys, counted first: a dry run changes nothing, and no more goes than was expected.
 
 import { expect, test } from "bun:test";
-import type { ClearRequest, ItemCounts } from "./api.ts";
+import type { ClearRequest, ItemCounts } from "./model/api.ts";
 import {
   type Bundle,
   hour,

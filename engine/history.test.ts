@@ -2,8 +2,8 @@
 // nothing that was not committed.
 
 import { expect, test } from "bun:test";
-import type { ItemExplained, QueueSettings } from "./api.ts";
-import { limits } from "./limits.ts";
+import type { ItemExplained, QueueSettings } from "./model/api.ts";
+import { limits } from "./model/limits.ts";
 import {
   type Bundle,
   day,

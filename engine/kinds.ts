@@ -1,33 +1,33 @@
 // Every kind of request that a shard knows. Within a turn they are decided in this order.
 
-import { advance } from "./shard/advance.ts";
-import { ahead } from "./shard/ahead.ts";
-import { backup } from "./shard/backup.ts";
-import { changeCatalog } from "./shard/catalog.ts";
-import { clear } from "./shard/clear.ts";
-import { complete } from "./shard/complete.ts";
-import { configure } from "./shard/configure.ts";
-import { deleteItems } from "./shard/delete.ts";
-import { extend } from "./shard/extend.ts";
-import { find } from "./shard/find.ts";
-import { forward } from "./shard/forward.ts";
-import { history } from "./shard/history.ts";
-import { holders } from "./shard/holders.ts";
-import { importItems } from "./shard/import.ts";
-import type { Kind, Numbered } from "./shard/kind.ts";
-import { lease } from "./shard/lease.ts";
-import { list } from "./shard/list.ts";
-import { produce } from "./shard/produce.ts";
-import { recall } from "./shard/recall.ts";
-import { receive } from "./shard/receive.ts";
-import { recount } from "./shard/recount.ts";
-import { release } from "./shard/release.ts";
-import { retry } from "./shard/retry.ts";
-import { stats } from "./shard/stats.ts";
-import { task, taskBegin } from "./shard/task.ts";
-import { taskPiece } from "./shard/task-piece.ts";
-import { transact } from "./shard/transact.ts";
-import { withdraw } from "./shard/withdraw.ts";
+import { ahead } from "./insight/ahead.ts";
+import { find } from "./insight/find.ts";
+import { holders } from "./insight/holders.ts";
+import { stats } from "./insight/stats.ts";
+import { advance } from "./operations/advance.ts";
+import { backup } from "./operations/backup.ts";
+import { changeCatalog } from "./operations/change-catalog.ts";
+import { clear } from "./operations/clear.ts";
+import { complete } from "./operations/complete.ts";
+import { configure } from "./operations/configure.ts";
+import { deleteItems } from "./operations/delete.ts";
+import { extend } from "./operations/extend.ts";
+import { importItems } from "./operations/import.ts";
+import type { Kind, Numbered } from "./operations/kind.ts";
+import { lease } from "./operations/lease.ts";
+import { list } from "./operations/list.ts";
+import { produce } from "./operations/produce.ts";
+import { recall } from "./operations/recall.ts";
+import { release } from "./operations/release.ts";
+import { retry } from "./operations/retry.ts";
+import { transact } from "./operations/transact.ts";
+import { withdraw } from "./operations/withdraw.ts";
+import { forward } from "./relay/forward.ts";
+import { receive } from "./relay/receive.ts";
+import { history } from "./state/history.ts";
+import { task, taskBegin } from "./tasks/task.ts";
+import { taskPiece } from "./tasks/task-piece.ts";
+import { recount } from "./turn/recount.ts";
 
 const table = {
   configure,

@@ -1,8 +1,8 @@
 // Limits of a queue's leases: how many at one time, and how many in an interval.
 
 import { expect, test } from "bun:test";
-import type { QueueSettings } from "./api.ts";
-import { limits } from "./limits.ts";
+import type { QueueSettings } from "./model/api.ts";
+import { limits } from "./model/limits.ts";
 import {
   type Bundle,
   got,

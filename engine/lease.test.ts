@@ -1,7 +1,7 @@
 import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
-import type { QueueSettings } from "./api.ts";
-import { limits } from "./limits.ts";
+import type { QueueSettings } from "./model/api.ts";
+import { limits } from "./model/limits.ts";
 import {
   day,
   got,

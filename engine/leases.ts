@@ -2,9 +2,9 @@
 // items to spare, else in the line of their queue until something makes one ready.
 
 import type { PartitionPlace } from "../stores/queue.ts";
-import type { Lease, LeaseRequest } from "./api.ts";
-import { type CallKey, callKey, keyTaken } from "./call-key.ts";
-import type { Clock, Timer } from "./clock.ts";
+import type { Lease, LeaseRequest } from "./model/api.ts";
+import { type CallKey, callKey, keyTaken } from "./model/call-key.ts";
+import type { Clock, Timer } from "./model/clock.ts";
 import {
   deletedFailure,
   emptyLease,
@@ -17,16 +17,16 @@ import {
   tooMany,
   unknownOutcome,
   unreachableLease,
-} from "./errors.ts";
-import { GrantedPlaces } from "./granted-places.ts";
-import { limits } from "./limits.ts";
-import type { LeaseKey, NewItem } from "./messages.ts";
-import type { LogicalQueue } from "./queue.ts";
-import type { Result } from "./shard/kind.ts";
-import { dueAtOf } from "./shard/produce.ts";
-import type { Shard } from "./shard/shard.ts";
-import { checkLease, checkRequestTimeout } from "./validate.ts";
-import type { WaitingLease } from "./waiting.ts";
+} from "./model/errors.ts";
+import { limits } from "./model/limits.ts";
+import type { LeaseKey, NewItem } from "./model/messages.ts";
+import { checkLease, checkRequestTimeout } from "./model/validate.ts";
+import type { Result } from "./operations/kind.ts";
+import { dueAtOf } from "./operations/produce.ts";
+import { GrantedPlaces } from "./state/granted-places.ts";
+import type { LogicalQueue } from "./state/queue.ts";
+import type { WaitingLease } from "./state/waiting.ts";
+import type { Shard } from "./turn/shard.ts";
 
 const clientGone = failure("client_gone", "the client has left; nothing was leased");
 const duplicateClient = failure(

@@ -1,9 +1,9 @@
 // What workers still have to do at an instant of a test clock: finish the items that they hold, and
 // lease those that are ready. An advance can wait for that before time goes on.
 
-import type { Catalog } from "./catalog.ts";
-import { after, type TestClock } from "./clock.ts";
-import type { LogicalQueue } from "./queue.ts";
+import { after, type TestClock } from "./model/clock.ts";
+import type { Catalog } from "./state/catalog.ts";
+import type { LogicalQueue } from "./state/queue.ts";
 
 /** From one look to the next, by the machine's clock. */
 const lookMs = 2;

@@ -1,7 +1,7 @@
 // The overview tells in which shard each queue lives.
 
 import { expect, test } from "bun:test";
-import { tagOf } from "./placement.ts";
+import { tagOf } from "./model/placement.ts";
 import { nameIn, second, setup } from "./simulation/bundle.ts";
 
 test("overview: each queue has its shard, after a change and a restart too", async () => {

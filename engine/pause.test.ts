@@ -1,9 +1,9 @@
 // Pause and resume: after the 200 of a pause nothing is leased, whatever was under way.
 
 import { expect, test } from "bun:test";
-import type { QueueSettings } from "./api.ts";
-import type { ErrorCode } from "./errors.ts";
-import { limits } from "./limits.ts";
+import type { QueueSettings } from "./model/api.ts";
+import type { ErrorCode } from "./model/errors.ts";
+import { limits } from "./model/limits.ts";
 import {
   type Bundle,
   day,

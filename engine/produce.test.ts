@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { ProduceRequest } from "./api.ts";
-import { limits } from "./limits.ts";
+import type { ProduceRequest } from "./model/api.ts";
+import { limits } from "./model/limits.ts";
 import {
   day,
   hour,

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { openMemoryStore } from "../stores/memory/store.ts";
 import type { Facts, Store } from "../stores/store.ts";
-import { limits } from "./limits.ts";
+import { limits } from "./model/limits.ts";
 import { Bundle, hour, type SetupOptions } from "./simulation/bundle.ts";
 
 interface Reading {

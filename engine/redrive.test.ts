@@ -1,8 +1,8 @@
 // Redrive: dead items go back, each once, whatever happens to the process meanwhile.
 
 import { expect, test } from "bun:test";
-import type { QueueSettings, RedriveRequest } from "./api.ts";
-import { limits } from "./limits.ts";
+import type { QueueSettings, RedriveRequest } from "./model/api.ts";
+import { limits } from "./model/limits.ts";
 import {
   type Bundle,
   day,

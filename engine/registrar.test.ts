@@ -1,7 +1,7 @@
 // Changes of queues while shards are down, slow or closing: one queue's trouble stays its own.
 
 import { expect, test } from "bun:test";
-import { limits } from "./limits.ts";
+import { limits } from "./model/limits.ts";
 import {
   type Bundle,
   hour,

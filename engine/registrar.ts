@@ -3,6 +3,7 @@
 // another; what of it the engine does not live to see is taken up again at the next start.
 
 import type { CatalogEntry, PartitionPlace, Pause } from "../stores/queue.ts";
+import type { Request } from "./kinds.ts";
 import type {
   DeleteQueueRequest,
   DeleteQueueRules,
@@ -12,10 +13,8 @@ import type {
   ItemCounts,
   QueueChange,
   QueueSettings,
-} from "./api.ts";
-import { type Catalog, type QueuePlan, quotedIf } from "./catalog.ts";
-import type { Clock } from "./clock.ts";
-import type { Courier } from "./courier.ts";
+} from "./model/api.ts";
+import type { Clock } from "./model/clock.ts";
 import {
   countChanged,
   deletedFailure,
@@ -26,14 +25,15 @@ import {
   QueueError,
   undeliveredBackup,
   unknownOutcome,
-} from "./errors.ts";
-import type { Request } from "./kinds.ts";
-import { limits } from "./limits.ts";
-import { shardOf } from "./placement.ts";
-import { itemsIn, type LogicalQueue } from "./queue.ts";
-import type { Settings } from "./settings.ts";
-import { type Shard, succeeded } from "./shard/shard.ts";
-import { checkQueueName } from "./validate.ts";
+} from "./model/errors.ts";
+import { limits } from "./model/limits.ts";
+import { shardOf } from "./model/placement.ts";
+import { checkQueueName } from "./model/validate.ts";
+import type { Courier } from "./relay/courier.ts";
+import { type Catalog, type QueuePlan, quotedIf } from "./state/catalog.ts";
+import { itemsIn, type LogicalQueue } from "./state/queue.ts";
+import type { Settings } from "./state/settings.ts";
+import { type Shard, succeeded } from "./turn/shard.ts";
 
 export interface RegistrarOptions {
   readonly clock: Clock;

@@ -2,10 +2,10 @@
 // or taken back.
 
 import { expect, test } from "bun:test";
-import type { RepairRequest } from "./api.ts";
-import type { Filter } from "./filter.ts";
-import { limits } from "./limits.ts";
-import type { Random } from "./random.ts";
+import type { RepairRequest } from "./model/api.ts";
+import type { Filter } from "./model/filter.ts";
+import { limits } from "./model/limits.ts";
+import type { Random } from "./model/random.ts";
 import {
   type Bundle,
   day,

@@ -2,8 +2,8 @@
 // time, whatever happens in between.
 
 import { expect, test } from "bun:test";
-import type { LeaseRequest, Produced, QueueSettings } from "./api.ts";
-import { limits } from "./limits.ts";
+import type { LeaseRequest, Produced, QueueSettings } from "./model/api.ts";
+import { limits } from "./model/limits.ts";
 import {
   type Bundle,
   completeOf,

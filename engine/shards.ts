@@ -2,20 +2,20 @@
 // up again, and passes their reports on.
 
 import type { StoredTask } from "../stores/store.ts";
-import type { Notice, StoreCopy } from "./api.ts";
-import { assert } from "./assert.ts";
-import type { Catalog } from "./catalog.ts";
-import type { Checkups } from "./checkups.ts";
-import type { Courier } from "./courier.ts";
-import { closingFailure, type Failure, failure, type Late } from "./errors.ts";
+import type { Checkups } from "./insight/checkups.ts";
 import type { Request } from "./kinds.ts";
 import type { Leases } from "./leases.ts";
-import { limits } from "./limits.ts";
-import type { Events, Opened, PartitionCounts, Passed, Report } from "./messages.ts";
-import { stepsBack, takenFrom } from "./passed.ts";
+import type { Notice, StoreCopy } from "./model/api.ts";
+import { assert } from "./model/assert.ts";
+import { closingFailure, type Failure, failure, type Late } from "./model/errors.ts";
+import { limits } from "./model/limits.ts";
+import type { Events, Opened, PartitionCounts, Passed, Report } from "./model/messages.ts";
 import type { Registrar } from "./registrar.ts";
-import type { Settings } from "./settings.ts";
-import { isLoss, Shard, type ShardOptions, succeeded } from "./shard/shard.ts";
+import type { Courier } from "./relay/courier.ts";
+import { stepsBack, takenFrom } from "./relay/passed.ts";
+import type { Catalog } from "./state/catalog.ts";
+import type { Settings } from "./state/settings.ts";
+import { isLoss, Shard, type ShardOptions, succeeded } from "./turn/shard.ts";
 
 export interface ShardsOptions<Items> extends ShardOptions<Items> {
   /** What an operator should know of; nothing is thrown for it. */

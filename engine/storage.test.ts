@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { ImportItem, QueueSettings } from "./api.ts";
-import { noCounters } from "./queue-counters.ts";
+import type { ImportItem, QueueSettings } from "./model/api.ts";
+import { noCounters } from "./model/queue-counters.ts";
 import {
   type Bundle,
   day,

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { MemoryImage, openMemoryStore } from "../stores/memory/store.ts";
 import { StoreError } from "../stores/store.ts";
-import { systemRandom } from "./random.ts";
+import { EngineWorker } from "./library/work.ts";
+import { systemRandom } from "./model/random.ts";
 import {
   type Bundle,
   completeOf,
@@ -17,7 +18,6 @@ import {
   textsOf,
   writtenFirst,
 } from "./simulation/bundle.ts";
-import { EngineWorker } from "./work.ts";
 
 async function setupQueue(shardCount = 1) {
   const bundle = await setup({ shardCount });

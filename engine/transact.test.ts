@@ -1,8 +1,8 @@
 // Transact: what is finished and what is written hold together, or nothing does.
 
 import { expect, test } from "bun:test";
-import type { ProduceItem, QueueSettings, Transacted, TransactRequest } from "./api.ts";
-import { limits } from "./limits.ts";
+import type { ProduceItem, QueueSettings, Transacted, TransactRequest } from "./model/api.ts";
+import { limits } from "./model/limits.ts";
 import {
   type Bundle,
   day,

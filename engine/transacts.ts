@@ -1,15 +1,15 @@
 // What a transact asks for, as the shard that decides it is asked: which shard that is, and where
 // each part goes.
 
-import type { Outcome, Transacted, TransactProduce, TransactRequest } from "./api.ts";
-import { producedText, retriedText, uniqueDigest } from "./call-key.ts";
-import { failure, pausedProduce, QueueError } from "./errors.ts";
-import { newItem } from "./items.ts";
-import type { Value } from "./messages.ts";
-import type { InFlight, LogicalQueue } from "./queue.ts";
-import type { Output, Transact } from "./shard/transact.ts";
-import { isUnique } from "./shard/unique.ts";
-import { refuse } from "./validate.ts";
+import type { Outcome, Transacted, TransactProduce, TransactRequest } from "./model/api.ts";
+import { producedText, retriedText, uniqueDigest } from "./model/call-key.ts";
+import { failure, pausedProduce, QueueError } from "./model/errors.ts";
+import { newItem } from "./model/items.ts";
+import type { Value } from "./model/messages.ts";
+import { refuse } from "./model/validate.ts";
+import type { Output, Transact } from "./operations/transact.ts";
+import type { InFlight, LogicalQueue } from "./state/queue.ts";
+import { isUnique } from "./state/unique.ts";
 
 /** A call as it counts in a partition while it is under way. */
 export interface InnerPart {

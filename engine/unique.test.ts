@@ -2,8 +2,8 @@
 // whatever became of the first one.
 
 import { expect, test } from "bun:test";
-import type { Produced, ProduceItem, QueueSettings } from "./api.ts";
-import { limits } from "./limits.ts";
+import type { Produced, ProduceItem, QueueSettings } from "./model/api.ts";
+import { limits } from "./model/limits.ts";
 import {
   type Bundle,
   type Ending,

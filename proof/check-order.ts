@@ -10,7 +10,7 @@
 //
 // Linear in the size of the history, after sorting.
 
-import { placeOf } from "../engine/ids.ts";
+import { placeOf } from "../engine/model/ids.ts";
 import {
   type Entry,
   type LeaseCall,

@@ -2,7 +2,7 @@
 // come to other shards behind the answer.
 
 import { expect, test } from "bun:test";
-import { formatId, idPrefix } from "../engine/ids.ts";
+import { formatId, idPrefix } from "../engine/model/ids.ts";
 import { checkOrder } from "./check-order.ts";
 import { checkQueue } from "./check-queue.ts";
 import { type Ending, type Entry, History, type LeaseCall, type Part } from "./history.ts";

@@ -2,7 +2,7 @@
 // is worth nothing, so most rules here are of histories that are wrong.
 
 import { expect, test } from "bun:test";
-import { formatId, idPrefix } from "../engine/ids.ts";
+import { formatId, idPrefix } from "../engine/model/ids.ts";
 import { checkLinear } from "./check-linear.ts";
 import { checkOrder } from "./check-order.ts";
 import { checkQueue } from "./check-queue.ts";

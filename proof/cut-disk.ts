@@ -2,7 +2,7 @@
 // what was written since whatever chance has it, whole, in part by sectors, or
 // not at all, and in no order.
 
-import type { Random } from "../engine/random.ts";
+import type { Random } from "../engine/model/random.ts";
 import type { TracedCall } from "./trace.ts";
 
 /** What a drive writes as one. */

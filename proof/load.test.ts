@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { shardOf } from "../engine/placement.ts";
+import { shardOf } from "../engine/model/placement.ts";
 import { Client, deadQueueName, listItems, otherQueueName, produce, queueName } from "./clients.ts";
 import { type Contradiction, History } from "./history.ts";
 import { isDrained } from "./load.ts";

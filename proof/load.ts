@@ -1,7 +1,7 @@
 // Clients at work: some produce, some lease and complete, retry, give up or
 // forget what they hold; until all is drained, and what is left can be told.
 
-import type { Random } from "../engine/random.ts";
+import type { Random } from "../engine/model/random.ts";
 import {
   againMs,
   Client,

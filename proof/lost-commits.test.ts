@@ -2,7 +2,7 @@
 // no fault, and what may not still is one.
 
 import { expect, test } from "bun:test";
-import { formatId, idPrefix } from "../engine/ids.ts";
+import { formatId, idPrefix } from "../engine/model/ids.ts";
 import { checkOrder } from "./check-order.ts";
 import { checkQueue } from "./check-queue.ts";
 import type { Entry, Offer, Outcome } from "./history.ts";

@@ -8,7 +8,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createEngine } from "../engine/embed.ts";
-import type { Random } from "../engine/random.ts";
+import type { Random } from "../engine/model/random.ts";
 import { seededRandom } from "../engine/simulation/seeded-random.ts";
 import { scanWalBytes } from "../stores/sqlite/wal-scan.ts";
 import { StoreError } from "../stores/store.ts";

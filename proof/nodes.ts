@@ -3,7 +3,7 @@
 
 import { Cluster, type NodeProcess } from "../bench/cluster.ts";
 import { freePort } from "../bench/peers/child-server.ts";
-import type { Random } from "../engine/random.ts";
+import type { Random } from "../engine/model/random.ts";
 import { seededRandom } from "../engine/simulation/seeded-random.ts";
 import { underLoad } from "../server/nodes/testing/load.ts";
 import { Wire } from "../server/nodes/testing/wire.ts";

@@ -11,7 +11,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { createEngine } from "../engine/embed.ts";
-import type { Random } from "../engine/random.ts";
+import type { Random } from "../engine/model/random.ts";
 import { seededRandom } from "../engine/simulation/seeded-random.ts";
 import { CutDisk, type Mercy } from "./cut-disk.ts";
 import { Expected } from "./expected.ts";

@@ -1,7 +1,7 @@
 // A history that is right, made by a queue too plain to be wrong: for tests of
 // what the checkers reject.
 
-import { formatId, idPrefix } from "../engine/ids.ts";
+import { formatId, idPrefix } from "../engine/model/ids.ts";
 import { seededRandom } from "../engine/simulation/seeded-random.ts";
 import { otherQueueName, queueName } from "./clients.ts";
 import type { Ending, Entry, LeftItem, Offer, Part, Redrives } from "./history.ts";

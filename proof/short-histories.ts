@@ -1,7 +1,7 @@
 // Short histories of four clients on a queue of their own, with kills in the
 // middle, each searched for an order that explains it.
 
-import type { Random } from "../engine/random.ts";
+import type { Random } from "../engine/model/random.ts";
 import { seededRandom } from "../engine/simulation/seeded-random.ts";
 import { checkLinear, type Verdict } from "./check-linear.ts";
 import {

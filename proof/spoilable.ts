@@ -1,7 +1,7 @@
 // A history that is to be spoilt, the places in it where that can be done, and what several
 // mutations do there.
 
-import type { Random } from "../engine/random.ts";
+import type { Random } from "../engine/model/random.ts";
 import {
   type CompleteCall,
   type Ending,

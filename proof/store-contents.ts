@@ -1,7 +1,7 @@
 // Reads all that the stores of a folder hold, through the real store: what an
 // engine would find that was started on it.
 
-import { Epochs } from "../engine/epochs.ts";
+import { Epochs } from "../engine/model/epochs.ts";
 import type { Backend } from "../stores/backend.ts";
 import type { Item } from "../stores/item.ts";
 import { openStore } from "../stores/open.ts";

@@ -1,8 +1,8 @@
 // A load for an engine in this process, which says what it is about to ask and
 // what was answered: at any moment these notes tell what a store has to hold.
 
-import type { Engine } from "../engine/api.ts";
-import type { Random } from "../engine/random.ts";
+import type { Engine } from "../engine/model/api.ts";
+import type { Random } from "../engine/model/random.ts";
 import { deadQueueName, queueName } from "./clients.ts";
 import { numberOf, proofItem } from "./items.ts";
 

@@ -1,8 +1,8 @@
 // Who did what: a line in the log for each call that the table of operations says so of, and the
 // last of them in memory, for `actions.list`.
 
-import { QueueError } from "../engine/errors.ts";
-import { checkLimit, checkQueueName, refuse } from "../engine/validate.ts";
+import { QueueError } from "../engine/model/errors.ts";
+import { checkLimit, checkQueueName, refuse } from "../engine/model/validate.ts";
 import { bounds } from "../openapi/bounds.ts";
 import { type OperationId, operations, type RequestOf } from "../openapi/operations.ts";
 import type { Action, ActionsListReply } from "../openapi/schemas.ts";

@@ -3,9 +3,9 @@
 
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Engine } from "../engine/api.ts";
 import { type BackupManifest, manifestName } from "../engine/backup.ts";
-import { failure, QueueError, unwritableBackup } from "../engine/errors.ts";
+import type { Engine } from "../engine/model/api.ts";
+import { failure, QueueError, unwritableBackup } from "../engine/model/errors.ts";
 import type { BackupReply } from "../openapi/schemas.ts";
 import { jsonResponse } from "./reply.ts";
 

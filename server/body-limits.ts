@@ -1,7 +1,7 @@
 // Bounds on the structure of a request body. A few bytes can stand for a value of many, so the
 // length of a body bounds neither the memory nor the time that it takes.
 
-import { refuse } from "../engine/validate.ts";
+import { refuse } from "../engine/model/validate.ts";
 
 export const bodyLimits = {
   /** More than any request has. */

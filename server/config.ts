@@ -8,7 +8,7 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { limits } from "../engine/limits.ts";
+import { limits } from "../engine/model/limits.ts";
 import { didYouMean, nearest } from "../openapi/did-you-mean.ts";
 import { isClusterVariable } from "./cluster-variables.ts";
 import { exposureFaults, isPublic } from "./exposure.ts";

@@ -3,9 +3,9 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseDuration } from "../engine/duration.ts";
-import { isId } from "../engine/ids.ts";
-import { checkQueueName } from "../engine/validate.ts";
+import { parseDuration } from "../engine/model/duration.ts";
+import { isId } from "../engine/model/ids.ts";
+import { checkQueueName } from "../engine/model/validate.ts";
 import { forms } from "../openapi/forms.ts";
 import openapi from "../openapi/openapi.json" with { type: "json" };
 import type { OperationId } from "../openapi/operations.ts";

@@ -1,8 +1,8 @@
 // Whether the server takes requests, for probes: in detail, and as the two questions of a
 // supervisor, whether to start it again (`/livez`) and whether to send it requests (`/readyz`).
 
-import type { Engine } from "../engine/api.ts";
-import { closingFailure } from "../engine/errors.ts";
+import type { Engine } from "../engine/model/api.ts";
+import { closingFailure } from "../engine/model/errors.ts";
 import type { Health } from "../openapi/schemas.ts";
 import type { Config } from "./config.ts";
 import type { Losses } from "./losses.ts";

@@ -4,7 +4,7 @@
 // so it alone decides what is JSON.
 
 import { setImmediate as othersTurn } from "node:timers/promises";
-import { refuse } from "../engine/validate.ts";
+import { refuse } from "../engine/model/validate.ts";
 import { BodyCount, bodyLimits, requireFewKeys } from "./body-limits.ts";
 
 /** Returns the value of JSON in UTF-8, with these texts before and behind it; throws if it is neither. */

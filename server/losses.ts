@@ -1,7 +1,7 @@
 // Commits that a database has lost although they had been acknowledged: told until an operator says
 // that they are known.
 
-import { countChanged, QueueError } from "../engine/errors.ts";
+import { countChanged, QueueError } from "../engine/model/errors.ts";
 import type { OverviewAlarm } from "../openapi/schemas.ts";
 import { JsonText, type Route } from "./routes/route.ts";
 

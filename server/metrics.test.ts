@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import type { EngineStatus, QueueGauges } from "../engine/api.ts";
-import { Observations } from "../engine/histogram.ts";
-import { noCounters, spanBounds } from "../engine/queue-counters.ts";
+import type { EngineStatus, QueueGauges } from "../engine/model/api.ts";
+import { Observations } from "../engine/model/histogram.ts";
+import { noCounters, spanBounds } from "../engine/model/queue-counters.ts";
 import type { OperationId } from "../openapi/operations.ts";
 import { Losses } from "./losses.ts";
 import { Metrics } from "./metrics.ts";

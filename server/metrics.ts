@@ -4,8 +4,8 @@
 // are told apart, so that no client can make the page grow without end.
 
 import { type Metric, Registry } from "prom-client";
-import type { EngineStatus, Histogram, ShardStatus } from "../engine/api.ts";
-import { limits } from "../engine/limits.ts";
+import type { EngineStatus, Histogram, ShardStatus } from "../engine/model/api.ts";
+import { limits } from "../engine/model/limits.ts";
 import type { OverviewMachine } from "../openapi/schemas.ts";
 import type { Losses } from "./losses.ts";
 import type { Membership } from "./nodes/membership.ts";

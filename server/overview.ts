@@ -1,7 +1,7 @@
 // The reply of `server.overview`: one text for all who have seen the same and may see the same, made when the engine has
 // looked at its queues anew.
 
-import type { Engine, EngineOverview, IsShown } from "../engine/api.ts";
+import type { Engine, EngineOverview, IsShown } from "../engine/model/api.ts";
 import type { OverviewAlarm, OverviewMachine } from "../openapi/schemas.ts";
 import { allQueues, type Grant, isForAllQueues, queuesOf, visibleTo } from "./key-rights.ts";
 import { JsonText } from "./routes/route.ts";

@@ -2,9 +2,9 @@
 // is added up. A queue may come to be among either, so what was counted for the others once stays
 // counted: a sum that falls would look like a restart, and one that jumps like traffic.
 
-import type { Histogram, QueueCounters, QueueGauges } from "../engine/api.ts";
-import { Observations } from "../engine/histogram.ts";
-import { counterNames, noCounters, spanBounds } from "../engine/queue-counters.ts";
+import type { Histogram, QueueCounters, QueueGauges } from "../engine/model/api.ts";
+import { Observations } from "../engine/model/histogram.ts";
+import { counterNames, noCounters, spanBounds } from "../engine/model/queue-counters.ts";
 import type { Family, Figure } from "./metrics.ts";
 
 /** Of all queues without a label of their own; no queue's name has a `~`. */

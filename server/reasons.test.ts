@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { deletedInPart, failure, QueueError } from "../engine/errors.ts";
+import { deletedInPart, failure, QueueError } from "../engine/model/errors.ts";
 import { operations, pages } from "../openapi/operations.ts";
 import { type Reason, reasons } from "../openapi/reasons.ts";
 import type { Reply } from "../openapi/schemas.ts";

@@ -1,7 +1,7 @@
 // From what was thrown to what is answered. `ErrorCode` becomes a reply code
 // here and nowhere else; what is not meant for clients goes to the log instead.
 
-import { type Details, type ErrorCode, QueueError } from "../engine/errors.ts";
+import { type Details, type ErrorCode, QueueError } from "../engine/model/errors.ts";
 import { type ReplyCode, replyCodes } from "../openapi/codes.ts";
 import { type Reason, reasons } from "../openapi/reasons.ts";
 import type { Reply } from "../openapi/schemas.ts";

@@ -1,8 +1,8 @@
 // How many requests were answered, how and in what time. Operations are counted by the table of the
 // contract, so no client can make it grow.
 
-import type { Histogram } from "../engine/api.ts";
-import { Observations } from "../engine/histogram.ts";
+import type { Histogram } from "../engine/model/api.ts";
+import { Observations } from "../engine/model/histogram.ts";
 import { operations, pages } from "../openapi/operations.ts";
 
 /** Of paths not of the contract. */

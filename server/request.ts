@@ -5,8 +5,8 @@
 
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { t } from "elysia";
-import { QueueError } from "../engine/errors.ts";
-import { refuse } from "../engine/validate.ts";
+import { QueueError } from "../engine/model/errors.ts";
+import { refuse } from "../engine/model/validate.ts";
 import { compileCheck, firstFault } from "../openapi/check.ts";
 import type { Operation } from "../openapi/operations.ts";
 import { takesNull } from "../openapi/schemas.ts";

@@ -3,13 +3,13 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Engine } from "../engine/api.ts";
-import { type Clock, sharedClock, systemClock, TestClock } from "../engine/clock.ts";
-import { parseDuration } from "../engine/duration.ts";
 import { type Notice, openEngine } from "../engine/engine.ts";
-import { newTag } from "../engine/ids.ts";
-import { limits } from "../engine/limits.ts";
-import { systemRandom } from "../engine/random.ts";
+import type { Engine } from "../engine/model/api.ts";
+import { type Clock, sharedClock, systemClock, TestClock } from "../engine/model/clock.ts";
+import { parseDuration } from "../engine/model/duration.ts";
+import { newTag } from "../engine/model/ids.ts";
+import { limits } from "../engine/model/limits.ts";
+import { systemRandom } from "../engine/model/random.ts";
 import manifest from "../package.json" with { type: "json" };
 import type { Ownership } from "../stores/nodes.ts";
 import {

@@ -4,7 +4,7 @@
 
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
-import { formatDuration } from "../engine/duration.ts";
+import { formatDuration } from "../engine/model/duration.ts";
 import type { Site } from "./app.ts";
 
 export interface SiteFolders {

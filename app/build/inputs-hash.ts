@@ -13,7 +13,7 @@ const inputs = [
   "proof/faults.json",
   "openapi",
   "deploy",
-  "engine/limits.ts",
+  "engine/model/limits.ts",
   "server/config.ts",
   "scripts/site.ts",
   "package.json",

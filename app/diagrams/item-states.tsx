@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { Diagram } from "./diagram.tsx";
 import { Clamp, Item, Items, Text, Tray, Way } from "./parts.tsx";
 
-/** The life of an item, as `engine/lifecycle.ts` decides it. */
+/** The life of an item, as `engine/model/lifecycle.ts` decides it. */
 export function ItemStates(): ReactNode {
   return (
     <Diagram

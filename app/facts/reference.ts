@@ -3,7 +3,7 @@
 
 import type { Command } from "commander";
 import { createProgram } from "../../cli/program.ts";
-import { limits as engineLimits } from "../../engine/limits.ts";
+import { limits as engineLimits } from "../../engine/model/limits.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { replyCodes } from "../../openapi/codes.ts";
 import { reasons as replyReasons } from "../../openapi/reasons.ts";

@@ -14,7 +14,7 @@ export function LeaseSimulator(): ReactNode {
       <header className="sim-head cluster">
         <p>
           Stall or crash a worker: its lease lapses, and the item comes back under a new id. The
-          rules are the server's own, <code>engine/lifecycle.ts</code>, run in this page.
+          rules are the server's own, <code>engine/model/lifecycle.ts</code>, run in this page.
         </p>
         <Transport {...controls} />
       </header>

@@ -1,7 +1,7 @@
 // The simulator's state over time: what its buttons do, and what happens by itself.
 // Pure; time passes only by `tick`, so the same events come to the same state.
 
-import { expire as expireFate, hasExpired, lapse } from "../../engine/lifecycle.ts";
+import { expire as expireFate, hasExpired, lapse } from "../../engine/model/lifecycle.ts";
 import type { Consumer, Settings, SimItem, Simulation } from "./queue.ts";
 import * as queue from "./queue.ts";
 

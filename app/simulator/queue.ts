@@ -2,7 +2,7 @@
 // goes in, the next one comes out. What lapse and retry do to an item is not modelled
 // here but taken from the server's own rules.
 
-import { expireDeadlineOf, type Fate, retry } from "../../engine/lifecycle.ts";
+import { expireDeadlineOf, type Fate, retry } from "../../engine/model/lifecycle.ts";
 
 export interface Settings {
   readonly leaseTimeoutMs: number;

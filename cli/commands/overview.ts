@@ -3,7 +3,7 @@
 import type { Command } from "commander";
 import { Option } from "commander";
 import type { ServerOverviewReply } from "../../client/wire.ts";
-import { formatDuration } from "../../engine/duration.ts";
+import { formatDuration } from "../../engine/model/duration.ts";
 import { type Context, contextOf } from "../context.ts";
 import { severityOf } from "../health.ts";
 import { type Cell, counted, escaped } from "../output.ts";

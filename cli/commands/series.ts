@@ -2,7 +2,7 @@
 
 import { type Command, Option } from "commander";
 import type { ServerSeriesReply } from "../../client/wire.ts";
-import { parseDuration } from "../../engine/duration.ts";
+import { parseDuration } from "../../engine/model/duration.ts";
 import { type Context, contextOf } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
 import { counted } from "../output.ts";

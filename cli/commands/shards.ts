@@ -3,7 +3,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { HoldfastError } from "../../client/errors.ts";
 import type { ServerOverviewReply } from "../../client/wire.ts";
-import { shardOf, tagOf } from "../../engine/placement.ts";
+import { shardOf, tagOf } from "../../engine/model/placement.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { forms } from "../../openapi/forms.ts";
 import { type Context, contextOf } from "../context.ts";

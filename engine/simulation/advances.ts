@@ -2,7 +2,7 @@
 // nothing is left that was due by then.
 
 import { wakeAt } from "../../stores/item.ts";
-import { QueueError } from "../errors.ts";
+import { QueueError } from "../model/errors.ts";
 import { Violation } from "./auditor.ts";
 import type { Bundle } from "./bundle.ts";
 import type { Situations } from "./situations.ts";

@@ -4,9 +4,16 @@
 // report (I1 to I13, I15, I17, I19, I20, I22; I16 is that of `repeats.ts`, I18 that of `explanations.ts`, I21 that of `histories.ts` and `finds.ts`,
 // I23 that of `advances.ts`).
 
-import type { Extended, LeasedItem, Payload, Produced, RetryItem, Transacted } from "../api.ts";
-import { parseRate } from "../lease-rate.ts";
-import type { Past } from "../past.ts";
+import type {
+  Extended,
+  LeasedItem,
+  Payload,
+  Produced,
+  RetryItem,
+  Transacted,
+} from "../model/api.ts";
+import { parseRate } from "../model/lease-rate.ts";
+import type { Past } from "../model/past.ts";
 import type { Ending, Leased } from "./bundle.ts";
 import type { Parameters, QueueParameters } from "./parameters.ts";
 import { Pauses, type Period } from "./pauses.ts";

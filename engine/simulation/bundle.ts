@@ -6,6 +6,7 @@ import type { Backend } from "../../stores/backend.ts";
 import type { Item } from "../../stores/item.ts";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
 import { type Store, StoreError } from "../../stores/store.ts";
+import { type Notice, openEngine } from "../engine.ts";
 import type {
   Engine,
   Lease,
@@ -15,14 +16,13 @@ import type {
   Produced,
   QueueSettings,
   TaskInfo,
-} from "../api.ts";
-import { TestClock } from "../clock.ts";
-import { type Notice, openEngine } from "../engine.ts";
-import { type ErrorCode, QueueError } from "../errors.ts";
-import { newTag } from "../ids.ts";
-import { limits, type TurnLimits } from "../limits.ts";
-import { shardOf } from "../placement.ts";
-import type { Memory } from "../shard/memory.ts";
+} from "../model/api.ts";
+import { TestClock } from "../model/clock.ts";
+import { type ErrorCode, QueueError } from "../model/errors.ts";
+import { newTag } from "../model/ids.ts";
+import { limits, type TurnLimits } from "../model/limits.ts";
+import { shardOf } from "../model/placement.ts";
+import type { Memory } from "../state/memory.ts";
 import { StoreControl } from "./faulty-store.ts";
 import { seededRandom } from "./seeded-random.ts";
 import { VirtualClock } from "./virtual-clock.ts";

@@ -1,6 +1,6 @@
 // The choices that a simulated world makes, all from one seed.
 
-import type { Random } from "../random.ts";
+import type { Random } from "../model/random.ts";
 
 export class Chance implements Random {
   readonly #random: Random;

@@ -14,8 +14,8 @@ import {
   type Written,
 } from "../../stores/store.ts";
 import { noUpkeep } from "../../stores/upkeep.ts";
-import { newTag } from "../ids.ts";
-import type { Random } from "../random.ts";
+import { newTag } from "../model/ids.ts";
+import type { Random } from "../model/random.ts";
 import { copyOf } from "./bundle.ts";
 import type { Host } from "./host.ts";
 import type { VirtualClock } from "./virtual-clock.ts";

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { Backend } from "../../stores/backend.ts";
 import { openSqliteStore } from "../../stores/sqlite/store.ts";
 import { immediateSyncer } from "../../stores/sqlite/testing/immediate-syncer.ts";
-import { newTag } from "../ids.ts";
+import { newTag } from "../model/ids.ts";
 import { seededRandom } from "./seeded-random.ts";
 
 export interface WorldStores {

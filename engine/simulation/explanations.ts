@@ -9,8 +9,8 @@ import type {
   HealthWord,
   Outcome,
   QueueClients,
-} from "../api.ts";
-import { parseRate } from "../lease-rate.ts";
+} from "../model/api.ts";
+import { parseRate } from "../model/lease-rate.ts";
 import { type Auditor, Violation } from "./auditor.ts";
 import type { Witness } from "./bundle.ts";
 import type { StoreControl } from "./faulty-store.ts";

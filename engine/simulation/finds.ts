@@ -1,7 +1,14 @@
 // I21: what is found is what a filter over a list of all items would find, whatever the size of a page,
 // and groups are what counting such a list makes.
 
-import type { FindRequest, FoundItem, Group, Grouping, ItemState, StoredItem } from "../api.ts";
+import type {
+  FindRequest,
+  FoundItem,
+  Group,
+  Grouping,
+  ItemState,
+  StoredItem,
+} from "../model/api.ts";
 import { Violation } from "./auditor.ts";
 import type { World } from "./world.ts";
 

@@ -1,7 +1,7 @@
 // Stores that go back to an earlier commit while the others stay.
 
 import { expect, test } from "bun:test";
-import { limits } from "../limits.ts";
+import { limits } from "../model/limits.ts";
 import { nameIn, placeOf, setup } from "./bundle.ts";
 import { simulate } from "./simulate.ts";
 import { Situations } from "./situations.ts";

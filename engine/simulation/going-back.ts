@@ -2,8 +2,8 @@
 // others stay. What was acknowledged before such a step is lost by right, or comes twice; what is
 // acknowledged afterwards has to be where it belongs, once, and no id ever names a second item.
 
-import type { QueueSettings } from "../api.ts";
-import { limits } from "../limits.ts";
+import type { QueueSettings } from "../model/api.ts";
+import { limits } from "../model/limits.ts";
 import { Violation } from "./auditor.ts";
 import { Bundle, completeOf, idsOf, type Leased, produceOf, textsOf } from "./bundle.ts";
 import { Chance } from "./chance.ts";

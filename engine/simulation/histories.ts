@@ -10,7 +10,7 @@ import type {
   ProduceRequest,
   RetryRequest,
   What,
-} from "../api.ts";
+} from "../model/api.ts";
 import { Violation } from "./auditor.ts";
 import type { Bundle, Leased } from "./bundle.ts";
 import type { Situations } from "./situations.ts";

@@ -1,7 +1,7 @@
 // One process on a machine of its own, of several in a world: it can be stopped for a while, killed,
 // and its clock may be wrong. All that reaches it from outside, and its own timers, come through here.
 
-import type { Clock, Timer } from "../clock.ts";
+import type { Clock, Timer } from "../model/clock.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
 export class Host {

@@ -11,9 +11,9 @@ import type {
   QueueGauges,
   RepairRequest,
   TransactRequest,
-} from "../api.ts";
-import { QueueError } from "../errors.ts";
-import type { CounterName } from "../queue-counters.ts";
+} from "../model/api.ts";
+import { QueueError } from "../model/errors.ts";
+import type { CounterName } from "../model/queue-counters.ts";
 import { Violation } from "./auditor.ts";
 
 type Verb = "produce" | "importItems" | "complete" | "retry" | "extend" | "release" | "lease";

@@ -5,9 +5,9 @@
 import type { Item, ScheduledItem } from "../../stores/item.ts";
 import { readItems, readScheduled } from "../../stores/single-reads.ts";
 import { noWants, type Read, type Store } from "../../stores/store.ts";
-import { limits } from "../limits.ts";
-import { Memory } from "../shard/memory.ts";
-import type { Partition } from "../shard/partition.ts";
+import { limits } from "../model/limits.ts";
+import { Memory } from "../state/memory.ts";
+import type { Partition } from "../state/partition.ts";
 import { Violation } from "./auditor.ts";
 
 const everything = {

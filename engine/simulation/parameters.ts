@@ -1,7 +1,7 @@
 // What kind of world a seed makes: how large, how hasty, how unlucky. Some worlds
 // have no faults at all, and some queues no limits, so that quiet runs exist too.
 
-import { limits } from "../limits.ts";
+import { limits } from "../model/limits.ts";
 import type { Chance } from "./chance.ts";
 
 /** A queue of the world; items of `orders` may be dead-lettered, those of `plain` are discarded. */

@@ -1,8 +1,8 @@
 // The quiet time: nothing fails, consumers do their work, and everything that was
 // promised must come to its end. And the census: what is listed when all rests.
 
-import type { StoredItem } from "../api.ts";
-import { limits } from "../limits.ts";
+import type { StoredItem } from "../model/api.ts";
+import { limits } from "../model/limits.ts";
 import type { Sighting } from "./auditor.ts";
 import { Violation } from "./auditor.ts";
 import { checkFinds } from "./finds.ts";

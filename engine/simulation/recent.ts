@@ -1,7 +1,7 @@
 // What a process has counted of a queue and what the queue held, look by look, for as long as it is
 // told of: against this stands what is said to have happened of late.
 
-import type { QueueGauges } from "../api.ts";
+import type { QueueGauges } from "../model/api.ts";
 import { hour, minute } from "./parameters.ts";
 
 interface Look {

@@ -2,7 +2,7 @@
 // then while the one before is still under way, and some of those that were answered, too. The
 // auditor hears of a call once, however often it was sent; what is said again is compared here.
 
-import type { LeasedItem, Outcome, Repeatable } from "../api.ts";
+import type { LeasedItem, Outcome, Repeatable } from "../model/api.ts";
 import { Violation } from "./auditor.ts";
 import type { Ending } from "./bundle.ts";
 import type { Chance } from "./chance.ts";

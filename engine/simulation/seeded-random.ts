@@ -1,6 +1,6 @@
 // Chance that is the same for the same seed.
 
-import type { Random } from "../random.ts";
+import type { Random } from "../model/random.ts";
 
 /** Mulberry32. */
 export function seededRandom(seed: number): Random {

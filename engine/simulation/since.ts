@@ -1,7 +1,7 @@
 // I18: since when something is the matter is so. What was not the matter at one look, and is at the
 // next, began in between; what goes on began when it did, or anew since the look before.
 
-import type { Explanation, Finding, FindingWord } from "../api.ts";
+import type { Explanation, Finding, FindingWord } from "../model/api.ts";
 import { Violation } from "./auditor.ts";
 
 /** One that ceases for no longer than this has not ceased, be it seen here or not. */

@@ -1,8 +1,8 @@
 // I22, of tasks: each does what it says with the items that it means and with no others, once, and
 // comes to its end whatever happens to the process meanwhile.
 
-import type { FoundItem, Repeatable, TaskAction, TaskBegun, TaskRequest } from "../api.ts";
-import { limits } from "../limits.ts";
+import type { FoundItem, Repeatable, TaskAction, TaskBegun, TaskRequest } from "../model/api.ts";
+import { limits } from "../model/limits.ts";
 import { type Auditor, Violation } from "./auditor.ts";
 import type { Bundle, Ending } from "./bundle.ts";
 import type { Chance } from "./chance.ts";

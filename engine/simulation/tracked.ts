@@ -1,7 +1,7 @@
 // What the auditor knows of one produced item: from the calls and their answers
 // alone, never from the inside of the engine.
 
-import type { Headers, ItemState, ProduceItem, TaskAction } from "../api.ts";
+import type { Headers, ItemState, ProduceItem, TaskAction } from "../model/api.ts";
 import type { QueueParameters } from "./parameters.ts";
 import type { Period } from "./pauses.ts";
 

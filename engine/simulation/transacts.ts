@@ -1,7 +1,13 @@
 // Transacts of a world: some of what clients hold is finished, by one lease or by several, and
 // something else is produced with it. The auditor judges them as a whole.
 
-import type { Engine, RetryItem, Transacted, TransactProduce, TransactRequest } from "../api.ts";
+import type {
+  Engine,
+  RetryItem,
+  Transacted,
+  TransactProduce,
+  TransactRequest,
+} from "../model/api.ts";
 import type { Auditor, TransactCall, TransactPlan } from "./auditor.ts";
 import type { Ending } from "./bundle.ts";
 import type { Chance } from "./chance.ts";

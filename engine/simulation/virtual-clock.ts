@@ -2,8 +2,8 @@
 // milliseconds and every run of a test is the same.
 
 import { setImmediate as eventsAtHand } from "node:timers/promises";
-import { Alarms } from "../alarms.ts";
-import type { Clock, Timer } from "../clock.ts";
+import { Alarms } from "../model/alarms.ts";
+import type { Clock, Timer } from "../model/clock.ts";
 
 /** Rounds of events after which what was started is taken never to come to rest. */
 const roundsMax = 3_000;

@@ -5,7 +5,7 @@ import type { OutboundItem } from "../../stores/item.ts";
 import type { MemoryImage } from "../../stores/memory/store.ts";
 import type { CatalogEntry } from "../../stores/queue.ts";
 import type { Changes } from "../../stores/store.ts";
-import type { EngineStatus } from "../api.ts";
+import type { EngineStatus } from "../model/api.ts";
 import type { Ending, Leased } from "./bundle.ts";
 import type { Situations } from "./situations.ts";
 

@@ -4,8 +4,15 @@
 // quiet one, in which everything must come to an end (liveness).
 
 import type { Backend } from "../../stores/backend.ts";
-import type { Imported, LeaseRequest, Outcome, Produced, Repeatable, RetryItem } from "../api.ts";
-import { limits } from "../limits.ts";
+import type {
+  Imported,
+  LeaseRequest,
+  Outcome,
+  Produced,
+  Repeatable,
+  RetryItem,
+} from "../model/api.ts";
+import { limits } from "../model/limits.ts";
 import { Advances } from "./advances.ts";
 import { Auditor, Violation } from "./auditor.ts";
 import { Bundle, type Ending, type Leased, start } from "./bundle.ts";

@@ -3,8 +3,8 @@
 // is slow takes seconds.
 
 import { expect, test } from "bun:test";
-import { parseDuration } from "../../engine/duration.ts";
-import { reasonClass } from "../../engine/filter.ts";
+import { parseDuration } from "../../engine/model/duration.ts";
+import { reasonClass } from "../../engine/model/filter.ts";
 import { findKey } from "../../server/api-keys.ts";
 import { openDoor } from "../../server/door.ts";
 import { checkContentType, siteGuard } from "../../server/guards.ts";

@@ -1,6 +1,6 @@
 // The corpus, damaged: a few random edits of random rows, the same for the same seed.
 
-import type { Random } from "../../engine/random.ts";
+import type { Random } from "../../engine/model/random.ts";
 import type { RawRow } from "./raw-corpus.ts";
 
 /** Large rows would be sent thousands of times and say no more. */

@@ -1,6 +1,6 @@
 // A call on its way to whoever has the engine, in another thread or another node, and its answer.
 
-import type { Failure } from "../../engine/errors.ts";
+import type { Failure } from "../../engine/model/errors.ts";
 import type { OperationId, PageId } from "../../openapi/operations.ts";
 import type { Reason } from "../../openapi/reasons.ts";
 import type { NodeRow } from "../../stores/nodes.ts";

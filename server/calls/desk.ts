@@ -1,6 +1,6 @@
 // The engine's end of a line: does what is asked, and gathers the answers of one round of events.
 
-import { QueueError } from "../../engine/errors.ts";
+import { QueueError } from "../../engine/model/errors.ts";
 import type { OperationId } from "../../openapi/operations.ts";
 import type { Log } from "../log.ts";
 import { Refusal } from "../reply.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { after } from "../../engine/clock.ts";
+import { after } from "../../engine/model/clock.ts";
 import { Host } from "../../engine/simulation/host.ts";
 import { VirtualClock } from "../../engine/simulation/virtual-clock.ts";
 import type { NodesSeen, NodeTable, Owner } from "../../stores/nodes.ts";

@@ -1,8 +1,8 @@
 // This node among those that share the database: it gives signs of life, takes the shards over
 // when they are nobody's, and knows until when it may trust that they are its own.
 
-import { after, type Clock, type Timer } from "../../engine/clock.ts";
-import { Observations } from "../../engine/histogram.ts";
+import { after, type Clock, type Timer } from "../../engine/model/clock.ts";
+import { Observations } from "../../engine/model/histogram.ts";
 import type { NodeRow, NodesSeen, NodeTable, Owner, Self } from "../../stores/nodes.ts";
 import type { Log } from "../log.ts";
 import { Unchanged } from "./unchanged.ts";

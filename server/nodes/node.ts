@@ -1,10 +1,10 @@
 // This server as one of several nodes on one database: what it has of the engine, and when.
 
 import { randomBytes } from "node:crypto";
-import type { Engine, EngineStatus } from "../../engine/api.ts";
-import { after, type Clock, steadyClock } from "../../engine/clock.ts";
 import type { OpenEngine } from "../../engine/engine.ts";
-import { closingFailure, QueueError } from "../../engine/errors.ts";
+import type { Engine, EngineStatus } from "../../engine/model/api.ts";
+import { after, type Clock, steadyClock } from "../../engine/model/clock.ts";
+import { closingFailure, QueueError } from "../../engine/model/errors.ts";
 import type { NodeTable, Ownership } from "../../stores/nodes.ts";
 import type { Log } from "../log.ts";
 import type { NodeFigures } from "../metrics.ts";

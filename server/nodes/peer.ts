@@ -1,6 +1,6 @@
 // One connection from this node to another, with the line on which it forwards calls.
 
-import { after, type Clock, type Timer } from "../../engine/clock.ts";
+import { after, type Clock, type Timer } from "../../engine/model/clock.ts";
 import type { Answered, Asked, Call } from "../calls/call.ts";
 import { type Forwarded, type Limit, Line } from "../calls/line.ts";
 

@@ -1,14 +1,14 @@
 // What a router makes of what this node's own shards say.
 
 import { describe, expect, test } from "bun:test";
-import { steadyClock } from "../../engine/clock.ts";
+import { steadyClock } from "../../engine/model/clock.ts";
 import {
   closingFailure,
   type Failure,
   QueueError,
   reopeningFailure,
   unreachableLease,
-} from "../../engine/errors.ts";
+} from "../../engine/model/errors.ts";
 import { Caller } from "../routes/route.ts";
 import { silentLog } from "../testing/memory-engine.ts";
 import type { Membership } from "./membership.ts";

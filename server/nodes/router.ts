@@ -1,8 +1,8 @@
 // Where a call is done: here, where this node has the shards, else by the node that has them. Any
 // node takes any call, and one that finds nobody waits until its time is up.
 
-import { after, type Clock } from "../../engine/clock.ts";
-import { parseDuration } from "../../engine/duration.ts";
+import { after, type Clock } from "../../engine/model/clock.ts";
+import { parseDuration } from "../../engine/model/duration.ts";
 import {
   closingFailure,
   emptyLease,
@@ -10,8 +10,8 @@ import {
   failure,
   QueueError,
   unknownOutcome,
-} from "../../engine/errors.ts";
-import { Observations } from "../../engine/histogram.ts";
+} from "../../engine/model/errors.ts";
+import { Observations } from "../../engine/model/histogram.ts";
 import type { OperationId } from "../../openapi/operations.ts";
 import type { NodeRow } from "../../stores/nodes.ts";
 import type { Answer, Call } from "../calls/call.ts";

@@ -4,7 +4,7 @@
 
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { formatDuration, parseDuration } from "../../engine/duration.ts";
+import { formatDuration, parseDuration } from "../../engine/model/duration.ts";
 import type { Field, Kind, Message } from "../../openapi/protobuf.ts";
 import { BodyCount, bodyLimits, requireFewFields, requireFewKeys } from "../body-limits.ts";
 

@@ -1,6 +1,6 @@
 // The test clock, for those who test what they build on the server.
 
-import type { Engine } from "../../engine/api.ts";
+import type { Engine } from "../../engine/model/api.ts";
 import { advanceMs, advanceOptions } from "../wire/clock.ts";
 import type { Routes } from "./route.ts";
 

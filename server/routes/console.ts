@@ -1,6 +1,6 @@
 // What a console lives on: what is the matter with a queue, who uses it, and all queues at a glance.
 
-import type { Engine } from "../../engine/api.ts";
+import type { Engine } from "../../engine/model/api.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { visibleTo } from "../key-rights.ts";
 import type { OverviewReplies } from "../overview.ts";

@@ -1,6 +1,6 @@
 // Items of a queue: produce, lease, and what becomes of what is leased.
 
-import type { Engine } from "../../engine/api.ts";
+import type { Engine } from "../../engine/model/api.ts";
 import { instantText } from "../wire/fields.ts";
 import {
   completeRequest,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { StoredItem } from "../../engine/api.ts";
+import type { StoredItem } from "../../engine/model/api.ts";
 import { pieceLimits } from "../pieces.ts";
 import { storageItem } from "../wire/storage.ts";
 import { pageOf } from "./page.ts";

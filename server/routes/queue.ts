@@ -1,6 +1,6 @@
 // A queue as a whole: its measures, its pause, and the clearing of it.
 
-import type { Engine } from "../../engine/api.ts";
+import type { Engine } from "../../engine/model/api.ts";
 import { visibleTo } from "../key-rights.ts";
 import { guardedReply, isGuarded } from "../wire/guards.ts";
 import {

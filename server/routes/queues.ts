@@ -1,8 +1,8 @@
 // Definitions of queues.
 
-import type { Engine } from "../../engine/api.ts";
-import { limits } from "../../engine/limits.ts";
-import { checkQueueName } from "../../engine/validate.ts";
+import type { Engine } from "../../engine/model/api.ts";
+import { limits } from "../../engine/model/limits.ts";
+import { checkQueueName } from "../../engine/model/validate.ts";
 import { type Grant, testFor, visibleTo } from "../key-rights.ts";
 import { Refusal } from "../reply.ts";
 import { guardedReply, guardOf, isGuarded } from "../wire/guards.ts";

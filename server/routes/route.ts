@@ -1,7 +1,7 @@
 // What a route is: the operation's request in, its reply out.
 
-import type { Engine, ItemCounts, Outcome, Repeatable } from "../../engine/api.ts";
-import { QueueError } from "../../engine/errors.ts";
+import type { Engine, ItemCounts, Outcome, Repeatable } from "../../engine/model/api.ts";
+import { QueueError } from "../../engine/model/errors.ts";
 import {
   type Operation,
   type OperationId,

@@ -1,6 +1,6 @@
 // Who asks, who may ask, and who did what.
 
-import { checkExpect } from "../../engine/validate.ts";
+import { checkExpect } from "../../engine/model/validate.ts";
 import type { KeyInfo } from "../../openapi/schemas.ts";
 import type { Audit } from "../audit.ts";
 import { everything, toldRights } from "../key-rights.ts";

@@ -1,7 +1,7 @@
 // Items as they are stored.
 
-import type { Engine } from "../../engine/api.ts";
-import { nowhere } from "../../engine/search.ts";
+import { nowhere } from "../../engine/insight/search.ts";
+import type { Engine } from "../../engine/model/api.ts";
 import { visibleTo } from "../key-rights.ts";
 import { guardedReply, guardOf, isGuarded } from "../wire/guards.ts";
 import {

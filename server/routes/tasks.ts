@@ -1,7 +1,7 @@
 // Tasks: what goes on for longer than a call.
 
-import type { Engine, TaskBegun, TaskInfo } from "../../engine/api.ts";
-import { noSuchTask, QueueError } from "../../engine/errors.ts";
+import type { Engine, TaskBegun, TaskInfo } from "../../engine/model/api.ts";
+import { noSuchTask, QueueError } from "../../engine/model/errors.ts";
 import { type Grant, isForAllQueues, testFor, visibleTo } from "../key-rights.ts";
 import { Refusal } from "../reply.ts";
 import { redriveRequest, repairRequest, taskInfo } from "../wire/tasks.ts";

@@ -2,7 +2,7 @@
 // settled: each rule that shows at the HTTP side.
 
 import { expect } from "bun:test";
-import { limits } from "../../engine/limits.ts";
+import { limits } from "../../engine/model/limits.ts";
 import { type Operation, operations } from "../../openapi/operations.ts";
 import { readConfig } from "../config.ts";
 import { rowsOf } from "../testing/rows.ts";

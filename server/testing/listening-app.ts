@@ -1,7 +1,7 @@
 // The app on a port, by the system's clock or a test clock, for tests of those who call it: it can be
 // stopped, and started again on the same port with what it held.
 
-import { sharedClock, systemClock, TestClock } from "../../engine/clock.ts";
+import { sharedClock, systemClock, TestClock } from "../../engine/model/clock.ts";
 import { type AppConfig, type AppOptions, createApp } from "../app.ts";
 import { type Listening, listen } from "../listen.ts";
 import { Metrics } from "../metrics.ts";

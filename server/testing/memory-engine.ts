@@ -1,12 +1,12 @@
 // For tests: the real engine over a store in memory, in this thread, and the settings of a server
 // that nobody gave any.
 
-import type { Engine } from "../../engine/api.ts";
-import { type Clock, systemClock } from "../../engine/clock.ts";
 import { openEngine } from "../../engine/engine.ts";
-import { newTag } from "../../engine/ids.ts";
-import { limits } from "../../engine/limits.ts";
-import { systemRandom } from "../../engine/random.ts";
+import type { Engine } from "../../engine/model/api.ts";
+import { type Clock, systemClock } from "../../engine/model/clock.ts";
+import { newTag } from "../../engine/model/ids.ts";
+import { limits } from "../../engine/model/limits.ts";
+import { systemRandom } from "../../engine/model/random.ts";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
 import { type Config, readConfig } from "../config.ts";
 import type { Log } from "../log.ts";

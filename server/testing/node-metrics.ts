@@ -1,7 +1,7 @@
 // What a node tells beyond a server that is alone, for those who look whether alerts, dashboard
 // and pages know it.
 
-import { Observations } from "../../engine/histogram.ts";
+import { Observations } from "../../engine/model/histogram.ts";
 import { Metrics } from "../metrics.ts";
 
 /** The lines of /metrics of one node of several, without shards. */

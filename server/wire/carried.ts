@@ -1,6 +1,6 @@
 // What goes along with an item in every reply that shows one.
 
-import type * as engine from "../../engine/api.ts";
+import type * as engine from "../../engine/model/api.ts";
 import type * as wire from "../../openapi/schemas.ts";
 import { instantText } from "./fields.ts";
 

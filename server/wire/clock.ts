@@ -1,8 +1,8 @@
 // A test clock, between the wire and the engine.
 
-import type { AdvanceOptions } from "../../engine/api.ts";
-import { limits } from "../../engine/limits.ts";
-import { checkLength } from "../../engine/validate.ts";
+import type { AdvanceOptions } from "../../engine/model/api.ts";
+import { limits } from "../../engine/model/limits.ts";
+import { checkLength } from "../../engine/model/validate.ts";
 import type { RequestOf } from "../../openapi/operations.ts";
 import { durationOf, isGiven } from "./fields.ts";
 

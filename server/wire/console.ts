@@ -1,6 +1,6 @@
 // What a console lives on: findings, clients, all queues at a glance.
 
-import type * as engine from "../../engine/api.ts";
+import type * as engine from "../../engine/model/api.ts";
 import type * as wire from "../../openapi/schemas.ts";
 import { instantText, instantTextOrNull } from "./fields.ts";
 import { taskInfo } from "./tasks.ts";

@@ -3,10 +3,10 @@
 // are the engine's. A key that may be absent may also be `null`, which says the same; a reply has the
 // type of the contract, so that a forgotten field does not compile.
 
-import type * as engine from "../../engine/api.ts";
-import { never, neverText, parseDuration } from "../../engine/duration.ts";
-import { limits } from "../../engine/limits.ts";
-import { checkLength, refuse } from "../../engine/validate.ts";
+import type * as engine from "../../engine/model/api.ts";
+import { never, neverText, parseDuration } from "../../engine/model/duration.ts";
+import { limits } from "../../engine/model/limits.ts";
+import { checkLength, refuse } from "../../engine/model/validate.ts";
 import { forms } from "../../openapi/forms.ts";
 
 /** Characters of a refused text that are quoted back. */

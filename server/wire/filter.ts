@@ -1,6 +1,6 @@
 // Which items are meant, between the wire and the engine.
 
-import type * as engine from "../../engine/api.ts";
+import type * as engine from "../../engine/model/api.ts";
 import type * as wire from "../../openapi/schemas.ts";
 import { instantNamed, instantText, isGiven, wordOf } from "./fields.ts";
 

@@ -1,6 +1,6 @@
 // Calls that remove items, and are asked first how many.
 
-import type * as engine from "../../engine/api.ts";
+import type * as engine from "../../engine/model/api.ts";
 import type * as wire from "../../openapi/schemas.ts";
 import { doneReply } from "../reply.ts";
 import { isGiven } from "./fields.ts";

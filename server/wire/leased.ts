@@ -1,6 +1,6 @@
 // A lease's reply, as text: shards write its items, so it imports nothing that serves HTTP.
 
-import type * as engine from "../../engine/api.ts";
+import type * as engine from "../../engine/model/api.ts";
 import { carried } from "./carried.ts";
 import { instantText } from "./fields.ts";
 

@@ -1,9 +1,9 @@
 // What is asked of one queue, between the wire and the engine.
 
-import type * as engine from "../../engine/api.ts";
-import { formatDuration } from "../../engine/duration.ts";
-import { limits } from "../../engine/limits.ts";
-import { checkLength, refuse } from "../../engine/validate.ts";
+import type * as engine from "../../engine/model/api.ts";
+import { formatDuration } from "../../engine/model/duration.ts";
+import { limits } from "../../engine/model/limits.ts";
+import { checkLength, refuse } from "../../engine/model/validate.ts";
 import type { RequestOf } from "../../openapi/operations.ts";
 import type * as wire from "../../openapi/schemas.ts";
 import { durationOf, instantText, instantTextOrNull, isGiven, parseInstant } from "./fields.ts";

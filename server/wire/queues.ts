@@ -1,7 +1,7 @@
 // Queues and their settings, between the wire and the engine.
 
-import type * as engine from "../../engine/api.ts";
-import { refuse } from "../../engine/validate.ts";
+import type * as engine from "../../engine/model/api.ts";
+import { refuse } from "../../engine/model/validate.ts";
 import type { RequestOf } from "../../openapi/operations.ts";
 import type * as wire from "../../openapi/schemas.ts";
 import { checkNamespace, instantText, isGiven, queueTimeouts, uniqueFor } from "./fields.ts";

@@ -1,6 +1,6 @@
 // Tasks, between the wire and the engine.
 
-import type * as engine from "../../engine/api.ts";
+import type * as engine from "../../engine/model/api.ts";
 import type { RequestOf } from "../../openapi/operations.ts";
 import type * as wire from "../../openapi/schemas.ts";
 import { instantText, instantTextOrNull, isGiven, wordOf } from "./fields.ts";

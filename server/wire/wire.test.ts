@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import fc from "fast-check";
-import type { LeasedItem } from "../../engine/api.ts";
-import { QueueError } from "../../engine/errors.ts";
+import type { LeasedItem } from "../../engine/model/api.ts";
+import { QueueError } from "../../engine/model/errors.ts";
 import { operations } from "../../openapi/operations.ts";
 import { parseBase64, parseInstant } from "./fields.ts";
 import { produceRequest, retryRequest } from "./items.ts";

@@ -22,7 +22,7 @@ import type {
   TaskBegun,
   TaskRequest,
   TransactRequest,
-} from "../../../engine/api.ts";
+} from "../../../engine/model/api.ts";
 import type { OperationId } from "../../../openapi/operations.ts";
 import type * as wire from "../../../openapi/schemas.ts";
 import { Caller, JsonText, type Route, type Routes } from "../../routes/route.ts";

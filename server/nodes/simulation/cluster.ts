@@ -1,12 +1,12 @@
 // The nodes of a simulated world, in one thread: each the server's own `Node`, with its own engine
 // and its own clock, on one database and one network.
 
-import type { Engine } from "../../../engine/api.ts";
-import { after, type Clock } from "../../../engine/clock.ts";
 import { type Notice, openEngine } from "../../../engine/engine.ts";
-import { closingFailure, QueueError, unknownOutcome } from "../../../engine/errors.ts";
-import { limits, type TurnLimits } from "../../../engine/limits.ts";
-import type { Random } from "../../../engine/random.ts";
+import type { Engine } from "../../../engine/model/api.ts";
+import { after, type Clock } from "../../../engine/model/clock.ts";
+import { closingFailure, QueueError, unknownOutcome } from "../../../engine/model/errors.ts";
+import { limits, type TurnLimits } from "../../../engine/model/limits.ts";
+import type { Random } from "../../../engine/model/random.ts";
 import { Violation } from "../../../engine/simulation/auditor.ts";
 import { Bundle, second, type Witness } from "../../../engine/simulation/bundle.ts";
 import { type Acknowledged, SimulatedDatabase } from "../../../engine/simulation/database.ts";

@@ -1,0 +1,31 @@
+// How many ready items are ahead of one in its partition, as far as is looked.
+
+import { limits } from "../model/limits.ts";
+import { answering, type Kind } from "../operations/kind.ts";
+
+export interface Ahead {
+  readonly kind: "ahead";
+  readonly slot: number;
+  readonly seq: number;
+}
+
+const page = (op: number): string => `ahead ${op}`;
+
+export const ahead: Kind<Ahead> = {
+  phase: "before",
+  weight: () => limits.aheadItemsMax,
+  wants({ memory, marks }, requests) {
+    for (const { op, slot, seq } of requests) {
+      const { head, clearReadyBelow } = memory.partition(slot);
+      const from = Math.min(seq, Math.max(head, clearReadyBelow));
+      const limit = { items: limits.aheadItemsMax, payloadBytes: Number.POSITIVE_INFINITY };
+      marks.push({ name: page(op), slot, from, before: seq, limit });
+    }
+  },
+  decide: answering(({ memory, facts }, { op, slot }) => {
+    const { held } = memory.partition(slot);
+    const { found = [], isAll = true } = facts.marks.get(page(op)) ?? {};
+    const count = found.reduce((sum, { seq }) => sum + (held.has(seq) ? 0 : 1), 0);
+    return { ok: true, value: { kind: "ahead", count, isAll } };
+  }),
+};

@@ -1,0 +1,71 @@
+// Looks after queues: soon after something changed, so that it is known since when it is so, and when
+// somebody asks. Changes come with the reports of shards; nothing is done while there are none.
+
+import type { Explanation, IsShown } from "../model/api.ts";
+import type { Clock } from "../model/clock.ts";
+import type { Catalog } from "../state/catalog.ts";
+import type { LogicalQueue } from "../state/queue.ts";
+import type { Shard } from "../turn/shard.ts";
+import { assess, healthOf, type Surroundings } from "./health.ts";
+import { sentence } from "./sentences.ts";
+
+/** Between two looks at what changed. */
+const lookMs = 1_000;
+
+export interface CheckupsOptions {
+  readonly catalog: Catalog;
+  readonly clock: Clock;
+  readonly ports: () => readonly Shard[];
+}
+
+export class Checkups {
+  readonly #options: CheckupsOptions;
+  readonly #changed = new Set<LogicalQueue>();
+  #lookedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: CheckupsOptions) {
+    this.#options = options;
+  }
+
+  changed(queue: LogicalQueue): void {
+    this.#changed.add(queue);
+  }
+
+  /** Once a report has been taken in. */
+  look(now: number): void {
+    if (now - this.#lookedAt < lookMs) return;
+    this.#lookedAt = now;
+    const around = this.surroundings(now);
+    for (const queue of this.#changed) assess(queue, around);
+    this.#changed.clear();
+  }
+
+  explain(queue: LogicalQueue, isShown: IsShown = () => true): Explanation {
+    const now = this.#options.clock.now();
+    const around = this.surroundings(now);
+    const found = assess(queue, around);
+    return {
+      queue: queue.definition.name,
+      asOf: now,
+      health: healthOf(queue, found, around),
+      findings: found.map((one) => ({ ...one, text: sentence(one, queue, { now, isShown }) })),
+    };
+  }
+
+  surroundings(now: number): Surroundings {
+    const { catalog, clock, ports } = this.#options;
+    const aheadMs = now - clock.machine.now();
+    const down = new Map<number, { since: number; nextStartAt: number }>();
+    const full = new Map<number, number>();
+    for (const { shard, isUp, downAt, nextStartAt, fullAt } of ports()) {
+      if (!isUp) down.set(shard, { since: downAt + aheadMs, nextStartAt: nextStartAt + aheadMs });
+      if (fullAt !== null) full.set(shard, fullAt + aheadMs);
+    }
+    let deadQueues: Set<string> | null = null;
+    const isDeadQueue = (name: string): boolean => {
+      deadQueues ??= new Set(Iterator.from(catalog.queues).map((one) => one.definition.deadQueue));
+      return deadQueues.has(name);
+    };
+    return { now, down, full, isDeadQueue };
+  }
+}

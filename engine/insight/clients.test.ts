@@ -1,0 +1,158 @@
+// Who asks a queue, and who holds what; the holder is known from the lease to its end, whatever else
+// shares its row.
+
+import { expect, test } from "bun:test";
+import {
+  type Bundle,
+  hour,
+  idsOf,
+  minute,
+  produceOf,
+  second,
+  setup,
+  start,
+} from "../simulation/bundle.ts";
+
+async function setupQueue(partitions = 1): Promise<Bundle> {
+  const bundle = await setup();
+  await bundle.createQueue({ name: "orders", requestedPartitions: partitions });
+  return bundle;
+}
+
+const clients = (bundle: Bundle, limit = 10) =>
+  bundle.run(() => bundle.engine.clients({ queue: "orders", limit }));
+
+const lease = (bundle: Bundle, clientId: string, batchSize = 1) =>
+  bundle.lease("orders", { clientId, batchSize });
+
+const nobody = { askingCount: 0, asking: [], holdingCount: 0, holding: [], isPartial: false };
+
+test("clients: of a queue that nobody uses there are none", async () => {
+  const bundle = await setupQueue();
+  expect(await clients(bundle)).toEqual({ queue: "orders", asOf: start, ...nobody });
+});
+
+test("clients: who asks, since when, for how much, in the order of the line; the limit cuts", async () => {
+  const bundle = await setupQueue();
+  await bundle.beginLease("orders", { clientId: "a", batchSize: 3 });
+  await bundle.clock.advance(second);
+  await bundle.beginLease("orders", { clientId: "b" });
+  const asking = [
+    { client: "a", since: start, batchSize: 3, place: 1 },
+    { client: "b", since: start + second, batchSize: 1, place: 2 },
+  ];
+  expect(await clients(bundle)).toMatchObject({ askingCount: 2, asking });
+  expect(await clients(bundle, 1)).toMatchObject({ askingCount: 2, asking: asking.slice(0, 1) });
+});
+
+test("clients: those served by one turn, whose items share a lease, are told apart", async () => {
+  const bundle = await setupQueue();
+  await bundle.beginLease("orders", { clientId: "a", batchSize: 2 });
+  await bundle.beginLease("orders", { clientId: "b" });
+  await bundle.produce("orders", "1", "2", "3");
+  const at = { partitions: [0], nextLapseAt: start + minute };
+  expect((await clients(bundle)).holding).toEqual([
+    { client: "a", items: 2, ...at },
+    { client: "b", items: 1, ...at },
+  ]);
+});
+
+test("clients: who holds is known as long as it holds, also after an extend of a part", async () => {
+  const bundle = await setupQueue();
+  await bundle.produce("orders", "1", "2", "3");
+  const held = await lease(bundle, "a", 3);
+  const [first = "", second_ = "", third = ""] = idsOf(held.items);
+  const of = { queue: "orders", partition: 0 };
+  await bundle.run(() => bundle.engine.extend({ ...of, ids: [second_], leaseTimeoutMs: hour }));
+  expect((await clients(bundle)).holding).toEqual([
+    { client: "a", items: 3, partitions: [0], nextLapseAt: start + minute },
+  ]);
+  await bundle.run(() =>
+    bundle.engine.complete({ ...of, ids: [first, third], requestTimeoutMs: minute }),
+  );
+  expect((await clients(bundle)).holding).toEqual([
+    { client: "a", items: 1, partitions: [0], nextLapseAt: start + hour },
+  ]);
+  await bundle.run(() => bundle.engine.release({ ...of, ids: [second_] }));
+  expect((await clients(bundle)).holding).toEqual([]);
+});
+
+test("clients: over partitions a client is named once, the most first", async () => {
+  const bundle = await setupQueue(4);
+  for (const text of ["1", "2", "3", "4"]) await bundle.produce("orders", text);
+  await lease(bundle, "b");
+  for (let count = 0; count < 3; count += 1) await lease(bundle, "a");
+  const { holding } = await clients(bundle);
+  expect(holding.map(({ client, items }) => [client, items])).toEqual([
+    ["a", 3],
+    ["b", 1],
+  ]);
+  expect(holding.flatMap(({ partitions }) => partitions).sort()).toEqual([0, 1, 2, 3]);
+  expect(await clients(bundle, 1)).toMatchObject({ holdingCount: 2, holding: holding.slice(0, 1) });
+});
+
+test("clients: of a name without end as much is kept as tells them apart", async () => {
+  const bundle = await setupQueue();
+  await bundle.produce("orders", "1");
+  await lease(bundle, "x".repeat(10_000));
+  expect((await clients(bundle)).holding).toMatchObject([{ client: "x".repeat(256) }]);
+});
+
+test("clients: after a restart it is not known who holds", async () => {
+  const bundle = await setupQueue();
+  await bundle.produce("orders", "1");
+  await lease(bundle, "a");
+  await bundle.restart();
+  expect((await clients(bundle)).holding).toEqual([
+    { client: "", items: 1, partitions: [0], nextLapseAt: start + minute },
+  ]);
+});
+
+test("clients: of a shard that stalls no holder is told in time, and that is told", async () => {
+  const bundle = await setupQueue();
+  await bundle.produce("orders", "1");
+  await lease(bundle, "a");
+  await bundle.beginLease("orders", { clientId: "b" });
+  bundle.store().hold();
+  await bundle.begin(() => bundle.engine.reload("orders"));
+  const asked = await bundle.begin(() => bundle.engine.clients({ queue: "orders", limit: 10 }));
+  expect(asked.ending).toBe(null);
+  await bundle.clock.advance(5 * second);
+  const partial = { isPartial: true, holdingCount: 0, askingCount: 1 };
+  expect(asked.ending).toMatchObject({ ok: true, value: partial });
+  bundle.store().release();
+  await bundle.clock.settle();
+  expect(await clients(bundle)).toMatchObject({ isPartial: false, holdingCount: 1 });
+});
+
+test("clients: a shard that is down is not asked, and that is told", async () => {
+  const bundle = await setupQueue();
+  await bundle.produce("orders", "1");
+  await lease(bundle, "a");
+  bundle.store().openFault = "failed";
+  bundle.store().fail({ fault: "failed" });
+  await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["2"])));
+  expect(await clients(bundle)).toMatchObject({ isPartial: true, holdingCount: 0 });
+  bundle.store().heal();
+  await bundle.clock.advance(10 * second);
+  expect(await clients(bundle)).toMatchObject({ isPartial: false, holdingCount: 1 });
+});
+
+test.each([0, 1_001, 1.5])("clients: a limit of %d is refused", async (limit) => {
+  const bundle = await setupQueue();
+  const asked = await bundle.ending(() => bundle.engine.clients({ queue: "orders", limit }));
+  expect(asked).toMatchObject({ ok: false, code: "invalid" });
+});
+
+test("clients: a disk without room makes nobody forget who holds what nobody tried to finish", async () => {
+  const bundle = await setupQueue();
+  await bundle.produce("orders", "1", "2");
+  const held = await lease(bundle, "a", 2);
+  bundle.store().fail({ fault: "full", sticky: true });
+  const [id = ""] = idsOf(held.items);
+  const of = { queue: "orders", partition: 0, ids: [id], requestTimeoutMs: minute };
+  expect(await bundle.ending(() => bundle.engine.complete(of))).toMatchObject({ code: "store" });
+  bundle.store().heal();
+  const { holding } = await clients(bundle);
+  expect(holding.find(({ client }) => client === "a")).toMatchObject({ items: 1 });
+});

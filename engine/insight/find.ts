@@ -1,0 +1,161 @@
+// Looks through a piece of a partition for items that a filter means: bounded, as it was before the
+// turn, without a word on where it ends but the place to go on from.
+
+import type { Item, ScheduledItem } from "../../stores/item.ts";
+import type { Page, Read, Some, Span } from "../../stores/store.ts";
+import type { ItemState } from "../model/api.ts";
+import { type Filter, type Grouping, groupOf, matcherOf } from "../model/filter.ts";
+import { limits } from "../model/limits.ts";
+import type { FoundItem, Group } from "../model/messages.ts";
+import {
+  answering,
+  bytesWeight,
+  type Kind,
+  type Numbered,
+  type Result,
+} from "../operations/kind.ts";
+import { listed } from "../operations/list.ts";
+import type { Memory } from "../state/memory.ts";
+import type { Partition } from "../state/partition.ts";
+import type { Turn } from "../turn/turn-context.ts";
+
+export interface Find {
+  readonly kind: "find";
+  readonly slot: number;
+  /** Among those that wait for an instant, not among the others. */
+  readonly aside: boolean;
+  /** Numbers from here to before `before`; absent = to the end. */
+  readonly from: number;
+  readonly before?: number;
+  /** Of these the last so many numbers alone, and from the last on; absent = all, from the first on. */
+  readonly back?: number;
+  readonly state: ItemState | null;
+  /** Who holds it; absent = whoever does, or nobody. */
+  readonly holder?: string;
+  readonly filter: Filter;
+  /** The most items to find, and to look at. */
+  readonly limit: number;
+  readonly looks: number;
+  /** Bytes of each payload that are wanted. */
+  readonly payloadHead: number;
+  /** The first of them; absent = the payload's first. */
+  readonly payloadFrom?: number;
+  /** How many there are by what is wanted in place of the items. */
+  readonly by?: Grouping;
+}
+
+export const find: Kind<Find> = {
+  phase: "before",
+  weight: ({ looks, limit, payloadHead }) =>
+    looks + bytesWeight(Math.min(limit * payloadHead, limits.turnBytesMax)),
+  wants({ memory, items, scheduled }, requests) {
+    for (const request of requests) {
+      (request.aside ? scheduled : items).push(pageOf(memory, request));
+    }
+  },
+  decide: answering(findOne),
+};
+
+function pageOf(memory: Memory, request: Numbered<Find>): Page {
+  const { op, slot, looks, state, back } = request;
+  const { nextSeq, heldSpan } = memory.partition(slot);
+  const span = state === "leased" ? heldSpan : { next: 0, before: nextSeq };
+  const before = Math.max(request.from, Math.min(request.before ?? nextSeq, span.before));
+  const first = back === undefined ? span.next : before - back;
+  const from = Math.min(before, Math.max(request.from, first));
+  const limit = { items: looks, payloadBytes: limits.turnBytesMax };
+  return { name: `find ${op}`, slot, from, before, limit };
+}
+
+function findOne(turn: Turn, request: Numbered<Find>): Result {
+  const { slot, aside, state, holder, limit, by, back } = request;
+  const partition = turn.memory.partition(slot);
+  const pages = aside ? turn.facts.scheduled : turn.facts.items;
+  const span = pageOf(turn.memory, request);
+  const page = pages.get(span.name) ?? { found: [], isAll: true };
+  const isMeant = matcherOf(request.filter);
+  const items: FoundItem[] = [];
+  const groups = new Map<string, Group>();
+  let looked = 0;
+  let last: number | null = null;
+  for (const item of back === undefined ? page.found : backwards(page)) {
+    looked += 1;
+    last = item.seq;
+    if (item.damaged || partition.isCleared(item)) continue;
+    const present = stateOf(partition, item, aside);
+    if (state !== null && state !== present) continue;
+    if (holder !== undefined && partition.held.get(item.seq)?.holder !== holder) continue;
+    if (!isMeant(item, partition.idOf(item.seq), present === "leased")) continue;
+    if (by === undefined) items.push(foundItem(partition, item, { present, request }));
+    else count(groups, item, { by, id: partition.idOf(item.seq) });
+    if (items.length >= limit) break;
+  }
+  const isFull = items.length >= limit;
+  const next = (back === undefined ? nextOn : nextBack)(span, { last, isFull, isAll: page.isAll });
+  const value = { kind: "found", looked, next } as const;
+  return { ok: true, value: { ...value, items, groups: [...groups.values()] } };
+}
+
+/** One that was cut short lacks its last. */
+function backwards({ found, isAll }: Some<Read<Item>>): readonly Read<Item>[] {
+  return isAll ? found.toReversed() : [];
+}
+
+interface End {
+  /** That was looked at. */
+  readonly last: number | null;
+  readonly isFull: boolean;
+  readonly isAll: boolean;
+}
+
+function nextOn({ from }: Span, { last, isFull, isAll }: End): number | null {
+  if (isAll && !isFull) return null;
+  return last === null ? from : last + 1;
+}
+
+/** Where the rest ends; the end of the span itself where that could not be read whole. */
+function nextBack({ from, before }: Span, { last, isFull, isAll }: End): number | null {
+  const next = isFull ? (last ?? from) : isAll ? from : before;
+  return next === 0 ? null : next;
+}
+
+function stateOf(partition: Partition, { seq }: Read<Item>, aside: boolean): ItemState {
+  if (aside) return "scheduled";
+  return partition.held.has(seq) ? "leased" : "ready";
+}
+
+function foundItem(
+  partition: Partition,
+  item: Read<Item>,
+  { present, request }: { readonly present: ItemState; readonly request: Numbered<Find> },
+): FoundItem {
+  const { payload } = item;
+  const { payloadFrom = 0, payloadHead } = request;
+  const piece = payload.slice(payloadFrom, payloadFrom + payloadHead);
+  const dueAt = request.aside ? { dueAt: (item as Read<ScheduledItem>).dueAt } : {};
+  const held = partition.held.get(item.seq);
+  const state = held?.run.lease ?? dueAt;
+  return {
+    ...listed(partition, { ...item, payload: piece }, state),
+    state: present,
+    holder: held?.holder ?? "",
+    payloadBytes: payload.length,
+  };
+}
+
+function count(
+  groups: Map<string, Group>,
+  item: Read<Item>,
+  { by, id }: { readonly by: Grouping; readonly id: string },
+): void {
+  const value = groupOf(item, by);
+  const known = groups.get(value);
+  const at = item.createdAt;
+  groups.set(value, {
+    value,
+    sampleId: known?.sampleId ?? id,
+    count: (known?.count ?? 0) + 1,
+    firstAt: Math.min(known?.firstAt ?? at, at),
+    lastAt: Math.max(known?.lastAt ?? at, at),
+  });
+}

@@ -1,0 +1,183 @@
+// What is the matter with a queue: facts from memory in, findings out, worst first. Nothing is
+// asked of a shard, so it is said as well when one of them stalls.
+
+import type { FindingWord, HealthWord } from "../model/api.ts";
+import type { LogicalQueue } from "../state/queue.ts";
+
+/** What there is to know beside a queue. */
+export interface Surroundings {
+  readonly now: number;
+  /** By shard; only those that are down. */
+  readonly down: ReadonlyMap<number, { readonly since: number; readonly nextStartAt: number }>;
+  /** By shard; only those whose store has no room, and since when. */
+  readonly full: ReadonlyMap<number, number>;
+  /** Whether items of another queue go there when they die. */
+  readonly isDeadQueue: (name: string) => boolean;
+}
+
+/** A finding without its words. */
+export interface Found {
+  readonly what: FindingWord;
+  readonly since: number;
+  readonly count: number;
+  readonly nextAt: number | null;
+}
+
+/** A consumer that has just left may be back, or another come. */
+const askGraceMs = 10_000;
+/** Items that change hands within this time flow. */
+const steadyMs = 5_000;
+/** Of a queue that holds nothing. */
+const flowMs = 10_000;
+/** For so long it has risen when that is noticed. */
+export const riseMs = 5 * 60_000;
+/** Fewer than these may come and go by chance. */
+const riseMin = 60;
+
+const nothing: readonly Found[] = [];
+
+/** In the order in which a person has to know of them. */
+export function assess(queue: LogicalQueue, around: Surroundings): readonly Found[] {
+  let found: Found[] | null = null;
+  for (const check of checks) {
+    const one = check(queue, around);
+    if (one === null) continue;
+    found ??= [];
+    found.push(one);
+  }
+  return found ?? nothing;
+}
+
+export function healthOf(
+  queue: LogicalQueue,
+  found: readonly Found[],
+  { now }: Surroundings,
+): HealthWord {
+  const { ready, leased, scheduled, retried } = queue.itemCounts;
+  const first = found[0]?.what;
+  if (first === "at_leased_max" || first === "at_lease_rate") return "at_limit";
+  if (first !== undefined) return first;
+  const holdsAny = ready + leased + scheduled + retried > 0;
+  if (holdsAny || now - queue.watch.movedAt < flowMs) return "flows";
+  return queue.clients.size > 0 ? "idle" : "empty";
+}
+
+type Check = (queue: LogicalQueue, around: Surroundings) => Found | null;
+
+const shardDown: Check = (queue, { down }) => {
+  if (down.size === 0) return null;
+  let [count, since, nextAt, isAny] = [0, Number.POSITIVE_INFINITY, 0, false];
+  for (const { shard, partition } of queue.places.values()) {
+    const one = down.get(shard);
+    if (one === undefined) continue;
+    isAny = true;
+    count += queue.itemsAt(partition);
+    since = Math.min(since, one.since);
+    nextAt = Math.max(nextAt, one.nextStartAt);
+  }
+  return isAny ? { what: "shard_down", since, count, nextAt } : null;
+};
+
+const storeFull: Check = (queue, { full }) => {
+  if (full.size === 0) return null;
+  const places = [...queue.places.values()].filter(({ shard }) => full.has(shard));
+  if (places.length === 0) return null;
+  const since = Math.min(...places.map(({ shard }) => full.get(shard) ?? 0));
+  return { what: "store_full", since, count: places.length, nextAt: null };
+};
+
+/** By a pause, or because they wait for a person: that items came is told of where they came from. */
+function isMeantToWait({ definition }: LogicalQueue, { isDeadQueue }: Surroundings): boolean {
+  return definition.pause?.lease === true || isDeadQueue(definition.name);
+}
+
+const nobodyAsks: Check = (queue, around) => {
+  const { now } = around;
+  const { ready, leased } = queue.itemCounts;
+  if (ready === 0 || queue.clients.size > 0) return null;
+  const since = Math.max(queue.watch.askedAt, queue.watch.readyAt);
+  // Who holds items may be at work on them for as long as that, and ask again after it.
+  const graceMs = leased > 0 ? Math.max(askGraceMs, queue.definition.leaseTimeoutMs) : askGraceMs;
+  if (now - Math.max(since, queue.watch.pausedAt) < graceMs) return null;
+  if (isMeantToWait(queue, around)) return null;
+  return { what: "nobody_asks", since, count: ready, nextAt: null };
+};
+
+const fallsBehind: Check = (queue, around) => {
+  const { now } = around;
+  const { watch, itemCounts } = queue;
+  watch.backlog.roll(now, itemCounts.ready);
+  const count = watch.backlog.steadyRise;
+  if (count < riseMin || isMeantToWait(queue, around)) return null;
+  const since = watch.since("falls_behind", now) - riseMs;
+  return { what: "falls_behind", since, count, nextAt: null };
+};
+
+const leasesLapse: Check = ({ watch: { lapses } }, { now }) => {
+  const count = lapses.count(now);
+  return count === 0 ? null : { what: "leases_lapse", since: lapses.firstAt, count, nextAt: null };
+};
+
+const deadItems: Check = ({ watch: { deaths } }, { now }) => {
+  const count = deaths.count(now);
+  return count === 0 ? null : { what: "dead_items", since: deaths.firstAt, count, nextAt: null };
+};
+
+const clearing: Check = (queue, { now }) => {
+  const count = queue.clearingCount;
+  if (count === 0) return null;
+  return { what: "clearing", since: queue.watch.since("clearing", now), count, nextAt: null };
+};
+
+const paused: Check = (
+  { definition, itemCounts: { ready: count }, watch: { pausedAt } },
+  { now },
+) => {
+  if (definition.pause === undefined) return null;
+  // What is written down may be ahead by the part of a millisecond.
+  return { what: "paused", since: Math.min(pausedAt, now), count, nextAt: null };
+};
+
+const atLeasedMax: Check = (queue, { now }) => {
+  const { ready } = queue.itemCounts;
+  if (ready === 0 || !queue.allowance.isAtLeasedMax) return null;
+  const since = queue.watch.since("at_leased_max", now);
+  return { what: "at_leased_max", since, count: ready, nextAt: queue.nextLapseAt };
+};
+
+const atLeaseRate: Check = (queue, { now }) => {
+  const { ready } = queue.itemCounts;
+  if (ready === 0 || !queue.allowance.isAtRate(now)) return null;
+  const since = queue.watch.since("at_lease_rate", now);
+  return { what: "at_lease_rate", since, count: ready, nextAt: queue.allowance.rateMoreAt };
+};
+
+const allLeased: Check = (queue, { now }) => {
+  const { ready, leased } = queue.itemCounts;
+  const since = Math.max(queue.watch.movedAt, queue.watch.bornAt);
+  if (ready > 0 || leased === 0 || now - since < steadyMs) return null;
+  return { what: "all_leased", since, count: leased, nextAt: queue.nextLapseAt };
+};
+
+const allScheduled: Check = (queue, { now }) => {
+  const { ready, leased, scheduled, retried } = queue.itemCounts;
+  const count = scheduled + retried;
+  if (ready + leased > 0 || count === 0) return null;
+  const since = queue.watch.since("all_scheduled", now);
+  return { what: "all_scheduled", since, count, nextAt: queue.nextDueAt };
+};
+
+const checks: readonly Check[] = [
+  shardDown,
+  storeFull,
+  nobodyAsks,
+  fallsBehind,
+  leasesLapse,
+  deadItems,
+  clearing,
+  paused,
+  atLeasedMax,
+  atLeaseRate,
+  allLeased,
+  allScheduled,
+];

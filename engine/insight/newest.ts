@@ -1,0 +1,132 @@
+// The newest items of a queue: each partition from its last on, merged by when they came.
+
+import { assert } from "../model/assert.ts";
+import { placeOf } from "../model/ids.ts";
+import { limits } from "../model/limits.ts";
+import type { FoundItem, Value } from "../model/messages.ts";
+
+/** More than any number of an item. */
+export const latest = 10 ** 15 - 1;
+
+/** The most of a line at once, as the others wait meanwhile. */
+const pieceMax = 100;
+
+/** Lines that are looked at together: a turn of a shard has room for others beside them. */
+const atOnceMax = 16;
+
+/** Of a partition, those that wait for an instant or the others. */
+export interface Line<Where> {
+  readonly where: Where;
+  /** All from this number on were told. */
+  readonly before: number;
+}
+
+/** Looks back from a number, at so many numbers and for so many items. */
+export type LookBack<Where> = (
+  where: Where,
+  piece: { readonly before: number; readonly back: number; readonly limit: number },
+) => Promise<Extract<Value, { kind: "found" }>>;
+
+export interface Newest<Where> {
+  readonly found: readonly { readonly item: FoundItem; readonly where: Where }[];
+  readonly looked: number;
+  /** Where each goes on; one that is missing has no more. */
+  readonly lines: readonly Line<Where>[];
+}
+
+export async function findNewest<Where>(
+  lines: readonly Line<Where>[],
+  limit: number,
+  lookBack: LookBack<Where>,
+): Promise<Newest<Where>> {
+  const ahead = Math.min(pieceMax, Math.max(1, Math.ceil(limit / lines.length)));
+  const open = lines.map((line) => new Reader(line, ahead, lookBack));
+  const found: Newest<Where>["found"][number][] = [];
+  let looked = 0;
+  while (found.length < limit) {
+    // One of which nothing is known may have the next.
+    for (let blind = blindOf(open); blind.length > 0; blind = blindOf(open)) {
+      if (looked >= limits.findLooksMax) return ended(open, { found, looked });
+      const counts = await Promise.all(blind.slice(0, atOnceMax).map((reader) => reader.look()));
+      looked += counts.reduce((sum, count) => sum + count, 0);
+    }
+    const next = newestOf(open);
+    if (next === null) break;
+    found.push({ item: next.take(), where: next.where });
+  }
+  return ended(open, { found, looked });
+}
+
+function blindOf<Where>(readers: readonly Reader<Where>[]): Reader<Where>[] {
+  return readers.filter(({ isBlind }) => isBlind);
+}
+
+function ended<Where>(
+  readers: readonly Reader<Where>[],
+  told: Omit<Newest<Where>, "lines">,
+): Newest<Where> {
+  const left = readers.filter(({ isOver }) => !isOver);
+  return { ...told, lines: left.map(({ where, before }) => ({ where, before })) };
+}
+
+function newestOf<Where>(readers: readonly Reader<Where>[]): Reader<Where> | null {
+  let newest: Reader<Where> | null = null;
+  for (const reader of readers) {
+    if (!reader.isOver && (newest === null || reader.cameAt > newest.cameAt)) newest = reader;
+  }
+  return newest;
+}
+
+class Reader<Where> {
+  readonly where: Where;
+  readonly #limit: number;
+  readonly #lookBack: LookBack<Where>;
+  /** Found and not taken, the newest first. */
+  #items: FoundItem[] = [];
+  /** Looked back to here; 0 = there is nothing more. */
+  #to: number;
+  #back: number = limits.findTurnLooks;
+
+  constructor({ where, before }: Line<Where>, limit: number, lookBack: LookBack<Where>) {
+    this.where = where;
+    this.#to = before;
+    this.#limit = limit;
+    this.#lookBack = lookBack;
+  }
+
+  get isOver(): boolean {
+    return this.#items.length === 0 && this.#to === 0;
+  }
+
+  /** Nothing is known of its next item. */
+  get isBlind(): boolean {
+    return this.#items.length === 0 && this.#to > 0;
+  }
+
+  get before(): number {
+    const [next] = this.#items;
+    return next === undefined ? this.#to : (placeOf(next.id)?.seq ?? 0) + 1;
+  }
+
+  get cameAt(): number {
+    return this.#items[0]?.queuedAt ?? 0;
+  }
+
+  take(): FoundItem {
+    const item = this.#items.shift();
+    assert(item !== undefined, "an item was taken of a line that has none");
+    return item;
+  }
+
+  /** How many items were looked at. */
+  async look(): Promise<number> {
+    const piece = { before: this.#to, back: this.#back, limit: this.#limit };
+    const { items, looked, next } = await this.#lookBack(this.where, piece);
+    // What is too large to be read at once is in smaller pieces; where little is left, larger ones pass over it.
+    if (next === this.#to) this.#back = Math.ceil(this.#back / 2);
+    else if (looked < this.#back / 4) this.#back *= 2;
+    this.#items = [...items];
+    this.#to = next ?? 0;
+    return looked;
+  }
+}

@@ -1,0 +1,554 @@
+// Finds items by what is said of them, page by page. A queue may hold millions: each call looks at
+// so many and says where to go on, and each turn of a shard at so few that others hardly wait.
+
+import type { Item } from "../../stores/item.ts";
+import type { PartitionPlace } from "../../stores/queue.ts";
+import type * as api from "../model/api.ts";
+import { assert } from "../model/assert.ts";
+import type { Clock } from "../model/clock.ts";
+import { formatDuration } from "../model/duration.ts";
+import { lateLook, malformedId, noSuchItem, QueueError } from "../model/errors.ts";
+import type { Filter } from "../model/filter.ts";
+import { isId } from "../model/ids.ts";
+import { storedItem } from "../model/items.ts";
+import { limits } from "../model/limits.ts";
+import type { FoundItem, Group, Value } from "../model/messages.ts";
+import { checkFind, checkGroups, checkPayloadRange, refuse } from "../model/validate.ts";
+import type { Catalog } from "../state/catalog.ts";
+import type { LogicalQueue } from "../state/queue.ts";
+import type { Marks } from "../tasks/task.ts";
+import type { Timing } from "../turn/inbox.ts";
+import { placeIn, type Shard, succeeded } from "../turn/shard.ts";
+import type { Checkups } from "./checkups.ts";
+import type { Find } from "./find.ts";
+import { type Followed, follow, type Step } from "./item-history.ts";
+import { findNewest, type LookBack, latest } from "./newest.ts";
+
+/** Those of a partition that wait for an instant, or the others. */
+interface Position {
+  readonly place: PartitionPlace;
+  readonly aside: boolean;
+}
+
+interface Place {
+  readonly queue: LogicalQueue;
+  readonly place: PartitionPlace;
+}
+
+/** Where a search goes on. */
+interface Pivot {
+  readonly partition: number;
+  readonly aside: boolean;
+  readonly seq: number;
+}
+
+const start: Pivot = { partition: 0, aside: false, seq: 0 };
+
+/** What is asked of each piece, and what becomes of it. */
+interface Walk {
+  readonly request: Pick<Find, "filter" | "state" | "holder" | "payloadHead" | "by">;
+  readonly limit: number;
+  /** Returns how many of the limit a piece came to. */
+  readonly take: (found: Extract<Value, { kind: "found" }>, at: Place) => number;
+}
+
+export interface SearchOptions {
+  readonly catalog: Catalog;
+  readonly ports: () => readonly Shard[];
+  readonly clock: Clock;
+  readonly checkups: Checkups;
+  /** Whether the shards keep what happened to items. */
+  readonly keepsHistory: boolean;
+}
+
+export class Search {
+  readonly #options: SearchOptions;
+
+  constructor(options: SearchOptions) {
+    this.#options = options;
+  }
+
+  #timing(): Timing {
+    const { machine } = this.#options.clock;
+    return { deadline: machine.now() + limits.requestTimeoutMsDefault, late: lateLook };
+  }
+
+  async find(queue: LogicalQueue, request: api.FindRequest): Promise<api.Found<api.FoundItem>> {
+    checkFind(request);
+    const { filter, limit, payloadHead = 0 } = request;
+    if (request.order === "newest") return this.#findNewest(queue, request);
+    const found: api.FoundItem[] = [];
+    const walk: Walk = {
+      request: { filter, ...whose(request), payloadHead },
+      limit,
+      take({ items }, at) {
+        found.push(...items.map((item) => seen(item, at)));
+        return items.length;
+      },
+    };
+    return { found, ...(await this.#walk(queue, request, walk)) };
+  }
+
+  async #findNewest(
+    queue: LogicalQueue,
+    { pivot, partition = null, payloadHead = 0, filter, limit, ...request }: api.FindRequest,
+  ): Promise<api.Found<api.FoundItem>> {
+    const { state, ...rest } = { ...whose(request), filter, payloadHead };
+    const timing = this.#timing();
+    const lines = pivot === "" ? linesOf(queue, partition, state) : readLines(queue, pivot);
+    const lookBack: LookBack<Position> = ({ place: { shard, slot }, aside }, piece) => {
+      const span = { slot, aside, from: 0, looks: limits.findTurnLooks, ...piece };
+      return this.#ask(shard, { kind: "find", state, ...rest, ...span }, timing);
+    };
+    const { found, looked, lines: left } = await findNewest(lines, limit, lookBack);
+    return {
+      found: found.map(({ item, where: { place } }) => seen(item, { queue, place })),
+      looked,
+      nextPivot: left
+        .map(({ where: { place, aside }, before: seq }) =>
+          writePivot({ partition: place.partition, aside, seq }),
+        )
+        .join(pivotSeparator),
+    };
+  }
+
+  /**
+   * How many items a filter means that nobody holds, in all of the queue or in some spans of it, by
+   * the queue that they came from; of queues that are not there any more, together under `""`.
+   */
+  async count(
+    queue: LogicalQueue,
+    {
+      filter,
+      states,
+      holder,
+      spans,
+    }: {
+      readonly filter: Filter;
+      readonly states: readonly api.ItemState[];
+      /** `""` = whoever holds them, or nobody. */
+      readonly holder: string;
+      readonly spans: ReadonlyMap<number, Marks> | null;
+    },
+  ): Promise<ReadonlyMap<string, number>> {
+    const counts = new Map<string, number>();
+    const add = (groups: readonly Group[]): void => {
+      for (const { value, count } of groups) {
+        const origin = this.#options.catalog.named(value) === undefined ? "" : value;
+        counts.set(origin, (counts.get(origin) ?? 0) + count);
+      }
+    };
+    const meant = { filter, ...(holder && { holder }) };
+    if (spans !== null) await this.#countIn(spans, meant, add);
+    else for (const state of states) await this.#countAll(queue, { ...meant, state }, add);
+    return counts;
+  }
+
+  async #countAll(
+    queue: LogicalQueue,
+    meant: Pick<Find, "filter" | "holder" | "state">,
+    add: (groups: readonly Group[]) => void,
+  ): Promise<void> {
+    const walk: Walk = {
+      request: { ...meant, payloadHead: 0, by: "originQueue" },
+      limit: Number.POSITIVE_INFINITY,
+      take({ groups }) {
+        add(groups);
+        return 0;
+      },
+    };
+    let pivot = "";
+    do {
+      pivot = (await this.#walk(queue, { pivot }, walk)).nextPivot;
+    } while (pivot !== "");
+  }
+
+  async #countIn(
+    marks: ReadonlyMap<number, Marks>,
+    meant: Pick<Find, "filter" | "holder">,
+    add: (groups: readonly Group[]) => void,
+  ): Promise<void> {
+    for (const [shard, { spans, states }] of marks) {
+      for (const { slot, aside, next: from, before } of spans) {
+        const state = states.find((one) => (one === "scheduled") === aside) ?? null;
+        const span = { slot, aside, before, limit: 1, looks: limits.findTurnLooks } as const;
+        const request = {
+          kind: "find",
+          ...meant,
+          state,
+          payloadHead: 0,
+          by: "originQueue",
+        } as const;
+        for (let next: number | null = from; next !== null; ) {
+          const piece = { ...request, ...span, from: next };
+          const found = await this.#ask(shard, piece, this.#timing());
+          add(found.groups);
+          next = found.next;
+        }
+      }
+    }
+  }
+
+  async group(queue: LogicalQueue, request: api.GroupsRequest): Promise<api.Grouped> {
+    checkGroups(request);
+    const { filter, by, top } = request;
+    const groups = new Map<string, Group>();
+    const walk: Walk = {
+      request: { filter, ...whose(request), payloadHead: 0, by },
+      limit: limits.groupsMax,
+      take(found) {
+        const before = groups.size;
+        for (const group of found.groups) addGroup(groups, group);
+        return groups.size - before;
+      },
+    };
+    const ended = await this.#walk(queue, request, walk);
+    const all = [...groups.values()].sort((a, b) => b.count - a.count);
+    const found = all.slice(0, top);
+    const others = all.slice(found.length).reduce((sum, { count }) => sum + count, 0);
+    return { found, others, ...ended };
+  }
+
+  /** One partition after the other, and in each what waits for an instant after the rest. */
+  async #walk(
+    queue: LogicalQueue,
+    { pivot, partition = null }: Pick<api.FindRequest, "pivot" | "partition">,
+    walk: Walk,
+  ): Promise<{ looked: number; nextPivot: string }> {
+    if (partition !== null) queue.place(partition);
+    const timing = this.#timing();
+    let at = pivot === "" ? start : readPivot(pivot);
+    let looked = 0;
+    let count = 0;
+    for (const place of placesFrom(queue, at.partition, partition)) {
+      if (place.partition > at.partition) at = { ...start, partition: place.partition };
+      for (const aside of [false, true]) {
+        if (aside && !at.aside) at = { ...at, aside, seq: 0 };
+        if (at.aside !== aside || !isSearched(walk.request.state, aside)) continue;
+        for (let next: number | null = at.seq; next !== null; ) {
+          at = { ...at, seq: next };
+          const { findLooksMax, findTurnLooks } = limits;
+          if (looked >= findLooksMax || count >= walk.limit) {
+            return { looked, nextPivot: writePivot(at) };
+          }
+          const looks = Math.min(findTurnLooks, findLooksMax - looked);
+          const left = Math.min(walk.limit - count, findTurnLooks);
+          const span = { slot: place.slot, aside, from: next, limit: left, looks };
+          const found = await this.#ask(
+            place.shard,
+            { kind: "find", ...walk.request, ...span },
+            timing,
+          );
+          looked += found.looked;
+          count += walk.take(found, { queue, place });
+          next = found.next;
+        }
+      }
+    }
+    return { looked, nextPivot: "" };
+  }
+
+  async #ask(
+    shard: number,
+    request: Find,
+    timing: Timing,
+  ): Promise<Extract<Value, { kind: "found" }>> {
+    const value = succeeded(await this.#port(shard).ask(request, timing));
+    assert(value.kind === "found", "a shard answered a search with something else");
+    return value;
+  }
+
+  async get(
+    id: string,
+    range: api.PayloadRange,
+    isShown: (queue: string) => boolean,
+  ): Promise<api.FoundItem> {
+    checkPayloadRange(range);
+    const { payloadFrom = 0, payloadLimit = Number.MAX_SAFE_INTEGER } = range;
+    const found = await this.#present(id, { payloadFrom, payloadHead: payloadLimit });
+    if (found === null || !isShown(found.item.queue)) throw QueueError.from(noSuchItem(id));
+    checkPayloadRange(range, found.item.payloadBytes);
+    return found.item;
+  }
+
+  /** The item that has this id now. */
+  async #present(
+    id: string,
+    wanted: Pick<Find, "payloadFrom" | "payloadHead">,
+  ): Promise<{ readonly item: api.FoundItem; readonly at: Place; readonly seq: number } | null> {
+    if (!isId(id)) refuse(malformedId(id));
+    const named = this.#placeOf(id);
+    if (named === null) return null;
+    const { seq, ...at } = named;
+    const timing = this.#timing();
+    for (const aside of [false, true]) {
+      const one = { slot: at.place.slot, aside, from: seq, before: seq + 1, limit: 1, looks: 1 };
+      const request = { kind: "find", ...one, state: null, filter: {}, ...wanted } as const;
+      const [item] = (await this.#ask(at.place.shard, request, timing)).items;
+      if (item !== undefined) return { item: seen(item, at), at, seq };
+    }
+    return null;
+  }
+
+  /** Where an id says that its item is; `null` = nowhere here. */
+  #placeOf(id: string): (Place & { readonly seq: number }) | null {
+    const named = placeIn(this.#options.ports(), id);
+    if (named === null) return null;
+    const owner = this.#options.catalog.owner(named.shard, named.slot);
+    const place = owner?.queue.places.get(owner.partition);
+    if (owner === undefined || place === undefined || owner.queue.isHidden) return null;
+    return { queue: owner.queue, place, seq: named.seq };
+  }
+
+  async explain(id: string): Promise<api.ItemExplained> {
+    if (!isId(id)) refuse(malformedId(id));
+    const followed = await this.#follow(id);
+    const steps = followed?.steps.map((step) => this.#told(step)) ?? [];
+    const told = { history: steps, historySince: followed?.since ?? null };
+    const present = (await this.#present(id, noPayload)) ?? (await this.#formerly(id, followed));
+    if (present === null) {
+      return { ...nowhere(id), ...told, ...ending(steps.at(-1), this.#options.clock.now()) };
+    }
+    const { item, at, seq } = present;
+    const isReady = item.state === "ready";
+    const { count, isAll } = isReady ? await this.#ahead(at, seq) : { count: 0, isAll: true };
+    const why = reasonsOf(item, {
+      ...at,
+      id,
+      now: this.#options.clock.now(),
+      ahead: { count, isAll },
+      held: isReady ? this.#heldUp(at.queue) : [],
+    });
+    return { id, item, ahead: count, isAllAhead: isAll, why, ...told };
+  }
+
+  /** What keeps ready items of a queue from being leased, in words. */
+  #heldUp(queue: LogicalQueue): string[] {
+    const { findings } = this.#options.checkups.explain(queue);
+    return findings.filter(({ what }) => holdingUp.has(what)).map(({ text }) => text);
+  }
+
+  /** `null` = no shard of this engine issued the id, or none keeps a history. */
+  async #follow(id: string): Promise<Followed | null> {
+    // A shard looks through all of its history, in a turn of its own.
+    if (!this.#options.keepsHistory) return null;
+    const named = placeIn(this.#options.ports(), id);
+    if (named === null) return null;
+    const timing = this.#timing();
+    return follow(named, async (asked, request) => {
+      const value = succeeded(await this.#port(asked).ask(request, timing));
+      assert(value.kind === "history", "a shard answered a history with something else");
+      return value;
+    });
+  }
+
+  #told({ shard, slot, seq, what, at, by }: Step): api.ItemEvent {
+    const owner = this.#options.catalog.owner(shard, slot);
+    const [queue, partition] = [owner?.queue.definition.name ?? "", owner?.partition ?? null];
+    return { at, what, by, id: this.#idOf({ shard, slot, seq }), queue, partition };
+  }
+
+  #idOf({ shard, slot, seq }: Pick<Step, "shard" | "slot" | "seq">): string {
+    return this.#port(shard).epochs?.idOf({ slot, seq }) ?? "";
+  }
+
+  #port(shard: number): Shard {
+    const port = this.#options.ports()[shard];
+    assert(port !== undefined, "a partition is in a shard that was not opened");
+    return port;
+  }
+
+  async #ahead({ place }: Place, seq: Item["seq"]) {
+    const asked = { kind: "ahead", slot: place.slot, seq } as const;
+    const value = succeeded(await this.#port(place.shard).ask(asked, this.#timing()));
+    assert(value.kind === "ahead", "a shard answered a count with something else");
+    return value;
+  }
+
+  /** An item that had the id once: where its history ends, or in the queue that issued it or the dead queue of that. */
+  async #formerly(id: string, followed: Followed | null) {
+    const end = followed?.steps.at(-1)?.what;
+    if (end !== undefined && isOver(end)) return null;
+    const last = followed === null ? id : this.#idOf(followed.last);
+    const present = last === id ? null : await this.#present(last, noPayload);
+    if (present !== null) return present;
+    const named = this.#placeOf(id);
+    if (named === null) return null;
+    const { queue } = named;
+    for (const one of [queue, this.#options.catalog.deadQueueOf(queue)]) {
+      if (one === undefined) continue;
+      const request = { queue: one.definition.name, pivot: "", limit: 1, filter: { originId: id } };
+      const [item] = (await this.find(one, request)).found;
+      if (item !== undefined) return this.#present(item.id, noPayload);
+    }
+    return null;
+  }
+}
+
+const noPayload = { payloadHead: 0 };
+
+/** Of an id that names nothing here, or nothing that its asker may see. */
+export function nowhere(id: string): api.ItemExplained {
+  const why = "No item has this id: it was completed or removed, it moved on, or it never was.";
+  const nothing = { item: null, ahead: 0, isAllAhead: true, history: [], historySince: null };
+  return { id, ...nothing, why: [why] };
+}
+
+const ends: { readonly [what in api.What]?: string } = {
+  completed: "was completed",
+  removed: "was removed",
+  discarded: "was given up, without a dead queue to go to",
+  damaged: "was set aside, as it is damaged",
+};
+
+function isOver(what: api.What): boolean {
+  return ends[what] !== undefined;
+}
+
+/** Of an item that is nowhere, if it is known how that came. */
+function ending(
+  last: api.ItemEvent | undefined,
+  now: number,
+): Pick<api.ItemExplained, "why"> | null {
+  const end = last && ends[last.what];
+  if (last === undefined || end === undefined) return null;
+  const ago = formatDuration(Math.max(0, now - last.at));
+  const by = last.by === "" ? "" : ` by ${last.by}`;
+  return { why: [`It ${end}${by}, ${ago} ago.`] };
+}
+
+/** What is held by somebody is leased. */
+function whose({ state = null, holder }: Pick<api.FindRequest, "state" | "holder">) {
+  if (holder === undefined) return { state };
+  return { state: "leased", holder: holder.slice(0, limits.holderNameMax) } as const;
+}
+
+function isSearched(state: Find["state"], aside: boolean): boolean {
+  return state === null || (state === "scheduled") === aside;
+}
+
+function placesFrom(queue: LogicalQueue, from: number, only: number | null): PartitionPlace[] {
+  return [...queue.places.values()]
+    .filter(({ partition }) => partition >= from && (only === null || partition === only))
+    .sort((a, b) => a.partition - b.partition);
+}
+
+function linesOf(queue: LogicalQueue, partition: number | null, state: Find["state"]) {
+  if (partition !== null) queue.place(partition);
+  return placesFrom(queue, 0, partition).flatMap((place) =>
+    [false, true]
+      .filter((aside) => isSearched(state, aside))
+      .map((aside) => ({ where: { place, aside }, before: latest })),
+  );
+}
+
+/** Of the newest first there is a pivot for each line that goes on. */
+const pivotSeparator = ",";
+
+/** A partition that has gone meanwhile has no more. */
+function readLines(queue: LogicalQueue, pivot: string) {
+  return pivot.split(pivotSeparator, 2 * limits.partitionsMax).flatMap((text) => {
+    const { partition, aside, seq: before } = readPivot(text);
+    const place = queue.places.get(partition);
+    return place === undefined ? [] : [{ where: { place, aside }, before }];
+  });
+}
+
+function addGroup(groups: Map<string, Group>, group: Group): void {
+  const known = groups.get(group.value);
+  if (known === undefined) {
+    groups.set(group.value, group);
+    return;
+  }
+  groups.set(group.value, {
+    ...known,
+    count: known.count + group.count,
+    firstAt: Math.min(known.firstAt, group.firstAt),
+    lastAt: Math.max(known.lastAt, group.lastAt),
+  });
+}
+
+function seen(item: FoundItem, { queue, place }: Place): api.FoundItem {
+  const { state, holder, payloadBytes, ...listed } = item;
+  const { definition } = queue;
+  const at = { queue: definition.name, partition: place.partition };
+  return { ...storedItem(listed, definition), ...at, state, holder, payloadBytes };
+}
+
+function writePivot({ partition, aside, seq }: Pivot): string {
+  return `${partition}.${aside ? 1 : 0}.${seq}`;
+}
+
+function readPivot(text: string): Pivot {
+  const [, partition, aside, seq] = /^(\d{1,9})\.([01])\.(\d{1,15})$/.exec(text) ?? [];
+  if (seq === undefined) {
+    const got = text.slice(0, limits.quotedMax);
+    refuse(`pivot is invalid; expected the next_pivot of the page before, got '${got}'`);
+  }
+  return { partition: Number(partition), aside: aside === "1", seq: Number(seq) };
+}
+
+const deathsInWords = {
+  failed: (attempts: number) =>
+    `its ${attempts} ${attempts === 1 ? "attempt was" : "attempts were"} used up`,
+  expired: () => "its time was over",
+  rejected: () => "it was given up",
+};
+
+function ordinal(count: number): string {
+  const isTeen = count % 100 >= 11 && count % 100 <= 13;
+  const ending = isTeen ? "th" : (["th", "st", "nd", "rd"][count % 10] ?? "th");
+  return `${count}${ending}`;
+}
+
+/** A pause is said by itself. */
+const holdingUp: ReadonlySet<api.FindingWord> = new Set<api.FindingWord>([
+  ...(["nobody_asks", "at_leased_max", "at_lease_rate", "store_full"] as const),
+]);
+
+/** Sentences, the most important first. */
+function reasonsOf(
+  item: api.FoundItem,
+  known: Place & {
+    readonly id: string;
+    readonly now: number;
+    readonly ahead: { readonly count: number; readonly isAll: boolean };
+    /** What holds its queue up. */
+    readonly held: readonly string[];
+  },
+): string[] {
+  const { queue, id, now, ahead, held } = known;
+  const { past = {} } = item;
+  const left = (ms: number): string => `in ${formatDuration(Math.max(0, ms - now))}`;
+  const why: string[] = [];
+  if (item.state === "leased" && item.leaseDeadline !== null) {
+    const which = item.maxAttempts > 0 ? ` of ${item.maxAttempts}` : "";
+    const ends = left(item.leaseDeadline);
+    // Whose lease it is, is not known any more after a start.
+    const who = item.holder === "" ? "A consumer" : `'${item.holder}'`;
+    why.push(
+      `${who} holds it, for the ${ordinal(item.attempts)} time${which}; its lease ends ${ends}.`,
+    );
+  }
+  if (item.state === "scheduled" && item.enqueueAt !== null) {
+    const by = item.attempts > 0 ? "It was given back, and is" : "Its producer scheduled it; it is";
+    why.push(`${by} offered ${left(item.enqueueAt)}.`);
+  }
+  if (item.state === "ready") {
+    const { pause } = queue.definition;
+    if (pause?.lease === true) {
+      const said = pause.reason === "" ? "" : `: ${pause.reason}`;
+      why.push(`Its queue is paused${said}.`);
+    }
+    const count = `${ahead.isAll ? "" : "at least "}${ahead.count}`;
+    why.push(`It is ready, with ${count} ahead of it in partition ${item.partition}.`, ...held);
+  }
+  if (past.death !== undefined) {
+    const told = deathsInWords[past.death](past.attempts ?? 0);
+    why.push(`It died in '${past.queue ?? ""}': ${told}.`);
+  }
+  if (past.reason !== undefined) why.push(`The last reason given was: ${past.reason}`);
+  if (item.id !== id)
+    why.push(`It has another id by now; it was produced as ${past.origin ?? id}.`);
+  return why;
+}

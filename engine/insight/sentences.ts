@@ -1,0 +1,127 @@
+// What is the matter with a queue, in words for a person: a sentence for each finding, without
+// markup, and without anything that only one who knows the server could read.
+
+import type { FindingWord, IsShown } from "../model/api.ts";
+import { formatDuration } from "../model/duration.ts";
+import type { Mentioned } from "../state/mentions.ts";
+import type { LogicalQueue } from "../state/queue.ts";
+import { type Found, riseMs } from "./health.ts";
+
+export interface Telling {
+  readonly now: number;
+  /** Whether a sentence may name a queue. */
+  readonly isShown: IsShown;
+}
+
+type Tell = (found: Found, queue: LogicalQueue, telling: Telling) => string;
+
+const number = (value: number): string => value.toLocaleString("en-US");
+const items = (count: number): string => `${number(count)} ${count === 1 ? "item" : "items"}`;
+const are = (count: number): string => (count === 1 ? "is" : "are");
+
+const steps = [
+  [86_400_000, "day"],
+  [3_600_000, "hour"],
+  [60_000, "minute"],
+  [1_000, "second"],
+] as const;
+
+/** In the largest unit of which there are two at least. */
+export function roughly(ms: number): string {
+  const [unitMs, unit] = steps.find(([length]) => ms >= 2 * length) ?? [1_000, "second"];
+  const count = Math.max(0, Math.floor(ms / unitMs));
+  return `${count} ${unit}${count === 1 ? "" : "s"}`;
+}
+
+const waiting = (clients: number): string =>
+  clients === 0
+    ? ""
+    : `, and ${number(clients)} ${clients === 1 ? "client waits" : "clients wait"}`;
+
+const until = (nextAt: number | null, now: number, what: string): string =>
+  nextAt === null ? "" : `; ${what} ${nextAt <= now ? "now" : `in ${roughly(nextAt - now)}`}`;
+
+/** Less is nothing to speak of. */
+const tellingMs = 2_000;
+
+/** How long the oldest ready item has waited. */
+const oldest = ({ oldestReadyAt }: LogicalQueue, now: number, count: number): string => {
+  if (oldestReadyAt === null || now - oldestReadyAt < tellingMs) return "";
+  return `, ${count === 1 ? "for" : "the oldest for"} ${roughly(now - oldestReadyAt)}`;
+};
+
+const paused: Tell = (_, { definition: { pause }, watch: { pausedBy } }) => {
+  const sides = [...(pause?.lease ? ["Leases"] : []), ...(pause?.produce ? ["Produces"] : [])];
+  const what = sides.join(" and ").replace("and P", "and p");
+  const by = pausedBy === "" ? "" : ` by ${pausedBy}`;
+  return `${what} are paused${by}${pause?.reason ? `: ${pause.reason}` : ""}.`;
+};
+
+const nobodyAsks: Tell = ({ count }, queue, { now }) => {
+  const { lastAsked, askedAt } = queue.watch;
+  const ago = `${roughly(now - askedAt)} ago`;
+  const last =
+    lastAsked === null
+      ? `nobody has asked since this server took the queue, ${ago}`
+      : `${lastAsked.client} was the last, ${ago}`;
+  return `${items(count)} ${are(count)} ready${oldest(queue, now, count)}, and nobody asks for ${count === 1 ? "it" : "them"}; ${last}.`;
+};
+
+/** By one name, if it tells more than that the names differ. */
+const most = (
+  mentioned: Mentioned | null,
+  count: number,
+  tell: (name: string) => string,
+): string => {
+  if (mentioned === null) return "";
+  const { name, count: of } = mentioned;
+  if (of >= count) return count === 1 ? `, ${tell(name)}` : `, all of them ${tell(name)}`;
+  return of > 1 && 10 * of >= count ? `, ${number(of)} of them ${tell(name)}` : "";
+};
+
+const deadItems: Tell = ({ count }, { definition, watch: { diedOf } }, { now, isShown }) => {
+  const { deadQueue } = definition;
+  const why = most(diedOf.most(now), count, (reason) => `with the reason '${reason}'`);
+  const name = isShown(deadQueue) ? deadQueue : "the dead queue";
+  const went = deadQueue === "" ? "were removed because there is no dead queue" : `went to ${name}`;
+  return `${items(count)} died within the last hour and ${count === 1 ? went.replace("were", "was") : went}${why}.`;
+};
+
+const leasesLapse: Tell = ({ count }, { definition, watch: { lapsedOf } }, { now }) => {
+  const { leaseTimeoutText, leaseTimeoutMs } = definition;
+  const held = most(lapsedOf.most(now), count, (client) => `held by ${client}`);
+  return `The lease of ${items(count)} lapsed within the last five minutes${held}: consumers die, hang, or need longer than ${leaseTimeoutText || formatDuration(leaseTimeoutMs)}.`;
+};
+
+/** Never less than two of something. */
+const pace = (count: number, ms: number): string =>
+  count * 1_000 < 2 * ms
+    ? `${number(Math.round((count * 60_000) / ms))} a minute`
+    : `${number(Math.round((count * 1_000) / ms))} a second`;
+
+const tells: Readonly<Record<FindingWord, Tell>> = {
+  shard_down: ({ count, nextAt }, _, { now }) =>
+    `A shard of the queue is down, and ${items(count)} in it cannot be reached${until(nextAt, now, "it is started again")}.`,
+  store_full: () =>
+    "The disk has no room for new items: produces are refused, leases and completes go on.",
+  nobody_asks: nobodyAsks,
+  falls_behind: ({ count }) =>
+    `More comes than goes, ${pace(count, riseMs)}: ${items(count)} more ${are(count)} ready than five minutes ago.`,
+  leases_lapse: leasesLapse,
+  dead_items: deadItems,
+  clearing: ({ count }, { watch: { clearingMost } }) =>
+    `A clear has ${number(count)} of ${items(Math.max(count, clearingMost))} still to remove.`,
+  paused,
+  at_leased_max: ({ count, nextAt }, queue, { now }) =>
+    `As many items are leased as leased_max allows, ${number(queue.definition.leasedMax ?? 0)}, and ${number(count)} more ${are(count)} ready${oldest(queue, now, count)}${until(nextAt, now, "the next lease lapses")}.`,
+  at_lease_rate: ({ count, nextAt }, queue, { now }) =>
+    `The lease_rate of ${queue.definition.leaseRate ?? ""} is used up, and ${items(count)} ${are(count)} ready${oldest(queue, now, count)}${until(nextAt, now, "there is more of it")}.`,
+  all_leased: ({ count, nextAt }, { clients }, { now }) =>
+    `${count === 1 ? "The one item is" : `All ${items(count)} are`} leased${waiting(clients.size)}${until(nextAt, now, "the next lease lapses")}.`,
+  all_scheduled: ({ count, nextAt }, _, { now }) =>
+    `${count === 1 ? "The one item waits for its time" : `All ${items(count)} wait for their time`}${until(nextAt, now, "the next is due")}.`,
+};
+
+export function sentence(found: Found, queue: LogicalQueue, telling: Telling): string {
+  return tells[found.what](found, queue, telling);
+}

@@ -1,0 +1,351 @@
+import { expect, test } from "bun:test";
+import { ServerSeriesRequest } from "../../openapi/schemas.ts";
+import type { Series, SeriesName, ShardSeriesName } from "../model/api.ts";
+import { Observations } from "../model/histogram.ts";
+import { type CounterName, noCounters } from "../model/queue-counters.ts";
+import { seededRandom } from "../simulation/seeded-random.ts";
+import type { LogicalQueue } from "../state/queue.ts";
+import {
+  coarseMs,
+  fineMs,
+  type SeenShard,
+  SeriesKeeper,
+  seriesNames,
+  shardSeriesNames,
+} from "./series.ts";
+
+const mb = 1024 * 1024;
+const start = 1_700_000_040_000;
+/** Of one name of one queue. */
+const columnBytes = 4 * (360 + 1_441);
+const totalBytes = seriesNames.length * columnBytes;
+
+function count(queue: FakeQueue, name: CounterName, items: number): void {
+  queue.counters[name] += items;
+}
+
+/** As much of a queue as is looked at. */
+class FakeQueue {
+  deleted = false;
+  readonly counters: Record<CounterName, number> = { ...noCounters };
+  readonly counts = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
+  readonly line = { size: 0 };
+  oldestReadyAt: number | null = null;
+
+  get itemCounts(): FakeQueue["counts"] {
+    return this.counts;
+  }
+
+  get queue(): LogicalQueue {
+    return this as unknown as LogicalQueue;
+  }
+}
+
+/** The same of a shard. */
+class FakeShard implements SeenShard {
+  readonly shard: number;
+  readonly counters = {
+    ...{ commits: 0, itemsCommitted: 0, fileBytes: 0, walBytes: 0 },
+    commitSeconds: new Observations([0.001, 0.01, 0.1]),
+  };
+
+  constructor(shard: number) {
+    this.shard = shard;
+  }
+
+  commit(items: number, seconds: number): void {
+    this.counters.commits += 1;
+    this.counters.itemsCommitted += items;
+    this.counters.commitSeconds.add(seconds);
+  }
+}
+
+class Bench {
+  now = start;
+  readonly keeper: SeriesKeeper;
+  readonly queues: FakeQueue[] = [];
+  readonly shards: FakeShard[] = [];
+
+  constructor(bytes = mb, queues = 1) {
+    this.keeper = new SeriesKeeper(bytes, start);
+    for (let index = 0; index < queues; index += 1) this.queues.push(new FakeQueue());
+  }
+
+  /** Lets so many points pass; `each` is what happens in one before it is looked at. */
+  pass(points: number, each: (index: number) => void = () => undefined): void {
+    for (let index = 0; index < points; index += 1) {
+      each(index);
+      this.now += fineMs;
+      const { now, shards } = this;
+      this.keeper.look({ queues: this.queues.map(({ queue }) => queue), shards, now });
+    }
+  }
+
+  read(
+    name: SeriesName | ShardSeriesName,
+    { queue, ...how }: { queue?: FakeQueue; shard?: number; from?: number; stepMs?: number } = {},
+  ): Series & { readonly points: readonly number[] } {
+    const series = this.keeper.read({ names: [name], ...how }, queue?.queue);
+    return { ...series, points: series.values[0] ?? [] };
+  }
+}
+
+test("names: those of the contract are those that are kept", () => {
+  const { items } = ServerSeriesRequest.properties.names;
+  expect(items["x-published"].enum).toEqual([...seriesNames, ...shardSeriesNames]);
+});
+
+test("counters: each point has what happened in it, and the sum is that of the counter", () => {
+  const bench = new Bench();
+  const [queue] = bench.queues as [FakeQueue];
+  bench.pass(4, (index) => {
+    queue.counters.produced += index * 3;
+  });
+  const { points, from, stepMs, since } = bench.read("produced", { queue });
+  expect(points).toEqual([3, 6, 9]);
+  expect([from, stepMs]).toEqual([start + fineMs, fineMs]);
+  expect(since).toBe(start + fineMs);
+  expect(bench.read("completed", { queue }).points).toEqual([0, 0, 0]);
+});
+
+test("gauges: each point has how it was at its end", () => {
+  const bench = new Bench();
+  const [queue] = bench.queues as [FakeQueue];
+  bench.pass(3, (index) => {
+    queue.counts.ready = 5 - index;
+    queue.counts.scheduled = 1;
+    queue.counts.retried = index;
+    queue.line.size = index;
+    queue.oldestReadyAt = start;
+  });
+  const of = (name: SeriesName) => bench.read(name, { queue }).points;
+  expect(of("ready")).toEqual([5, 4, 3]);
+  expect(of("scheduled")).toEqual([1, 2, 3]);
+  expect(of("waiting")).toEqual([0, 1, 2]);
+  expect(of("oldest_ready_seconds")).toEqual([10, 20, 30]);
+});
+
+test("a look that comes late: what happened meanwhile is in its point, and gauges were as before", () => {
+  const bench = new Bench();
+  const [queue] = bench.queues as [FakeQueue];
+  const ready = (count: number) => () => {
+    queue.counters.produced += count;
+    queue.counts.ready = count;
+  };
+  bench.pass(1, ready(4));
+  bench.now += 2 * fineMs;
+  bench.pass(1, ready(7));
+  expect(bench.read("produced", { queue }).points).toEqual([4, 0, 0, 7]);
+  expect(bench.read("ready", { queue }).points).toEqual([4, 4, 4, 7]);
+});
+
+test("a look that comes twice in one point changes nothing", () => {
+  const bench = new Bench();
+  const [queue] = bench.queues as [FakeQueue];
+  const produce = () => count(queue, "produced", 2);
+  bench.pass(2, produce);
+  produce();
+  const now = bench.now + fineMs - 1;
+  bench.keeper.look({ queues: [queue.queue], shards: [], now });
+  expect(bench.read("produced", { queue }).points).toEqual([2, 2]);
+  expect(bench.keeper.nextAt).toBe(bench.now + fineMs);
+});
+
+test.each([1, 2, 3])("a day of points is that of a model, in both steps; seed %d", (seed) => {
+  const random = seededRandom(seed);
+  const bench = new Bench();
+  const [queue] = bench.queues as [FakeQueue];
+  const produced: number[] = [];
+  const ready: number[] = [];
+  for (let point = 0; point < 9_000; ) {
+    const skipped = random.below(200) === 0 ? random.below(500) : 0;
+    for (let skip = 0; skip < skipped; skip += 1) {
+      produced.push(0);
+      ready.push(ready.at(-1) ?? 0);
+    }
+    bench.now += skipped * fineMs;
+    const count = random.below(4) === 0 ? random.below(1_000) : 0;
+    bench.pass(1, () => {
+      queue.counters.produced += count;
+      queue.counts.ready = random.below(50);
+    });
+    produced.push(count);
+    ready.push(queue.counts.ready);
+    point += 1 + skipped;
+  }
+  const end = (bench.now - start) / fineMs;
+  expect(produced).toHaveLength(end);
+  const fine = bench.read("produced", { queue, stepMs: fineMs });
+  expect(fine.from).toBe(bench.now - 360 * fineMs);
+  expect(fine.points).toEqual(produced.slice(-360));
+  expect(bench.read("ready", { queue }).points).toEqual(ready.slice(-360));
+  const ratio = coarseMs / fineMs;
+  const minutes = Array.from({ length: Math.floor(end / ratio) }, (_, minute) => minute * ratio);
+  const coarse = bench.read("produced", { queue, stepMs: coarseMs });
+  expect(coarse.points).toEqual(
+    minutes.slice(-1_440).map((at) => produced.slice(at, at + ratio).reduce((a, b) => a + b)),
+  );
+  expect(coarse.from).toBe(start + (minutes.at(-1_440) ?? 0) * fineMs);
+  expect(bench.read("ready", { queue, stepMs: coarseMs }).points).toEqual(
+    minutes.slice(-1_440).map((at) => ready[at + ratio - 1] as number),
+  );
+});
+
+test("from: the first point at or behind it, by the minute where that is longer ago than an hour", () => {
+  const bench = new Bench();
+  const [queue] = bench.queues as [FakeQueue];
+  bench.pass(1_000, () => count(queue, "leased", 1));
+  const lately = bench.read("leased", { queue, from: bench.now - 2 * fineMs - 1 });
+  expect([lately.from, lately.points]).toEqual([bench.now - 2 * fineMs, [1, 1]]);
+  const before = bench.read("leased", { queue, from: bench.now - 400 * fineMs });
+  expect([before.stepMs, before.points[0]]).toEqual([coarseMs, 6]);
+  expect(bench.read("leased", { queue, from: bench.now + 1 }).points).toEqual([]);
+  const asked = bench.read("leased", { queue, from: bench.now - coarseMs * 2, stepMs: coarseMs });
+  expect(asked.stepMs).toBe(coarseMs);
+});
+
+test("all together: sums, and of ages the oldest; also of queues that have no room", () => {
+  const bench = new Bench(1, 3);
+  bench.pass(2, (index) => {
+    for (const [place, queue] of bench.queues.entries()) {
+      queue.counters.completed += place;
+      queue.counts.ready = index + place;
+      queue.oldestReadyAt = start + place * 5_000;
+    }
+  });
+  expect(bench.read("completed").points).toEqual([3, 3]);
+  expect(bench.read("ready").points).toEqual([3, 6]);
+  expect(bench.read("oldest_ready_seconds").points).toEqual([10, 20]);
+  for (const queue of bench.queues) {
+    expect(bench.read("completed", { queue })).toMatchObject({ since: null, points: [] });
+  }
+});
+
+test("shards: each by itself, what was counted in a point and how it was at its end", () => {
+  const bench = new Bench();
+  const shards = [new FakeShard(0), new FakeShard(1)] as const;
+  bench.shards.push(...shards);
+  bench.pass(3, (index) => {
+    shards[0].commit(10, 0.001);
+    for (let more = 0; more < index; more += 1) shards[0].commit(1, 0.09);
+    shards[0].counters.fileBytes = (5_000_000 + index) * 1024;
+    shards[1].counters.walBytes = 4096;
+  });
+  const of = (name: ShardSeriesName, shard = 0) => bench.read(name, { shard }).points;
+  expect(of("commits")).toEqual([1, 2, 3]);
+  expect(of("items_committed")).toEqual([10, 11, 12]);
+  expect(of("file_bytes")).toEqual([5_120_000_000, 5_120_001_024, 5_120_002_048]);
+  expect(of("commit_p50_us")).toEqual([1_000, 1_000, 100_000]);
+  expect(of("commit_p99_us")).toEqual([1_000, 100_000, 100_000]);
+  expect(of("commits", 1)).toEqual([0, 0, 0]);
+  expect(of("log_bytes", 1)).toEqual([4096, 4096, 4096]);
+  expect(bench.read("commits", { shard: 0 }).since).toBe(start);
+  expect(bench.read("commits", { shard: 2 })).toMatchObject({ since: null, points: [] });
+});
+
+test("shards: of a minute the sum of commits, and the longest of their times", () => {
+  const bench = new Bench();
+  const shard = new FakeShard(0);
+  bench.shards.push(shard);
+  bench.pass(12, (index) => shard.commit(2, index === 3 ? 0.09 : 0.001));
+  const of = (name: ShardSeriesName) => bench.read(name, { shard: 0, stepMs: coarseMs }).points;
+  expect(of("commits")).toEqual([6, 6]);
+  expect(of("commit_p99_us")).toEqual([100_000, 1_000]);
+});
+
+test("shards: counters that begin anew make no point negative, nor one that counts twice", () => {
+  const bench = new Bench();
+  bench.shards.push(new FakeShard(0));
+  bench.pass(2, () => bench.shards[0]?.commit(5, 0.001));
+  bench.shards[0] = new FakeShard(0);
+  bench.pass(1, () => bench.shards[0]?.commit(7, 0.001));
+  const { points } = bench.read("items_committed", { shard: 0 });
+  expect(points).toEqual([5, 5, 7]);
+});
+
+test("shards: they have room before queues, which have that much less", () => {
+  const bytes = totalBytes + shardSeriesNames.length * columnBytes + columnBytes;
+  const bench = new Bench(bytes, 2);
+  bench.shards.push(new FakeShard(0));
+  bench.pass(1, () => {
+    for (const queue of bench.queues) count(queue, "produced", 1);
+    bench.shards[0]?.commit(2, 0.001);
+  });
+  const kept = bench.queues.map((queue) => bench.read("produced", { queue }).since !== null);
+  expect(kept).toEqual([true, false]);
+  expect(bench.keeper.bytes).toBeLessThanOrEqual(bytes);
+});
+
+test("bytes: a queue that nothing is to be told of takes none", () => {
+  const bench = new Bench(mb, 50);
+  const [busy, ...idle] = bench.queues as [FakeQueue, ...FakeQueue[]];
+  bench.pass(3, () => count(busy, "produced", 1));
+  expect(bench.keeper.bytes).toBe(2 * columnBytes);
+  expect(bench.read("produced", { queue: idle[0] as FakeQueue }).since).toBeNull();
+});
+
+test("bytes: never more than there are; who is well busier takes the place of who is least busy", () => {
+  const bytes = totalBytes + 4 * columnBytes;
+  const bench = new Bench(bytes, 10);
+  const kept = () => bench.queues.map((queue) => bench.read("produced", { queue }).since !== null);
+  bench.pass(20, () => {
+    for (const [place, queue] of bench.queues.entries()) queue.counters.produced += 10 + place;
+    expect(bench.keeper.bytes).toBeLessThanOrEqual(bytes);
+  });
+  // About as busy as the others, so those who came first stay.
+  expect(kept()).toEqual([true, true, true, true, ...Array(6).fill(false)]);
+  bench.pass(1, () => {
+    const [first, , , , , last] = bench.queues as FakeQueue[];
+    (first as FakeQueue).counters.produced += 100;
+    (last as FakeQueue).counters.produced += 1_000;
+  });
+  expect(kept()).toEqual([true, false, true, true, false, true, ...Array(4).fill(false)]);
+  expect(bench.read("produced", { queue: bench.queues[0] as FakeQueue }).points).toHaveLength(21);
+  expect(bench.read("produced", { queue: bench.queues[5] as FakeQueue }).points).toEqual([1_000]);
+});
+
+test("bytes: hundreds of queues are given theirs over several looks", () => {
+  const bench = new Bench(10 * mb, 100);
+  const kept = () => bench.queues.filter((queue) => bench.read("ready", { queue }).since !== null);
+  const flow = () => {
+    for (const queue of bench.queues) count(queue, "produced", 1);
+  };
+  bench.pass(1, flow);
+  expect(kept()).toHaveLength(64);
+  bench.pass(1, flow);
+  expect(kept()).toHaveLength(100);
+  const [first, last] = [bench.queues[0] as FakeQueue, bench.queues[99] as FakeQueue];
+  expect(bench.read("produced", { queue: first }).points).toEqual([1, 1]);
+  expect(bench.read("produced", { queue: last }).points).toEqual([1]);
+});
+
+test("bytes: of a queue all is kept or nothing", () => {
+  const bench = new Bench(totalBytes + 3 * columnBytes, 2);
+  const [small, large] = bench.queues as [FakeQueue, FakeQueue];
+  bench.pass(1, () => {
+    small.counters.produced += 5;
+    large.counters.produced += 10;
+    large.counters.leased += 10;
+  });
+  expect(bench.read("produced", { queue: small }).points).toEqual([5]);
+  bench.pass(1, () => {
+    small.counters.leased += 1;
+    large.counters.leased += 1;
+  });
+  expect(bench.read("produced", { queue: small }).since).toBeNull();
+  expect(bench.read("produced", { queue: large }).points).toEqual([10, 0]);
+});
+
+test("a queue that is gone gives its bytes back", () => {
+  const bench = new Bench(mb, 2);
+  const [first, second] = bench.queues as [FakeQueue, FakeQueue];
+  bench.pass(1, () => {
+    first.counters.produced += 1;
+    second.counters.produced += 1;
+  });
+  expect(bench.keeper.bytes).toBe(3 * columnBytes);
+  first.deleted = true;
+  bench.queues.shift();
+  bench.pass(1);
+  expect(bench.keeper.bytes).toBe(2 * columnBytes);
+});

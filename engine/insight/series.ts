@@ -1,0 +1,383 @@
+// What became of queues and shards lately: their counters and gauges, looked at every ten seconds
+// and kept in rings of bounded bytes, ten seconds apart for an hour and a minute apart for a day. A
+// name takes room from when there is first something to say by it; shards have room before queues,
+// and where all is taken, queues with less to tell make way for busier ones. Nothing of it is stored:
+// it begins with the engine.
+
+import type { Series, SeriesName, SeriesRequest, ShardSeriesName } from "../model/api.ts";
+import { formatDuration } from "../model/duration.ts";
+import { quantile } from "../model/histogram.ts";
+import { limits } from "../model/limits.ts";
+import { type CounterName, counterNames } from "../model/queue-counters.ts";
+import { checkWhole, checkWithin, refuse } from "../model/validate.ts";
+import type { LogicalQueue } from "../state/queue.ts";
+import type { Shard } from "../turn/shard.ts";
+
+const gaugeNames = ["ready", "held", "scheduled", "waiting", "oldest_ready_seconds"] as const;
+
+/** Values of one look are in this order: counters first. */
+export const seriesNames: readonly SeriesName[] = [...counterNames, ...gaugeNames];
+const ages = seriesNames.indexOf("oldest_ready_seconds");
+
+/** How the points of a name come about. */
+interface Told {
+  readonly name: SeriesName | ShardSeriesName;
+  /** `count`: what was counted in a point; `peak`: the most in it; `gauge`: how it was at its end. */
+  readonly by: "count" | "peak" | "gauge";
+  /** What a one in a ring stands for. */
+  readonly unit: number;
+}
+
+const ofQueue: readonly Told[] = [
+  ...counterNames.map((name) => ({ name, by: "count", unit: 1 }) as const),
+  ...gaugeNames.map((name) => ({ name, by: "gauge", unit: 1 }) as const),
+];
+/** Files grow beyond 4 GiB. */
+const ofShard: readonly Told[] = [
+  ...(["commits", "items_committed"] as const).map(
+    (name) => ({ name, by: "count", unit: 1 }) as const,
+  ),
+  ...(["commit_p50_us", "commit_p99_us"] as const).map(
+    (name) => ({ name, by: "peak", unit: 1 }) as const,
+  ),
+  ...(["file_bytes", "log_bytes"] as const).map(
+    (name) => ({ name, by: "gauge", unit: 1024 }) as const,
+  ),
+];
+export const shardSeriesNames = ofShard.map(({ name }) => name as ShardSeriesName);
+
+/** From one look to the next. */
+export const fineMs = 10_000;
+export const coarseMs = 60_000;
+const finePoints = 360;
+const coarsePoints = 1_440;
+/** Fine ones in all that is kept. */
+const pointsOfDay = (coarsePoints * coarseMs) / fineMs;
+/** Beside them the minute that runs. */
+const coarseRing = coarsePoints + 1;
+const columnBytes = 4 * (finePoints + coarseRing);
+/** Of all queues together; it has room before any, and so has each shard. */
+const totalBytes = columnBytes * ofQueue.length;
+const shardBytes = columnBytes * ofShard.length;
+/** Queues that are given room in one look: to take it for hundreds at once would be felt. */
+const newcomersMax = 64;
+/** Of what happens in ten seconds, how much of a queue's weight is left ten minutes later: half. */
+const weightKept = 0.5 ** (1 / 60);
+const valueMax = 2 ** 32 - 1;
+
+export function checkSeries(
+  { queue, shard, names, from = 0, stepMs = fineMs }: SeriesRequest,
+  shards: number,
+): void {
+  if (shard !== undefined) {
+    if (queue !== undefined) refuse("shard is invalid; expected a queue or a shard, got both");
+    checkWithin("shard", shard, { min: 0, max: shards - 1 });
+  }
+  const known: SeriesRequest["names"] = shard === undefined ? seriesNames : shardSeriesNames;
+  const expected = known.join(", ");
+  if (names.length === 0) refuse(`names is invalid; expected at least one of ${expected}`);
+  for (const [index, name] of names.entries()) {
+    if (!known.includes(name)) {
+      refuse(
+        `names is invalid; expected one of ${expected}, got '${name.slice(0, limits.quotedMax)}'`,
+      );
+    }
+    if (names.indexOf(name) < index) refuse(`names is invalid; '${name}' is named more than once`);
+  }
+  checkWhole("from", from);
+  if (stepMs !== fineMs && stepMs !== coarseMs) {
+    refuse(
+      `step is invalid; expected 10s or 1m, got ${stepMs > 0 ? formatDuration(stepMs) : stepMs}`,
+    );
+  }
+}
+
+/** Of one name, point by point. */
+class Column {
+  readonly fine = new Uint32Array(finePoints);
+  readonly coarse = new Uint32Array(coarseRing);
+  readonly told: Told;
+  #last = 0;
+
+  constructor(told: Told) {
+    this.told = told;
+  }
+
+  /** `skipped`: points before it at which nobody looked. */
+  put(point: number, skipped: number, value: number): void {
+    const { by, unit } = this.told;
+    const kept = Math.min(valueMax, Math.max(0, Math.round(value / unit)));
+    for (let back = Math.min(skipped, pointsOfDay); back > 0; back -= 1) {
+      this.#set(point - back, by === "gauge" ? this.#last : 0);
+    }
+    this.#set(point, kept);
+    this.#last = kept;
+  }
+
+  #set(point: number, value: number): void {
+    this.fine[point % finePoints] = value;
+    const index = Math.floor((point * fineMs) / coarseMs) % coarseRing;
+    const { by } = this.told;
+    const isFirst = (point * fineMs) % coarseMs === 0;
+    const before = isFirst || by === "gauge" ? 0 : (this.coarse[index] as number);
+    const minute = by === "peak" ? Math.max(before, value) : before + value;
+    this.coarse[index] = Math.min(valueMax, minute);
+  }
+}
+
+/** What is kept of one queue, of all together, or of a shard. */
+class Track {
+  /** The first point of which it has values. */
+  readonly since: number;
+  readonly #told: readonly Told[];
+  /** A hole where there was nothing to say yet. */
+  readonly #columns: (Column | undefined)[];
+  #count = 0;
+
+  constructor(since: number, told: readonly Told[]) {
+    this.since = since;
+    this.#told = told;
+    this.#columns = told.map(() => undefined);
+  }
+
+  get bytes(): number {
+    return this.#count * columnBytes;
+  }
+
+  /** Of names that have something to say for the first time. */
+  bytesFor(values: Float64Array): number {
+    let names = 0;
+    for (let index = 0; index < values.length; index += 1) {
+      if ((values[index] as number) > 0 && this.#columns[index] === undefined) names += 1;
+    }
+    return names * columnBytes;
+  }
+
+  put(point: number, skipped: number, values: Float64Array): void {
+    for (let index = 0; index < values.length; index += 1) {
+      const value = values[index] as number;
+      let column = this.#columns[index];
+      if (column === undefined) {
+        if (value === 0) continue;
+        column = new Column(this.#told[index] as Told);
+        this.#columns[index] = column;
+        this.#count += 1;
+      }
+      column.put(point, skipped, value);
+    }
+  }
+
+  column(name: Told["name"]): Column | undefined {
+    return this.#columns.find((column) => column?.told.name === name);
+  }
+}
+
+const noTrack = new Track(0, ofQueue);
+
+/** What is known of a queue from one look to the next. */
+interface Known {
+  readonly counters: Float64Array;
+  /** How much happens to it, lately more than before. */
+  weight: number;
+  track: Track | null;
+}
+
+/** What is known of a shard from one look to the next. */
+interface KnownShard {
+  readonly track: Track;
+  commits: number;
+  items: number;
+  times: readonly number[];
+}
+
+/** As much of a shard as is looked at. */
+export interface SeenShard {
+  readonly shard: number;
+  readonly counters: Pick<
+    Shard["counters"],
+    "commits" | "itemsCommitted" | "commitSeconds" | "fileBytes" | "walBytes"
+  >;
+}
+
+interface Look {
+  readonly queues: Iterable<LogicalQueue>;
+  readonly shards: readonly SeenShard[];
+  readonly now: number;
+}
+
+export class SeriesKeeper {
+  readonly #bytesMax: number;
+  readonly #shards = new Map<number, KnownShard>();
+  readonly #known = new Map<LogicalQueue, Known>();
+  readonly #total: Track;
+  /** The last point that is complete. */
+  #point: number;
+  /** Of all tracks but that of the whole. */
+  #bytes = 0;
+  /** Queues that were given room in this look. */
+  #newcomers = 0;
+  /** Those that have room, the least busy last; made once a look, when room is short. */
+  #leastBusy: Known[] | null = null;
+
+  /** `bytesMax`: of the points; 0 = none are kept. */
+  constructor(bytesMax: number, now: number) {
+    this.#bytesMax = bytesMax;
+    this.#point = Math.floor(now / fineMs) - 1;
+    this.#total = new Track(this.#point + 1, ofQueue);
+  }
+
+  get bytes(): number {
+    const shards = this.#shards.values().reduce((sum, { track }) => sum + track.bytes, 0);
+    return this.#bytes + this.#total.bytes + shards;
+  }
+
+  /** The instant of the next look. */
+  get nextAt(): number {
+    return (this.#point + 2) * fineMs;
+  }
+
+  look({ queues, shards, now }: Look): void {
+    const point = Math.floor(now / fineMs) - 1;
+    const skipped = point - this.#point - 1;
+    if (skipped < 0 || this.#bytesMax === 0) return;
+    this.#point = point;
+    this.#leastBusy = null;
+    this.#newcomers = 0;
+    for (const shard of shards) this.#lookAtShard(shard, point, skipped);
+    const total = new Float64Array(seriesNames.length);
+    const values = new Float64Array(seriesNames.length);
+    for (const queue of queues) {
+      const known = this.#observe(queue, now, values);
+      for (let index = 0; index < values.length; index += 1) {
+        const [sum, value] = [total[index] as number, values[index] as number];
+        total[index] = index === ages ? Math.max(sum, value) : sum + value;
+      }
+      this.#keep(known, point, skipped, values);
+    }
+    this.#total.put(point, skipped, total);
+    for (const [queue, known] of this.#known) {
+      if (!queue.deleted) continue;
+      this.#drop(known);
+      this.#known.delete(queue);
+    }
+  }
+
+  #lookAtShard({ shard, counters }: SeenShard, point: number, skipped: number): void {
+    const known = this.#shards.getOrInsertComputed(shard, () => {
+      return { track: new Track(point, ofShard), commits: 0, items: 0, times: [] };
+    });
+    const { commits, itemsCommitted: items, commitSeconds, fileBytes, walBytes } = counters;
+    const times = commitSeconds.counts.map((count, at) => since(known.times[at] ?? 0, count));
+    const [p50, p99] = [0.5, 0.99].map((share) => quantile(commitSeconds.bounds, times, share));
+    const values = [since(known.commits, commits), since(known.items, items)];
+    values.push((p50 ?? 0) * 1e6, (p99 ?? 0) * 1e6, fileBytes, walBytes);
+    Object.assign(known, { commits, items, times: [...commitSeconds.counts] });
+    const { track } = known;
+    track.put(point, track.since === point ? 0 : skipped, Float64Array.from(values));
+  }
+
+  /** Writes into `values` what is to be told of the queue. */
+  #observe(queue: LogicalQueue, now: number, values: Float64Array): Known {
+    const known = this.#known.getOrInsertComputed(queue, () => {
+      return { counters: new Float64Array(counterNames.length), weight: 0, track: null };
+    });
+    const { counters, oldestReadyAt } = queue;
+    let events = 0;
+    for (let index = 0; index < counterNames.length; index += 1) {
+      const name = counterNames[index] as CounterName;
+      const happened = counters[name] - (known.counters[index] as number);
+      known.counters[index] = counters[name];
+      values[index] = happened;
+      events += happened;
+    }
+    const { ready, leased, scheduled, retried } = queue.itemCounts;
+    const ageMs = oldestReadyAt === null ? 0 : Math.max(0, now - oldestReadyAt);
+    const gauges = [ready, leased, scheduled + retried, queue.line.size, ageMs / 1_000];
+    values.set(gauges, counterNames.length);
+    // One that stands still with items is worth more than one that has none.
+    known.weight = known.weight * weightKept + events + Math.min(1, ready + leased);
+    return known;
+  }
+
+  #keep(known: Known, point: number, skipped: number, values: Float64Array): void {
+    if (known.track === null && this.#newcomers >= newcomersMax) return;
+    const needed = (known.track ?? noTrack).bytesFor(values);
+    if (needed > 0 && !this.#makeRoom(known, needed)) return;
+    if (known.track === null) {
+      if (needed === 0) return;
+      this.#newcomers += 1;
+      known.track = new Track(point, ofQueue);
+    }
+    const { track } = known;
+    this.#bytes += needed;
+    track.put(point, track.since === point ? 0 : skipped, values);
+  }
+
+  /** Whether there is room for it now; if not, the queue itself has none any more. */
+  #makeRoom(wanting: Known, needed: number): boolean {
+    const bytesMax = this.#bytesMax - totalBytes - this.#shards.size * shardBytes;
+    while (this.#bytes + needed > bytesMax) {
+      this.#leastBusy ??= [...this.#known.values()]
+        .filter(({ track }) => track !== null)
+        .sort((a, b) => b.weight - a.weight);
+      const least = this.#leastBusy.at(-1) ?? wanting;
+      // A newcomer has to be well busier, or two would push out each other for ever.
+      const isNear = wanting.track === null && 2 * least.weight > wanting.weight;
+      if (least === wanting || isNear) {
+        this.#drop(wanting);
+        return false;
+      }
+      this.#leastBusy.pop();
+      this.#drop(least);
+    }
+    return true;
+  }
+
+  #drop(known: Known): void {
+    this.#bytes -= known.track?.bytes ?? 0;
+    known.track = null;
+  }
+
+  /** `queue`: absent = all together, or a shard. */
+  read({ shard, names, from, stepMs }: SeriesRequest, queue?: LogicalQueue): Series {
+    const track = this.#bytesMax === 0 ? null : this.#trackOf(shard, queue);
+    const endAt = (this.#point + 1) * fineMs;
+    const isFine = (stepMs ?? stepFor(from, endAt)) === fineMs;
+    const [step, points] = isFine ? [fineMs, finePoints] : [coarseMs, coarsePoints];
+    const end = Math.floor(endAt / step);
+    const sinceAt = track === null ? endAt : track.since * fineMs;
+    const wanted = Math.ceil((from ?? 0) / step);
+    // Of the minute in which it began not all was seen.
+    const first = Math.min(end, Math.max(Math.ceil(sinceAt / step), wanted, end - points));
+    return {
+      since: track === null ? null : sinceAt,
+      from: first * step,
+      stepMs: step,
+      values: names.map((name) => {
+        const column = track?.column(name);
+        const ring = isFine ? column?.fine : column?.coarse;
+        const [length, unit] = [ring?.length ?? 1, column?.told.unit ?? 1];
+        return Array.from(
+          { length: end - first },
+          (_, index) => (ring?.[(first + index) % length] ?? 0) * unit,
+        );
+      }),
+    };
+  }
+
+  #trackOf(shard: number | undefined, queue: LogicalQueue | undefined): Track | null {
+    if (shard !== undefined) return this.#shards.get(shard)?.track ?? null;
+    if (queue === undefined) return this.#total;
+    return this.#known.get(queue)?.track ?? null;
+  }
+}
+
+/** What was counted since; a counter that is lower than before began anew. */
+function since(before: number, now: number): number {
+  return now < before ? now : now - before;
+}
+
+/** The finer one, unless that does not go back so far. */
+function stepFor(from: number | undefined, endAt: number): number {
+  return from === undefined || from >= endAt - finePoints * fineMs ? fineMs : coarseMs;
+}

@@ -1,0 +1,20 @@
+// The ages of what partitions hold.
+
+import { answering, type Kind } from "../operations/kind.ts";
+
+export interface Stats {
+  readonly kind: "stats";
+  readonly slots: readonly number[];
+}
+
+export const stats: Kind<Stats> = {
+  phase: "after",
+  decide: answering(({ memory, now }, { slots }) => {
+    const ages = slots.map((slot) => {
+      const partition = memory.partition(slot);
+      const averageAgeMs = partition.averageAgeMs(now);
+      return { slot, averageAgeMs, averageLeasedAgeMs: partition.averageLeasedAgeMs(now) };
+    });
+    return { ok: true, value: { kind: "ages", ages } };
+  }),
+};

@@ -1,0 +1,247 @@
+// What each method of an embedded engine takes, as shapes, so that a slip is told in words. Bounds
+// and texts beyond that are those of `validate.ts`. The server needs none of it: it has checked its
+// requests against the contract.
+
+import { seriesNames, shardSeriesNames } from "../insight/series.ts";
+import type * as api from "../model/api.ts";
+import { type Filter, groupings, type InGroups } from "../model/filter.ts";
+import type { Past } from "../model/past.ts";
+import {
+  flag,
+  instant,
+  list,
+  nullable,
+  number,
+  object,
+  optional,
+  shape,
+  text,
+  word,
+} from "../model/shapes.ts";
+
+const payload = shape(
+  "a string or a Uint8Array",
+  (value) => typeof value === "string" || value instanceof Uint8Array,
+);
+const signal = shape("an AbortSignal", (value) => value instanceof AbortSignal);
+const headers = shape<api.Headers>(
+  "texts by name",
+  (value): value is api.Headers =>
+    typeof value === "object" &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.values(value).every((one) => typeof one === "string"),
+);
+const past = object<Past>({
+  origin: optional(text),
+  reason: optional(text),
+  death: optional(word("failed", "expired", "rejected")),
+  queue: optional(text),
+  attempts: optional(number),
+  createdAt: optional(instant),
+  redriven: optional(number),
+});
+const grouping = word(...groupings);
+const inGroups = object<InGroups>({ by: grouping, values: list(text) });
+const filter = object<Filter>({
+  kind: optional(text),
+  reference: optional(text),
+  originId: optional(text),
+  originQueue: optional(text),
+  death: optional(word("failed", "expired", "rejected")),
+  reason: optional(text),
+  attemptsMin: optional(number),
+  createdBefore: optional(instant),
+  redrivenMax: optional(number),
+  payloadContains: optional(text),
+  groups: optional(inGroups),
+});
+const searched = {
+  queue: text,
+  partition: optional(nullable(number)),
+  state: optional(nullable(word("ready", "leased", "scheduled"))),
+  holder: optional(text),
+  pivot: text,
+  filter,
+};
+const requestKey = optional(text);
+const task = {
+  queue: text,
+  ids: optional(list(text)),
+  filter: optional(filter),
+  limit: optional(number),
+  perSecond: optional(number),
+  dryRun: optional(flag),
+  expect: optional(number),
+  by: optional(text),
+  requestKey,
+};
+const item = {
+  payload,
+  kind: optional(text),
+  encoding: optional(text),
+  reference: optional(text),
+  enqueueAt: optional(nullable(instant)),
+  headers: optional(headers),
+};
+const held = { queue: text, partition: number, ids: list(text) };
+const produceItem = object<api.ProduceItem>({ ...item, uniqueKey: optional(text) });
+const retryItem = object<api.RetryItem>({
+  id: text,
+  retryAt: nullable(instant),
+  retryAfterMs: optional(nullable(number)),
+  dead: flag,
+  reason: optional(text),
+});
+const requestTimeoutMs = optional(number);
+const leaseTimeoutMs = optional(nullable(number));
+const guard = { dryRun: optional(flag), expect: optional(number) };
+const settings = {
+  deadQueue: text,
+  reference: text,
+  leaseTimeoutMs: number,
+  expireTimeoutMs: number,
+  maxAttempts: number,
+  requestedPartitions: number,
+  leaseTimeoutText: optional(text),
+  expireTimeoutText: optional(text),
+  leasedMax: optional(number),
+  leaseRate: optional(text),
+  uniqueForMs: optional(number),
+  uniqueForText: optional(text),
+};
+
+/** What each method takes, by its name. */
+export const requests = {
+  produce: object<api.ProduceRequest>({
+    queue: text,
+    requestTimeoutMs: number,
+    items: list(produceItem),
+    returnIds: optional(flag),
+    requestKey,
+  }),
+  lease: object<api.LeaseRequest>({
+    queue: text,
+    clientId: text,
+    batchSize: number,
+    requestTimeoutMs: number,
+    leaseTimeoutMs,
+    signal: optional(signal),
+    requestKey,
+  }),
+  complete: object<api.CompleteRequest>({ ...held, requestTimeoutMs: number, requestKey }),
+  retry: object<api.RetryRequest>({
+    queue: text,
+    partition: number,
+    items: list(retryItem),
+    requestTimeoutMs,
+    requestKey,
+  }),
+  extend: object<api.ExtendRequest>({
+    ...held,
+    leaseTimeoutMs,
+    requestTimeoutMs,
+    requestKey,
+  }),
+  release: object<api.ReleaseRequest>({ ...held, requestTimeoutMs, requestKey }),
+  transact: object<api.TransactRequest>({
+    requestTimeoutMs: number,
+    complete: optional(list(object<api.TransactComplete>(held))),
+    retry: optional(
+      list(object<api.TransactRetry>({ queue: text, partition: number, items: list(retryItem) })),
+    ),
+    produce: optional(list(object<api.TransactProduce>({ queue: text, items: list(produceItem) }))),
+    requestKey,
+  }),
+  listQueues: object<{ pivot: string; limit: number }>({ pivot: text, limit: number }),
+  createQueue: object<api.NewQueue>({
+    ...{ name: text, ...settings },
+    deadQueue: optional(text),
+    reference: optional(text),
+    maxAttempts: optional(number),
+    requestedPartitions: optional(number),
+  }),
+  updateQueue: object<api.QueueChange & api.Guard>({
+    name: text,
+    ...guard,
+    deadQueue: optional(text),
+    reference: optional(text),
+    leaseTimeoutMs: optional(number),
+    expireTimeoutMs: optional(number),
+    maxAttempts: optional(number),
+    requestedPartitions: optional(number),
+    leaseTimeoutText: optional(text),
+    expireTimeoutText: optional(text),
+    leasedMax: optional(number),
+    leaseRate: optional(text),
+    uniqueForMs: optional(number),
+    uniqueForText: optional(text),
+  }),
+  series: object<api.SeriesRequest>({
+    queue: optional(text),
+    shard: optional(number),
+    names: list(word(...seriesNames, ...shardSeriesNames)),
+    from: optional(instant),
+    stepMs: optional(number),
+  }),
+  pause: object<api.PauseRequest>({
+    queue: text,
+    lease: optional(flag),
+    produce: optional(flag),
+    reason: optional(text),
+    by: optional(text),
+  }),
+  deleteQueue: object<api.DeleteQueueRequest>({ name: text, force: flag, ...guard }),
+  clear: object<api.ClearRequest>({
+    queue: text,
+    ready: flag,
+    scheduled: flag,
+    retried: flag,
+    destructive: flag,
+    ...guard,
+  }),
+  clients: object<{ queue: string; limit: number }>({ queue: text, limit: number }),
+  list: object<api.ListRequest>({ queue: text, partition: number, pivot: text, limit: number }),
+  importItems: object<api.ImportRequest>({
+    queue: text,
+    partition: number,
+    items: list(
+      object<api.ImportItem>({
+        ...item,
+        sourceId: optional(text),
+        isLeased: optional(flag),
+        leaseDeadline: optional(nullable(instant)),
+        expireDeadline: optional(nullable(instant)),
+        createdAt: optional(nullable(instant)),
+        attempts: optional(number),
+        past: optional(past),
+      }),
+    ),
+    requestKey,
+  }),
+  findItems: object<api.FindRequest>({
+    ...searched,
+    order: optional(word("newest")),
+    limit: number,
+    payloadHead: optional(number),
+  }),
+  advance: object<api.AdvanceOptions>({ handlerTimeoutMs: optional(number) }),
+  payloadRange: object<api.PayloadRange>({
+    payloadFrom: optional(number),
+    payloadLimit: optional(number),
+  }),
+  redrive: object<api.RedriveRequest>({ ...task, to: optional(text) }),
+  repair: object<api.RepairRequest>({
+    ...task,
+    action: word("promote", "reject", "retry", "delete"),
+    state: optional(nullable(word("ready", "leased", "scheduled"))),
+    holder: optional(text),
+    reason: optional(text),
+  }),
+  groupItems: object<api.GroupsRequest>({
+    ...searched,
+    by: grouping,
+    top: optional(number),
+  }),
+  deleteItems: object<api.DeleteItemsRequest>({ ...held, ...guard }),
+};

@@ -1,0 +1,39 @@
+// A queue whose payloads are values of one type, as JSON.
+
+import type { LeasedItem, Produced, ProduceItem, Repeatable } from "../model/api.ts";
+import type { Handling, Worker, WorkOptions } from "./work.ts";
+
+/** What an item has beside its payload, and the call beside its items. */
+export interface ItemOptions extends Omit<ProduceItem, "payload" | "encoding">, Repeatable {
+  /** Default 5 minutes. */
+  readonly requestTimeoutMs?: number;
+}
+
+export type ValueHandler<Value> = (value: Value, item: LeasedItem, handling: Handling) => unknown;
+
+export interface TypedQueue<Value> {
+  readonly name: string;
+  /** Resolves once the item is committed. Throws a `TypeError` for a value that JSON does not have. */
+  produce(value: Value, options?: ItemOptions): Promise<Produced>;
+  /** Has the value of each item handled until the worker is stopped. The type of stored payloads is not checked. */
+  work(handler: ValueHandler<Value>, options?: WorkOptions): Worker;
+}
+
+const requestTimeoutMsDefault = 5 * 60_000;
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+export function payloadOf(value: unknown): string {
+  const payload: string | undefined = JSON.stringify(value);
+  if (payload !== undefined) return payload;
+  throw new TypeError(`value is invalid; expected one that JSON has, got ${typeof value}`);
+}
+
+export function valueIn<Value>({ payload }: LeasedItem): Value {
+  return JSON.parse(decoder.decode(payload));
+}
+
+export function requestOf(queue: string, value: unknown, options: ItemOptions = {}) {
+  const { requestTimeoutMs = requestTimeoutMsDefault, requestKey, ...fields } = options;
+  const item: ProduceItem = { payload: payloadOf(value), encoding: "application/json", ...fields };
+  return { queue, items: [item], requestTimeoutMs, ...(requestKey && { requestKey }) };
+}

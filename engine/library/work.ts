@@ -1,0 +1,412 @@
+// A worker within the program: leases items, extends them while they are handled, and says what became of
+// each. What a handler, a backoff or a notice does ends neither the worker nor holds an item.
+
+import type { Engine, LeasedItem, Outcome, RetryItem } from "../model/api.ts";
+import { after, type Clock, type Timer } from "../model/clock.ts";
+import { QueueError } from "../model/errors.ts";
+import { limits } from "../model/limits.ts";
+import type { Random } from "../model/random.ts";
+import { reasonOf, type WorkNotice } from "./work-notice.ts";
+
+export interface Handling {
+  /** Aborted when the item is lost, and when a stop has no more patience. */
+  readonly signal: AbortSignal;
+  readonly queue: string;
+  readonly partition: number;
+  /** Of the queue; 0 = no limit. An item with as many `attempts` has its last. */
+  readonly maxAttempts: number;
+}
+
+/** Returns: completed. Throws: retried later, or sent to the dead queue by a `DeadLetter`. */
+export type Handler = (item: LeasedItem, handling: Handling) => unknown;
+
+/** What a handler throws to send its item to the dead queue, whatever attempts remain. */
+export class DeadLetter extends Error {
+  override readonly name = "DeadLetter";
+}
+
+export interface WorkOptions {
+  /** Items handled at once; default 10. */
+  readonly concurrency?: number;
+  /** Milliseconds until a failed item is offered again; default from 1 s to 5 minutes, jittered. */
+  readonly backoff?: (item: LeasedItem, error: unknown) => number;
+  /** How long items are held, and extended by; default as long as the queue says. */
+  readonly leaseTimeoutMs?: number;
+  /** How long a stop lets handlers work before their signal is aborted; default 25 s. */
+  readonly drainMs?: number;
+  /** Names the worker among those that wait; default a random name. */
+  readonly clientId?: string;
+  /** Stops the worker, as `stop()` does. */
+  readonly signal?: AbortSignal;
+  /** Default: a printed line, with the stack of what a handler threw. */
+  readonly notice?: (notice: WorkNotice) => void;
+}
+
+export interface Worker extends AsyncDisposable {
+  /** Leases no more, waits for handlers, and settles their items. Idempotent. */
+  stop(): Promise<void>;
+  /** Resolves when it has stopped; rejects when it cannot continue, for instance without its queue. */
+  readonly stopped: Promise<void>;
+}
+
+export interface WorkParts {
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly queue: string;
+  readonly handler: Handler;
+  readonly options: WorkOptions & Required<Pick<WorkOptions, "notice">>;
+}
+
+const concurrencyDefault = 10;
+const leaseRequestMs = 60_000;
+const settleRequestMs = 60_000;
+const drainMsDefault = 25_000;
+/** Time for handlers to end once their signal is aborted. */
+const lastMs = 3_000;
+const backoffMs = { first: 1_000, most: 5 * 60_000 };
+const troubleMs = { first: 50, most: 5_000 };
+const extendPauseMsMin = 50;
+const jitterGrains = 1_000;
+
+/** An item in the hands of a handler. */
+interface Held {
+  readonly item: LeasedItem;
+  readonly ending: AbortController;
+  /** Its handler has ended: it is no longer extended, and its own call decides what becomes of it. */
+  isSettling: boolean;
+}
+
+/** What was leased together, and is extended together. */
+interface Grant {
+  readonly queue: string;
+  readonly partition: number;
+  readonly maxAttempts: number;
+  readonly held: Set<Held>;
+  deadline: number;
+  /** Ends when it is to be extended. */
+  timer: Timer | null;
+}
+
+export class EngineWorker implements Worker {
+  readonly stopped: Promise<void>;
+  readonly #parts: WorkParts;
+  readonly #concurrency: number;
+  readonly #name: string;
+  readonly #leaving = new AbortController();
+  readonly #grants = new Set<Grant>();
+  #running = 0;
+  #keys = 0;
+  #wake: () => void = () => undefined;
+
+  constructor(parts: WorkParts) {
+    const { concurrency = concurrencyDefault, clientId, signal } = parts.options;
+    this.#parts = parts;
+    this.#concurrency = concurrency;
+    this.#name = clientId ?? `worker-${parts.random.below(2 ** 48).toString(36)}`;
+    const leave = (): void => this.#leave();
+    signal?.addEventListener("abort", leave);
+    if (signal?.aborted) leave();
+    this.stopped = this.#live().finally(() => signal?.removeEventListener("abort", leave));
+  }
+
+  #leave(): void {
+    this.#leaving.abort();
+    this.#wake();
+  }
+
+  async stop(): Promise<void> {
+    this.#leave();
+    await this.stopped;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  async #live(): Promise<void> {
+    try {
+      for (let troubles = 0; !this.#leaving.signal.aborted; ) {
+        const room = this.#concurrency - this.#running;
+        if (room <= 0) {
+          await this.#change();
+          continue;
+        }
+        try {
+          await this.#lease(Math.min(room, limits.leaseBatchMax));
+          troubles = 0;
+        } catch (error) {
+          if (!(error instanceof QueueError)) throw error;
+          if (error.code === "empty") continue;
+          if (!passes(error)) {
+            if (error.code === "closing") break;
+            throw error;
+          }
+          troubles += 1;
+          this.#tell({ kind: "trouble", error });
+          await this.#change(this.#jittered(troubles, troubleMs));
+        }
+      }
+    } catch (error) {
+      this.#tell({ kind: "ended", error });
+      throw error;
+    } finally {
+      await this.#drain();
+    }
+  }
+
+  async #lease(batchSize: number): Promise<void> {
+    const { engine, queue, options } = this.#parts;
+    const { leaseTimeoutMs = null } = options;
+    const { items, ...place } = await engine.lease({
+      ...{ queue, clientId: this.#name, batchSize, leaseTimeoutMs },
+      requestTimeoutMs: leaseRequestMs,
+      signal: this.#leaving.signal,
+    });
+    const held = items.map(
+      (item): Held => ({
+        item,
+        ending: new AbortController(),
+        isSettling: false,
+      }),
+    );
+    const grant: Grant = {
+      ...place,
+      held: new Set(held),
+      deadline: Math.min(...items.map(({ leaseDeadline }) => leaseDeadline)),
+      timer: null,
+    };
+    this.#grants.add(grant);
+    this.#keep(grant);
+    for (const one of held) {
+      this.#running += 1;
+      void this.#handle(one, grant).finally(() => {
+        this.#running -= 1;
+        this.#drop(grant, one);
+        this.#wake();
+      });
+    }
+  }
+
+  async #handle(held: Held, grant: Grant): Promise<void> {
+    const { handler, engine } = this.#parts;
+    const { item, ending } = held;
+    const { queue, partition, maxAttempts } = grant;
+    let thrown: { readonly error: unknown } | null = null;
+    try {
+      await handler(item, { queue, partition, maxAttempts, signal: ending.signal });
+    } catch (error) {
+      thrown = { error };
+    }
+    // It is lost, and may be another worker's by now.
+    if (!grant.held.has(held)) return;
+    held.isSettling = true;
+    if (thrown === null) {
+      const ids = [item.id];
+      const complete = { queue, partition, ids, requestTimeoutMs: settleRequestMs };
+      await this.#settle(held, grant, (key) => engine.complete({ ...complete, ...key }));
+      return;
+    }
+    const { error } = thrown;
+    const isDead = isDeadLetter(error);
+    // An interrupted handler has not failed.
+    const isReleased = ending.signal.aborted && !isDead;
+    if (isReleased) {
+      const release = { queue, partition, ids: [item.id] };
+      await this.#settle(held, grant, (key) => engine.release({ ...release, ...key }));
+      return;
+    }
+    const delayMs = isDead ? 0 : this.#delayMs(item, error);
+    const retry: RetryItem = {
+      ...{ id: item.id, retryAt: null, retryAfterMs: delayMs, dead: isDead },
+      reason: reasonOf(error),
+    };
+    const isSaid = await this.#settle(held, grant, (key) =>
+      engine.retry({ queue, partition, items: [retry], ...key }),
+    );
+    if (!isSaid) return;
+    this.#tell(isDead ? { kind: "dead", item, error } : { kind: "retried", item, error, delayMs });
+  }
+
+  /** Whether it was done; what is waited out is repeated under one key for as long as the lease runs. */
+  async #settle(
+    held: Held,
+    grant: Grant,
+    call: (key: { readonly requestKey: string }) => Promise<Outcome>,
+  ): Promise<boolean> {
+    const { clock } = this.#parts;
+    this.#keys += 1;
+    const key = { requestKey: `${this.#name}/${this.#keys}` };
+    for (let troubles = 1; ; troubles += 1) {
+      try {
+        await call(key);
+        return true;
+      } catch (error) {
+        if (!(error instanceof QueueError)) throw error;
+        const isOver = !grant.held.has(held) || grant.deadline <= clock.now();
+        if (isOver || !passes(error)) {
+          this.#tell({ kind: "lost", item: held.item, reason: error.message });
+          return false;
+        }
+        this.#tell({ kind: "trouble", error });
+        const ms = this.#jittered(troubles, troubleMs);
+        await new Promise<void>((resolve) => after(clock.machine, ms, resolve));
+      }
+    }
+  }
+
+  /** Extends what is left of it, each time a third of it has passed. */
+  #keep(grant: Grant): void {
+    const { clock } = this.#parts;
+    const leftMs = grant.deadline - clock.now();
+    const pauseMs = Math.max(extendPauseMsMin, Math.floor(leftMs / 3));
+    grant.timer = after(clock, pauseMs, () => void this.#extend(grant));
+  }
+
+  async #extend(grant: Grant): Promise<void> {
+    const { engine, clock, options } = this.#parts;
+    const { queue, partition } = grant;
+    const { leaseTimeoutMs = null } = options;
+    let handled = handledOf(grant);
+    while (handled.length > 0) {
+      const ids = handled.map(({ item }) => item.id);
+      try {
+        const { leaseDeadline } = await engine.extend({ queue, partition, ids, leaseTimeoutMs });
+        grant.deadline = leaseDeadline;
+        break;
+      } catch (error) {
+        if (!(error instanceof QueueError)) throw error;
+        const { details = {} } = error;
+        for (const one of handledOf(grant)) {
+          const reason = details[one.item.id];
+          if (reason !== undefined) this.#lose(grant, one, reason);
+        }
+        // It is about something else, such as the store.
+        if (!ids.some((id) => Object.hasOwn(details, id))) break;
+        handled = handledOf(grant);
+      }
+    }
+    if (grant.deadline <= clock.now()) {
+      for (const one of handledOf(grant)) this.#lose(grant, one, "the lease has lapsed");
+    }
+    if (handledOf(grant).length > 0) this.#keep(grant);
+  }
+
+  /** A timer that is left would keep the process from ending. */
+  #drop(grant: Grant, ...gone: readonly Held[]): void {
+    for (const one of gone) grant.held.delete(one);
+    if (grant.held.size > 0) return;
+    grant.timer?.cancel();
+    this.#grants.delete(grant);
+  }
+
+  #lose(grant: Grant, held: Held, reason: string): void {
+    this.#drop(grant, held);
+    this.#tell({ kind: "lost", item: held.item, reason });
+    held.ending.abort(new Error(reason));
+  }
+
+  /** Resolves when a handler has ended, when the worker is to stop, or after so long. */
+  async #change(ms: number = Number.POSITIVE_INFINITY): Promise<void> {
+    let timer: Timer | null = null;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      if (ms !== Number.POSITIVE_INFINITY) timer = after(this.#parts.clock.machine, ms, resolve);
+      if (this.#leaving.signal.aborted) resolve();
+    });
+    (timer as Timer | null)?.cancel();
+  }
+
+  /** Handlers may end by themselves, then by their signal; after that their items are released. */
+  async #drain(): Promise<void> {
+    const { drainMs = drainMsDefault } = this.#parts.options;
+    const { machine } = this.#parts.clock;
+    const hurry = (): void => {
+      for (const { held } of this.#grants) {
+        for (const { ending } of held) ending.abort(new Error("the worker has to stop now"));
+      }
+    };
+    const isBounded = drainMs !== Number.POSITIVE_INFINITY;
+    const timers = isBounded
+      ? [after(machine, drainMs, hurry), after(machine, drainMs + lastMs, () => this.#abandon())]
+      : [];
+    while (this.#running > 0) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    for (const timer of timers) timer.cancel();
+  }
+
+  /** Handlers that ignore their signal continue by themselves; their items are another worker's. */
+  #abandon(): void {
+    const { engine } = this.#parts;
+    for (const grant of this.#grants) {
+      const { held, queue, partition } = grant;
+      const ids = handledOf(grant).map(({ item }) => item.id);
+      this.#drop(grant, ...held);
+      if (ids.length > 0) engine.release({ queue, partition, ids }).catch(() => undefined);
+    }
+    this.#running = 0;
+    this.#wake();
+  }
+
+  #delayMs(item: LeasedItem, error: unknown): number {
+    const { backoff } = this.#parts.options;
+    const own = this.#jittered(item.attempts, backoffMs);
+    if (backoff === undefined) return own;
+    try {
+      const asked: unknown = backoff(item, error);
+      if (typeof asked === "number" && !Number.isNaN(asked)) {
+        return Math.min(Math.max(0, Math.ceil(asked)), limits.durationMsMax);
+      }
+      ignoreRejection(asked);
+      const got = asked instanceof Promise ? "a promise" : typeof asked;
+      throw new TypeError(`backoff is invalid; expected milliseconds, got ${got}`);
+    } catch (fault) {
+      this.#tell({ kind: "fault", item, error: fault });
+      return own;
+    }
+  }
+
+  /** From a half to all of a bound that doubles. */
+  #jittered(count: number, { first, most }: { first: number; most: number }): number {
+    const bound = Math.min(most, first * 2 ** Math.min(count - 1, 30));
+    return Math.ceil(
+      bound / 2 + (this.#parts.random.below(jitterGrains) * bound) / 2 / jitterGrains,
+    );
+  }
+
+  #tell(notice: WorkNotice): void {
+    const { notice: listen } = this.#parts.options;
+    try {
+      // One that is asynchronous fails later.
+      ignoreRejection(listen(notice));
+    } catch {
+      // The worker continues, whatever the program does with its notices.
+    }
+  }
+}
+
+/** The items whose handlers still work. */
+function handledOf({ held }: Grant): readonly Held[] {
+  return [...held].filter(({ isSettling }) => !isSettling);
+}
+
+/** Safe for any value of a program: a `then` that throws rejects only the promise made here. */
+function ignoreRejection(value: unknown): void {
+  new Promise((resolve) => resolve(value)).catch(() => undefined);
+}
+
+/** Whether asking again later can help. */
+function passes({ code, reason }: QueueError): boolean {
+  return code !== "invalid" && code !== "refused" && reason !== "shutting_down";
+}
+
+function isDeadLetter(error: unknown): boolean {
+  try {
+    return error instanceof DeadLetter;
+  } catch {
+    return false;
+  }
+}

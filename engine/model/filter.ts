@@ -1,0 +1,119 @@
+// Which items are meant by what is said of them. An item is looked at as it is stored, so a filter
+// costs a look at each and needs no index.
+
+import type { Item } from "../../stores/item.ts";
+import { type Past, readPast } from "./past.ts";
+
+export const groupings = ["reason", "death", "kind", "originQueue"] as const;
+export type Grouping = (typeof groupings)[number];
+
+/** Those that have one of some values in common. */
+export interface InGroups {
+  readonly by: Grouping;
+  /** As `groupOf` has them; of reasons any one of its class. */
+  readonly values: readonly string[];
+}
+
+/** All that is said has to hold; what is absent does not count. */
+export interface Filter {
+  readonly kind?: string;
+  readonly reference?: string;
+  readonly originId?: string;
+  readonly originQueue?: string;
+  readonly death?: NonNullable<Past["death"]>;
+  /** As `reasonClass` has it: numbers and ids in it do not count, codes of three digits do. */
+  readonly reason?: string;
+  /** Of a dead item those that it had where it died. */
+  readonly attemptsMin?: number;
+  /** Of a dead item when it was produced. */
+  readonly createdBefore?: number;
+  /** How often it was sent back from a dead queue, at most. */
+  readonly redrivenMax?: number;
+  /** A text that its payload has, as UTF-8. */
+  readonly payloadContains?: string;
+  readonly groups?: InGroups;
+}
+
+export type Looked = Pick<
+  Item,
+  "kind" | "reference" | "attempts" | "createdAt" | "past" | "payload"
+>;
+
+/** `id`: its present one; `isLeased`: it was granted one lease more than is stored, which runs. */
+export type Matcher = (item: Looked, id: string, isLeased: boolean) => boolean;
+
+export function matcherOf(filter: Filter): Matcher {
+  const { kind, reference, payloadContains, groups } = filter;
+  const reason = filter.reason === undefined ? undefined : reasonClass(filter.reason);
+  const needle = payloadContains === undefined ? null : Buffer.from(payloadContains);
+  const values =
+    groups && new Set(groups.by === "reason" ? groups.values.map(reasonClass) : groups.values);
+  return (item, id, isLeased) => {
+    if (kind !== undefined && item.kind !== kind) return false;
+    if (reference !== undefined && item.reference !== reference) return false;
+    const past = readPast(item.past);
+    return (
+      is(filter.originId, past.origin ?? id) &&
+      is(filter.originQueue, past.queue) &&
+      is(filter.death, past.death) &&
+      (reason === undefined || reasonClass(past.reason ?? "") === reason) &&
+      (past.attempts ?? item.attempts + Number(isLeased)) >= (filter.attemptsMin ?? 0) &&
+      (past.createdAt ?? item.createdAt) < (filter.createdBefore ?? Number.POSITIVE_INFINITY) &&
+      (past.redriven ?? 0) <= (filter.redrivenMax ?? Number.POSITIVE_INFINITY) &&
+      (groups === undefined || values?.has(groupOf(item, groups.by)) === true) &&
+      (needle === null || Buffer.from(item.payload as Uint8Array).includes(needle))
+    );
+  };
+}
+
+/** What an item has in common with others. */
+export function groupOf({ kind, past }: Pick<Item, "kind" | "past">, by: Grouping): string {
+  const { reason = "", death = "", queue = "" } = readPast(past);
+  switch (by) {
+    case "reason":
+      return reasonClass(reason);
+    case "death":
+      return death;
+    case "kind":
+      return kind;
+    case "originQueue":
+      return queue;
+  }
+}
+
+function is(wanted: string | undefined, found: string | undefined): boolean {
+  return wanted === undefined || wanted === (found ?? "");
+}
+
+const uuid = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi;
+const word = /\w[\w-]*/g;
+const hexadecimal = /\b[0-9a-f]{8,}\b/gi;
+const digit = /\d/;
+const tokenLength = 16;
+const instant = /\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}[\d:.]*(?:Z|[+-]\d{2}:?\d{2})?)?/g;
+/** The first group is a code, by which reasons differ: of a reply, or of a process. */
+const number =
+  /((?:^(?=[1-5])|\b(?:http(?:\/\d(?:\.\d)?)?(?:[ _-]?error)?|(?:status[ _-]?)?code|status)[\s:=]{1,3})\d{3}(?!\d|[.,:]\d))|\d+(?:[.,:]\d+)*/gi;
+/** What a line of text does not show, or ends at. */
+const blank = /[\s\p{Cc}\p{Bidi_Control}]+/gu;
+
+/**
+ * What a reason says apart from what differs from one item to the next: ids and numbers, except
+ * codes of three digits, which begin it or follow `HTTP`, `status` or `code`. On one line, so that it can be copied from where it is shown.
+ */
+export function reasonClass(reason: string): string {
+  return reason
+    .replace(blank, " ")
+    .trim()
+    .replace(uuid, "<id>")
+    .replace(instant, "<time>")
+    .replace(word, tokenless)
+    .replace(number, (_, code: string | undefined) => code ?? "<n>");
+}
+
+/** Ids have digits, and are long or hexadecimal. No one pattern says so in linear time. */
+function tokenless(found: string): string {
+  if (!digit.test(found)) return found;
+  if (found.length >= tokenLength) return "<id>";
+  return found.replace(hexadecimal, (piece) => (digit.test(piece) ? "<id>" : piece));
+}

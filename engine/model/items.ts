@@ -1,0 +1,67 @@
+// Items on their way in and out: as callers give them, as shards take and list them, as callers
+// see them.
+
+import type { Payload } from "../../stores/item.ts";
+import type { QueueDefinition } from "../../stores/queue.ts";
+import type { NewImport } from "../operations/import.ts";
+import type { ImportItem, ProduceItem, StoredItem } from "./api.ts";
+import { assert } from "./assert.ts";
+import type { DescribedItem, ListedItem, NewItem, Value } from "./messages.ts";
+import { headersText, pastText, told } from "./past.ts";
+
+/** `unique`: the digest of its unique key; `""` = it has none. */
+export function newItem(item: ProduceItem, unique: string): NewItem {
+  const { payload, kind, encoding, reference, headers, enqueueAt } = item;
+  const isDescribed = kind || encoding || reference || headers || enqueueAt != null || unique;
+  return typeof payload === "string" && !isDescribed ? payload : described(item, unique);
+}
+
+function described(item: ProduceItem, unique: string): DescribedItem {
+  return {
+    payload: owned(item.payload),
+    kind: item.kind ?? "",
+    encoding: item.encoding ?? "",
+    reference: item.reference ?? "",
+    headers: headersText(item.headers),
+    enqueueAt: item.enqueueAt ?? null,
+    unique,
+  };
+}
+
+export function newImport(item: ImportItem): NewImport {
+  const { unique: _, ...common } = described(item, "");
+  return {
+    ...common,
+    sourceId: item.sourceId ?? "",
+    leaseDeadline: item.isLeased === true ? (item.leaseDeadline ?? null) : null,
+    expireDeadline: item.expireDeadline ?? null,
+    createdAt: item.createdAt ?? null,
+    attempts: item.attempts ?? 0,
+    past: pastText(item.past),
+  };
+}
+
+/** A caller may change its bytes as soon as the call returns; a Buffer is also told apart by JSON. */
+function owned(payload: Payload): Payload {
+  return typeof payload === "string" ? payload : new Uint8Array(payload);
+}
+
+/** What a shard listed of a queue. */
+export function storedItems(value: Value, queue: QueueDefinition): StoredItem[] {
+  assert(value.kind === "items", "a shard answered a storage call with something else");
+  return value.items.map((item) => storedItem(item, queue));
+}
+
+export function storedItem(item: ListedItem, queue: QueueDefinition): StoredItem {
+  const { leasedAt, queuedAt, dueAt, headers, past, ...same } = item;
+  return {
+    ...same,
+    ...told({ headers, past }),
+    isLeased: leasedAt !== null,
+    deadDeadline: queue.deadQueue === "" ? null : same.expireDeadline,
+    // It may be leased in the millisecond at whose end it came.
+    updatedAt: Math.max(queuedAt, leasedAt ?? queuedAt),
+    enqueueAt: dueAt,
+    maxAttempts: queue.maxAttempts,
+  };
+}

@@ -1,0 +1,162 @@
+// Clearing a partition. One commit marks where the clear ends, and from then on
+// nothing before the mark is offered; the items themselves go in pieces, turn by
+// turn. A crash in between finds the marks and goes on.
+
+import type { Page } from "../../stores/store.ts";
+import type { ItemCounts } from "../model/api.ts";
+import { countChanged } from "../model/errors.ts";
+import type { Partition } from "../state/partition.ts";
+import { letGoAll, remove, type Scene, unschedule } from "../turn/moves.ts";
+import { type Asking, settleLater, type Turn } from "../turn/turn-context.ts";
+import type { Kind, Result } from "./kind.ts";
+
+/** Which items a clear takes. */
+export interface Clearing {
+  readonly ready: boolean;
+  readonly leased: boolean;
+  readonly scheduled: boolean;
+  readonly retried: boolean;
+}
+
+/** Answered once nothing that was there is left of these slots. */
+export interface Clear {
+  readonly kind: "clear";
+  readonly slots: readonly number[];
+  readonly what: Clearing;
+  /** Refused where it would take more items. */
+  readonly expect?: number;
+  /** Answered at once with what it would take; nothing changes. */
+  readonly isDry?: true;
+}
+
+export const clear: Kind<Clear> = {
+  phase: "within",
+  decide(turn, requests) {
+    for (const request of requests) {
+      const { op, slots, what, expect = Number.POSITIVE_INFINITY, isDry } = request;
+      const counts = takenBy(
+        slots.map((slot) => turn.memory.partition(slot)),
+        what,
+      );
+      const total = counts.ready + counts.leased + counts.scheduled + counts.retried;
+      const counted: Result = { ok: true, value: { kind: "counted", ...counts } };
+      if (total > expect) turn.draft.answer(op, countChanged(total, expect));
+      else if (isDry) turn.draft.answer(op, counted);
+      else {
+        for (const partition of settleLater(turn, request, "clear", counted)) {
+          markCleared(turn, partition, what);
+        }
+      }
+    }
+  },
+};
+
+/** What a clear takes that begins now; what an earlier one has taken already is not there. */
+function takenBy(partitions: readonly Partition[], what: Clearing): ItemCounts {
+  const counts = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
+  for (const { readyCount, held, scheduledCount, retriedCount } of partitions) {
+    if (what.ready) counts.ready += readyCount;
+    if (what.leased) counts.leased += held.size;
+    if (what.scheduled) counts.scheduled += scheduledCount;
+    if (what.retried) counts.retried += retriedCount;
+  }
+  return counts;
+}
+
+/** Marks what is to be cleared: everything that is there now. */
+function markCleared(scene: Scene, partition: Partition, what: Clearing): void {
+  const { memory, draft } = scene;
+  // Now, because a partition of which nothing else is left is given up before its items are gone.
+  const { ready, leased } = takenBy([partition], what);
+  if (ready + leased > 0) draft.count(partition.slot, "removed", ready + leased);
+  if (what.leased) letGoAll(scene, partition);
+  const mark = partition.nextSeq;
+  partition.clearScheduledFrom = 0;
+  if (what.ready) {
+    partition.clearReadyBelow = mark;
+    partition.clearReadyFrom = 0;
+    partition.doomedCount = partition.itemCount - partition.held.size;
+    draft.movesHead(partition);
+    partition.head = mark;
+  }
+  if (what.scheduled) partition.clearScheduledBelow = mark;
+  if (what.retried) partition.clearRetriedBelow = mark;
+  draft.touched.add(partition);
+  draft.tallied.add(partition);
+  if (partition.isClearing) memory.clearing.add(partition);
+}
+
+/** Ranges of neighbours make removals cheaper than other moves. */
+const piecesOfSweep = 4;
+
+export function wantClearing({ memory, limits, marks, scheduledMarks }: Asking): void {
+  let left = piecesOfSweep * limits.sweepItemsMax;
+  for (const partition of memory.clearing) {
+    if (left <= 0) return;
+    const { slot, clearReadyBelow, doomedCount, held, scheduledCount, retriedCount } = partition;
+    const page = (from: number, before: number, count: number): Page => {
+      // One more than there are, so that the page can say that it has all.
+      const items = Math.max(1, Math.min(left, count + 1));
+      left -= items;
+      const limit = { items, payloadBytes: Number.POSITIVE_INFINITY };
+      return { name: pageOf(partition), slot, from, before, limit };
+    };
+    if (clearReadyBelow > 0) {
+      marks.push(page(partition.clearReadyFrom, clearReadyBelow, doomedCount + held.size));
+    }
+    const before = Math.max(partition.clearScheduledBelow, partition.clearRetriedBelow);
+    if (before > 0) {
+      const { clearScheduledFrom } = partition;
+      scheduledMarks.push(page(clearScheduledFrom, before, scheduledCount + retriedCount));
+    }
+  }
+}
+
+function pageOf({ slot }: Partition): string {
+  return `clearing ${slot}`;
+}
+
+/** Removes the next piece of what is marked, over all partitions. */
+export function clearPiece(turn: Turn): void {
+  const { memory, draft, facts } = turn;
+  for (const partition of [...memory.clearing]) {
+    const name = pageOf(partition);
+    if (!(facts.marks.has(name) || facts.scheduledMarks.has(name))) return;
+    clearReady(turn, partition);
+    clearScheduled(turn, partition);
+    if (!partition.isClearing) memory.clearing.delete(partition);
+    draft.touched.add(partition);
+    draft.tallied.add(partition);
+  }
+}
+
+function clearReady(turn: Turn, partition: Partition): void {
+  const page = turn.facts.marks.get(pageOf(partition));
+  for (const item of page?.found ?? []) {
+    partition.clearReadyFrom = item.seq + 1;
+    if (partition.held.has(item.seq) || turn.draft.hasLeft(partition.slot, item.seq)) continue;
+    remove(turn, partition, item);
+    turn.draft.history?.add({ slot: partition.slot, seq: item.seq, what: "removed", by: "" });
+    turn.draft.ununique.add(partition.slot, item.seq);
+    partition.doomedCount -= 1;
+  }
+  if (page?.isAll !== true) return;
+  partition.clearReadyBelow = 0;
+  partition.doomedCount = 0;
+}
+
+function clearScheduled(turn: Turn, partition: Partition): void {
+  const page = turn.facts.scheduledMarks.get(pageOf(partition));
+  for (const item of page?.found ?? []) {
+    partition.clearScheduledFrom = item.seq + 1;
+    const mark = item.retried ? partition.clearRetriedBelow : partition.clearScheduledBelow;
+    if (item.seq >= mark || turn.draft.hasLeft(partition.slot, item.seq)) continue;
+    unschedule(turn, partition, item);
+    turn.draft.count(partition.slot, "removed");
+    turn.draft.history?.add({ slot: partition.slot, seq: item.seq, what: "removed", by: "" });
+    turn.draft.ununique.add(partition.slot, item.seq);
+  }
+  if (page?.isAll !== true) return;
+  partition.clearScheduledBelow = 0;
+  partition.clearRetriedBelow = 0;
+}

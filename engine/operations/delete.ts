@@ -1,0 +1,81 @@
+// Deletes items by their ids, whatever state they are in; those that are not there are passed over.
+
+import type { Item, ScheduledItem } from "../../stores/item.ts";
+import { countChanged } from "../model/errors.ts";
+import type { Held } from "../state/partition.ts";
+import { letGo, removeForGood } from "../turn/moves.ts";
+import type { Turn } from "../turn/turn-context.ts";
+import { answering, type Kind, type Numbered } from "./kind.ts";
+
+export interface Delete {
+  readonly kind: "delete";
+  readonly slot: number;
+  readonly ids: readonly string[];
+  /** Refused where more of the ids are there. */
+  readonly expect?: number;
+  /** Answered with what it would delete; nothing changes. */
+  readonly isDry?: true;
+}
+
+export const deleteItems: Kind<Delete> = {
+  phase: "within",
+  weight: ({ ids }) => ids.length,
+  wants(asking, requests) {
+    for (const request of requests) {
+      const { slot, ids } = request;
+      const partition = asking.memory.partition(slot);
+      const seqs = ids.flatMap((id) => partition.seqOf(id) ?? []);
+      asking.named.set(request, seqs);
+      asking.pick(slot, seqs);
+    }
+  },
+  decide: answering((turn, request) => {
+    const { expect = Number.POSITIVE_INFINITY, isDry } = request;
+    const found = findNamed(turn, request);
+    if (found.length > expect) return countChanged(found.length, expect);
+    const counts = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
+    for (const one of found) {
+      counts[one.state] += 1;
+      if (!isDry) deleteOne(turn, request, one);
+    }
+    return { ok: true, value: { kind: "counted", ...counts } };
+  }),
+};
+
+type Found =
+  | {
+      readonly state: "ready" | "leased";
+      readonly item: Pick<Item, "seq" | "createdAt">;
+      readonly held: Held | undefined;
+    }
+  | {
+      readonly state: "scheduled" | "retried";
+      readonly item: Pick<ScheduledItem, "seq" | "retried" | "dueAt">;
+    };
+
+/** Each item that the ids name and that is there, once. */
+function findNamed(turn: Turn, request: Numbered<Delete>): Found[] {
+  const { slot } = request;
+  const seqs = new Set(turn.named.get(request) ?? []);
+  return [...seqs].flatMap((seq) => (seq === null ? [] : (findOne(turn, slot, seq) ?? [])));
+}
+
+function findOne({ memory, draft, facts }: Turn, slot: number, seq: number): Found | null {
+  const partition = memory.partition(slot);
+  if (draft.hasLeft(slot, seq)) return null;
+  const held = partition.held.get(seq);
+  if (held === undefined && seq < partition.clearReadyBelow) return null;
+  const picked = facts.picks.get(slot);
+  const ready = picked?.ready.get(seq);
+  if (ready !== undefined) return { state: held ? "leased" : "ready", item: ready, held };
+  const scheduled = picked?.scheduled.get(seq);
+  if (scheduled === undefined) return null;
+  return { state: scheduled.retried ? "retried" : "scheduled", item: scheduled };
+}
+
+function deleteOne(turn: Turn, { slot }: Numbered<Delete>, found: Found): void {
+  const partition = turn.memory.partition(slot);
+  const { item } = found;
+  if ("held" in found && found.held !== undefined) letGo(turn, partition, item.seq, found.held);
+  removeForGood(turn, partition, item);
+}

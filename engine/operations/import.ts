@@ -1,0 +1,156 @@
+// Import: stored items of elsewhere keep their lease, attempts and deadlines, and get new ids.
+
+import type { Item } from "../../stores/item.ts";
+import type { ImportItem } from "../model/api.ts";
+import type { CallKey } from "../model/call-key.ts";
+import { deletedFailure, drainingFailure } from "../model/errors.ts";
+import { expireDeadlineOf } from "../model/lifecycle.ts";
+import type { ListedItem, PartitionSettings } from "../model/messages.ts";
+import type { Partition } from "../state/partition.ts";
+import { append, hold, schedule, type Unplaced } from "../turn/moves.ts";
+import type { Turn } from "../turn/turn-context.ts";
+import type { Kind, Numbered, Result } from "./kind.ts";
+import { listed } from "./list.ts";
+
+/** It is leased where it has a `leaseDeadline`. */
+export type NewImport = Required<Omit<ImportItem, "isLeased" | "headers" | "past">> &
+  Pick<Item, "headers" | "past">;
+
+export interface Import {
+  readonly kind: "import";
+  readonly key?: CallKey;
+  readonly slot: number;
+  readonly items: readonly NewImport[];
+  /** The number of the partition, where it takes no new items: only what was done before is answered. */
+  readonly draining?: number;
+}
+
+export const importItems: Kind<Import> = {
+  phase: "within",
+  weight: ({ items }) => items.length,
+  adds: () => true,
+  keyed: { answer: answerImport },
+  wants(asking, requests) {
+    for (const { slot, items } of requests) asking.source(slot, sourceIdsOf(items));
+  },
+  decide(turn, requests) {
+    const known = new Map<number, Set<string>>();
+    for (const request of requests) {
+      const here = known.getOrInsertComputed(request.slot, () => knownIn(turn, request.slot));
+      turn.draft.answer(request.op, importOne(turn, request, here));
+    }
+  },
+};
+
+function sourceIdsOf(items: readonly { readonly sourceId: string }[]): string[] {
+  return items.flatMap(({ sourceId }) => (sourceId === "" ? [] : [sourceId]));
+}
+
+/** Sources that are not imported again: those stored, and those that this turn has brought so far. */
+function knownIn({ facts, draft }: Turn, slot: number): Set<string> {
+  const scheduled = draft.schedule.filter((item) => item.slot === slot);
+  const brought = sourceIdsOf([...draft.insertedInto(slot), ...scheduled]);
+  return new Set(facts.sources.get(slot)).union(new Set(brought));
+}
+
+function importOne(
+  turn: Turn,
+  { op, key, slot, items, draining }: Numbered<Import>,
+  known: Set<string>,
+): Result {
+  const { memory, draft } = turn;
+  const partition = memory.partition(slot);
+  const { settings } = partition;
+  if (settings === null) return deletedFailure;
+  if (draining !== undefined) return drainingFailure(draining);
+  const { now, stamp } = turn;
+  const times: Times = { now, stamp, expireTimeoutMs: settings.expireTimeoutMs };
+  const firstSeq = partition.nextSeq;
+  const stored: ListedItem[] = [];
+  const left: number[] = [];
+  for (const [index, item] of items.entries()) {
+    if (known.has(item.sourceId)) {
+      left.push(index);
+      continue;
+    }
+    if (item.sourceId !== "") known.add(item.sourceId);
+    const seq = store(turn, partition, { item, times });
+    stored.push(listedAs(partition, item, { seq, times }));
+  }
+  draft.count(slot, "produced", stored.length);
+  if (stored.length > 0) {
+    draft.history?.add({ slot, seq: firstSeq, what: "imported", by: "" }, stored.length);
+  }
+  // What a repetition needs for the same reply, beside the request: those stored are numbered in a row.
+  if (key !== undefined)
+    draft.note(op, [slot, now, stamp, times.expireTimeoutMs, firstSeq, ...left]);
+  return { ok: true, value: { kind: "items", items: stored } };
+}
+
+/** What an item is stored with follows from these, from itself, and from its number. */
+interface Times extends Pick<PartitionSettings, "expireTimeoutMs"> {
+  readonly now: number;
+  readonly stamp: number;
+}
+
+function dueAtOf({ enqueueAt, leaseDeadline }: NewImport, { now }: Times): number | null {
+  return enqueueAt !== null && enqueueAt > now && leaseDeadline === null ? enqueueAt : null;
+}
+
+function unplacedOf(item: NewImport, times: Times): Unplaced {
+  const { now, stamp } = times;
+  const { leaseDeadline, kind, encoding, reference, sourceId, headers, past } = item;
+  return {
+    createdAt: item.createdAt ?? stamp,
+    expireDeadline: item.expireDeadline ?? expireDeadlineOf(times, dueAtOf(item, times) ?? now),
+    // A running lease is an attempt of its own, which its item's count leaves out.
+    attempts: leaseDeadline === null ? item.attempts : Math.max(0, item.attempts - 1),
+    ...{ kind, encoding, reference, sourceId, headers, past, payload: item.payload },
+  };
+}
+
+/** Returns the number under which it is stored. */
+function store(
+  turn: Turn,
+  partition: Partition,
+  { item, times }: { readonly item: NewImport; readonly times: Times },
+): number {
+  const unplaced = unplacedOf(item, times);
+  const dueAt = dueAtOf(item, times);
+  if (dueAt !== null) return schedule(turn, partition, unplaced, { dueAt, retried: false }).seq;
+  const placed = append(turn, partition, unplaced);
+  if (item.leaseDeadline !== null) {
+    hold(turn, partition, [placed], { leaseDeadline: item.leaseDeadline });
+  }
+  return placed.seq;
+}
+
+function listedAs(
+  partition: Partition,
+  item: NewImport,
+  { seq, times }: { readonly seq: number; readonly times: Times },
+): ListedItem {
+  const queuedAt = times.stamp;
+  const stored = { ...unplacedOf(item, times), slot: partition.slot, seq, queuedAt, early: false };
+  const dueAt = dueAtOf(item, times);
+  const { leaseDeadline } = item;
+  return listed(partition, stored, {
+    ...(dueAt !== null && { dueAt }),
+    ...(leaseDeadline !== null && { leasedAt: times.now, leaseDeadline }),
+  });
+}
+
+/** The same items under the same numbers, whatever became of them and of their partition since. */
+function answerImport(
+  { memory }: Turn,
+  { items }: Numbered<Import>,
+  [slot = 0, now = 0, stamp = 0, expireTimeoutMs = 0, firstSeq = 0, ...left]: readonly number[],
+): Result {
+  const partition = memory.partition(slot);
+  const times: Times = { now, stamp, expireTimeoutMs };
+  const wasLeft = new Set(left);
+  const stored = items
+    .filter((_, index) => !wasLeft.has(index))
+    .map((item, place) => listedAs(partition, item, { seq: firstSeq + place, times }));
+  return { ok: true, value: { kind: "items", items: stored } };
+}

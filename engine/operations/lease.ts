@@ -1,0 +1,333 @@
+// Lease: the head of a partition is read once for all who ask, and shared out
+// among them.
+
+import type { Item } from "../../stores/item.ts";
+import type { Span } from "../../stores/store.ts";
+import type { LeasedItem } from "../model/api.ts";
+import type { CallKey } from "../model/call-key.ts";
+import { leaseOver } from "../model/errors.ts";
+import { expire, hasExpired, oneMore } from "../model/lifecycle.ts";
+import { limits } from "../model/limits.ts";
+import { told } from "../model/past.ts";
+import type { Partition } from "../state/partition.ts";
+import { payloadBytes } from "../state/payload.ts";
+import { heldAt } from "../turn/held.ts";
+import { hold, move, quarantine } from "../turn/moves.ts";
+import type { Asking, Turn } from "../turn/turn-context.ts";
+import { bytesWeight, type Kind, type Numbered, type Result } from "./kind.ts";
+
+export interface Lease {
+  readonly kind: "lease";
+  readonly key?: CallKey;
+  readonly slot: number;
+  readonly deadline: number;
+  readonly batchSize: number;
+  /** Who asks; absent = nobody knows. */
+  readonly client?: string;
+  /** Absent = that of the queue. */
+  readonly leaseTimeoutMs?: number;
+  /** It was granted before, and what is still held of it is read apart from the head. */
+  readonly isRepeated?: boolean;
+}
+
+export const lease: Kind<Lease> = {
+  phase: "within",
+  weight: ({ batchSize, isRepeated = false }) =>
+    batchSize + (isRepeated ? bytesWeight(limits.turnBytesMax) : 0),
+  keyed: { wants: wantGrant, answer: answerGrant },
+  wants(asking, requests) {
+    for (const [slot, same] of bySlot(requests, asking.machineNow)) {
+      const { committedSeq, firstFrom } = asking.memory.partition(slot);
+      if (firstFrom >= committedSeq) continue;
+      asking.heads.push({ slot, from: firstFrom, before: committedSeq, items: wantedBy(same) });
+    }
+  },
+  decide(turn, requests) {
+    for (const { op, deadline } of requests) {
+      if (deadline <= turn.machineNow) turn.draft.answer(op, nothing(true));
+    }
+    for (const [slot, same] of bySlot(requests, turn.machineNow)) {
+      const partition = turn.memory.partition(slot);
+      if (partition.settings?.pause?.lease === true) {
+        // They keep their places in the line.
+        for (const { op } of same) turn.draft.answer(op, nothing(true));
+        continue;
+      }
+      shareOut(turn, partition, same, takeHead(turn, partition, wantedBy(same)));
+    }
+  },
+};
+
+/** `more`: not all of the partition was looked at, so asking again may bring something. */
+function nothing(more: boolean): Result {
+  return { ok: true, value: { kind: "nothing", more } };
+}
+
+type Asked = readonly Numbered<Lease>[];
+
+function bySlot(requests: Asked, now: number): Map<number, Numbered<Lease>[]> {
+  const inTime = requests.filter(({ deadline }) => deadline > now);
+  return Map.groupBy(inTime, ({ slot }) => slot);
+}
+
+function wantedBy(requests: Asked): number {
+  return requests.reduce((sum, { batchSize }) => sum + batchSize, 0);
+}
+
+interface Taken {
+  readonly granted: readonly Item[];
+  /** Places in `granted` at which an item is no neighbour of the one before. */
+  readonly gaps: ReadonlySet<number>;
+  readonly more: boolean;
+}
+
+/** Up to `wanted` ready items from the head of the partition. */
+function takeHead(turn: Turn, partition: Partition, wanted: number): Taken {
+  const granted: Item[] = [];
+  const gaps = new Set<number>();
+  if (partition.settings === null) return { granted, gaps, more: false };
+  const grant = (item: Item): void => void granted.push(item);
+  const endRun = (): void => void gaps.add(granted.length);
+  let more = takeStored(turn, partition, { wanted, grant, endRun });
+  if (!more) more = takeNew(turn, partition, { wanted: wanted - granted.length, grant, endRun });
+  turn.draft.itemCount += granted.length;
+  const last = granted.at(-1);
+  if (last !== undefined) partition.readyMarks.saw(last.seq, last.queuedAt);
+  return { granted, gaps, more };
+}
+
+interface Taking {
+  readonly wanted: number;
+  readonly grant: (item: Item) => void;
+  /** Items that are no neighbours cannot share a lease. */
+  readonly endRun: () => void;
+}
+
+/** From what was read of the head; whether there may be more behind it. */
+function takeStored(turn: Turn, partition: Partition, { wanted, grant, endRun }: Taking): boolean {
+  const { slot, committedSeq } = partition;
+  const head = turn.facts.heads.get(slot);
+  let left = wanted;
+  turn.draft.movesHead(partition);
+  partition.head = Math.max(partition.head, partition.firstFrom);
+  for (const item of head?.found ?? []) {
+    if (item.seq < partition.head) continue;
+    if (left === 0) return true;
+    const held = partition.held.get(item.seq);
+    partition.head = item.seq + 1;
+    if (held !== undefined) {
+      endRun();
+      partition.head = held.run.lease.last + 1;
+    } else if (turn.draft.hasLeft(slot, item.seq)) {
+      // It expired a moment ago.
+    } else if (item.damaged) {
+      quarantine(turn, partition, item.seq);
+    } else if (hasExpired(item, turn.now)) {
+      move(turn, partition, item, { fate: expire(item), what: "expired" });
+    } else {
+      grant(item);
+      left -= 1;
+    }
+  }
+  if (head?.isAll === true) partition.head = Math.max(partition.head, committedSeq);
+  return partition.head < committedSeq;
+}
+
+/** From what this very turn has written: who waited for it is served with the same sync. */
+function takeNew(turn: Turn, partition: Partition, { wanted, grant, endRun }: Taking): boolean {
+  let left = wanted;
+  let payloadBytes = turn.limits.turnBytesMax;
+  // What was moved here has its payload in the store alone, until the next turn.
+  const movedFrom = turn.draft.movedInto(partition.slot);
+  for (const item of turn.draft.insertedInto(partition.slot)) {
+    if (item.seq < partition.head) continue;
+    if (left <= 0 || payloadBytes <= 0 || item.seq > movedFrom || hasExpired(item, turn.now)) {
+      return true;
+    }
+    partition.head = item.seq + 1;
+    if (partition.held.has(item.seq)) {
+      endRun();
+      continue;
+    }
+    payloadBytes -= item.payload.length;
+    grant(item);
+    left -= 1;
+  }
+  return movedFrom < Number.POSITIVE_INFINITY;
+}
+
+/**
+ * As if dealt one item at a time in order of arrival, until each client has its
+ * batch or none are left; but each gets neighbours, which are cheaper to complete.
+ */
+function shareOut(
+  turn: Turn,
+  partition: Partition,
+  requests: Asked,
+  { granted, gaps, more }: Taken,
+): void {
+  let start = 0;
+  const holding = new Holding(turn, partition);
+  for (const [index, count] of shares(requests, granted.length).entries()) {
+    const { op, key, client = "", leaseTimeoutMs } = requests[index] as Numbered<Lease>;
+    if (count === 0) {
+      turn.draft.answer(op, nothing(more));
+      continue;
+    }
+    const items = granted.slice(start, start + count);
+    const leaseDeadline = turn.now + (leaseTimeoutMs ?? partition.settings?.leaseTimeoutMs ?? 0);
+    const how = { leaseDeadline, client };
+    for (const item of items) {
+      if (gaps.has(start)) holding.end();
+      holding.take(item, how);
+      start += 1;
+    }
+    const seqs = items.map(({ seq }) => seq);
+    turn.draft.grants.set(op, seqs);
+    if (key !== undefined) turn.draft.note(op, [partition.slot, ...rangesOf(seqs)]);
+    const told = items.map((item) => leasedItem(partition, item, leaseDeadline));
+    turn.draft.answer(op, leased(turn, told));
+  }
+  holding.end();
+}
+
+function leased(turn: Turn, items: readonly LeasedItem[]): Result {
+  const handedOver = turn.renderLeased(items);
+  return { ok: true, value: { kind: "leased", count: items.length, items: handedOver } };
+}
+
+/** First and last of each row of neighbours. */
+function rangesOf(seqs: readonly number[]): number[] {
+  const ranges: number[] = [];
+  for (const seq of seqs) {
+    if (ranges.at(-1) === seq - 1) ranges[ranges.length - 1] = seq;
+    else ranges.push(seq, seq);
+  }
+  return ranges;
+}
+
+/** Of what a lease with a key noted: where it was granted. */
+export function slotOf([slot = 0]: readonly number[]): number {
+  return slot;
+}
+
+function spansOf([slot = 0, ...ranges]: readonly number[]): Span[] {
+  return ranges.flatMap((last, index) =>
+    index % 2 === 0 ? [] : [{ slot, from: ranges[index - 1] as number, before: last + 1 }],
+  );
+}
+
+const grantPage = (op: number, { from }: Span): string => `grant ${op} ${from}`;
+
+function holdsAny(held: ReadonlyMap<number, unknown>, { from, before }: Span): boolean {
+  for (let seq = from; seq < before; seq += 1) if (held.has(seq)) return true;
+  return false;
+}
+
+/** What is still held of a grant; a number that is held was never held by another. */
+function wantGrant(asking: Asking, { op }: Numbered<Lease>, values: readonly number[]): void {
+  const { held } = asking.memory.partition(slotOf(values));
+  for (const span of spansOf(values)) {
+    const { from, before } = span;
+    const limit = { items: before - from, payloadBytes: Number.POSITIVE_INFINITY };
+    if (holdsAny(held, span)) asking.items.push({ name: grantPage(op, span), ...span, limit });
+  }
+}
+
+/** The items that are still held, until when they are held now. */
+function answerGrant(turn: Turn, { op }: Numbered<Lease>, values: readonly number[]): Result {
+  const partition = turn.memory.partition(slotOf(values));
+  const items: LeasedItem[] = [];
+  const seqs: number[] = [];
+  for (const span of spansOf(values)) {
+    for (const item of turn.facts.items.get(grantPage(op, span))?.found ?? []) {
+      const held = heldAt(turn, partition, item.seq);
+      if (held === undefined || item.damaged) continue;
+      seqs.push(item.seq);
+      items.push(leasedItem(partition, item, held.run.lease.leaseDeadline));
+    }
+  }
+  if (items.length === 0) return leaseOver;
+  turn.draft.grants.set(op, seqs);
+  return leased(turn, items);
+}
+
+/** Neighbours with one deadline share a lease, whoever holds them. */
+class Holding {
+  readonly #turn: Turn;
+  readonly #partition: Partition;
+  #items: Item[] = [];
+  #holders: string[] = [];
+  #leaseDeadline = 0;
+
+  constructor(turn: Turn, partition: Partition) {
+    this.#turn = turn;
+    this.#partition = partition;
+  }
+
+  take(
+    item: Item,
+    { leaseDeadline, client }: { readonly leaseDeadline: number; readonly client: string },
+  ): void {
+    if (leaseDeadline !== this.#leaseDeadline) this.end();
+    this.#leaseDeadline = leaseDeadline;
+    this.#items.push(item);
+    this.#holders.push(client);
+  }
+
+  end(): void {
+    if (this.#items.length === 0) return;
+    const how = { leaseDeadline: this.#leaseDeadline, holders: this.#holders };
+    hold(this.#turn, this.#partition, this.#items, how);
+    const { slot } = this.#partition;
+    countLeased(this.#turn, slot, this.#items);
+    const { history } = this.#turn.draft;
+    const { holders } = how;
+    history?.addEach({ slot, what: "leased" }, this.#items, (index) => holders[index] ?? "");
+    this.#items = [];
+    this.#holders = [];
+  }
+}
+
+/** What one turn wrote became ready at one instant. */
+function countLeased({ draft, now }: Turn, slot: number, items: readonly Item[]): void {
+  draft.count(slot, "leased", items.length);
+  let first = 0;
+  for (let index = 1; index <= items.length; index += 1) {
+    const queuedAt = items[first]?.queuedAt ?? 0;
+    if (items[index]?.queuedAt === queuedAt) continue;
+    draft.waited(slot, now - queuedAt, index - first);
+    first = index;
+  }
+}
+
+/** How many of `count` items each request gets. */
+function shares(requests: Asked, count: number): number[] {
+  if (wantedBy(requests) <= count) return requests.map(({ batchSize }) => batchSize);
+  const given = requests.map(() => 0);
+  let left = count;
+  for (let served = true; left > 0 && served; ) {
+    served = false;
+    for (const [index, { batchSize }] of requests.entries()) {
+      const has = given[index] as number;
+      if (left === 0 || has >= batchSize) continue;
+      given[index] = has + 1;
+      left -= 1;
+      served = true;
+    }
+  }
+  return given;
+}
+
+function leasedItem(partition: Partition, item: Item, leaseDeadline: number): LeasedItem {
+  const leased = {
+    id: partition.idOf(item.seq),
+    kind: item.kind,
+    encoding: item.encoding,
+    reference: item.reference,
+    attempts: oneMore(item.attempts),
+    leaseDeadline,
+    payload: payloadBytes(item),
+  };
+  return item.headers === "" && item.past === "" ? leased : { ...leased, ...told(item) };
+}

@@ -1,0 +1,101 @@
+// Lists what is stored of a partition, page by page, as it was before the turn.
+
+import type { Item } from "../../stores/item.ts";
+import type { Page, Span } from "../../stores/store.ts";
+import { oneMore } from "../model/lifecycle.ts";
+import { limits } from "../model/limits.ts";
+import type { ListedItem } from "../model/messages.ts";
+import type { Memory } from "../state/memory.ts";
+import type { Partition } from "../state/partition.ts";
+import { payloadBytes } from "../state/payload.ts";
+import type { Turn } from "../turn/turn-context.ts";
+import { answering, bytesWeight, type Kind, type Numbered } from "./kind.ts";
+
+export interface List {
+  readonly kind: "list";
+  readonly slot: number;
+  readonly scheduled: boolean;
+  /** The first id wanted, or the nearest after it; `""` = from the start. */
+  readonly pivot: string;
+  readonly limit: number;
+}
+
+export const list: Kind<List> = {
+  phase: "before",
+  weight: ({ limit }) => limit + bytesWeight(limits.storageListBytesMax),
+  wants({ memory, items, scheduled }, requests) {
+    for (const request of requests) {
+      (request.scheduled ? scheduled : items).push(...pagesOf(memory, request));
+    }
+  },
+  decide: answering((turn, request) => {
+    const partition = turn.memory.partition(request.slot);
+    const items = pagesOf(turn.memory, request)
+      .flatMap(({ name }) => (request.scheduled ? setAside : waiting)(turn, partition, name))
+      .slice(0, request.limit);
+    return { ok: true, value: { kind: "items", items } };
+  }),
+};
+
+/**
+ * Below the mark of a clear only what is leased is left for anyone to see; what else lies there
+ * would make a page look like the last.
+ */
+function pagesOf(memory: Memory, request: Numbered<List>): Page[] {
+  const partition = memory.partition(request.slot);
+  const { slot, nextSeq, clearReadyBelow } = partition;
+  const limit = { items: request.limit, payloadBytes: limits.storageListBytesMax };
+  const from = firstFrom(partition, request.pivot);
+  const isBelow = !request.scheduled && from < clearReadyBelow;
+  const spans = isBelow ? heldSpans(partition, from, request.limit) : [{ from, before: nextSeq }];
+  return spans.map((span, at) => ({ name: `list ${request.op}.${at}`, slot, ...span, limit }));
+}
+
+/** Where leased items lie below the mark of a clear, in order, and what is above; as much as a page holds. */
+function heldSpans(partition: Partition, from: number, limit: number): Omit<Span, "slot">[] {
+  const { runs, clearReadyBelow, nextSeq } = partition;
+  const spans: Omit<Span, "slot">[] = [];
+  let items = 0;
+  let payloadBytes = 0;
+  const inOrder = [...runs].sort((a, b) => a.lease.first - b.lease.first);
+  for (const { lease, heldCount, payloadBytesMean } of inOrder) {
+    if (items >= limit || payloadBytes >= limits.storageListBytesMax) return spans;
+    const before = Math.min(lease.last + 1, clearReadyBelow);
+    if (before <= from || lease.first >= before) continue;
+    spans.push({ from: Math.max(from, lease.first), before });
+    items += heldCount;
+    payloadBytes += heldCount * payloadBytesMean;
+  }
+  return [...spans, { from: clearReadyBelow, before: nextSeq }];
+}
+
+/** A pivot need not be an id of this partition; the listing starts at the nearest that follows it. */
+function firstFrom(partition: Partition, pivot: string): number {
+  return pivot === "" ? 0 : Math.min(partition.seqFrom(pivot), partition.nextSeq);
+}
+
+function waiting({ facts }: Turn, partition: Partition, name: string): ListedItem[] {
+  return (facts.items.get(name)?.found ?? [])
+    .filter(({ damaged }) => !damaged)
+    .map((item) => listed(partition, item, partition.held.get(item.seq)?.run.lease ?? {}));
+}
+
+function setAside({ facts }: Turn, partition: Partition, name: string): ListedItem[] {
+  return (facts.scheduled.get(name)?.found ?? [])
+    .filter(({ damaged }) => !damaged)
+    .map((item) => listed(partition, item, { dueAt: item.dueAt }));
+}
+
+export function listed(
+  partition: Partition,
+  item: Item,
+  state: { readonly leasedAt?: number; readonly leaseDeadline?: number; readonly dueAt?: number },
+): ListedItem {
+  const { createdAt, queuedAt, expireDeadline, kind, encoding, reference, sourceId } = item;
+  const texts = { kind, encoding, reference, sourceId, headers: item.headers, past: item.past };
+  const { leasedAt = null, leaseDeadline = null, dueAt = null } = state;
+  const instants = { createdAt, queuedAt, expireDeadline, leasedAt, leaseDeadline, dueAt };
+  const id = partition.idOf(item.seq);
+  const attempts = leasedAt === null ? item.attempts : oneMore(item.attempts);
+  return { id, ...instants, attempts, ...texts, payload: payloadBytes(item) };
+}

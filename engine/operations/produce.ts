@@ -1,0 +1,167 @@
+// Produce: new items at the tail of a partition, or aside until they are due.
+
+import { assert } from "../model/assert.ts";
+import type { CallKey } from "../model/call-key.ts";
+import {
+  deletedFailure,
+  type Failure,
+  failure,
+  lateProduce,
+  pausedProduce,
+} from "../model/errors.ts";
+import { expireDeadlineOf } from "../model/lifecycle.ts";
+import type { DescribedItem, NewItem } from "../model/messages.ts";
+import { isTaken, isUnique, takeKey, wantUniques } from "../state/unique.ts";
+import { append, appendTexts, schedule, type Unplaced } from "../turn/moves.ts";
+import type { Turn } from "../turn/turn-context.ts";
+import { answering, done, type Kind, type Numbered, type Result } from "./kind.ts";
+
+const notUnique = failure(
+  "malformed",
+  "unique key is invalid; the queue has no unique_for, so its items cannot have one",
+);
+
+export interface Produce {
+  readonly kind: "produce";
+  readonly key?: CallKey;
+  readonly slot: number;
+  readonly deadline: number;
+  readonly items: readonly NewItem[];
+  /** Whether the ids are wanted. */
+  readonly returnIds?: boolean;
+}
+
+/** What is asked for, in a call of its own or beside other things. */
+export type Addition = Pick<Produce, "slot" | "items">;
+
+export const produce: Kind<Produce> = {
+  phase: "within",
+  weight: ({ items }) => items.length,
+  adds: () => true,
+  keyed: { answer: answerProduce },
+  wants(asking, requests) {
+    for (const { items } of requests) wantUniques(asking, items);
+  },
+  decide: answering(produceOne),
+};
+
+function isText(item: NewItem): item is string {
+  return typeof item === "string";
+}
+
+export function produced(duplicates: readonly number[], ids?: string[]): Result {
+  if (ids !== undefined) return { ok: true, value: { kind: "produced", duplicates, ids } };
+  return duplicates.length === 0 ? done : { ok: true, value: { kind: "produced", duplicates } };
+}
+
+/** What one has to note whose ids are wanted: those written are numbered in a row. */
+interface Noted {
+  readonly slot: number;
+  readonly first: number;
+  readonly duplicates: readonly number[];
+}
+
+function producedUnder({ memory }: Turn, { items }: Addition, noted: Noted): Result {
+  const { slot, first, duplicates } = noted;
+  const partition = memory.partition(slot);
+  const absent = new Set(duplicates);
+  let seq = first;
+  const ids = items.map((_, index) => {
+    if (absent.has(index)) return "";
+    seq += 1;
+    return partition.idOf(seq - 1);
+  });
+  return produced(duplicates, ids);
+}
+
+/** As it was answered the first time. */
+function answerProduce(turn: Turn, request: Numbered<Produce>, values: readonly number[]): Result {
+  if (request.returnIds !== true) return produced(values);
+  const [slot = 0, first = 0, ...duplicates] = values;
+  return producedUnder(turn, request, { slot, first, duplicates });
+}
+
+function produceOne(turn: Turn, request: Numbered<Produce>): Result {
+  if (request.deadline <= turn.machineNow) return lateProduce.untaken;
+  const refused = refusalOf(turn, request);
+  if (refused !== null) return refused;
+  const { op, slot, returnIds } = request;
+  const first = turn.memory.partition(slot).nextSeq;
+  const duplicates = addItems(turn, request);
+  if (returnIds === true) {
+    turn.draft.note(op, [slot, first, ...duplicates]);
+    return producedUnder(turn, request, { slot, first, duplicates });
+  }
+  if (duplicates.length > 0) turn.draft.note(op, duplicates);
+  return produced(duplicates);
+}
+
+/** `null`: they can be written. Nothing is changed yet. */
+export function refusalOf(turn: Turn, { slot, items }: Addition): Failure | null {
+  const { settings } = turn.memory.partition(slot);
+  if (settings === null) return deletedFailure;
+  if (settings.pause?.produce === true) return pausedProduce(settings.pause);
+  return settings.uniqueForMs === undefined && items.some(isUnique) ? notUnique : null;
+}
+
+/** Writes the items, and returns the places of those that it left out as duplicates. */
+export function addItems(turn: Turn, { slot, items }: Addition): number[] {
+  const { memory, now, stamp } = turn;
+  const partition = memory.partition(slot);
+  const { settings } = partition;
+  assert(settings !== null, "items were to be written into a queue that is gone");
+  const { uniqueForMs } = settings;
+  const expireSoonest = expireDeadlineOf(settings, now);
+  const duplicates: number[] = [];
+  const first = partition.nextSeq;
+  const texts = items.every(isText) ? items : [];
+  appendTexts(turn, partition, texts, { createdAt: stamp, expireDeadline: expireSoonest });
+  for (let index = texts.length; index < items.length; index += 1) {
+    const item = items[index] as NewItem;
+    if (isUnique(item) && isTaken(turn, item)) {
+      duplicates.push(index);
+      continue;
+    }
+    const dueAt = dueAtOf(item, now);
+    const expireDeadline = dueAt === null ? expireSoonest : expireDeadlineOf(settings, dueAt);
+    const unplaced = entering(item, stamp, expireDeadline);
+    const { seq } =
+      dueAt === null
+        ? append(turn, partition, unplaced)
+        : schedule(turn, partition, unplaced, { dueAt, retried: false });
+    if (uniqueForMs === undefined || !isUnique(item)) continue;
+    takeKey(turn, item, { slot, seq, until: now + uniqueForMs });
+  }
+  const count = items.length - duplicates.length;
+  turn.draft.count(slot, "produced", count);
+  if (count > 0) turn.draft.history?.add({ slot, seq: first, what: "produced", by: "" }, count);
+  return duplicates;
+}
+
+/** When it is due later than now; `null` = at once. */
+export function dueAtOf(item: NewItem, now: number): number | null {
+  if (isText(item)) return null;
+  const { enqueueAt } = item;
+  return enqueueAt !== null && enqueueAt > now ? enqueueAt : null;
+}
+
+/** The item as it enters its queue. */
+export function entering(item: NewItem, createdAt: number, expireDeadline: number): Unplaced {
+  const { kind, encoding, reference, headers, payload } = isText(item) ? textAlone(item) : item;
+  return {
+    createdAt,
+    expireDeadline,
+    attempts: 0,
+    kind,
+    encoding,
+    reference,
+    sourceId: "",
+    headers,
+    past: "",
+    payload,
+  };
+}
+
+function textAlone(payload: string): Omit<DescribedItem, "enqueueAt" | "unique"> {
+  return { kind: "", encoding: "", reference: "", headers: "", payload };
+}

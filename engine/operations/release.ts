@@ -1,0 +1,41 @@
+// Release: held items go back to the tail of their queue as if they had not been leased; all of a
+// batch or none. Under a new id, because the old one may still be in somebody's hands.
+
+import type { CallKey } from "../model/call-key.ts";
+import { lateRelease } from "../model/errors.ts";
+import { release as releaseFate } from "../model/lifecycle.ts";
+import { findMovable, wantHeld } from "../turn/held.ts";
+import { letGo, move } from "../turn/moves.ts";
+import type { Turn } from "../turn/turn-context.ts";
+import { answering, done, doneOnce, type Kind, type Numbered, type Result } from "./kind.ts";
+
+export interface Release {
+  readonly kind: "release";
+  readonly key?: CallKey;
+  readonly slot: number;
+  readonly deadline: number;
+  readonly ids: readonly string[];
+}
+
+export const release: Kind<Release> = {
+  phase: "within",
+  weight: ({ ids }) => ids.length,
+  keyed: doneOnce,
+  wants(asking, requests) {
+    for (const request of requests) wantHeld(asking, request);
+  },
+  decide: answering(releaseOne),
+};
+
+function releaseOne(turn: Turn, request: Numbered<Release>): Result {
+  if (request.deadline <= turn.machineNow) return lateRelease.untaken;
+  const found = findMovable(turn, request, "released");
+  if ("ok" in found) return found;
+  const partition = turn.memory.partition(request.slot);
+  for (const item of found) {
+    letGo(turn, partition, item.seq, item);
+    move(turn, partition, item, { fate: releaseFate(item, turn.now), what: "released" });
+  }
+  turn.draft.count(request.slot, "released", found.length);
+  return done;
+}

@@ -1,0 +1,94 @@
+// Retry: held items go back to their queue, now or later, or to its dead queue; all
+// of a batch or none.
+
+import type { RetryItem } from "../model/api.ts";
+import { assert } from "../model/assert.ts";
+import type { CallKey } from "../model/call-key.ts";
+import { deletedFailure, type Failure, failure, lateRetry } from "../model/errors.ts";
+import { reject, retry as retryFate } from "../model/lifecycle.ts";
+import { limits } from "../model/limits.ts";
+import { type Batch, findMovable, type HeldItem, wantHeld } from "../turn/held.ts";
+import { letGo, move } from "../turn/moves.ts";
+import type { Asking, Turn } from "../turn/turn-context.ts";
+import { answering, done, doneOnce, type Kind, type Numbered, type Result } from "./kind.ts";
+
+export interface Retry {
+  readonly kind: "retry";
+  readonly key?: CallKey;
+  readonly slot: number;
+  readonly deadline: number;
+  readonly items: readonly RetryItem[];
+}
+
+/** What is asked for, in a call of its own or beside other things. */
+export type Return = Pick<Retry, "slot" | "items">;
+
+export const retry: Kind<Retry> = {
+  phase: "within",
+  weight: ({ items }) => items.length,
+  keyed: doneOnce,
+  wants(asking, requests) {
+    for (const request of requests) wantReturn(asking, request);
+  },
+  decide: answering(retryOne),
+};
+
+function batchOf(asked: Return): Batch {
+  return { slot: asked.slot, ids: asked.items.map(({ id }) => id), by: asked };
+}
+
+export function wantReturn(asking: Asking, asked: Return): void {
+  wantHeld(asking, batchOf(asked));
+}
+
+function noDeadQueue(items: readonly RetryItem[]): Failure {
+  const details = items.map(({ id }) => [
+    id,
+    `item(s) cannot be retried; '${id}' is given up, and the queue has no dead queue`,
+  ]);
+  return failure("no_dead_queue", String(details[0]?.[1]), Object.fromEntries(details));
+}
+
+function retryOne(turn: Turn, request: Numbered<Retry>): Result {
+  if (request.deadline <= turn.machineNow) return lateRetry.untaken;
+  const found = findReturn(turn, request);
+  if ("ok" in found) return found;
+  returnFound(turn, request, found);
+  return done;
+}
+
+/** Nothing is changed yet. */
+export function findReturn(turn: Turn, asked: Return): ReturnType<typeof findMovable> {
+  const found = findMovable(turn, batchOf(asked), "retried");
+  if ("ok" in found) return found;
+  const { settings } = turn.memory.partition(asked.slot);
+  if (settings === null) return deletedFailure;
+  // It would be gone, and whoever gave it up may not know that the queue keeps nothing.
+  if (settings.dead === null) {
+    const given = asked.items.filter(({ dead }) => dead);
+    if (given.length > 0) return noDeadQueue(given);
+  }
+  return found;
+}
+
+/** A length counts from the turn on, by the shard's own clock. */
+function dueAtOf(wanted: RetryItem | undefined, now: number): number | null {
+  if (wanted?.retryAfterMs == null) return wanted?.retryAt ?? null;
+  return Math.min(now + wanted.retryAfterMs, limits.instantMax);
+}
+
+export function returnFound(turn: Turn, asked: Return, found: readonly HeldItem[]): void {
+  const { memory, now } = turn;
+  const partition = memory.partition(asked.slot);
+  const { settings } = partition;
+  assert(settings !== null, "items of a queue that is gone were to be retried");
+  for (const [index, item] of found.entries()) {
+    const wanted = asked.items[index];
+    letGo(turn, partition, item.seq, item);
+    const isDead = wanted?.dead === true;
+    const fate = isDead ? reject(item) : retryFate(item, settings, now, dueAtOf(wanted, now));
+    const reason = wanted?.reason;
+    move(turn, partition, item, { fate, what: "retried", ...(reason && { reason }) });
+  }
+  turn.draft.count(asked.slot, "retried", found.length);
+}

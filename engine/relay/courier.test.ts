@@ -1,0 +1,199 @@
+import { expect, test } from "bun:test";
+import type { OutboundItem } from "../../stores/item.ts";
+import type { Request } from "../kinds.ts";
+import { failure, undeliveredBackup } from "../model/errors.ts";
+import { limits } from "../model/limits.ts";
+import type { Result } from "../operations/kind.ts";
+import { VirtualClock } from "../simulation/virtual-clock.ts";
+import type { Shard } from "../turn/shard.ts";
+import { Courier } from "./courier.ts";
+
+interface Call {
+  readonly shard: number;
+  readonly request: Request;
+  readonly settle: (result: Result, op: number) => void;
+}
+
+const done: Result = { ok: true, value: { kind: "done" } };
+
+function item(outboundSeq: number, targetSlot = 0, targetShard = 1): OutboundItem {
+  return {
+    slot: 0,
+    seq: outboundSeq,
+    createdAt: 0,
+    queuedAt: 0,
+    expireDeadline: 0,
+    early: false,
+    attempts: 0,
+    kind: "",
+    encoding: "",
+    reference: "",
+    headers: "",
+    sourceId: "",
+    past: "",
+    payload: "",
+    outboundSeq,
+    targetShard,
+    targetSlot,
+    targetOwner: 0,
+  };
+}
+
+/** A page of an outbox with these items. */
+function page(...numbers: number[]): Result {
+  return { ok: true, value: { kind: "outbound", items: numbers.map((number) => item(number)) } };
+}
+
+const nothing = page();
+
+/** That so many items wait for a partition of a shard. */
+function waits(count: number, targetShard = 1, targetSlot = 0) {
+  return count === 0 ? [] : [{ targetShard, targetSlot, count }];
+}
+
+function setupCourier() {
+  const clock = new VirtualClock(0);
+  const calls: Call[] = [];
+  const port = (shard: number) =>
+    ({
+      put: (request: Request, settle: Call["settle"]) =>
+        void calls.push({ shard, request, settle }),
+    }) as unknown as Shard;
+  const courier = new Courier({ clock, port });
+  /** Settles the oldest call that waits, and says what it was. */
+  const settleNext = (result: Result = done): string | undefined => {
+    const call = calls.shift();
+    call?.settle(result, 1);
+    if (call === undefined) return undefined;
+    const { request } = call;
+    if (request.kind === "forward") {
+      return `${call.shard} forward to ${request.targetShard}, has ${request.arrived}`;
+    }
+    if (request.kind !== "receive") return request.kind;
+    return `${call.shard} receive ${request.items.map(({ outboundSeq }) => outboundSeq)}`;
+  };
+  return { clock, courier, calls, settleNext };
+}
+
+test("count: page after page goes to the target, and each is asked for with what has arrived", () => {
+  const { courier, settleNext } = setupCourier();
+  courier.count(0, 1, waits(3));
+  expect([
+    settleNext(page(1, 2)),
+    settleNext(),
+    settleNext(page(3)),
+    settleNext(),
+    settleNext(nothing),
+    settleNext(),
+  ]).toEqual([
+    "0 forward to 1, has 0",
+    "1 receive 1,2",
+    "0 forward to 1, has 2",
+    "1 receive 3",
+    "0 forward to 1, has 3",
+    undefined,
+  ]);
+});
+
+test("count: between two shards one page travels at a time; others do not wait for it", () => {
+  const { courier, calls } = setupCourier();
+  courier.count(0, 1, waits(1));
+  courier.count(0, 1, waits(2));
+  courier.count(0, 2, waits(1, 2));
+  expect(calls.map(({ request }) => request)).toEqual([
+    { kind: "forward", targetShard: 1, arrived: 0 },
+    { kind: "forward", targetShard: 2, arrived: 0 },
+  ]);
+});
+
+test("count: what comes into the outbox while a page is asked for is asked for then", () => {
+  const { courier, settleNext, calls } = setupCourier();
+  courier.count(0, 1, waits(1));
+  // As a report says it, before the answer that came with it is given.
+  courier.count(0, 1, waits(2));
+  expect(settleNext(nothing)).toBe("0 forward to 1, has 0");
+  expect(settleNext(nothing)).toBe("0 forward to 1, has 0");
+  expect(calls).toEqual([]);
+});
+
+test("count: a target without room is asked again later, one that closes is not", async () => {
+  const { clock, courier, settleNext, calls } = setupCourier();
+  courier.count(0, 1, waits(1));
+  settleNext(page(1));
+  settleNext(failure("store_full", "full"));
+  expect(calls).toHaveLength(0);
+  await clock.advance(1_000);
+  expect(settleNext(page(1))).toBe("0 forward to 1, has 0");
+  settleNext(failure("shutting_down", "closing"));
+  await clock.advance(60_000);
+  expect(calls).toHaveLength(0);
+});
+
+test("count: a source that has no room to forget is asked again, and nothing is given up", async () => {
+  const { clock, courier, settleNext, calls } = setupCourier();
+  courier.count(0, 1, waits(1));
+  settleNext(page(1));
+  settleNext();
+  expect(settleNext(failure("store_full", "there is no space left"))).toBe("0 forward to 1, has 1");
+  expect(courier.isTargeted(1, 0)).toBe(true);
+  expect(calls).toHaveLength(0);
+  await clock.advance(1_000);
+  expect(settleNext(nothing)).toBe("0 forward to 1, has 1");
+});
+
+test("isTargeted: a slot is, until the source has forgotten the item", () => {
+  const { courier, settleNext } = setupCourier();
+  courier.count(0, 1, waits(1, 1, 5));
+  const targeted = () => [
+    courier.isTargeted(1, 5),
+    courier.isTargeted(1, 6),
+    courier.isTargeted(0, 5),
+  ];
+  expect(targeted()).toEqual([true, false, false]);
+  settleNext(page(1));
+  settleNext();
+  expect(targeted()).toEqual([true, false, false]);
+  courier.count(0, 1, waits(0));
+  settleNext(nothing);
+  expect(targeted()).toEqual([false, false, false]);
+});
+
+test("countAll: a shard that has opened again sends what its outbox still has", () => {
+  const { courier, calls } = setupCourier();
+  courier.countAll(0, [...waits(2, 1, 5), ...waits(1, 1, 6), ...waits(1, 2)]);
+  expect(calls).toHaveLength(2);
+  expect([courier.isTargeted(1, 5), courier.isTargeted(1, 6)]).toEqual([true, true]);
+});
+
+test("hold: resolves once nothing is on its way, and nothing sets out before its release", async () => {
+  const { courier, calls, settleNext } = setupCourier();
+  courier.count(0, 1, waits(1));
+  settleNext(page(1));
+  let held: { release: () => void } | null = null;
+  const holding = courier.hold(undeliveredBackup).then((hold) => {
+    held = hold;
+  });
+  courier.count(0, 1, waits(3));
+  courier.count(0, 2, waits(1, 2));
+  expect(settleNext()).toBe("1 receive 1");
+  await Promise.resolve();
+  expect(held).toBeNull();
+  // What it brings stays where it is: only what it says of the page before counts.
+  expect(settleNext(page(2, 3))).toBe("0 forward to 1, has 1");
+  await holding;
+  expect(calls).toEqual([]);
+  (held as { release: () => void } | null)?.release();
+  expect([settleNext(page(2, 3)), settleNext(nothing), settleNext()]).toEqual([
+    "0 forward to 1, has 1",
+    "0 forward to 2, has 0",
+    "1 receive 2,3",
+  ]);
+});
+
+test("hold: gives up when what is on its way does not arrive", async () => {
+  const { clock, courier } = setupCourier();
+  courier.count(0, 1, waits(1));
+  const holding = courier.hold(undeliveredBackup).catch((error: unknown) => error);
+  await clock.advance(limits.holdMsMax);
+  expect(await holding).toMatchObject({ code: "store" });
+});

@@ -1,0 +1,55 @@
+// Hands out what the outbox has for another shard, page by page: each request says up to
+// where the pages before have arrived, and what has arrived leaves the outbox.
+
+import type { OutboundItem } from "../../stores/item.ts";
+import { answering, type Kind, type Result } from "../operations/kind.ts";
+import type { Turn } from "../turn/turn-context.ts";
+import { arrivedKey } from "./outbox.ts";
+
+export interface Forward {
+  readonly kind: "forward";
+  readonly targetShard: number;
+  /** The target has all that was handed out up to this number. */
+  readonly arrived: number;
+  /** Numbers of items of queues that are not known: they are set aside; absent = none. */
+  readonly strays?: readonly number[];
+}
+
+export const forward: Kind<Forward> = {
+  phase: "within",
+  wants({ limits, outbound }, requests) {
+    for (const { targetShard, arrived } of requests) {
+      const limit = { items: limits.sweepItemsMax, payloadBytes: limits.turnBytesMax };
+      outbound.push({ targetShard, arrived, limit });
+    }
+  },
+  decide: answering(forwardOne),
+};
+
+function forwardOne({ memory, draft, facts }: Turn, { targetShard, strays }: Forward): Result {
+  const { outbox } = memory;
+  const page = facts.outbound.get(targetShard);
+  for (const { outboundSeq, targetSlot } of page?.arrived ?? []) {
+    outbox.remove(targetShard, targetSlot);
+    draft.unsend.push(outboundSeq);
+    draft.sent.add(targetShard);
+  }
+  const last = Math.max(0, ...(page?.arrived ?? []).map(({ outboundSeq }) => outboundSeq));
+  if (last > (memory.arrived.get(targetShard) ?? 0)) {
+    memory.arrived.set(targetShard, last);
+    draft.receive.push({ sourceShard: arrivedKey(targetShard), outboundSeq: last });
+  }
+  const items: OutboundItem[] = [];
+  const lost = new Set(strays);
+  for (const { damaged, ...item } of page?.found ?? []) {
+    if (!(damaged || lost.has(item.outboundSeq))) {
+      items.push(item);
+      continue;
+    }
+    outbox.remove(targetShard, item.targetSlot);
+    draft.quarantineOutbound.push(item.outboundSeq);
+    if (damaged) draft.quarantinedCount += 1;
+    draft.sent.add(targetShard);
+  }
+  return { ok: true, value: { kind: "outbound", items } };
+}

@@ -1,0 +1,99 @@
+import { expect, test } from "bun:test";
+import { seededRandom } from "../simulation/seeded-random.ts";
+import { Balance } from "./balance.ts";
+
+function balanceOf(ready: readonly number[]): Balance {
+  const balance = new Balance();
+  for (const [partition, count] of ready.entries()) {
+    balance.update(partition, { ready: count, open: true, up: true });
+  }
+  return balance;
+}
+
+/** Where produces of these sizes go, each after the one before was stored. */
+function produced(balance: Balance, sizes: readonly number[]): number[] {
+  return sizes.map((size) => {
+    const partition = balance.produceTo;
+    balance.update(partition, { ready: (balance.load(partition)?.ready ?? 0) + size });
+    return partition;
+  });
+}
+
+test.each([
+  { partitions: 2, sizes: [10, 11], to: [0, 1] },
+  { partitions: 2, sizes: [10, 10, 10, 10, 10], to: [0, 1, 0, 1, 0] },
+  {
+    partitions: 10,
+    sizes: Array.from({ length: 10 }, () => 5),
+    to: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+  },
+  { partitions: 3, sizes: [1, 2, 3, 1, 1], to: [0, 1, 2, 0, 0] },
+])("produceTo: $sizes over $partitions go to $to", ({ partitions, sizes, to }) => {
+  expect(produced(balanceOf(Array.from({ length: partitions }, () => 0)), sizes)).toEqual([...to]);
+});
+
+test("produceTo: items on their way count, partitions that drain or are down do not", () => {
+  const balance = balanceOf([0, 0, 0]);
+  balance.update(0, { producing: 5 });
+  expect(balance.produceTo).toBe(1);
+  balance.update(1, { open: false });
+  expect(balance.produceTo).toBe(2);
+  balance.update(2, { up: false });
+  expect(balance.produceTo).toBe(0);
+  balance.remove(0);
+  expect(balance.produceTo).toBe(-1);
+});
+
+test("leaseFrom: batches of 5, 10 and 20 from 30 and 20 come from 0, 0 and 1", () => {
+  const balance = balanceOf([30, 20]);
+  const from = [5, 10, 20].map((batchSize) => {
+    const partition = balance.leaseFrom;
+    balance.update(partition, { ready: (balance.load(partition)?.ready ?? 0) - batchSize });
+    return partition;
+  });
+  expect(from).toEqual([0, 0, 1]);
+});
+
+test.each([
+  { ready: [], from: -1 },
+  { ready: [0, 0], from: -1 },
+  { ready: [0, 1, 1], from: 1 },
+  { ready: [5, 5, 5], from: 0 },
+])("leaseFrom: of $ready it is $from", ({ ready, from }) => {
+  expect(balanceOf(ready).leaseFrom).toBe(from);
+});
+
+test("leaseFrom: as many leases go to a partition as it has items, the draining one included", () => {
+  const balance = balanceOf([2, 0]);
+  balance.update(0, { open: false });
+  for (let leases = 0; leases < 2; leases += 1) {
+    expect(balance.leaseFrom).toBe(0);
+    balance.update(0, { leases: leases + 1, wanted: 10 * (leases + 1) });
+  }
+  expect(balance.leaseFrom).toBe(-1);
+  balance.update(0, { leases: 0, wanted: 0, up: false });
+  expect(balance.leaseFrom).toBe(-1);
+});
+
+test("produceTo, leaseFrom: through random changes the same as a look at every partition", () => {
+  const random = seededRandom(3);
+  const balance = new Balance();
+  const ready: (number | undefined)[] = [];
+  for (let round = 0; round < 5_000; round += 1) {
+    const partition = random.below(70);
+    if (random.below(10) === 0) {
+      balance.remove(partition);
+      ready[partition] = undefined;
+    } else {
+      ready[partition] = random.below(5);
+      balance.update(partition, { ready: ready[partition] ?? 0, open: true, up: true });
+    }
+    const known = Array.from(ready, (count, index) => ({ count, index })).filter(
+      (one): one is { count: number; index: number } => one.count !== undefined,
+    );
+    const fewest = known.toSorted((a, b) => a.count - b.count || a.index - b.index)[0];
+    const most = known.toSorted((a, b) => b.count - a.count || a.index - b.index)[0];
+    expect(balance.produceTo).toBe(fewest?.index ?? -1);
+    expect(balance.leaseFrom).toBe(most === undefined || most.count === 0 ? -1 : most.index);
+  }
+});

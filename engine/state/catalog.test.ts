@@ -1,0 +1,92 @@
+import { expect, test } from "bun:test";
+import { nameIn, placeOf, queueDefaults } from "../simulation/bundle.ts";
+import { VirtualClock } from "../simulation/virtual-clock.ts";
+import { Catalog } from "./catalog.ts";
+
+function setupCatalog(shardCount = 2, targeted: readonly string[] = []) {
+  const catalog = new Catalog({
+    clock: new VirtualClock(1_000),
+    shardCount,
+    isTargeted: (shard, slot) => targeted.includes(`${shard}:${slot}`),
+    isUp: () => true,
+  });
+  const create = (name: string, requestedPartitions = 1, deadQueue = "") =>
+    catalog.add(
+      catalog.planCreate({ ...queueDefaults, name, requestedPartitions, deadQueue }, 1_000),
+    );
+  return { catalog, create };
+}
+
+test("planCreate: a queue is whole in one shard, each partition in a slot of its own", () => {
+  const { create } = setupCatalog();
+  const [first, second] = [nameIn(1, 2, "a"), nameIn(1, 2, "b")];
+  expect([...create(first, 3).places.values()].map(placeOf)).toEqual(["1:0", "1:1", "1:2"]);
+  expect([...create(second, 2).places.values()].map(placeOf)).toEqual(["1:3", "1:4"]);
+  expect([...create(nameIn(0, 2)).places.values()].map(placeOf)).toEqual(["0:0"]);
+});
+
+test("planCreate: a plan takes nothing until it is added", () => {
+  const { catalog, create } = setupCatalog();
+  catalog.planCreate({ ...queueDefaults, name: "never" }, 1_000);
+  expect(catalog.list("", 10)).toEqual([]);
+  expect([...create(nameIn(0, 2)).places.values()].map(placeOf)).toEqual(["0:0"]);
+});
+
+test("planCreate: a slot is used again once it is free and nothing is on its way to it", () => {
+  const targeted = ["0:0"];
+  const { catalog, create } = setupCatalog(1, targeted);
+  const first = create("a");
+  expect([...first.places.values()].map(placeOf)).toEqual(["0:1"]);
+  const places = catalog.remove(first);
+  expect([...create("b").places.values()].map(placeOf)).toEqual(["0:2"]);
+  for (const place of places) catalog.free(place);
+  expect([...create("c").places.values()].map(placeOf)).toEqual(["0:1"]);
+  targeted.length = 0;
+  expect([...create("d").places.values()].map(placeOf)).toEqual(["0:0"]);
+});
+
+test("planUpdate: surplus partitions drain, missing ones are added, holes are filled", () => {
+  const { catalog, create } = setupCatalog(1);
+  const queue = create("a", 3);
+  const plan = (requestedPartitions: number) => {
+    const { entry } = catalog.planUpdate({ name: "a", requestedPartitions }, 2_000);
+    for (const place of entry.places) catalog.own(queue, place);
+    return entry.places.map(({ partition, state }) => `${partition} ${state}`);
+  };
+  expect(plan(1)).toEqual(["0 active", "1 draining", "2 draining"]);
+  const [, drained] = [...queue.places.values()];
+  if (drained !== undefined) catalog.disown(queue, drained);
+  expect(plan(3)).toEqual(["0 active", "2 active", "1 active"]);
+});
+
+test("settingsOf: each partition has one of the dead queue's, in turn", () => {
+  const { catalog, create } = setupCatalog(3);
+  const dead = nameIn(2, 3, "dead");
+  create(dead, 2);
+  const queue = create(nameIn(1, 3), 3, dead);
+  const targets = [...queue.places.values()].map(({ shard, partition }) => {
+    const target = catalog.settingsOf({ queue, partition })?.dead;
+    return `${shard} to ${target?.shard}:${target?.slot}`;
+  });
+  expect(targets).toEqual(["1 to 2:0", "1 to 2:1", "1 to 2:0"]);
+});
+
+test("find, list: a queue that is hidden is not there, and keeps its name and its slots", () => {
+  const { catalog, create } = setupCatalog(1);
+  const queue = create("a");
+  queue.isHidden = true;
+  expect(() => catalog.find("a")).toThrow("queue does not exist; no such queue named 'a'");
+  expect(catalog.list("", 10)).toEqual([]);
+  expect(() => create("a")).toThrow("invalid queue; 'a' already exists");
+  expect(catalog.owner(0, 0)?.queue).toBe(queue);
+  queue.isHidden = false;
+  expect(catalog.find("a")).toBe(queue);
+});
+
+test("remove: the name is free at once, the slots are not, and nobody owns them", () => {
+  const { catalog, create } = setupCatalog(1);
+  const queue = create("a", 2);
+  expect(catalog.remove(queue).map(placeOf)).toEqual(["0:0", "0:1"]);
+  expect([catalog.owner(0, 0), ...catalog.owners(0)]).toEqual([undefined]);
+  expect([...create("a", 2).places.values()].map(placeOf)).toEqual(["0:2", "0:3"]);
+});

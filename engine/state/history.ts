@@ -1,0 +1,226 @@
+// What happened to items, as rows of neighbours that shared a fate: said as a turn is decided, kept
+// once it is committed, in a ring of bounded bytes. It is memory alone, so it costs no write, and
+// begins with the shard.
+
+import { limits } from "../model/limits.ts";
+import type { Happened, Happening, Value } from "../model/messages.ts";
+import { answering, type Kind } from "../operations/kind.ts";
+
+/** Of one row, with the objects and the row's place in the ring; the name of who did it comes on top. */
+const rowBytes = 160;
+/** Rows that are forgotten together. */
+const rowsForgotten = 256;
+/** Of one item that one call is told. */
+const happenedMax = 1_000;
+
+/** `first` to `last` shared it; `to` and `from` are of the first of them. */
+interface Row extends Omit<Happening, "seq"> {
+  readonly first: number;
+  last: number;
+  readonly at: number;
+}
+
+/** Where an item is, or where it was on its way to another shard. */
+export type Trace =
+  | { readonly slot: number; readonly seq: number }
+  | { readonly from: number; readonly outboundSeq: number }
+  | { readonly to: number; readonly outboundSeq: number };
+
+export interface HistoryOf {
+  readonly kind: "history";
+  /** What became of it from there on, or what was of it until then. */
+  readonly way: "on" | "back";
+  readonly trace: Trace;
+}
+
+export const history: Kind<HistoryOf> = {
+  phase: "before",
+  // It looks through all of the ring, which takes a few milliseconds.
+  weight: () => limits.turnWeightMax,
+  decide: answering(({ shard, history: kept }, { way, trace }) => ({
+    ok: true,
+    value: { kind: "history", ...kept.follow(shard, way, trace), since: kept.since },
+  })),
+};
+
+/** What one turn says; neighbours are joined as they come. */
+export class TurnHistory {
+  readonly rows: Row[] = [];
+  readonly #at: number;
+
+  constructor(at: number) {
+    this.#at = at;
+  }
+
+  add(what: Happening, count = 1): void {
+    const before = this.rows.at(-1);
+    if (before !== undefined && continues(before, what)) {
+      before.last += count;
+      return;
+    }
+    const { seq: first, ...same } = what;
+    this.rows.push({ ...same, first, last: first + count - 1, at: this.#at });
+  }
+
+  /** Of items in a row, of which most are neighbours, and in the hands of one client. */
+  addEach(
+    { slot, what }: Pick<Happening, "slot" | "what">,
+    items: readonly { readonly seq: number }[],
+    byOf: (index: number) => string,
+  ): void {
+    let start = 0;
+    for (let index = 1; index <= items.length; index += 1) {
+      const seq = items[start]?.seq ?? 0;
+      const by = byOf(start);
+      if (items[index]?.seq === seq + index - start && byOf(index) === by) continue;
+      this.add({ slot, seq, what, by }, index - start);
+      start = index;
+    }
+  }
+}
+
+function continues(before: Row, what: Happening): boolean {
+  const { seq } = what;
+  if (before.last + 1 !== seq || before.slot !== what.slot || before.what !== what.what) {
+    return false;
+  }
+  if (before.by !== what.by) return false;
+  const offset = seq - before.first;
+  return isNext(before.to, what.to, offset) && isNext(before.from, what.from, offset);
+}
+
+function isNext(before: Happening["to"], next: Happening["to"], offset: number): boolean {
+  if (before === undefined || next === undefined) return before === next;
+  return (
+    before.shard === next.shard && before.slot === next.slot && before.seq + offset === next.seq
+  );
+}
+
+type Followed = Pick<Extract<Value, { kind: "history" }>, "happened" | "last" | "next">;
+
+export class History {
+  /** Forgotten a chunk at a time, the oldest first. */
+  readonly #chunks: Row[][] = [];
+  readonly #bytesMax: number;
+  #bytes = 0;
+  #since: number;
+
+  constructor(bytesMax: number, now: number) {
+    this.#bytesMax = bytesMax;
+    this.#since = now;
+  }
+
+  get isKept(): boolean {
+    return this.#bytesMax > 0;
+  }
+
+  /** Nothing that happened from then on is missing; `null` = nothing is kept. */
+  get since(): number | null {
+    return this.isKept ? this.#since : null;
+  }
+
+  keep({ rows }: TurnHistory): void {
+    for (const row of rows) {
+      let chunk = this.#chunks.at(-1);
+      if (chunk === undefined || chunk.length === rowsForgotten) {
+        chunk = [];
+        this.#chunks.push(chunk);
+      }
+      chunk.push(row);
+      this.#bytes += bytesOf(row);
+    }
+    while (this.#bytes > this.#bytesMax) this.#forget();
+  }
+
+  #forget(): void {
+    for (const row of this.#chunks.shift() ?? []) {
+      this.#bytes -= bytesOf(row);
+      // Others of its turn may be gone too.
+      this.#since = row.at + 1;
+    }
+  }
+
+  /** Within this shard. */
+  follow(shard: number, way: HistoryOf["way"], trace: Trace): Followed {
+    return way === "on" ? this.#on(shard, trace) : this.#back(shard, trace);
+  }
+
+  #on(shard: number, trace: Trace): Followed {
+    const happened: Happened[] = [];
+    let at = trace;
+    for (const chunk of this.#chunks) {
+      for (const row of chunk) {
+        if (!("slot" in at)) {
+          const offset = offsetIn(row.from, at, row);
+          if (offset === null) continue;
+          at = { slot: row.slot, seq: row.first + offset };
+        }
+        if (row.slot !== at.slot || at.seq < row.first || at.seq > row.last) continue;
+        happened.push(toldOf(row, at.seq));
+        if (happened.length > happenedMax) happened.shift();
+        if (row.to === undefined) continue;
+        const outboundSeq = row.to.seq + at.seq - row.first;
+        if (row.to.shard !== shard) {
+          const next = { shard: row.to.shard, trace: { from: shard, outboundSeq } };
+          return { happened, last: at, next };
+        }
+        at = { slot: row.to.slot, seq: outboundSeq };
+      }
+    }
+    return { happened, last: "slot" in at ? at : null, next: null };
+  }
+
+  #back(shard: number, trace: Trace): Followed {
+    const happened: Happened[] = [];
+    let at = trace;
+    for (const row of newestFirst(this.#chunks)) {
+      const isHere = "slot" in at && row.slot === at.slot;
+      if (isHere && "slot" in at && at.seq >= row.first && at.seq <= row.last) {
+        happened.unshift(toldOf(row, at.seq));
+        if (happened.length >= happenedMax) return { happened, last: null, next: null };
+        if (row.from === undefined) continue;
+        const outboundSeq = row.from.seq + at.seq - row.first;
+        const next = { shard: row.from.shard, trace: { to: shard, outboundSeq } };
+        return { happened, last: null, next };
+      }
+      const offset = "slot" in at ? placeIn(row, shard, at) : offsetIn(row.to, at, row);
+      if (offset === null) continue;
+      at = { slot: row.slot, seq: row.first + offset };
+      happened.unshift(toldOf(row, at.seq));
+    }
+    return { happened, last: null, next: null };
+  }
+}
+
+function* newestFirst(chunks: readonly Row[][]): Generator<Row> {
+  for (let chunk = chunks.length - 1; chunk >= 0; chunk -= 1) {
+    const rows = chunks[chunk] ?? [];
+    for (let place = rows.length - 1; place >= 0; place -= 1) yield rows[place] as Row;
+  }
+}
+
+function bytesOf({ by }: Row): number {
+  return rowBytes + by.length;
+}
+
+function toldOf({ slot, what, at, by }: Row, seq: number): Happened {
+  return { slot, seq, what, at, by };
+}
+
+/** Which of a row came to a place of this shard; `null` = none. */
+function placeIn(
+  { to, first, last }: Row,
+  shard: number,
+  at: { readonly slot: number; readonly seq: number },
+): number | null {
+  if (to === undefined || to.shard !== shard || to.slot !== at.slot) return null;
+  const offset = at.seq - to.seq;
+  return offset >= 0 && offset <= last - first ? offset : null;
+}
+
+/** Which of a row was that one of an outbox; `null` = none. */
+function offsetIn(end: Row["to"], at: Exclude<Trace, { slot: number }>, row: Row): number | null {
+  if (end === undefined || end.shard !== ("from" in at ? at.from : at.to)) return null;
+  const offset = at.outboundSeq - end.seq;
+  return offset >= 0 && offset <= row.last - row.first ? offset : null;
+}

@@ -1,0 +1,56 @@
+import { expect, test } from "bun:test";
+import { limits } from "../model/limits.ts";
+import { type Mentions, mention, RecentMentions } from "./mentions.ts";
+
+test("mention: what comes up most is known by its count, whatever comes between", () => {
+  const mentions: Mentions = new Map();
+  for (let other = 0; other < 1_000; other += 1) {
+    mention(mentions, `other-${other}`, 1);
+    mention(mentions, "most", 1);
+  }
+  const [first] = [...mentions].sort(([, a], [, b]) => b - a);
+  expect(first?.[0]).toBe("most");
+  expect(first?.[1]).toBeGreaterThan(750);
+  expect(first?.[1]).toBeLessThanOrEqual(1_000);
+  expect(mentions.size).toBeLessThanOrEqual(limits.mentionsMax);
+});
+
+test("mention: a few names are counted exactly, and nobody is not counted", () => {
+  const mentions: Mentions = new Map();
+  for (const [name, count] of [
+    ["a", 2],
+    ["", 9],
+    ["b", 0],
+    ["a", 3],
+    ["c", 1],
+  ] as const) {
+    mention(mentions, name, count);
+  }
+  expect([...mentions]).toEqual([
+    ["a", 5],
+    ["c", 1],
+  ]);
+});
+
+test("mention: one that outweighs the others takes the place of them all", () => {
+  const mentions: Mentions = new Map();
+  for (let other = 0; other < limits.mentionsMax; other += 1) mention(mentions, `${other}`, 2);
+  mention(mentions, "late", 5);
+  expect([...mentions]).toEqual([["late", 3]]);
+});
+
+test("RecentMentions: the most of the window, over its slots", () => {
+  const recent = new RecentMentions({ slotMs: 10, slots: 3 });
+  expect(recent.most(0)).toBeNull();
+  recent.add(
+    [
+      ["a", 3],
+      ["b", 2],
+    ],
+    5,
+  );
+  recent.add([["b", 2]], 15);
+  expect(recent.most(29)).toEqual({ name: "b", count: 4 });
+  expect(recent.most(30)).toEqual({ name: "b", count: 2 });
+  expect(recent.most(40)).toBeNull();
+});

@@ -1,0 +1,317 @@
+// What a shard keeps in memory of one partition: its counts, its place in the
+// queue and what is leased of it. All of it follows from the store, and its
+// size follows what is leased, never what waits.
+
+import type { Item, Lease, ScheduledItem, Tally } from "../../stores/item.ts";
+import { assert } from "../model/assert.ts";
+import type { Epochs } from "../model/epochs.ts";
+import { Heap, type Heaped } from "../model/heap.ts";
+import { formatId, idPrefix, seqOf } from "../model/ids.ts";
+import type { PartitionCounts, PartitionSettings } from "../model/messages.ts";
+import { DueTimes } from "./due-times.ts";
+import { ReadyMarks } from "./ready-marks.ts";
+
+/** The items of one lease row that are still held. */
+export interface Run {
+  readonly lease: Lease;
+  /** Those it began with, in order. */
+  readonly seqs: readonly number[];
+  /** About as many as one of them has. */
+  readonly payloadBytesMean: number;
+  /** How many of them have been looked at since it lapsed. */
+  next: number;
+  heldCount: number;
+}
+
+/** What has to be known of an item to decide its fate; neighbours that agree share it. */
+export interface Held {
+  readonly run: Run;
+  readonly createdAt: number;
+  readonly expireDeadline: number;
+  readonly attempts: number;
+  readonly past: string;
+  /** The client that leased it; `""` = unknown, as after a start. */
+  readonly holder: string;
+}
+
+/** What a recount has found so far; nothing of it is used before it has seen all. */
+export interface Recount {
+  /** Items before it are counted, or gone. */
+  itemsBefore: number;
+  itemCount: number;
+  createdAtSum: bigint;
+  /** Scheduled items before it are counted, or gone. */
+  scheduledBefore: number;
+  scheduledCount: number;
+  retriedCount: number;
+}
+
+/** The next to lapse first, and of those that lapse together the one ahead in its partition. */
+export const byLapse: Heaped<Run> = {
+  less: ({ lease: a }, { lease: b }) =>
+    a.leaseDeadline < b.leaseDeadline || (a.leaseDeadline === b.leaseDeadline && a.first < b.first),
+  isLive: ({ heldCount }) => heldCount > 0,
+};
+
+/** A sum of instants beyond this could lose its last digits. */
+const exactMax = 2 ** 52;
+
+export class Partition {
+  readonly slot: number;
+  readonly #epochs: Epochs;
+  /** The beginning of its ids from the first number of the latest epoch on. */
+  readonly #idPrefix: string;
+  /** `null` while no queue owns the slot. */
+  settings: PartitionSettings | null = null;
+  nextSeq = 0;
+  /** Items from here on belong to the turn that runs and are not in the store yet. */
+  committedSeq = 0;
+  itemCount = 0;
+  scheduledCount = 0;
+  retriedCount = 0;
+  expireDeadlineMax = 0;
+  clearReadyBelow = 0;
+  clearScheduledBelow = 0;
+  clearRetriedBelow = 0;
+  #createdAtSum = 0n;
+  /** Kept apart, because adding to a bigint for every item would be felt. */
+  #createdAtChange = 0;
+
+  /** No ready item lies before it. */
+  head = 0;
+  /** No item that is neither leased nor early lies before it. */
+  expireFrom = 0;
+  /** No item from `expireFrom` on that is not early expires before it; 0 after a start, when that is unknown. */
+  expireFloor = Number.POSITIVE_INFINITY;
+  /** Whether the last look at its head found nothing but what had expired, or was not meant. */
+  hasMoreExpired = false;
+  /** Ready items that a clear has taken but not yet removed. */
+  doomedCount = 0;
+  /** Where a clear of ready items goes on: what lies before it is gone or held. */
+  clearReadyFrom = 0;
+  /** The same for scheduled items: what lies before it is gone or not meant. */
+  clearScheduledFrom = 0;
+  /** While its items are counted anew. */
+  recount: Recount | null = null;
+  readonly held = new Map<number, Held>();
+  readonly runs = new Set<Run>();
+  readonly #lapses = new Heap<Run>(byLapse);
+  readonly readyMarks = new ReadyMarks();
+  readonly dueTimes = new DueTimes();
+
+  constructor(slot: number, epochs: Epochs, tally?: Tally) {
+    this.slot = slot;
+    this.#epochs = epochs;
+    this.#idPrefix = idPrefix(epochs.tag, slot);
+    this.nextSeq = Math.max(epochs.first, tally?.nextSeq ?? 0);
+    this.committedSeq = this.nextSeq;
+    if (tally === undefined) {
+      this.head = this.nextSeq;
+      return;
+    }
+    this.itemCount = tally.itemCount;
+    this.scheduledCount = tally.scheduledCount;
+    this.retriedCount = tally.retriedCount;
+    this.expireDeadlineMax = tally.expireDeadlineMax;
+    this.doomedCount = tally.doomedCount;
+    this.clearReadyBelow = tally.clearReadyBelow;
+    this.clearScheduledBelow = tally.clearScheduledBelow;
+    this.clearRetriedBelow = tally.clearRetriedBelow;
+    this.#createdAtSum = tally.createdAtSum;
+    if (tally.itemCount > 0) this.expireFloor = 0;
+    this.readyMarks.isUnknown = tally.itemCount > 0;
+  }
+
+  idOf(seq: number): string {
+    if (seq >= this.#epochs.first) return formatId(this.#idPrefix, seq);
+    return this.#epochs.idOf({ slot: this.slot, seq });
+  }
+
+  /** The number in an id of this partition; `null` = the id is not one of its ids. */
+  seqOf(id: string): number | null {
+    const latest = seqOf(this.#idPrefix, id);
+    if (latest !== null) return latest >= this.#epochs.first ? latest : null;
+    const place = this.#epochs.placeOf(id);
+    return place?.slot === this.slot ? place.seq : null;
+  }
+
+  /** The number of its first id that is not before this text. */
+  seqFrom(text: string): number {
+    return this.#epochs.seqFrom(this.slot, text);
+  }
+
+  /** Ready items that may be leased. */
+  get readyCount(): number {
+    return this.itemCount - this.held.size - this.doomedCount;
+  }
+
+  /** Where a read of the head begins: behind the leases that lie at its very start. */
+  get firstFrom(): number {
+    let from = this.head;
+    for (let held = this.held.get(from); held !== undefined; held = this.held.get(from)) {
+      from = held.run.lease.last + 1;
+    }
+    return from;
+  }
+
+  /** Items that wait for an instant. */
+  get asideCount(): number {
+    return this.scheduledCount + this.retriedCount;
+  }
+
+  get isClearing(): boolean {
+    return this.clearReadyBelow + this.clearScheduledBelow + this.clearRetriedBelow > 0;
+  }
+
+  /** Whether a clear is to remove it. */
+  isCleared(item: Pick<Item, "seq"> | Pick<ScheduledItem, "seq" | "retried">): boolean {
+    const { seq } = item;
+    if ("retried" in item) {
+      return seq < (item.retried ? this.clearRetriedBelow : this.clearScheduledBelow);
+    }
+    return seq < this.clearReadyBelow && !this.held.has(seq);
+  }
+
+  /** Numbers from the first that may be held to behind the last. */
+  get heldSpan(): { readonly next: number; readonly before: number } {
+    let [next, before] = [this.runs.size === 0 ? 0 : this.nextSeq, 0];
+    for (const { lease } of this.runs) {
+      next = Math.min(next, lease.first);
+      before = Math.max(before, lease.last + 1);
+    }
+    return { next, before };
+  }
+
+  /** `null` = nothing is leased. */
+  get nextLapseAt(): number | null {
+    return this.#lapses.peek()?.lease.leaseDeadline ?? null;
+  }
+
+  /** Items that a clear has still to remove; of scheduled ones, those too that came since. */
+  get clearingCount(): number {
+    const scheduled = this.clearScheduledBelow > 0 ? this.scheduledCount : 0;
+    return this.doomedCount + scheduled + (this.clearRetriedBelow > 0 ? this.retriedCount : 0);
+  }
+
+  began(run: Run): void {
+    this.runs.add(run);
+    this.#lapses.push(run);
+  }
+
+  added(createdAt: number, count = 1): void {
+    this.itemCount += count;
+    if (count * createdAt > exactMax) {
+      this.#createdAtSum += BigInt(count) * BigInt(createdAt);
+      return;
+    }
+    this.#createdAtChange += count * createdAt;
+    if (this.#createdAtChange > exactMax) this.#foldSum();
+  }
+
+  removed({ seq, createdAt }: { readonly seq: number; readonly createdAt: number }): void {
+    assert(this.itemCount > 0, "an item was removed from a partition that counts none");
+    this.itemCount -= 1;
+    if (this.recount !== null && seq < this.recount.itemsBefore) {
+      this.recount.itemCount -= 1;
+      this.recount.createdAtSum -= BigInt(createdAt);
+    }
+    this.#createdAtChange -= createdAt;
+    if (this.#createdAtChange < -exactMax) this.#foldSum();
+  }
+
+  /** A damaged item's own `createdAt` cannot be trusted, so the sum gives up the mean instead. */
+  removedDamaged(seq: number): void {
+    if (this.recount !== null && seq < this.recount.itemsBefore) {
+      this.recount.createdAtSum -= this.recount.createdAtSum / BigInt(this.recount.itemCount);
+      this.recount.itemCount -= 1;
+    }
+    const sum = this.#foldSum();
+    const mean = this.itemCount === 0 ? 0n : sum / BigInt(this.itemCount);
+    this.itemCount -= 1;
+    this.#createdAtSum = this.itemCount === 0 ? 0n : sum - mean;
+  }
+
+  unscheduled({ seq, retried, dueAt }: Pick<ScheduledItem, "seq" | "retried" | "dueAt">): void {
+    this.dueTimes.remove(dueAt);
+    const counts = retried ? "retriedCount" : "scheduledCount";
+    this[counts] -= 1;
+    if (this.recount !== null && seq < this.recount.scheduledBefore) this.recount[counts] -= 1;
+  }
+
+  /** Takes over what was counted, all of it between two turns. */
+  counted({ itemCount, createdAtSum, scheduledCount, retriedCount }: Recount): void {
+    this.itemCount = itemCount;
+    this.#createdAtSum = createdAtSum;
+    this.#createdAtChange = 0;
+    this.scheduledCount = scheduledCount;
+    this.retriedCount = retriedCount;
+    this.recount = null;
+  }
+
+  #foldSum(): bigint {
+    this.#createdAtSum += BigInt(this.#createdAtChange);
+    this.#createdAtChange = 0;
+    return this.#createdAtSum;
+  }
+
+  tally(): Tally {
+    return {
+      slot: this.slot,
+      nextSeq: this.nextSeq,
+      itemCount: this.itemCount,
+      createdAtSum: this.#foldSum(),
+      scheduledCount: this.scheduledCount,
+      retriedCount: this.retriedCount,
+      expireDeadlineMax: this.expireDeadlineMax,
+      doomedCount: this.doomedCount,
+      clearReadyBelow: this.clearReadyBelow,
+      clearScheduledBelow: this.clearScheduledBelow,
+      clearRetriedBelow: this.clearRetriedBelow,
+    };
+  }
+
+  /** The items of a turn are in the store. */
+  committed(stamp: number): void {
+    if (this.nextSeq > this.committedSeq) this.readyMarks.note(this.committedSeq, stamp);
+    this.committedSeq = this.nextSeq;
+  }
+
+  /** Since when the oldest ready item is ready; an early one ahead of the others does not count. */
+  get oldestReadyAt(): number | null {
+    if (this.readyCount > 0) return this.readyMarks.since(Math.max(this.head, this.expireFrom));
+    this.readyMarks.clear();
+    return null;
+  }
+
+  get nextDueAt(): number | null {
+    if (this.asideCount > 0) return this.dueTimes.first;
+    this.dueTimes.clear();
+    return null;
+  }
+
+  counts(): PartitionCounts {
+    return {
+      slot: this.slot,
+      ready: this.readyCount,
+      leased: this.held.size,
+      scheduled: this.scheduledCount,
+      retried: this.retriedCount,
+      nextLapseAt: this.nextLapseAt,
+      ...(this.isClearing && { clearing: this.clearingCount }),
+      oldestReadyAt: this.oldestReadyAt,
+      nextDueAt: this.nextDueAt,
+    };
+  }
+
+  averageAgeMs(now: number): number {
+    if (this.itemCount === 0) return 0;
+    return Math.max(0, now - Number(this.#foldSum() / BigInt(this.itemCount)));
+  }
+
+  averageLeasedAgeMs(now: number): number {
+    if (this.held.size === 0) return 0;
+    let sum = 0;
+    for (const run of this.runs) sum += (now - run.lease.leasedAt) * run.heldCount;
+    return Math.max(0, Math.round(sum / this.held.size));
+  }
+}

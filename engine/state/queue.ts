@@ -1,0 +1,336 @@
+// A queue as the engine knows it while it runs: its definition, where its
+// partitions are, what they hold by its shard's latest reports, and the line of
+// leases that wait for them.
+
+import type { CatalogEntry, PartitionPlace, QueueDefinition } from "../../stores/queue.ts";
+import type { ItemCounts, QueueCounters, QueueGauges } from "../model/api.ts";
+import { assert } from "../model/assert.ts";
+import { ownerOf, type QueueName } from "../model/call-key.ts";
+import type { Clock } from "../model/clock.ts";
+import type { Events, PartitionCounts } from "../model/messages.ts";
+import { copyOf, QueueTotals } from "../model/queue-counters.ts";
+import { unknownPartition } from "../model/validate.ts";
+import { Allowance } from "./allowance.ts";
+import { Balance } from "./balance.ts";
+import { Line, type WaitingLease } from "./waiting.ts";
+import { QueueWatch } from "./watch.ts";
+
+/** Calls that are inside the engine, by what they do. */
+export interface InFlight {
+  produce: number;
+  lease: number;
+  complete: number;
+  retry: number;
+  extend: number;
+  release: number;
+  import: number;
+}
+
+type Counts = ItemCounts & Pick<PartitionCounts, "clearing">;
+
+const noCounts: Counts = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
+
+export class LogicalQueue {
+  readonly queueId: number;
+  readonly #clock: Clock;
+  #definition: QueueDefinition;
+  /** Which queue its dead queue is, see `CatalogEntry`. */
+  deadOwner: number;
+  readonly #places = new Map<number, PartitionPlace>();
+  #activePlaces: readonly PartitionPlace[] | null = null;
+  readonly counts = new Map<number, PartitionCounts>();
+  readonly balance = new Balance();
+  readonly allowance = new Allowance();
+  readonly line: Line;
+  /** Lease requests that are not answered, by their client. */
+  readonly clients = new Map<string, WaitingLease>();
+  readonly inFlight: InFlight = {
+    produce: 0,
+    lease: 0,
+    complete: 0,
+    retry: 0,
+    extend: 0,
+    release: 0,
+    import: 0,
+  };
+  readonly watch: QueueWatch;
+  readonly #sums = { ready: 0, leased: 0, scheduled: 0, retried: 0, clearing: 0 };
+  readonly totals = new QueueTotals();
+  #owner: number | null = null;
+  deleted = false;
+  /** While its delete is being committed, callers do not find it; its shard continues with it. */
+  isHidden = false;
+
+  constructor(entry: CatalogEntry, clock: Clock) {
+    this.queueId = entry.queueId;
+    this.#definition = entry.definition;
+    this.deadOwner = entry.deadOwner;
+    this.allowance.define(entry.definition);
+    this.#clock = clock;
+    this.watch = new QueueWatch(clock.now(), entry.definition.updatedAt);
+    this.line = new Line();
+    for (const place of entry.places) this.put(place);
+  }
+
+  get definition(): QueueDefinition {
+    return this.#definition;
+  }
+
+  set definition(definition: QueueDefinition) {
+    // A pause of the other side, or for another reason, is another pause.
+    const isSame = JSON.stringify(definition.pause) === JSON.stringify(this.#definition.pause);
+    if (!isSame) this.watch.pausedAt = definition.updatedAt;
+    this.watch.changedAt = this.#clock.now();
+    this.#definition = definition;
+    this.allowance.define(definition);
+  }
+
+  /** The dead queue is gone. */
+  cutDeadQueue(): void {
+    this.definition = { ...this.definition, deadQueue: "" };
+    this.deadOwner = 0;
+  }
+
+  /** Of its items that are on their way: no other queue has it. */
+  get owner(): number {
+    this.#owner ??= ownerOf(this.lasting);
+    return this.#owner;
+  }
+
+  /** What no queue before or after it has, also where its number is given again. */
+  get lasting(): QueueName {
+    return { queueId: this.queueId, createdAt: this.definition.createdAt };
+  }
+
+  entry(change: Partial<CatalogEntry> = {}): CatalogEntry {
+    return {
+      queueId: this.queueId,
+      definition: this.definition,
+      places: [...this.places.values()],
+      deadOwner: this.deadOwner,
+      deleting: false,
+      ...change,
+    };
+  }
+
+  /** Throws `invalid` where the queue has no such partition. */
+  place(partition: number): PartitionPlace {
+    return this.places.get(partition) ?? unknownPartition(partition);
+  }
+
+  /** The partition that is there; `undefined` = none of this queue is any more. */
+  partitionAt({ shard, slot }: Pick<PartitionPlace, "shard" | "slot">): number | undefined {
+    const places = [...this.places.values()];
+    return places.find((place) => place.shard === shard && place.slot === slot)?.partition;
+  }
+
+  /** The one that all of its partitions are in; the first never drains. */
+  get shard(): number {
+    return this.place(0).shard;
+  }
+
+  get slots(): number[] {
+    return [...this.places.values()].map(({ slot }) => slot);
+  }
+
+  /** Where new items go: where the fewest are. With its shard down they wait for the first partition. */
+  placeForProduce(): PartitionPlace {
+    const place = this.places.get(this.balance.produceTo) ?? this.activePlaces[0];
+    assert(place !== undefined, "a queue has no partition that takes items");
+    return place;
+  }
+
+  /** Where items with a unique key go: the one partition that never drains. */
+  get uniqueHome(): PartitionPlace {
+    return this.place(0);
+  }
+
+  /** Where a lease finds an item; -1 = nowhere now. */
+  leaseFrom(now: number): number {
+    return this.allowance.items(now) > 0 ? this.balance.leaseFrom : -1;
+  }
+
+  /** By partition number; a hole where a drained partition was. */
+  get places(): ReadonlyMap<number, PartitionPlace> {
+    return this.#places;
+  }
+
+  get activePlaces(): readonly PartitionPlace[] {
+    this.#activePlaces ??= [...this.places.values()].filter(isActive);
+    return this.#activePlaces;
+  }
+
+  put(place: PartitionPlace): void {
+    this.#places.set(place.partition, place);
+    this.#activePlaces = null;
+  }
+
+  drop(partition: number): void {
+    this.#places.delete(partition);
+    this.#activePlaces = null;
+  }
+
+  /** A call is on its way to a partition, with so many new items, or for so many. */
+  entered(verb: keyof InFlight, partition: number, itemCount: number): void {
+    this.#count(verb, partition, { calls: 1, items: itemCount });
+  }
+
+  left(verb: keyof InFlight, partition: number, itemCount: number): void {
+    this.#count(verb, partition, { calls: -1, items: -itemCount });
+  }
+
+  #count(verb: keyof InFlight, partition: number, by: { calls: number; items: number }): void {
+    this.inFlight[verb] += by.calls;
+    const load = this.balance.load(partition);
+    if (load === undefined) return;
+    // In place: four times a call, and a change as an object costs six times as much.
+    if (verb === "produce") load.producing += by.items;
+    else if (verb === "lease") {
+      load.leases += by.calls;
+      load.wanted += by.items;
+    } else return;
+    this.balance.update(partition, {});
+  }
+
+  /** Whether calls are inside that may add items. */
+  get isAdding(): boolean {
+    return this.inFlight.produce + this.inFlight.import > 0;
+  }
+
+  count(partition: number, counts: PartitionCounts, now: number): void {
+    const { watch } = this;
+    const sums = this.#sums;
+    watch.backlog.roll(now, sums.ready);
+    const before = this.counts.get(partition);
+    this.allowance.counted(counts.leased - (before?.leased ?? 0));
+    this.counts.set(partition, counts);
+    this.balance.update(partition, { ready: counts.ready });
+    if (sums.ready === 0) watch.readyAt = now;
+    this.#add(counts, before);
+    watch.changedAt = now;
+    watch.clearingMost = sums.clearing === 0 ? 0 : Math.max(watch.clearingMost, sums.clearing);
+  }
+
+  /** The partition is this queue's no more. */
+  uncount(partition: number): void {
+    const before = this.counts.get(partition);
+    this.counts.delete(partition);
+    if (before !== undefined) this.#add(noCounts, before);
+  }
+
+  #add(counts: Counts, before: Counts = noCounts): void {
+    const sums = this.#sums;
+    sums.ready += counts.ready - before.ready;
+    sums.leased += counts.leased - before.leased;
+    sums.scheduled += counts.scheduled - before.scheduled;
+    sums.retried += counts.retried - before.retried;
+    sums.clearing += (counts.clearing ?? 0) - (before.clearing ?? 0);
+  }
+
+  happened(events: Events, now: number): void {
+    const {
+      leased,
+      completed,
+      retried,
+      released,
+      lapsed = 0,
+      dead = 0,
+      discarded = 0,
+    } = events.counts;
+    this.watch.changedAt = now;
+    this.watch.lapses.add(lapsed, now);
+    this.watch.deaths.add(dead + discarded, now);
+    if (events.lapsedOf !== undefined) this.watch.lapsedOf.add(events.lapsedOf, now);
+    if (events.diedOf !== undefined) this.watch.diedOf.add(events.diedOf, now);
+    if (leased || completed || retried || released || lapsed) this.watch.movedAt = now;
+    this.totals.add(events);
+  }
+
+  /** What happened to its items, of all partitions. */
+  get counters(): QueueCounters {
+    return this.totals.counters;
+  }
+
+  /** Since when the oldest ready item is ready; `null` = none is. */
+  get oldestReadyAt(): number | null {
+    return this.#earliest("oldestReadyAt");
+  }
+
+  /** The first instant at which a scheduled item is due; `null` = none is scheduled. */
+  get nextDueAt(): number | null {
+    return this.#earliest("nextDueAt");
+  }
+
+  #earliest(name: "oldestReadyAt" | "nextDueAt"): number | null {
+    let first: number | null = null;
+    for (const { [name]: instant } of this.counts.values()) {
+      if (instant !== null && (first === null || instant < first)) first = instant;
+    }
+    return first;
+  }
+
+  /** Items of whatever state, by the latest reports. */
+  get itemCount(): number {
+    return itemsIn(this.#sums);
+  }
+
+  itemsAt(partition: number): number {
+    const counts = this.counts.get(partition);
+    return counts === undefined ? 0 : itemsIn(counts);
+  }
+
+  /** Items that clears have still to remove. */
+  get clearingCount(): number {
+    return this.#sums.clearing;
+  }
+
+  /** When the next of its leases lapses; `null` = nothing is leased. */
+  get nextLapseAt(): number | null {
+    let next = Number.POSITIVE_INFINITY;
+    for (const { nextLapseAt } of this.counts.values()) {
+      if (nextLapseAt !== null && nextLapseAt < next) next = nextLapseAt;
+    }
+    return Number.isFinite(next) ? next : null;
+  }
+
+  /** Items of produces that are on their way. */
+  get producingCount(): number {
+    const loads = this.places.keys().map((partition) => this.balance.load(partition));
+    return loads.reduce((sum, load) => sum + (load?.producing ?? 0), 0);
+  }
+
+  /** By the latest reports. */
+  get itemCounts(): ItemCounts {
+    return this.#sums;
+  }
+
+  gauges(): QueueGauges {
+    const { ready: queued, leased, scheduled, retried } = this.itemCounts;
+    const { name, pause, leasedMax = 0 } = this.definition;
+    return {
+      queue: name,
+      queued,
+      leased,
+      scheduled,
+      retried,
+      waitingLeases: this.line.size,
+      leasePaused: pause?.lease ?? false,
+      producePaused: pause?.produce ?? false,
+      leasedMax,
+      leaseRate: this.allowance.itemsPerSecond,
+      oldestReadyAt: this.oldestReadyAt,
+      nextDueAt: this.nextDueAt,
+      counters: { ...this.counters },
+      waited: copyOf(this.totals.waited),
+      held: copyOf(this.totals.held),
+    };
+  }
+}
+
+function isActive({ state }: PartitionPlace): boolean {
+  return state === "active";
+}
+
+export function itemsIn(counts: ItemCounts): number {
+  return counts.ready + counts.leased + counts.scheduled + counts.retried;
+}

@@ -1,0 +1,229 @@
+// A piece of a task: some items of a shard go back to where they came from, become ready, are taken
+// from whoever holds them, given up or removed. What is counted of a piece stands in the commit that does it.
+
+import type { Item, ScheduledItem } from "../../stores/item.ts";
+import type { Read } from "../../stores/store.ts";
+import { type Filter, matcherOf } from "../model/filter.ts";
+import { dismiss, retry, wake } from "../model/lifecycle.ts";
+import { limits } from "../model/limits.ts";
+import type { DeadTarget } from "../model/messages.ts";
+import { readPast } from "../model/past.ts";
+import { answering, type Kind, type Numbered, type Result } from "../operations/kind.ts";
+import type { Memory } from "../state/memory.ts";
+import type { Partition } from "../state/partition.ts";
+import { letGo, move, moveScheduled, removeForGood, revive } from "../turn/moves.ts";
+import type { Turn } from "../turn/turn-context.ts";
+import { keepTask, type Progress, type TaskSpan, told } from "./task.ts";
+
+/** What becomes of each item. */
+export type Deed =
+  | {
+      readonly action: "redrive";
+      /** Where to, by the queue that an item came from; `null` = there is no such queue. */
+      readonly targets: readonly (readonly [queue: string, target: DeadTarget | null])[];
+      /** Where all go, whatever they came from. */
+      readonly to: DeadTarget | null;
+    }
+  /** A scheduled one is ready now. */
+  | { readonly action: "promote" }
+  /** To the dead queue; `""` = no reason was given. */
+  | { readonly action: "reject"; readonly reason: string }
+  /** As if its holder had given it back; `""` = whoever that is. */
+  | { readonly action: "retry"; readonly holder: string; readonly reason: string }
+  | { readonly action: "delete" };
+
+export interface TaskPiece {
+  readonly kind: "taskPiece";
+  readonly taskId: string;
+  readonly deed: Deed;
+  readonly filter: Filter;
+  /** The most items to do it with, and to look at. */
+  readonly limit: number;
+  readonly looks: number;
+}
+
+export const taskPiece: Kind<TaskPiece> = {
+  phase: "within",
+  weight: ({ looks }) => looks,
+  wants({ memory, items, scheduled }, requests) {
+    for (const request of requests) {
+      const spans = spansOf(progressOf(memory, request.taskId), request);
+      const payloadBytes = Math.ceil(limits.turnBytesMax / spans.length);
+      const limit = { items: request.looks, payloadBytes };
+      for (const [at, { slot, aside, next: from, before }] of spans.entries()) {
+        const name = pageName(request, at);
+        (aside ? scheduled : items).push({ name, slot, from, before, limit });
+      }
+    }
+  },
+  decide: answering(doPiece),
+};
+
+/** Tells how far it came. */
+export const nothingMore = { deed: { action: "delete" }, filter: {}, limit: 0, looks: 0 } as const;
+
+function progressOf(memory: Memory, taskId: string): Progress {
+  const text = memory.tasks.get(taskId);
+  return text === undefined ? { spans: [], moved: 0, skipped: 0 } : (JSON.parse(text) as Progress);
+}
+
+/** Those that a piece goes through: of few numbers several, so that ids take no commit each. */
+function spansOf(
+  { spans }: Progress,
+  { limit, looks }: Pick<TaskPiece, "limit" | "looks">,
+): readonly TaskSpan[] {
+  const taken: TaskSpan[] = [];
+  let numbers = 0;
+  for (const span of spans.slice(0, Math.min(limit, limits.taskPieceSpans))) {
+    numbers += span.before - span.next;
+    if (taken.length > 0 && numbers > looks) break;
+    taken.push(span);
+  }
+  return taken;
+}
+
+function pageName({ op }: Numbered<TaskPiece>, at: number): string {
+  return `task ${op}.${at}`;
+}
+
+type Found = Read<Item> | Read<ScheduledItem>;
+
+/** What a piece has done so far. */
+interface Done {
+  moved: number;
+  skipped: number;
+  payloadBytes: number;
+  /** A queue of which it has to be said where it is. */
+  needs?: string;
+}
+
+function doPiece(turn: Turn, request: Numbered<TaskPiece>): Result {
+  const { memory, draft } = turn;
+  const { taskId } = request;
+  const before = progressOf(memory, taskId);
+  const spans = spansOf(before, request);
+  if (spans.length === 0) return told(memory.tasks.get(taskId) ?? "");
+  const done: Done = { moved: 0, skipped: 0, payloadBytes: 0 };
+  const rests = spans.map((span, at) => goThrough(turn, request, { span, at, done }));
+  const left = [...rests.filter((rest) => rest !== null), ...before.spans.slice(spans.length)];
+  const moved = before.moved + done.moved;
+  const progress: Progress = { spans: left, moved, skipped: before.skipped + done.skipped };
+  keepTask({ memory, draft }, taskId, JSON.stringify(progress));
+  return told(JSON.stringify(progress), done.needs);
+}
+
+function isEnough({ limit }: TaskPiece, { moved, payloadBytes, needs }: Done): boolean {
+  return moved >= limit || payloadBytes >= limits.turnBytesMax || needs !== undefined;
+}
+
+/** What is left of a span; `null` = nothing. */
+function goThrough(
+  turn: Turn,
+  request: Numbered<TaskPiece>,
+  { span, at, done }: { readonly span: TaskSpan; readonly at: number; readonly done: Done },
+): TaskSpan | null {
+  const partition = turn.memory.partition(span.slot);
+  if (partition.settings === null) return null;
+  const page = (span.aside ? turn.facts.scheduled : turn.facts.items).get(pageName(request, at));
+  const isMeant = matcherOf(request.filter);
+  let { next } = span;
+  for (const item of page?.found ?? []) {
+    if (isEnough(request, done)) break;
+    const id = partition.idOf(item.seq);
+    const isOf = isThere(turn, partition, item) && isOfDeed(partition, item, request.deed);
+    if (isOf && isMeant(item, id, request.deed.action === "retry")) {
+      const outcome = doOne(turn, partition, item, request.deed);
+      if (typeof outcome === "object") {
+        done.needs = outcome.needs;
+        break;
+      }
+      done[outcome] += 1;
+      done.payloadBytes += item.payload.length;
+    }
+    next = item.seq + 1;
+  }
+  const last = page?.found.at(-1);
+  const isThrough = page?.isAll !== false && (last === undefined || next > last.seq);
+  return isThrough ? null : { ...span, next };
+}
+
+function isThere({ draft }: Turn, partition: Partition, item: Found): boolean {
+  const { slot, seq, damaged } = item;
+  return !damaged && !partition.isCleared(item) && !draft.hasLeft(slot, seq);
+}
+
+/** Nobody's, or what is to be taken from its holder. */
+function isOfDeed({ held }: Partition, item: Found, deed: Deed): boolean {
+  const holder = "dueAt" in item ? undefined : held.get(item.seq)?.holder;
+  if (deed.action !== "retry") return holder === undefined;
+  return holder !== undefined && (deed.holder === "" || deed.holder === holder);
+}
+
+/** `needs`: the queue of which has to be said where it is. */
+type Outcome = "moved" | "skipped" | { readonly needs: string };
+
+function doOne(turn: Turn, partition: Partition, item: Found, deed: Deed): Outcome {
+  switch (deed.action) {
+    case "redrive":
+      return redrive(turn, partition, item, deed);
+    case "promote":
+      return promote(turn, partition, item);
+    case "reject":
+      return giveUp(turn, partition, item, deed.reason);
+    case "retry":
+      return takeBack(turn, partition, item, deed.reason);
+    case "delete":
+      removeForGood(turn, partition, item);
+      return "moved";
+  }
+}
+
+function redrive(
+  turn: Turn,
+  partition: Partition,
+  item: Found,
+  { to, targets }: Extract<Deed, { action: "redrive" }>,
+): Outcome {
+  const { queue } = readPast(item.past);
+  const from = targets.find(([name]) => name === queue);
+  if (to === null && queue === undefined) return "skipped";
+  if (to === null && from === undefined) return { needs: queue ?? "" };
+  const target = to ?? from?.[1] ?? null;
+  if (target === null) return "skipped";
+  revive(turn, partition, item, target);
+  return "moved";
+}
+
+function promote(turn: Turn, partition: Partition, item: Found): Outcome {
+  if (!("dueAt" in item)) return "skipped";
+  const fate = wake(item, turn.now);
+  moveScheduled(turn, partition, item, {
+    fate,
+    what: fate.to === "dead" ? "expired" : "promoted",
+  });
+  return "moved";
+}
+
+/** What a queue without a dead queue would lose stays. */
+function giveUp(turn: Turn, partition: Partition, item: Found, reason: string): Outcome {
+  if (partition.settings?.dead == null) return "skipped";
+  const parting = { fate: dismiss(item), what: "rejected", ...(reason && { reason }) } as const;
+  if ("dueAt" in item) moveScheduled(turn, partition, item, parting);
+  else move(turn, partition, item, parting);
+  return "moved";
+}
+
+/** Its attempt counts. What a queue without a dead queue would lose stays with its holder. */
+function takeBack(turn: Turn, partition: Partition, { seq }: Found, reason: string): Outcome {
+  const held = partition.held.get(seq);
+  const { settings } = partition;
+  if (held === undefined || settings === null) return "skipped";
+  const fate = retry(held, settings, turn.now, null);
+  if (fate.to === "dead" && settings.dead === null) return "skipped";
+  letGo(turn, partition, seq, held);
+  const parting = { fate, what: "retried", ...(reason && { reason }) } as const;
+  // It was not its holder who gave it back.
+  move(turn, partition, { ...held, seq, holder: "" }, parting);
+  turn.draft.count(partition.slot, "retried");
+  return "moved";
+}

@@ -1,0 +1,533 @@
+// Tasks: what goes on for longer than a call. One asks a shard for a piece, waits for it, and asks
+// for the next; how far it came stands in the shards' stores, so it outlives the process.
+
+import type { StoredTask } from "../../stores/store.ts";
+import type { Search } from "../insight/search.ts";
+import type { Request } from "../kinds.ts";
+import type * as api from "../model/api.ts";
+import { assert } from "../model/assert.ts";
+import { type CallKey, callKey, keyTaken } from "../model/call-key.ts";
+import type { Clock } from "../model/clock.ts";
+import { countChanged, failure, lateLong, noSuchTask, QueueError } from "../model/errors.ts";
+import type { Filter } from "../model/filter.ts";
+import { limits } from "../model/limits.ts";
+import type { DeadTarget } from "../model/messages.ts";
+import { checkRepair, checkTask, repairStates } from "../model/validate.ts";
+import type { Catalog } from "../state/catalog.ts";
+import type { LogicalQueue } from "../state/queue.ts";
+import type { Timing } from "../turn/inbox.ts";
+import { placeIn, type Shard, succeeded } from "../turn/shard.ts";
+import type { Marks, Progress } from "./task.ts";
+import { type Deed, nothingMore, type TaskPiece } from "./task-piece.ts";
+
+/** What a task is, as the first shard keeps it. */
+interface Definition {
+  readonly taskId: string;
+  readonly action: api.TaskAction;
+  readonly queue: string;
+  readonly queueId: number;
+  /** Of a redrive; `""` = each item goes to where it came from. */
+  readonly to: string;
+  /** Of a reject or a retry; `""` = none was given. */
+  readonly reason: string;
+  /** Of a retry; `""` = whoever that is. */
+  readonly holder: string;
+  readonly filter: Filter;
+  readonly limit: number;
+  readonly perSecond: number;
+  readonly matched: number;
+  readonly destinations: readonly api.Destination[];
+  /** Who asked for it; `""` = nobody said. */
+  readonly by: string;
+  readonly createdAt: number;
+  /** Of the key that it was asked for with; `""` = it had none. */
+  readonly digest: string;
+  readonly fingerprint: string;
+  readonly state: api.TaskState;
+  readonly endedAt: number | null;
+}
+
+/** What is to be done, and with which items. */
+interface Plan extends Pick<Definition, "action" | "to" | "reason" | "holder"> {
+  readonly states: readonly api.ItemState[];
+}
+
+interface Running {
+  definition: Definition;
+  /** By shard. */
+  readonly progress: Map<number, Progress>;
+  /** Somebody asks for its pieces. */
+  isDriven: boolean;
+  /** As many as want to cancel it: no further piece is asked for. */
+  holds: number;
+}
+
+/** What counts its items still. */
+interface Starting extends Pick<Definition, "fingerprint"> {
+  readonly begun: Promise<api.TaskBegun>;
+}
+
+const destinationsMax = 10;
+
+const unkeyed = { digest: "", fingerprint: "" };
+
+const nothing: Progress = { spans: [], moved: 0, skipped: 0 };
+/** The home of what tasks are; how far they have come stands in each shard. */
+const home = 0;
+const progressKey = (taskId: string): string => `${taskId}.progress`;
+
+export interface TasksOptions {
+  readonly catalog: Catalog;
+  readonly clock: Clock;
+  readonly ports: () => readonly Shard[];
+  readonly search: Search;
+  readonly receiptsWindowMs: number;
+}
+
+export class Tasks {
+  readonly #options: TasksOptions;
+  readonly #tasks = new Map<string, Running>();
+  /** By the digest of their key. */
+  readonly #starting = new Map<string, Starting>();
+  #isClosing = false;
+  #created = 0;
+
+  constructor(options: TasksOptions) {
+    this.#options = options;
+  }
+
+  /** Takes up what the shards have; a task that the first one does not know never began. */
+  adopt(stored: readonly (readonly StoredTask[])[]): void {
+    for (const { taskId, text } of stored[home] ?? []) {
+      if (taskId.includes(".")) continue;
+      this.#tasks.set(taskId, {
+        definition: JSON.parse(text) as Definition,
+        progress: new Map(),
+        isDriven: false,
+        holds: 0,
+      });
+    }
+    for (const [shard, tasks] of stored.entries()) {
+      for (const { taskId, text } of tasks) {
+        const [name = "", part] = taskId.split(".");
+        if (part === undefined) continue;
+        const known = this.#tasks.get(name);
+        if (known === undefined) void this.#keep(shard, taskId, "").catch(() => undefined);
+        else known.progress.set(shard, JSON.parse(text) as Progress);
+      }
+    }
+    for (const running of this.#tasks.values()) this.#goOn(running);
+  }
+
+  async redrive(queue: LogicalQueue, request: api.RedriveRequest): Promise<api.TaskBegun> {
+    checkTask(request, "redrive");
+    const { to = "" } = request;
+    if (to !== "") this.#options.catalog.find(to);
+    const plan = { action: "redrive", to, reason: "", holder: "", states: ["ready"] } as const;
+    return this.#start(queue, request, plan);
+  }
+
+  async repair(queue: LogicalQueue, request: api.RepairRequest): Promise<api.TaskBegun> {
+    checkRepair(request);
+    const { action, reason = "", holder = "", state } = request;
+    if (action === "reject" && this.#options.catalog.deadQueueOf(queue) === undefined) {
+      throw QueueError.from(noDeadQueue(queue.definition.name));
+    }
+    const states = state == null ? repairStates[action] : [state];
+    return this.#start(queue, request, { action, to: "", reason, holder, states });
+  }
+
+  /** One with a key, sent again, is the one that has begun, or that counts its items still. */
+  async #start(
+    queue: LogicalQueue,
+    { by = "", ...request }: api.TaskRequest,
+    plan: Plan,
+  ): Promise<api.TaskBegun> {
+    const { requestKey } = request;
+    if (requestKey === undefined) {
+      return this.#startNew(queue, request, { ...plan, ...unkeyed, by });
+    }
+    const operation = plan.action === "redrive" ? "redrive" : "repair";
+    const asked = JSON.stringify({ ...request, queue: 0 });
+    const key = callKey(requestKey, { queue: queue.lasting, operation, asked });
+    const { digest, fingerprint } = key;
+    const before = this.#rememberedFor(key);
+    const starting = this.#starting.get(digest);
+    if ((before ?? starting ?? key).fingerprint !== fingerprint) {
+      throw QueueError.from(keyTaken(key));
+    }
+    if (before !== undefined) {
+      const { taskId, matched, destinations } = before;
+      return { taskId, matched, destinations, replayed: true };
+    }
+    if (starting !== undefined) return { ...(await starting.begun), replayed: true };
+    const begun = this.#startNew(queue, request, { ...plan, by, digest, fingerprint });
+    this.#starting.set(digest, { fingerprint, begun });
+    try {
+      return await begun;
+    } finally {
+      this.#starting.delete(digest);
+    }
+  }
+
+  /** As long as a receipt is kept. */
+  #rememberedFor({ digest }: CallKey): Definition | undefined {
+    const { clock, receiptsWindowMs } = this.#options;
+    const since = clock.now() - receiptsWindowMs;
+    return this.#tasks
+      .values()
+      .map(({ definition }) => definition)
+      .find((task) => task.digest === digest && task.createdAt > since);
+  }
+
+  async #startNew(
+    queue: LogicalQueue,
+    request: api.TaskRequest,
+    { states, ...plan }: Plan & Pick<Definition, "by" | "digest" | "fingerprint">,
+  ): Promise<api.TaskBegun> {
+    const { ids, filter = {}, limit = Number.MAX_SAFE_INTEGER, perSecond = 0 } = request;
+    const marks = ids === undefined ? wholeOf(queue, states) : this.#spansOf(queue, ids, states);
+    const spans = ids === undefined ? null : marks;
+    const { holder } = plan;
+    const counts = await this.#options.search.count(queue, { filter, states, holder, spans });
+    const counted = counts.values().reduce((sum, count) => sum + count, 0);
+    const matched = Math.min(counted, limit);
+    const destinations = this.#destinations(queue, plan, counts);
+    if (request.dryRun === true) return { taskId: "", matched, destinations, replayed: false };
+    const { expect = matched } = request;
+    if (matched > expect)
+      throw QueueError.from(countChanged(matched, expect, { verb: done[plan.action] }));
+    const taskId = this.#newId();
+    const whose = { queue: queue.definition.name, queueId: queue.queueId };
+    const definition: Definition = {
+      ...{ ...plan, ...whose, taskId, filter, perSecond, matched, destinations },
+      // What came since it was counted is no more than was expected.
+      limit: Math.min(limit, request.expect ?? limit),
+      ...{ createdAt: this.#options.clock.now(), state: "running", endedAt: null },
+    };
+    await this.#begin(definition, marks);
+    return { taskId, matched, destinations, replayed: false };
+  }
+
+  /** `counts`: of items, by the queue that they came from; `""` = that one is gone. */
+  #destinations(
+    queue: LogicalQueue,
+    { action, to }: Pick<Plan, "action" | "to">,
+    counts: ReadonlyMap<string, number>,
+  ): readonly api.Destination[] {
+    const count = counts.values().reduce((sum, one) => sum + one, 0);
+    const allTo = (name: string) => (name === "" ? [] : [{ queue: name, count }]);
+    switch (action) {
+      case "redrive": {
+        if (to !== "") return allTo(to);
+        const all = [...counts].map(([name, of]) => ({ queue: name, count: of }));
+        const { stay = [], go = [] } = Object.groupBy(all, (one) =>
+          one.queue === "" ? "stay" : "go",
+        );
+        return [...go.sort((a, b) => b.count - a.count).slice(0, destinationsMax), ...stay];
+      }
+      case "reject":
+        return allTo(this.#options.catalog.deadQueueOf(queue)?.definition.name ?? "");
+      case "promote":
+      case "retry":
+      case "delete":
+        return [];
+    }
+  }
+
+  /** By shard; ids of other queues name nothing. */
+  #spansOf(
+    queue: LogicalQueue,
+    ids: readonly string[],
+    states: readonly api.ItemState[],
+  ): Map<number, Marks> {
+    const named = [...new Set(ids)].flatMap((id) => placeIn(this.#options.ports(), id) ?? []);
+    const own = named.filter((place) => queue.partitionAt(place) !== undefined);
+    const marks = new Map<number, Marks>();
+    for (const [shard, places] of Map.groupBy(own, (place) => place.shard)) {
+      const ranges = rangesOf(places);
+      const spans = states.flatMap((state) =>
+        ranges.map((range) => ({ ...range, aside: state === "scheduled" })),
+      );
+      marks.set(shard, { slots: [], states, spans });
+    }
+    return marks;
+  }
+
+  /** The clock may have been set back since the last one. */
+  #newId(): string {
+    for (;;) {
+      this.#created += 1;
+      const id = `r${this.#options.clock.now().toString(36)}${this.#created.toString(36)}`;
+      if (!this.#tasks.has(id)) return id;
+    }
+  }
+
+  /** The marks first, the first shard's word last: what was begun by half goes with the next start. */
+  async #begin(definition: Definition, marks: ReadonlyMap<number, Marks>): Promise<void> {
+    const { taskId } = definition;
+    await this.#makeRoom();
+    const progress = new Map<number, Progress>();
+    for (const [shard, own] of marks) {
+      const request = { kind: "taskBegin", taskId: progressKey(taskId), ...own } as const;
+      const begun = await this.#ask(shard, request);
+      progress.set(shard, JSON.parse(begun.text) as Progress);
+    }
+    await this.#keep(home, taskId, JSON.stringify(definition));
+    const running = { definition, progress, isDriven: false, holds: 0 };
+    this.#tasks.set(taskId, running);
+    this.#goOn(running);
+  }
+
+  /** The oldest that has ended gives its place. */
+  async #makeRoom(): Promise<void> {
+    const { running = [], ended = [] } = this.#newest(() => true);
+    if (running.length >= limits.tasksMax) throw QueueError.from(tooManyTasks);
+    if (this.#tasks.size < limits.tasksKeptMax) return;
+    const oldest = ended.at(-1);
+    assert(oldest !== undefined, "more tasks are kept than run");
+    const { taskId } = oldest.definition;
+    for (const shard of oldest.progress.keys()) await this.#keep(shard, progressKey(taskId), "");
+    await this.#keep(home, taskId, "");
+    this.#tasks.delete(taskId);
+  }
+
+  async #keep(shard: number, taskId: string, text: string): Promise<void> {
+    await this.#ask(shard, { kind: "task", taskId, text });
+  }
+
+  async #ask(shard: number, request: Request) {
+    const port = this.#options.ports()[shard];
+    assert(port !== undefined, "a task has come to a shard that was not opened");
+    const value = succeeded(await port.ask(request, this.#timing()));
+    assert(value.kind === "task", "a shard answered a task with something else");
+    return value;
+  }
+
+  #timing(): Timing {
+    const { machine } = this.#options.clock;
+    return { deadline: machine.now() + limits.requestTimeoutMsDefault, late: lateLong };
+  }
+
+  /** Until it has ended, or the engine is closed. */
+  #goOn(running: Running): void {
+    if (running.isDriven) return;
+    running.isDriven = true;
+    void this.#pieces(running).catch(() => {
+      // The store or the shard is in trouble, and says so itself.
+      if (this.#isClosing) return;
+      const { machine } = this.#options.clock;
+      machine.at(machine.now() + limits.taskAgainMs, () => this.#goOn(running));
+    });
+  }
+
+  async #pieces(running: Running): Promise<void> {
+    const targets = new Map<string, DeadTarget | null>();
+    try {
+      while (!this.#isClosing && running.holds === 0 && running.definition.state === "running") {
+        const [shard] = [...running.progress].find(([, { spans }]) => spans.length > 0) ?? [];
+        const left = running.definition.limit - total(running, "moved");
+        if (shard === undefined || left <= 0) {
+          await this.#end(running, "done");
+          return;
+        }
+        const moved = await this.#piece(running, { shard, left, targets });
+        await this.#pause(running.definition, moved);
+      }
+    } finally {
+      running.isDriven = false;
+    }
+  }
+
+  /** How many items it moved. */
+  async #piece(
+    running: Running,
+    piece: {
+      readonly shard: number;
+      readonly left: number;
+      readonly targets: Map<string, DeadTarget | null>;
+    },
+  ): Promise<number> {
+    const { shard, left, targets } = piece;
+    const { filter, perSecond } = running.definition;
+    const before = total(running, "moved");
+    const most =
+      perSecond === 0 ? limits.taskPieceItems : Math.min(perSecond, limits.taskPieceItems);
+    const wanted = { limit: Math.min(left, most), looks: limits.taskPieceItems };
+    const deed = this.#deedOf(running.definition, targets);
+    if (deed === null) {
+      await this.#end(running, "failed");
+      return 0;
+    }
+    const needs = await this.#askPiece(running, shard, { deed, filter, ...wanted });
+    if (needs !== undefined) targets.set(needs, this.#targetOf(needs));
+    return total(running, "moved") - before;
+  }
+
+  /** Returns the queue of which it has to be told where it is. */
+  async #askPiece(
+    running: Running,
+    shard: number,
+    piece: Omit<TaskPiece, "kind" | "taskId">,
+  ): Promise<string | undefined> {
+    const taskId = progressKey(running.definition.taskId);
+    const { text, needs } = await this.#ask(shard, { kind: "taskPiece", taskId, ...piece });
+    running.progress.set(shard, text === "" ? nothing : (JSON.parse(text) as Progress));
+    return needs;
+  }
+
+  /** `null` = the queue that all are to go to is gone. */
+  #deedOf(
+    { action, to, reason, holder }: Definition,
+    targets: Map<string, DeadTarget | null>,
+  ): Deed | null {
+    if (action === "reject") return { action, reason };
+    if (action === "retry") return { action, holder, reason };
+    if (action !== "redrive") return { action };
+    // Queues may have changed since the piece before.
+    for (const name of targets.keys()) targets.set(name, this.#targetOf(name));
+    const target = to === "" ? null : this.#targetOf(to);
+    if (to !== "" && target === null) return null;
+    return { action, targets: [...targets], to: target };
+  }
+
+  #targetOf(name: string): DeadTarget | null {
+    const { catalog } = this.#options;
+    const queue = catalog.named(name);
+    return queue === undefined ? null : catalog.targetIn(queue, 0);
+  }
+
+  /** As long as so many items may take. */
+  #pause({ perSecond }: Definition, moved: number): Promise<void> {
+    if (perSecond === 0 || moved === 0) return Promise.resolve();
+    const { machine } = this.#options.clock;
+    return new Promise((resolve) => {
+      machine.at(machine.now() + (moved * 1_000) / perSecond, resolve);
+    });
+  }
+
+  async #end(running: Running, state: api.TaskState): Promise<void> {
+    if (running.definition.state !== "running") return;
+    const { definition } = running;
+    running.definition = { ...definition, state, endedAt: this.#options.clock.now() };
+    try {
+      await this.#keep(home, definition.taskId, JSON.stringify(running.definition));
+    } catch (cause) {
+      running.definition = definition;
+      throw cause;
+    }
+  }
+
+  /** Newest first. */
+  list(queue?: string): api.TaskInfo[] {
+    return this.#listed((task) => queue === undefined || task.queue === queue);
+  }
+
+  /** Newest first. */
+  running(): api.TaskInfo[] {
+    return this.#listed(({ state }) => state === "running");
+  }
+
+  #newest(isMeant: (definition: Definition) => boolean) {
+    const meant = this.#tasks.values().filter(({ definition }) => isMeant(definition));
+    return Object.groupBy([...meant].sort(newestFirst), ({ definition }) =>
+      definition.state === "running" ? "running" : "ended",
+    );
+  }
+
+  #listed(isMeant: (definition: Definition) => boolean): api.TaskInfo[] {
+    const { running = [], ended = [] } = this.#newest(isMeant);
+    const listed = [...running, ...ended.slice(0, limits.tasksMax - running.length)];
+    return listed.sort(newestFirst).map(infoOf);
+  }
+
+  info(taskId: string): api.TaskInfo {
+    return infoOf(this.#find(taskId));
+  }
+
+  /** What was moved stays where it is, and nothing more moves. */
+  async cancel(taskId: string): Promise<api.TaskInfo> {
+    const running = this.#find(taskId);
+    running.holds += 1;
+    try {
+      await this.#settle(running);
+      await this.#end(running, "cancelled");
+    } finally {
+      running.holds -= 1;
+      // It may have stopped for an end that could not be written.
+      this.#goOn(running);
+    }
+    return infoOf(running);
+  }
+
+  /** Until no shard is at a piece of it: each answers in the order in which it was asked. */
+  async #settle(running: Running): Promise<void> {
+    if (running.definition.state !== "running") return;
+    for (const [shard, { spans }] of running.progress) {
+      if (spans.length > 0) await this.#askPiece(running, shard, nothingMore);
+    }
+  }
+
+  #find(taskId: string): Running {
+    const running = this.#tasks.get(taskId);
+    if (running !== undefined) return running;
+    throw QueueError.from(noSuchTask(taskId));
+  }
+
+  close(): void {
+    this.#isClosing = true;
+  }
+}
+
+const done = {
+  redrive: "moved",
+  promote: "promoted",
+  reject: "rejected",
+  retry: "given back",
+  delete: "removed",
+} as const satisfies Record<api.TaskAction, string>;
+
+function noDeadQueue(name: string) {
+  return failure("no_dead_queue", `items cannot be rejected; queue '${name}' has no dead queue`);
+}
+
+const tooManyTasks = failure(
+  "full",
+  `too many tasks are running; there cannot be more than ${limits.tasksMax}, try again later`,
+);
+
+function newestFirst(a: Running, b: Running): number {
+  return b.definition.createdAt - a.definition.createdAt;
+}
+
+function total({ progress }: Running, what: "moved" | "skipped"): number {
+  return progress.values().reduce((sum, one) => sum + one[what], 0);
+}
+
+function infoOf(running: Running): api.TaskInfo {
+  const { taskId, action, queue, to, holder, filter, perSecond, matched } = running.definition;
+  const { by, createdAt, state, endedAt } = running.definition;
+  const counts = { matched, moved: total(running, "moved"), skipped: total(running, "skipped") };
+  const about = { taskId, action, queue, to, holder, filter, perSecond };
+  return { ...about, ...counts, by, createdAt, state, endedAt };
+}
+
+/** In the order in which they are named; neighbours that follow one another are one range. */
+function rangesOf(places: readonly { readonly slot: number; readonly seq: number }[]) {
+  const ranges: { readonly slot: number; readonly next: number; before: number }[] = [];
+  for (const { slot, seq } of places) {
+    const last = ranges.at(-1);
+    if (last?.slot === slot && last.before === seq) last.before = seq + 1;
+    else ranges.push({ slot, next: seq, before: seq + 1 });
+  }
+  return ranges;
+}
+
+/** All that is there of a queue now. */
+function wholeOf({ places }: LogicalQueue, states: readonly api.ItemState[]): Map<number, Marks> {
+  const marks = new Map<number, Marks>();
+  for (const [shard, own] of Map.groupBy(places.values(), (place) => place.shard)) {
+    marks.set(shard, { slots: own.map(({ slot }) => slot), states, spans: [] });
+  }
+  return marks;
+}

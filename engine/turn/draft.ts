@@ -1,0 +1,294 @@
+// What a turn has decided so far: the changes its one commit will make, the
+// answers it will give then, and what it will tell the engine.
+
+import type { Item, Lease, OutboundItem, ScheduledItem } from "../../stores/item.ts";
+import type { CatalogEntry } from "../../stores/queue.ts";
+import type {
+  Changes,
+  Inbound,
+  Move,
+  SlotSeqs,
+  TurnRecord,
+  UniqueKey,
+} from "../../stores/store.ts";
+import { reasonClass } from "../model/filter.ts";
+import { limits } from "../model/limits.ts";
+import type { Answer, Events } from "../model/messages.ts";
+import {
+  type CounterName,
+  nothingObserved,
+  type Observed,
+  observe,
+} from "../model/queue-counters.ts";
+import type { TurnHistory } from "../state/history.ts";
+import { type Mentions, mention } from "../state/mentions.ts";
+import type { Partition } from "../state/partition.ts";
+import { encodeReceipts, type Receipt } from "../state/receipts.ts";
+
+/** Sequence numbers by slot, in the order in which they were named. */
+class SeqSets {
+  readonly #sets = new Map<number, Set<number>>();
+
+  add(slot: number, seq: number): void {
+    const seqs = this.#sets.get(slot);
+    if (seqs === undefined) this.#sets.set(slot, new Set([seq]));
+    else seqs.add(seq);
+  }
+
+  has(slot: number, seq: number): boolean {
+    return this.#sets.size > 0 && (this.#sets.get(slot)?.has(seq) ?? false);
+  }
+
+  get size(): number {
+    return this.#sets.size;
+  }
+
+  sorted(): SlotSeqs[] {
+    return [...this.#sets].map(([slot, seqs]) => ({ slot, seqs: inOrder(seqs) }));
+  }
+}
+
+/** They mostly come in order; where not, a typed array sorts numbers without asking back for each pair. */
+export function inOrder(seqs: ReadonlySet<number>): number[] {
+  const list: number[] = [];
+  let last = -1;
+  let isSorted = true;
+  for (const seq of seqs) {
+    if (seq < last) isSorted = false;
+    last = seq;
+    list.push(seq);
+  }
+  return isSorted ? list : Array.from(new Float64Array(list).sort());
+}
+
+/** Told as it is; what is absent did not happen. */
+interface Happened {
+  readonly slot: number;
+  readonly counts: { [name in CounterName]?: number };
+  discardedIds?: string[];
+  waited?: Observed;
+  held?: Observed;
+  lapsedOf?: Mentions;
+  diedOf?: Mentions;
+}
+
+export class Draft {
+  /** `null` = nobody keeps it. */
+  readonly history: TurnHistory | null;
+  readonly #inserted: Item[] = [];
+  readonly #insertedBySlot = new Map<number, Item[]>();
+  #sortedCount = 0;
+  readonly #moves: Move[] = [];
+  readonly #movedInto = new Map<number, number>();
+  readonly schedule: ScheduledItem[] = [];
+  readonly removed = new SeqSets();
+  readonly unscheduled = new SeqSets();
+  readonly quarantined = new SeqSets();
+  /** By digest; keys of items that this turn writes. */
+  readonly unique = new Map<string, UniqueKey>();
+  /** Unique keys that are forgotten, by the items that they came with. */
+  readonly ununique = new SeqSets();
+  readonly #leases = new Set<Lease>();
+  readonly #unleased: Lease[] = [];
+  /** By their ids. */
+  readonly tasks = new Map<string, string>();
+  readonly send: OutboundItem[] = [];
+  readonly unsend: number[] = [];
+  readonly quarantineOutbound: number[] = [];
+  readonly receive: Inbound[] = [];
+  /** Shards for which the outbox has more than before, or less. */
+  readonly sent = new Set<number>();
+  readonly answers: Answer[] = [];
+  /** Partitions whose counts may have changed. */
+  readonly touched = new Set<Partition>();
+  /** Partitions whose stored tally has to be written; leasing alone leaves it as it is. */
+  readonly tallied = new Set<Partition>();
+  /** By digest; what this turn does for calls with a key. */
+  readonly receipts = new Map<string, Receipt>();
+  /** Where the heads of partitions were before this turn moved them, by slot. */
+  readonly headsBefore = new Map<number, number>();
+  /** By `queueId`; `null` = removed. */
+  readonly queues = new Map<number, CatalogEntry | null>();
+  /** What lease requests of this turn were granted; `null` = it was taken back. */
+  readonly grants = new Map<number, readonly number[] | null>();
+  /** Receipts of turns up to this one go; 0 = none. */
+  forgetTurn = 0;
+  /** Its instant has to be stored, whatever else is. */
+  keepsTime = false;
+  readonly #notes = new Map<number, readonly number[]>();
+  readonly #happened = new Map<number, Happened>();
+  /** Items written or removed, for the metrics and for bounding a turn. */
+  itemCount = 0;
+  /** Payload bytes of what holders have given back. */
+  returnedBytes = 0;
+  quarantinedCount = 0;
+
+  constructor(history: TurnHistory | null = null) {
+    this.history = history;
+  }
+
+  insert(item: Item): void {
+    this.#inserted.push(item);
+  }
+
+  /** What was written anew into a slot, in order. Sorted only now: most turns do not ask. */
+  insertedInto(slot: number): readonly Item[] {
+    for (; this.#sortedCount < this.#inserted.length; this.#sortedCount += 1) {
+      const item = this.#inserted[this.#sortedCount] as Item;
+      const here = this.#insertedBySlot.get(item.slot);
+      if (here === undefined) this.#insertedBySlot.set(item.slot, [item]);
+      else here.push(item);
+    }
+    return this.#insertedBySlot.get(slot) ?? [];
+  }
+
+  move(move: Move): void {
+    this.#moves.push(move);
+    if (move.to?.into !== "items") return;
+    const { slot, seq } = move.to.item;
+    if (seq < this.movedInto(slot)) this.#movedInto.set(slot, seq);
+  }
+
+  /** The first number under which an item was moved into a slot, ready; infinite = none was. */
+  movedInto(slot: number): number {
+    return this.#movedInto.get(slot) ?? Number.POSITIVE_INFINITY;
+  }
+
+  lease(lease: Lease): void {
+    this.#leases.add(lease);
+  }
+
+  /** Also of a lease that this turn has made: then nothing is written of it. */
+  unlease(lease: Lease): void {
+    this.#leases.delete(lease);
+    this.#unleased.push(lease);
+  }
+
+  #in(slot: number): Happened {
+    const known = this.#happened.get(slot);
+    if (known !== undefined) return known;
+    const happened: Happened = { slot, counts: {} };
+    this.#happened.set(slot, happened);
+    return happened;
+  }
+
+  count(slot: number, name: CounterName, items = 1): void {
+    const { counts } = this.#in(slot);
+    counts[name] = (counts[name] ?? 0) + items;
+  }
+
+  /** So many items were leased that long after they had become ready. */
+  waited(slot: number, ms: number, items: number): void {
+    const here = this.#in(slot);
+    here.waited ??= nothingObserved();
+    observe(here.waited, ms, items);
+  }
+
+  /** So many items were completed that long after they had been leased. */
+  heldFor(slot: number, ms: number, items: number): void {
+    const here = this.#in(slot);
+    here.held ??= nothingObserved();
+    observe(here.held, ms, items);
+  }
+
+  /** `id`: its first. */
+  discard(slot: number, id: string): void {
+    this.count(slot, "discarded");
+    const here = this.#in(slot);
+    here.discardedIds ??= [];
+    if (here.discardedIds.length < limits.discardedIdsMax) here.discardedIds.push(id);
+  }
+
+  /** Of an item whose lease lapsed: who held it. */
+  lapsedOf(slot: number, holder: string): void {
+    const here = this.#in(slot);
+    here.lapsedOf ??= new Map();
+    mention(here.lapsedOf, holder, 1);
+  }
+
+  /** Of an item that died: why, in the words of who gave it back. */
+  diedOf(slot: number, reason: string): void {
+    const here = this.#in(slot);
+    here.diedOf ??= new Map();
+    mention(here.diedOf, reasonClass(reason).slice(0, limits.mentionCharactersMax), 1);
+  }
+
+  get events(): Events[] {
+    return Array.from(this.#happened.values(), (happened) => {
+      // Mostly nothing lapsed or died, and nothing is to be written otherwise.
+      if (happened.lapsedOf === undefined && happened.diedOf === undefined) {
+        return happened as Happened & { lapsedOf?: never; diedOf?: never };
+      }
+      const { lapsedOf, diedOf, ...told } = happened;
+      return {
+        ...told,
+        ...(lapsedOf && { lapsedOf: [...lapsedOf] }),
+        ...(diedOf && { diedOf: [...diedOf] }),
+      };
+    });
+  }
+
+  /** What a receipt of a request has to say beside that it was done. */
+  note(op: number, values: readonly number[]): void {
+    this.#notes.set(op, values);
+  }
+
+  noteOf(op: number): readonly number[] {
+    return this.#notes.get(op) ?? [];
+  }
+
+  answer(op: number, outcome: Answer["outcome"]): void {
+    this.answers.push({ op, outcome });
+  }
+
+  movesHead({ slot, head }: Pick<Partition, "slot" | "head">): void {
+    if (!this.headsBefore.has(slot)) this.headsBefore.set(slot, head);
+  }
+
+  get isEmpty(): boolean {
+    const { schedule, send, unsend, quarantineOutbound, receive } = this;
+    const lists = [this.#inserted, this.#moves, schedule, this.#unleased, send, unsend];
+    const seqs = [this.removed, this.unscheduled, this.quarantined, this.ununique];
+    const sets = [this.#leases, ...seqs, this.tallied, this.unique, this.tasks, this.queues];
+    return (
+      [...lists, quarantineOutbound, receive].every(({ length }) => length === 0) &&
+      [...sets, this.receipts].every(({ size }) => size === 0) &&
+      this.forgetTurn === 0 &&
+      !this.keepsTime
+    );
+  }
+
+  /** No more at the place where the store has it; a place is never given twice. */
+  hasLeft(slot: number, seq: number): boolean {
+    const { removed, unscheduled, quarantined } = this;
+    return removed.has(slot, seq) || unscheduled.has(slot, seq) || quarantined.has(slot, seq);
+  }
+
+  /** `tags`: of an epoch that is to be stored with this turn. */
+  changes(turn: TurnRecord, tags: string | null): Changes {
+    return {
+      turn,
+      insert: this.#inserted,
+      move: this.#moves,
+      remove: this.removed.sorted(),
+      schedule: this.schedule,
+      unschedule: this.unscheduled.sorted(),
+      quarantine: this.quarantined.sorted(),
+      lease: [...this.#leases],
+      unlease: this.#unleased,
+      tally: [...this.tallied].map((partition) => partition.tally()),
+      send: this.send,
+      unsend: this.unsend,
+      quarantineOutbound: this.quarantineOutbound,
+      receive: this.receive,
+      receipts: this.receipts.size === 0 ? null : encodeReceipts(this.receipts.values()),
+      forgetTurn: this.forgetTurn,
+      unique: [...this.unique.values()],
+      ununique: this.ununique.sorted(),
+      tasks: Array.from(this.tasks, ([taskId, text]) => ({ taskId, text })),
+      queue: [...this.queues.values()].filter((entry) => entry !== null),
+      unqueue: [...this.queues].flatMap(([queueId, entry]) => (entry === null ? [queueId] : [])),
+      tags,
+    };
+  }
+}

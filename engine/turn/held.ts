@@ -1,0 +1,130 @@
+// Finds the held items that a request names. A batch is taken as a whole or refused
+// as a whole, with a reason for every id that stands in the way.
+
+import {
+  backlogFailure,
+  type Failure,
+  failure,
+  fullFailure,
+  malformedId,
+} from "../model/errors.ts";
+import { isId } from "../model/ids.ts";
+import { limits } from "../model/limits.ts";
+import type { Held, Partition } from "../state/partition.ts";
+import type { Asking, Turn } from "./turn-context.ts";
+
+export interface Batch {
+  readonly slot: number;
+  readonly ids: readonly string[];
+  /** What names them, a request or a part of one, where it is not this. */
+  readonly by?: object;
+}
+
+export interface HeldItem extends Held {
+  readonly seq: number;
+}
+
+/** Of ids that are not held: whether they are there at all, for the reason. */
+export function wantHeld(asking: Asking, batch: Batch): void {
+  const { slot, ids } = batch;
+  const partition = asking.memory.partition(slot);
+  const absent: number[] = [];
+  const seqs = ids.map((id) => {
+    const seq = partition.seqOf(id);
+    if (seq !== null && !partition.held.has(seq)) absent.push(seq);
+    return seq;
+  });
+  asking.named.set(batch.by ?? batch, seqs);
+  if (absent.length > 0) asking.pick(slot, absent);
+}
+
+function namedBy({ named }: Turn, batch: Batch): readonly (number | null)[] {
+  return named.get(batch.by ?? batch) ?? [];
+}
+
+/** A turn without room leaves leases where they are whose time is up; they are over all the same. */
+export function heldAt(
+  { isStill, now }: Turn,
+  partition: Partition,
+  seq: number,
+): Held | undefined {
+  const held = partition.held.get(seq);
+  return isStill && held !== undefined && held.run.lease.leaseDeadline <= now ? undefined : held;
+}
+
+/** `verb`: what was to be done with the items, as texts have it. */
+export function findHeld(turn: Turn, batch: Batch, verb: string): readonly HeldItem[] | Failure {
+  const partition = turn.memory.partition(batch.slot);
+  const seqs = namedBy(turn, batch);
+  const found: HeldItem[] = [];
+  let last = -1;
+  let isRising = true;
+  for (const seq of seqs) {
+    const held = seq === null ? undefined : heldAt(turn, partition, seq);
+    if (seq === null || held === undefined) break;
+    const { run, createdAt, expireDeadline, attempts, past, holder } = held;
+    found.push({ seq, run, createdAt, expireDeadline, attempts, past, holder });
+    isRising &&= seq > last;
+    last = seq;
+  }
+  // Mostly they come in order, and then none is named twice.
+  const isEach = isRising || new Set(seqs).size === seqs.length;
+  if (found.length === batch.ids.length && isEach) return found;
+  return refusal(turn, partition, batch, verb);
+}
+
+/** The same of what is to move: the store writes it anew in one commit, and everyone else waits. */
+export function findMovable(turn: Turn, batch: Batch, verb: string): ReturnType<typeof findHeld> {
+  const found = findHeld(turn, batch, verb);
+  return "ok" in found ? found : (tooLarge(turn, found, verb) ?? found);
+}
+
+/** `null`: the items may move together, and with what else the turn gives back. */
+export function tooLarge(
+  { draft, full, isStill }: Turn,
+  items: readonly HeldItem[],
+  verb: string,
+): Failure | null {
+  const bytes = Math.ceil(items.reduce((sum, { run }) => sum + run.payloadBytesMean, 0));
+  if (bytes > limits.retryBytesMax) {
+    const why = `they hold ${bytes} bytes, expected at most ${limits.retryBytesMax}; send fewer at a time`;
+    return failure("too_large", `item(s) cannot be ${verb} together; ${why}`);
+  }
+  if (draft.returnedBytes + bytes > limits.retryBytesMax) return backlogFailure;
+  // A large batch is tried by itself, once: others of its turn are not to be refused with it.
+  const isTried = draft.returnedBytes > 0 || isStill;
+  if (full && isTried && draft.returnedBytes + bytes > limits.fullRetryBytesMax) {
+    return fullFailure;
+  }
+  draft.returnedBytes += bytes;
+  return null;
+}
+
+/** Names every id of the batch that cannot be taken, and why. */
+function refusal(turn: Turn, partition: Partition, batch: Batch, verb: string): Failure {
+  const seqs = namedBy(turn, batch);
+  const details: [id: string, reason: string][] = [];
+  const seen = new Set<string>();
+  for (const [index, id] of batch.ids.entries()) {
+    const seq = seqs[index] ?? null;
+    const isHeld = seq !== null && heldAt(turn, partition, seq) !== undefined;
+    if (seen.has(id)) {
+      details.push([id, `item(s) cannot be ${verb}; '${id}' is named more than once`]);
+    } else if (!isId(id)) {
+      details.push([id, malformedId(id)]);
+    } else if (!isHeld && seq !== null && isStored(turn, partition, seq)) {
+      details.push([id, `item(s) cannot be ${verb}; '${id}' is not marked as leased`]);
+    } else if (!isHeld) {
+      details.push([id, `invalid storage id; '${id}' does not exist`]);
+    }
+    seen.add(id);
+  }
+  return failure("not_leased", details[0]?.[1] ?? "", Object.fromEntries(details));
+}
+
+/** What was held when the turn began, and is no longer, has left in this turn. */
+function isStored({ facts, draft }: Turn, partition: Partition, seq: number): boolean {
+  const { slot, clearReadyBelow } = partition;
+  if (seq < clearReadyBelow || draft.hasLeft(slot, seq)) return false;
+  return facts.picks.get(slot)?.ready.has(seq) ?? false;
+}

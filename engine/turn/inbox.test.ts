@@ -1,0 +1,65 @@
+import { expect, test } from "bun:test";
+import type { Request } from "../kinds.ts";
+import { failure, reopeningFailure } from "../model/errors.ts";
+import { limits } from "../model/limits.ts";
+import type { Result } from "../operations/kind.ts";
+import { VirtualClock } from "../simulation/virtual-clock.ts";
+import { Inbox } from "./inbox.ts";
+
+test("a request that is put back is answered in time, however the line stands", async () => {
+  const clock = new VirtualClock(0);
+  const inbox = new Inbox({ clock, limits, arrived: () => undefined });
+  const untaken = failure("late", "late");
+  const taken = failure("unknown_outcome", "nobody knows");
+  const answers: Record<string, Result> = {};
+  const put = (name: string, deadline: number, late: typeof taken | null): void => {
+    const request: Request = { kind: "stats", slots: [0] };
+    const settle = (result: Result) => {
+      answers[name] = result;
+    };
+    inbox.put(request, settle, { deadline, late: { untaken, taken: late } });
+  };
+  put("short", 50, taken);
+  put("long", 100, null);
+  expect(inbox.take()).toHaveLength(2);
+  await clock.advance(50);
+  inbox.putBack(new Set());
+  await clock.advance(49);
+  expect(answers).toEqual({ short: taken });
+  await clock.advance(1);
+  expect(answers).toEqual({ short: taken, long: untaken });
+});
+
+test("a request that comes after the end is answered with the reason for the end", () => {
+  const clock = new VirtualClock(0);
+  const inbox = new Inbox({ clock, limits, arrived: () => undefined });
+  inbox.close(reopeningFailure);
+  const answers: Result[] = [];
+  inbox.put({ kind: "stats", slots: [0] }, (result) => answers.push(result));
+  expect(answers).toEqual([reopeningFailure]);
+});
+
+test("settings that wait for a store are older than those that it is told first", () => {
+  const inbox = new Inbox({ clock: new VirtualClock(0), limits, arrived: () => undefined });
+  const rules = { leaseTimeoutMs: 1, expireTimeoutMs: 1, maxAttempts: 0, dead: null };
+  const partition = { slot: 0, queue: "q", owner: 1, ...rules };
+  const configure = { kind: "configure", partitions: [partition], forget: [] } as const;
+  const pauses = [{ queueId: 1, pause: null }];
+  inbox.put({ ...configure, forget: [1], pauses }, () => undefined);
+  expect(inbox.take()).toHaveLength(1);
+  inbox.put({ ...configure, forget: [2] }, () => undefined);
+  inbox.putBack(new Set());
+  inbox.putFirst(configure);
+  const settingsOf = inbox
+    .take()
+    .map((request) =>
+      request.kind === "configure"
+        ? [request.partitions.length, request.forget, request.pauses ?? []]
+        : [],
+    );
+  expect(settingsOf).toEqual([
+    [1, [], []],
+    [0, [1], []],
+    [0, [2], []],
+  ]);
+});

@@ -1,0 +1,216 @@
+// Requests to a shard from their arrival to their answer. They outlive its store: when that is opened
+// again, the requests that no commit has decided are decided by the turns that follow.
+
+import { kindOf, type NumberedRequest, type Request } from "../kinds.ts";
+import type { Clock, Timer } from "../model/clock.ts";
+import {
+  backlogFailure,
+  closingFailure,
+  type Failure,
+  type Late,
+  unfinishedFailure,
+  unknownOutcome,
+} from "../model/errors.ts";
+import { limits, type TurnLimits } from "../model/limits.ts";
+import type { Answer } from "../model/messages.ts";
+import type { Result } from "../operations/kind.ts";
+
+/** When a request is answered though its shard has not done so, and what. */
+export interface Timing {
+  /** Past it the request is answered `late`, and dropped if no turn has taken it; infinite = never. */
+  readonly deadline: number;
+  readonly late: Late;
+}
+
+export type Settle = (result: Result, op: number) => void;
+
+interface Waiting extends Timing {
+  readonly request: Request;
+  readonly settle: Settle;
+}
+
+const noTiming: Timing = {
+  deadline: Number.POSITIVE_INFINITY,
+  late: { untaken: closingFailure, taken: null },
+};
+
+export interface InboxOptions {
+  readonly clock: Clock;
+  readonly limits: TurnLimits;
+  /** Called with each request that has to wait for a turn. */
+  readonly arrived: () => void;
+}
+
+export class Inbox {
+  readonly #clock: Clock;
+  readonly #limits: TurnLimits;
+  readonly #arrived: () => void;
+  #queue: Waiting[] = [];
+  /** In the order in which turns took them, by number. */
+  readonly #taken = new Map<number, Waiting>();
+  #opLast = 0;
+  /** Why nothing is taken any more. */
+  #ended: Failure | null = null;
+  #lateTimer: { readonly deadline: number; readonly timer: Timer } | null = null;
+
+  constructor({ clock, limits: bounds, arrived }: InboxOptions) {
+    this.#clock = clock;
+    this.#limits = bounds;
+    this.#arrived = arrived;
+  }
+
+  /** Requests without an answer. */
+  get size(): number {
+    return this.#queue.length + this.#taken.size;
+  }
+
+  put(request: Request, settle: Settle, timing: Timing = noTiming): void {
+    if (this.#ended !== null) {
+      settle(this.#ended, 0);
+      return;
+    }
+    // Settings are never refused: their shard would go by the former ones for good.
+    if (this.#queue.length >= limits.shardBacklogMax && request.kind !== "configure") {
+      settle(backlogFailure, 0);
+      return;
+    }
+    const { deadline, late } = timing;
+    this.#queue.push({ request, settle, deadline, late });
+    this.#watchDeadline(deadline);
+    this.#arrived();
+  }
+
+  /** What a store that has been opened has to know before all that waits. */
+  putFirst(request: Extract<Request, { kind: "configure" }>): void {
+    const waiting = this.#queue.map(withoutSettings);
+    this.#queue = [{ request, settle: () => undefined, ...noTiming }, ...waiting];
+  }
+
+  /** Whether a turn should begin; beside a sync only with enough, as others gather meanwhile. */
+  isWorthATurn({ isSyncing }: { readonly isSyncing: boolean }): boolean {
+    if (!isSyncing) return this.#queue.length > 0;
+    let weight = 0;
+    return this.#queue.some(({ request }) => {
+      weight += weightOf(request);
+      return weight >= this.#limits.secondTurnWeightMin;
+    });
+  }
+
+  /** Numbers what the next turn decides; what is late by now is answered. */
+  take(): NumberedRequest[] {
+    const now = this.#clock.now();
+    const { turnRequestsMax, turnWeightMax } = this.#limits;
+    const requests: NumberedRequest[] = [];
+    const late: Waiting[] = [];
+    let weight = 0;
+    let count = 0;
+    for (const waiting of this.#queue) {
+      if (requests.length >= turnRequestsMax || weight >= turnWeightMax) break;
+      count += 1;
+      if (waiting.deadline <= now) {
+        late.push(waiting);
+        continue;
+      }
+      weight += weightOf(waiting.request);
+      this.#opLast += 1;
+      requests.push({ ...waiting.request, op: this.#opLast });
+      this.#taken.set(this.#opLast, waiting);
+    }
+    this.#queue = count === this.#queue.length ? [] : this.#queue.slice(count);
+    for (const { settle, late: failures } of late) settle(failures.untaken, 0);
+    return requests;
+  }
+
+  answer(answers: readonly Answer[]): void {
+    // All are taken out first: a callback may put further requests.
+    const settled = answers.flatMap(({ op, outcome }) => {
+      const waiting = this.#taken.get(op);
+      // Its time was up before.
+      if (waiting === undefined) return [];
+      this.#taken.delete(op);
+      return [{ waiting, op, outcome }];
+    });
+    for (const { waiting, op, outcome } of settled) waiting.settle(outcome, op);
+  }
+
+  /** What was taken is decided again, before all that waits, but for those with a number that is kept. */
+  putBack(kept: ReadonlySet<number>): void {
+    const again: Waiting[] = [];
+    for (const [op, waiting] of this.#taken) {
+      if (kept.has(op)) continue;
+      this.#taken.delete(op);
+      again.push(waiting);
+      this.#watchDeadline(waiting.deadline);
+    }
+    this.#queue = [...again, ...this.#queue];
+  }
+
+  /** Those of one kind are answered as if their time was up before they were taken. */
+  refuse(kind: Request["kind"]): void {
+    const isMeant = ({ request }: Waiting): boolean => request.kind === kind;
+    const refused = [...this.#taken.values(), ...this.#queue].filter(isMeant);
+    for (const [op, waiting] of this.#taken) if (isMeant(waiting)) this.#taken.delete(op);
+    this.#queue = this.#queue.filter((waiting) => !isMeant(waiting));
+    for (const { settle, late } of refused) settle(late.untaken, 0);
+  }
+
+  #watchDeadline(deadline: number): void {
+    if (deadline >= (this.#lateTimer?.deadline ?? Number.POSITIVE_INFINITY)) return;
+    this.#lateTimer?.timer.cancel();
+    const timer = this.#clock.at(deadline, () => {
+      this.#lateTimer = null;
+      this.#answerLate(this.#clock.now());
+    });
+    this.#lateTimer = { deadline, timer };
+  }
+
+  /** A store that is down, or stalls, keeps nobody waiting past their time. */
+  #answerLate(now: number): void {
+    const late: [Waiting, Failure][] = [];
+    let next = Number.POSITIVE_INFINITY;
+    const look = (waiting: Waiting, failed: Failure | null): boolean => {
+      const isLate = waiting.deadline <= now && failed !== null;
+      if (isLate) late.push([waiting, failed]);
+      else if (failed !== null) next = Math.min(next, waiting.deadline);
+      return isLate;
+    };
+    this.#queue = this.#queue.filter((waiting) => !look(waiting, waiting.late.untaken));
+    for (const [op, waiting] of this.#taken) {
+      if (look(waiting, waiting.late.taken)) this.#taken.delete(op);
+    }
+    this.#watchDeadline(next);
+    for (const [waiting, failed] of late) waiting.settle(failed, 0);
+  }
+
+  /** Nothing is taken any more; what no turn has taken is answered. */
+  close(why: Failure): void {
+    this.#ended = why;
+    this.#lateTimer?.timer.cancel();
+    const waiting = this.#queue;
+    this.#queue = [];
+    for (const { settle } of waiting) settle(why, 0);
+  }
+
+  /** The same of what turns have taken; `isDecided`: of that, only work in pieces has no answer. */
+  closeTaken(why: Failure, { isDecided }: { readonly isDecided: boolean }): void {
+    const taken = [...this.#taken.values()];
+    this.#taken.clear();
+    for (const { request, late, settle } of taken) {
+      const failed = isDecided ? unfinishedFailure : (late.taken ?? unknownOutcome);
+      // If items were granted, their lease lapses, because no client had the answer.
+      settle(request.kind === "lease" ? why : failed, 0);
+    }
+  }
+}
+
+function weightOf(request: Request): number {
+  return kindOf(request).weight?.(request) ?? 1;
+}
+
+/** What a shard is told when it opens is newer than the settings that waited for it. */
+function withoutSettings(waiting: Waiting): Waiting {
+  const { request } = waiting;
+  return request.kind === "configure"
+    ? { ...waiting, request: { ...request, partitions: [], pauses: [], taken: [] } }
+    : waiting;
+}

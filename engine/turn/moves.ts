@@ -1,0 +1,488 @@
+// The few ways in which an item can move, each as one step that changes memory
+// and draft together. Whether an item moves is decided in `lifecycle.ts` and by
+// the callers; here only that nothing is moved by half.
+
+import type { Item, OutboundItem, ScheduledItem } from "../../stores/item.ts";
+import { wakeAt } from "../../stores/item.ts";
+import type { Destination, Mark, Move, SlotSeq } from "../../stores/store.ts";
+import type { What } from "../model/api.ts";
+import { assert } from "../model/assert.ts";
+import type { Death, Fate } from "../model/lifecycle.ts";
+import { expireDeadlineOf } from "../model/lifecycle.ts";
+import { limits, type TurnLimits } from "../model/limits.ts";
+import type { DeadTarget, Happening } from "../model/messages.ts";
+import { readPast, revivedPast, writePast } from "../model/past.ts";
+import type { Memory } from "../state/memory.ts";
+import type { Held, Partition, Run } from "../state/partition.ts";
+import type { Draft } from "./draft.ts";
+
+/** What every step of a turn works on. */
+export interface Scene {
+  /** This shard's number. */
+  readonly shard: number;
+  readonly memory: Memory;
+  readonly draft: Draft;
+  /** What is decided by. */
+  readonly now: number;
+  /** What is written down as when an item came or moved. */
+  readonly stamp: number;
+  readonly limits: TurnLimits;
+}
+
+/** An item without a place; `append` and `schedule` give it one. */
+export type Unplaced = Omit<Item, "slot" | "seq" | "queuedAt" | "early">;
+
+/** What it takes to give an item a place. */
+type Placing = Pick<Item, "createdAt" | "expireDeadline" | "attempts" | "past">;
+
+/** An item that may leave its place. */
+type Leaving = Pick<Mark, "seq" | "createdAt" | "expireDeadline" | "attempts" | "past"> & {
+  /** Who held it, of one that was let go. */
+  readonly holder?: string;
+};
+
+/** The first of so many. */
+function nextSeq(partition: Partition, count = 1): number {
+  const seq = partition.nextSeq;
+  assert(seq + count - 1 <= limits.seqMax, "a partition ran out of sequence numbers");
+  partition.nextSeq = seq + count;
+  return seq;
+}
+
+/** Counts in so many items at the tail that are alike; whether they are early ones. */
+function countIn(
+  { memory, draft }: Scene,
+  partition: Partition,
+  item: Pick<Item, "createdAt" | "expireDeadline">,
+  count = 1,
+): boolean {
+  const { expireDeadline } = item;
+  // Behind nothing, nothing is early: a queue whose items once never expired forgets it here.
+  if (partition.itemCount === 0) partition.expireDeadlineMax = 0;
+  const early = expireDeadline < partition.expireDeadlineMax;
+  if (early) {
+    memory.cameEarly(expireDeadline);
+  } else {
+    partition.expireDeadlineMax = expireDeadline;
+    lowerFloor(memory, partition, expireDeadline);
+  }
+  partition.added(item.createdAt, count);
+  touch(draft, partition, count);
+  return early;
+}
+
+function countAside(
+  { memory, draft }: Scene,
+  partition: Partition,
+  item: Pick<ScheduledItem, "dueAt" | "retried" | "expireDeadline">,
+): void {
+  if (item.retried) partition.retriedCount += 1;
+  else partition.scheduledCount += 1;
+  partition.dueTimes.add(item.dueAt);
+  memory.wakeFloor = Math.min(memory.wakeFloor, wakeAt(item));
+  touch(draft, partition);
+}
+
+function touch(draft: Draft, partition: Partition, count = 1): void {
+  draft.touched.add(partition);
+  draft.tallied.add(partition);
+  draft.itemCount += count;
+}
+
+/** Writes new items at the tail that are texts and nothing else: what they share is decided once. */
+export function appendTexts(
+  scene: Scene,
+  partition: Partition,
+  texts: readonly string[],
+  times: Pick<Item, "createdAt" | "expireDeadline">,
+): void {
+  if (texts.length === 0) return;
+  const { slot } = partition;
+  const { createdAt, expireDeadline } = times;
+  const queuedAt = scene.stamp;
+  let seq = nextSeq(partition, texts.length);
+  const early = countIn(scene, partition, times, texts.length);
+  for (const payload of texts) {
+    scene.draft.insert({
+      slot,
+      seq,
+      createdAt,
+      queuedAt,
+      expireDeadline,
+      early,
+      attempts: 0,
+      kind: "",
+      encoding: "",
+      reference: "",
+      sourceId: "",
+      headers: "",
+      past: "",
+      payload,
+    });
+    seq += 1;
+  }
+}
+
+/** Writes a new item at the tail, ready, or held when the caller leases it at once. */
+export function append(scene: Scene, partition: Partition, item: Unplaced): Item {
+  const seq = nextSeq(partition);
+  const placed: Item = {
+    slot: partition.slot,
+    seq,
+    createdAt: item.createdAt,
+    queuedAt: scene.stamp,
+    expireDeadline: item.expireDeadline,
+    early: countIn(scene, partition, item),
+    attempts: item.attempts,
+    kind: item.kind,
+    encoding: item.encoding,
+    reference: item.reference,
+    sourceId: item.sourceId,
+    headers: item.headers,
+    past: item.past,
+    payload: item.payload,
+  };
+  scene.draft.insert(placed);
+  return placed;
+}
+
+/** Writes a new item into the outbox, for a partition of another shard. */
+export function send(
+  { memory, draft }: Scene,
+  { shard, slot, owner }: Pick<DeadTarget, "shard" | "slot" | "owner">,
+  item: Unplaced,
+  queuedAt: number,
+): void {
+  const outboundSeq = memory.outbox.put(shard, slot);
+  draft.sent.add(shard);
+  draft.itemCount += 1;
+  const nowhere = { slot: 0, seq: 0, early: false };
+  const route = { outboundSeq, targetShard: shard, targetSlot: slot, targetOwner: owner };
+  draft.send.push({ ...item, ...nowhere, queuedAt, ...route });
+}
+
+/** Notes that an item of the partition expires at `floor`, unless an earlier one is noted already. */
+export function lowerFloor(memory: Memory, partition: Partition, floor: number): void {
+  if (floor >= partition.expireFloor) return;
+  partition.expireFloor = floor;
+  memory.floors.push({ floor, partition });
+}
+
+export function schedule(
+  scene: Scene,
+  partition: Partition,
+  item: Unplaced,
+  when: { readonly dueAt: number; readonly retried: boolean },
+): ScheduledItem {
+  const place = { slot: partition.slot, seq: nextSeq(partition), queuedAt: scene.stamp };
+  const placed: ScheduledItem = { ...item, ...place, early: false, ...when };
+  countAside(scene, partition, placed);
+  scene.draft.schedule.push(placed);
+  return placed;
+}
+
+/** Takes a ready item out; `letGo` comes first where it is held. */
+export function remove(
+  { draft }: Scene,
+  partition: Partition,
+  item: Pick<Item, "seq" | "createdAt">,
+): void {
+  partition.removed(item);
+  draft.removed.add(partition.slot, item.seq);
+  touch(draft, partition);
+}
+
+export function unschedule(
+  { draft }: Scene,
+  partition: Partition,
+  item: Pick<ScheduledItem, "seq" | "retried" | "dueAt">,
+): void {
+  partition.unscheduled(item);
+  draft.unscheduled.add(partition.slot, item.seq);
+  touch(draft, partition);
+}
+
+/** Sets a damaged item aside, with all that is left of it. */
+export function quarantine({ draft }: Scene, partition: Partition, seq: number): void {
+  partition.removedDamaged(seq);
+  countDamaged(draft, partition, seq);
+}
+
+function countDamaged(draft: Draft, partition: Partition, seq: number): void {
+  draft.history?.add({ slot: partition.slot, seq, what: "damaged", by: "" });
+  draft.quarantined.add(partition.slot, seq);
+  draft.quarantinedCount += 1;
+  touch(draft, partition);
+}
+
+/** Leases items that lie one behind the other, with no ready item between them. */
+export function hold(
+  { memory, draft, now }: Scene,
+  partition: Partition,
+  items: readonly Item[],
+  { leaseDeadline, holders }: { readonly leaseDeadline: number; readonly holders?: string[] },
+): Run {
+  const first = items[0];
+  const last = items.at(-1);
+  assert(first !== undefined && last !== undefined, "a lease needs an item");
+  const { slot } = partition;
+  const lease = { slot, first: first.seq, last: last.seq, leaseDeadline, leasedAt: now };
+  const payloadBytes = items.reduce((sum, { payload }) => sum + payload.length, 0);
+  const run = memory.hold(partition, lease, { items, payloadBytes, ...(holders && { holders }) });
+  draft.lease(lease);
+  draft.touched.add(partition);
+  return run;
+}
+
+/** Some of what a run holds gets a later deadline; the run is cut where neighbours then differ. */
+export function extendRun(
+  scene: Scene,
+  partition: Partition,
+  run: Run,
+  items: readonly Pick<Item, "seq">[],
+  leaseDeadline: number,
+): void {
+  const { memory, draft } = scene;
+  const extended = new Set(items.map(({ seq }) => seq));
+  let isLater = false;
+  let piece: (Held & Pick<Item, "seq">)[] = [];
+  const endPiece = (): void => {
+    const [first, last] = [piece[0], piece.at(-1)];
+    if (first === undefined || last === undefined) return;
+    const later = isLater ? { leaseDeadline } : {};
+    const lease = { ...run.lease, first: first.seq, last: last.seq, ...later };
+    const payloadBytes = run.payloadBytesMean * piece.length;
+    const holders = piece.map(({ holder }) => holder);
+    memory.hold(partition, lease, { items: piece, payloadBytes, holders });
+    draft.lease(lease);
+    piece = [];
+  };
+  for (const seq of run.seqs) {
+    const held = partition.held.get(seq);
+    if (held?.run !== run) continue;
+    letGo(scene, partition, seq, held);
+    if (extended.has(seq) !== isLater) endPiece();
+    isLater = extended.has(seq);
+    piece.push({ ...held, seq });
+  }
+  endPiece();
+}
+
+/** Ends the hold on one item; its lease goes with the last. The item itself stays. */
+export function letGo({ draft }: Scene, partition: Partition, seq: number, held: Held): void {
+  partition.held.delete(seq);
+  held.run.heldCount -= 1;
+  draft.touched.add(partition);
+  if (held.run.heldCount > 0) return;
+  partition.runs.delete(held.run);
+  draft.unlease(held.run.lease);
+}
+
+/** The same on all that are held. */
+export function letGoAll({ draft }: Scene, partition: Partition): void {
+  for (const run of partition.runs) {
+    run.heldCount = 0;
+    draft.unlease(run.lease);
+  }
+  partition.runs.clear();
+  partition.held.clear();
+  draft.touched.add(partition);
+}
+
+/** Takes an item out for good that nobody holds. */
+export function removeForGood(
+  scene: Scene,
+  partition: Partition,
+  item: Pick<Item, "seq" | "createdAt"> | Pick<ScheduledItem, "seq" | "retried" | "dueAt">,
+): void {
+  const { slot } = partition;
+  if ("dueAt" in item) unschedule(scene, partition, item);
+  else remove(scene, partition, item);
+  scene.draft.count(slot, "removed");
+  scene.draft.history?.add({ slot, seq: item.seq, what: "removed", by: "" });
+}
+
+/** What becomes of an item, and by what; `reason`: why, if said. */
+interface Parting {
+  readonly fate: Fate;
+  readonly what: What;
+  readonly reason?: string;
+}
+
+/** Does with a ready item, or one that was just let go, what was decided. */
+export function move(scene: Scene, partition: Partition, item: Leaving, parting: Parting): void {
+  leave(scene, partition, item, {
+    what: parting.what,
+    to: () => destination(scene, partition, item, parting),
+  });
+}
+
+/** `to` is asked once the item has left. */
+function leave(
+  scene: Scene,
+  partition: Partition,
+  item: Leaving,
+  { what, to: toOf }: { readonly what: What; readonly to: () => Move["to"] },
+): void {
+  const { slot } = partition;
+  const { seq, holder: by = "" } = item;
+  if (scene.memory.isSpoilt(slot, seq)) {
+    quarantine(scene, partition, seq);
+    return;
+  }
+  remove(scene, partition, item);
+  const to = toOf();
+  scene.draft.move({ slot, seq, from: "items", to });
+  tell(scene, { slot, seq, what, by }, to);
+}
+
+/** Of a move within the shard also what it is at its new place, where that is another queue. */
+function tell({ shard, draft: { history } }: Scene, left: Happening, to: Move["to"]): void {
+  if (history === null) return;
+  if (to === null) {
+    history.add(left);
+    history.add({ ...left, what: "discarded", by: "" });
+  } else if (to.into === "outbox") {
+    const { targetShard, outboundSeq } = to.item;
+    history.add({ ...left, to: { shard: targetShard, slot: 0, seq: outboundSeq } });
+  } else {
+    const { slot, seq, past } = to.item;
+    history.add({ ...left, to: { shard, slot, seq } });
+    if (slot !== left.slot) history.add({ slot, seq, what: cameAs(past), by: "" });
+  }
+}
+
+/** What an item is told to have become that came from another partition. */
+export function cameAs(past: string): What {
+  const { death, redriven } = readPast(past);
+  if (death !== undefined) return "dead";
+  return redriven === undefined ? "produced" : "returned";
+}
+
+/** A dead item goes to another queue, as good as new but for what it carries along. */
+export function revive(
+  scene: Scene,
+  partition: Partition,
+  item: Leaving,
+  { shard: targetShard, slot: targetSlot, owner: targetOwner, ...rules }: DeadTarget,
+): void {
+  const { now, stamp } = scene;
+  const { slot } = partition;
+  const past = revivedPast(item.past, partition.idOf(item.seq));
+  const expireDeadline = expireDeadlineOf(rules, now);
+  const how = { createdAt: stamp, expireDeadline, attempts: 0, past, sourceId: "" };
+  leave(scene, partition, item, {
+    what: "redriven",
+    to: () => {
+      scene.draft.count(slot, "redriven");
+      return toShard(scene, { slot, seq: item.seq }, { targetShard, targetSlot, targetOwner }, how);
+    },
+  });
+}
+
+/** In this shard that is part of the same commit; to another it goes through the outbox. */
+function toShard(
+  scene: Scene,
+  { slot, seq }: SlotSeq,
+  target: Pick<OutboundItem, "targetShard" | "targetSlot" | "targetOwner">,
+  { sourceId, ...placing }: Placing & { readonly sourceId: string },
+): Destination {
+  const { memory, draft, stamp } = scene;
+  const { targetShard, targetSlot } = target;
+  if (targetShard === scene.shard) {
+    draft.count(targetSlot, "arrived");
+    return tail(scene, memory.partition(targetSlot), placing, sourceId);
+  }
+  const outboundSeq = memory.outbox.put(targetShard, targetSlot);
+  draft.sent.add(targetShard);
+  const place = { slot, seq, queuedAt: stamp, early: false, sourceId };
+  return { into: "outbox", item: { ...place, ...placing, outboundSeq, ...target } };
+}
+
+/** The same with a scheduled item. */
+export function moveScheduled(
+  scene: Scene,
+  partition: Partition,
+  item: Leaving & Pick<ScheduledItem, "retried" | "dueAt">,
+  parting: Parting,
+): void {
+  const { slot } = partition;
+  if (scene.memory.isSpoilt(slot, item.seq)) {
+    partition.unscheduled(item);
+    countDamaged(scene.draft, partition, item.seq);
+    return;
+  }
+  unschedule(scene, partition, item);
+  const to = destination(scene, partition, item, parting);
+  const { seq } = item;
+  scene.draft.move({ slot, seq, from: "scheduled", to });
+  tell(scene, { slot, seq, what: parting.what, by: "" }, to);
+}
+
+function destination(
+  scene: Scene,
+  partition: Partition,
+  item: Leaving,
+  { fate, reason }: Parting,
+): Move["to"] {
+  const id = partition.idOf(item.seq);
+  const said = reason === undefined ? {} : { reason };
+  if (fate.to === "dead") {
+    const { death, attempts } = fate;
+    const createdAt = readPast(item.past).createdAt ?? item.createdAt;
+    const past = writePast(item.past, id, {
+      ...said,
+      ...{ death, attempts, createdAt, queue: partition.settings?.queue ?? "" },
+    });
+    return grave(scene, partition, { ...item, past }, { death, id });
+  }
+  const past = writePast(item.past, id, said);
+  const placing = { ...placingOf(item), attempts: fate.attempts, past };
+  if (fate.to === "queue") return tail(scene, partition, placing, null);
+  const when = { dueAt: fate.dueAt, retried: true };
+  countAside(scene, partition, { ...placing, ...when });
+  const seq = nextSeq(partition);
+  const place = { slot: partition.slot, seq, queuedAt: scene.stamp, early: false, sourceId: null };
+  return { into: "scheduled", item: { ...place, ...placing, ...when } };
+}
+
+/** All that a mark says beyond it stays behind. */
+function placingOf({ createdAt, expireDeadline }: Placing): Omit<Placing, "attempts" | "past"> {
+  return { createdAt, expireDeadline };
+}
+
+function tail(
+  scene: Scene,
+  partition: Partition,
+  placing: Placing,
+  sourceId: string | null,
+): Destination {
+  const early = countIn(scene, partition, placing);
+  const seq = nextSeq(partition);
+  const place = { slot: partition.slot, seq, queuedAt: scene.stamp, early, sourceId };
+  return { into: "items", item: { ...place, ...placing } };
+}
+
+/** The dead queue, or nowhere when there is none. */
+function grave(
+  scene: Scene,
+  partition: Partition,
+  { seq, past }: Leaving,
+  { death, id: sourceId }: { readonly death: Death; readonly id: string },
+): Move["to"] {
+  const { draft, now, stamp } = scene;
+  const { origin, reason } = readPast(past);
+  if (reason !== undefined) draft.diedOf(partition.slot, reason);
+  if (death === "expired") draft.count(partition.slot, "expired");
+  const dead = partition.settings?.dead ?? null;
+  if (dead === null) {
+    draft.discard(partition.slot, origin ?? sourceId);
+    return null;
+  }
+  draft.count(partition.slot, "dead");
+  const expireDeadline = expireDeadlineOf(dead, now);
+  const placing = { createdAt: stamp, expireDeadline, attempts: 0, past };
+  const { shard: targetShard, slot: targetSlot, owner: targetOwner } = dead;
+  const to = { targetShard, targetSlot, targetOwner };
+  return toShard(scene, { slot: partition.slot, seq }, to, { ...placing, sourceId });
+}

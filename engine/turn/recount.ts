@@ -1,0 +1,108 @@
+// Counting a partition's items from its store. Each turn reads one piece, before it decides
+// anything, when store and memory say the same; what leaves a part that was counted already
+// is taken off again. So a recount of any size keeps nobody waiting, and comes out exact.
+
+import type { Upkeep } from "../../stores/upkeep.ts";
+import type { Kind } from "../operations/kind.ts";
+import type { Memory } from "../state/memory.ts";
+import type { Partition } from "../state/partition.ts";
+import { lowerFloor } from "./moves.ts";
+import { type Asking, settleLater, type Turn } from "./turn-context.ts";
+
+/** Answered once the counts of these slots are those of the store. */
+export interface Recounting {
+  readonly kind: "recount";
+  readonly slots: readonly number[];
+}
+
+export const recount: Kind<Recounting> = {
+  phase: "within",
+  decide(turn, requests) {
+    for (const request of requests) {
+      for (const partition of settleLater(turn, request, "recount")) {
+        beginRecount(turn.memory, partition);
+      }
+    }
+  },
+};
+
+/** Items of a kind that are counted per turn. */
+const limit = { items: 10_000, payloadBytes: Number.POSITIVE_INFINITY };
+
+/** Begins to count, or goes on where a count runs already. */
+export function beginRecount(memory: Memory, partition: Partition): void {
+  partition.recount ??= {
+    itemsBefore: 0,
+    itemCount: 0,
+    createdAtSum: 0n,
+    scheduledBefore: 0,
+    scheduledCount: 0,
+    retriedCount: 0,
+  };
+  memory.recounting.add(partition);
+}
+
+/** One partition at a time. */
+export function wantRecount({ memory, marks, scheduledMarks }: Asking): void {
+  const [partition] = memory.recounting;
+  if (!partition?.recount) return;
+  const { slot, recount, nextSeq: before } = partition;
+  const name = `recount ${slot}`;
+  marks.push({ name, slot, from: recount.itemsBefore, before, limit });
+  scheduledMarks.push({ name, slot, from: recount.scheduledBefore, before, limit });
+}
+
+/** Counts the next piece. The draft has to be empty: what it holds is not in the store. */
+export function recountPiece({ memory, facts, draft }: Turn): void {
+  const [partition] = memory.recounting;
+  const name = `recount ${partition?.slot}`;
+  const items = facts.marks.get(name);
+  const aside = facts.scheduledMarks.get(name);
+  if (!partition?.recount || items === undefined || aside === undefined) return;
+  const { recount } = partition;
+  for (const { seq, createdAt } of items.found) {
+    recount.createdAtSum += BigInt(createdAt);
+    recount.itemCount += 1;
+    recount.itemsBefore = seq + 1;
+  }
+  for (const { seq, retried } of aside.found) {
+    if (retried) recount.retriedCount += 1;
+    else recount.scheduledCount += 1;
+    recount.scheduledBefore = seq + 1;
+  }
+  if (!(items.isAll && aside.isAll)) return;
+  partition.counted(recount);
+  // Of items that were not known of, it is not known when they expire.
+  lowerFloor(memory, partition, 0);
+  memory.recounting.delete(partition);
+  draft.touched.add(partition);
+  draft.tallied.add(partition);
+}
+
+/**
+ * Compares what is stored with what was counted with every commit, and returns by how many items
+ * they differ: damage that hides a row is told by nothing else. Of a store too large for that, a
+ * lease without items tells of one at least.
+ */
+export async function setCountsRight(upkeep: Upkeep, memory: Memory): Promise<number> {
+  const stored = await upkeep.countItems();
+  let miscounted = 0;
+  for (const [slot, { items, scheduled }] of stored ?? []) {
+    const partition = memory.partition(slot);
+    const { itemCount, scheduledCount, retriedCount } = partition;
+    const difference =
+      Math.abs(itemCount - items) + Math.abs(scheduledCount + retriedCount - scheduled);
+    if (difference === 0) continue;
+    miscounted += difference;
+    partition.itemCount = items;
+    // The sum of the instants too, and which items were retried: only reading them all can tell.
+    beginRecount(memory, partition);
+  }
+  for (const { slot } of memory.emptied) {
+    const partition = memory.partition(slot);
+    if (memory.recounting.has(partition)) continue;
+    miscounted += 1;
+    beginRecount(memory, partition);
+  }
+  return miscounted;
+}

@@ -1,0 +1,159 @@
+// Requests that came with a key: what was done for the same key before, in this turn or lately, is
+// not done again, and answered as it was then.
+
+import type { AnyKind, NumberedRequest } from "../kinds.ts";
+import type { CallKey } from "../model/call-key.ts";
+import { keyTaken } from "../model/call-key.ts";
+import { failure, fullFailure } from "../model/errors.ts";
+import type { TurnLimits } from "../model/limits.ts";
+import type { LeaseKey } from "../model/messages.ts";
+import type { Result } from "../operations/kind.ts";
+import { slotOf } from "../operations/lease.ts";
+import type { Memory } from "../state/memory.ts";
+import type { Receipt, Receipts } from "../state/receipts.ts";
+import type { Asking, Turn } from "./turn-context.ts";
+
+type Known = Pick<Turn, "memory" | "now" | "limits">;
+
+/** What was done for the key within the window. */
+export function receiptOf(
+  { memory, now, limits }: Known,
+  { digest }: CallKey,
+): Receipt | undefined {
+  const receipt = memory.receipts.find(digest);
+  if (receipt === undefined || receipt.values === null) return undefined;
+  return receipt.at + limits.receiptsWindowMs > now ? receipt : undefined;
+}
+
+function keyOf(request: NumberedRequest): CallKey | undefined {
+  return "key" in request ? request.key : undefined;
+}
+
+function hasKey(request: NumberedRequest): boolean {
+  return keyOf(request) !== undefined;
+}
+
+/** Asks what requests of one kind have to know, and of those that were done what answers them. */
+export function wantsOnce(
+  asking: Asking,
+  kind: AnyKind,
+  requests: readonly NumberedRequest[],
+): void {
+  const { keyed } = kind;
+  if (keyed === undefined || !requests.some(hasKey)) {
+    kind.wants?.(asking, requests);
+    return;
+  }
+  const fresh = requests.filter((request) => {
+    const key = keyOf(request);
+    const values = key && receiptOf(asking, key)?.values;
+    if (!values) return true;
+    keyed.wants?.(asking, request, values);
+    return false;
+  });
+  if (fresh.length > 0) kind.wants?.(asking, fresh);
+}
+
+/** Decides requests of one kind; of those with one key the first, and the next if it was refused. */
+export function decideOnce(turn: Turn, kind: AnyKind, requests: readonly NumberedRequest[]): void {
+  if (!requests.some(hasKey)) {
+    decideFresh(turn, kind, requests);
+    return;
+  }
+  for (let left = requests; left.length > 0; ) {
+    const first: NumberedRequest[] = [];
+    const again: NumberedRequest[] = [];
+    const keys = new Set<string>();
+    for (const request of left) {
+      const key = keyOf(request);
+      if (key === undefined) first.push(request);
+      else if (keys.has(key.digest)) again.push(request);
+      else if (!answerKnown(turn, kind, request)) {
+        keys.add(key.digest);
+        first.push(request);
+      }
+    }
+    decideNoting(turn, kind, first);
+    left = again;
+  }
+}
+
+/** Whether it was answered: it was done before, or no more can be remembered. */
+function answerKnown(turn: Turn, kind: AnyKind, request: NumberedRequest): boolean {
+  if (answerDone(turn, kind, request)) return true;
+  // It leaves nothing to be remembered.
+  if (request.kind === "recall") return false;
+  const { receiptsMax } = turn.limits;
+  const isFull = turn.memory.receipts.size + turn.draft.receipts.size >= receiptsMax;
+  if (!isFull && keyOf(request)?.isOverMax !== true) return false;
+  turn.draft.answer(request.op, tooManyKeys(turn.limits));
+  return true;
+}
+
+/** Whether it was answered by a receipt. */
+export function answerDone(turn: Turn, { keyed }: AnyKind, request: NumberedRequest): boolean {
+  const key = keyOf(request);
+  if (key === undefined || keyed === undefined) return false;
+  const receipt = turn.draft.receipts.get(key.digest) ?? receiptOf(turn, key);
+  if (!receipt?.values) return false;
+  const isSame = receipt.fingerprint === key.fingerprint;
+  const result = isSame ? keyed.answer(turn, request, receipt.values) : keyTaken(key);
+  turn.draft.answer(request.op, result.ok ? { ...result, replayed: true } : result);
+  return true;
+}
+
+function tooManyKeys({ receiptsMax }: TurnLimits): Result {
+  return failure(
+    "full",
+    `too many idempotency keys are remembered; there cannot be more than ${receiptsMax}, try again later`,
+  );
+}
+
+function decideFresh(turn: Turn, kind: AnyKind, requests: readonly NumberedRequest[]): void {
+  const isRefused = (request: NumberedRequest): boolean =>
+    turn.full && kind.adds?.(request) === true;
+  const taken = requests.some(isRefused) ? requests.filter((one) => !isRefused(one)) : requests;
+  if (taken.length > 0) kind.decide(turn, taken);
+  if (taken === requests) return;
+  for (const one of requests) if (isRefused(one)) turn.draft.answer(one.op, fullFailure);
+}
+
+function decideNoting(turn: Turn, kind: AnyKind, requests: readonly NumberedRequest[]): void {
+  if (requests.length === 0) return;
+  const { draft } = turn;
+  const from = draft.answers.length;
+  decideFresh(turn, kind, requests);
+  const keys = new Map(requests.map((request) => [request.op, keyOf(request)]));
+  for (const { op, outcome } of draft.answers.slice(from)) {
+    const key = keys.get(op);
+    if (key === undefined || !outcome.ok || outcome.value.kind === "nothing") continue;
+    draft.receipts.set(key.digest, receiptFor(key, draft.noteOf(op)));
+  }
+}
+
+/** `values`: `null` where the call is taken back. */
+export function receiptFor(
+  { operation, digest, fingerprint }: CallKey,
+  values: Receipt["values"],
+): Receipt {
+  return { operation, digest, fingerprint, values };
+}
+
+/** Where leases were granted that may be asked for again. */
+export function leaseKeysOf(receipts: Receipts): LeaseKey[] {
+  return [...receipts].flatMap(({ digest, operation, values, at }) => {
+    return operation === "lease" && values !== null ? [{ digest, slot: slotOf(values), at }] : [];
+  });
+}
+
+/** What the oldest receipts take up is given back some time after their window. */
+export function forgetReceipts(turn: Turn, max: number): void {
+  const { memory, draft, now, limits } = turn;
+  if (nextForget(memory, limits) > now) return;
+  draft.forgetTurn = memory.receipts.turnBefore(now - limits.receiptsWindowMs, max);
+}
+
+export function nextForget({ receipts }: Memory, { receiptsWindowMs }: TurnLimits): number {
+  // In bunches: each costs a commit where nothing else happens.
+  return receipts.oldestAt + receiptsWindowMs * 1.0625;
+}

@@ -1,0 +1,226 @@
+// What the clock makes happen: leases lapse, scheduled items wake, waiting items
+// expire. Bounded per turn, so that a million of them keep nobody waiting.
+
+import { type Item, wakeAt } from "../../stores/item.ts";
+import type { Read } from "../../stores/store.ts";
+import { expire, hasExpired, lapse, wake } from "../model/lifecycle.ts";
+import { limits, type TurnLimits } from "../model/limits.ts";
+import type { Memory } from "../state/memory.ts";
+import type { Partition, Run } from "../state/partition.ts";
+import { forgetEnded, wantEnded } from "../state/unique.ts";
+import { letGo, move, moveScheduled, quarantine, remove } from "./moves.ts";
+import { forgetReceipts, nextForget } from "./repeated.ts";
+import type { Asking, Turn } from "./turn-context.ts";
+
+/** Partitions whose heads are looked through at a time; an item is read of each, however large. */
+const expiringMax = 16;
+/** Items of such a head: mostly the first is the answer, and when it is not, there are many. */
+const headItems = 1;
+const headItemsMore = 64;
+
+/** The instant at which the next sweep has something to do. */
+export function nextSweep(memory: Memory, bounds: TurnLimits): number {
+  if (memory.expiring.size > 0) return 0;
+  return Math.min(
+    memory.runs.peek()?.lease.leaseDeadline ?? Number.POSITIVE_INFINITY,
+    memory.floors.peek()?.floor ?? Number.POSITIVE_INFINITY,
+    memory.earlyFloor,
+    memory.wakeFloor,
+    memory.uniqueFloor,
+    nextForget(memory, bounds),
+  );
+}
+
+/** The instant at which a turn has something to do by itself. */
+export function nextDue(memory: Memory, bounds: TurnLimits, now: number): number {
+  const { clearing, recounting } = memory;
+  return clearing.size + recounting.size > 0 ? now : nextSweep(memory, bounds);
+}
+
+export function wantSweep(asking: Asking): void {
+  const { memory, now, limits } = asking;
+  const items = limits.sweepItemsMax;
+  if (memory.wakeFloor <= now) asking.waking = { until: now, items };
+  if (memory.earlyFloor <= now) asking.early = { after: memory.earlyAfter, until: now, items };
+  wantEnded(asking);
+  gatherExpiring(memory, now);
+  const payloadBytes = Math.ceil(limits.turnBytesMax / memory.expiring.size);
+  for (const partition of memory.expiring) {
+    const { slot, committedSeq } = partition;
+    const limit = { items: partition.hasMoreExpired ? headItemsMore : headItems, payloadBytes };
+    const span = { slot, from: expireFrom(partition), before: committedSeq };
+    asking.items.push({ name: `expiring ${slot}`, ...span, limit });
+  }
+}
+
+function gatherExpiring(memory: Memory, now: number): void {
+  while (memory.expiring.size < expiringMax) {
+    const next = memory.floors.peek();
+    if (next === undefined || next.floor > now) return;
+    memory.floors.pop();
+    memory.expiring.add(next.partition);
+  }
+}
+
+function expireFrom(partition: Partition): number {
+  return Math.max(partition.expireFrom, partition.clearReadyBelow);
+}
+
+/** What is left of what one turn may move. */
+class Budget {
+  #items: number;
+  #payloadBytes: number;
+
+  constructor({ sweepItemsMax, turnBytesMax }: Turn["limits"]) {
+    this.#items = sweepItemsMax;
+    this.#payloadBytes = turnBytesMax;
+  }
+
+  get isSpent(): boolean {
+    return this.#items <= 0 || this.#payloadBytes <= 0;
+  }
+
+  spend(payloadBytes: number): void {
+    this.#items -= 1;
+    this.#payloadBytes -= payloadBytes;
+  }
+}
+
+/** Moves up to `sweepItemsMax` items whose instant has come. */
+export function sweep(turn: Turn): void {
+  const budget = new Budget(turn.limits);
+  // The floors first: what is moved from here on lowers them again.
+  noteFloors(turn);
+  for (const lease of turn.memory.emptied.splice(0)) turn.draft.unlease(lease);
+  forgetReceipts(turn, limits.receiptsForgottenMax);
+  forgetEnded(turn);
+  lapseLeases(turn, budget);
+  wakeScheduled(turn, budget);
+  expireEarly(turn, budget);
+  expireHeads(turn, budget);
+}
+
+/** As far as the store was asked, it said what comes next. */
+function noteFloors({ memory, facts, now }: Turn): void {
+  if (memory.wakeFloor <= now) memory.wakeFloor = facts.waking.next ?? Number.POSITIVE_INFINITY;
+  if (memory.earlyFloor > now) return;
+  const last = facts.early.found.at(-1);
+  const next = facts.early.next ?? Number.POSITIVE_INFINITY;
+  memory.earlyFloor = next;
+  memory.lookedEarly(next <= now && last !== undefined ? last : null);
+}
+
+function lapseLeases(turn: Turn, budget: Budget): void {
+  const { memory, now } = turn;
+  while (!budget.isSpent) {
+    const run = memory.runs.peek();
+    if (run === undefined || run.lease.leaseDeadline > now) return;
+    lapseRun(turn, run, budget);
+  }
+}
+
+/** The rest of a long run waits for the next turn. */
+function lapseRun(turn: Turn, run: Run, budget: Budget): void {
+  const partition = turn.memory.partition(run.lease.slot);
+  while (run.next < run.seqs.length && !budget.isSpent) {
+    const seq = run.seqs[run.next] as number;
+    run.next += 1;
+    const held = partition.held.get(seq);
+    if (held?.run !== run) continue;
+    letGo(turn, partition, seq, held);
+    budget.spend(run.payloadBytesMean);
+    turn.draft.count(partition.slot, "lapsed");
+    turn.draft.lapsedOf(partition.slot, held.holder);
+    const item = { ...held, seq };
+    if (partition.settings === null) {
+      remove(turn, partition, item);
+      turn.draft.history?.add({ slot: partition.slot, seq, what: "removed", by: "" });
+    } else {
+      const fate = lapse(item, partition.settings, turn.now);
+      move(turn, partition, item, { fate, what: "lapsed" });
+    }
+  }
+}
+
+function wakeScheduled(turn: Turn, budget: Budget): void {
+  const { memory, facts, now } = turn;
+  for (const item of facts.waking.found) {
+    if (budget.isSpent) {
+      memory.wakeFloor = Math.min(memory.wakeFloor, wakeAt(item));
+      return;
+    }
+    const partition = memory.partition(item.slot);
+    budget.spend(item.payloadBytes);
+    if (partition.isCleared(item)) continue;
+    const fate = wake(item, now);
+    const what = fate.to === "dead" ? "expired" : "due";
+    moveScheduled(turn, partition, item, { fate, what });
+  }
+}
+
+/** Held ones among them come round when their lease ends. */
+function expireEarly(turn: Turn, budget: Budget): void {
+  const { memory, draft, facts } = turn;
+  for (const item of facts.early.found) {
+    const { slot, seq, expireDeadline } = item;
+    const partition = memory.partition(slot);
+    if (partition.held.has(seq) || seq < partition.clearReadyBelow) continue;
+    if (draft.hasLeft(slot, seq)) continue;
+    if (budget.isSpent) {
+      memory.cameEarly(expireDeadline);
+      return;
+    }
+    move(turn, partition, item, { fate: expire(item), what: "expired" });
+    budget.spend(item.payloadBytes);
+  }
+}
+
+/** Items that are not early expire in queue order, so the first of them is the next. */
+function expireHeads(turn: Turn, budget: Budget): void {
+  const { memory } = turn;
+  for (const partition of [...memory.expiring]) {
+    const floor = expireHead(turn, partition, budget);
+    partition.hasMoreExpired = floor === null;
+    if (floor === null) continue;
+    memory.expiring.delete(partition);
+    partition.expireFloor = floor;
+    if (floor < Number.POSITIVE_INFINITY) memory.floors.push({ floor, partition });
+  }
+}
+
+/** The partition's new floor; `null` when there is more to look at in the next turn. */
+function expireHead(turn: Turn, partition: Partition, budget: Budget): number | null {
+  const { slot } = partition;
+  const page = turn.facts.items.get(`expiring ${slot}`);
+  if (page === undefined) return null;
+  partition.expireFrom = expireFrom(partition);
+  for (const item of page.found) {
+    if (item.seq < partition.expireFrom) continue;
+    const held = partition.held.get(item.seq);
+    const isHere = held === undefined && !turn.draft.hasLeft(slot, item.seq);
+    if (isHere && !item.damaged && !item.early && !hasExpired(item, turn.now)) {
+      sawReady(turn, partition, item);
+      return item.expireDeadline;
+    }
+    if (isHere && (item.damaged || !item.early)) {
+      if (budget.isSpent) return null;
+      expireOrSetAside(turn, partition, item);
+      budget.spend(item.payload.length);
+    }
+    partition.expireFrom = held === undefined ? item.seq + 1 : held.run.lease.last + 1;
+  }
+  if (!page.isAll) return null;
+  // What this turn writes is not in the page.
+  return partition.nextSeq > partition.committedSeq ? turn.now : Number.POSITIVE_INFINITY;
+}
+
+/** It was read anyway; after a start that is how its partition learns since when it waits. */
+function sawReady({ draft }: Turn, partition: Partition, { seq, queuedAt }: Item): void {
+  if (partition.readyMarks.isUnknown) draft.touched.add(partition);
+  partition.readyMarks.saw(seq, queuedAt);
+}
+
+function expireOrSetAside(turn: Turn, partition: Partition, item: Read<Item>): void {
+  if (item.damaged) quarantine(turn, partition, item.seq);
+  else move(turn, partition, item, { fate: expire(item), what: "expired" });
+}

@@ -1,0 +1,577 @@
+// The turns of a shard over one opening of its store. A turn takes all that waits, commits once, and
+// is answered when the commit is synced. While it waits for that, the next turn may be decided; it is
+// committed only behind the answers of the one before.
+
+import type { Backend } from "../../stores/backend.ts";
+import type { Pause } from "../../stores/queue.ts";
+import {
+  noFacts,
+  SpoiltItems,
+  StoreError,
+  type TurnRecord,
+  type Written,
+} from "../../stores/store.ts";
+import { kindOf, type NumberedRequest } from "../kinds.ts";
+import type { LeasedItem } from "../model/api.ts";
+import { assert } from "../model/assert.ts";
+import type { Clock, Timer } from "../model/clock.ts";
+import { fullFailure } from "../model/errors.ts";
+import { limits, type TurnLimits } from "../model/limits.ts";
+import type { CommitReport, Opened, PartitionSettings, Report } from "../model/messages.ts";
+import { type Random, systemRandom } from "../model/random.ts";
+import { History, TurnHistory } from "../state/history.ts";
+import { Memory } from "../state/memory.ts";
+import { Draft } from "./draft.ts";
+import type { Inbox } from "./inbox.ts";
+import { isLabelled, labelOf, type Place } from "./label.ts";
+import { beginRecount, setCountsRight } from "./recount.ts";
+import { leaseKeysOf } from "./repeated.ts";
+import { nextDue } from "./sweep.ts";
+import { decide, refuseChanges, wants } from "./turn.ts";
+import type { Settling, Turn } from "./turn-context.ts";
+
+export interface TurnsOptions<Items> extends Place {
+  readonly backend: Backend;
+  readonly clock: Clock;
+  readonly limits: TurnLimits;
+  readonly inbox: Pick<Inbox, "take" | "isWorthATurn">;
+  /** What `Turns` of an opening before did not bring to an end. */
+  readonly remains: Remains | null;
+  /** How leased items are handed over. */
+  readonly renderLeased: (items: readonly LeasedItem[]) => Items;
+  /** Default that of the machine. */
+  readonly random?: Random;
+  readonly report: (report: Report) => void;
+  /** No turn follows: the outcome of a commit is unknown, or the program is wrong. */
+  readonly fail: (cause: unknown) => void;
+  /** Called after each commit, before anyone is told. */
+  readonly observe?: (memory: Memory) => Promise<void>;
+}
+
+/** A turn that may be committed, and is not answered. */
+interface Pending {
+  readonly record: TurnRecord;
+  readonly draft: Pick<Draft, "answers" | "events" | "grants">;
+  /** Work in pieces that it began, and such as it has brought to an end. */
+  readonly began: readonly Settling[];
+  readonly ended: Settling[];
+}
+
+/** What is left when a store fails. */
+export interface Remains {
+  readonly pending: Pending | null;
+  readonly settling: readonly Settling[];
+  readonly grants: Turn["grants"];
+}
+
+/** How long without requests until housekeeping begins. */
+const idleMs = 1_000;
+/** From a turn that found no room at all to the next look at what is due. */
+const noRoomMs = 50;
+/** Grants remembered for clients that turn out to have left; older ones lapse instead. */
+const grantsMax = 4_096;
+/** Commits from one look at the file sizes to the next. */
+const sizeEvery = 64;
+
+/** A commit of which the sync may still run. */
+interface Commit extends Written {
+  readonly report: Omit<CommitReport, "seconds">;
+  /** `precise` time. */
+  readonly begunAt: number;
+}
+
+/** How a turn's commit ended; unless it was written, what had been decided is void. */
+type Committed =
+  | { readonly is: "written"; readonly commit: Commit | null }
+  | { readonly is: "full" }
+  | { readonly is: "spoilt"; readonly items: SpoiltItems["items"] };
+
+export class Turns {
+  readonly #options: TurnsOptions<unknown>;
+  readonly #settings = new Map<number, PartitionSettings>();
+  readonly #pauses = new Map<number, Pause>();
+  readonly #grants = new Map<number, readonly number[]>();
+  #settling: Settling[] = [];
+  #pending: Pending | null = null;
+  readonly #history: History;
+  #memory: Memory;
+  /** Otherwise its first turn is committed, whatever it decides. */
+  #hasLabel = true;
+  /** Whether it was told of its partitions since it opened. */
+  #isConfigured = false;
+  #running = false;
+  #stopped = false;
+  #hasFailed = false;
+  #full = false;
+  /** When a store that was full is asked again, however busy the shard is. */
+  #askForRoomAt = 0;
+  /** Until then what is due waits: the last turn found no room even for that. */
+  #pausedUntil = 0;
+  #wake: Timer | null = null;
+  #tidy: Timer | null = null;
+  #idle: (() => void) | null = null;
+  /** The answers of a turn whose commit is being synced. */
+  #answering: Promise<void> | null = null;
+  #arrived: (() => void) | null = null;
+
+  private constructor(options: TurnsOptions<unknown>, memory: Memory) {
+    this.#options = options;
+    this.#memory = memory;
+    this.#history = new History(options.limits.historyBytes, options.clock.now());
+  }
+
+  /** Reads the store. Nothing happens by itself until the first `wake`. */
+  static async open(options: TurnsOptions<unknown>): Promise<{ turns: Turns; opened: Opened }> {
+    const { store, upkeep } = options.backend;
+    const { random = systemRandom } = options;
+    const { memory, image } = await Memory.load(options.shard, store, { random });
+    const hasLabel = isLabelled(image.tags, options);
+    // However the machine's clock was set since: what is written is not in the future.
+    options.clock.raise(memory.lastTurn.at);
+    const miscounted = await setCountsRight(upkeep, memory);
+    const turns = new Turns(options, memory);
+    turns.#hasLabel = hasLabel;
+    const { answers, events } = turns.#takeUp(options.remains, image.turns);
+    const opened: Opened = {
+      answers,
+      events,
+      settling: turns.#settling.map(({ op }) => op),
+      tags: memory.epochs.text,
+      queues: image.queues,
+      counts: [...memory.partitions.values()].map((partition) => partition.counts()),
+      outbox: memory.outbox.counts(),
+      passed: memory.passed(options.shard),
+      lostCommits: options.backend.lostCommits ?? 0,
+      leaseKeys: leaseKeysOf(memory.receipts),
+      receipts: memory.receipts.size,
+      tasks: image.tasks,
+      quarantined: image.quarantinedCount,
+      miscounted,
+      full: upkeep.size().full,
+    };
+    turns.#full = opened.full;
+    return { turns, opened };
+  }
+
+  /** What was decided before the store failed, as far as it was committed. */
+  #takeUp(
+    remains: Remains | null,
+    committed: readonly TurnRecord[],
+  ): Pick<Opened, "answers" | "events"> {
+    const nothing = { answers: [], events: [] };
+    if (remains === null) return nothing;
+    const { pending, settling, grants } = remains;
+    this.#keepGrants(grants);
+    if (pending === null) {
+      this.#settleAgain(settling);
+      return nothing;
+    }
+    const { record, draft, began, ended } = pending;
+    if (committed.some(({ turn, tag }) => turn === record.turn && tag === record.tag)) {
+      this.#keepGrants(draft.grants);
+      this.#settleAgain(new Set([...settling, ...began.filter((one) => !ended.includes(one))]));
+      return draft;
+    }
+    const continued = new Set([...settling, ...ended]).difference(new Set(began));
+    // On all of its partitions: the void turn may have ended it on some.
+    this.#settleAgain(continued, ({ slots }) => slots);
+    return nothing;
+  }
+
+  /** Work that continues on another memory of the same store. */
+  #settleAgain(
+    settling: Iterable<Settling>,
+    slotsOf: (settling: Settling) => readonly number[] = slotsLeft,
+  ): void {
+    this.#settling = [...settling];
+    for (const one of this.#settling) {
+      one.partitions = new Set(slotsOf(one).map((slot) => this.#memory.partition(slot)));
+      // What was counted went with the memory.
+      if (one.work === "clear") continue;
+      for (const partition of one.partitions) beginRecount(this.#memory, partition);
+    }
+  }
+
+  /** Of turns that have failed. */
+  get remains(): Remains {
+    return { pending: this.#pending, settling: this.#settling, grants: this.#grants };
+  }
+
+  /** Requests have arrived. */
+  wake(): void {
+    this.#arrived?.();
+    this.#pump();
+  }
+
+  /** Lets the turn that runs end, and closes the store. `false`: the turn failed. */
+  async close(): Promise<boolean> {
+    this.stop();
+    if (this.#running) await new Promise<void>((resolve) => (this.#idle = resolve));
+    await this.#options.backend.store.close();
+    return !this.#hasFailed;
+  }
+
+  /** No other turn begins. */
+  stop(): void {
+    this.#stopped = true;
+    this.#wake?.cancel();
+    this.#tidy?.cancel();
+  }
+
+  #pump(): void {
+    if (this.#running || this.#stopped) return;
+    this.#running = true;
+    this.#wake?.cancel();
+    this.#tidy?.cancel();
+    this.#run().then(
+      () => this.#rest(),
+      (cause) => this.#fail(cause),
+    );
+  }
+
+  #fail(cause: unknown): void {
+    this.#running = false;
+    this.stop();
+    this.#hasFailed = true;
+    this.#idle?.();
+    this.#options.fail(cause);
+  }
+
+  async #run(): Promise<void> {
+    do {
+      await this.#turn(this.#options.inbox.take());
+      await this.#options.backend.upkeep.relieve();
+      await this.#askForRoom();
+      await this.#answeredOrAsked();
+    } while (!this.#stopped && this.#isAsked);
+    await this.#answering;
+  }
+
+  get #isAsked(): boolean {
+    return this.#options.inbox.isWorthATurn({ isSyncing: this.#answering !== null });
+  }
+
+  /** Until the turn before is answered, or enough is asked for that the next is decided meanwhile. */
+  async #answeredOrAsked(): Promise<void> {
+    while (this.#answering !== null && !this.#stopped && !this.#isAsked) {
+      const asked = new Promise<void>((resolve) => (this.#arrived = resolve));
+      await Promise.race([this.#answering, asked]);
+    }
+    this.#arrived = null;
+  }
+
+  async #askForRoom(): Promise<void> {
+    const { backend, clock } = this.#options;
+    if (!this.#full || clock.machine.now() < this.#askForRoomAt) return;
+    await backend.upkeep.tidy();
+    // What waits for its sync was decided without room, and would be told after it.
+    await this.#answering;
+    if (!backend.upkeep.size().full) this.#tellOfRoom();
+    this.#askForRoomAt = clock.machine.now() + idleMs;
+  }
+
+  /** Until the next request or instant. */
+  #rest(): void {
+    this.#running = false;
+    this.#idle?.();
+    if (this.#stopped) return;
+    this.#wakeWhenDue();
+    const { machine } = this.#options.clock;
+    this.#tidy = machine.at(machine.now() + idleMs, () => this.#tidyUp());
+  }
+
+  #wakeWhenDue(): void {
+    const { clock } = this.#options;
+    const { machine } = clock;
+    const due = nextDue(this.#memory, this.#options.limits, clock.now());
+    const wake = (): void => this.#pump();
+    if (due <= clock.now() && this.#pausedUntil > machine.now()) {
+      this.#wake = machine.at(this.#pausedUntil, wake);
+    } else if (due < Number.POSITIVE_INFINITY) {
+      // Work left over waits for the events at hand, so that requests come between its pieces.
+      this.#wake = clock.at(due, wake);
+    }
+  }
+
+  #tidyUp(): void {
+    if (this.#running || this.#stopped) return;
+    this.#running = true;
+    this.#wake?.cancel();
+    const { backend, clock } = this.#options;
+    const { machine } = clock;
+    backend.upkeep.tidy().then(
+      (more) => {
+        this.#running = false;
+        this.#idle?.();
+        if (this.#stopped) return;
+        if (this.#full && !backend.upkeep.size().full) this.#tellOfRoom();
+        this.#wakeWhenDue();
+        if (this.#isAsked) this.#pump();
+        else if (more) this.#tidy = machine.at(machine.now(), () => this.#tidyUp());
+        else if (this.#full) this.#tidy = machine.at(machine.now() + idleMs, () => this.#tidyUp());
+      },
+      (cause) => this.#fail(cause),
+    );
+  }
+
+  /** At once: there may be no turn for long. */
+  #tellOfRoom(): void {
+    this.#full = false;
+    const receipts = this.#memory.receipts.size;
+    const told = { answers: [], counts: [], events: [], outbox: [], receipts };
+    this.#options.report({ ...told, commit: null, full: false, refusing: false });
+  }
+
+  async #turn(requests: readonly NumberedRequest[]): Promise<void> {
+    // Before all else: an item whose partition has no settings would be taken for an orphan.
+    for (const request of requests) {
+      if (request.kind === "configure") this.#isConfigured = true;
+      else assert(this.#isConfigured, "a shard was asked before it knew its partitions");
+    }
+    const counting = [...this.#memory.recounting].map(({ slot }) => slot);
+    const { machine } = this.#options.clock;
+    const wasPaused = machine.now() < this.#pausedUntil;
+    let full = false;
+    let isStill = wasPaused;
+    let turn = await this.#decide(requests, isStill);
+    let commit = await this.#commit(turn);
+    const spoilt: SpoiltItems["items"][number][] = [];
+    while (commit.is !== "written") {
+      if (commit.is === "full" && full && isStill) break;
+      // Nothing was written, and what was decided is void: decide again from what is stored,
+      // without the requests that only add to it, or knowing of every damaged item met so far.
+      await this.#reload(counting, turn.draft);
+      if (commit.is === "spoilt") spoilt.push(...commit.items);
+      else {
+        // At last without what the clock makes happen: it may be that alone which finds none.
+        isStill ||= full;
+        full = true;
+        this.#full = true;
+        this.#askForRoomAt = machine.now() + idleMs;
+      }
+      this.#memory.spoil(spoilt);
+      turn = await this.#decide(requests, isStill);
+      commit = await this.#commit(turn);
+    }
+    if (commit.is !== "written") {
+      // Not even what makes room finds any.
+      await this.#reload(counting, turn.draft);
+      const { clock } = this.#options;
+      const moment = { now: clock.now(), machineNow: clock.machine.now() };
+      const { answers } = turn.draft;
+      turn = this.#context(noFacts, new Map(), { ...moment, isStill });
+      refuseChanges(turn, requests, answers);
+    }
+    if (turn.draft.history !== null) this.#history.keep(turn.draft.history);
+    this.#keepGrants(turn.draft.grants);
+    const written = commit.is === "written" ? commit.commit : null;
+    const isIdle = written === null && requests.length === 0;
+    if (full && !wasPaused && (commit.is !== "written" || isStill || isIdle)) {
+      this.#pausedUntil = machine.now() + noRoomMs;
+    }
+    this.#settling.push(...turn.settling);
+    this.#settle(turn);
+    await this.#answer(turn, requests, { commit: written, full });
+  }
+
+  /** One read, then the decision. */
+  async #decide(requests: readonly NumberedRequest[], isStill: boolean): Promise<Turn> {
+    const { backend, clock } = this.#options;
+    const now = clock.now();
+    const scene = {
+      memory: this.#memory,
+      now,
+      machineNow: clock.machine.now(),
+      limits: this.#limits,
+    };
+    const asking = wants(scene, requests);
+    const asked = asking.wants;
+    const facts = asked === null ? noFacts : await backend.store.read(asked);
+    // A deadline may have passed while the store was read.
+    const machineNow = clock.machine.now();
+    const turn = this.#context(facts, asking.named, { now, machineNow, isStill });
+    decide(turn, requests);
+    return turn;
+  }
+
+  /** What moves is written anew, and a full store has little room for that. */
+  get #limits(): TurnLimits {
+    const { limits: usual } = this.#options;
+    if (!this.#full) return usual;
+    const turnBytesMax = Math.min(usual.turnBytesMax, limits.fullBytesMax);
+    return { ...usual, turnBytesMax };
+  }
+
+  #context(
+    facts: Turn["facts"],
+    named: Turn["named"],
+    moment: Pick<Turn, "now" | "machineNow" | "isStill">,
+  ): Turn {
+    const { shard, renderLeased } = this.#options;
+    return {
+      shard,
+      renderLeased,
+      limits: this.#limits,
+      memory: this.#memory,
+      facts,
+      named,
+      draft: new Draft(this.#history.isKept ? new TurnHistory(moment.now) : null),
+      history: this.#history,
+      ...moment,
+      stamp: this.#options.clock.stamp(),
+      settings: this.#settings,
+      pauses: this.#pauses,
+      grants: this.#grants,
+      full: this.#full,
+      settling: [],
+    };
+  }
+
+  async #commit({ memory, draft, now, stamp, shard, settling }: Turn): Promise<Committed> {
+    // What was decided on a commit that is lost is lost with it.
+    await this.#answering;
+    if (draft.isEmpty && this.#hasLabel) return { is: "written", commit: null };
+    const { backend, clock } = this.#options;
+    if (draft.sent.size > 0) {
+      draft.receive.push({ sourceShard: shard, outboundSeq: memory.outbox.seqLast });
+    }
+    const { tag } = memory.epochs;
+    const record: TurnRecord = { turn: memory.lastTurn.turn + 1, at: now, tag };
+    this.#pending = { record, draft, began: settling, ended: [] };
+    const begunAt = clock.precise();
+    let written: Written;
+    try {
+      const isNew = memory.isEpochNew || !this.#hasLabel;
+      const tags = isNew ? labelOf(this.#options, memory.epochs) : null;
+      written = await backend.store.commit(draft.changes(record, tags));
+    } catch (cause) {
+      const isSpoilt = cause instanceof SpoiltItems;
+      if (!isSpoilt && !isFull(cause)) throw cause;
+      this.#pending = null;
+      return isSpoilt ? { is: "spoilt", items: cause.items } : { is: "full" };
+    }
+    memory.lastTurn = record;
+    memory.isEpochNew = false;
+    this.#hasLabel = true;
+    for (const receipt of draft.receipts.values()) memory.receipts.add(receipt, record);
+    memory.receipts.forget(draft.forgetTurn);
+    for (const partition of draft.tallied) partition.committed(stamp);
+    await this.#options.observe?.(memory);
+    const report = {
+      items: draft.itemCount,
+      quarantined: draft.quarantinedCount,
+      size: record.turn % sizeEvery === 0 ? backend.upkeep.size() : null,
+    };
+    return { is: "written", commit: { ...written, report, begunAt } };
+  }
+
+  /** `counting`: slots whose partitions were being counted when the turn began. */
+  async #reload(counting: readonly number[], draft: Draft): Promise<void> {
+    const { shard, backend } = this.#options;
+    const { receipts, epochs, partitions, outbox } = this.#memory;
+    const settings = this.#settings.values();
+    const { headsBefore } = draft;
+    const kept = { receipts, epochs, former: { partitions, outbox, headsBefore } };
+    const { memory } = await Memory.load(shard, backend.store, { settings, ...kept });
+    // Damage is told at a start: one that counts it takes the place of this shard.
+    assert(memory.emptied.length === 0, "a lease holds no item");
+    for (const slot of counting) beginRecount(memory, memory.partition(slot));
+    this.#memory = memory;
+    this.#settleAgain(this.#settling);
+  }
+
+  #keepGrants(grants: Iterable<readonly [op: number, seqs: readonly number[] | null]>): void {
+    for (const [op, seqs] of grants) {
+      if (seqs === null) this.#grants.delete(op);
+      else this.#grants.set(op, seqs);
+    }
+    for (const op of this.#grants.keys()) {
+      if (this.#grants.size <= grantsMax) break;
+      this.#grants.delete(op);
+    }
+  }
+
+  /** Answers the clears that have nothing left to remove, and the recounts that are through. */
+  #settle({ draft }: Turn): void {
+    this.#settling = this.#settling.filter((settling) => {
+      const { op, work, answer, partitions } = settling;
+      for (const partition of partitions) {
+        const isBusy = work === "clear" ? partition.isClearing : partition.recount !== null;
+        if (!isBusy) partitions.delete(partition);
+      }
+      if (partitions.size > 0) return true;
+      this.#pending?.ended.push(settling);
+      draft.answer(op, answer);
+      return false;
+    });
+  }
+
+  /** Lets the answers out as soon as what they say is on the disk. Nothing is decided beside an errand. */
+  async #answer(
+    turn: Turn,
+    requests: readonly NumberedRequest[],
+    { commit, full }: { readonly commit: Commit | null; readonly full: boolean },
+  ): Promise<void> {
+    // Before the next turn is decided: it changes what is told here.
+    const told = this.#told(turn);
+    const synced = commit?.synced ?? null;
+    if (synced === null) {
+      await this.#runErrands(turn, requests);
+      this.#report(told, commit, full);
+      this.#pending = null;
+      return;
+    }
+    const answering = synced.then(async () => {
+      // The opening that follows looks what became of it.
+      if (this.#hasFailed) return;
+      await this.#runErrands(turn, requests);
+      this.#report(told, commit, full);
+      this.#pending = null;
+      this.#answering = null;
+    });
+    this.#answering = answering;
+    // The next turn hears of it, when it has been decided.
+    answering.catch(() => undefined);
+    if (requests.some((request) => kindOf(request).errand !== undefined)) await answering;
+  }
+
+  async #runErrands({ draft }: Turn, requests: readonly NumberedRequest[]): Promise<void> {
+    for (const request of requests) {
+      const { errand } = kindOf(request);
+      if (errand === undefined) continue;
+      const outcome = errand(this.#options.backend, request).catch((cause: unknown) => {
+        if (isFull(cause)) return fullFailure;
+        throw cause;
+      });
+      draft.answer(request.op, await outcome);
+    }
+  }
+
+  #told({ draft, memory, full: refusing }: Turn): Omit<Report, "commit" | "full"> {
+    const { answers, events, sent, touched } = draft;
+    const counts = [...touched].map((partition) => partition.counts());
+    const outbox = [...sent].map((targetShard) => ({
+      targetShard,
+      counts: memory.outbox.counts(targetShard),
+    }));
+    return { answers, counts, events, outbox, receipts: memory.receipts.size, refusing };
+  }
+
+  #report(told: Omit<Report, "commit" | "full">, commit: Commit | null, full: boolean): void {
+    if (told.answers.length + told.counts.length === 0 && commit === null && !full) return;
+    if (commit === null) {
+      this.#options.report({ ...told, commit, full });
+      return;
+    }
+    const seconds = (this.#options.clock.precise() - commit.begunAt) / 1_000;
+    this.#options.report({ ...told, commit: { ...commit.report, seconds }, full });
+  }
+}
+
+function slotsLeft({ partitions }: Settling): number[] {
+  return [...partitions].map(({ slot }) => slot);
+}
+
+function isFull(cause: unknown): boolean {
+  return cause instanceof StoreError && cause.fault === "full";
+}
