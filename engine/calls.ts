@@ -302,13 +302,13 @@ export class Calls {
   /** Asks the shard of a place; the call counts as inside until it is settled. */
   #call(
     queue: LogicalQueue,
-    { shard, partition }: PartitionPlace,
+    { partition }: PartitionPlace,
     request: InnerCall,
     timing: Timing,
   ): Promise<Done> {
     const { kind: verb } = request;
     const count = verb === "produce" ? request.items.length : 0;
-    return this.#callIn([{ queue, verb, partition, count }], shard, request, timing);
+    return this.#callIn([{ queue, verb, partition, count }], queue.shard, request, timing);
   }
 
   /** The same of a call that is inside several partitions. */

@@ -373,10 +373,12 @@ class World {
     const status = this.#bundle.engine.status();
     const stored = await Promise.all(this.#backends.map(({ store }) => walk(store)));
     const images = await Promise.all(this.#backends.map(({ store }) => store.load()));
-    const catalog = images.flatMap(({ queues }) => queues);
-    for (const { definition, places } of catalog) {
+    const entries = images.flatMap(({ queues }, shard) =>
+      queues.map((entry) => ({ ...entry, shard })),
+    );
+    for (const { definition, places, shard } of entries) {
       const sum = { queued: 0, leased: 0, scheduled: 0, retried: 0 };
-      for (const { shard, slot } of places) {
+      for (const { slot } of places) {
         const one = stored[shard]?.get(slot);
         if (one === undefined) continue;
         sum.queued += one.total - one.leased;
@@ -388,7 +390,7 @@ class World {
       expect(gauges).toMatchObject(sum);
     }
     const owned = new Set(
-      catalog.flatMap(({ places }) => places.map(({ shard, slot }) => `${shard}:${slot}`)),
+      entries.flatMap(({ places, shard }) => places.map(({ slot }) => `${shard}:${slot}`)),
     );
     for (const [shard, slots] of stored.entries()) {
       for (const [slot, { total, scheduled, retried }] of slots) {

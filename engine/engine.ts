@@ -401,20 +401,27 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
 
   async #list(request: api.ListRequest, which: { scheduled: boolean }): Promise<api.StoredItem[]> {
     const queue = this.#find(request.queue);
-    const { shard, slot } = queue.place(request.partition);
+    const { slot } = queue.place(request.partition);
     checkStorageList(request);
     const { pivot, limit } = request;
-    const listed = await this.#ask(shard, { kind: "list", slot, ...which, pivot, limit }, lateLook);
+    const listed = await this.#ask(
+      queue.shard,
+      { kind: "list", slot, ...which, pivot, limit },
+      lateLook,
+    );
     return storedItems(listed, queue.definition);
   }
 
   async deleteItems(request: api.DeleteItemsRequest): Promise<api.ItemCounts> {
-    const { queue, partition, ids, dryRun = false, expect } = request;
-    const { shard, slot } = this.#find(queue).place(partition);
+    const { partition, ids, dryRun = false, expect } = request;
+    const queue = this.#find(request.queue);
+    const { slot } = queue.place(partition);
     checkDeleteIds(ids);
     checkExpect(expect);
     const guard = guardOf({ dryRun, expect });
-    return countsOf(await this.#ask(shard, { kind: "delete", slot, ids, ...guard }, lateWrite));
+    return countsOf(
+      await this.#ask(queue.shard, { kind: "delete", slot, ids, ...guard }, lateWrite),
+    );
   }
 
   async findItems(request: api.FindRequest): Promise<api.Found<api.FoundItem>> {

@@ -23,7 +23,7 @@ import type { LeaseKey, NewItem } from "./model/messages.ts";
 import { checkLease, checkRequestTimeout } from "./model/validate.ts";
 import type { Result } from "./operations/kind.ts";
 import { dueAtOf } from "./operations/produce.ts";
-import { GrantedPlaces } from "./state/granted-places.ts";
+import { GrantedSlots } from "./state/granted-slots.ts";
 import type { LogicalQueue } from "./state/queue.ts";
 import type { WaitingLease } from "./state/waiting.ts";
 import type { Shard } from "./turn/shard.ts";
@@ -67,7 +67,7 @@ export class Leases<Items> {
   readonly #ready = new Set<LogicalQueue>();
   /** Those with a key, by its digest, until they are answered and no grant is on its way to them. */
   readonly #keyed = new Map<string, WaitingLease>();
-  readonly #granted = new GrantedPlaces();
+  readonly #granted = new GrantedSlots();
   /** By queue, when its rate next allows more to its line. */
   readonly #wakes = new Map<LogicalQueue, { readonly deadline: number; readonly timer: Timer }>();
   #arrivalLast = 0;
@@ -80,9 +80,9 @@ export class Leases<Items> {
   }
 
   /** Takes note where leases were granted that may be asked for again, at a start. */
-  recall(keys: readonly { readonly key: LeaseKey; readonly shard: number }[]): void {
-    for (const { key, shard } of keys.toSorted((a, b) => a.key.at - b.key.at)) {
-      this.#granted.note(key.digest, { shard, slot: key.slot }, key.at);
+  recall(keys: readonly LeaseKey[]): void {
+    for (const { digest, slot, at } of keys.toSorted((a, b) => a.at - b.at)) {
+      this.#granted.note(digest, slot, at);
     }
   }
 
@@ -124,9 +124,9 @@ export class Leases<Items> {
     const { clock, receiptsWindowMs } = this.#options;
     if (key === undefined) return undefined;
     this.#granted.forget(clock.now() - receiptsWindowMs);
-    const place = this.#granted.find(key.digest);
-    if (place === undefined) return undefined;
-    const partition = queue.partitionAt(place);
+    const slot = this.#granted.find(key.digest);
+    if (slot === undefined) return undefined;
+    const partition = queue.partitionAt(slot);
     if (partition === undefined) throw QueueError.from(leaseOver);
     return partition;
   }
@@ -305,8 +305,8 @@ export class Leases<Items> {
     queue.entered("lease", partition, batchSize);
     queue.allowance.asked(batchSize);
     queue.watch.changedAt = now;
-    const { restarts } = port(place.shard).counters;
-    port(place.shard).put(
+    const { restarts } = port(queue.shard).counters;
+    port(queue.shard).put(
       { kind: "lease", slot: place.slot, deadline, batchSize, client, ...own, ...keyed },
       (result, op) => {
         this.#sentCount -= 1;
@@ -319,7 +319,7 @@ export class Leases<Items> {
         if (waiting.over) this.#forget(waiting);
         queue.allowance.granted(isTold || waiting.over ? 0 : countOf(result), asked);
         // A store that failed may say later than the pause what it granted before.
-        const hasFailed = port(place.shard).counters.restarts > restarts;
+        const hasFailed = port(queue.shard).counters.restarts > restarts;
         const isPaused = hasFailed && queue.definition.pause?.lease === true;
         this.#answered(queue, waiting, place, { result, op, isTold, isPaused });
         this.ready(queue);
@@ -352,7 +352,7 @@ export class Leases<Items> {
     },
   ): void {
     const { clock, port } = this.#options;
-    const { shard, slot, partition } = place;
+    const { slot, partition } = place;
     const { key } = lease;
     if (!result.ok && result !== emptyLease) {
       lease.settle(result);
@@ -361,7 +361,7 @@ export class Leases<Items> {
     const value = result.ok ? result.value : null;
     if (value?.kind === "leased") {
       if (!lease.over && (isTold || !isPaused)) {
-        if (key !== undefined) this.#granted.note(key.digest, { shard, slot }, clock.now());
+        if (key !== undefined) this.#granted.note(key.digest, slot, clock.now());
         lease.settle({ partition, items: value.items, replayed: isReplayed(result) });
         return;
       }
@@ -369,7 +369,7 @@ export class Leases<Items> {
       if (isTold) return;
       // No client has had these items, so they go back as if they had not been leased.
       const leaseKey = key && { leaseKey: key };
-      port(shard).put({ kind: "withdraw", slot, leaseOp: op, ...leaseKey }, () => undefined);
+      port(queue.shard).put({ kind: "withdraw", slot, leaseOp: op, ...leaseKey }, () => undefined);
     }
     // Whatever was counted: until the shard counts again, nobody else is sent there for nothing.
     if (value?.kind === "nothing" && !value.more) queue.balance.update(partition, { ready: 0 });

@@ -2,7 +2,7 @@
 // shard, and takes effect. What has to wait for other shards comes after that, so that none waits for
 // another; what of it the engine does not live to see is taken up again at the next start.
 
-import type { CatalogEntry, PartitionPlace, Pause } from "../stores/queue.ts";
+import type { PartitionPlace, Pause } from "../stores/queue.ts";
 import type { Request } from "./kinds.ts";
 import type {
   DeleteQueueRequest,
@@ -30,7 +30,7 @@ import { limits } from "./model/limits.ts";
 import { shardOf } from "./model/placement.ts";
 import { checkQueueName } from "./model/validate.ts";
 import type { Courier } from "./relay/courier.ts";
-import { type Catalog, type QueuePlan, quotedIf } from "./state/catalog.ts";
+import { type Catalog, type Deleted, type QueuePlan, quotedIf } from "./state/catalog.ts";
 import { itemsIn, type LogicalQueue } from "./state/queue.ts";
 import type { Settings } from "./state/settings.ts";
 import { type Shard, succeeded } from "./turn/shard.ts";
@@ -47,13 +47,10 @@ export interface RegistrarOptions {
 
 type CatalogChange = Omit<Extract<Request, { kind: "catalog" }>, "kind">;
 
-/** A queue whose delete is certain. */
-type Deleted = Pick<CatalogEntry, "queueId" | "places">;
-
 export class Registrar {
   readonly #options: RegistrarOptions;
-  /** By shard, the end of the last change that was begun. */
-  readonly #turns = new Map<number, Promise<void>>();
+  /** By shard, the end of the change that is under way. */
+  readonly #changing = new Map<number, Promise<void>>();
   /** Queues of which partitions are about to go; each with what ends a pause in between. */
   readonly #reaping = new Map<LogicalQueue, () => void>();
 
@@ -66,8 +63,9 @@ export class Registrar {
     const { name, deadQueue } = settings;
     await this.#tellChange([name, deadQueue], async (deadline) => {
       const entry = catalog.planCreate(settings, clock.stamp(), isShown);
-      await this.#write(this.#shardOf(name), { put: [entry], isNew: true }, deadline);
-      return { told: this.#options.settings.tell([catalog.add(entry)]) };
+      const shard = this.#shardOf(name);
+      await this.#write(shard, { put: [entry], isNew: true }, deadline);
+      return { told: this.#options.settings.tell([catalog.add(entry, shard)]) };
     });
   }
 
@@ -185,12 +183,12 @@ export class Registrar {
       queue.isHidden = false;
     }
     const { catalog, settings } = this.#options;
-    const places = catalog.remove(queue);
+    const deleted = catalog.remove(queue);
     // One of them may have been given another dead queue meanwhile.
     for (const other of dependents) catalog.cutLost(other);
     void settings.tell(dependents);
     for (const lease of queue.line.clear()) lease.settle(deletedFailure);
-    return { queueId: queue.queueId, places, deletion };
+    return { ...deleted, deletion };
   }
 
   /** Throws `refused` where the queue is a dead queue, holds items, or may soon hold some. */
@@ -201,11 +199,10 @@ export class Registrar {
       const text = `queue is in use; '${name}' is the dead_queue of ${other}`;
       throw QueueError.from(failure("queue_in_use", text));
     }
-    const { itemCount, isAdding, places } = queue;
+    const { itemCount, isAdding, shard, slots } = queue;
     const isFull = itemCount > 0;
-    const isTargeted = ({ shard, slot }: PartitionPlace) =>
-      this.#options.courier.isTargeted(shard, slot);
-    if (!isFull && !isAdding && ![...places.values()].some(isTargeted)) return;
+    const isTargeted = slots.some((slot) => this.#options.courier.isTargeted(shard, slot));
+    if (!isFull && !isAdding && !isTargeted) return;
     const why = isFull
       ? `'${name}' holds ${itemCount} items`
       : `items are on their way to '${name}'`;
@@ -218,20 +215,19 @@ export class Registrar {
   }
 
   /** What is left to do once a delete is certain; also after a crash in the middle of it. */
-  async #finishDelete({ queueId, places }: Deleted): Promise<void> {
+  async #finishDelete(deleted: Deleted): Promise<void> {
+    const { shard, queueId, slots } = deleted;
     const what = { ready: true, leased: true, scheduled: true, retried: true };
     await this.#persist(async () => {
       // Forgotten before it is cleared: what is on its way there must not come after the clear.
-      await this.#options.settings.forget(places);
-      const shard = places[0]?.shard ?? 0;
-      const slots = places.map(({ slot }) => slot);
+      await this.#options.settings.forget(shard, slots);
       succeeded(await this.#options.port(shard).ask({ kind: "clear", slots, what }));
       await this.#inTurn([shard], (deadline) =>
         this.#write(shard, { remove: [queueId] }, deadline),
       );
       return true;
     });
-    behind(this.#persist(() => this.#free(places)));
+    behind(this.#persist(() => this.#free(deleted)));
   }
 
   /** A call has left the partition, or it was counted. */
@@ -281,7 +277,7 @@ export class Registrar {
     const gone = await this.#inTurn([queue.shard], async (deadline) => {
       // One that was wanted again meanwhile has a place of its own, and is not among them.
       const gone = this.#drained(queue).filter(
-        (place) => drained.has(place) && !this.#options.courier.isTargeted(place.shard, place.slot),
+        (place) => drained.has(place) && !this.#options.courier.isTargeted(queue.shard, place.slot),
       );
       const places = [...queue.places.values()].filter((place) => !gone.includes(place));
       if (gone.length > 0) {
@@ -290,14 +286,16 @@ export class Registrar {
       for (const place of gone) this.#options.catalog.disown(queue, place);
       return gone;
     });
-    if (gone.length > 0) behind(this.#persist(() => this.#free(gone)));
+    if (gone.length === 0) return;
+    const slots = gone.map(({ slot }) => slot);
+    behind(this.#persist(() => this.#free({ shard: queue.shard, slots })));
   }
 
-  async #free(places: readonly PartitionPlace[]): Promise<boolean> {
-    await this.#options.settings.forget(places);
+  async #free(freed: Pick<Deleted, "shard" | "slots">): Promise<boolean> {
+    await this.#options.settings.forget(freed.shard, freed.slots);
     // Until then a dead letter may be on its way there that nobody knows of.
     await this.#options.settings.heard();
-    for (const place of places) this.#options.catalog.free(place);
+    this.#options.catalog.free(freed);
     return true;
   }
 
@@ -338,24 +336,22 @@ export class Registrar {
   ): Promise<{ readonly deadline: number; readonly ending: Promise<T> }> {
     const refused = this.#options.refusal();
     if (refused !== null) throw QueueError.from(refused);
-    const before = Promise.all(shards.map((shard) => this.#turns.get(shard)));
-    const { promise: over, resolve: end } = Promise.withResolvers<void>();
-    for (const shard of shards) {
-      // Not all that it waits for: it may give up before the change of another shard has ended.
-      const last = Promise.all([this.#turns.get(shard), over]);
-      this.#turns.set(
-        shard,
-        last.then(() => undefined),
-      );
-    }
     const deadline = this.#deadline();
-    try {
-      await this.#inTime(before, deadline, lateChange.untaken);
-    } catch (cause) {
-      end();
-      throw cause;
+    // None of them is kept from others while it waits for another.
+    for (let busy = this.#busy(shards); busy.length > 0; busy = this.#busy(shards)) {
+      await this.#inTime(Promise.all(busy), deadline, lateChange.untaken);
     }
+    const { promise: over, resolve } = Promise.withResolvers<void>();
+    for (const shard of shards) this.#changing.set(shard, over);
+    const end = (): void => {
+      for (const shard of shards) this.#changing.delete(shard);
+      resolve();
+    };
     return { deadline, ending: work(deadline).finally(end) };
+  }
+
+  #busy(shards: readonly number[]): Promise<void>[] {
+    return shards.flatMap((shard) => this.#changing.get(shard) ?? []);
   }
 
   /** Of a call that has none of its own. */

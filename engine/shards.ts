@@ -102,9 +102,7 @@ export class Shards {
       await registrar.undisturbed(async () => {
         for (const [shard, { counts }] of opened.entries()) this.#recount(shard, counts);
         for (const [shard, { outbox }] of opened.entries()) courier.countAll(shard, outbox);
-        leases.recall(
-          opened.flatMap(({ leaseKeys }, shard) => leaseKeys.map((key) => ({ key, shard }))),
-        );
+        leases.recall(opened.flatMap(({ leaseKeys }) => leaseKeys));
         const told = this.#ports.map((port, shard) => {
           const taken = takenFrom(shard, this.#passed);
           return port.ask({ ...settings.all(shard), taken });

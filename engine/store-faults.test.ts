@@ -287,21 +287,6 @@ test("work: a worker waits while the shard of its queue is down, and goes on", a
   await stopping;
 });
 
-test("open: a queue whose partitions are in several shards is refused, as a clear would empty another's", async () => {
-  const bundle = await setupQueue(2);
-  const { queues } = bundle.image(1);
-  for (const entry of queues.values()) {
-    const elsewhere = entry.places.map((place) => ({
-      ...place,
-      partition: 1,
-      shard: 1 - place.shard,
-    }));
-    queues.set(entry.queueId, { ...entry, places: [...entry.places, ...elsewhere] });
-  }
-  bundle.kill();
-  await expect(bundle.open()).rejects.toMatchObject({ fault: "unusable" });
-});
-
 test.each(["locked", "damaged", "unusable", "failed"] as const)(
   "open: a store that is %s at the start is told to the operator",
   async (fault) => {

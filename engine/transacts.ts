@@ -96,7 +96,7 @@ export function planTransact(asked: TransactRequest, planning: Planning): Transa
     ...retry.map((one) => ({ ...one, verb: "retry" as const, count: 0 })),
   ];
   const { shard } = planning;
-  if (finished.some((one) => one.shard !== shard)) throw QueueError.from(apart);
+  if (finished.some(({ queue }) => queue.shard !== shard)) throw QueueError.from(apart);
   const outputs = (asked.produce ?? []).map((part) => outputOf(part, planning));
   const written = outputs.map(({ queue, partition, output }) => {
     return { queue, partition, verb: "produce" as const, count: output.items.length };
@@ -131,7 +131,7 @@ function outputOf(part: TransactProduce, { find, shard, isKeyed }: Planning): Pl
   const { partition, slot } = place;
   const told = 2 * partition + (isNear ? 1 : 0);
   const { queueId, owner } = queue;
-  const output = { slot, shard: place.shard, queueId, owner, expireTimeoutMs, told, items };
+  const output = { slot, shard: queue.shard, queueId, owner, expireTimeoutMs, told, items };
   return { queue, partition, output };
 }
 

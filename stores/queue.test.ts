@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { entry } from "./conformance/values.ts";
 import { isCatalogEntry } from "./queue.ts";
 
-const place = { partition: 0, shard: 1, slot: 2, state: "active" } as const;
+const place = { partition: 0, slot: 2, state: "active" } as const;
 const whole = entry(1, "a", [place, { ...place, partition: 1, state: "draining" }]);
 
 test("isCatalogEntry: what was an entry before it was written is one", () => {

@@ -49,7 +49,6 @@ export interface Pause {
 export interface PartitionPlace {
   /** The number its users see; 0 and up within a queue. */
   readonly partition: number;
-  readonly shard: number;
   /** The partition's number within its shard; reused only after the partition was emptied. */
   readonly slot: number;
   readonly state: "active" | "draining";
@@ -116,7 +115,6 @@ type OptionalFields = "pause" | "leasedMax" | "leaseRate" | "uniqueForMs" | "uni
 const pauseForm: Form<Pause> = { lease: "boolean", produce: "boolean", reason: "string" };
 const placeForm: Form<PartitionPlace> = {
   partition: "number",
-  shard: "number",
   slot: "number",
   state: "string",
 };

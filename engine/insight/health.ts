@@ -65,25 +65,16 @@ export function healthOf(
 type Check = (queue: LogicalQueue, around: Surroundings) => Found | null;
 
 const shardDown: Check = (queue, { down }) => {
-  if (down.size === 0) return null;
-  let [count, since, nextAt, isAny] = [0, Number.POSITIVE_INFINITY, 0, false];
-  for (const { shard, partition } of queue.places.values()) {
-    const one = down.get(shard);
-    if (one === undefined) continue;
-    isAny = true;
-    count += queue.itemsAt(partition);
-    since = Math.min(since, one.since);
-    nextAt = Math.max(nextAt, one.nextStartAt);
-  }
-  return isAny ? { what: "shard_down", since, count, nextAt } : null;
+  const shard = down.get(queue.shard);
+  if (shard === undefined) return null;
+  const { since, nextStartAt: nextAt } = shard;
+  return { what: "shard_down", since, count: queue.itemCount, nextAt };
 };
 
 const storeFull: Check = (queue, { full }) => {
-  if (full.size === 0) return null;
-  const places = [...queue.places.values()].filter(({ shard }) => full.has(shard));
-  if (places.length === 0) return null;
-  const since = Math.min(...places.map(({ shard }) => full.get(shard) ?? 0));
-  return { what: "store_full", since, count: places.length, nextAt: null };
+  const since = full.get(queue.shard);
+  if (since === undefined) return null;
+  return { what: "store_full", since, count: queue.places.size, nextAt: null };
 };
 
 /** By a pause, or because they wait for a person: that items came is told of where they came from. */

@@ -96,9 +96,9 @@ export class Search {
     const { state, ...rest } = { ...whose(request), filter, payloadHead };
     const timing = this.#timing();
     const lines = pivot === "" ? linesOf(queue, partition, state) : readLines(queue, pivot);
-    const lookBack: LookBack<Position> = ({ place: { shard, slot }, aside }, piece) => {
+    const lookBack: LookBack<Position> = ({ place: { slot }, aside }, piece) => {
       const span = { slot, aside, from: 0, looks: limits.findTurnLooks, ...piece };
-      return this.#ask(shard, { kind: "find", state, ...rest, ...span }, timing);
+      return this.#ask(queue.shard, { kind: "find", state, ...rest, ...span }, timing);
     };
     const { found, looked, lines: left } = await findNewest(lines, limit, lookBack);
     return {
@@ -235,7 +235,7 @@ export class Search {
           const left = Math.min(walk.limit - count, findTurnLooks);
           const span = { slot: place.slot, aside, from: next, limit: left, looks };
           const found = await this.#ask(
-            place.shard,
+            queue.shard,
             { kind: "find", ...walk.request, ...span },
             timing,
           );
@@ -284,7 +284,7 @@ export class Search {
     for (const aside of [false, true]) {
       const one = { slot: at.place.slot, aside, from: seq, before: seq + 1, limit: 1, looks: 1 };
       const request = { kind: "find", ...one, state: null, filter: {}, ...wanted } as const;
-      const [item] = (await this.#ask(at.place.shard, request, timing)).items;
+      const [item] = (await this.#ask(at.queue.shard, request, timing)).items;
       if (item !== undefined) return { item: seen(item, at), at, seq };
     }
     return null;
@@ -358,9 +358,9 @@ export class Search {
     return port;
   }
 
-  async #ahead({ place }: Place, seq: Item["seq"]) {
+  async #ahead({ queue, place }: Place, seq: Item["seq"]) {
     const asked = { kind: "ahead", slot: place.slot, seq } as const;
-    const value = succeeded(await this.#port(place.shard).ask(asked, this.#timing()));
+    const value = succeeded(await this.#port(queue.shard).ask(asked, this.#timing()));
     assert(value.kind === "ahead", "a shard answered a count with something else");
     return value;
   }

@@ -264,13 +264,15 @@ export class Bundle {
 
   /** Ready items of a queue that a clear has taken, and that are stored in memory all the same. */
   clearing(queue: string): number {
-    const entries = this.images.flatMap(({ queues }) => [...queues.values()]);
-    const places = entries
-      .filter(({ definition, deleting }) => definition.name === queue && !deleting)
-      .flatMap((entry) => entry.places.filter(({ state }) => state === "active"));
+    const places = this.images.flatMap((image) =>
+      [...image.queues.values()]
+        .filter(({ definition, deleting }) => definition.name === queue && !deleting)
+        .flatMap((entry) => entry.places.filter(({ state }) => state === "active"))
+        .map(({ slot }) => ({ image, slot })),
+    );
     let count = 0;
-    for (const { shard, slot } of places) {
-      const { slots, tallies, leases } = this.image(shard);
+    for (const { image, slot } of places) {
+      const { slots, tallies, leases } = image;
       const { clearReadyBelow = 0 } = tallies.get(slot) ?? {};
       const held = [...leases.values()].filter((lease) => lease.slot === slot);
       for (const { seq } of slots.get(slot)?.items.values() ?? []) {
@@ -515,7 +517,7 @@ export const deadPlacements = [
   ["in another of three shards", 3],
 ] as const;
 
-/** A partition's place as `shard:slot`. */
-export function placeOf({ shard, slot }: { shard: number; slot: number }): string {
-  return `${shard}:${slot}`;
+/** Of a queue, as `shard:slot`. */
+export function placesOf({ shard, slots }: { shard: number; slots: readonly number[] }): string[] {
+  return slots.map((slot) => `${shard}:${slot}`);
 }

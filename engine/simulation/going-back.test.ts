@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { limits } from "../model/limits.ts";
-import { nameIn, placeOf, setup } from "./bundle.ts";
+import { nameIn, setup } from "./bundle.ts";
 import { simulate } from "./simulate.ts";
 import { Situations } from "./situations.ts";
 
@@ -28,7 +28,7 @@ test("receive: an item for a queue that the catalog lost does not come to the on
   await bundle.createQueue({ name: dead });
   await bundle.createQueue({ name: orders, deadQueue: dead });
   const places = [...bundle.image(0).queues.values()].flatMap((entry) => entry.places);
-  expect(places.map(placeOf)).toEqual(["0:0"]);
+  expect(places.map(({ slot }) => slot)).toEqual([0]);
   await bundle.produce(orders, "secret");
   const lease = await bundle.lease(orders);
   bundle.store(0).hold();

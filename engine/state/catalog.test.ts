@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { nameIn, placeOf, queueDefaults } from "../simulation/bundle.ts";
+import { shardOf } from "../model/placement.ts";
+import { nameIn, placesOf, queueDefaults } from "../simulation/bundle.ts";
 import { VirtualClock } from "../simulation/virtual-clock.ts";
 import { Catalog } from "./catalog.ts";
 
@@ -13,6 +14,7 @@ function setupCatalog(shardCount = 2, targeted: readonly string[] = []) {
   const create = (name: string, requestedPartitions = 1, deadQueue = "") =>
     catalog.add(
       catalog.planCreate({ ...queueDefaults, name, requestedPartitions, deadQueue }, 1_000),
+      shardOf(name, shardCount),
     );
   return { catalog, create };
 }
@@ -20,29 +22,29 @@ function setupCatalog(shardCount = 2, targeted: readonly string[] = []) {
 test("planCreate: a queue is whole in one shard, each partition in a slot of its own", () => {
   const { create } = setupCatalog();
   const [first, second] = [nameIn(1, 2, "a"), nameIn(1, 2, "b")];
-  expect([...create(first, 3).places.values()].map(placeOf)).toEqual(["1:0", "1:1", "1:2"]);
-  expect([...create(second, 2).places.values()].map(placeOf)).toEqual(["1:3", "1:4"]);
-  expect([...create(nameIn(0, 2)).places.values()].map(placeOf)).toEqual(["0:0"]);
+  expect(placesOf(create(first, 3))).toEqual(["1:0", "1:1", "1:2"]);
+  expect(placesOf(create(second, 2))).toEqual(["1:3", "1:4"]);
+  expect(placesOf(create(nameIn(0, 2)))).toEqual(["0:0"]);
 });
 
 test("planCreate: a plan takes nothing until it is added", () => {
   const { catalog, create } = setupCatalog();
   catalog.planCreate({ ...queueDefaults, name: "never" }, 1_000);
   expect(catalog.list("", 10)).toEqual([]);
-  expect([...create(nameIn(0, 2)).places.values()].map(placeOf)).toEqual(["0:0"]);
+  expect(placesOf(create(nameIn(0, 2)))).toEqual(["0:0"]);
 });
 
 test("planCreate: a slot is used again once it is free and nothing is on its way to it", () => {
   const targeted = ["0:0"];
   const { catalog, create } = setupCatalog(1, targeted);
   const first = create("a");
-  expect([...first.places.values()].map(placeOf)).toEqual(["0:1"]);
-  const places = catalog.remove(first);
-  expect([...create("b").places.values()].map(placeOf)).toEqual(["0:2"]);
-  for (const place of places) catalog.free(place);
-  expect([...create("c").places.values()].map(placeOf)).toEqual(["0:1"]);
+  expect(placesOf(first)).toEqual(["0:1"]);
+  const deleted = catalog.remove(first);
+  expect(placesOf(create("b"))).toEqual(["0:2"]);
+  catalog.free(deleted);
+  expect(placesOf(create("c"))).toEqual(["0:1"]);
   targeted.length = 0;
-  expect([...create("d").places.values()].map(placeOf)).toEqual(["0:0"]);
+  expect(placesOf(create("d"))).toEqual(["0:0"]);
 });
 
 test("planUpdate: surplus partitions drain, missing ones are added, holes are filled", () => {
@@ -64,9 +66,9 @@ test("settingsOf: each partition has one of the dead queue's, in turn", () => {
   const dead = nameIn(2, 3, "dead");
   create(dead, 2);
   const queue = create(nameIn(1, 3), 3, dead);
-  const targets = [...queue.places.values()].map(({ shard, partition }) => {
+  const targets = [...queue.places.values()].map(({ partition }) => {
     const target = catalog.settingsOf({ queue, partition })?.dead;
-    return `${shard} to ${target?.shard}:${target?.slot}`;
+    return `${queue.shard} to ${target?.shard}:${target?.slot}`;
   });
   expect(targets).toEqual(["1 to 2:0", "1 to 2:1", "1 to 2:0"]);
 });
@@ -86,7 +88,7 @@ test("find, list: a queue that is hidden is not there, and keeps its name and it
 test("remove: the name is free at once, the slots are not, and nobody owns them", () => {
   const { catalog, create } = setupCatalog(1);
   const queue = create("a", 2);
-  expect(catalog.remove(queue).map(placeOf)).toEqual(["0:0", "0:1"]);
+  expect(placesOf(catalog.remove(queue))).toEqual(["0:0", "0:1"]);
   expect([catalog.owner(0, 0), ...catalog.owners(0)]).toEqual([undefined]);
-  expect([...create("a", 2).places.values()].map(placeOf)).toEqual(["0:2", "0:3"]);
+  expect(placesOf(create("a", 2))).toEqual(["0:2", "0:3"]);
 });

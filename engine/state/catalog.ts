@@ -2,7 +2,6 @@
 // them; `registrar.ts` has each plan committed before it takes effect here.
 
 import type { CatalogEntry, PartitionPlace, Pause, QueueDefinition } from "../../stores/queue.ts";
-import { StoreError } from "../../stores/store.ts";
 import type { IsShown, QueueChange, QueueSettings } from "../model/api.ts";
 import { ownerOf } from "../model/call-key.ts";
 import type { Clock } from "../model/clock.ts";
@@ -24,6 +23,13 @@ import { LogicalQueue } from "./queue.ts";
 export interface Owner {
   readonly queue: LogicalQueue;
   readonly partition: number;
+}
+
+/** A queue whose delete is certain, and may not be finished. */
+export interface Deleted {
+  readonly shard: number;
+  readonly queueId: number;
+  readonly slots: readonly number[];
 }
 
 /** A change of a queue that is to be committed. */
@@ -63,12 +69,12 @@ export class Catalog {
   }
 
   /** Takes what stands in the stores, by shard; returns the queues whose delete has to be finished. */
-  adopt(stored: readonly (readonly CatalogEntry[])[]): CatalogEntry[] {
-    for (const [shard, entries] of stored.entries()) {
-      for (const entry of entries) this.#adoptOne(entry, shard);
-    }
+  adopt(stored: readonly (readonly CatalogEntry[])[]): Deleted[] {
+    const deleted = stored.flatMap((entries, shard) =>
+      entries.flatMap((entry) => this.#adoptOne(entry, shard) ?? []),
+    );
     for (const queue of this.queues) this.cutLost(queue);
-    return stored.flat().filter(({ deleting }) => deleting);
+    return deleted;
   }
 
   /** A dead queue that is gone is none, whoever has its name by now. */
@@ -76,20 +82,19 @@ export class Catalog {
     if (this.#ownerOf(queue.definition.deadQueue) !== queue.deadOwner) queue.cutDeadQueue();
   }
 
-  #adoptOne(entry: CatalogEntry, shard: number): void {
+  #adoptOne(entry: CatalogEntry, shard: number): Deleted | null {
     const { queueId, definition, places, deleting } = entry;
-    if (places.some((place) => place.shard !== shard)) {
-      const why = `'${definition.name}' has partitions in other shards; expected ${shard} alone`;
-      throw new StoreError("unusable", `a queue is not one that this version can have; ${why}`);
-    }
     this.#queueIdLast = Math.max(this.#queueIdLast, queueId);
     this.#queueOwners.add(ownerOf({ queueId, createdAt: definition.createdAt }));
-    if (!deleting) this.add(entry);
-    else for (const { slot } of places) this.#owners[shard]?.set(slot, null);
+    if (!deleting) this.add(entry, shard);
+    if (!deleting) return null;
+    const slots = places.map(({ slot }) => slot);
+    for (const slot of slots) this.#owners[shard]?.set(slot, null);
+    return { shard, queueId, slots };
   }
 
-  add(entry: CatalogEntry): LogicalQueue {
-    const queue = new LogicalQueue(entry, this.#options.clock);
+  add(entry: CatalogEntry, shard: number): LogicalQueue {
+    const queue = new LogicalQueue(entry, shard, this.#options.clock);
     this.#byName.set(entry.definition.name, queue);
     this.#queueOwners.add(queue.owner);
     for (const place of entry.places) this.own(queue, place);
@@ -103,8 +108,8 @@ export class Catalog {
 
   own(queue: LogicalQueue, place: PartitionPlace): void {
     queue.put(place);
-    this.#owners[place.shard]?.set(place.slot, { queue, partition: place.partition });
-    const up = this.#options.isUp(place.shard);
+    this.#owners[queue.shard]?.set(place.slot, { queue, partition: place.partition });
+    const up = this.#options.isUp(queue.shard);
     queue.balance.update(place.partition, { open: place.state === "active", up });
   }
 
@@ -113,21 +118,22 @@ export class Catalog {
     queue.drop(place.partition);
     queue.uncount(place.partition);
     queue.balance.remove(place.partition);
-    this.#owners[place.shard]?.set(place.slot, null);
+    this.#owners[queue.shard]?.set(place.slot, null);
   }
 
-  /** The slot may be given to another partition. */
-  free({ shard, slot }: Pick<PartitionPlace, "shard" | "slot">): void {
-    this.#owners[shard]?.delete(slot);
+  /** The slots may be given to other partitions. */
+  free({ shard, slots }: Pick<Deleted, "shard" | "slots">): void {
+    for (const slot of slots) this.#owners[shard]?.delete(slot);
   }
 
-  /** Takes the queue out, and returns its places, whose slots stay taken until they are free. */
-  remove(queue: LogicalQueue): PartitionPlace[] {
+  /** Takes the queue out; its slots stay taken until they are free. */
+  remove(queue: LogicalQueue): Deleted {
+    const { shard, queueId, slots } = queue;
     this.#byName.delete(queue.definition.name);
     queue.deleted = true;
     const places = [...queue.places.values()];
     for (const place of places) this.disown(queue, place);
-    return places;
+    return { shard, queueId, slots };
   }
 
   owner(shard: number, slot: number): Owner | undefined {
@@ -247,8 +253,8 @@ export class Catalog {
     const places = dead.activePlaces;
     const place = places[partition % places.length];
     if (place === undefined) return null;
-    const { shard, slot } = place;
-    return { shard, slot, owner: dead.owner, expireTimeoutMs: dead.definition.expireTimeoutMs };
+    const { shard, owner, definition } = dead;
+    return { shard, slot: place.slot, owner, expireTimeoutMs: definition.expireTimeoutMs };
   }
 
   #checkDeadQueue({ name, deadQueue }: QueueSettings, isShown?: IsShown): void {
@@ -275,7 +281,7 @@ export class Catalog {
     return partitions.map((partition) => {
       const slot = this.#freeSlot(shard, next);
       next = slot + 1;
-      return { partition, shard, slot, state: "active" };
+      return { partition, slot, state: "active" };
     });
   }
 

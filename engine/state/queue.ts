@@ -32,6 +32,8 @@ const noCounts: Counts = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
 
 export class LogicalQueue {
   readonly queueId: number;
+  /** The one that all of its partitions are in. */
+  readonly shard: number;
   readonly #clock: Clock;
   #definition: QueueDefinition;
   /** Which queue its dead queue is, see `CatalogEntry`. */
@@ -61,8 +63,9 @@ export class LogicalQueue {
   /** While its delete is being committed, callers do not find it; its shard continues with it. */
   isHidden = false;
 
-  constructor(entry: CatalogEntry, clock: Clock) {
+  constructor(entry: CatalogEntry, shard: number, clock: Clock) {
     this.queueId = entry.queueId;
+    this.shard = shard;
     this.#definition = entry.definition;
     this.deadOwner = entry.deadOwner;
     this.allowance.define(entry.definition);
@@ -119,14 +122,8 @@ export class LogicalQueue {
   }
 
   /** The partition that is there; `undefined` = none of this queue is any more. */
-  partitionAt({ shard, slot }: Pick<PartitionPlace, "shard" | "slot">): number | undefined {
-    const places = [...this.places.values()];
-    return places.find((place) => place.shard === shard && place.slot === slot)?.partition;
-  }
-
-  /** The one that all of its partitions are in; the first never drains. */
-  get shard(): number {
-    return this.place(0).shard;
+  partitionAt(slot: number): number | undefined {
+    return [...this.places.values()].find((place) => place.slot === slot)?.partition;
   }
 
   get slots(): number[] {

@@ -1,7 +1,6 @@
 // What the shards go by for the partitions they own, and telling them. A shard that opens is told
 // all of it before anything else, so nobody waits for one that is down, unless it has to be sure.
 
-import type { PartitionPlace } from "../../stores/queue.ts";
 import type { Request } from "../kinds.ts";
 import type { QueuePause } from "../model/messages.ts";
 import { type Shard, succeeded } from "../turn/shard.ts";
@@ -41,9 +40,9 @@ export class Settings {
       this.#catalog.dependents(definition.name),
     );
     const owners = [...new Set([...queues, ...dependents])].flatMap((queue) =>
-      [...queue.places.values()].map(({ shard, partition }) => ({ queue, shard, partition })),
+      [...queue.places.keys()].map((partition) => ({ queue, partition })),
     );
-    const byShard = Map.groupBy(owners, ({ shard }) => shard);
+    const byShard = Map.groupBy(owners, ({ queue }) => queue.shard);
     await Promise.all([...byShard].map(([shard, here]) => this.#tell(shard, this.#request(here))));
   }
 
@@ -76,12 +75,9 @@ export class Settings {
     for (const resolve of this.#telling.get(shard) ?? []) resolve();
   }
 
-  /** From now on the shard of these places takes nothing for them, and does no more with what is there. */
-  async forget(places: readonly PartitionPlace[]): Promise<void> {
-    const [first] = places;
-    if (first === undefined) return;
-    const slots = places.map(({ slot }) => slot);
-    await this.#ask(first.shard, slots);
+  /** From now on the shard takes nothing for these slots, and does no more with what is there. */
+  forget(shard: number, slots: readonly number[]): Promise<void> {
+    return this.#ask(shard, slots);
   }
 
   /**

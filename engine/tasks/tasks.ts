@@ -242,7 +242,9 @@ export class Tasks {
     states: readonly api.ItemState[],
   ): Map<number, Marks> {
     const named = [...new Set(ids)].flatMap((id) => placeIn(this.#options.ports(), id) ?? []);
-    const own = named.filter((place) => queue.partitionAt(place) !== undefined);
+    const own = named.filter(
+      ({ shard, slot }) => shard === queue.shard && queue.partitionAt(slot) !== undefined,
+    );
     const marks = new Map<number, Marks>();
     for (const [shard, places] of Map.groupBy(own, (place) => place.shard)) {
       const ranges = rangesOf(places);
@@ -524,10 +526,9 @@ function rangesOf(places: readonly { readonly slot: number; readonly seq: number
 }
 
 /** All that is there of a queue now. */
-function wholeOf({ places }: LogicalQueue, states: readonly api.ItemState[]): Map<number, Marks> {
-  const marks = new Map<number, Marks>();
-  for (const [shard, own] of Map.groupBy(places.values(), (place) => place.shard)) {
-    marks.set(shard, { slots: own.map(({ slot }) => slot), states, spans: [] });
-  }
-  return marks;
+function wholeOf(
+  { shard, slots }: LogicalQueue,
+  states: readonly api.ItemState[],
+): Map<number, Marks> {
+  return new Map([[shard, { slots, states, spans: [] }]]);
 }

@@ -10,7 +10,6 @@ export function queueRules(rule: Rule): void {
     const places = numbers(0, 10_000).map(
       (partition): PartitionPlace => ({
         partition,
-        shard: partition % 64,
         slot: slotMax - partition,
         state: partition % 3 === 0 ? "draining" : "active",
       }),
@@ -62,7 +61,7 @@ export function queueRules(rule: Rule): void {
   rule(
     "queue: an entry that changes after the commit, or once it is loaded, changes nothing",
     async (bench) => {
-      const place: PartitionPlace = { partition: 0, shard: 1, slot: 2, state: "active" };
+      const place: PartitionPlace = { partition: 0, slot: 2, state: "active" };
       const given = entry(1, "a", [place]);
       await bench.commit({ queue: [given] });
       Object.assign(given.definition, { name: "b" });

@@ -105,8 +105,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "where leases with a key were granted is forgotten at a restart",
     file: "shards.ts",
-    from: "leaseKeys.map((key) => ({ key, shard }))",
-    to: "leaseKeys.slice(0, 0).map((key) => ({ key, shard }))",
+    from: "opened.flatMap(({ leaseKeys }) => leaseKeys)",
+    to: "opened.flatMap(({ leaseKeys }) => leaseKeys.slice(0, 0))",
   },
   {
     name: "a repetition that hung up takes back what was told before",
@@ -460,8 +460,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a pause is forgotten at a restart",
     file: "state/catalog.ts",
-    from: "if (!deleting) this.add(entry);",
-    to: "const { pause: _, ...rest } = definition; if (!deleting) this.add({ ...entry, definition: rest });",
+    from: "if (!deleting) this.add(entry, shard);",
+    to: "const { pause: _, ...rest } = definition; if (!deleting) this.add({ ...entry, definition: rest }, shard);",
   },
   {
     name: "a change of a queue is not stored",
@@ -472,8 +472,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a change of a queue does not wait for the one before",
     file: "registrar.ts",
-    from: "const before = Promise.all(shards.map((shard) => this.#turns.get(shard)));",
-    to: "const before = Promise.all([]);",
+    from: "for (let busy = this.#busy(shards); busy.length > 0; busy = this.#busy(shards)) {",
+    to: "for (let busy = this.#busy([]); busy.length > 0; busy = this.#busy([])) {",
   },
   {
     name: "who waited on a paused queue is not served when it is resumed",
