@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
+import { Registry } from "prom-client";
 import type { EngineStatus, QueueGauges } from "../engine/model/api.ts";
 import { Observations } from "../engine/model/histogram.ts";
 import { noCounters, spanBounds } from "../engine/model/queue-counters.ts";
 import type { OperationId } from "../openapi/operations.ts";
 import { Losses } from "./losses.ts";
-import { Metrics } from "./metrics.ts";
+import { Metrics, metricsType } from "./metrics.ts";
 
 function gauges(queue: string, queued: number): QueueGauges {
   const none = { leased: 0, scheduled: 0, retried: 0, waitingLeases: 0 };
@@ -27,6 +28,10 @@ function render(change: Partial<EngineStatus>, use?: (metrics: Metrics) => void)
   use?.(metrics);
   return linesOf(metrics);
 }
+
+test("metrics: their type is the one of the library that writes them", () => {
+  expect(metricsType).toBe(Registry.PROMETHEUS_CONTENT_TYPE);
+});
 
 test("histograms: each bucket counts those below it too", async () => {
   const lines = await render({}, (metrics) => {

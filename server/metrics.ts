@@ -3,7 +3,7 @@
 // Operations are labelled from the table of the contract, and only so many queues
 // are told apart, so that no client can make the page grow without end.
 
-import { type Metric, Registry } from "prom-client";
+import type { Metric } from "prom-client";
 import type { EngineStatus, Histogram, ShardStatus } from "../engine/model/api.ts";
 import { limits } from "../engine/model/limits.ts";
 import type { OverviewMachine } from "../openapi/schemas.ts";
@@ -69,7 +69,7 @@ type Single = readonly [...head: Head, value: number];
 
 const single = ([name, type, help, value]: Single): Family => [name, type, help, [[{}, value]]];
 
-export const metricsType: string = Registry.PROMETHEUS_CONTENT_TYPE;
+export const metricsType = "text/plain; version=0.0.4; charset=utf-8";
 
 export class Metrics {
   readonly #options: MetricsOptions;
@@ -83,8 +83,7 @@ export class Metrics {
   }
 
   /** `requests`: of all threads, where others answer too. */
-  render(server: ServerGauges, requests: RequestCounts = this.requests): Promise<string> {
-    const all = new Registry();
+  async render(server: ServerGauges, requests: RequestCounts = this.requests): Promise<string> {
     const status = this.#options.status();
     const { durability, shards, queues, waitingLeases } = status;
     const told = "Lost commits that no operator has confirmed yet.";
@@ -105,6 +104,9 @@ export class Metrics {
       ...processFamilies({ version: this.#options.version, durability }),
       ...nodeFamilies(this.#options.node?.()),
     ];
+    // At the first scrape: it takes megabytes, and a server may never be asked.
+    const { Registry } = await import("prom-client");
+    const all = new Registry();
     for (const [name, type, help, figures] of families) {
       const values = figures.flatMap((figure) => lines(name, figure));
       // `prom-client` asks a metric for no more than this; its own histograms cannot be
