@@ -72,7 +72,9 @@ function open(directory: string, durability: "full" | "normal"): Promise<Backend
 }
 
 async function run(backend: Backend, itemsPerCall: number): Promise<Figures> {
-  const { memory } = await Memory.load(0, backend.store, { settings: [settings] });
+  const { memory } = await Memory.load(0, backend.store, {
+    rules: { settingsAt: () => settings, homeOf: () => null, producePause: () => null },
+  });
   const bench = new Bench(backend, memory);
   const calls = callsOfTurn(itemsPerCall);
   const items = new Array(itemsPerCall).fill({ utf8: "x".repeat(100) });
@@ -149,8 +151,6 @@ class Bench {
         memory: this.#memory,
         facts,
         named: asking.named,
-        settings: new Map(),
-        pauses: new Map(),
         history: new History(0, now),
         limits,
         renderLeased,

@@ -1,11 +1,13 @@
 import { expect, test } from "bun:test";
 import type { QueueSettings } from "./model/api.ts";
+import { limits } from "./model/limits.ts";
 import {
   type Bundle,
   day,
   doneFirst,
   hour,
   minute,
+  nameIn,
   produceOf,
   second,
   setup,
@@ -414,4 +416,24 @@ test("dead queue: one that its shard has lost is cut, and can be created anew", 
   }
   await bundle.run(() => bundle.engine.updateQueue({ name: "orders", deadQueue: "dead" }));
   expect(await die(bundle)).toEqual(["dying"]);
+});
+
+test("a letter to a partition that its shard has forgotten comes to another one of the queue", async () => {
+  const bundle = await setup({ shardCount: 2 });
+  const [dead, orders] = [nameIn(0, 2, "dead"), nameIn(1, 2)];
+  await bundle.createQueue({ name: dead });
+  await bundle.createQueue({ name: orders, deadQueue: dead, requestedPartitions: 2 });
+  const goBack = bundle.snapshot(0);
+  await bundle.run(() => bundle.engine.updateQueue({ name: dead, requestedPartitions: 2 }));
+  for (const text of ["first", "letter"]) await bundle.produce(orders, text);
+  await bundle.lease(orders);
+  const lease = await bundle.lease(orders);
+  bundle.store(0).hold();
+  await bundle.retry(lease, { dead: true });
+  bundle.kill();
+  goBack();
+  bundle.store(0).release();
+  await bundle.open();
+  await bundle.clock.advance(limits.restartMsMax);
+  expect(await bundle.listed(dead)).toEqual(["letter"]);
 });

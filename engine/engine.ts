@@ -44,7 +44,7 @@ import { Courier } from "./relay/courier.ts";
 import { Shards, type ShardsEvents, type ShardsOptions } from "./shards.ts";
 import { Catalog } from "./state/catalog.ts";
 import type { LogicalQueue } from "./state/queue.ts";
-import { Settings } from "./state/settings.ts";
+import { Rounds } from "./state/rounds.ts";
 import { Tasks } from "./tasks/tasks.ts";
 import { type Shard, succeeded } from "./turn/shard.ts";
 
@@ -113,8 +113,8 @@ function partsOf<Items>(
     isTargeted: (shard, slot) => courier.isTargeted(shard, slot),
     isUp: (shard) => port(shard).isUp,
   });
-  const settings = new Settings({ catalog, port });
-  const registrar = new Registrar({ clock, catalog, courier, settings, port, refusal });
+  const rounds = new Rounds({ catalog, port });
+  const registrar = new Registrar({ clock, catalog, courier, rounds, port, refusal });
   const left = registrar.left.bind(registrar);
   const bounds = { waitingLeasesMax, receiptsWindowMs };
   // What the shards have is a report old: calls on their way to several of them can exceed it by
@@ -125,7 +125,7 @@ function partsOf<Items>(
   const ports = () => shards.ports;
   const calls = new Calls({ clock, port, leases, find, left, bounded });
   const checkups = new Checkups({ catalog, clock, ports });
-  const listeners = { catalog, checkups, courier, leases, registrar, settings };
+  const listeners = { catalog, checkups, courier, leases, registrar, rounds };
   const shards = new Shards({ ...options, lost }, listeners);
   const advance =
     clock instanceof TestClock
@@ -279,6 +279,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     change: api.QueueChange & api.Guard,
     isShown?: api.IsShown,
   ): Promise<api.ItemCounts> {
+    this.#refuseClosing();
     checkExpect(change.expect);
     return this.#parts.registrar.update(change, isShown);
   }
@@ -287,6 +288,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     request: api.DeleteQueueRequest,
     rules: api.DeleteQueueRules = {},
   ): Promise<api.Deletion> {
+    this.#refuseClosing();
     checkExpect(request.expect);
     return this.#parts.registrar.delete({ ...request, ...rules });
   }

@@ -9,7 +9,6 @@ import { backup } from "./operations/backup.ts";
 import { changeCatalog } from "./operations/change-catalog.ts";
 import { clear } from "./operations/clear.ts";
 import { complete } from "./operations/complete.ts";
-import { configure } from "./operations/configure.ts";
 import { deleteItems } from "./operations/delete.ts";
 import { extend } from "./operations/extend.ts";
 import { importItems } from "./operations/import.ts";
@@ -18,6 +17,7 @@ import { lease } from "./operations/lease.ts";
 import { list } from "./operations/list.ts";
 import { produce } from "./operations/produce.ts";
 import { recall } from "./operations/recall.ts";
+import { refresh } from "./operations/refresh.ts";
 import { release } from "./operations/release.ts";
 import { retry } from "./operations/retry.ts";
 import { transact } from "./operations/transact.ts";
@@ -30,7 +30,7 @@ import { taskPiece } from "./tasks/task-piece.ts";
 import { recount } from "./turn/recount.ts";
 
 const table = {
-  configure,
+  refresh,
   catalog: changeCatalog,
   list,
   find,

@@ -177,27 +177,6 @@ test("pause: a lease that comes to its shard with the pause goes back to its pla
   expect([got(lease), got(later)]).toEqual([["a"], ["b", "c"]]);
 });
 
-test("pause: items that a store granted behind it as it failed go back, untried, when it is open again", async () => {
-  const bundle = await setupQueue({}, { turnLimits: { ...limits, turnRequestsMax: 1 } });
-  await bundle.createQueue({ name: "other" });
-  await bundle.produce("orders", "a");
-  bundle.store().hold();
-  await bundle.begin(() => bundle.engine.produce(produceOf("other", ["x"])));
-  const paused = await bundle.begin(() => bundle.engine.pause({ queue: "orders" }));
-  const lease = await bundle.beginLease("orders");
-  bundle.store().failAfter(2, { fault: "failed", applied: true });
-  await release(bundle);
-  expect([lease.ending, paused.ending]).toEqual([null, done]);
-  expect(bundle.image().leases.values()).toHaveLength(1);
-  await bundle.clock.advance(second);
-  expect(lease.ending).toBe(null);
-  expect(await counted(bundle)).toMatchObject({ queued: 1, leased: 0 });
-  await resume(bundle);
-  expect(got(lease)).toEqual(["a"]);
-  const items = lease.ending?.ok === true ? lease.ending.value.items : [];
-  expect(items.map(({ attempts }) => attempts)).toEqual([1]);
-});
-
 test("pause: a lease that comes back from its shard keeps its deadline", async () => {
   const { bundle } = await setupBusy({}, "a");
   const lease = await bundle.beginLease("orders", { requestTimeoutMs: 2 * second });

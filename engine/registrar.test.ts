@@ -109,19 +109,79 @@ test("changes: when a shard stalls, those in other shards go on", async () => {
   expect(stalled.ending).toEqual(done);
 });
 
-test("changes: one that gives up waiting for another shard does not block its own", async () => {
+test.each(["failed", "stalled"])(
+  "changes: one that names a dead queue in another shard keeps none there waiting; its own has %s",
+  async (how) => {
+    const bundle = await setupTwo();
+    await bundle.createQueue({ name: "sixth" });
+    bundle.store(1).openFault = "failed";
+    if (how === "stalled") bundle.store(1).hold();
+    else bundle.store(1).fail({ fault: "failed" });
+    await bundle.begin(() =>
+      bundle.engine.createQueue({ ...queueDefaults, name: "third", deadQueue: "second" }),
+    );
+    await bundle.run(() => bundle.engine.updateQueue({ name: "sixth", maxAttempts: 3 }));
+    const deleted = await beginDelete(bundle, "second", false);
+    expect(deleted.ending).toMatchObject({ ok: false, code: "refused" });
+    await bundle.run(() => bundle.engine.updateQueue({ name: "second", maxAttempts: 3 }));
+  },
+);
+
+test("resume: behind a pause of which nobody knows, it says nothing once the engine has closed", async () => {
   const bundle = await setupTwo();
-  bundle.store(1).hold();
+  bundle.store(1).openFault = "failed";
+  bundle.store(1).fail({ fault: "failed", applied: true });
+  await bundle.begin(() => bundle.engine.pause({ queue: "first", lease: true }));
+  const resumed = await bundle.begin(() => bundle.engine.resume("first"));
+  await bundle.begin(() => bundle.engine.close());
+  expect(resumed.ending).toMatchObject({ ok: false, code: "closing" });
+});
+
+test("backup: it gets its turn among changes that never end", async () => {
+  const bundle = await setupTwo();
+  const change = (name: string) =>
+    bundle.begin(() => bundle.engine.updateQueue({ name, maxAttempts: 3 }));
+  for (const shard of [0, 1]) bundle.store(shard).hold();
+  await change("second");
+  await change("first");
+  const backup = await bundle.begin(() => bundle.engine.backup("/nowhere"));
+  for (const [shard, name] of [
+    [0, "second"],
+    [1, "first"],
+  ] as const) {
+    await change(name);
+    bundle.store(shard).release();
+    await bundle.clock.settle();
+  }
+  expect(backup.ending).not.toBe(null);
+});
+
+test("changes: a backup that waits for a shard that is down lets others go on in time", async () => {
+  const bundle = await setupTwo();
+  bundle.store(1).openFault = "failed";
+  bundle.store(1).fail({ fault: "failed" });
   await beginCreate(bundle, "third");
-  const between = await bundle.begin(() =>
-    bundle.engine.createQueue({ ...queueDefaults, name: "sixth", deadQueue: "first" }),
+  const backup = await bundle.begin(() => bundle.engine.backup("/nowhere"));
+  const changed = await bundle.begin(() =>
+    bundle.engine.updateQueue({ name: "second", maxAttempts: 3 }),
   );
-  await bundle.clock.advance(limits.requestTimeoutMsDefault);
-  expect(between.ending).toEqual(late);
+  await bundle.clock.advance(limits.holdMsMax);
+  expect(backup.ending).toMatchObject({ ok: false });
+  expect(changed.ending).toMatchObject({ ok: true });
+});
+
+test("update, delete: while the engine opens again, none is told that its queue is not there", async () => {
+  const bundle = await setupTwo();
+  bundle.store(1).fail({ fault: "lost" });
+  bundle.store(1).openFault = "failed";
+  await bundle.begin(() => bundle.engine.produce(produceOf("first", ["a"])));
   const updated = await bundle.begin(() =>
     bundle.engine.updateQueue({ name: "second", maxAttempts: 3 }),
   );
-  expect(updated.ending).toMatchObject({ ok: true });
+  const deleted = await beginDelete(bundle, "second");
+  for (const { ending } of [updated, deleted]) {
+    expect(ending).toMatchObject({ ok: false, code: "closing" });
+  }
 });
 
 test("delete: its caller is told in time when a shard stays down, and its end comes all the same", async () => {
@@ -342,7 +402,7 @@ test.each(
     [0, 1].flatMap((shard) => [false, true].map((force) => ({ naming, shard, force }))),
   ),
 )(
-  "$naming: it and a delete of its dead queue go one after the other; shard $shard is first, force $force",
+  "$naming: beside a delete of its dead queue no queue names one that is gone; shard $shard is first, force $force",
   async ({ naming, shard, force }) => {
     for (const isNamedFirst of [true, false]) {
       const bundle = await setupTwo();
@@ -351,7 +411,6 @@ test.each(
       const early = isNamedFirst ? await name() : null;
       const deleted = await beginDelete(bundle, "second", force);
       const named = early ?? (await name());
-      expect([named.ending, deleted.ending]).toEqual([null, null]);
       for (const each of [shard, 1 - shard]) {
         bundle.store(each).release();
         await bundle.clock.settle();

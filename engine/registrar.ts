@@ -1,6 +1,6 @@
 // Changes of the catalog, one after the other in each shard: each is checked, committed by the queue's
-// shard, and takes effect. What has to wait for other shards comes after that, so that none waits for
-// another; what of it the engine does not live to see is taken up again at the next start.
+// shard, and takes effect. Whatever has to wait for other shards comes after that, so that no shard waits
+// for another. What is not finished when the engine ends is continued at the next start.
 
 import type { PartitionPlace, Pause } from "../stores/queue.ts";
 import type { Request } from "./kinds.ts";
@@ -32,14 +32,14 @@ import { checkQueueName } from "./model/validate.ts";
 import type { Courier } from "./relay/courier.ts";
 import { type Catalog, type Deleted, type QueuePlan, quotedIf } from "./state/catalog.ts";
 import { itemsIn, type LogicalQueue } from "./state/queue.ts";
-import type { Settings } from "./state/settings.ts";
+import type { Rounds } from "./state/rounds.ts";
 import { type Shard, succeeded } from "./turn/shard.ts";
 
 export interface RegistrarOptions {
   readonly clock: Clock;
   readonly catalog: Catalog;
   readonly courier: Courier;
-  readonly settings: Settings;
+  readonly rounds: Rounds;
   readonly port: (shard: number) => Shard;
   /** Why nothing is changed any more; `null`: it is. */
   readonly refusal: () => Failure | null;
@@ -49,8 +49,8 @@ type CatalogChange = Omit<Extract<Request, { kind: "catalog" }>, "kind">;
 
 export class Registrar {
   readonly #options: RegistrarOptions;
-  /** By shard, the end of the change that is under way. */
-  readonly #changing = new Map<number, Promise<void>>();
+  /** By shard, the end of the last change that was begun. */
+  readonly #turns = new Map<number, Promise<unknown>>();
   /** Queues of which partitions are about to go; each with what ends a pause in between. */
   readonly #reaping = new Map<LogicalQueue, () => void>();
 
@@ -60,12 +60,12 @@ export class Registrar {
 
   async create(settings: QueueSettings, isShown?: IsShown): Promise<void> {
     const { catalog, clock } = this.#options;
-    const { name, deadQueue } = settings;
-    await this.#tellChange([name, deadQueue], async (deadline) => {
+    const { name } = settings;
+    const shard = this.#shardOf(name);
+    await this.#tellChange(shard, async (deadline) => {
       const entry = catalog.planCreate(settings, clock.stamp(), isShown);
-      const shard = this.#shardOf(name);
-      await this.#write(shard, { put: [entry], isNew: true }, deadline);
-      return { told: this.#options.settings.tell([catalog.add(entry, shard)]) };
+      await this.#writeNaming(shard, { put: [entry], isNew: true }, deadline);
+      return { told: this.#options.rounds.of([catalog.create(entry, shard)]) };
     });
   }
 
@@ -75,7 +75,7 @@ export class Registrar {
     const { dryRun = false, expect = Number.POSITIVE_INFINITY } = change;
     if (dryRun) return drainedBy(catalog.planUpdate(change, clock.stamp(), isShown), expect);
     let drained: ItemCounts = noItems;
-    await this.#change([change.name, change.deadQueue ?? ""], (now) => {
+    await this.#change(change.name, (now) => {
       const plan = catalog.planUpdate(change, now, isShown);
       drained = drainedBy(plan, expect);
       return plan;
@@ -85,46 +85,39 @@ export class Registrar {
 
   /** Ends when no shard goes by what was before; `null`: nothing of it is paused any more. */
   async pause(name: string, pause: Pause | null): Promise<void> {
-    const { catalog, settings } = this.#options;
+    const { catalog, rounds } = this.#options;
     await this.#change(
-      [name],
+      name,
       (now) => catalog.planPause(name, pause, now),
-      (queue) => settings.tellPause(queue),
+      () => rounds.ofAllUp(),
     );
   }
 
   /** `plan`: when it is its turn, as changes before it may be under way. `tell`: what else has to be told before it ends. */
   async #change(
-    names: readonly string[],
+    name: string,
     plan: (now: number) => QueuePlan | null,
     tell: (queue: LogicalQueue) => Promise<void> = async () => undefined,
   ): Promise<void> {
-    const { catalog, clock, settings } = this.#options;
-    await this.#tellChange(names, async (deadline) => {
+    const { catalog, clock, rounds } = this.#options;
+    await this.#tellChange(this.#shardOf(name), async (deadline) => {
       const planned = plan(clock.stamp());
       if (planned === null) return { told: Promise.resolve() };
       const { queue, entry } = planned;
-      await this.#write(queue.shard, { put: [entry] }, deadline);
-      queue.definition = entry.definition;
-      queue.deadOwner = entry.deadOwner;
-      catalog.cutLost(queue);
-      for (const place of entry.places) catalog.own(queue, place);
-      const told = Promise.all([settings.tell([queue]), tell(queue)]);
+      await this.#writeNaming(queue.shard, { put: [entry] }, deadline);
+      catalog.apply(queue, entry);
+      const told = Promise.all([rounds.of([queue]), tell(queue)]);
       this.reapSoon(queue);
       return { told };
     });
   }
 
-  /**
-   * The shards are told once its turn is over: one that is down keeps no other queue waiting.
-   * `names`: of the queue, and of its dead queue, which is not deleted meanwhile.
-   */
+  /** The shards are told once its turn is over: one that is down keeps no change of another queue waiting. */
   async #tellChange(
-    names: readonly string[],
+    shard: number,
     work: (deadline: number) => Promise<{ readonly told: Promise<unknown> }>,
   ): Promise<void> {
-    const shards = names.filter((name) => name !== "").map((name) => this.#shardOf(name));
-    const { deadline, ending } = await this.#begin(shards, work);
+    const { deadline, ending } = await this.#begin([shard], work);
     const told = ending.then((change) => change.told);
     await this.#inTime(told, deadline, unknownOutcome);
   }
@@ -157,7 +150,9 @@ export class Registrar {
     checkQueueName(name);
     const queue = this.#options.catalog.find(name);
     const dependents = this.#options.catalog.dependents(name);
-    const names = dependents.map(({ definition }) => definition.name);
+    const names = [
+      ...new Set([...dependents.map(({ definition }) => definition.name), ...queue.namedBy]),
+    ];
     if (!force) this.#requireUnused(queue, names, request.isShown);
     request.checkDependents?.(names);
     const { ready, leased, scheduled, retried } = queue.itemCounts;
@@ -166,7 +161,7 @@ export class Registrar {
     const total = itemsIn(counts) + queue.producingCount;
     if (total > expect) throw QueueError.from(countChanged(total, expect));
     const deletion = { counts, waitingLeases: queue.line.size, dependents: names };
-    return { queue, dependents, deletion };
+    return { queue, deletion };
   }
 
   /** Makes the delete certain, and takes the queue out of the catalog. */
@@ -174,7 +169,7 @@ export class Registrar {
     request: DeleteQueueRequest & DeleteQueueRules,
     deadline: number,
   ): Promise<Deleted & { readonly deletion: Deletion }> {
-    const { queue, dependents, deletion } = this.#checkDelete(request);
+    const { queue, deletion } = this.#checkDelete(request);
     // An item that came meanwhile would go with the queue.
     queue.isHidden = true;
     try {
@@ -182,11 +177,11 @@ export class Registrar {
     } finally {
       queue.isHidden = false;
     }
-    const { catalog, settings } = this.#options;
+    const { catalog, rounds } = this.#options;
     const deleted = catalog.remove(queue);
-    // One of them may have been given another dead queue meanwhile.
+    const dependents = catalog.dependents(queue.definition.name);
     for (const other of dependents) catalog.cutLost(other);
-    void settings.tell(dependents);
+    void rounds.of(dependents);
     for (const lease of queue.line.clear()) lease.settle(deletedFailure);
     return { ...deleted, deletion };
   }
@@ -219,12 +214,8 @@ export class Registrar {
     const { shard, queueId, slots } = deleted;
     const what = { ready: true, leased: true, scheduled: true, retried: true };
     await this.#persist(async () => {
-      // Forgotten before it is cleared: what is on its way there must not come after the clear.
-      await this.#options.settings.forget(shard, slots);
       succeeded(await this.#options.port(shard).ask({ kind: "clear", slots, what }));
-      await this.#inTurn([shard], (deadline) =>
-        this.#write(shard, { remove: [queueId] }, deadline),
-      );
+      await this.#inTurn(shard, (deadline) => this.#write(shard, { remove: [queueId] }, deadline));
       return true;
     });
     behind(this.#persist(() => this.#free(deleted)));
@@ -273,8 +264,8 @@ export class Registrar {
 
   async #reapThose(queue: LogicalQueue, drained: ReadonlySet<PartitionPlace>): Promise<void> {
     // A shard that has not heard yet that they drain may still send dead letters there.
-    await this.#options.settings.heard();
-    const gone = await this.#inTurn([queue.shard], async (deadline) => {
+    await this.#options.rounds.ofAll();
+    const gone = await this.#inTurn(queue.shard, async (deadline) => {
       // One that was wanted again meanwhile has a place of its own, and is not among them.
       const gone = this.#drained(queue).filter(
         (place) => drained.has(place) && !this.#options.courier.isTargeted(queue.shard, place.slot),
@@ -292,9 +283,8 @@ export class Registrar {
   }
 
   async #free(freed: Pick<Deleted, "shard" | "slots">): Promise<boolean> {
-    await this.#options.settings.forget(freed.shard, freed.slots);
     // Until then a dead letter may be on its way there that nobody knows of.
-    await this.#options.settings.heard();
+    await this.#options.rounds.ofAll();
     this.#options.catalog.free(freed);
     return true;
   }
@@ -304,25 +294,28 @@ export class Registrar {
    * delete that is certain goes on, but stays in the catalog: what is copied meanwhile can be
    * deleted by whoever opens the copy.
    */
-  undisturbed<T>(work: () => Promise<T>): Promise<T> {
+  async undisturbed<T>(work: () => Promise<T>): Promise<T> {
     const { shardCount } = this.#options.catalog;
     const all = Array.from({ length: shardCount }, (_, shard) => shard);
-    return this.#inTurn(all, async () => {
+    const held = async (): Promise<T> => {
       const { release } = await this.#options.courier.hold(undeliveredBackup);
       try {
         return await work();
       } finally {
         release();
       }
-    });
+    };
+    const deadline = this.#options.clock.machine.now() + limits.holdMsMax;
+    const { ending } = await this.#begin(all, held, { deadline, late: undeliveredBackup });
+    return await ending;
   }
 
   #shardOf(name: string): number {
     return shardOf(name, this.#options.catalog.shardCount);
   }
 
-  async #inTurn<T>(shards: readonly number[], work: (deadline: number) => Promise<T>): Promise<T> {
-    const { ending } = await this.#begin(shards, work);
+  async #inTurn<T>(shard: number, work: (deadline: number) => Promise<T>): Promise<T> {
+    const { ending } = await this.#begin([shard], work);
     return await ending;
   }
 
@@ -333,25 +326,29 @@ export class Registrar {
   async #begin<T>(
     shards: readonly number[],
     work: (deadline: number) => Promise<T>,
+    { deadline, late } = { deadline: this.#deadline(), late: lateChange.untaken },
   ): Promise<{ readonly deadline: number; readonly ending: Promise<T> }> {
-    const refused = this.#options.refusal();
-    if (refused !== null) throw QueueError.from(refused);
-    const deadline = this.#deadline();
-    // None of them is kept from others while it waits for another.
-    for (let busy = this.#busy(shards); busy.length > 0; busy = this.#busy(shards)) {
-      await this.#inTime(Promise.all(busy), deadline, lateChange.untaken);
+    this.#refuse();
+    const before = Promise.all(shards.map((shard) => this.#turns.get(shard)));
+    const { promise: over, resolve: end } = Promise.withResolvers<void>();
+    for (const shard of shards) {
+      // Not all that it waits for: it may give up before the change of another shard has ended.
+      this.#turns.set(shard, Promise.all([this.#turns.get(shard), over]));
     }
-    const { promise: over, resolve } = Promise.withResolvers<void>();
-    for (const shard of shards) this.#changing.set(shard, over);
-    const end = (): void => {
-      for (const shard of shards) this.#changing.delete(shard);
-      resolve();
-    };
+    try {
+      await this.#inTime(before, deadline, late);
+      this.#refuse();
+    } catch (cause) {
+      end();
+      throw cause;
+    }
     return { deadline, ending: work(deadline).finally(end) };
   }
 
-  #busy(shards: readonly number[]): Promise<void>[] {
-    return shards.flatMap((shard) => this.#changing.get(shard) ?? []);
+  /** Throws where nothing is changed any more. */
+  #refuse(): void {
+    const refused = this.#options.refusal();
+    if (refused !== null) throw QueueError.from(refused);
   }
 
   /** Of a call that has none of its own. */
@@ -390,6 +387,24 @@ export class Registrar {
           resolve();
         });
       });
+    }
+  }
+
+  /** While it is not known whether it is written, the dead queue that it names is not deleted without force. */
+  async #writeNaming(
+    shard: number,
+    change: Partial<CatalogChange> & Pick<CatalogChange, "put">,
+    deadline: number,
+  ): Promise<void> {
+    const named = change.put.map(({ definition: { name, deadQueue } }) => ({
+      name,
+      dead: this.#options.catalog.named(deadQueue),
+    }));
+    for (const { name, dead } of named) dead?.namedBy.add(name);
+    try {
+      await this.#write(shard, change, deadline);
+    } finally {
+      for (const { name, dead } of named) dead?.namedBy.delete(name);
     }
   }
 

@@ -25,7 +25,7 @@ const requestKey = "order-1042";
 const again = { ok: true, value: { replayed: true } } as const;
 const writtenAgain: Ending<Produced> = { ok: true, value: { replayed: true, duplicates: [] } };
 
-/** The catalog is in the first shard, and `orders` in the second if there is one. */
+/** `orders` is in the second shard if there is one. */
 async function setupQueue(options: SetupOptions & Partial<QueueSettings> = {}) {
   const bundle = await setup({ shardCount: 2, ...options });
   await bundle.createQueue({ name: "orders", leaseTimeoutMs: hour, ...options });

@@ -14,7 +14,7 @@ import type { Registrar } from "./registrar.ts";
 import type { Courier } from "./relay/courier.ts";
 import { stepsBack, takenFrom } from "./relay/passed.ts";
 import type { Catalog } from "./state/catalog.ts";
-import type { Settings } from "./state/settings.ts";
+import type { Rounds } from "./state/rounds.ts";
 import { isLoss, Shard, type ShardOptions, succeeded } from "./turn/shard.ts";
 
 export interface ShardsOptions<Items> extends ShardOptions<Items> {
@@ -33,7 +33,7 @@ export interface Listeners {
   readonly courier: Courier;
   readonly leases: Pick<Leases<unknown>, "ready" | "dispatch" | "recall">;
   readonly registrar: Registrar;
-  readonly settings: Settings;
+  readonly rounds: Rounds;
   readonly checkups: Checkups;
 }
 
@@ -82,17 +82,19 @@ export class Shards {
 
   /** Returns the tasks that each shard knows; throws the first cause, and gives notice of any other. */
   async open(): Promise<StoredTask[][]> {
-    const { catalog, courier, leases, registrar, settings } = this.#to;
+    const { catalog, courier, leases, registrar } = this.#to;
     const broken = new Promise<never>((_, reject) => {
       this.#downAtStart = reject;
     });
     broken.catch(() => undefined);
     try {
-      const { shardCount } = this.#options;
-      const opening = Array.from({ length: shardCount }, (_, shard) => this.#openOne(shard));
+      // Of two servers that start at once, the one that has it gets the others.
+      const first = await this.#openOne(0);
+      const numbers = Array.from({ length: this.#options.shardCount - 1 }, (_, index) => index + 1);
+      const opening = numbers.map((shard) => this.#openOne(shard));
       // Each says only once what its store has lost.
       await Promise.allSettled(opening);
-      const opened = await Promise.all(opening);
+      const opened = [first, ...(await Promise.all(opening))];
       for (const { passed } of opened) this.#passed.push(passed);
       for (const { shard, count } of stepsBack(this.#passed)) {
         this.#options.notice?.({ kind: "store_went_back", shard, count });
@@ -105,7 +107,7 @@ export class Shards {
         leases.recall(opened.flatMap(({ leaseKeys }) => leaseKeys));
         const told = this.#ports.map((port, shard) => {
           const taken = takenFrom(shard, this.#passed);
-          return port.ask({ ...settings.all(shard), taken });
+          return port.ask({ kind: "refresh", slots: catalog.slots(shard), taken });
         });
         // A store that opens and then fails with each turn would be tried for ever, and unheard.
         await Promise.race([Promise.all(told), broken]);
@@ -128,6 +130,11 @@ export class Shards {
     const { notice, lost } = this.#options;
     return new Promise((resolve, reject) => {
       this.#ports[shard] = new Shard(shard, this.#options, {
+        rules: {
+          settingsAt: (slot) => this.#to.catalog.settingsAt(shard, slot),
+          homeOf: (owner) => this.#to.catalog.homeOf(shard, owner),
+          producePause: (queueId) => this.#to.catalog.producePause(queueId),
+        },
         opened: (opened) => {
           const { miscounted: count } = opened;
           if (count > 0) notice?.({ kind: "items_miscounted", shard, count });
@@ -143,7 +150,7 @@ export class Shards {
           reject(cause);
           this.#downAtStart(cause);
           this.#setUp(shard, false);
-          this.#to.settings.down(shard);
+          this.#to.rounds.down(shard);
           if (!this.#isOpen) {
             this.#failures.push({ shard, cause });
             return;
@@ -155,13 +162,13 @@ export class Shards {
     });
   }
 
-  /** Of queues that the catalog does not know. */
+  /** On their way to queues that are not known. */
   wereSetAside(shard: number, count: number): void {
     this.port(shard).counters.quarantined += count;
     this.#options.notice?.({ kind: "items_set_aside", shard, count });
   }
 
-  #reopened(shard: number, opened: Opened): Extract<Request, { kind: "configure" }> {
+  #reopened(shard: number, opened: Opened): Extract<Request, { kind: "refresh" }> {
     this.#setUp(shard, true);
     this.#recount(shard, opened.counts);
     this.#countEvents(shard, opened.events);
@@ -172,7 +179,7 @@ export class Shards {
     const taken = takenFrom(shard, this.#passed).map(
       ([target, last]) => [target, Math.max(last, arrived.get(target) ?? 0)] as const,
     );
-    return { ...this.#to.settings.all(shard), taken };
+    return { kind: "refresh", slots: this.#to.catalog.slots(shard), taken };
   }
 
   #setUp(shard: number, up: boolean): void {

@@ -1,7 +1,7 @@
 // Reads all that the stores of a folder hold, through the real store: what an
 // engine would find that was started on it.
 
-import { Epochs } from "../engine/model/epochs.ts";
+import { epochsIn } from "../engine/turn/label.ts";
 import type { Backend } from "../stores/backend.ts";
 import type { Item } from "../stores/item.ts";
 import { openStore } from "../stores/open.ts";
@@ -62,7 +62,7 @@ export async function readStores({
       images.push(await backend.store.load());
     }
     for (const [shard, image] of images.entries()) {
-      const epochs = Epochs.parse(image.tags);
+      const epochs = epochsIn(image.tags);
       const backend = backends[shard];
       if (backend === undefined) continue;
       const { store, upkeep } = backend;

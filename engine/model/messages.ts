@@ -16,7 +16,7 @@ export interface DeadTarget {
   readonly expireTimeoutMs: number;
 }
 
-/** What a shard has to know of a partition; sent again whenever it changes. */
+/** What a shard decides by for a partition. */
 export interface PartitionSettings extends Rules {
   readonly slot: number;
   /** The name of the queue. */
@@ -30,10 +30,14 @@ export interface PartitionSettings extends Rules {
   readonly uniqueForMs?: number;
 }
 
-/** Whether a queue takes items, for shards that send it some; `null` = it does. */
-export interface QueuePause {
-  readonly queueId: number;
-  readonly pause: Pause | null;
+/** What the turns of a shard decide by, as it is now. */
+export interface QueueRules {
+  /** `null` = no queue has the slot. */
+  settingsAt(slot: number): PartitionSettings | null;
+  /** A partition of the queue that takes items; `null` = the shard has no such queue. */
+  homeOf(owner: number): number | null;
+  /** Of a queue in whichever shard; `null` = it takes items. */
+  producePause(queueId: number): Pause | null;
 }
 
 /**

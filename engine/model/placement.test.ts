@@ -5,7 +5,7 @@ test("shardOf: the same for the same name, whoever asks", () => {
   // What is stored goes by it.
   expect(["orders", "mails", "", "ü"].map((name) => shardOf(name, 16))).toEqual([11, 0, 2, 14]);
   expect(shardOf("orders", 1)).toBe(0);
-  // Tests rely on these two being apart, and on which of them is with the catalog.
+  // Tests rely on these two being apart, and on which of them is in the first shard.
   expect([2, 3].map((count) => [shardOf("orders", count), shardOf("dead", count)])).toEqual([
     [1, 0],
     [0, 1],

@@ -116,8 +116,8 @@ function namedTwice({ complete, retry }: Transact): Failure | null {
 
 function refusalOfOutput(turn: Turn, part: Output): Failure | null {
   if (part.shard === turn.shard) return refusalOf(turn, part);
-  const pause = turn.pauses.get(part.queueId);
-  return pause?.produce === true ? pausedProduce(pause) : null;
+  const pause = turn.memory.rules.producePause(part.queueId);
+  return pause === null ? null : pausedProduce(pause);
 }
 
 /** Returns the places of items that were duplicates. */

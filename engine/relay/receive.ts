@@ -35,13 +35,16 @@ export const receive: Kind<Receive> = {
 function receiveOne(turn: Turn, item: OutboundItem, sourceShard: number): void {
   const { memory, draft, now, stamp } = turn;
   const { slot: _, seq: __, early: ___, outboundSeq: ____, targetShard: _____, ...rest } = item;
-  const { targetSlot, targetOwner, queuedAt, ...given } = rest;
-  const partition = memory.partition(targetSlot);
+  const { targetSlot: sentTo, targetOwner, queuedAt, ...given } = rest;
+  // A store that went back may not know the partition any more, though it has the queue.
+  const isThere = memory.partition(sentTo).settings?.owner === targetOwner;
+  const targetSlot = isThere ? sentTo : memory.rules.homeOf(targetOwner);
   // The queue was deleted while it was on its way.
-  if (partition.settings?.owner !== targetOwner) {
-    draft.discard(targetSlot, item.sourceId);
+  if (targetSlot === null) {
+    draft.discard(sentTo, item.sourceId);
     return;
   }
+  const partition = memory.partition(targetSlot);
   const unplaced = { ...given, createdAt: stamp };
   // What died, or was sent back, was produced elsewhere.
   const isNew = item.sourceId === "" && item.past === "";

@@ -17,8 +17,8 @@ const everything = {
 
 /** Throws `Violation` unless both say the same. */
 export async function checkMemory(shard: number, memory: Memory, store: Store): Promise<void> {
-  const settings = [...memory.partitions.values()].flatMap((one) => one.settings ?? []);
-  const stored = await Memory.load(shard, store, { settings, epochs: memory.epochs });
+  const { rules, epochs } = memory;
+  const stored = await Memory.load(shard, store, { rules, epochs });
   const inMemory = textOf(shard, memory);
   const inStore = textOf(shard, stored.memory);
   if (inMemory !== inStore) {

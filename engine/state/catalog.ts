@@ -25,6 +25,12 @@ export interface Owner {
   readonly partition: number;
 }
 
+/** With what its shard decides by, as it was at a revision. */
+interface Owning extends Owner {
+  settings: PartitionSettings | null;
+  revision: number;
+}
+
 /** A queue whose delete is certain, and may not be finished. */
 export interface Deleted {
   readonly shard: number;
@@ -50,7 +56,10 @@ export class Catalog {
   readonly #options: CatalogOptions;
   readonly #byName = new Map<string, LogicalQueue>();
   /** By shard, then slot; `null` where nobody owns it any more, and something may be left. */
-  readonly #owners: readonly Map<number, Owner | null>[];
+  readonly #owners: readonly Map<number, Owning | null>[];
+  readonly #byId = new Map<number, LogicalQueue>();
+  /** Rises with each change of what shards decide by. */
+  #revision = 0;
   /** Of all queues that were known since the start. */
   readonly #queueOwners = new Set<number>();
   #queueIdLast = 0;
@@ -77,9 +86,20 @@ export class Catalog {
     return deleted;
   }
 
-  /** A dead queue that is gone is none, whoever has its name by now. */
+  /** Removes the reference to a dead queue that is gone, even if another queue has its name now. */
   cutLost(queue: LogicalQueue): void {
-    if (this.#ownerOf(queue.definition.deadQueue) !== queue.deadOwner) queue.cutDeadQueue();
+    if (this.#ownerOf(queue.definition.deadQueue) === queue.deadOwner) return;
+    queue.cutDeadQueue();
+    this.#revision += 1;
+  }
+
+  /** What was committed of a change. */
+  apply(queue: LogicalQueue, entry: CatalogEntry): void {
+    queue.definition = entry.definition;
+    queue.deadOwner = entry.deadOwner;
+    for (const place of entry.places) this.own(queue, place);
+    this.cutLost(queue);
+    this.#revision += 1;
   }
 
   #adoptOne(entry: CatalogEntry, shard: number): Deleted | null {
@@ -96,8 +116,16 @@ export class Catalog {
   add(entry: CatalogEntry, shard: number): LogicalQueue {
     const queue = new LogicalQueue(entry, shard, this.#options.clock);
     this.#byName.set(entry.definition.name, queue);
+    this.#byId.set(queue.queueId, queue);
     this.#queueOwners.add(queue.owner);
     for (const place of entry.places) this.own(queue, place);
+    return queue;
+  }
+
+  /** A queue whose create is committed; its dead queue may be gone by now. */
+  create(entry: CatalogEntry, shard: number): LogicalQueue {
+    const queue = this.add(entry, shard);
+    this.cutLost(queue);
     return queue;
   }
 
@@ -108,7 +136,9 @@ export class Catalog {
 
   own(queue: LogicalQueue, place: PartitionPlace): void {
     queue.put(place);
-    this.#owners[queue.shard]?.set(place.slot, { queue, partition: place.partition });
+    const { partition } = place;
+    this.#revision += 1;
+    this.#owners[queue.shard]?.set(place.slot, { queue, partition, settings: null, revision: 0 });
     const up = this.#options.isUp(queue.shard);
     queue.balance.update(place.partition, { open: place.state === "active", up });
   }
@@ -118,6 +148,7 @@ export class Catalog {
     queue.drop(place.partition);
     queue.uncount(place.partition);
     queue.balance.remove(place.partition);
+    this.#revision += 1;
     this.#owners[queue.shard]?.set(place.slot, null);
   }
 
@@ -130,6 +161,8 @@ export class Catalog {
   remove(queue: LogicalQueue): Deleted {
     const { shard, queueId, slots } = queue;
     this.#byName.delete(queue.definition.name);
+    this.#byId.delete(queueId);
+    this.#revision += 1;
     queue.deleted = true;
     const places = [...queue.places.values()];
     for (const place of places) this.disown(queue, place);
@@ -188,7 +221,7 @@ export class Catalog {
     const queue = this.find(change.name);
     const { createdAt, pause } = queue.definition;
     const settings: QueueSettings = merge(queue.definition, change);
-    this.#checkDeadQueue(settings, isShown);
+    if (settings.deadQueue !== queue.definition.deadQueue) this.#checkDeadQueue(settings, isShown);
     checkQueueSettings(settings);
     const updatedAt = laterThan(queue, now);
     const definition = { ...definitionOf(settings), ...(pause && { pause }), createdAt, updatedAt };
@@ -232,6 +265,37 @@ export class Catalog {
     return [...this.#byName.values()].filter(({ definition }) => definition.deadQueue === name);
   }
 
+  /** Those that queues have. */
+  slots(shard: number): number[] {
+    return [...(this.#owners[shard] ?? [])].flatMap(([slot, owner]) =>
+      owner === null ? [] : [slot],
+    );
+  }
+
+  /** See `QueueRules`; asked for each item, and so remembered. */
+  settingsAt(shard: number, slot: number): PartitionSettings | null {
+    const owner = this.#owners[shard]?.get(slot) ?? null;
+    if (owner === null) return null;
+    if (owner.revision < this.#revision) {
+      owner.settings = this.settingsOf(owner);
+      owner.revision = this.#revision;
+    }
+    return owner.settings;
+  }
+
+  /** See `QueueRules`. */
+  homeOf(shard: number, owner: number): number | null {
+    const queue = [...this.#byName.values()].find(
+      (one) => one.shard === shard && one.owner === owner,
+    );
+    return queue?.activePlaces[0]?.slot ?? null;
+  }
+
+  producePause(queueId: number): Pause | null {
+    const pause = this.#byId.get(queueId)?.definition.pause;
+    return pause?.produce === true ? pause : null;
+  }
+
   settingsOf({ queue, partition }: Owner): PartitionSettings | null {
     const place = queue.places.get(partition);
     if (place === undefined) return null;
@@ -261,7 +325,7 @@ export class Catalog {
     if (deadQueue === "") return;
     checkDeadQueueName(deadQueue);
     if (deadQueue === name) refuseDeadQueue("dead_queue cannot reference itself");
-    const dead = this.#byName.get(deadQueue);
+    const dead = this.named(deadQueue);
     if (dead === undefined) {
       refuseDeadQueue(`dead_queue does not exist; '${deadQueue}' was not found, create it first`);
     }

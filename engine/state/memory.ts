@@ -14,7 +14,7 @@ import {
 import { assert } from "../model/assert.ts";
 import type { Epochs } from "../model/epochs.ts";
 import { Heap } from "../model/heap.ts";
-import type { PartitionSettings, Passed } from "../model/messages.ts";
+import type { Passed, QueueRules } from "../model/messages.ts";
 import type { Random } from "../model/random.ts";
 import { arrivedKey, Outbox } from "../relay/outbox.ts";
 import type { Draft } from "../turn/draft.ts";
@@ -31,8 +31,9 @@ const dueTimesRead = 4_096;
 /** What is kept of an item that is held. */
 type Known = Pick<Mark, "seq" | "createdAt" | "expireDeadline" | "attempts" | "past">;
 
-/** What need not be read, or is not in the store. */
+/** What is not in the store, or need not be read. */
 interface Kept {
+  readonly rules: QueueRules;
   /** Those of the store; they may be many. */
   readonly receipts?: Receipts;
   /**
@@ -64,6 +65,7 @@ function receiptsIn(image: Image): Receipts {
 }
 
 export class Memory {
+  readonly rules: QueueRules;
   readonly epochs: Epochs;
   /** The store does not have the latest epoch yet: the first commit writes it. */
   isEpochNew: boolean;
@@ -102,7 +104,12 @@ export class Memory {
   readonly receipts: Receipts;
   lastTurn: TurnRecord;
 
-  private constructor(shard: number, image: Image, { receipts, former, epochs, random }: Kept) {
+  private constructor(
+    shard: number,
+    image: Image,
+    { rules, receipts, former, epochs, random }: Kept,
+  ) {
+    this.rules = rules;
     const stored = epochsIn(image.tags);
     const first = image.tallies.reduce((most, { nextSeq }) => Math.max(most, nextSeq), 0);
     this.epochs = epochs ?? (random === undefined ? stored : stored.next(first, random));
@@ -111,7 +118,7 @@ export class Memory {
     this.receipts = receipts ?? receiptsIn(image);
     this.lastTurn = image.turns.at(-1) ?? { turn: 0, at: 0, tag: "" };
     for (const tally of image.tallies) {
-      const partition = new Partition(tally.slot, this.epochs, tally);
+      const partition = new Partition(tally.slot, this, tally);
       this.partitions.set(tally.slot, partition);
       if (tally.itemCount > 0) this.floors.push({ floor: 0, partition });
       if (partition.isClearing) this.clearing.add(partition);
@@ -139,12 +146,11 @@ export class Memory {
   static async load(
     shard: number,
     store: Store,
-    { settings = [], ...kept }: Kept & { readonly settings?: Iterable<PartitionSettings> },
+    kept: Kept,
   ): Promise<{ memory: Memory; image: Image }> {
     const image = await store.load({ receipts: kept.receipts === undefined });
     const memory = new Memory(shard, image, kept);
     await memory.#readDueTimes(store);
-    for (const one of settings) memory.partition(one.slot).settings = one;
     return { memory, image };
   }
 
@@ -174,7 +180,7 @@ export class Memory {
   }
 
   #newPartition(slot: number): Partition {
-    const partition = new Partition(slot, this.epochs);
+    const partition = new Partition(slot, this);
     this.partitions.set(slot, partition);
     return partition;
   }

@@ -7,7 +7,7 @@ import { assert } from "../model/assert.ts";
 import type { Epochs } from "../model/epochs.ts";
 import { Heap, type Heaped } from "../model/heap.ts";
 import { formatId, idPrefix, seqOf } from "../model/ids.ts";
-import type { PartitionCounts, PartitionSettings } from "../model/messages.ts";
+import type { PartitionCounts, PartitionSettings, QueueRules } from "../model/messages.ts";
 import { DueTimes } from "./due-times.ts";
 import { ReadyMarks } from "./ready-marks.ts";
 
@@ -61,8 +61,7 @@ export class Partition {
   readonly #epochs: Epochs;
   /** The beginning of its ids from the first number of the latest epoch on. */
   readonly #idPrefix: string;
-  /** `null` while no queue owns the slot. */
-  settings: PartitionSettings | null = null;
+  readonly #rules: QueueRules;
   nextSeq = 0;
   /** Items from here on belong to the turn that runs and are not in the store yet. */
   committedSeq = 0;
@@ -99,8 +98,13 @@ export class Partition {
   readonly readyMarks = new ReadyMarks();
   readonly dueTimes = new DueTimes();
 
-  constructor(slot: number, epochs: Epochs, tally?: Tally) {
+  constructor(
+    slot: number,
+    { epochs, rules }: { readonly epochs: Epochs; readonly rules: QueueRules },
+    tally?: Tally,
+  ) {
     this.slot = slot;
+    this.#rules = rules;
     this.#epochs = epochs;
     this.#idPrefix = idPrefix(epochs.tag, slot);
     this.nextSeq = Math.max(epochs.first, tally?.nextSeq ?? 0);
@@ -120,6 +124,11 @@ export class Partition {
     this.#createdAtSum = tally.createdAtSum;
     if (tally.itemCount > 0) this.expireFloor = 0;
     this.readyMarks.isUnknown = tally.itemCount > 0;
+  }
+
+  /** `null` while no queue owns the slot. */
+  get settings(): PartitionSettings | null {
+    return this.#rules.settingsAt(this.slot);
   }
 
   idOf(seq: number): string {

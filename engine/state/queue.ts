@@ -60,6 +60,8 @@ export class LogicalQueue {
   readonly totals = new QueueTotals();
   #owner: number | null = null;
   deleted = false;
+  /** Queues of which a change is being committed that makes this one their dead queue. */
+  readonly namedBy = new Set<string>();
   /** While its delete is being committed, callers do not find it; its shard continues with it. */
   isHidden = false;
 

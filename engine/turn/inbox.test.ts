@@ -38,28 +38,3 @@ test("a request that comes after the end is answered with the reason for the end
   inbox.put({ kind: "stats", slots: [0] }, (result) => answers.push(result));
   expect(answers).toEqual([reopeningFailure]);
 });
-
-test("settings that wait for a store are older than those that it is told first", () => {
-  const inbox = new Inbox({ clock: new VirtualClock(0), limits, arrived: () => undefined });
-  const rules = { leaseTimeoutMs: 1, expireTimeoutMs: 1, maxAttempts: 0, dead: null };
-  const partition = { slot: 0, queue: "q", owner: 1, ...rules };
-  const configure = { kind: "configure", partitions: [partition], forget: [] } as const;
-  const pauses = [{ queueId: 1, pause: null }];
-  inbox.put({ ...configure, forget: [1], pauses }, () => undefined);
-  expect(inbox.take()).toHaveLength(1);
-  inbox.put({ ...configure, forget: [2] }, () => undefined);
-  inbox.putBack(new Set());
-  inbox.putFirst(configure);
-  const settingsOf = inbox
-    .take()
-    .map((request) =>
-      request.kind === "configure"
-        ? [request.partitions.length, request.forget, request.pauses ?? []]
-        : [],
-    );
-  expect(settingsOf).toEqual([
-    [1, [], []],
-    [0, [1], []],
-    [0, [2], []],
-  ]);
-});

@@ -69,8 +69,8 @@ export class Inbox {
       settle(this.#ended, 0);
       return;
     }
-    // Settings are never refused: their shard would go by the former ones for good.
-    if (this.#queue.length >= limits.shardBacklogMax && request.kind !== "configure") {
+    // Whoever waits for all that came before would take a refusal for its end.
+    if (this.#queue.length >= limits.shardBacklogMax && request.kind !== "refresh") {
       settle(backlogFailure, 0);
       return;
     }
@@ -81,9 +81,8 @@ export class Inbox {
   }
 
   /** What a store that has been opened has to know before all that waits. */
-  putFirst(request: Extract<Request, { kind: "configure" }>): void {
-    const waiting = this.#queue.map(withoutSettings);
-    this.#queue = [{ request, settle: () => undefined, ...noTiming }, ...waiting];
+  putFirst(request: Extract<Request, { kind: "refresh" }>): void {
+    this.#queue = [{ request, settle: () => undefined, ...noTiming }, ...this.#queue];
   }
 
   /** Whether a turn should begin; beside a sync only with enough, as others gather meanwhile. */
@@ -205,12 +204,4 @@ export class Inbox {
 
 function weightOf(request: Request): number {
   return kindOf(request).weight?.(request) ?? 1;
-}
-
-/** What a shard is told when it opens is newer than the settings that waited for it. */
-function withoutSettings(waiting: Waiting): Waiting {
-  const { request } = waiting;
-  return request.kind === "configure"
-    ? { ...waiting, request: { ...request, partitions: [], pauses: [], taken: [] } }
-    : waiting;
 }

@@ -3,23 +3,23 @@
 import { StoreError } from "../../stores/store.ts";
 import { Epochs } from "../model/epochs.ts";
 
-export interface Place {
+export interface ShardIdentity {
   readonly shard: number;
   /** A queue is in the shard that its name hashes to, so this never changes. */
   readonly shardCount: number;
 }
 
-export function labelOf({ shard, shardCount }: Place, epochs: Epochs): string {
+export function labelOf({ shard, shardCount }: ShardIdentity, epochs: Epochs): string {
   return `${shard}/${shardCount} ${epochs.text}`;
 }
 
-/** Of a label, or of the tag that a store is made with. */
+/** The epochs in a label, or the first one of a store that has none yet. */
 export function epochsIn(text: string): Epochs {
   return Epochs.parse(text.replace(/^\S*\/\S* /, ""));
 }
 
-/** Whether the store has a label; throws `unusable` where it is that of another shard, or of as many as there are not. */
-export function isLabelled(text: string, { shard, shardCount }: Place): boolean {
+/** Whether the store has a label; throws `unusable` if it names another shard, or another number of shards. */
+export function isLabelled(text: string, { shard, shardCount }: ShardIdentity): boolean {
   const [, storedShard, storedCount] = /^(\d+)\/(\d+) /.exec(text) ?? [];
   if (storedShard === undefined) return false;
   if (storedCount !== String(shardCount)) {

@@ -123,7 +123,12 @@ async function setupShard({
     { shardCount: 1, clock, openStore, renderLeased, turnLimits },
     {
       ...{ report: () => undefined, settled: () => undefined, down: () => undefined },
-      opened: () => ({ kind: "configure", partitions, forget: [] }),
+      opened: () => ({ kind: "refresh", slots: [0, 1] }),
+      rules: {
+        settingsAt: (slot) => partitions[slot] ?? null,
+        homeOf: () => null,
+        producePause: () => null,
+      },
       ...events,
     },
   );
@@ -682,30 +687,36 @@ test("a store that fails after its commit, and as it is opened again, answers tr
   expect([openings, answers, storedIn(image)]).toEqual([4, { produce: done }, ["a"]]);
 });
 
-test("a turn of the same number that another opening committed is not taken for one's own", async () => {
-  let isBroken = true;
-  const sync = async (lose: () => void) => {
-    if (!isBroken) return;
-    lose();
-    throw new StoreError("failed", "no");
-  };
-  const images: MemoryImage[] = [];
-  const opening = async (image: MemoryImage) => {
-    images.push(image);
-    if (images.length === 2) {
+test.each([1, 70])(
+  "a store that has %i turns of another server since is taken for lost, and nothing is answered",
+  async (count) => {
+    let isBroken = true;
+    const sync = async (lose: () => void) => {
+      if (!isBroken) return;
+      if (count === 1) lose();
+      throw new StoreError("failed", "no");
+    };
+    let openings = 0;
+    const opening = async (image: MemoryImage) => {
+      openings += 1;
+      if (openings !== 2) return;
       isBroken = false;
       const { store } = openMemoryStore({ tag: "", image });
-      await store.commit({ ...nothing, turn: { turn: 1, at: start, tag: "other" } });
-    }
-  };
-  const { clock, put, answers } = await setupShard({ before: { sync }, opening });
-  await put("produce", produce("a"));
-  await clock.advance(second);
-  expect([answers, images.slice(1).map((one) => storedIn(one))]).toEqual([
-    { produce: done },
-    [["a"]],
-  ]);
-});
+      const { turn: last = 0 } = image.turns.at(-1) ?? {};
+      for (let turn = last + 1; turn <= last + count; turn += 1) {
+        await store.commit({ ...nothing, turn: { turn, at: start, tag: "other" } });
+      }
+    };
+    const causes: unknown[] = [];
+    const events = { down: (cause: unknown) => causes.push(cause) };
+    const { clock, put, answers, shard } = await setupShard({ before: { sync }, opening, events });
+    await put("produce", produce("a"));
+    await clock.advance(second);
+    await shard.abandon(unknown);
+    expect(causes.at(-1)).toMatchObject({ fault: "lost" });
+    expect(answers).toEqual({ produce: unknown });
+  },
+);
 
 test("a turn that is synced after its store failed is told once", async () => {
   const syncs = held();

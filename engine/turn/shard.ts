@@ -10,7 +10,7 @@ import { Epochs } from "../model/epochs.ts";
 import { closingFailure, type Failure, QueueError } from "../model/errors.ts";
 import { Observations } from "../model/histogram.ts";
 import { limits, type TurnLimits } from "../model/limits.ts";
-import type { CommitReport, Opened, Report, Value } from "../model/messages.ts";
+import type { CommitReport, Opened, QueueRules, Report, Value } from "../model/messages.ts";
 import type { Random } from "../model/random.ts";
 import type { Result } from "../operations/kind.ts";
 import type { Memory } from "../state/memory.ts";
@@ -18,12 +18,13 @@ import { Inbox, type Settle, type Timing } from "./inbox.ts";
 import { type Remains, Turns } from "./turns.ts";
 
 export interface ShardEvents {
+  readonly rules: QueueRules;
   /** Counts, events and outbound items; the answers are given after it. */
   report(report: Report): void;
   /** The answers of a report have been given. */
   settled(): void;
   /** The store is open, at first or again; what it returns is decided before anything that waits. */
-  opened(opened: Opened): Extract<Request, { kind: "configure" }> | null;
+  opened(opened: Opened): Extract<Request, { kind: "refresh" }> | null;
   down(cause: unknown): void;
 }
 
@@ -138,7 +139,7 @@ export class Shard {
       this.#backend = backend;
       const { turns, opened } = await Turns.open({
         ...{ shard: this.shard, shardCount: this.#options.shardCount },
-        ...{ backend, clock, renderLeased, limits: turnLimits },
+        ...{ rules: this.#events.rules, backend, clock, renderLeased, limits: turnLimits },
         ...{ inbox: this.#inbox, remains: this.#remains },
         ...(random && { random }),
         report: (report) => {

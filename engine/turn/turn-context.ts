@@ -1,10 +1,8 @@
 // What the steps of a turn share: what they ask for, and what they work on.
 
-import type { Pause } from "../../stores/queue.ts";
 import type { Facts, Page, Wants } from "../../stores/store.ts";
 import type { LeasedItem } from "../model/api.ts";
 import type { TurnLimits } from "../model/limits.ts";
-import type { PartitionSettings } from "../model/messages.ts";
 import { done, type Result } from "../operations/kind.ts";
 import type { History } from "../state/history.ts";
 import type { Memory } from "../state/memory.ts";
@@ -77,10 +75,6 @@ export interface Turn extends Scene {
   readonly machineNow: number;
   readonly facts: Facts;
   readonly named: Asking["named"];
-  /** What the shard goes by, by slot; it outlives memory. */
-  readonly settings: Map<number, PartitionSettings>;
-  /** By queue, also of those with no partition here: which take no items; as long-lived as settings. */
-  readonly pauses: Map<number, Pause>;
   readonly renderLeased: (items: readonly LeasedItem[]) => unknown;
   /** Sequence numbers of recent grants by their request, for clients found to have left. */
   readonly grants: ReadonlyMap<number, readonly number[]>;

@@ -19,7 +19,7 @@ import type { NumberedRequest } from "../kinds.ts";
 import { type CallKey, callKey, type KeyedOperation } from "../model/call-key.ts";
 import { formatId, idPrefix } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
-import type { PartitionSettings } from "../model/messages.ts";
+import type { PartitionSettings, QueueRules } from "../model/messages.ts";
 import { History } from "../state/history.ts";
 import { Memory } from "../state/memory.ts";
 import { Draft } from "./draft.ts";
@@ -269,9 +269,14 @@ async function memoryOf(world: World): Promise<Memory> {
     queues: [],
     quarantinedCount: 0,
   };
+  const rules: QueueRules = {
+    settingsAt: (of) => (of === slot ? world.settings : null),
+    homeOf: () => null,
+    producePause: () => null,
+  };
   const load = async (): Promise<Image> => image;
   const read = async (asked: Wants): Promise<Facts> => factsOf(world, asked);
-  return (await Memory.load(0, { load, read } as never, { settings: [world.settings] })).memory;
+  return (await Memory.load(0, { load, read } as never, { rules })).memory;
 }
 
 function factsOf({ items, scheduled }: World, asked: Wants | null): Facts {
@@ -339,8 +344,6 @@ async function decided(world: World, requests = world.requests): Promise<Turn> {
     machineNow: now,
     stamp: now,
     limits: bounds,
-    settings: new Map([[slot, world.settings]]),
-    pauses: new Map(),
     history: new History(0, now),
     renderLeased: (items) => items,
     grants: new Map(),
@@ -564,6 +567,8 @@ test("produce: early is what expires before an item ahead of it, and ahead of it
 test("lease: what is read of a new partition begins at its first number, as nothing lies before that", async () => {
   const none = { turns: [], tallies: [], leases: [], outbox: [], inbound: [], receipts: [] };
   const image: Image = { ...none, tags: `${tag}:1000`, tasks: [], queues: [], quarantinedCount: 0 };
-  const { memory } = await Memory.load(0, { load: async () => image } as never, {});
+  const { memory } = await Memory.load(0, { load: async () => image } as never, {
+    rules: { settingsAt: () => null, homeOf: () => null, producePause: () => null },
+  });
   expect(memory.partition(slot).firstFrom).toBe(1_000);
 });

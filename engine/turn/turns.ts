@@ -3,7 +3,6 @@
 // committed only behind the answers of the one before.
 
 import type { Backend } from "../../stores/backend.ts";
-import type { Pause } from "../../stores/queue.ts";
 import {
   noFacts,
   SpoiltItems,
@@ -17,20 +16,21 @@ import { assert } from "../model/assert.ts";
 import type { Clock, Timer } from "../model/clock.ts";
 import { fullFailure } from "../model/errors.ts";
 import { limits, type TurnLimits } from "../model/limits.ts";
-import type { CommitReport, Opened, PartitionSettings, Report } from "../model/messages.ts";
+import type { CommitReport, Opened, QueueRules, Report } from "../model/messages.ts";
 import { type Random, systemRandom } from "../model/random.ts";
 import { History, TurnHistory } from "../state/history.ts";
 import { Memory } from "../state/memory.ts";
 import { Draft } from "./draft.ts";
 import type { Inbox } from "./inbox.ts";
-import { isLabelled, labelOf, type Place } from "./label.ts";
+import { isLabelled, labelOf, type ShardIdentity } from "./label.ts";
 import { beginRecount, setCountsRight } from "./recount.ts";
 import { leaseKeysOf } from "./repeated.ts";
 import { nextDue } from "./sweep.ts";
 import { decide, refuseChanges, wants } from "./turn.ts";
 import type { Settling, Turn } from "./turn-context.ts";
 
-export interface TurnsOptions<Items> extends Place {
+export interface TurnsOptions<Items> extends ShardIdentity {
+  readonly rules: QueueRules;
   readonly backend: Backend;
   readonly clock: Clock;
   readonly limits: TurnLimits;
@@ -51,6 +51,8 @@ export interface TurnsOptions<Items> extends Place {
 /** A turn that may be committed, and is not answered. */
 interface Pending {
   readonly record: TurnRecord;
+  /** The turn before it. */
+  readonly before: TurnRecord;
   readonly draft: Pick<Draft, "answers" | "events" | "grants">;
   /** Work in pieces that it began, and such as it has brought to an end. */
   readonly began: readonly Settling[];
@@ -60,6 +62,8 @@ interface Pending {
 /** What is left when a store fails. */
 export interface Remains {
   readonly pending: Pending | null;
+  /** The last one that was committed, where none is pending. */
+  readonly lastTurn: TurnRecord;
   readonly settling: readonly Settling[];
   readonly grants: Turn["grants"];
 }
@@ -88,17 +92,13 @@ type Committed =
 
 export class Turns {
   readonly #options: TurnsOptions<unknown>;
-  readonly #settings = new Map<number, PartitionSettings>();
-  readonly #pauses = new Map<number, Pause>();
   readonly #grants = new Map<number, readonly number[]>();
   #settling: Settling[] = [];
   #pending: Pending | null = null;
   readonly #history: History;
   #memory: Memory;
-  /** Otherwise its first turn is committed, whatever it decides. */
+  /** A store without a label gets it with its first turn, which is then committed even if it changes nothing. */
   #hasLabel = true;
-  /** Whether it was told of its partitions since it opened. */
-  #isConfigured = false;
   #running = false;
   #stopped = false;
   #hasFailed = false;
@@ -124,14 +124,17 @@ export class Turns {
   static async open(options: TurnsOptions<unknown>): Promise<{ turns: Turns; opened: Opened }> {
     const { store, upkeep } = options.backend;
     const { random = systemRandom } = options;
-    const { memory, image } = await Memory.load(options.shard, store, { random });
+    const { memory, image } = await Memory.load(options.shard, store, {
+      rules: options.rules,
+      random,
+    });
     const hasLabel = isLabelled(image.tags, options);
     // However the machine's clock was set since: what is written is not in the future.
     options.clock.raise(memory.lastTurn.at);
     const miscounted = await setCountsRight(upkeep, memory);
     const turns = new Turns(options, memory);
     turns.#hasLabel = hasLabel;
-    const { answers, events } = turns.#takeUp(options.remains, image.turns);
+    const { answers, events } = turns.#takeUp(options.remains);
     const opened: Opened = {
       answers,
       events,
@@ -153,21 +156,27 @@ export class Turns {
     return { turns, opened };
   }
 
-  /** What was decided before the store failed, as far as it was committed. */
-  #takeUp(
-    remains: Remains | null,
-    committed: readonly TurnRecord[],
-  ): Pick<Opened, "answers" | "events"> {
+  /**
+   * What was decided before the store failed, as far as it was committed. Throws `lost` where the last
+   * turn is neither its last one nor the one before: another server has had the store, and all that is
+   * known beside it may be wrong.
+   */
+  #takeUp(remains: Remains | null): Pick<Opened, "answers" | "events"> {
     const nothing = { answers: [], events: [] };
     if (remains === null) return nothing;
-    const { pending, settling, grants } = remains;
+    const { pending, lastTurn, settling, grants } = remains;
+    const isLast = ({ turn, tag }: TurnRecord): boolean =>
+      this.#memory.lastTurn.turn === turn && this.#memory.lastTurn.tag === tag;
+    if (!isLast(pending?.before ?? lastTurn) && !(pending && isLast(pending.record))) {
+      throw new StoreError("lost", "another server has written to the store");
+    }
     this.#keepGrants(grants);
     if (pending === null) {
       this.#settleAgain(settling);
       return nothing;
     }
     const { record, draft, began, ended } = pending;
-    if (committed.some(({ turn, tag }) => turn === record.turn && tag === record.tag)) {
+    if (isLast(record)) {
       this.#keepGrants(draft.grants);
       this.#settleAgain(new Set([...settling, ...began.filter((one) => !ended.includes(one))]));
       return draft;
@@ -194,7 +203,8 @@ export class Turns {
 
   /** Of turns that have failed. */
   get remains(): Remains {
-    return { pending: this.#pending, settling: this.#settling, grants: this.#grants };
+    const { lastTurn } = this.#memory;
+    return { pending: this.#pending, lastTurn, settling: this.#settling, grants: this.#grants };
   }
 
   /** Requests have arrived. */
@@ -323,11 +333,6 @@ export class Turns {
   }
 
   async #turn(requests: readonly NumberedRequest[]): Promise<void> {
-    // Before all else: an item whose partition has no settings would be taken for an orphan.
-    for (const request of requests) {
-      if (request.kind === "configure") this.#isConfigured = true;
-      else assert(this.#isConfigured, "a shard was asked before it knew its partitions");
-    }
     const counting = [...this.#memory.recounting].map(({ slot }) => slot);
     const { machine } = this.#options.clock;
     const wasPaused = machine.now() < this.#pausedUntil;
@@ -419,8 +424,6 @@ export class Turns {
       history: this.#history,
       ...moment,
       stamp: this.#options.clock.stamp(),
-      settings: this.#settings,
-      pauses: this.#pauses,
       grants: this.#grants,
       full: this.#full,
       settling: [],
@@ -437,7 +440,7 @@ export class Turns {
     }
     const { tag } = memory.epochs;
     const record: TurnRecord = { turn: memory.lastTurn.turn + 1, at: now, tag };
-    this.#pending = { record, draft, began: settling, ended: [] };
+    this.#pending = { record, before: memory.lastTurn, draft, began: settling, ended: [] };
     const begunAt = clock.precise();
     let written: Written;
     try {
@@ -468,11 +471,10 @@ export class Turns {
   /** `counting`: slots whose partitions were being counted when the turn began. */
   async #reload(counting: readonly number[], draft: Draft): Promise<void> {
     const { shard, backend } = this.#options;
-    const { receipts, epochs, partitions, outbox } = this.#memory;
-    const settings = this.#settings.values();
-    const { headsBefore } = draft;
-    const kept = { receipts, epochs, former: { partitions, outbox, headsBefore } };
-    const { memory } = await Memory.load(shard, backend.store, { settings, ...kept });
+    const { rules, receipts, epochs, partitions, outbox } = this.#memory;
+    const former = { partitions, outbox, headsBefore: draft.headsBefore };
+    const kept = { rules, receipts, epochs, former };
+    const { memory } = await Memory.load(shard, backend.store, kept);
     // Damage is told at a start: one that counts it takes the place of this shard.
     assert(memory.emptied.length === 0, "a lease holds no item");
     for (const slot of counting) beginRecount(memory, memory.partition(slot));

@@ -340,20 +340,14 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "requests that were committed are done again after a restart",
     file: "turn/turns.ts",
-    from: "if (committed.some(({ turn, tag }) => turn === record.turn && tag === record.tag)) {",
-    to: "if (committed.length < 0) {",
-  },
-  {
-    name: "what a store grants as it fails is told though its queue is paused by then",
-    file: "leases.ts",
-    from: "(isTold || !isPaused)",
-    to: "(isTold || true)",
+    from: "if (isLast(record)) {",
+    to: "if (record.turn < 0) {",
   },
   {
     name: "requests that were not committed are answered as if they were",
     file: "turn/turns.ts",
-    from: "if (committed.some(({ turn, tag }) => turn === record.turn && tag === record.tag)) {",
-    to: "if (record.turn <= this.#memory.lastTurn.turn + 1) {",
+    from: "if (isLast(record)) {",
+    to: "if (record.turn > 0) {",
   },
   {
     name: "a clear takes what is leased without being told to",
@@ -472,13 +466,13 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a change of a queue does not wait for the one before",
     file: "registrar.ts",
-    from: "for (let busy = this.#busy(shards); busy.length > 0; busy = this.#busy(shards)) {",
-    to: "for (let busy = this.#busy([]); busy.length > 0; busy = this.#busy([])) {",
+    from: "const before = Promise.all(shards.map((shard) => this.#turns.get(shard)));",
+    to: "const before = Promise.all([]);",
   },
   {
     name: "who waited on a paused queue is not served when it is resumed",
-    file: "operations/configure.ts",
-    from: "draft.touched.add(partition);",
+    file: "operations/refresh.ts",
+    from: "for (const slot of slots) turn.draft.touched.add(turn.memory.partition(slot));",
     to: "",
   },
   {
@@ -801,12 +795,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "",
   },
   {
-    name: "the shards are not told of their partitions at a start",
-    file: "shards.ts",
-    from: "return port.ask({ ...settings.all(shard), taken });",
-    to: "return Promise.resolve([port, taken]);",
-  },
-  {
     name: "a page of the outbox is forgotten before it has arrived",
     file: "relay/courier.ts",
     from: '    const request = { kind: "receive"',
@@ -905,14 +893,14 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "a shard whose store went back issues numbers again that others have",
-    file: "operations/configure.ts",
+    file: "operations/refresh.ts",
     goesBack: true,
     from: "if (memory.outbox.take(outboundSeq)) draft",
     to: "if (outboundSeq < 0) draft",
   },
   {
     name: "the numbers that others have are forgotten at the next start",
-    file: "operations/configure.ts",
+    file: "operations/refresh.ts",
     goesBack: true,
     from: "draft.receive.push({ sourceShard: shard, outboundSeq });",
     to: "void shard;",
