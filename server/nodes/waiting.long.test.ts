@@ -39,6 +39,11 @@ interface Scene {
 async function setup(queue: string): Promise<Scene> {
   const owner = await cluster.owner();
   const others = cluster.nodes.filter((node) => node !== owner);
+  // One that is cut off before it has seen another node can ask nobody.
+  await until(async () => {
+    const { items } = await createClient({ url: owner.url }).listNodes({});
+    return items.filter(({ live }) => live).length === cluster.nodes.length;
+  });
   await queueOf(owner, queue).create(settings);
   const waiting = async (): Promise<number> => {
     const { url } = await cluster.owner();
