@@ -305,6 +305,7 @@ export class Leases<Items> {
     queue.entered("lease", partition, batchSize);
     queue.allowance.asked(batchSize);
     queue.watch.changedAt = now;
+    const { restarts } = port(queue.shard).counters;
     port(queue.shard).put(
       { kind: "lease", slot: place.slot, deadline, batchSize, client, ...own, ...keyed },
       (result, op) => {
@@ -317,7 +318,10 @@ export class Leases<Items> {
         if (waiting.request.signal?.aborted) waiting.settle(clientGone);
         if (waiting.over) this.#forget(waiting);
         queue.allowance.granted(isTold || waiting.over ? 0 : countOf(result), asked);
-        this.#answered(queue, waiting, place, { result, op, isTold });
+        // A store that failed may say later than the pause what it granted before.
+        const hasFailed = port(queue.shard).counters.restarts > restarts;
+        const isPaused = hasFailed && queue.definition.pause?.lease === true;
+        this.#answered(queue, waiting, place, { result, op, isTold, isPaused });
         this.ready(queue);
         left(queue, partition);
       },
@@ -339,10 +343,12 @@ export class Leases<Items> {
       result,
       op,
       isTold,
+      isPaused,
     }: {
       readonly result: Result;
       readonly op: number;
       readonly isTold: boolean;
+      readonly isPaused: boolean;
     },
   ): void {
     const { clock, port } = this.#options;
@@ -354,7 +360,7 @@ export class Leases<Items> {
     }
     const value = result.ok ? result.value : null;
     if (value?.kind === "leased") {
-      if (!lease.over) {
+      if (!lease.over && (isTold || !isPaused)) {
         if (key !== undefined) this.#granted.note(key.digest, slot, clock.now());
         lease.settle({ partition, items: value.items, replayed: isReplayed(result) });
         return;

@@ -5,7 +5,7 @@ import type { Backend } from "../stores/backend.ts";
 import { MemoryImage, openMemoryStore } from "../stores/memory/store.ts";
 import { StoreError } from "../stores/store.ts";
 import { limits } from "./model/limits.ts";
-import { type Bundle, produceOf, setup } from "./simulation/bundle.ts";
+import { type Bundle, minute, nameIn, produceOf, second, setup } from "./simulation/bundle.ts";
 
 const cut = (): StoreError => new StoreError("failed", "the connection is cut");
 
@@ -85,3 +85,99 @@ test.each([1, 70])(
     expect(texts.filter((text) => text === "first")).toEqual(["first"]);
   },
 );
+
+/** Each of its stores can be had once at a time; what happens to them is in `log`. */
+async function setupExclusive(shardCount: number) {
+  const images = Array.from({ length: shardCount }, () => new MemoryImage("0123456789Ab"));
+  const log: string[] = [];
+  const open = new Set<number>();
+  const found = { lostCommits: 0 };
+  const fault: { next: StoreError | null } = { next: null };
+  let gate: Promise<void> = Promise.resolve();
+  const bundle = await setup({
+    shardCount,
+    openStore: async (shard): Promise<Backend> => {
+      if (shard === 0) await gate;
+      log.push(`opened ${shard}`);
+      if (open.has(shard)) throw new StoreError("locked", "it is in use");
+      open.add(shard);
+      const { lostCommits } = found;
+      found.lostCommits = 0;
+      const { store, upkeep } = openMemoryStore({ tag: "", image: images[shard] as MemoryImage });
+      return {
+        ...{ upkeep, lostCommits },
+        store: {
+          load: (what) => store.load(what),
+          read: (wants) => store.read(wants),
+          async commit(changes) {
+            const cause = fault.next;
+            fault.next = null;
+            if (cause !== null) throw cause;
+            return store.commit(changes);
+          },
+          async close() {
+            open.delete(shard);
+            log.push(`closed ${shard}`);
+            await store.close();
+          },
+        },
+      };
+    },
+  });
+  return {
+    bundle,
+    images,
+    log,
+    found,
+    fault,
+    /** Shard 0 is opened no more until that is called. */
+    hold: (): (() => void) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      gate = promise;
+      return resolve;
+    },
+  };
+}
+
+test("a shard that has told a loss leaves its store to the engine that opens again", async () => {
+  const { bundle, fault, hold } = await setupExclusive(2);
+  const name = nameIn(1, 2);
+  await bundle.createQueue({ name });
+  const release = hold();
+  fault.next = new StoreError("lost", "a commit is gone");
+  await bundle.begin(() => bundle.engine.produce(produceOf(name, ["a"])));
+  await bundle.clock.advance(second);
+  release();
+  await bundle.clock.advance(minute);
+  await bundle.produce(name, "b");
+  expect(bundle.notices.at(-1)).toMatchObject({ kind: "shard_up" });
+});
+
+test("close: while stores are opened again, none is opened after it", async () => {
+  const { bundle, fault, hold, log } = await setupExclusive(3);
+  const name = nameIn(0, 3);
+  await bundle.createQueue({ name });
+  const release = hold();
+  fault.next = new StoreError("lost", "a commit is gone");
+  await bundle.begin(() => bundle.engine.produce(produceOf(name, ["a"])));
+  await bundle.clock.advance(second);
+  log.length = 0;
+  const closed = await bundle.begin(() => bundle.engine.close());
+  release();
+  await bundle.clock.advance(second);
+  expect(closed.ending).toMatchObject({ ok: true });
+  expect(log.filter((line) => line.startsWith("opened"))).toEqual(["opened 0"]);
+  expect(log.at(-1)).toBe("closed 0");
+});
+
+test("commits that an opening found to be lost are told, though it is given up", async () => {
+  const { bundle, fault, found, images } = await setupExclusive(1);
+  await bundle.createQueue({ name: "orders" });
+  await bundle.produce("orders", "a");
+  images[0]?.turns.pop();
+  found.lostCommits = 1;
+  fault.next = new StoreError("failed", "no");
+  await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["b"])));
+  await bundle.clock.advance(minute);
+  expect(bundle.notices).toContainEqual({ kind: "commits_lost", shard: 0, count: 1 });
+});

@@ -177,6 +177,26 @@ test("pause: a lease that comes to its shard with the pause goes back to its pla
   expect([got(lease), got(later)]).toEqual([["a"], ["b", "c"]]);
 });
 
+test("pause: what a store granted beside it, and says only once it is open again, goes back", async () => {
+  const turnLimits = { ...limits, turnRequestsMax: 1, secondTurnWeightMin: 1 };
+  const bundle = await setupQueue({}, { turnLimits });
+  await bundle.produce("orders", "a");
+  const store = bundle.store();
+  const { clock } = bundle;
+  store.syncsLater = { soon: (run) => clock.soon(run), copy: () => () => undefined };
+  store.holdSync();
+  const paused = await bundle.begin(() => bundle.engine.pause({ queue: "orders" }));
+  const lease = await bundle.beginLease("orders");
+  store.fail({ fault: "failed", sync: "kept" });
+  store.openFault = "failed";
+  store.release();
+  await clock.settle();
+  expect([paused.ending, lease.ending]).toEqual([done, null]);
+  store.heal();
+  await clock.advance(second);
+  expect(lease.ending).toBe(null);
+});
+
 test("pause: a lease that comes back from its shard keeps its deadline", async () => {
   const { bundle } = await setupBusy({}, "a");
   const lease = await bundle.beginLease("orders", { requestTimeoutMs: 2 * second });

@@ -749,3 +749,27 @@ test("inspect: of a queue whose dead queue is being deleted, it counts what is t
   expect(deleted.ending).toMatchObject({ ok: true });
   expect(await inspect()).toMatchObject({ queue: "orders", deadLetter: 0 });
 });
+
+test("update: two queues do not become each other's dead queue, however slow their stores are", async () => {
+  const bundle = await setupTwo();
+  for (const shard of [0, 1]) bundle.store(shard).hold();
+  const change = (name: string, deadQueue: string) =>
+    bundle.begin(() => bundle.engine.updateQueue({ name, deadQueue }));
+  const first = await change("first", "second");
+  const second = await change("second", "first");
+  expect(second.ending).toMatchObject({ ok: false, code: "invalid" });
+  for (const shard of [0, 1]) bundle.store(shard).release();
+  await bundle.clock.settle();
+  expect(first.ending).toMatchObject({ ok: true });
+  expect(bundle.engine.queueInfo("second").deadQueue).toBe("");
+});
+
+test("create: a queue that is being given a dead queue is not taken for one", async () => {
+  const bundle = await setupTwo();
+  for (const shard of [0, 1]) bundle.store(shard).hold();
+  await bundle.begin(() => bundle.engine.updateQueue({ name: "first", deadQueue: "second" }));
+  const created = await bundle.begin(() =>
+    bundle.engine.createQueue({ ...queueDefaults, name: "sixth", deadQueue: "first" }),
+  );
+  expect(created.ending).toMatchObject({ ok: false, code: "invalid" });
+});

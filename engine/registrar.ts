@@ -50,7 +50,7 @@ type CatalogChange = Omit<Extract<Request, { kind: "catalog" }>, "kind">;
 export class Registrar {
   readonly #options: RegistrarOptions;
   /** By shard, the end of the last change that was begun. */
-  readonly #turns = new Map<number, Promise<unknown>>();
+  readonly #turns = new Map<number, Promise<void>>();
   /** Queues of which partitions are about to go; each with what ends a pause in between. */
   readonly #reaping = new Map<LogicalQueue, () => void>();
 
@@ -333,7 +333,11 @@ export class Registrar {
     const { promise: over, resolve: end } = Promise.withResolvers<void>();
     for (const shard of shards) {
       // Not all that it waits for: it may give up before the change of another shard has ended.
-      this.#turns.set(shard, Promise.all([this.#turns.get(shard), over]));
+      const last = Promise.all([this.#turns.get(shard), over]);
+      this.#turns.set(
+        shard,
+        last.then(() => undefined),
+      );
     }
     try {
       await this.#inTime(before, deadline, late);
@@ -390,21 +394,32 @@ export class Registrar {
     }
   }
 
-  /** While it is not known whether it is written, the dead queue that it names is not deleted without force. */
+  /**
+   * While it is not known whether it is written, the dead queue that it names is not deleted without
+   * force, and gets no dead queue of its own.
+   */
   async #writeNaming(
     shard: number,
     change: Partial<CatalogChange> & Pick<CatalogChange, "put">,
     deadline: number,
   ): Promise<void> {
+    const { catalog } = this.#options;
     const named = change.put.map(({ definition: { name, deadQueue } }) => ({
       name,
-      dead: this.#options.catalog.named(deadQueue),
+      dead: catalog.named(deadQueue),
+      own: catalog.named(name),
     }));
-    for (const { name, dead } of named) dead?.namedBy.add(name);
+    for (const { name, dead, own } of named) {
+      dead?.namedBy.add(name);
+      if (own !== undefined) own.isNaming = dead !== undefined;
+    }
     try {
       await this.#write(shard, change, deadline);
     } finally {
-      for (const { name, dead } of named) dead?.namedBy.delete(name);
+      for (const { name, dead, own } of named) {
+        dead?.namedBy.delete(name);
+        if (own !== undefined) own.isNaming = false;
+      }
     }
   }
 

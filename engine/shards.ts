@@ -7,7 +7,7 @@ import type { Request } from "./kinds.ts";
 import type { Leases } from "./leases.ts";
 import type { Notice, StoreCopy } from "./model/api.ts";
 import { assert } from "./model/assert.ts";
-import { closingFailure, type Failure, failure, type Late } from "./model/errors.ts";
+import { closingFailure, type Failure, failure, type Late, QueueError } from "./model/errors.ts";
 import { limits } from "./model/limits.ts";
 import type { Events, Opened, PartitionCounts, Passed, Report } from "./model/messages.ts";
 import type { Registrar } from "./registrar.ts";
@@ -52,6 +52,7 @@ export class Shards {
   /** By shard, as of when the engine opened. */
   readonly #passed: Passed[] = [];
   #isOpen = false;
+  #isEnding = false;
   /** Told while the engine opens: a shard that was there is gone again. */
   #downAtStart: (cause: unknown) => void = () => undefined;
 
@@ -90,6 +91,7 @@ export class Shards {
     try {
       // Of two servers that start at once, the one that has it gets the others.
       const first = await this.#openOne(0);
+      if (this.#isEnding) throw QueueError.from(closingFailure);
       const numbers = Array.from({ length: this.#options.shardCount - 1 }, (_, index) => index + 1);
       const opening = numbers.map((shard) => this.#openOne(shard));
       // Each says only once what its store has lost.
@@ -146,8 +148,9 @@ export class Shards {
         },
         report: (report) => this.#reported(shard, report),
         settled: () => this.#to.leases.dispatch(),
-        down: (cause) => {
+        down: (cause, lostCommits) => {
           reject(cause);
+          if (lostCommits > 0) notice?.({ kind: "commits_lost", shard, count: lostCommits });
           this.#downAtStart(cause);
           this.#setUp(shard, false);
           this.#to.rounds.down(shard);
@@ -261,11 +264,13 @@ export class Shards {
   }
 
   async close(): Promise<void> {
+    this.#isEnding = true;
     await Promise.all(this.#ports.map((port) => port.close()));
   }
 
   /** Resolves when those that are being opened have said what they have lost. */
   async abandon(why: Failure): Promise<void> {
+    this.#isEnding = true;
     await Promise.all(this.#ports.map((port) => port.abandon(why)));
   }
 }

@@ -175,8 +175,9 @@ export class StoreControl {
   }
 
   /** `generation`: that in which the opening of the store began. */
-  wrap({ store, upkeep }: Backend, generation: number): Backend {
+  wrap({ store, upkeep, ...rest }: Backend, generation: number): Backend {
     return {
+      ...rest,
       store: new FaultyStore(store, this, generation),
       upkeep: new FaultyUpkeep(upkeep, this, generation),
     };

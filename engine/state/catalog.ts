@@ -329,14 +329,15 @@ export class Catalog {
     if (dead === undefined) {
       refuseDeadQueue(`dead_queue does not exist; '${deadQueue}' was not found, create it first`);
     }
-    if (dead.definition.deadQueue !== "") {
+    if (dead.definition.deadQueue !== "" || dead.isNaming) {
       refuseDeadQueue(
         `dead_queue is invalid; '${deadQueue}' already has its own dead_queue configured`,
       );
     }
-    const [dependent] = this.dependents(name);
+    const named = this.dependents(name).map(({ definition }) => definition.name);
+    const [dependent] = [...named, ...(this.named(name)?.namedBy ?? [])];
     if (dependent === undefined) return;
-    const other = quotedIf(dependent.definition.name, isShown);
+    const other = quotedIf(dependent, isShown);
     refuseDeadQueue(`dead_queue is invalid; '${name}' is itself the dead_queue of ${other}`);
   }
 

@@ -62,6 +62,8 @@ export class LogicalQueue {
   deleted = false;
   /** Queues of which a change is being committed that makes this one their dead queue. */
   readonly namedBy = new Set<string>();
+  /** A change of this one is being committed with which it has a dead queue. */
+  isNaming = false;
   /** While its delete is being committed, callers do not find it; its shard continues with it. */
   isHidden = false;
 

@@ -25,7 +25,7 @@ export interface ShardEvents {
   settled(): void;
   /** The store is open, at first or again; what it returns is decided before anything that waits. */
   opened(opened: Opened): Extract<Request, { kind: "refresh" }> | null;
-  down(cause: unknown): void;
+  down(cause: unknown, lostCommits: number): void;
 }
 
 /** How shards keep and hand over what they have. */
@@ -150,14 +150,17 @@ export class Shard {
         },
         ...(observe && { observe: (memory: Memory) => observe(this.shard, memory) }),
       });
-      if (this.#abandoned) return;
+      if (this.#abandoned) {
+        await backend.store.close().catch(() => undefined);
+        return;
+      }
       this.#turns = turns;
       this.#remains = null;
       this.#opened(opened);
     } catch (cause) {
       // Before anyone may open it again.
       await backend?.store.close().catch(() => undefined);
-      this.#down(cause);
+      this.#down(cause, backend?.lostCommits);
     }
   }
 
@@ -217,16 +220,19 @@ export class Shard {
     this.#down(cause);
   }
 
-  #down(cause: unknown): void {
+  /** `lostCommits`: that its opening found, and will not find again. */
+  #down(cause: unknown, lostCommits = 0): void {
     const wasUp = this.isUp;
     this.#turns = null;
     // No later opening finds it again.
-    if (this.#closed && isLoss(cause)) this.#events.down(cause);
+    if (this.#closed && isLoss(cause)) this.#events.down(cause, lostCommits);
     if (this.#closed) return;
     this.counters.failures += 1;
     if (wasUp) this.downAt = this.#machine.now();
     this.nextStartAt = this.#machine.now() + this.#restartMs;
-    this.#events.down(cause);
+    this.#events.down(cause, lostCommits);
+    // Whoever was told of a loss may have abandoned it.
+    if (this.#closed) return;
     // Queues cannot be changed until they are made, and the store may be away for long.
     if (wasUp) this.#inbox.refuse("backup");
     if (!wasUp && this.counters.restarts === 0 && isFinal(cause)) return;

@@ -168,7 +168,7 @@ export class Turns {
     const isLast = ({ turn, tag }: TurnRecord): boolean =>
       this.#memory.lastTurn.turn === turn && this.#memory.lastTurn.tag === tag;
     if (!isLast(pending?.before ?? lastTurn) && !(pending && isLast(pending.record))) {
-      throw new StoreError("lost", "another server has written to the store");
+      throw new StoreError("lost", "the store is not as this server has left it");
     }
     this.#keepGrants(grants);
     if (pending === null) {
