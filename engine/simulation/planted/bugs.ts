@@ -1082,6 +1082,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a lease that is given up under way is forgotten before its grant comes back",
     file: "leases.ts",
+    firstSeed: 400,
     from: "if (!lease.isSent) this.#forget(lease);",
     to: "this.#forget(lease);",
   },
