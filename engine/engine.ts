@@ -4,6 +4,7 @@
 
 import type { QueueDefinition } from "../stores/queue.ts";
 import { Advance, type Sampling } from "./advance.ts";
+import { Barrier } from "./barrier.ts";
 import { Calls, timingOf } from "./calls.ts";
 import { Checkups } from "./insight/checkups.ts";
 import { queueClients } from "./insight/clients.ts";
@@ -44,7 +45,6 @@ import { Courier } from "./relay/courier.ts";
 import { Shards, type ShardsEvents, type ShardsOptions } from "./shards.ts";
 import { Catalog } from "./state/catalog.ts";
 import type { LogicalQueue } from "./state/queue.ts";
-import { Rounds } from "./state/rounds.ts";
 import { Tasks } from "./tasks/tasks.ts";
 import { type Shard, succeeded } from "./turn/shard.ts";
 
@@ -113,8 +113,8 @@ function partsOf<Items>(
     isTargeted: (shard, slot) => courier.isTargeted(shard, slot),
     isUp: (shard) => port(shard).isUp,
   });
-  const rounds = new Rounds({ catalog, port });
-  const registrar = new Registrar({ clock, catalog, courier, rounds, port, refusal });
+  const barrier = new Barrier({ catalog, port });
+  const registrar = new Registrar({ clock, catalog, courier, barrier, port, refusal });
   const left = registrar.left.bind(registrar);
   const bounds = { waitingLeasesMax, receiptsWindowMs };
   // What the shards have is a report old: calls on their way to several of them can exceed it by
@@ -125,7 +125,7 @@ function partsOf<Items>(
   const ports = () => shards.ports;
   const calls = new Calls({ clock, port, leases, find, left, bounded });
   const checkups = new Checkups({ catalog, clock, ports });
-  const listeners = { catalog, checkups, courier, leases, registrar, rounds };
+  const listeners = { catalog, checkups, courier, leases, registrar, barrier };
   const shards = new Shards({ ...options, lost }, listeners);
   const advance =
     clock instanceof TestClock

@@ -1,4 +1,4 @@
-// Two servers without nodes that have one store by turns: whoever gets it back goes by what is stored.
+// Two servers, not nodes of one cluster, take one store from each other. A server that gets it back reads it again.
 
 import { expect, test } from "bun:test";
 import type { Backend } from "../stores/backend.ts";

@@ -2,7 +2,8 @@
 // shard, and takes effect. Whatever has to wait for other shards comes after that, so that no shard waits
 // for another. What is not finished when the engine ends is continued at the next start.
 
-import type { PartitionPlace, Pause } from "../stores/queue.ts";
+import type { CatalogEntry, PartitionPlace, Pause } from "../stores/queue.ts";
+import type { Barrier } from "./barrier.ts";
 import type { Request } from "./kinds.ts";
 import type {
   DeleteQueueRequest,
@@ -32,14 +33,13 @@ import { checkQueueName } from "./model/validate.ts";
 import type { Courier } from "./relay/courier.ts";
 import { type Catalog, type Deleted, type QueuePlan, quotedIf } from "./state/catalog.ts";
 import { itemsIn, type LogicalQueue } from "./state/queue.ts";
-import type { Rounds } from "./state/rounds.ts";
 import { type Shard, succeeded } from "./turn/shard.ts";
 
 export interface RegistrarOptions {
   readonly clock: Clock;
   readonly catalog: Catalog;
   readonly courier: Courier;
-  readonly rounds: Rounds;
+  readonly barrier: Barrier;
   readonly port: (shard: number) => Shard;
   /** Why nothing is changed any more; `null`: it is. */
   readonly refusal: () => Failure | null;
@@ -64,8 +64,8 @@ export class Registrar {
     const shard = this.#shardOf(name);
     await this.#tellChange(shard, async (deadline) => {
       const entry = catalog.planCreate(settings, clock.stamp(), isShown);
-      await this.#writeNaming(shard, { put: [entry], isNew: true }, deadline);
-      return { told: this.#options.rounds.of([catalog.create(entry, shard)]) };
+      await this.#writeNaming(shard, entry, { deadline, isNew: true });
+      return { told: this.#options.barrier.wait([catalog.create(entry, shard)]) };
     });
   }
 
@@ -85,11 +85,11 @@ export class Registrar {
 
   /** Ends when no shard goes by what was before; `null`: nothing of it is paused any more. */
   async pause(name: string, pause: Pause | null): Promise<void> {
-    const { catalog, rounds } = this.#options;
+    const { catalog, barrier } = this.#options;
     await this.#change(
       name,
       (now) => catalog.planPause(name, pause, now),
-      () => rounds.ofAllUp(),
+      () => barrier.waitForAllUp(),
     );
   }
 
@@ -97,16 +97,16 @@ export class Registrar {
   async #change(
     name: string,
     plan: (now: number) => QueuePlan | null,
-    tell: (queue: LogicalQueue) => Promise<void> = async () => undefined,
+    tell: () => Promise<void> = async () => undefined,
   ): Promise<void> {
-    const { catalog, clock, rounds } = this.#options;
+    const { catalog, clock, barrier } = this.#options;
     await this.#tellChange(this.#shardOf(name), async (deadline) => {
       const planned = plan(clock.stamp());
       if (planned === null) return { told: Promise.resolve() };
       const { queue, entry } = planned;
-      await this.#writeNaming(queue.shard, { put: [entry] }, deadline);
+      await this.#writeNaming(queue.shard, entry, { deadline });
       catalog.apply(queue, entry);
-      const told = Promise.all([rounds.of([queue]), tell(queue)]);
+      const told = Promise.all([barrier.wait([queue]), tell()]);
       this.reapSoon(queue);
       return { told };
     });
@@ -177,11 +177,11 @@ export class Registrar {
     } finally {
       queue.isHidden = false;
     }
-    const { catalog, rounds } = this.#options;
+    const { catalog, barrier } = this.#options;
     const deleted = catalog.remove(queue);
     const dependents = catalog.dependents(queue.definition.name);
     for (const other of dependents) catalog.cutLost(other);
-    void rounds.of(dependents);
+    void barrier.wait(dependents);
     for (const lease of queue.line.clear()) lease.settle(deletedFailure);
     return { ...deleted, deletion };
   }
@@ -264,7 +264,7 @@ export class Registrar {
 
   async #reapThose(queue: LogicalQueue, drained: ReadonlySet<PartitionPlace>): Promise<void> {
     // A shard that has not heard yet that they drain may still send dead letters there.
-    await this.#options.rounds.ofAll();
+    await this.#options.barrier.waitForAll();
     const gone = await this.#inTurn(queue.shard, async (deadline) => {
       // One that was wanted again meanwhile has a place of its own, and is not among them.
       const gone = this.#drained(queue).filter(
@@ -284,7 +284,7 @@ export class Registrar {
 
   async #free(freed: Pick<Deleted, "shard" | "slots">): Promise<boolean> {
     // Until then a dead letter may be on its way there that nobody knows of.
-    await this.#options.rounds.ofAll();
+    await this.#options.barrier.waitForAll();
     this.#options.catalog.free(freed);
     return true;
   }
@@ -400,26 +400,19 @@ export class Registrar {
    */
   async #writeNaming(
     shard: number,
-    change: Partial<CatalogChange> & Pick<CatalogChange, "put">,
-    deadline: number,
+    entry: CatalogEntry,
+    { deadline, isNew }: { readonly deadline: number; readonly isNew?: true },
   ): Promise<void> {
+    const { name, deadQueue } = entry.definition;
     const { catalog } = this.#options;
-    const named = change.put.map(({ definition: { name, deadQueue } }) => ({
-      name,
-      dead: catalog.named(deadQueue),
-      own: catalog.named(name),
-    }));
-    for (const { name, dead, own } of named) {
-      dead?.namedBy.add(name);
-      if (own !== undefined) own.isNaming = dead !== undefined;
-    }
+    const [own, dead] = [catalog.named(name), catalog.named(deadQueue)];
+    dead?.namedBy.add(name);
+    if (own !== undefined) own.isNaming = dead !== undefined;
     try {
-      await this.#write(shard, change, deadline);
+      await this.#write(shard, { put: [entry], ...(isNew && { isNew }) }, deadline);
     } finally {
-      for (const { name, dead, own } of named) {
-        dead?.namedBy.delete(name);
-        if (own !== undefined) own.isNaming = false;
-      }
+      dead?.namedBy.delete(name);
+      if (own !== undefined) own.isNaming = false;
     }
   }
 

@@ -2,6 +2,7 @@
 // up again, and passes their reports on.
 
 import type { StoredTask } from "../stores/store.ts";
+import type { Barrier } from "./barrier.ts";
 import type { Checkups } from "./insight/checkups.ts";
 import type { Request } from "./kinds.ts";
 import type { Leases } from "./leases.ts";
@@ -14,7 +15,6 @@ import type { Registrar } from "./registrar.ts";
 import type { Courier } from "./relay/courier.ts";
 import { stepsBack, takenFrom } from "./relay/passed.ts";
 import type { Catalog } from "./state/catalog.ts";
-import type { Rounds } from "./state/rounds.ts";
 import { isLoss, Shard, type ShardOptions, succeeded } from "./turn/shard.ts";
 
 export interface ShardsOptions<Items> extends ShardOptions<Items> {
@@ -33,7 +33,7 @@ export interface Listeners {
   readonly courier: Courier;
   readonly leases: Pick<Leases<unknown>, "ready" | "dispatch" | "recall">;
   readonly registrar: Registrar;
-  readonly rounds: Rounds;
+  readonly barrier: Barrier;
   readonly checkups: Checkups;
 }
 
@@ -89,7 +89,7 @@ export class Shards {
     });
     broken.catch(() => undefined);
     try {
-      // Of two servers that start at once, the one that has it gets the others.
+      // If two servers start at once, the one that gets the first store gets the others too.
       const first = await this.#openOne(0);
       if (this.#isEnding) throw QueueError.from(closingFailure);
       const numbers = Array.from({ length: this.#options.shardCount - 1 }, (_, index) => index + 1);
@@ -102,7 +102,7 @@ export class Shards {
         this.#options.notice?.({ kind: "store_went_back", shard, count });
       }
       const deleted = catalog.adopt(opened.map(({ queues }) => queues));
-      // Until the shards know their partitions the catalog rests, and with it what a count sets off.
+      // No queue changes until the counts of all shards are known.
       await registrar.undisturbed(async () => {
         for (const [shard, { counts }] of opened.entries()) this.#recount(shard, counts);
         for (const [shard, { outbox }] of opened.entries()) courier.countAll(shard, outbox);
@@ -153,7 +153,7 @@ export class Shards {
           if (lostCommits > 0) notice?.({ kind: "commits_lost", shard, count: lostCommits });
           this.#downAtStart(cause);
           this.#setUp(shard, false);
-          this.#to.rounds.down(shard);
+          this.#to.barrier.down(shard);
           if (!this.#isOpen) {
             this.#failures.push({ shard, cause });
             return;

@@ -99,15 +99,16 @@ export class Catalog {
     queue.deadOwner = entry.deadOwner;
     for (const place of entry.places) this.own(queue, place);
     this.cutLost(queue);
-    this.#revision += 1;
   }
 
   #adoptOne(entry: CatalogEntry, shard: number): Deleted | null {
     const { queueId, definition, places, deleting } = entry;
     this.#queueIdLast = Math.max(this.#queueIdLast, queueId);
     this.#queueOwners.add(ownerOf({ queueId, createdAt: definition.createdAt }));
-    if (!deleting) this.add(entry, shard);
-    if (!deleting) return null;
+    if (!deleting) {
+      this.add(entry, shard);
+      return null;
+    }
     const slots = places.map(({ slot }) => slot);
     for (const slot of slots) this.#owners[shard]?.set(slot, null);
     return { shard, queueId, slots };
@@ -162,7 +163,6 @@ export class Catalog {
     const { shard, queueId, slots } = queue;
     this.#byName.delete(queue.definition.name);
     this.#byId.delete(queueId);
-    this.#revision += 1;
     queue.deleted = true;
     const places = [...queue.places.values()];
     for (const place of places) this.disown(queue, place);

@@ -69,7 +69,7 @@ export class Inbox {
       settle(this.#ended, 0);
       return;
     }
-    // Whoever waits for all that came before would take a refusal for its end.
+    // A barrier: a refusal would look like the end of everything that came before it.
     if (this.#queue.length >= limits.shardBacklogMax && request.kind !== "refresh") {
       settle(backlogFailure, 0);
       return;

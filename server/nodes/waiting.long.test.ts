@@ -39,7 +39,7 @@ interface Scene {
 async function setup(queue: string): Promise<Scene> {
   const owner = await cluster.owner();
   const others = cluster.nodes.filter((node) => node !== owner);
-  // One that is cut off before it has seen another node can ask nobody.
+  // An owner that is cut off before it has seen any other node cannot forward anything.
   await until(async () => {
     const { items } = await createClient({ url: owner.url }).listNodes({});
     return items.filter(({ live }) => live).length === cluster.nodes.length;

@@ -454,8 +454,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a pause is forgotten at a restart",
     file: "state/catalog.ts",
-    from: "if (!deleting) this.add(entry, shard);",
-    to: "const { pause: _, ...rest } = definition; if (!deleting) this.add({ ...entry, definition: rest }, shard);",
+    from: "      this.add(entry, shard);\n      return null;",
+    to: "const { pause: _, ...rest } = definition; this.add({ ...entry, definition: rest }, shard); return null;",
   },
   {
     name: "a change of a queue is not stored",

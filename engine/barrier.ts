@@ -1,11 +1,11 @@
-// Waiting until shards have decided all that they were asked before. Turns decide by the catalog as it
-// is, so what is decided from then on goes by a change that was made before.
+// Waits until shards have decided all requests that came before. Turns read the catalog as it is, so
+// every later decision already follows a change that was made before the wait began.
 
-import { type Shard, succeeded } from "../turn/shard.ts";
-import type { Catalog } from "./catalog.ts";
-import type { LogicalQueue } from "./queue.ts";
+import type { Catalog } from "./state/catalog.ts";
+import type { LogicalQueue } from "./state/queue.ts";
+import { type Shard, succeeded } from "./turn/shard.ts";
 
-export class Rounds {
+export class Barrier {
   readonly #catalog: Catalog;
   readonly #port: (shard: number) => Shard;
   /** Who waits for a shard, by shard. */
@@ -17,17 +17,17 @@ export class Rounds {
   }
 
   /**
-   * Of the shards of these queues, and of those whose dead queue they are. Resolves when those that
-   * are up are through: one that is down decides nothing meanwhile.
+   * Waits for the shards of these queues, and of the queues whose dead queue they are. Does not wait for
+   * a shard that is down, which decides nothing meanwhile.
    */
-  async of(queues: readonly LogicalQueue[]): Promise<void> {
+  async wait(queues: readonly LogicalQueue[]): Promise<void> {
     const dependents = queues.flatMap(({ definition }) =>
       this.#catalog.dependents(definition.name),
     );
     const byShard = Map.groupBy(new Set([...queues, ...dependents]), ({ shard }) => shard);
     await Promise.all(
       [...byShard].map(([shard, here]) =>
-        this.#ofUp(
+        this.#waitFor(
           shard,
           here.flatMap(({ slots }) => slots),
         ),
@@ -35,12 +35,12 @@ export class Rounds {
     );
   }
 
-  /** The same of every shard: any of them may be about to send items to a queue. */
-  async ofAllUp(): Promise<void> {
-    await Promise.all(this.#shards.map((shard) => this.#ofUp(shard, [])));
+  /** Waits for every shard that is up: any of them may be about to send items to a queue. */
+  async waitForAllUp(): Promise<void> {
+    await Promise.all(this.#shards.map((shard) => this.#waitFor(shard, [])));
   }
 
-  #ofUp(shard: number, slots: readonly number[]): Promise<void> {
+  #waitFor(shard: number, slots: readonly number[]): Promise<void> {
     const port = this.#port(shard);
     if (!port.isUp) return Promise.resolve();
     const waiting = this.#waiting.getOrInsertComputed(shard, () => new Set());
@@ -58,8 +58,8 @@ export class Rounds {
     for (const resolve of this.#waiting.get(shard) ?? []) resolve();
   }
 
-  /** Of every shard, however long one is down: then all is known that any of them decided before. */
-  async ofAll(): Promise<void> {
+  /** Waits for every shard, also for one that is down: then everything that they decided before is known. */
+  async waitForAll(): Promise<void> {
     const request = { kind: "refresh", slots: [] } as const;
     const all = this.#shards.map((shard) => this.#port(shard).ask(request));
     for (const result of await Promise.all(all)) succeeded(result);
