@@ -92,8 +92,9 @@ function closing(opened: Opened, backend: Backend): Backend {
       read: (wants) => store.read(wants),
       commit: (changes) => store.commit(changes),
       close: async () => {
-        opened.isClosed = true;
         await store.close();
+        // Not earlier: if the process is killed during the close, the store still has its lock.
+        opened.isClosed = true;
       },
     },
   };
