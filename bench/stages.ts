@@ -6,10 +6,14 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { NumberedRequest } from "../engine/kinds.ts";
+import { systemClock } from "../engine/model/clock.ts";
 import { newItem } from "../engine/model/items.ts";
 import { limits } from "../engine/model/limits.ts";
 import { History, TurnHistory } from "../engine/state/history.ts";
+import { Lines } from "../engine/state/lines.ts";
 import { Memory } from "../engine/state/memory.ts";
+import type { LogicalQueue } from "../engine/state/queue.ts";
+import { isGrant, sampleLease, sampleQueue } from "../engine/testing/sample-queue.ts";
 import { Draft } from "../engine/turn/draft.ts";
 import { decide, wants } from "../engine/turn/turn.ts";
 import type { Turn } from "../engine/turn/turn-context.ts";
@@ -72,10 +76,16 @@ function open(directory: string, durability: "full" | "normal"): Promise<Backend
 }
 
 async function run(backend: Backend, itemsPerCall: number): Promise<Figures> {
+  const queue = sampleQueue(settings, systemClock());
   const { memory } = await Memory.load(0, backend.store, {
-    rules: { settingsAt: () => settings, homeOf: () => null, producePause: () => null },
+    rules: {
+      settingsAt: () => settings,
+      ownerAt: () => ({ queue, partition: 0 }),
+      homeOf: () => null,
+      producePause: () => null,
+    },
   });
-  const bench = new Bench(backend, memory);
+  const bench = new Bench(backend, memory, queue);
   const calls = callsOfTurn(itemsPerCall);
   const items = new Array(itemsPerCall).fill({ utf8: "x".repeat(100) });
   const shared = { queue_name: queueName, request_timeout: "1m" };
@@ -109,13 +119,16 @@ function bodyOf<V extends Verb>(verb: V, text: string): RequestOf<V> {
 class Bench {
   readonly #backend: Backend;
   readonly #memory: Memory;
+  readonly #queue: LogicalQueue;
+  readonly #lines = new Lines();
   #micros: Figures = {};
   #op = 0;
   #turn = 0;
 
-  constructor(backend: Backend, memory: Memory) {
+  constructor(backend: Backend, memory: Memory, queue: LogicalQueue) {
     this.#backend = backend;
     this.#memory = memory;
+    this.#queue = queue;
   }
 
   forget(): void {
@@ -138,13 +151,15 @@ class Bench {
   /** All calls of one verb in one turn; the texts of the lease replies. */
   async turn(verb: Verb, bodies: readonly string[]): Promise<string[]> {
     const requests = await this.#timed(`${verb}.parse`, () =>
-      bodies.map((body) => this.#request(verb, body)),
+      bodies.flatMap((body) => this.#request(verb, body) ?? []),
     );
     const { store, upkeep } = this.#backend;
     const now = 1_800_000_000_000;
     const draft = new Draft(new TurnHistory(now));
     await this.#timed(`${verb}.turn`, async () => {
-      const asking = wants({ memory: this.#memory, now, machineNow: now, limits }, requests);
+      const looking = this.#lines.take(now);
+      const scene = { memory: this.#memory, now, machineNow: now, limits, looking };
+      const asking = wants(scene, requests);
       const facts = asking.wants === null ? noFacts : await store.read(asking.wants);
       const turn: Turn = {
         shard: 0,
@@ -158,12 +173,14 @@ class Bench {
         now,
         machineNow: now,
         stamp: now,
-        grants: new Map(),
+        looking,
+        lines: this.#lines,
         full: false,
         isStill: false,
         settling: [],
       };
       decide(turn, requests);
+      this.#lines.grant(draft.granted);
     });
     this.#turn += 1;
     const turn = { turn: this.#turn, at: now, tag: "" };
@@ -175,22 +192,18 @@ class Bench {
     await this.#timed(`${verb}.checkpoint`, () => upkeep.relieve());
     for (const partition of draft.tallied) partition.committedSeq = partition.nextSeq;
     return this.#timed(`${verb}.reply`, () =>
-      draft.answers.map(({ outcome }) => {
-        if (!outcome.ok) throw new Error(outcome.message);
-        const { value } = outcome;
-        if (value.kind !== "leased") return "";
-        return leaseReplyText({
-          queue: queueName,
-          partition: 0,
-          maxAttempts: 0,
-          now: 0,
-          items: String(value.items),
-        });
+      draft.granted.map(({ lease, outcome }) => {
+        if (!isGrant(outcome)) throw new Error(outcome.message);
+        this.#lines.answered(lease);
+        const { partition } = outcome;
+        const items = String(outcome.items);
+        return leaseReplyText({ queue: queueName, partition, maxAttempts: 0, now: 0, items });
       }),
     );
   }
 
-  #request(verb: Verb, text: string): NumberedRequest {
+  /** `null`: a lease is none, it waits. */
+  #request(verb: Verb, text: string): NumberedRequest | null {
     this.#op += 1;
     const common = { op: this.#op, slot: 0, deadline: Number.MAX_SAFE_INTEGER };
     switch (verb) {
@@ -201,7 +214,8 @@ class Bench {
       }
       case "lease": {
         const { batchSize } = leaseRequest(bodyOf(verb, text), never);
-        return { kind: "lease", ...common, batchSize };
+        this.#lines.join(sampleLease(this.#queue, { arrival: this.#op, batchSize }), true);
+        return null;
       }
       case "complete":
         return { kind: "complete", ...common, ids: completeRequest(bodyOf(verb, text)).ids };

@@ -2,7 +2,6 @@
 // is left when all that it sets off is committed: in every shard, on the way to dead queues, and for
 // the leases that wait. So to advance twice is to advance once by the sum.
 
-import type { Leases } from "./leases.ts";
 import type { AdvanceOptions } from "./model/api.ts";
 import { assert } from "./model/assert.ts";
 import type { TestClock } from "./model/clock.ts";
@@ -26,7 +25,6 @@ export interface AdvanceParts {
   readonly catalog: Pick<Catalog, "queues">;
   readonly ports: () => readonly Shard[];
   readonly courier: Pick<Courier, "isBusy" | "isQuiet" | "hold" | "departures">;
-  readonly leases: Pick<Leases<unknown>, "isSending" | "sendings">;
   readonly sampling: Sampling;
 }
 
@@ -101,8 +99,10 @@ export class Advance {
 
   /** Counts what has ever set out; `null`: something is on its way. */
   #underWay(): number | null {
-    const { courier, leases } = this.#options;
-    return courier.isBusy || leases.isSending ? null : courier.departures + leases.sendings;
+    const { courier, ports } = this.#options;
+    const lines = ports().map((port) => port.lines);
+    if (courier.isBusy || lines.some(({ isGranting }) => isGranting)) return null;
+    return lines.reduce((sum, { grantedCount }) => sum + grantedCount, courier.departures);
   }
 
   /**

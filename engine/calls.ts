@@ -3,7 +3,6 @@
 
 import type { PartitionPlace } from "../stores/queue.ts";
 import type { Request } from "./kinds.ts";
-import type { Leases } from "./leases.ts";
 import type * as api from "./model/api.ts";
 import { assert } from "./model/assert.ts";
 import {
@@ -59,16 +58,14 @@ import { type Shard, succeeded } from "./turn/shard.ts";
 export interface CallsOptions {
   readonly clock: Clock;
   readonly port: (shard: number) => Shard;
-  readonly leases: Pick<Leases<unknown>, "accompany">;
   /** Throws where there is none of the name, or the engine takes no calls. */
   readonly find: (name: string) => LogicalQueue;
   /** A call that was inside the partition has come back. */
   readonly left: (queue: LogicalQueue, partition: number) => void;
-  readonly bounded: (key: CallKey) => CallKey;
 }
 
 /** A request that counts as inside its queue. */
-type InnerCall = Extract<Request, { kind: Exclude<keyof InFlight, "lease"> }>;
+type InnerCall = Extract<Request, { kind: keyof InFlight }>;
 
 type ImportCall = Extract<Request, { kind: "import" }>;
 
@@ -135,8 +132,7 @@ export class Calls {
     asked: () => string,
   ): { readonly key: CallKey } | undefined {
     if (requestKey === undefined) return undefined;
-    const key = callKey(requestKey, { queue: queue.lasting, operation, asked: asked() });
-    return { key: this.#options.bounded(key) };
+    return { key: callKey(requestKey, { queue: queue.lasting, operation, asked: asked() }) };
   }
 
   async produce(request: api.ProduceRequest): Promise<api.Produced> {
@@ -154,12 +150,10 @@ export class Calls {
     const key = this.#keyOf(queue, "produce", request, () => producedText(items, returnIds));
     const hasUniques = items.some(isUnique);
     const place = hasUniques ? queue.uniqueHome : queue.placeForProduce();
-    const { slot, partition } = place;
+    const { slot } = place;
     const plain = { kind: "produce", slot, deadline: timing.deadline, items } as const;
     const asked = key || returnIds ? { ...plain, ...key, ...(returnIds && { returnIds }) } : plain;
-    const written = this.#call(queue, place, asked, timing);
-    this.#options.leases.accompany(queue, partition, items);
-    return producedOf(await written);
+    return producedOf(await this.#call(queue, place, asked, timing));
   }
 
   async transact(asked: api.TransactRequest): Promise<api.Transacted> {
@@ -183,13 +177,8 @@ export class Calls {
   }
 
   #transact(plan: TransactPlan, { timing, key }: Planning): Promise<Done> {
-    const { shard, parts, outputs } = plan;
     const request = { kind: "transact", deadline: timing.deadline, ...plan.request } as const;
-    const done = this.#callIn(parts, shard, { ...request, ...(key && { key }) }, timing);
-    for (const { queue, partition, output } of outputs) {
-      if (output.shard === shard) this.#options.leases.accompany(queue, partition, output.items);
-    }
-    return done;
+    return this.#callIn(plan.parts, plan.shard, { ...request, ...(key && { key }) }, timing);
   }
 
   async complete(request: api.CompleteRequest): Promise<api.Outcome> {

@@ -16,7 +16,6 @@ import type { Request } from "./kinds.ts";
 import { Leases } from "./leases.ts";
 import type * as api from "./model/api.ts";
 import { assert } from "./model/assert.ts";
-import type { CallKey } from "./model/call-key.ts";
 import { TestClock, type Timer } from "./model/clock.ts";
 import {
   closingFailure,
@@ -31,6 +30,7 @@ import {
 import { storedItems } from "./model/items.ts";
 import { limits } from "./model/limits.ts";
 import type { Value } from "./model/messages.ts";
+import { shareOf } from "./model/placement.ts";
 import {
   checkClear,
   checkClientsLimit,
@@ -44,7 +44,7 @@ import { Registrar } from "./registrar.ts";
 import { Courier } from "./relay/courier.ts";
 import { Shards, type ShardsEvents, type ShardsOptions } from "./shards.ts";
 import { Catalog } from "./state/catalog.ts";
-import type { LogicalQueue } from "./state/queue.ts";
+import type { LogicalQueue, WaitingLease } from "./state/queue.ts";
 import { Tasks } from "./tasks/tasks.ts";
 import { type Shard, succeeded } from "./turn/shard.ts";
 
@@ -116,21 +116,17 @@ function partsOf<Items>(
   const barrier = new Barrier({ catalog, port });
   const registrar = new Registrar({ clock, catalog, courier, barrier, port, refusal });
   const left = registrar.left.bind(registrar);
-  const bounds = { waitingLeasesMax, receiptsWindowMs };
-  // What the shards have is a report old: calls on their way to several of them can exceed it by
-  // their number. A shard never exceeds it, so where there is one it is exact.
-  const bounded = (key: CallKey): CallKey =>
-    shards.receipts < receiptsMax ? key : { ...key, isOverMax: true };
-  const leases = new Leases<Items>({ clock, port, ...bounds, left, bounded });
+  const leases = new Leases<Items>({ clock, port, waitingLeasesMax });
   const ports = () => shards.ports;
-  const calls = new Calls({ clock, port, leases, find, left, bounded });
+  const calls = new Calls({ clock, port, find, left });
   const checkups = new Checkups({ catalog, clock, ports });
   const listeners = { catalog, checkups, courier, leases, registrar, barrier };
-  const shards = new Shards({ ...options, lost }, listeners);
+  // A shard does not know what the others remember.
+  const receiptsShare = shareOf(receiptsMax, options.shardCount);
+  const turnLimits = { ...(options.turnLimits ?? limits), receiptsMax: receiptsShare };
+  const shards = new Shards({ ...options, turnLimits, lost }, listeners);
   const advance =
-    clock instanceof TestClock
-      ? new Advance({ clock, catalog, ports, courier, leases, sampling })
-      : null;
+    clock instanceof TestClock ? new Advance({ clock, catalog, ports, courier, sampling }) : null;
   const search = new Search({ catalog, checkups, clock, ports, keepsHistory: historyBytes > 0 });
   const tasks = new Tasks({ catalog, clock, ports, search, receiptsWindowMs });
   return { calls, catalog, leases, registrar, shards, advance, checkups, search, tasks };
@@ -513,16 +509,20 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
 
   async #close(): Promise<void> {
     this.#parts.tasks.close();
-    this.#endLeases(closingFailure);
+    this.#endLeases(closingFailure, ({ line }) => line);
     await this.#parts.shards.close();
+    this.#endLeases(closingFailure);
   }
 
-  #endLeases(why: Failure): void {
+  /** Nobody hears of what was granted and not told, so it lapses. */
+  #endLeases(
+    why: Failure,
+    which = ({ clients }: LogicalQueue): Iterable<WaitingLease> => clients.values(),
+  ): void {
     this.#look?.cancel();
     for (const queue of this.#parts.catalog.queues) {
-      for (const lease of queue.line.clear()) lease.settle(why);
+      for (const lease of [...which(queue)]) lease.settle(why);
     }
-    this.#parts.leases.close();
   }
 }
 

@@ -13,7 +13,6 @@ import { deleteItems } from "./operations/delete.ts";
 import { extend } from "./operations/extend.ts";
 import { importItems } from "./operations/import.ts";
 import type { Kind, Numbered } from "./operations/kind.ts";
-import { lease } from "./operations/lease.ts";
 import { list } from "./operations/list.ts";
 import { produce } from "./operations/produce.ts";
 import { recall } from "./operations/recall.ts";
@@ -53,7 +52,6 @@ const table = {
   task,
   taskBegin,
   taskPiece,
-  lease,
   stats,
   holders,
   backup,

@@ -15,8 +15,11 @@ import {
   setup,
 } from "./simulation/bundle.ts";
 
-async function setupQueue(settings: Partial<QueueSettings>): Promise<Bundle> {
-  const bundle = await setup();
+async function setupQueue(
+  settings: Partial<QueueSettings>,
+  options?: Parameters<typeof setup>[0],
+): Promise<Bundle> {
+  const bundle = await setup(options);
   await bundle.createQueue({ name: "orders", ...settings });
   return bundle;
 }
@@ -227,6 +230,19 @@ test("lease rate: no more than that in an interval, over all partitions; the lin
   const [later] = await beginLeases(bundle, 1);
   await bundle.clock.advance(second);
   expect(served([later as Started<Leased>])).toEqual([1]);
+});
+
+test("lease rate: what is granted counts before it is told", async () => {
+  const turnLimits = { ...limits, secondTurnWeightMin: 1 };
+  const bundle = await setupQueue({ leaseRate: "1/1s" }, { turnLimits });
+  await bundle.produce("orders", "a", "b");
+  const { clock } = bundle;
+  bundle.store().syncsLater = { soon: (run) => clock.soon(run), copy: () => () => undefined };
+  bundle.store().holdSync();
+  const leases = await beginLeases(bundle, 2);
+  bundle.store().release();
+  await clock.settle();
+  expect(served(leases)).toEqual([1, 0]);
 });
 
 test("lease rate: what completes leaves it as it is, and an interval without leases is not saved up", async () => {

@@ -61,7 +61,7 @@ export class OpenWork {
   /** `mayBeAsked`: a worker that has just been started may not have asked it yet. */
   #itemsOf(queue: LogicalQueue, { mayBeAsked }: { readonly mayBeAsked: boolean }): number {
     const { leased, ready } = queue.itemCounts;
-    const isOffered = queue.allowance.items(this.#options.clock.now()) > 0;
+    const isOffered = queue.itemsAllowed(this.#options.clock.now()) > 0;
     return leased + (isOffered && (mayBeAsked || this.#isAsked(queue)) ? ready : 0);
   }
 

@@ -182,7 +182,7 @@ export class Registrar {
     const dependents = catalog.dependents(queue.definition.name);
     for (const other of dependents) catalog.cutLost(other);
     void barrier.wait(dependents);
-    for (const lease of queue.line.clear()) lease.settle(deletedFailure);
+    for (const lease of [...queue.line]) lease.settle(deletedFailure);
     return { ...deleted, deletion };
   }
 
@@ -243,7 +243,7 @@ export class Registrar {
     return [...queue.places.values()].filter((place) => {
       const counts = queue.counts.get(place.partition);
       const load = queue.balance.load(place.partition);
-      const isBusy = (load?.producing ?? 0) + (load?.leases ?? 0) > 0;
+      const isBusy = (load?.producing ?? 0) > 0;
       const isEmpty = counts === undefined || itemsIn(counts) === 0;
       return place.state === "draining" && isEmpty && !isBusy;
     });

@@ -31,7 +31,7 @@ export interface ShardsEvents {
 export interface Listeners {
   readonly catalog: Catalog;
   readonly courier: Courier;
-  readonly leases: Pick<Leases<unknown>, "ready" | "dispatch" | "recall">;
+  readonly leases: Pick<Leases<unknown>, "granted">;
   readonly registrar: Registrar;
   readonly barrier: Barrier;
   readonly checkups: Checkups;
@@ -83,7 +83,7 @@ export class Shards {
 
   /** Returns the tasks that each shard knows; throws the first cause, and gives notice of any other. */
   async open(): Promise<StoredTask[][]> {
-    const { catalog, courier, leases, registrar } = this.#to;
+    const { catalog, courier, registrar } = this.#to;
     const broken = new Promise<never>((_, reject) => {
       this.#downAtStart = reject;
     });
@@ -106,7 +106,6 @@ export class Shards {
       await registrar.undisturbed(async () => {
         for (const [shard, { counts }] of opened.entries()) this.#recount(shard, counts);
         for (const [shard, { outbox }] of opened.entries()) courier.countAll(shard, outbox);
-        leases.recall(opened.flatMap(({ leaseKeys }) => leaseKeys));
         const told = this.#ports.map((port, shard) => {
           const taken = takenFrom(shard, this.#passed);
           return port.ask({ kind: "refresh", slots: catalog.slots(shard), taken });
@@ -134,6 +133,7 @@ export class Shards {
       this.#ports[shard] = new Shard(shard, this.#options, {
         rules: {
           settingsAt: (slot) => this.#to.catalog.settingsAt(shard, slot),
+          ownerAt: (slot) => this.#to.catalog.owner(shard, slot),
           homeOf: (owner) => this.#to.catalog.homeOf(shard, owner),
           producePause: (queueId) => this.#to.catalog.producePause(queueId),
         },
@@ -147,7 +147,7 @@ export class Shards {
           return this.#isOpen ? this.#reopened(shard, opened) : null;
         },
         report: (report) => this.#reported(shard, report),
-        settled: () => this.#to.leases.dispatch(),
+        granted: (granted, isLate) => this.#to.leases.granted(granted, isLate),
         down: (cause, lostCommits) => {
           reject(cause);
           if (lostCommits > 0) notice?.({ kind: "commits_lost", shard, count: lostCommits });
@@ -199,8 +199,6 @@ export class Shards {
       if (owner === undefined) continue;
       owner.queue.count(owner.partition, one, now);
       this.#to.checkups.changed(owner.queue);
-      // Also where it has none ready: by the queue's limits, others may be leased instead.
-      this.#to.leases.ready(owner.queue);
       // Before that, shards do not know their partitions; all are looked at when they do.
       if (this.#isOpen) this.#to.registrar.left(owner.queue, owner.partition);
     }

@@ -149,7 +149,8 @@ export const ConfigSchema = Type.Object({
     minimum: 1,
     maximum: 100_000_000,
     default: limits.receiptsMax,
-    description: "Calls with an Idempotency-Key remembered at once; further ones get 429.",
+    description:
+      "Calls with an Idempotency-Key remembered at once, an equal share in each shard; further ones get 429.",
   }),
   connectionsMax: wholeNumber({
     minimum: 1,

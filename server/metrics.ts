@@ -6,6 +6,7 @@
 import type { Metric } from "prom-client";
 import type { EngineStatus, Histogram, ShardStatus } from "../engine/model/api.ts";
 import { limits } from "../engine/model/limits.ts";
+import { shareOf } from "../engine/model/placement.ts";
 import type { OverviewMachine } from "../openapi/schemas.ts";
 import type { Losses } from "./losses.ts";
 import type { Membership } from "./nodes/membership.ts";
@@ -89,8 +90,8 @@ export class Metrics {
     const told = "Lost commits that no operator has confirmed yet.";
     const unconfirmed = this.#options.losses?.unconfirmed ?? 0;
     const waiting = "Lease requests that wait for an item.";
-    const receiptsMax = this.#options.receiptsMax ?? limits.receiptsMax;
-    const most = "Calls with a key that are remembered at most, over all shards.";
+    const receiptsMax = shareOf(this.#options.receiptsMax ?? limits.receiptsMax, shards.length);
+    const most = "Calls with a key that each shard remembers at most.";
     const families = [
       ...requestFamilies(server, requests),
       ...this.#queues.families(queues, status.now),

@@ -130,8 +130,8 @@ const paused: Check = (
 };
 
 const atLeasedMax: Check = (queue, { now }) => {
-  const { ready } = queue.itemCounts;
-  if (ready === 0 || !queue.allowance.isAtLeasedMax) return null;
+  const { ready, leased } = queue.itemCounts;
+  if (ready === 0 || !queue.allowance.isAtLeasedMax(leased)) return null;
   const since = queue.watch.since("at_leased_max", now);
   return { what: "at_leased_max", since, count: ready, nextAt: queue.nextLapseAt };
 };

@@ -32,8 +32,6 @@ export interface CallKey {
   readonly digest: string;
   /** 16 hexadecimal digits, of what was asked, without for how long and by whom. */
   readonly fingerprint: string;
-  /** No more is remembered: only what was done for it before is answered. */
-  readonly isOverMax?: true;
 }
 
 /** Queues that have the same number one after the other came about at different times. */

@@ -5,6 +5,8 @@ import type { CatalogEntry, Pause } from "../../stores/queue.ts";
 import type { OutboxCount, StoredTask } from "../../stores/store.ts";
 import type { Result } from "../operations/kind.ts";
 import type { Trace } from "../state/history.ts";
+import type { Granted } from "../state/lines.ts";
+import type { Owner } from "../state/queue.ts";
 import type { Histogram, ItemCounts, ItemState, ProduceItem, QueueCounters, What } from "./api.ts";
 import type { Rules } from "./lifecycle.ts";
 
@@ -34,6 +36,7 @@ export interface PartitionSettings extends Rules {
 export interface QueueRules {
   /** `null` = no queue has the slot. */
   settingsAt(slot: number): PartitionSettings | null;
+  ownerAt(slot: number): Owner | undefined;
   /** A partition of the queue that takes items; `null` = the shard has no such queue. */
   homeOf(owner: number): number | null;
   /** Of a queue in whichever shard; `null` = it takes items. */
@@ -136,10 +139,7 @@ export type Value =
   | { readonly kind: "done" }
   /** `duplicates`: places of items that were not written, because their unique key was taken. */
   | { readonly kind: "produced"; readonly duplicates: readonly number[]; readonly ids?: string[] }
-  /** `items` as `renderLeased` hands them over. */
-  | { readonly kind: "leased"; readonly count: number; readonly items: unknown }
-  /** `more`: not all of the partition was looked at, so asking again may bring something. */
-  | { readonly kind: "nothing"; readonly more: boolean }
+  | { readonly kind: "nothing" }
   | { readonly kind: "extended"; readonly leaseDeadline: number }
   /** What the receipt of a key says. */
   | { readonly kind: "recalled"; readonly values: readonly number[] }
@@ -201,6 +201,7 @@ export interface Events {
 /** What a shard says after each turn. */
 export interface Report {
   readonly answers: readonly Answer[];
+  readonly granted: readonly Granted[];
   /** Of every partition that the turn touched. */
   readonly counts: readonly PartitionCounts[];
   readonly events: readonly Events[];
@@ -230,13 +231,6 @@ export interface ShardOutbox {
   readonly counts: readonly OutboxCount[];
 }
 
-/** Where a lease with a key was granted, for when it is asked for again. */
-export interface LeaseKey {
-  readonly digest: string;
-  readonly slot: number;
-  readonly at: number;
-}
-
 /** Numbers of items that go from shard to shard, by which a store that went back is told from the others. */
 export interface Passed {
   /** The last that the shard sent. */
@@ -259,11 +253,10 @@ export interface Opened {
   readonly lostCommits: number;
   /** Of a turn that was committed before the store failed, and not answered. */
   readonly answers: readonly Answer[];
+  readonly granted: readonly Granted[];
   readonly events: readonly Events[];
   /** Requests that wait for work which continues. */
   readonly settling: readonly number[];
-  /** Leases with a key whose items may still be held. */
-  readonly leaseKeys: readonly LeaseKey[];
   /** How many receipts are kept. */
   readonly receipts: number;
   readonly tasks: readonly StoredTask[];

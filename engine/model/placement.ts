@@ -13,3 +13,8 @@ export function tagOf(name: string): string | null {
 export function shardOf(name: string, shardCount: number): number {
   return Number(Bun.hash.xxHash3(tagOf(name) ?? name) % BigInt(shardCount));
 }
+
+/** What each shard has of a bound that is divided among them. */
+export function shareOf(total: number, shardCount: number): number {
+  return Math.ceil(total / shardCount);
+}

@@ -13,9 +13,9 @@ export interface Advance {
 export const advance: Kind<Advance> = {
   // What the others decide is due in its time, too.
   phase: "after",
-  decide: answering(({ memory, draft, limits, now }, { isKept }) => {
+  decide: answering(({ memory, draft, limits, lines, now }, { isKept }) => {
     if (isKept) draft.keepsTime = true;
-    const next = nextDue(memory, limits, now);
+    const next = Math.min(nextDue(memory, limits, now), lines.nextAt(now));
     return { ok: true, value: { kind: "due", at: Number.isFinite(next) ? next : null } };
   }),
 };

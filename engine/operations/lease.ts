@@ -1,76 +1,151 @@
-// Lease: the head of a partition is read once for all who ask, and shared out
-// among them.
+// Lease: what a turn has made ready goes to the leases that wait, queue by queue and in order of
+// arrival. The head of a partition is read once for all that it serves, and shared out among them.
 
 import type { Item } from "../../stores/item.ts";
 import type { Span } from "../../stores/store.ts";
 import type { LeasedItem } from "../model/api.ts";
-import type { CallKey } from "../model/call-key.ts";
-import { leaseOver } from "../model/errors.ts";
+import { type CallKey, keyTaken } from "../model/call-key.ts";
+import { type Failure, leaseOver } from "../model/errors.ts";
 import { expire, hasExpired, oneMore } from "../model/lifecycle.ts";
 import { limits } from "../model/limits.ts";
 import { told } from "../model/past.ts";
+import type { Memory } from "../state/memory.ts";
 import type { Partition } from "../state/partition.ts";
 import { payloadBytes } from "../state/payload.ts";
+import type { Grant, LogicalQueue, WaitingLease } from "../state/queue.ts";
+import type { Draft } from "../turn/draft.ts";
 import { heldAt } from "../turn/held.ts";
 import { hold, move, quarantine } from "../turn/moves.ts";
+import { receiptFor, receiptOf, refusedKey } from "../turn/repeated.ts";
 import type { Asking, Turn } from "../turn/turn-context.ts";
-import { bytesWeight, type Kind, type Numbered, type Result } from "./kind.ts";
 
-export interface Lease {
-  readonly kind: "lease";
-  readonly key?: CallKey;
-  readonly slot: number;
-  readonly deadline: number;
-  readonly batchSize: number;
-  /** Who asks; absent = nobody knows. */
-  readonly client?: string;
-  /** Absent = that of the queue. */
-  readonly leaseTimeoutMs?: number;
-  /** It was granted before, and what is still held of it is read apart from the head. */
-  readonly isRepeated?: boolean;
+/** Asks for the heads of the partitions that are to serve somebody, and for what was granted before. */
+export function wantLeases(asking: Asking): void {
+  const { memory, now, machineNow, looking } = asking;
+  for (const { key } of looking.repeated) {
+    const values = key && receiptOf(asking, key)?.values;
+    if (key && values) wantGrant(asking, key, values);
+  }
+  let itemsMax = asking.limits.turnWeightMax;
+  for (const queue of looking.queues) {
+    // The others are looked at by the next turn.
+    if (itemsMax <= 0) break;
+    for (const [partition, asked] of share(queue, inTime(queue, machineNow), { now, itemsMax })) {
+      const { slot } = queue.place(partition);
+      const { committedSeq, firstFrom } = memory.partition(slot);
+      const items = wantedBy(asked);
+      itemsMax -= items;
+      if (firstFrom >= committedSeq) continue;
+      asking.heads.push({ slot, from: firstFrom, before: committedSeq, items });
+    }
+  }
 }
 
-export const lease: Kind<Lease> = {
-  phase: "within",
-  weight: ({ batchSize, isRepeated = false }) =>
-    batchSize + (isRepeated ? bytesWeight(limits.turnBytesMax) : 0),
-  keyed: { wants: wantGrant, answer: answerGrant },
-  wants(asking, requests) {
-    for (const [slot, same] of bySlot(requests, asking.machineNow)) {
-      const { committedSeq, firstFrom } = asking.memory.partition(slot);
-      if (firstFrom >= committedSeq) continue;
-      asking.heads.push({ slot, from: firstFrom, before: committedSeq, items: wantedBy(same) });
-    }
-  },
-  decide(turn, requests) {
-    for (const { op, deadline } of requests) {
-      if (deadline <= turn.machineNow) turn.draft.answer(op, nothing(true));
-    }
-    for (const [slot, same] of bySlot(requests, turn.machineNow)) {
-      const partition = turn.memory.partition(slot);
-      if (partition.settings?.pause?.lease === true) {
-        // They keep their places in the line.
-        for (const { op } of same) turn.draft.answer(op, nothing(true));
+/** Serves the lines of the queues that it looks at, and of those that have changed. */
+export function grantLeases(turn: Turn): void {
+  for (const lease of turn.looking.repeated) if (!lease.over) grantAgain(turn, lease);
+  const queues = new Set(turn.looking.queues);
+  for (const partition of turn.draft.touched) {
+    const queue = count(turn.memory, partition);
+    if (queue !== null) queues.add(queue);
+  }
+  for (const queue of queues) if (queue.line.size > 0) serve(turn, queue);
+}
+
+/** Of a draft that came to nothing, by what is stored. */
+export function recountTouched(memory: Memory, { touched }: Draft): void {
+  for (const { slot } of touched) count(memory, memory.partition(slot));
+}
+
+/** Has the queue know what the partition holds now; `null` = it is of none. */
+function count(memory: Memory, { slot, readyCount: ready, held }: Partition): LogicalQueue | null {
+  const owner = memory.rules.ownerAt(slot);
+  owner?.queue.balance.update(owner.partition, { ready, leased: held.size });
+  return owner?.queue ?? null;
+}
+
+/** What one lease is to take. */
+interface Asked {
+  readonly lease: WaitingLease;
+  readonly batchSize: number;
+}
+
+/** Which partition serves whom, as long as there is an item for each and the limits leave some. */
+function share(
+  queue: LogicalQueue,
+  waiting: Iterable<WaitingLease>,
+  { now, itemsMax }: { readonly now: number; readonly itemsMax: number },
+): Map<number, Asked[]> {
+  const { balance } = queue;
+  const served = new Map<number, Asked[]>();
+  const allowed = queue.itemsAllowed(now);
+  let items = 0;
+  for (const lease of allowed > 0 ? waiting : []) {
+    const partition = balance.leaseFrom;
+    if (partition < 0) break;
+    const batchSize = Math.min(lease.request.batchSize, allowed - items);
+    balance.lend(partition, batchSize);
+    served.getOrInsertComputed(partition, () => []).push({ lease, batchSize });
+    items += batchSize;
+    if (items >= Math.min(allowed, itemsMax)) break;
+  }
+  balance.forgetLent();
+  return served;
+}
+
+function* inTime({ line }: LogicalQueue, machineNow: number): Generator<WaitingLease> {
+  for (const lease of line) if (lease.deadline > machineNow) yield lease;
+}
+
+/** Those that have a key are served once, and not at all if no more keys can be remembered. */
+function* servable(turn: Turn, queue: LogicalQueue): Generator<WaitingLease> {
+  for (const lease of inTime(queue, turn.machineNow)) {
+    const { key } = lease;
+    if (key !== undefined) {
+      // It came after the turn had asked; the next one looks.
+      if (receiptOf(turn, key) !== undefined) continue;
+      const refused = refusedKey(turn);
+      if (refused !== null) {
+        turn.draft.granted.push({ lease, outcome: refused, slot: 0, seqs: [] });
         continue;
       }
-      shareOut(turn, partition, same, takeHead(turn, partition, wantedBy(same)));
     }
-  },
-};
-
-/** `more`: not all of the partition was looked at, so asking again may bring something. */
-function nothing(more: boolean): Result {
-  return { ok: true, value: { kind: "nothing", more } };
+    yield lease;
+  }
 }
 
-type Asked = readonly Numbered<Lease>[];
-
-function bySlot(requests: Asked, now: number): Map<number, Numbered<Lease>[]> {
-  const inTime = requests.filter(({ deadline }) => deadline > now);
-  return Map.groupBy(inTime, ({ slot }) => slot);
+/** A partition that it chooses and has not read is read by the next turn. */
+function serve(turn: Turn, queue: LogicalQueue): void {
+  const { draft, lines, memory, now } = turn;
+  if (draft.queues.get(queue.queueId)?.definition.pause?.lease === true) return;
+  const allowed = queue.itemsAllowed(now);
+  const before = draft.granted.length;
+  let granted = 0;
+  const bounds = { now, itemsMax: turn.limits.turnWeightMax };
+  for (const [number, asked] of share(queue, servable(turn, queue), bounds)) {
+    const { slot } = queue.place(number);
+    const partition = memory.partition(slot);
+    const taken = takeHead(turn, partition, wantedBy(asked));
+    granted += taken.granted.length;
+    shareOut(turn, partition, asked, taken);
+    count(memory, partition);
+    // Whatever was counted: nobody looks there again until something changes.
+    const isShort = taken.granted.length < asked.length && !taken.more;
+    if (isShort) queue.balance.update(number, { ready: 0 });
+  }
+  const served = new Set(draft.granted.slice(before).map(({ lease }) => lease));
+  let left = 0;
+  for (const lease of inTime(queue, turn.machineNow)) {
+    if (left >= turn.limits.turnWeightMax) break;
+    if (!served.has(lease)) left += lease.request.batchSize;
+  }
+  if (left === 0) return;
+  if (allowed - granted <= 0) lines.rest(queue);
+  // What had no place in this turn is asked of the next; what found nothing waits for its answers.
+  else if (queue.balance.leaseFrom >= 0) lines.ready(queue, granted > 0 ? left : 0);
 }
 
-function wantedBy(requests: Asked): number {
+function wantedBy(requests: readonly Asked[]): number {
   return requests.reduce((sum, { batchSize }) => sum + batchSize, 0);
 }
 
@@ -163,37 +238,43 @@ function takeNew(turn: Turn, partition: Partition, { wanted, grant, endRun }: Ta
 function shareOut(
   turn: Turn,
   partition: Partition,
-  requests: Asked,
-  { granted, gaps, more }: Taken,
+  requests: readonly Asked[],
+  { granted, gaps }: Taken,
 ): void {
+  const { draft } = turn;
   let start = 0;
   const holding = new Holding(turn, partition);
   for (const [index, count] of shares(requests, granted.length).entries()) {
-    const { op, key, client = "", leaseTimeoutMs } = requests[index] as Numbered<Lease>;
-    if (count === 0) {
-      turn.draft.answer(op, nothing(more));
-      continue;
-    }
+    if (count === 0) continue;
+    const { lease } = requests[index] as Asked;
+    const { clientId, leaseTimeoutMs } = lease.request;
     const items = granted.slice(start, start + count);
     const leaseDeadline = turn.now + (leaseTimeoutMs ?? partition.settings?.leaseTimeoutMs ?? 0);
-    const how = { leaseDeadline, client };
+    const how = { leaseDeadline, client: clientId.slice(0, limits.holderNameMax) };
     for (const item of items) {
       if (gaps.has(start)) holding.end();
       holding.take(item, how);
       start += 1;
     }
     const seqs = items.map(({ seq }) => seq);
-    turn.draft.grants.set(op, seqs);
-    if (key !== undefined) turn.draft.note(op, [partition.slot, ...rangesOf(seqs)]);
+    const { slot } = partition;
+    if (lease.key !== undefined) {
+      draft.receipts.set(lease.key.digest, receiptFor(lease.key, [slot, ...rangesOf(seqs)]));
+    }
     const told = items.map((item) => leasedItem(partition, item, leaseDeadline));
-    turn.draft.answer(op, leased(turn, told));
+    draft.granted.push({ lease, outcome: grantOf(turn, slot, told), slot, seqs });
   }
   holding.end();
 }
 
-function leased(turn: Turn, items: readonly LeasedItem[]): Result {
-  const handedOver = turn.renderLeased(items);
-  return { ok: true, value: { kind: "leased", count: items.length, items: handedOver } };
+function grantOf(
+  { memory, renderLeased }: Turn,
+  slot: number,
+  items: readonly LeasedItem[],
+  replayed = false,
+): Grant {
+  const partition = memory.rules.ownerAt(slot)?.partition ?? 0;
+  return { partition, items: renderLeased(items), count: items.length, replayed };
 }
 
 /** First and last of each row of neighbours. */
@@ -206,18 +287,13 @@ function rangesOf(seqs: readonly number[]): number[] {
   return ranges;
 }
 
-/** Of what a lease with a key noted: where it was granted. */
-export function slotOf([slot = 0]: readonly number[]): number {
-  return slot;
-}
-
 function spansOf([slot = 0, ...ranges]: readonly number[]): Span[] {
   return ranges.flatMap((last, index) =>
     index % 2 === 0 ? [] : [{ slot, from: ranges[index - 1] as number, before: last + 1 }],
   );
 }
 
-const grantPage = (op: number, { from }: Span): string => `grant ${op} ${from}`;
+const grantPage = ({ digest }: CallKey, { from }: Span): string => `grant ${digest} ${from}`;
 
 function holdsAny(held: ReadonlyMap<number, unknown>, { from, before }: Span): boolean {
   for (let seq = from; seq < before; seq += 1) if (held.has(seq)) return true;
@@ -225,31 +301,50 @@ function holdsAny(held: ReadonlyMap<number, unknown>, { from, before }: Span): b
 }
 
 /** What is still held of a grant; a number that is held was never held by another. */
-function wantGrant(asking: Asking, { op }: Numbered<Lease>, values: readonly number[]): void {
-  const { held } = asking.memory.partition(slotOf(values));
+function wantGrant(asking: Asking, key: CallKey, values: readonly number[]): void {
   for (const span of spansOf(values)) {
-    const { from, before } = span;
+    const { slot, from, before } = span;
+    const { held } = asking.memory.partition(slot);
     const limit = { items: before - from, payloadBytes: Number.POSITIVE_INFINITY };
-    if (holdsAny(held, span)) asking.items.push({ name: grantPage(op, span), ...span, limit });
+    if (holdsAny(held, span)) asking.items.push({ name: grantPage(key, span), ...span, limit });
   }
 }
 
+/** A lease with a key: what it was granted before is told again. */
+function grantAgain(turn: Turn, lease: WaitingLease): void {
+  const { key } = lease;
+  const receipt = key && receiptOf(turn, key);
+  if (key === undefined || !receipt?.values) {
+    turn.lines.isNew(lease);
+    return;
+  }
+  const [slot = 0] = receipt.values;
+  const told = { lease, slot, seqs: [] };
+  const isSame = receipt.fingerprint === key.fingerprint;
+  const outcome = isSame ? stillHeld(turn, lease.queue, key, receipt.values) : keyTaken(key);
+  turn.draft.granted.push({ ...told, outcome });
+}
+
 /** The items that are still held, until when they are held now. */
-function answerGrant(turn: Turn, { op }: Numbered<Lease>, values: readonly number[]): Result {
-  const partition = turn.memory.partition(slotOf(values));
+function stillHeld(
+  turn: Turn,
+  queue: LogicalQueue,
+  key: CallKey,
+  values: readonly number[],
+): Grant | Failure {
+  const [slot = 0] = values;
+  const partition = turn.memory.partition(slot);
   const items: LeasedItem[] = [];
-  const seqs: number[] = [];
   for (const span of spansOf(values)) {
-    for (const item of turn.facts.items.get(grantPage(op, span))?.found ?? []) {
+    for (const item of turn.facts.items.get(grantPage(key, span))?.found ?? []) {
       const held = heldAt(turn, partition, item.seq);
       if (held === undefined || item.damaged) continue;
-      seqs.push(item.seq);
       items.push(leasedItem(partition, item, held.run.lease.leaseDeadline));
     }
   }
-  if (items.length === 0) return leaseOver;
-  turn.draft.grants.set(op, seqs);
-  return leased(turn, items);
+  // Its partition may be gone, and its slot another queue's.
+  const isThere = turn.memory.rules.ownerAt(slot)?.queue === queue;
+  return items.length > 0 && isThere ? grantOf(turn, slot, items, true) : leaseOver;
 }
 
 /** Neighbours with one deadline share a lease, whoever holds them. */
@@ -302,7 +397,7 @@ function countLeased({ draft, now }: Turn, slot: number, items: readonly Item[])
 }
 
 /** How many of `count` items each request gets. */
-function shares(requests: Asked, count: number): number[] {
+function shares(requests: readonly Asked[], count: number): number[] {
   if (wantedBy(requests) <= count) return requests.map(({ batchSize }) => batchSize);
   const given = requests.map(() => 0);
   let left = count;

@@ -15,7 +15,7 @@ export const recall: Kind<Recall> = {
   // What is known is answered from its receipt.
   decide(turn, requests) {
     for (const { op } of requests) {
-      turn.draft.answer(op, { ok: true, value: { kind: "nothing", more: false } });
+      turn.draft.answer(op, { ok: true, value: { kind: "nothing" } });
     }
   },
 };

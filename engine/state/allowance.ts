@@ -1,6 +1,6 @@
 // How many items of a queue may be leased now: none while it is paused, no more at one time than its
-// `leasedMax`, no faster than its `leaseRate`. Its shard's counts may be a turn old, so a lease that
-// is on its way counts as all that it asks for until its shard has said what it took.
+// `leasedMax`, no faster than its `leaseRate`. What a turn has granted is spent when it is told, and
+// counts from when it is granted.
 
 import type { QueueDefinition } from "../../stores/queue.ts";
 import { parseRate, RateWindow } from "../model/lease-rate.ts";
@@ -10,8 +10,8 @@ export class Allowance {
   #leasedMax = Number.POSITIVE_INFINITY;
   #rateText = "";
   #rate: RateWindow | null = null;
-  #leased = 0;
-  #asked = 0;
+  /** By turns that are not answered. */
+  #granted = 0;
 
   /** A rate that changes begins anew. */
   define({ pause, leasedMax = 0, leaseRate = "" }: QueueDefinition): void {
@@ -23,20 +23,25 @@ export class Allowance {
     this.#rate = rate === null ? null : new RateWindow(rate);
   }
 
-  /** Items that one more lease may take; 0 or less: none. */
-  items(now: number): number {
-    if (this.#isPaused) return 0;
-    const rateLeft = this.#rate?.left(now) ?? Number.POSITIVE_INFINITY;
-    return Math.min(this.#leasedMax - this.#leased, rateLeft) - this.#asked;
+  /** Items that may be leased beside those that are; 0 or less: none. */
+  items(leased: number, now: number): number {
+    return this.#isPaused ? 0 : Math.min(this.#leasedMax - leased, this.#rateLeft(now));
   }
 
-  /** Leases that are on their way counted as what they ask for. */
-  get isAtLeasedMax(): boolean {
-    return this.#leased + this.#asked >= this.#leasedMax;
+  isAtLeasedMax(leased: number): boolean {
+    return leased >= this.#leasedMax;
   }
 
   isAtRate(now: number): boolean {
-    return this.#rate !== null && this.#rate.left(now) - this.#asked <= 0;
+    return this.#rateLeft(now) <= 0;
+  }
+
+  #rateLeft(now: number): number {
+    return this.#rate === null ? Number.POSITIVE_INFINITY : this.#rate.left(now) - this.#granted;
+  }
+
+  get hasRate(): boolean {
+    return this.#rate !== null;
   }
 
   /** When the rate allows more than now; `null`: it has nothing to wait for. */
@@ -56,18 +61,12 @@ export class Allowance {
     return (1_000 * items) / intervalMs;
   }
 
-  /** By the report of a shard, so many more are leased than by the one before. */
-  counted(change: number): void {
-    this.#leased += change;
+  /** So many by a turn; negative: it is answered, or came to nothing. */
+  granted(count: number): void {
+    this.#granted += count;
   }
 
-  asked(itemCount: number): void {
-    this.#asked += itemCount;
-  }
-
-  /** Of a lease that asked for so many. */
-  granted(count: number, { asked, now }: { readonly asked: number; readonly now: number }): void {
-    this.#asked -= asked;
+  spend(count: number, now: number): void {
     this.#rate?.spend(count, now);
   }
 }

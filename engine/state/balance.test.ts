@@ -68,10 +68,12 @@ test("leaseFrom: as many leases go to a partition as it has items, the draining 
   balance.update(0, { open: false });
   for (let leases = 0; leases < 2; leases += 1) {
     expect(balance.leaseFrom).toBe(0);
-    balance.update(0, { leases: leases + 1, wanted: 10 * (leases + 1) });
+    balance.lend(0, 10);
   }
   expect(balance.leaseFrom).toBe(-1);
-  balance.update(0, { leases: 0, wanted: 0, up: false });
+  balance.forgetLent();
+  expect(balance.leaseFrom).toBe(0);
+  balance.update(0, { up: false });
   expect(balance.leaseFrom).toBe(-1);
 });
 

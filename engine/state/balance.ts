@@ -1,5 +1,5 @@
-// Which partition takes a produce and which serves a lease. Pure bookkeeping
-// over counts: the shard's latest report, and what is on its way there.
+// Which partition takes a produce and which serves a lease. Pure bookkeeping over counts, as the
+// shard's turns leave them.
 
 /** The partitions of one queue, by number, with a score each; the best is known at once. */
 class Tournament {
@@ -37,17 +37,22 @@ class Tournament {
 
 /** What is known of one partition's load. */
 export interface Load {
-  /** Ready items by the shard's latest report. */
   ready: number;
+  leased: number;
   /** Items of produces that are on their way. */
   producing: number;
-  /** Leases on their way, and the items they would take. */
+  /** Leases that are to be served from it, and the items they would take. */
   leases: number;
   wanted: number;
   /** Takes new items: it is not draining and its shard is up. */
   open: boolean;
   /** Its shard is up. */
   up: boolean;
+}
+
+function noLoad(): Load {
+  const counts = { ready: 0, leased: 0, producing: 0, leases: 0, wanted: 0 };
+  return { ...counts, open: false, up: false };
 }
 
 /**
@@ -60,11 +65,18 @@ export class Balance {
   readonly #loads: Load[] = [];
   readonly #forProduce = new Tournament();
   readonly #forLease = new Tournament();
+  readonly #lent = new Set<number>();
   #upCount = 0;
+  #leasedCount = 0;
 
   /** Whether the shard of the queue is up. */
   get isUp(): boolean {
     return this.#upCount > 0;
+  }
+
+  /** Of all partitions. */
+  get leasedCount(): number {
+    return this.#leasedCount;
   }
 
   load(partition: number): Load | undefined {
@@ -75,21 +87,34 @@ export class Balance {
   update(partition: number, change: Partial<Load>): void {
     const load = this.#loads[partition];
     const wasUp = load?.up === true;
-    const next = Object.assign(
-      load ?? { ready: 0, producing: 0, leases: 0, wanted: 0, open: false, up: false },
-      change,
-    );
+    const leasedBefore = load?.leased ?? 0;
+    const next = Object.assign(load ?? noLoad(), change);
     this.#loads[partition] = next;
     this.#upCount += Number(next.up) - Number(wasUp);
+    this.#leasedCount += next.leased - leasedBefore;
     const none = Number.NEGATIVE_INFINITY;
     const unleased = next.ready - next.wanted;
     this.#forProduce.set(partition, next.open && next.up ? -(next.ready + next.producing) : none);
     this.#forLease.set(partition, next.up && next.ready > next.leases ? unleased : none);
   }
 
+  /** A lease that is served takes so many from it. */
+  lend(partition: number, itemCount: number): void {
+    const { leases = 0, wanted = 0 } = this.#loads[partition] ?? {};
+    this.update(partition, { leases: leases + 1, wanted: wanted + itemCount });
+    this.#lent.add(partition);
+  }
+
+  /** It is decided later. */
+  forgetLent(): void {
+    for (const partition of this.#lent) this.update(partition, { leases: 0, wanted: 0 });
+    this.#lent.clear();
+  }
+
   /** Takes the partition out of the choice. */
   remove(partition: number): void {
     if (this.#loads[partition]?.up) this.#upCount -= 1;
+    this.#leasedCount -= this.#loads[partition]?.leased ?? 0;
     delete this.#loads[partition];
     this.#forProduce.set(partition, Number.NEGATIVE_INFINITY);
     this.#forLease.set(partition, Number.NEGATIVE_INFINITY);

@@ -17,13 +17,7 @@ import {
   checkQueueSettings,
   unknownQueue,
 } from "../model/validate.ts";
-import { LogicalQueue } from "./queue.ts";
-
-/** Who owns a slot of a shard. */
-export interface Owner {
-  readonly queue: LogicalQueue;
-  readonly partition: number;
-}
+import { LogicalQueue, type Owner } from "./queue.ts";
 
 /** With what its shard decides by, as it was at a revision. */
 interface Owning extends Owner {

@@ -3,22 +3,61 @@
 // leases that wait for them.
 
 import type { CatalogEntry, PartitionPlace, QueueDefinition } from "../../stores/queue.ts";
-import type { ItemCounts, QueueCounters, QueueGauges } from "../model/api.ts";
+import type { ItemCounts, LeaseRequest, QueueCounters, QueueGauges } from "../model/api.ts";
 import { assert } from "../model/assert.ts";
-import { ownerOf, type QueueName } from "../model/call-key.ts";
-import type { Clock } from "../model/clock.ts";
+import { type CallKey, ownerOf, type QueueName } from "../model/call-key.ts";
+import type { Clock, Timer } from "../model/clock.ts";
+import type { Failure } from "../model/errors.ts";
 import type { Events, PartitionCounts } from "../model/messages.ts";
 import { copyOf, QueueTotals } from "../model/queue-counters.ts";
 import { unknownPartition } from "../model/validate.ts";
 import { Allowance } from "./allowance.ts";
 import { Balance } from "./balance.ts";
-import { Line, type WaitingLease } from "./waiting.ts";
+import { Line } from "./waiting.ts";
 import { QueueWatch } from "./watch.ts";
+
+export interface Grant {
+  readonly partition: number;
+  /** The leased items, as `renderLeased` hands them over. */
+  readonly items: unknown;
+  readonly count: number;
+  readonly replayed: boolean;
+}
+
+/** A lease request from its arrival to its answer. */
+export interface WaitingLease {
+  readonly queue: LogicalQueue;
+  readonly request: LeaseRequest;
+  /** Under which it can be asked for again. */
+  readonly key: CallKey | undefined;
+  readonly since: number;
+  readonly arrival: number;
+  readonly deadline: number;
+  /** Answers the request, once; later calls do nothing. */
+  readonly settle: (outcome: Failure | Grant) => void;
+  /** From now on it ends when its client hangs up; to listen costs as much as the rest of a lease. */
+  readonly listen: () => void;
+  /** Answers it if its deadline has passed and nothing is granted to it. */
+  readonly timeUp: () => void;
+  timer: Timer | null;
+  hangUp: (() => void) | null;
+  /** A turn has granted it something, and is not answered yet. */
+  isGranted: boolean;
+  /** The repetition that has taken its place, and gets what it would have got. */
+  next: WaitingLease | null;
+  /** Answered, or its client hung up. */
+  over: boolean;
+}
+
+/** Who owns a slot of a shard. */
+export interface Owner {
+  readonly queue: LogicalQueue;
+  readonly partition: number;
+}
 
 /** Calls that are inside the engine, by what they do. */
 export interface InFlight {
   produce: number;
-  lease: number;
   complete: number;
   retry: number;
   extend: number;
@@ -43,12 +82,11 @@ export class LogicalQueue {
   readonly counts = new Map<number, PartitionCounts>();
   readonly balance = new Balance();
   readonly allowance = new Allowance();
-  readonly line: Line;
+  readonly line = new Line<WaitingLease>();
   /** Lease requests that are not answered, by their client. */
   readonly clients = new Map<string, WaitingLease>();
   readonly inFlight: InFlight = {
     produce: 0,
-    lease: 0,
     complete: 0,
     retry: 0,
     extend: 0,
@@ -75,7 +113,6 @@ export class LogicalQueue {
     this.allowance.define(entry.definition);
     this.#clock = clock;
     this.watch = new QueueWatch(clock.now(), entry.definition.updatedAt);
-    this.line = new Line();
     for (const place of entry.places) this.put(place);
   }
 
@@ -146,9 +183,14 @@ export class LogicalQueue {
     return this.place(0);
   }
 
-  /** Where a lease finds an item; -1 = nowhere now. */
-  leaseFrom(now: number): number {
-    return this.allowance.items(now) > 0 ? this.balance.leaseFrom : -1;
+  /** Items that may be leased beside those that are; 0 or less: none. */
+  itemsAllowed(now: number): number {
+    return this.allowance.items(this.balance.leasedCount, now);
+  }
+
+  /** Whether a lease that comes now finds an item. */
+  mayLease(now: number): boolean {
+    return this.line.size === 0 && this.balance.leaseFrom >= 0 && this.itemsAllowed(now) > 0;
   }
 
   /** By partition number; a hole where a drained partition was. */
@@ -184,12 +226,9 @@ export class LogicalQueue {
     this.inFlight[verb] += by.calls;
     const load = this.balance.load(partition);
     if (load === undefined) return;
-    // In place: four times a call, and a change as an object costs six times as much.
-    if (verb === "produce") load.producing += by.items;
-    else if (verb === "lease") {
-      load.leases += by.calls;
-      load.wanted += by.items;
-    } else return;
+    if (verb !== "produce") return;
+    // In place: twice a call, and a change as an object costs six times as much.
+    load.producing += by.items;
     this.balance.update(partition, {});
   }
 
@@ -203,9 +242,7 @@ export class LogicalQueue {
     const sums = this.#sums;
     watch.backlog.roll(now, sums.ready);
     const before = this.counts.get(partition);
-    this.allowance.counted(counts.leased - (before?.leased ?? 0));
     this.counts.set(partition, counts);
-    this.balance.update(partition, { ready: counts.ready });
     if (sums.ready === 0) watch.readyAt = now;
     this.#add(counts, before);
     watch.changedAt = now;

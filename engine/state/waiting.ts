@@ -1,84 +1,46 @@
-// The line of leases that wait on one queue: in order of arrival, each until it
-// is served, its deadline passes, or its client hangs up.
+// A line of those who wait: in order of arrival, each until it is served or gives up.
 
-import type { LeaseRequest } from "../model/api.ts";
-import type { CallKey } from "../model/call-key.ts";
-import type { Timer } from "../model/clock.ts";
-import type { Failure } from "../model/errors.ts";
-
-export interface Grant {
-  readonly partition: number;
-  /** The leased items, as `renderLeased` hands them over. */
-  readonly items: unknown;
-  readonly replayed: boolean;
-}
-
-/** A lease request from its arrival to its answer. */
-export interface WaitingLease {
-  readonly request: LeaseRequest;
-  /** Under which it can be asked for again. */
-  readonly key: CallKey | undefined;
-  readonly since: number;
+export interface Waiting {
   /** Its place: lower came earlier. */
   readonly arrival: number;
-  readonly deadline: number;
-  /** Answers the request, once; later calls do nothing. */
-  readonly settle: (outcome: Failure | Grant) => void;
-  timer: Timer | null;
-  /** Listens to its client's signal, once it has had to wait. */
-  hangUp: (() => void) | null;
-  /** On its way to a partition. */
-  isSent: boolean;
-  /** The repetition that has taken its place, and gets what it would have got. */
-  next: WaitingLease | null;
-  /** Answered, or its client hung up. */
-  over: boolean;
 }
 
-export class Line {
+export class Line<W extends Waiting> {
   /** In order of arrival. */
-  #leases: WaitingLease[] = [];
+  #waiting: W[] = [];
 
   get size(): number {
-    return this.#leases.length;
+    return this.#waiting.length;
   }
 
-  /** Takes its place in the line. */
-  join(lease: WaitingLease): void {
-    // One that comes back after a partition had nothing for it gets its old place.
-    this.#leases.splice(this.#placeOf(lease), 0, lease);
+  /** One that was in it before gets its old place. */
+  join(one: W): void {
+    this.#waiting.splice(this.#placeOf(one), 0, one);
   }
 
-  first(): WaitingLease | undefined {
-    return this.#leases[0];
+  [Symbol.iterator](): Iterator<W> {
+    return this.#waiting[Symbol.iterator]();
   }
 
   /** Which of the line it is, from 1 on; those that are not in it are absent. */
-  get order(): ReadonlyMap<WaitingLease, number> {
-    return new Map(this.#leases.map((lease, index) => [lease, index + 1]));
+  get order(): ReadonlyMap<W, number> {
+    return new Map(this.#waiting.map((one, index) => [one, index + 1]));
   }
 
-  leave(lease: WaitingLease): void {
-    const place = this.#placeOf(lease);
-    if (this.#leases[place] === lease) this.#leases.splice(place, 1);
+  leave(one: W): void {
+    const place = this.#placeOf(one);
+    if (this.#waiting[place] === one) this.#waiting.splice(place, 1);
   }
 
   /** Where it is, or would be. */
-  #placeOf({ arrival }: WaitingLease): number {
+  #placeOf({ arrival }: W): number {
     let low = 0;
-    let high = this.#leases.length;
+    let high = this.#waiting.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((this.#leases[middle] as WaitingLease).arrival < arrival) low = middle + 1;
+      if ((this.#waiting[middle] as W).arrival < arrival) low = middle + 1;
       else high = middle;
     }
     return low;
-  }
-
-  /** Empties the line; the caller answers those that were in it. */
-  clear(): WaitingLease[] {
-    const leases = this.#leases;
-    this.#leases = [];
-    return leases;
   }
 }

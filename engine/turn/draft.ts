@@ -21,6 +21,7 @@ import {
   observe,
 } from "../model/queue-counters.ts";
 import type { TurnHistory } from "../state/history.ts";
+import type { Granted } from "../state/lines.ts";
 import { type Mentions, mention } from "../state/mentions.ts";
 import type { Partition } from "../state/partition.ts";
 import { encodeReceipts, type Receipt } from "../state/receipts.ts";
@@ -109,8 +110,8 @@ export class Draft {
   readonly headsBefore = new Map<number, number>();
   /** By `queueId`; `null` = removed. */
   readonly queues = new Map<number, CatalogEntry | null>();
-  /** What lease requests of this turn were granted; `null` = it was taken back. */
-  readonly grants = new Map<number, readonly number[] | null>();
+  /** What waiting leases are told. */
+  readonly granted: Granted[] = [];
   /** Receipts of turns up to this one go; 0 = none. */
   forgetTurn = 0;
   /** Its instant has to be stored, whatever else is. */

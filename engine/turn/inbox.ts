@@ -85,13 +85,12 @@ export class Inbox {
     this.#queue = [{ request, settle: () => undefined, ...noTiming }, ...this.#queue];
   }
 
-  /** Whether a turn should begin; beside a sync only with enough, as others gather meanwhile. */
-  isWorthATurn({ isSyncing }: { readonly isSyncing: boolean }): boolean {
-    if (!isSyncing) return this.#queue.length > 0;
+  /** Whether so much waits; 0: whether anything does. */
+  weighs(least: number): boolean {
     let weight = 0;
     return this.#queue.some(({ request }) => {
       weight += weightOf(request);
-      return weight >= this.#limits.secondTurnWeightMin;
+      return weight >= least;
     });
   }
 
@@ -191,13 +190,12 @@ export class Inbox {
   }
 
   /** The same of what turns have taken; `isDecided`: of that, only work in pieces has no answer. */
-  closeTaken(why: Failure, { isDecided }: { readonly isDecided: boolean }): void {
+  closeTaken({ isDecided }: { readonly isDecided: boolean }): void {
     const taken = [...this.#taken.values()];
     this.#taken.clear();
-    for (const { request, late, settle } of taken) {
+    for (const { late, settle } of taken) {
       const failed = isDecided ? unfinishedFailure : (late.taken ?? unknownOutcome);
-      // If items were granted, their lease lapses, because no client had the answer.
-      settle(request.kind === "lease" ? why : failed, 0);
+      settle(failed, 0);
     }
   }
 }

@@ -4,13 +4,10 @@
 import type { AnyKind, NumberedRequest } from "../kinds.ts";
 import type { CallKey } from "../model/call-key.ts";
 import { keyTaken } from "../model/call-key.ts";
-import { failure, fullFailure } from "../model/errors.ts";
+import { type Failure, failure, fullFailure } from "../model/errors.ts";
 import type { TurnLimits } from "../model/limits.ts";
-import type { LeaseKey } from "../model/messages.ts";
-import type { Result } from "../operations/kind.ts";
-import { slotOf } from "../operations/lease.ts";
 import type { Memory } from "../state/memory.ts";
-import type { Receipt, Receipts } from "../state/receipts.ts";
+import type { Receipt } from "../state/receipts.ts";
 import type { Asking, Turn } from "./turn-context.ts";
 
 type Known = Pick<Turn, "memory" | "now" | "limits">;
@@ -83,11 +80,19 @@ function answerKnown(turn: Turn, kind: AnyKind, request: NumberedRequest): boole
   if (answerDone(turn, kind, request)) return true;
   // It leaves nothing to be remembered.
   if (request.kind === "recall") return false;
-  const { receiptsMax } = turn.limits;
-  const isFull = turn.memory.receipts.size + turn.draft.receipts.size >= receiptsMax;
-  if (!isFull && keyOf(request)?.isOverMax !== true) return false;
-  turn.draft.answer(request.op, tooManyKeys(turn.limits));
-  return true;
+  const refused = refusedKey(turn);
+  if (refused !== null) turn.draft.answer(request.op, refused);
+  return refused !== null;
+}
+
+/** `null`: one more can be remembered. */
+export function refusedKey({ memory, draft, limits }: Turn): Failure | null {
+  const { receiptsMax } = limits;
+  if (memory.receipts.size + draft.receipts.size < receiptsMax) return null;
+  return failure(
+    "full",
+    `too many idempotency keys are remembered; there cannot be more than ${receiptsMax}, try again later`,
+  );
 }
 
 /** Whether it was answered by a receipt. */
@@ -100,13 +105,6 @@ export function answerDone(turn: Turn, { keyed }: AnyKind, request: NumberedRequ
   const result = isSame ? keyed.answer(turn, request, receipt.values) : keyTaken(key);
   turn.draft.answer(request.op, result.ok ? { ...result, replayed: true } : result);
   return true;
-}
-
-function tooManyKeys({ receiptsMax }: TurnLimits): Result {
-  return failure(
-    "full",
-    `too many idempotency keys are remembered; there cannot be more than ${receiptsMax}, try again later`,
-  );
 }
 
 function decideFresh(turn: Turn, kind: AnyKind, requests: readonly NumberedRequest[]): void {
@@ -137,13 +135,6 @@ export function receiptFor(
   values: Receipt["values"],
 ): Receipt {
   return { operation, digest, fingerprint, values };
-}
-
-/** Where leases were granted that may be asked for again. */
-export function leaseKeysOf(receipts: Receipts): LeaseKey[] {
-  return [...receipts].flatMap(({ digest, operation, values, at }) => {
-    return operation === "lease" && values !== null ? [{ digest, slot: slotOf(values), at }] : [];
-  });
 }
 
 /** What the oldest receipts take up is given back some time after their window. */

@@ -20,6 +20,9 @@ import {
 } from "../simulation/bundle.ts";
 import { VirtualClock } from "../simulation/virtual-clock.ts";
 import { payloadBytes } from "../state/payload.ts";
+import type { Grant, LogicalQueue } from "../state/queue.ts";
+import { isGrant, sampleLease, sampleQueue } from "../testing/sample-queue.ts";
+import type { Timing } from "./inbox.ts";
 import { Shard, type ShardEvents } from "./shard.ts";
 
 const late = failure("late", "late");
@@ -49,6 +52,15 @@ const settingsOfQueue = {
   ...{ leaseTimeoutMs: hour, expireTimeoutMs: hour, maxAttempts: 3 },
   ...{ dead: null, queue: "q", owner: 1 },
 };
+
+/** A lease that waits on the queue whose only partition has the slot. */
+interface Leasing {
+  readonly kind: "lease";
+  readonly slot: number;
+  readonly batchSize: number;
+}
+
+type Told = Result | Grant;
 
 /** Deadlines of what waits by the clock. */
 function timersOf(clock: VirtualClock): Set<{ readonly deadline: number }> {
@@ -116,43 +128,61 @@ async function setupShard({
     };
   };
   const partitions = [0, 1].map((slot) => ({ slot, ...settingsOfQueue, ...settings }));
+  const queues = partitions.map((one) => sampleQueue(one, clock));
   const turnLimits = { ...limits, ...bounds };
   const renderLeased = (items: readonly LeasedItem[]) => items;
   const shard = new Shard(
     0,
     { shardCount: 1, clock, openStore, renderLeased, turnLimits },
     {
-      ...{ report: () => undefined, settled: () => undefined, down: () => undefined },
+      ...{ report: () => undefined, down: () => undefined },
+      granted: ({ lease, outcome }) => lease.settle(outcome),
       opened: () => ({ kind: "refresh", slots: [0, 1] }),
       rules: {
         settingsAt: (slot) => partitions[slot] ?? null,
+        ownerAt: (slot) => queues[slot] && { queue: queues[slot], partition: 0 },
         homeOf: () => null,
         producePause: () => null,
       },
       ...events,
     },
   );
-  const answers: Record<string, Result> = {};
+  const answers: Record<string, Told> = {};
+  let arrival = 0;
+  const send = (
+    request: Request | Leasing,
+    settle: (told: Told) => void,
+    timing?: Timing,
+  ): void => {
+    if (request.kind !== "lease") {
+      shard.put(request, settle, timing);
+      return;
+    }
+    const { slot, batchSize } = request;
+    arrival += 1;
+    const queue = queues[slot] as LogicalQueue;
+    const lease = sampleLease(queue, { arrival, batchSize, deadline, settle });
+    shard.lines.join(lease, true);
+    shard.look();
+  };
   /** Its answer is told by the name. */
   const put = async (
     name: string,
-    request: Request,
+    request: Request | Leasing,
     deadline = Number.POSITIVE_INFINITY,
   ): Promise<void> => {
-    const timing = { deadline, late: { untaken: late, taken: unknown } };
-    shard.put(
-      request,
-      (result) => {
-        answers[name] = result;
-        calls.push(name);
-      },
-      timing,
-    );
+    const settle = (told: Told): void => {
+      answers[name] = told;
+      calls.push(name);
+    };
+    send(request, settle, { deadline, late: { untaken: late, taken: unknown } });
     await clock.settle();
   };
+  const ask = (request: Request | Leasing) =>
+    new Promise<Told>((resolve) => send(request, resolve));
   await clock.settle();
   calls.length = 0;
-  return { clock, timers, shard, image, calls, answers, put, openings: () => openings };
+  return { clock, timers, shard, image, calls, answers, put, ask, openings: () => openings };
 }
 
 const deadline = start + hour;
@@ -175,13 +205,12 @@ function large(payload: string): Request {
   return produce(...Array<string>(limits.secondTurnWeightMin).fill(payload));
 }
 
-function lease(slot = 0, batchSize = 1): Request {
-  return { kind: "lease", slot, deadline, batchSize };
+function lease(slot = 0, batchSize = 1): Leasing {
+  return { kind: "lease", slot, batchSize };
 }
 
-function leasedIn(result: Result | undefined): readonly LeasedItem[] {
-  if (result?.ok !== true || result.value.kind !== "leased") return [];
-  return result.value.items as readonly LeasedItem[];
+function leasedIn(told: Told | undefined): readonly LeasedItem[] {
+  return told !== undefined && isGrant(told) ? (told.items as readonly LeasedItem[]) : [];
 }
 
 /** Payloads in the order of their partition. */
@@ -208,12 +237,12 @@ function held() {
 }
 
 test("a turn calls its store twice at most, whatever it is asked", async () => {
-  const { clock, shard, calls } = await setupShard({ settings: { leaseTimeoutMs: 10 } });
-  const turn = async (requests: readonly Request[]) => {
+  const { clock, ask, calls } = await setupShard({ settings: { leaseTimeoutMs: 10 } });
+  const turn = async (requests: readonly (Request | Leasing)[]) => {
     calls.length = 0;
-    const asked = requests.map((request) => shard.ask(request));
+    const asked = requests.map(ask);
     const answers = await Promise.all([...asked, clock.settle()]);
-    return { calls: [...calls], answers: answers.slice(0, -1) as Result[] };
+    return { calls: [...calls], answers: answers.slice(0, -1) as Told[] };
   };
   const items = Array.from({ length: 50 }, (_, index) => ({ ...item, payload: `${index}` }));
   const later = { ...item, payload: "later", enqueueAt: clock.now() + 20 };
@@ -228,7 +257,7 @@ test("a turn calls its store twice at most, whatever it is asked", async () => {
   await clock.advance(30);
   const imported = { ...item, payload: "i", sourceId: "s", past: "", leaseDeadline: null };
   const news = { ...imported, expireDeadline: null, createdAt: null, attempts: 0 };
-  const asked: Request[] = [
+  const asked: (Request | Leasing)[] = [
     { kind: "list", slot: 0, scheduled: false, pivot: "", limit: 5 },
     { kind: "complete", slot: 0, deadline, ids: mine },
     { kind: "complete", slot: 1, deadline, ids: ["unknown"] },

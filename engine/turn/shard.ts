@@ -13,6 +13,7 @@ import { limits, type TurnLimits } from "../model/limits.ts";
 import type { CommitReport, Opened, QueueRules, Report, Value } from "../model/messages.ts";
 import type { Random } from "../model/random.ts";
 import type { Result } from "../operations/kind.ts";
+import { type Granted, Lines } from "../state/lines.ts";
 import type { Memory } from "../state/memory.ts";
 import { Inbox, type Settle, type Timing } from "./inbox.ts";
 import { type Remains, Turns } from "./turns.ts";
@@ -21,8 +22,8 @@ export interface ShardEvents {
   readonly rules: QueueRules;
   /** Counts, events and outbound items; the answers are given after it. */
   report(report: Report): void;
-  /** The answers of a report have been given. */
-  settled(): void;
+  /** What a waiting lease is told; `isLate`: after the store was opened again. */
+  granted(granted: Granted, isLate: boolean): void;
   /** The store is open, at first or again; what it returns is decided before anything that waits. */
   opened(opened: Opened): Extract<Request, { kind: "refresh" }> | null;
   down(cause: unknown, lostCommits: number): void;
@@ -71,6 +72,7 @@ export class Shard {
   readonly #events: ShardEvents;
   readonly #machine: Clock;
   readonly #inbox: Inbox;
+  readonly lines = new Lines();
   #opening: Promise<void>;
   /** Until the store that failed last is closed. */
   #failing: Promise<void> = Promise.resolve();
@@ -120,13 +122,18 @@ export class Shard {
     this.#inbox.put(request, settle, timing);
   }
 
+  /** Waiting leases may be served. */
+  look(): void {
+    if (this.lines.isReady) this.#wakeSoon();
+  }
+
   /** Requests that come in one round of events share a turn. */
   #wakeSoon(): void {
     if (this.#isWaking) return;
     this.#isWaking = true;
     this.#machine.soon(() => {
       this.#isWaking = false;
-      if (this.#inbox.isWorthATurn({ isSyncing: false })) this.#turns?.wake();
+      this.#turns?.wake();
     });
   }
 
@@ -140,7 +147,7 @@ export class Shard {
       const { turns, opened } = await Turns.open({
         ...{ shard: this.shard, shardCount: this.#options.shardCount },
         ...{ rules: this.#events.rules, backend, clock, renderLeased, limits: turnLimits },
-        ...{ inbox: this.#inbox, remains: this.#remains },
+        ...{ inbox: this.#inbox, lines: this.lines, remains: this.#remains },
         ...(random && { random }),
         report: (report) => {
           if (!this.#abandoned) this.#report(report);
@@ -171,12 +178,14 @@ export class Shard {
     this.counters.miscounted += opened.miscounted;
     this.counters.receipts = opened.receipts;
     this.#setFull(opened.full);
-    const { answers } = opened;
+    const { answers, granted } = opened;
     this.#inbox.putBack(new Set([...answers.map(({ op }) => op), ...opened.settling]));
     const first = this.#events.opened(opened);
     if (first !== null) this.#inbox.putFirst(first);
     this.#inbox.answer(answers);
-    this.#events.settled();
+    this.#tell(granted, true);
+    // What no turn will answer was not committed.
+    this.lines.giveBackAll();
     this.#wakeSoon();
   }
 
@@ -188,7 +197,14 @@ export class Shard {
     // Counts first: the callbacks of answers choose partitions by them.
     this.#events.report(report);
     this.#inbox.answer(report.answers);
-    this.#events.settled();
+    this.#tell(report.granted, false);
+  }
+
+  #tell(granted: readonly Granted[], isLate: boolean): void {
+    for (const one of granted) {
+      this.#events.granted({ ...one, lease: this.lines.answered(one.lease) }, isLate);
+    }
+    this.look();
   }
 
   #setFull(isFull: boolean): void {
@@ -257,7 +273,7 @@ export class Shard {
       await this.#failing;
     } finally {
       this.#turns = null;
-      this.#inbox.closeTaken(closingFailure, { isDecided });
+      this.#inbox.closeTaken({ isDecided });
     }
   }
 
@@ -273,7 +289,7 @@ export class Shard {
     this.#turns?.stop();
     this.#turns = null;
     this.#inbox.close(why);
-    this.#inbox.closeTaken(why, { isDecided: false });
+    this.#inbox.closeTaken({ isDecided: false });
     if (!wasUp) await this.#opening;
     this.#backend?.store.close().catch(() => undefined);
   }

@@ -5,6 +5,7 @@ import type { LeasedItem } from "../model/api.ts";
 import type { TurnLimits } from "../model/limits.ts";
 import { done, type Result } from "../operations/kind.ts";
 import type { History } from "../state/history.ts";
+import type { Lines, Looking } from "../state/lines.ts";
 import type { Memory } from "../state/memory.ts";
 import type { Partition } from "../state/partition.ts";
 import { inOrder } from "./draft.ts";
@@ -16,6 +17,7 @@ export class Asking {
   readonly now: number;
   readonly machineNow: number;
   readonly limits: TurnLimits;
+  readonly looking: Looking;
   readonly heads: Wants["heads"][number][] = [];
   readonly items: Page[] = [];
   readonly scheduled: Page[] = [];
@@ -36,11 +38,13 @@ export class Asking {
     now,
     machineNow,
     limits,
-  }: Pick<Asking, "memory" | "now" | "machineNow" | "limits">) {
+    looking,
+  }: Pick<Asking, "memory" | "now" | "machineNow" | "limits" | "looking">) {
     this.memory = memory;
     this.now = now;
     this.machineNow = machineNow;
     this.limits = limits;
+    this.looking = looking;
   }
 
   pick(slot: number, seqs: Iterable<number>): void {
@@ -76,8 +80,9 @@ export interface Turn extends Scene {
   readonly facts: Facts;
   readonly named: Asking["named"];
   readonly renderLeased: (items: readonly LeasedItem[]) => unknown;
-  /** Sequence numbers of recent grants by their request, for clients found to have left. */
-  readonly grants: ReadonlyMap<number, readonly number[]>;
+  readonly looking: Looking;
+  /** Told which queues the next turn is to look at, and when. */
+  readonly lines: Pick<Lines, "ready" | "rest" | "isNew" | "nextAt">;
   /** What is remembered of what happened. */
   readonly history: History;
   /** Whether the store had no room lately; what would only add to it is refused. */

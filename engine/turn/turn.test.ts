@@ -20,8 +20,12 @@ import { type CallKey, callKey, type KeyedOperation } from "../model/call-key.ts
 import { formatId, idPrefix } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
 import type { PartitionSettings, QueueRules } from "../model/messages.ts";
+import { VirtualClock } from "../simulation/virtual-clock.ts";
 import { History } from "../state/history.ts";
+import { Lines } from "../state/lines.ts";
 import { Memory } from "../state/memory.ts";
+import type { LogicalQueue } from "../state/queue.ts";
+import { sampleLease, sampleQueue } from "../testing/sample-queue.ts";
 import { Draft } from "./draft.ts";
 import { decide, wants } from "./turn.ts";
 import type { Turn } from "./turn-context.ts";
@@ -43,6 +47,8 @@ interface World {
   readonly scheduled: readonly ScheduledItem[];
   readonly leases: readonly StoredLease[];
   readonly requests: readonly NumberedRequest[];
+  /** Leases, in order of arrival. */
+  readonly waiting: readonly { readonly count: number; readonly isLate: boolean }[];
 }
 
 function item(seq: number, fields: Partial<Item> = {}): Item {
@@ -75,7 +81,6 @@ const kinds = [
 ] as const;
 /** The key that an item may have, of which the store has one. */
 const uniques = ["", "", "stored", "new", "other"] as const;
-/** Two leases with one key share no turn: the second takes the place of the first in the line. */
 const isKeyed = (kind: (typeof kinds)[number]) => !["lease", "delete", "clear"].includes(kind);
 const rarely = fc.nat(5).map((number) => number === 0);
 
@@ -149,14 +154,15 @@ const worlds = fc
       }),
     };
     const leased = heldSeqs(leases);
-    const requests = made.asks.map((ask, index) => {
+    const waiting = made.asks.filter(({ kind }) => kind === "lease");
+    const requests = made.asks.flatMap((ask, index) => {
       // Mostly what is leased, and one behind the other; a wrong one spoils the batch.
       const start = ask.from % Math.max(1, leased.length);
       const seqs = leased.slice(start, start + Math.min(2, ask.count));
       const ids = [...seqs, ...(ask.isWrong ? [ask.from] : [])].map(idOf);
-      return requestOf({ ...ask, ids, op: index + 1 });
+      return requestOf({ ...ask, ids, op: index + 1 }) ?? [];
     });
-    return { settings, items, scheduled, leases, requests };
+    return { settings, items, scheduled, leases, requests, waiting };
   });
 
 function heldSeqs(leases: readonly StoredLease[]): number[] {
@@ -200,7 +206,8 @@ function newImports({ count, dead }: Ask) {
   }));
 }
 
-function requestOf(ask: Ask): NumberedRequest {
+/** `null`: a lease is none, it waits. */
+function requestOf(ask: Ask): NumberedRequest | null {
   const { op, kind, ids, count, dead } = ask;
   const deadline = ask.isLate ? now : now + 1;
   const asked = { op, slot, deadline, ...keyOf(ask) };
@@ -213,7 +220,7 @@ function requestOf(ask: Ask): NumberedRequest {
     case "retry":
       return { ...asked, kind, items: ids.map((id) => ({ id, retryAt: null, dead })) };
     case "lease":
-      return { ...asked, kind, batchSize: count };
+      return null;
     case "produce":
       return { ...asked, kind, items: newItems(ask) };
     case "import":
@@ -240,7 +247,18 @@ function scheduledMarkOf(one: ScheduledItem): ScheduledMark {
   return { ...markOf(one), dueAt: one.dueAt, retried: one.retried };
 }
 
-async function memoryOf(world: World): Promise<Memory> {
+/** The queue of the world, with the leases that wait on it. */
+function queueOf({ settings, waiting }: World): { queue: LogicalQueue; lines: Lines } {
+  const queue = sampleQueue(settings, new VirtualClock(now));
+  const lines = new Lines();
+  for (const [arrival, { count: batchSize, isLate }] of waiting.entries()) {
+    const deadline = isLate ? now : now + 1;
+    lines.join(sampleLease(queue, { arrival, batchSize, deadline }), true);
+  }
+  return { queue, lines };
+}
+
+async function memoryOf(world: World, queue = queueOf(world).queue): Promise<Memory> {
   const nextSeq = Math.max(0, ...[...world.items, ...world.scheduled].map(({ seq }) => seq + 1));
   const retriedCount = world.scheduled.filter(({ retried }) => retried).length;
   const tally = {
@@ -271,6 +289,7 @@ async function memoryOf(world: World): Promise<Memory> {
   };
   const rules: QueueRules = {
     settingsAt: (of) => (of === slot ? world.settings : null),
+    ownerAt: (of) => (of === slot ? { queue, partition: 0 } : undefined),
     homeOf: () => null,
     producePause: () => null,
   };
@@ -332,8 +351,12 @@ function factsOf({ items, scheduled }: World, asked: Wants | null): Facts {
 }
 
 async function decided(world: World, requests = world.requests): Promise<Turn> {
-  const memory = await memoryOf(world);
-  const asking = wants({ memory, now, machineNow: now, limits: bounds }, requests);
+  const { queue, lines } = queueOf(world);
+  const memory = await memoryOf(world, queue);
+  const { readyCount: ready, held } = memory.partition(slot);
+  queue.balance.update(0, { ready, leased: held.size });
+  const looking = lines.take(now);
+  const asking = wants({ memory, now, machineNow: now, limits: bounds, looking }, requests);
   const turn: Turn = {
     shard: 0,
     memory,
@@ -346,7 +369,8 @@ async function decided(world: World, requests = world.requests): Promise<Turn> {
     limits: bounds,
     history: new History(0, now),
     renderLeased: (items) => items,
-    grants: new Map(),
+    looking,
+    lines,
     full: false,
     isStill: false,
     settling: [],
@@ -451,7 +475,7 @@ test("decide: what is leased was ready, had not expired, and goes to one client"
   check(async (world) => {
     const turn = await decided(world);
     const held = new Set(heldSeqs(world.leases));
-    const granted = [...turn.draft.grants.values()].flatMap((seqs) => seqs ?? []);
+    const granted = turn.draft.granted.flatMap(({ seqs }) => seqs);
     expect(new Set(granted).size).toBe(granted.length);
     const insert = changesOf(turn).insert.map(({ seq }) => seq);
     for (const seq of granted) {
@@ -508,9 +532,7 @@ test("decide: what comes twice with one key is done once, and answered as it was
       const hasKey = "key" in request && request.key !== undefined;
       return hasKey && outcomeOf(once, request.op)?.ok === true;
     };
-    const again = requests
-      .filter(isDone)
-      .map((request) => ({ ...request, op: request.op + requests.length }));
+    const again = requests.filter(isDone).map((request) => ({ ...request, op: request.op + 100 }));
     const turn = await decided(world, [...requests, ...again]);
     expect(changesOf(turn)).toEqual(changesOf(once));
     for (const { op } of again) {
@@ -531,7 +553,7 @@ test("decide: what is paused is not done", () =>
   check(async (world) => {
     const { pause } = world.settings;
     const turn = await decided(world);
-    if (pause?.lease === true) expect(turn.draft.grants.size).toBe(0);
+    if (pause?.lease === true) expect(turn.draft.granted).toEqual([]);
     if (pause?.produce !== true) return;
     for (const { kind, op } of world.requests) {
       if (kind === "produce" || kind === "transact") expect(outcomeOf(turn, op)?.ok).toBe(false);
@@ -540,7 +562,7 @@ test("decide: what is paused is not done", () =>
 
 test("decide: no more is moved for the clock's sake than a turn may", () =>
   check(async (world) => {
-    const { move } = changesOf(await decided(world, []));
+    const { move } = changesOf(await decided({ ...world, waiting: [] }, []));
     expect(move.length).toBeLessThanOrEqual(bounds.sweepItemsMax);
   }));
 
@@ -557,7 +579,7 @@ test("produce: early is what expires before an item ahead of it, and ahead of it
   const empty = { kind: "", encoding: "", reference: "", headers: "", enqueueAt: null, unique: "" };
   const items = [{ ...empty, payload: "new" }];
   const produced = { op: 1, kind: "produce", slot, deadline: never, items } as const;
-  const world = { settings, scheduled: [], leases: [], requests: [produced] };
+  const world = { settings, scheduled: [], leases: [], requests: [produced], waiting: [] };
   const earlyIn = async (ahead: readonly Item[]) =>
     changesOf(await decided({ ...world, items: ahead })).insert.map(({ early }) => early);
   expect(await earlyIn([item(1)])).toEqual([true]);
@@ -568,7 +590,12 @@ test("lease: what is read of a new partition begins at its first number, as noth
   const none = { turns: [], tallies: [], leases: [], outbox: [], inbound: [], receipts: [] };
   const image: Image = { ...none, tags: `${tag}:1000`, tasks: [], queues: [], quarantinedCount: 0 };
   const { memory } = await Memory.load(0, { load: async () => image } as never, {
-    rules: { settingsAt: () => null, homeOf: () => null, producePause: () => null },
+    rules: {
+      settingsAt: () => null,
+      ownerAt: () => undefined,
+      homeOf: () => null,
+      producePause: () => null,
+    },
   });
   expect(memory.partition(slot).firstFrom).toBe(1_000);
 });

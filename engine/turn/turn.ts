@@ -2,13 +2,14 @@
 // that waits is decided from that, from memory and from the instant. The caller commits what
 // was decided and only then lets the answers out.
 //
-//   before → recount → sweep → clear → within, in the order of `kinds.ts` → after
+//   before → recount → sweep → clear → within, in the order of `kinds.ts` → leases → after
 
 import { kindNamed, kinds, type NumberedRequest } from "../kinds.ts";
 import { fullFailure } from "../model/errors.ts";
-import type { Answer } from "../model/messages.ts";
 import { clearPiece, wantClearing } from "../operations/clear.ts";
 import type { Phase } from "../operations/kind.ts";
+import { grantLeases, wantLeases } from "../operations/lease.ts";
+import type { Draft } from "./draft.ts";
 import { recountPiece, wantRecount } from "./recount.ts";
 import { answerDone, decideOnce, wantsOnce } from "./repeated.ts";
 import { sweep, wantSweep } from "./sweep.ts";
@@ -23,7 +24,7 @@ function byKind(requests: readonly NumberedRequest[]): ByKind {
 
 /** What has to be known for the decision. Memory is only put in order for it, never changed. */
 export function wants(
-  context: Pick<Asking, "memory" | "now" | "machineNow" | "limits">,
+  context: Pick<Asking, "memory" | "now" | "machineNow" | "limits" | "looking">,
   requests: readonly NumberedRequest[],
 ): Asking {
   const asking = new Asking(context);
@@ -31,6 +32,7 @@ export function wants(
   wantSweep(asking);
   wantClearing(asking);
   for (const [name, same] of byKind(requests)) wantsOnce(asking, kindNamed(name), same);
+  wantLeases(asking);
   return asking;
 }
 
@@ -44,6 +46,7 @@ export function decide(turn: Turn, requests: readonly NumberedRequest[]): void {
     clearPiece(turn);
   }
   decidePhase(turn, asked, "within");
+  grantLeases(turn);
   decidePhase(turn, asked, "after");
 }
 
@@ -64,9 +67,13 @@ function decidePhase(turn: Turn, asked: ByKind, phase: Phase): void {
 export function refuseChanges(
   turn: Turn,
   requests: readonly NumberedRequest[],
-  voided: readonly Answer[],
+  voided: Pick<Draft, "answers" | "granted">,
 ): void {
-  const read = new Map(voided.map(({ op, outcome }) => [op, outcome]));
+  const read = new Map(voided.answers.map(({ op, outcome }) => [op, outcome]));
+  for (const { outcome, ...one } of voided.granted) {
+    const isChange = !("code" in outcome || outcome.replayed);
+    turn.draft.granted.push({ ...one, outcome: isChange ? fullFailure : outcome });
+  }
   for (const request of requests) {
     const kind = kindNamed(request.kind);
     if (kind.phase === "before" && kind.wants !== undefined) {

@@ -18,13 +18,14 @@ import { fullFailure } from "../model/errors.ts";
 import { limits, type TurnLimits } from "../model/limits.ts";
 import type { CommitReport, Opened, QueueRules, Report } from "../model/messages.ts";
 import { type Random, systemRandom } from "../model/random.ts";
+import { recountTouched } from "../operations/lease.ts";
 import { History, TurnHistory } from "../state/history.ts";
+import type { Lines, Looking } from "../state/lines.ts";
 import { Memory } from "../state/memory.ts";
 import { Draft } from "./draft.ts";
 import type { Inbox } from "./inbox.ts";
 import { isLabelled, labelOf, type ShardIdentity } from "./label.ts";
 import { beginRecount, setCountsRight } from "./recount.ts";
-import { leaseKeysOf } from "./repeated.ts";
 import { nextDue } from "./sweep.ts";
 import { decide, refuseChanges, wants } from "./turn.ts";
 import type { Settling, Turn } from "./turn-context.ts";
@@ -34,7 +35,8 @@ export interface TurnsOptions<Items> extends ShardIdentity {
   readonly backend: Backend;
   readonly clock: Clock;
   readonly limits: TurnLimits;
-  readonly inbox: Pick<Inbox, "take" | "isWorthATurn">;
+  readonly inbox: Pick<Inbox, "take" | "weighs">;
+  readonly lines: Lines;
   /** What `Turns` of an opening before did not bring to an end. */
   readonly remains: Remains | null;
   /** How leased items are handed over. */
@@ -53,7 +55,7 @@ interface Pending {
   readonly record: TurnRecord;
   /** The turn before it. */
   readonly before: TurnRecord;
-  readonly draft: Pick<Draft, "answers" | "events" | "grants">;
+  readonly draft: Pick<Draft, "answers" | "events" | "granted">;
   /** Work in pieces that it began, and such as it has brought to an end. */
   readonly began: readonly Settling[];
   readonly ended: Settling[];
@@ -65,17 +67,20 @@ export interface Remains {
   /** The last one that was committed, where none is pending. */
   readonly lastTurn: TurnRecord;
   readonly settling: readonly Settling[];
-  readonly grants: Turn["grants"];
 }
 
 /** How long without requests until housekeeping begins. */
 const idleMs = 1_000;
 /** From a turn that found no room at all to the next look at what is due. */
 const noRoomMs = 50;
-/** Grants remembered for clients that turn out to have left; older ones lapse instead. */
-const grantsMax = 4_096;
 /** Commits from one look at the file sizes to the next. */
 const sizeEvery = 64;
+
+/** What one turn is asked for. */
+interface Asked {
+  readonly requests: readonly NumberedRequest[];
+  readonly looking: Looking;
+}
 
 /** A commit of which the sync may still run. */
 interface Commit extends Written {
@@ -92,7 +97,6 @@ type Committed =
 
 export class Turns {
   readonly #options: TurnsOptions<unknown>;
-  readonly #grants = new Map<number, readonly number[]>();
   #settling: Settling[] = [];
   #pending: Pending | null = null;
   readonly #history: History;
@@ -134,10 +138,8 @@ export class Turns {
     const miscounted = await setCountsRight(upkeep, memory);
     const turns = new Turns(options, memory);
     turns.#hasLabel = hasLabel;
-    const { answers, events } = turns.#takeUp(options.remains);
     const opened: Opened = {
-      answers,
-      events,
+      ...turns.#takeUp(options.remains),
       settling: turns.#settling.map(({ op }) => op),
       tags: memory.epochs.text,
       queues: image.queues,
@@ -145,7 +147,6 @@ export class Turns {
       outbox: memory.outbox.counts(),
       passed: memory.passed(options.shard),
       lostCommits: options.backend.lostCommits ?? 0,
-      leaseKeys: leaseKeysOf(memory.receipts),
       receipts: memory.receipts.size,
       tasks: image.tasks,
       quarantined: image.quarantinedCount,
@@ -161,25 +162,24 @@ export class Turns {
    * turn is neither its last one nor the one before: another server has had the store, and all that is
    * known beside it may be wrong.
    */
-  #takeUp(remains: Remains | null): Pick<Opened, "answers" | "events"> {
-    const nothing = { answers: [], events: [] };
+  #takeUp(remains: Remains | null): Pick<Opened, "answers" | "events" | "granted"> {
+    const nothing = { answers: [], events: [], granted: [] };
     if (remains === null) return nothing;
-    const { pending, lastTurn, settling, grants } = remains;
+    const { pending, lastTurn, settling } = remains;
     const isLast = ({ turn, tag }: TurnRecord): boolean =>
       this.#memory.lastTurn.turn === turn && this.#memory.lastTurn.tag === tag;
     if (!isLast(pending?.before ?? lastTurn) && !(pending && isLast(pending.record))) {
       throw new StoreError("lost", "the store is not as this server has left it");
     }
-    this.#keepGrants(grants);
     if (pending === null) {
       this.#settleAgain(settling);
       return nothing;
     }
     const { record, draft, began, ended } = pending;
     if (isLast(record)) {
-      this.#keepGrants(draft.grants);
       this.#settleAgain(new Set([...settling, ...began.filter((one) => !ended.includes(one))]));
-      return draft;
+      const { answers, events, granted } = draft;
+      return { answers, events, granted };
     }
     const continued = new Set([...settling, ...ended]).difference(new Set(began));
     // On all of its partitions: the void turn may have ended it on some.
@@ -204,13 +204,13 @@ export class Turns {
   /** Of turns that have failed. */
   get remains(): Remains {
     const { lastTurn } = this.#memory;
-    return { pending: this.#pending, lastTurn, settling: this.#settling, grants: this.#grants };
+    return { pending: this.#pending, lastTurn, settling: this.#settling };
   }
 
   /** Requests have arrived. */
   wake(): void {
     this.#arrived?.();
-    this.#pump();
+    if (this.#isAsked) this.#pump();
   }
 
   /** Lets the turn that runs end, and closes the store. `false`: the turn failed. */
@@ -258,7 +258,16 @@ export class Turns {
   }
 
   get #isAsked(): boolean {
-    return this.#options.inbox.isWorthATurn({ isSyncing: this.#answering !== null });
+    const { clock, inbox, lines, limits: bounds } = this.#options;
+    const { isReady, asked } = lines;
+    if (this.#answering === null) {
+      // What found no room keeps its place until there may be some.
+      const isPaused = clock.machine.now() < this.#pausedUntil;
+      return asked > 0 || (isReady && !isPaused) || inbox.weighs(0);
+    }
+    // Beside a sync only with enough, as others gather meanwhile.
+    const least = bounds.secondTurnWeightMin - asked;
+    return least <= 0 || inbox.weighs(least);
   }
 
   /** Until the turn before is answered, or enough is asked for that the next is decided meanwhile. */
@@ -293,7 +302,9 @@ export class Turns {
   #wakeWhenDue(): void {
     const { clock } = this.#options;
     const { machine } = clock;
-    const due = nextDue(this.#memory, this.#options.limits, clock.now());
+    const now = clock.now();
+    const { limits: bounds, lines } = this.#options;
+    const due = Math.min(nextDue(this.#memory, bounds, now), lines.nextAt(now));
     const wake = (): void => this.#pump();
     if (due <= clock.now() && this.#pausedUntil > machine.now()) {
       this.#wake = machine.at(this.#pausedUntil, wake);
@@ -328,17 +339,19 @@ export class Turns {
   #tellOfRoom(): void {
     this.#full = false;
     const receipts = this.#memory.receipts.size;
-    const told = { answers: [], counts: [], events: [], outbox: [], receipts };
+    const told = { answers: [], granted: [], counts: [], events: [], outbox: [], receipts };
     this.#options.report({ ...told, commit: null, full: false, refusing: false });
   }
 
   async #turn(requests: readonly NumberedRequest[]): Promise<void> {
     const counting = [...this.#memory.recounting].map(({ slot }) => slot);
-    const { machine } = this.#options.clock;
+    const { clock, lines } = this.#options;
+    const { machine } = clock;
+    const asked = { requests, looking: lines.take(clock.now()) };
     const wasPaused = machine.now() < this.#pausedUntil;
     let full = false;
     let isStill = wasPaused;
-    let turn = await this.#decide(requests, isStill);
+    let turn = await this.#decide(asked, isStill);
     let commit = await this.#commit(turn);
     const spoilt: SpoiltItems["items"][number][] = [];
     while (commit.is !== "written") {
@@ -355,47 +368,50 @@ export class Turns {
         this.#askForRoomAt = machine.now() + idleMs;
       }
       this.#memory.spoil(spoilt);
-      turn = await this.#decide(requests, isStill);
+      turn = await this.#decide(asked, isStill);
       commit = await this.#commit(turn);
     }
     if (commit.is !== "written") {
       // Not even what makes room finds any.
       await this.#reload(counting, turn.draft);
-      const { clock } = this.#options;
-      const moment = { now: clock.now(), machineNow: clock.machine.now() };
-      const { answers } = turn.draft;
-      turn = this.#context(noFacts, new Map(), { ...moment, isStill });
-      refuseChanges(turn, requests, answers);
+      const moment = { now: clock.now(), machineNow: machine.now() };
+      const { draft } = turn;
+      const { looking } = asked;
+      turn = this.#context(noFacts, new Map(), { ...moment, looking, isStill });
+      refuseChanges(turn, requests, draft);
+      lines.grant(turn.draft.granted);
     }
     if (turn.draft.history !== null) this.#history.keep(turn.draft.history);
-    this.#keepGrants(turn.draft.grants);
     const written = commit.is === "written" ? commit.commit : null;
     const isIdle = written === null && requests.length === 0;
     if (full && !wasPaused && (commit.is !== "written" || isStill || isIdle)) {
       this.#pausedUntil = machine.now() + noRoomMs;
     }
+    for (const lease of asked.looking.hopeful) if (!lease.isGranted) lease.listen();
     this.#settling.push(...turn.settling);
     this.#settle(turn);
     await this.#answer(turn, requests, { commit: written, full });
   }
 
   /** One read, then the decision. */
-  async #decide(requests: readonly NumberedRequest[], isStill: boolean): Promise<Turn> {
-    const { backend, clock } = this.#options;
+  async #decide({ requests, looking }: Asked, isStill: boolean): Promise<Turn> {
+    const { backend, clock, lines } = this.#options;
     const now = clock.now();
     const scene = {
       memory: this.#memory,
       now,
       machineNow: clock.machine.now(),
       limits: this.#limits,
+      looking,
     };
     const asking = wants(scene, requests);
     const asked = asking.wants;
     const facts = asked === null ? noFacts : await backend.store.read(asked);
     // A deadline may have passed while the store was read.
     const machineNow = clock.machine.now();
-    const turn = this.#context(facts, asking.named, { now, machineNow, isStill });
+    const turn = this.#context(facts, asking.named, { now, machineNow, looking, isStill });
     decide(turn, requests);
+    lines.grant(turn.draft.granted);
     return turn;
   }
 
@@ -410,9 +426,9 @@ export class Turns {
   #context(
     facts: Turn["facts"],
     named: Turn["named"],
-    moment: Pick<Turn, "now" | "machineNow" | "isStill">,
+    moment: Pick<Turn, "now" | "machineNow" | "looking" | "isStill">,
   ): Turn {
-    const { shard, renderLeased } = this.#options;
+    const { shard, renderLeased, lines } = this.#options;
     return {
       shard,
       renderLeased,
@@ -424,7 +440,7 @@ export class Turns {
       history: this.#history,
       ...moment,
       stamp: this.#options.clock.stamp(),
-      grants: this.#grants,
+      lines,
       full: this.#full,
       settling: [],
     };
@@ -480,17 +496,8 @@ export class Turns {
     for (const slot of counting) beginRecount(memory, memory.partition(slot));
     this.#memory = memory;
     this.#settleAgain(this.#settling);
-  }
-
-  #keepGrants(grants: Iterable<readonly [op: number, seqs: readonly number[] | null]>): void {
-    for (const [op, seqs] of grants) {
-      if (seqs === null) this.#grants.delete(op);
-      else this.#grants.set(op, seqs);
-    }
-    for (const op of this.#grants.keys()) {
-      if (this.#grants.size <= grantsMax) break;
-      this.#grants.delete(op);
-    }
+    recountTouched(memory, draft);
+    this.#options.lines.giveBack(draft.granted);
   }
 
   /** Answers the clears that have nothing left to remove, and the recounts that are through. */
@@ -550,17 +557,20 @@ export class Turns {
   }
 
   #told({ draft, memory, full: refusing }: Turn): Omit<Report, "commit" | "full"> {
-    const { answers, events, sent, touched } = draft;
+    const { answers, granted, events, sent, touched } = draft;
     const counts = [...touched].map((partition) => partition.counts());
     const outbox = [...sent].map((targetShard) => ({
       targetShard,
       counts: memory.outbox.counts(targetShard),
     }));
-    return { answers, counts, events, outbox, receipts: memory.receipts.size, refusing };
+    const { size: receipts } = memory.receipts;
+    return { answers, granted, counts, events, outbox, receipts, refusing };
   }
 
   #report(told: Omit<Report, "commit" | "full">, commit: Commit | null, full: boolean): void {
-    if (told.answers.length + told.counts.length === 0 && commit === null && !full) return;
+    const { answers, granted, counts } = told;
+    const isNothing = answers.length + granted.length + counts.length === 0;
+    if (isNothing && commit === null && !full) return;
     if (commit === null) {
       this.#options.report({ ...told, commit, full });
       return;

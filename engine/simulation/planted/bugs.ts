@@ -86,9 +86,15 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "a lease that was granted is granted anew when it is repeated",
-    file: "leases.ts",
-    from: "const partition = this.#grantedAt(queue, key) ?? this.#freeAt(queue);",
-    to: "const partition = this.#freeAt(queue);",
+    file: "operations/lease.ts",
+    from: "if (lease.key !== undefined) {",
+    to: "if (lease.key !== undefined && turn.now < 0) {",
+  },
+  {
+    name: "a lease that was granted is not told again when it is repeated",
+    file: "operations/lease.ts",
+    from: "if (key === undefined || !receipt?.values) {",
+    to: "if (key !== undefined || !receipt?.values) {",
   },
   {
     name: "a repeated lease is told other deadlines",
@@ -101,19 +107,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: "operations/import.ts",
     from: "seq: firstSeq + place, times",
     to: "seq: firstSeq + place + 1, times",
-  },
-  {
-    name: "where leases with a key were granted is forgotten at a restart",
-    file: "shards.ts",
-    from: "opened.flatMap(({ leaseKeys }) => leaseKeys)",
-    to: "opened.flatMap(({ leaseKeys }) => leaseKeys.slice(0, 0))",
-  },
-  {
-    name: "a repetition that hung up takes back what was told before",
-    file: "leases.ts",
-    firstSeed: 400,
-    from: "if (isTold) return;",
-    to: "",
   },
   {
     name: "an extend is forgotten at a restart",
@@ -148,8 +141,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a lease's own timeout is not kept",
     file: "operations/lease.ts",
-    from: "const how = { leaseDeadline, client };",
-    to: "const how = { leaseDeadline: turn.now + (partition.settings?.leaseTimeoutMs ?? 0), client };",
+    from: "const how = { leaseDeadline, client:",
+    to: "const how = { leaseDeadline: turn.now + (partition.settings?.leaseTimeoutMs ?? 0), client:",
   },
   {
     name: "leases are forgotten at a restart",
@@ -297,9 +290,27 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "a client that waits alone is not woken",
-    file: "leases.ts",
-    from: "if (queue.line.size > 0) this.#ready.add(queue);",
-    to: "if (queue.line.size > 1) this.#ready.add(queue);",
+    file: "operations/lease.ts",
+    from: "if (queue.line.size > 0) serve(",
+    to: "if (queue.line.size > 1) serve(",
+  },
+  {
+    name: "who is left of a line is not looked at again",
+    file: "operations/lease.ts",
+    from: "else if (queue.balance.leaseFrom >= 0) lines.ready(queue, granted > 0 ? left : 0);",
+    to: "",
+  },
+  {
+    name: "a turn that came to nothing keeps the leases that it had granted",
+    file: "turn/turns.ts",
+    from: "this.#options.lines.giveBack(draft.granted);",
+    to: "",
+  },
+  {
+    name: "the counts of a turn that came to nothing stay",
+    file: "turn/turns.ts",
+    from: "recountTouched(memory, draft);",
+    to: "",
   },
   {
     name: "memory keeps what a full store refused",
@@ -322,14 +333,14 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a lease whose client is gone is not given back",
     file: "leases.ts",
-    from: "      if (isTold) return;\n      // No client has had",
-    to: "        if (isTold || lease.deadline < clock.now() + 1e12) return;\n        // No client has had",
+    from: 'port(queue.shard).put({ kind: "withdraw", slot, seqs, ...leaseKey }, () => undefined);',
+    to: "",
   },
   {
     name: "a lease times out although its shard grants it items",
     file: "leases.ts",
-    from: "if (!lease.isSent) lease.settle(",
-    to: "if (lease.isSent || !lease.isSent) lease.settle(",
+    from: "if (!lease.isGranted) lease.settle(",
+    to: "if (lease.isGranted || !lease.isGranted) lease.settle(",
   },
   {
     name: "an item that is next goes to the tail instead",
@@ -440,10 +451,10 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "await this.#inTime(ending, deadline, unknownOutcome);",
   },
   {
-    name: "a shard grants what was on its way when its queue was paused",
-    file: "operations/lease.ts",
-    from: "if (partition.settings?.pause?.lease === true) {",
-    to: "if (turn.now < 0) {",
+    name: "a paused queue is leased from",
+    file: "state/allowance.ts",
+    from: "this.#isPaused ? 0 : Math.min(",
+    to: "Math.min(",
   },
   {
     name: "a shard writes what was on its way when its queue was paused",
@@ -476,22 +487,16 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "",
   },
   {
-    name: "what is on its way is not counted against a queue's limits",
-    file: "state/allowance.ts",
-    from: "rateLeft) - this.#asked;",
-    to: "rateLeft);",
-  },
-  {
     name: "a lease takes its whole batch, whatever its queue's limits leave",
-    file: "leases.ts",
-    from: "Math.min(request.batchSize, queue.allowance.items(now))",
-    to: "request.batchSize",
+    file: "operations/lease.ts",
+    from: "Math.min(lease.request.batchSize, allowed - items)",
+    to: "lease.request.batchSize",
   },
   {
-    name: "what is leased is forgotten at a restart, for a queue's limits",
-    file: "state/queue.ts",
-    from: "counts.leased - (before?.leased ?? 0)",
-    to: "counts.leased - (before ?? counts).leased",
+    name: "what is leased is not counted for a queue's limits",
+    file: "operations/lease.ts",
+    from: "{ ready, leased: held.size }",
+    to: "{ ready }",
   },
   {
     name: "what is granted does not count for the rate",
@@ -604,20 +609,20 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a queue without any item ready is told to be at its limit",
     file: "insight/health.ts",
-    from: "if (ready === 0 || !queue.allowance.isAtLeasedMax) return null;",
-    to: "if (!queue.allowance.isAtLeasedMax) return null;",
+    from: "if (ready === 0 || !queue.allowance.isAtLeasedMax(leased)) return null;",
+    to: "if (!queue.allowance.isAtLeasedMax(leased)) return null;",
   },
   {
     name: "a queue is told to be at its limit one item too late",
     file: "state/allowance.ts",
-    from: "return this.#leased + this.#asked >= this.#leasedMax;",
-    to: "return this.#leased + this.#asked > this.#leasedMax;",
+    from: "return leased >= this.#leasedMax;",
+    to: "return leased > this.#leasedMax;",
   },
   {
     name: "a rate that is used up is not told",
     file: "state/allowance.ts",
-    from: "return this.#rate !== null && this.#rate.left(now) - this.#asked <= 0;",
-    to: "return this.#rate !== null && this.#rate.left(now) - this.#asked < 0;",
+    from: "return this.#rateLeft(now) <= 0;",
+    to: "return this.#rateLeft(now) < 0;",
   },
   {
     name: "all is told to be held as soon as it is",
@@ -1078,13 +1083,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: "turn/moves.ts",
     from: 'if (slot !== left.slot) history.add({ slot, seq, what: cameAs(past), by: "" });',
     to: "",
-  },
-  {
-    name: "a lease that is given up under way is forgotten before its grant comes back",
-    file: "leases.ts",
-    firstSeed: 400,
-    from: "if (!lease.isSent) this.#forget(lease);",
-    to: "this.#forget(lease);",
   },
   {
     name: "a search by who holds finds what anybody does",

@@ -1,0 +1,211 @@
+// The waiting leases of a shard: which queues' lines the next turn looks at, and who was granted items
+// by a turn that is not answered yet. They outlive the shard's store, and nothing of them is stored.
+
+import type { CallKey } from "../model/call-key.ts";
+import type { Failure } from "../model/errors.ts";
+import { Heap } from "../model/heap.ts";
+import type { Grant, LogicalQueue, WaitingLease } from "./queue.ts";
+
+/** What a turn has decided for a waiting lease. */
+export interface Granted {
+  readonly lease: WaitingLease;
+  readonly outcome: Failure | Grant;
+  readonly slot: number;
+  /** Numbers of the items. */
+  readonly seqs: readonly number[];
+}
+
+/** What a turn is to look at. */
+export interface Looking {
+  readonly queues: Iterable<LogicalQueue>;
+  readonly hopeful: readonly WaitingLease[];
+  /** Leases with a key, which may have been granted before. */
+  readonly repeated: readonly WaitingLease[];
+}
+
+interface Wake {
+  readonly at: number;
+  readonly queue: LogicalQueue;
+}
+
+/** Leases with a key that one turn looks up: it may read all that they were granted. */
+const repeatedMax = 8;
+
+/** Whoever waits for the answer of a lease by now. */
+function latest(lease: WaitingLease): WaitingLease {
+  let last = lease;
+  while (last.next !== null) last = last.next;
+  return last;
+}
+
+export class Lines {
+  /** Queues whose first in line may find items. */
+  #ready = new Set<LogicalQueue>();
+  readonly #repeated = new Set<WaitingLease>();
+  /** Those that have come since the last turn and may find something. */
+  #hopeful: WaitingLease[] = [];
+  /** Items that the next turn is asked for. */
+  #asked = 0;
+  /** With how many items. */
+  readonly #granted = new Map<WaitingLease, number>();
+  /** By the digest of its key, until it is answered and no turn has granted it anything. */
+  readonly #keyed = new Map<string, WaitingLease>();
+  readonly #wakeAt = new Map<LogicalQueue, number>();
+  readonly #wakes = new Heap<Wake>({
+    less: (a, b) => a.at < b.at,
+    isLive: ({ at, queue }) => this.#wakeAt.get(queue) === at,
+  });
+  #grantedCount = 0;
+
+  /** `mayFind`: otherwise it waits until a turn finds something for it. */
+  join(lease: WaitingLease, mayFind: boolean): void {
+    const { queue, request, key } = lease;
+    this.#place(lease);
+    if (!mayFind && key === undefined) {
+      lease.listen();
+      this.rest(queue);
+      return;
+    }
+    this.#ready.add(queue);
+    this.#hopeful.push(lease);
+    this.#asked += request.batchSize;
+  }
+
+  #place(lease: WaitingLease): void {
+    const { queue, key } = lease;
+    queue.line.join(lease);
+    if (key === undefined) return;
+    this.#keyed.set(key.digest, lease);
+    this.#repeated.add(lease);
+  }
+
+  /** Takes the place of one with the same key. */
+  follow(before: WaitingLease, lease: WaitingLease): void {
+    if (!before.isGranted) {
+      this.join(lease, true);
+      return;
+    }
+    before.next = lease;
+    lease.isGranted = true;
+    this.#keyed.set(lease.key?.digest ?? "", lease);
+  }
+
+  /** It is answered, or given up. */
+  leave(lease: WaitingLease): void {
+    lease.queue.line.leave(lease);
+    this.#repeated.delete(lease);
+    // A repetition gets what was granted, if it can follow it.
+    if (!lease.isGranted) this.#forget(lease);
+  }
+
+  /** The one with this key that is not answered, or will be granted something. */
+  withKey({ digest }: CallKey): WaitingLease | undefined {
+    return this.#keyed.get(digest);
+  }
+
+  #forget({ key }: WaitingLease): void {
+    if (key !== undefined) this.#keyed.delete(key.digest);
+  }
+
+  /** The queue may have items for its line, of which so many are asked for. */
+  ready(queue: LogicalQueue, asked = 0): void {
+    if (queue.line.size === 0) return;
+    this.#ready.add(queue);
+    this.#asked += asked;
+  }
+
+  /** Nothing but time may have to pass until the line is served on. */
+  rest(queue: LogicalQueue): void {
+    const at = queue.allowance.moreAt ?? Number.POSITIVE_INFINITY;
+    if ((this.#wakeAt.get(queue) ?? Number.POSITIVE_INFINITY) <= at) return;
+    this.#wakeAt.set(queue, at);
+    this.#wakes.push({ at, queue });
+  }
+
+  get isReady(): boolean {
+    return this.#ready.size + this.#repeated.size > 0;
+  }
+
+  /** When a turn has to look at one of them; infinite = never. */
+  nextAt(now: number): number {
+    return this.isReady ? now : (this.#wakes.peek()?.at ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** Items that leases ask for which the next turn may serve at once. */
+  get asked(): number {
+    return this.#asked;
+  }
+
+  take(now: number): Looking {
+    for (let wake = this.#wakes.peek(); wake !== undefined && wake.at <= now; ) {
+      this.#wakeAt.delete(wake.queue);
+      this.ready(wake.queue);
+      wake = this.#wakes.peek();
+    }
+    const queues = this.#ready;
+    const hopeful = this.#hopeful;
+    this.#ready = new Set();
+    this.#hopeful = [];
+    this.#asked = 0;
+    return { queues, hopeful, repeated: [...this.#repeated.values().take(repeatedMax)] };
+  }
+
+  /** It was not granted before. */
+  isNew(lease: WaitingLease): void {
+    this.#repeated.delete(lease);
+  }
+
+  /** A turn that has granted them items may be committed. */
+  grant(granted: readonly Granted[]): void {
+    for (const { lease, outcome } of granted) {
+      const { queue } = lease;
+      const count = "code" in outcome || outcome.replayed ? 0 : outcome.count;
+      queue.line.leave(lease);
+      queue.allowance.granted(count);
+      this.#repeated.delete(lease);
+      lease.isGranted = true;
+      this.#granted.set(lease, count);
+      this.#grantedCount += 1;
+    }
+  }
+
+  /** The turn came to nothing: they have their places again. */
+  giveBack(granted: readonly Granted[]): void {
+    for (const { lease } of granted) this.#giveBack(lease);
+  }
+
+  /** Of all that no turn answers any more. */
+  giveBackAll(): void {
+    for (const lease of this.#granted.keys()) this.#giveBack(lease);
+  }
+
+  #giveBack(lease: WaitingLease): void {
+    const last = this.answered(lease);
+    if (last.over) return;
+    this.#place(last);
+    this.#ready.add(last.queue);
+    last.timeUp();
+  }
+
+  /** Returns who is to be told. */
+  answered(lease: WaitingLease): WaitingLease {
+    const { queue } = lease;
+    queue.allowance.granted(-(this.#granted.get(lease) ?? 0));
+    this.#granted.delete(lease);
+    // What its turn has not spent of the rate is left for others.
+    if (queue.allowance.hasRate) this.ready(queue);
+    const last = latest(lease);
+    last.isGranted = false;
+    if (last.over) this.#forget(last);
+    return last;
+  }
+
+  get isGranting(): boolean {
+    return this.#granted.size > 0;
+  }
+
+  /** How often a lease was granted something; it only rises. */
+  get grantedCount(): number {
+    return this.#grantedCount;
+  }
+}

@@ -1,0 +1,58 @@
+// A queue of one partition, and leases that wait on it, for what looks at turns without an engine.
+
+import type { Pause } from "../../stores/queue.ts";
+import type { Clock } from "../model/clock.ts";
+import { type Grant, LogicalQueue, type WaitingLease } from "../state/queue.ts";
+
+export interface SampleRules {
+  readonly slot: number;
+  readonly leaseTimeoutMs: number;
+  readonly expireTimeoutMs: number;
+  readonly maxAttempts: number;
+  readonly pause?: Pause;
+}
+
+export function sampleQueue({ slot, pause, ...rules }: SampleRules, clock: Clock): LogicalQueue {
+  const { leaseTimeoutMs, expireTimeoutMs, maxAttempts } = rules;
+  const texts = { leaseTimeoutText: "", expireTimeoutText: "" };
+  const definition = {
+    ...{ name: "q", deadQueue: "", reference: "", requestedPartitions: 1 },
+    ...{ leaseTimeoutMs, expireTimeoutMs, maxAttempts, ...texts, createdAt: 1, updatedAt: 1 },
+    ...(pause && { pause }),
+  };
+  const places = [{ partition: 0, slot, state: "active" }] as const;
+  const entry = { queueId: slot + 1, definition, places, deadOwner: 0, deleting: false };
+  const queue = new LogicalQueue(entry, 0, clock);
+  queue.balance.update(0, { open: true, up: true });
+  return queue;
+}
+
+export interface SampleLease {
+  readonly arrival: number;
+  readonly batchSize: number;
+  readonly deadline?: number;
+  readonly settle?: (outcome: Parameters<WaitingLease["settle"]>[0]) => void;
+}
+
+export function sampleLease(
+  queue: LogicalQueue,
+  {
+    arrival,
+    batchSize,
+    deadline = Number.POSITIVE_INFINITY,
+    settle = () => undefined,
+  }: SampleLease,
+): WaitingLease {
+  const { name } = queue.definition;
+  const clientId = String(arrival);
+  return {
+    ...{ queue, key: undefined, arrival, deadline, since: 0, settle },
+    request: { queue: name, clientId, batchSize, requestTimeoutMs: Number.MAX_SAFE_INTEGER },
+    ...{ listen: () => undefined, timeUp: () => undefined },
+    ...{ timer: null, hangUp: null, next: null, isGranted: false, over: false },
+  };
+}
+
+export function isGrant(outcome: object): outcome is Grant {
+  return "items" in outcome;
+}
