@@ -82,7 +82,7 @@ async function run(backend: Backend, itemsPerCall: number): Promise<Figures> {
       settingsAt: () => settings,
       ownerAt: () => ({ queue, partition: 0 }),
       homeOf: () => null,
-      producePause: () => null,
+      queueOf: () => queue,
     },
   });
   const bench = new Bench(backend, memory, queue);
@@ -205,12 +205,13 @@ class Bench {
   /** `null`: a lease is none, it waits. */
   #request(verb: Verb, text: string): NumberedRequest | null {
     this.#op += 1;
-    const common = { op: this.#op, slot: 0, deadline: Number.MAX_SAFE_INTEGER };
+    const deadline = Number.MAX_SAFE_INTEGER;
+    const common = { op: this.#op, slot: 0, deadline };
     switch (verb) {
       case "produce": {
         const { items: given } = produceRequest(bodyOf(verb, text));
         const items = given.map((item) => newItem(item, ""));
-        return { kind: "produce", ...common, items };
+        return { kind: "produce", op: this.#op, queueId: this.#queue.queueId, deadline, items };
       }
       case "lease": {
         const { batchSize } = leaseRequest(bodyOf(verb, text), never);

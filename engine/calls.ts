@@ -1,7 +1,6 @@
 // What producers and consumers ask for: each call goes to the shard of its place, and one with a key
 // to where the key leads.
 
-import type { PartitionPlace } from "../stores/queue.ts";
 import type { Request } from "./kinds.ts";
 import type * as api from "./model/api.ts";
 import { assert } from "./model/assert.ts";
@@ -41,7 +40,6 @@ import {
   unknownPartition,
 } from "./model/validate.ts";
 import type { InFlight, LogicalQueue } from "./state/queue.ts";
-import { isUnique } from "./state/unique.ts";
 import {
   type Done,
   firstQueue,
@@ -60,8 +58,6 @@ export interface CallsOptions {
   readonly port: (shard: number) => Shard;
   /** Throws where there is none of the name, or the engine takes no calls. */
   readonly find: (name: string) => LogicalQueue;
-  /** A call that was inside the partition has come back. */
-  readonly left: (queue: LogicalQueue, partition: number) => void;
 }
 
 /** A request that counts as inside its queue. */
@@ -148,12 +144,10 @@ export class Calls {
     const { lasting } = queue;
     const items = request.items.map((item) => newItem(item, uniqueDigest(item.uniqueKey, lasting)));
     const key = this.#keyOf(queue, "produce", request, () => producedText(items, returnIds));
-    const hasUniques = items.some(isUnique);
-    const place = hasUniques ? queue.uniqueHome : queue.placeForProduce();
-    const { slot } = place;
-    const plain = { kind: "produce", slot, deadline: timing.deadline, items } as const;
+    const { queueId } = queue;
+    const plain = { kind: "produce", queueId, deadline: timing.deadline, items } as const;
     const asked = key || returnIds ? { ...plain, ...key, ...(returnIds && { returnIds }) } : plain;
-    return producedOf(await this.#call(queue, place, asked, timing));
+    return producedOf(await this.#call(queue, asked, timing));
   }
 
   async transact(asked: api.TransactRequest): Promise<api.Transacted> {
@@ -166,13 +160,13 @@ export class Calls {
     try {
       const { find } = this.#options;
       const plan = planTransact(asked, { find, shard, isKeyed: keyed !== undefined });
-      return transactedOf(asked, await this.#transact(plan, { timing, ...keyed }), plan.told);
+      return transactedOf(asked, await this.#transact(plan, { timing, ...keyed }));
     } catch (cause) {
       // A queue or a partition that it names may be gone since it was done.
       const isUnplanned = cause instanceof QueueError && cause.code === "invalid";
       const known = isUnplanned ? await this.#known(shard, keyed?.key, timing) : null;
       if (known === null) throw cause;
-      return transactedOf(asked, known, []);
+      return transactedOf(asked, known);
     }
   }
 
@@ -249,7 +243,7 @@ export class Calls {
     const timing = timingOf(this.#options.clock, lateWrite);
     const { value, replayed } = await (place === undefined
       ? this.#importedBefore(queue, partition, asked, timing)
-      : this.#call(queue, place, asked, timing));
+      : this.#call(queue, asked, timing));
     return { items: storedItems(value, queue.definition), replayed };
   }
 
@@ -285,37 +279,29 @@ export class Calls {
       return this.#finished(queue.shard, request.partition, keyed?.key, timing);
     }
     const { deadline } = timing;
-    return this.#call(queue, place, requestAt({ slot: place.slot, deadline, ...keyed }), timing);
+    return this.#call(queue, requestAt({ slot: place.slot, deadline, ...keyed }), timing);
   }
 
-  /** Asks the shard of a place; the call counts as inside until it is settled. */
-  #call(
-    queue: LogicalQueue,
-    { partition }: PartitionPlace,
-    request: InnerCall,
-    timing: Timing,
-  ): Promise<Done> {
+  /** Asks the shard of a queue; the call counts as inside until it is settled. */
+  #call(queue: LogicalQueue, request: InnerCall, timing: Timing): Promise<Done> {
     const { kind: verb } = request;
     const count = verb === "produce" ? request.items.length : 0;
-    return this.#callIn([{ queue, verb, partition, count }], queue.shard, request, timing);
+    return this.#callIn([{ queue, verb, count }], queue.shard, request, timing);
   }
 
-  /** The same of a call that is inside several partitions. */
+  /** The same of a call that is inside several queues. */
   #callIn(
     parts: readonly InnerPart[],
     shard: number,
     request: Request,
     timing: Timing,
   ): Promise<Done> {
-    for (const { queue, verb, partition, count } of parts) queue.entered(verb, partition, count);
+    for (const { queue, verb, count } of parts) queue.entered(verb, count);
     return new Promise((resolve, reject) => {
       this.#options.port(shard).put(
         request,
         (result) => {
-          for (const { queue, verb, partition, count } of parts) {
-            queue.left(verb, partition, count);
-            this.#options.left(queue, partition);
-          }
+          for (const { queue, verb, count } of parts) queue.left(verb, count);
           if (!result.ok) reject(QueueError.from(result));
           else resolve({ value: result.value, replayed: result.replayed === true });
         },

@@ -115,10 +115,9 @@ function partsOf<Items>(
   });
   const barrier = new Barrier({ catalog, port });
   const registrar = new Registrar({ clock, catalog, courier, barrier, port, refusal });
-  const left = registrar.left.bind(registrar);
   const leases = new Leases<Items>({ clock, port, waitingLeasesMax });
   const ports = () => shards.ports;
-  const calls = new Calls({ clock, port, find, left });
+  const calls = new Calls({ clock, port, find });
   const checkups = new Checkups({ catalog, clock, ports });
   const listeners = { catalog, checkups, courier, leases, registrar, barrier };
   // A shard does not know what the others remember.

@@ -221,8 +221,8 @@ export class Registrar {
     behind(this.#persist(() => this.#free(deleted)));
   }
 
-  /** A call has left the partition, or it was counted. */
-  left(queue: LogicalQueue, partition: number): void {
+  /** The partition was counted. */
+  counted(queue: LogicalQueue, partition: number): void {
     if (queue.places.get(partition)?.state === "draining") this.reapSoon(queue);
   }
 
@@ -238,14 +238,12 @@ export class Registrar {
     behind(this.#persist(() => this.#reap(queue), sleeps));
   }
 
-  /** Draining partitions that hold nothing, and to which no call of a client is on its way. */
+  /** Draining partitions that hold nothing. */
   #drained(queue: LogicalQueue): PartitionPlace[] {
     return [...queue.places.values()].filter((place) => {
       const counts = queue.counts.get(place.partition);
-      const load = queue.balance.load(place.partition);
-      const isBusy = (load?.producing ?? 0) > 0;
       const isEmpty = counts === undefined || itemsIn(counts) === 0;
-      return place.state === "draining" && isEmpty && !isBusy;
+      return place.state === "draining" && isEmpty;
     });
   }
 

@@ -135,7 +135,7 @@ export class Shards {
           settingsAt: (slot) => this.#to.catalog.settingsAt(shard, slot),
           ownerAt: (slot) => this.#to.catalog.owner(shard, slot),
           homeOf: (owner) => this.#to.catalog.homeOf(shard, owner),
-          producePause: (queueId) => this.#to.catalog.producePause(queueId),
+          queueOf: (queueId) => this.#to.catalog.queueOf(queueId),
         },
         opened: (opened) => {
           const { miscounted: count } = opened;
@@ -200,7 +200,7 @@ export class Shards {
       owner.queue.count(owner.partition, one, now);
       this.#to.checkups.changed(owner.queue);
       // Before that, shards do not know their partitions; all are looked at when they do.
-      if (this.#isOpen) this.#to.registrar.left(owner.queue, owner.partition);
+      if (this.#isOpen) this.#to.registrar.counted(owner.queue, owner.partition);
     }
   }
 

@@ -11,11 +11,10 @@ import type { Output, Transact } from "./operations/transact.ts";
 import type { InFlight, LogicalQueue } from "./state/queue.ts";
 import { isUnique } from "./state/unique.ts";
 
-/** A call as it counts in a partition while it is under way. */
+/** A call as it counts in a queue while it is under way. */
 export interface InnerPart {
   readonly queue: LogicalQueue;
   readonly verb: keyof InFlight;
-  readonly partition: number;
   /** New items. */
   readonly count: number;
 }
@@ -27,7 +26,6 @@ export interface Done extends Outcome {
 
 interface PlannedOutput {
   readonly queue: LogicalQueue;
-  readonly partition: number;
   readonly output: Output;
 }
 
@@ -35,9 +33,6 @@ export interface TransactPlan {
   readonly shard: number;
   readonly request: Pick<Transact, "complete" | "retry" | "produce">;
   readonly parts: readonly InnerPart[];
-  readonly outputs: readonly PlannedOutput[];
-  /** Where the items go, as it is told. */
-  readonly told: readonly number[];
 }
 
 const apart = failure(
@@ -92,14 +87,14 @@ export function planTransact(asked: TransactRequest, planning: Planning): Transa
   const complete = (asked.complete ?? []).map(at);
   const retry = (asked.retry ?? []).map(at);
   const finished = [
-    ...complete.map((one) => ({ ...one, verb: "complete" as const, count: 0 })),
-    ...retry.map((one) => ({ ...one, verb: "retry" as const, count: 0 })),
+    ...complete.map(({ queue }) => ({ queue, verb: "complete" as const, count: 0 })),
+    ...retry.map(({ queue }) => ({ queue, verb: "retry" as const, count: 0 })),
   ];
   const { shard } = planning;
   if (finished.some(({ queue }) => queue.shard !== shard)) throw QueueError.from(apart);
   const outputs = (asked.produce ?? []).map((part) => outputOf(part, planning));
-  const written = outputs.map(({ queue, partition, output }) => {
-    return { queue, partition, verb: "produce" as const, count: output.items.length };
+  const written = outputs.map(({ queue, output }) => {
+    return { queue, verb: "produce" as const, count: output.items.length };
   });
   return {
     shard,
@@ -109,40 +104,32 @@ export function planTransact(asked: TransactRequest, planning: Planning): Transa
       produce: outputs.map(({ output }) => output),
     },
     parts: [...finished, ...written],
-    outputs,
-    told: outputs.map(({ output }) => output.told),
   };
 }
 
 function outputOf(part: TransactProduce, { find, shard, isKeyed }: Planning): PlannedOutput {
   const queue = find(part.queue);
-  const { pause, expireTimeoutMs } = queue.definition;
+  const { pause } = queue.definition;
   if (pause?.produce === true && !isKeyed) throw QueueError.from(pausedProduce(pause));
-  const { lasting } = queue;
+  const { lasting, queueId, owner } = queue;
   const items = part.items.map((item) => newItem(item, uniqueDigest(item.uniqueKey, lasting)));
-  const hasUniques = items.some(isUnique);
-  const isNear = queue.shard === shard;
-  if (hasUniques && !isNear) {
+  if (queue.shard === shard) return { queue, output: { queueId, items } };
+  if (items.some(isUnique)) {
     refuse(
       `unique key is invalid; '${queue.definition.name}' is in another shard than the queue that decides this call, which one {tag} in both names prevents`,
     );
   }
-  const place = hasUniques ? queue.uniqueHome : queue.placeForProduce();
-  const { partition, slot } = place;
-  const told = 2 * partition + (isNear ? 1 : 0);
-  const { queueId, owner } = queue;
-  const output = { slot, shard: queue.shard, queueId, owner, expireTimeoutMs, told, items };
-  return { queue, partition, output };
+  const { expireTimeoutMs } = queue.definition;
+  const far = { ...queue.placeForProduce(), shard: queue.shard, owner, expireTimeoutMs };
+  return { queue, output: { queueId, items, far } };
 }
 
-/** `told`: as it was planned; what a repetition is told was noted by its shard. */
 export function transactedOf(
   { produce = [] }: TransactRequest,
   { value, replayed }: Done,
-  told: readonly number[],
 ): Transacted {
-  const places = value.kind === "recalled" ? value.values : told;
-  const duplicates = value.kind === "produced" ? value.duplicates : places.slice(produce.length);
+  const places = value.kind === "recalled" ? value.values : [];
+  const duplicates = places.slice(produce.length);
   let before = 0;
   const produced = produce.map(({ queue, items }, index) => {
     const place = places[index] ?? 0;

@@ -6,7 +6,7 @@ import type { OutboxCount, StoredTask } from "../../stores/store.ts";
 import type { Result } from "../operations/kind.ts";
 import type { Trace } from "../state/history.ts";
 import type { Granted } from "../state/lines.ts";
-import type { Owner } from "../state/queue.ts";
+import type { LogicalQueue, Owner } from "../state/queue.ts";
 import type { Histogram, ItemCounts, ItemState, ProduceItem, QueueCounters, What } from "./api.ts";
 import type { Rules } from "./lifecycle.ts";
 
@@ -39,8 +39,8 @@ export interface QueueRules {
   ownerAt(slot: number): Owner | undefined;
   /** A partition of the queue that takes items; `null` = the shard has no such queue. */
   homeOf(owner: number): number | null;
-  /** Of a queue in whichever shard; `null` = it takes items. */
-  producePause(queueId: number): Pause | null;
+  /** In whichever shard it is. */
+  queueOf(queueId: number): LogicalQueue | undefined;
 }
 
 /**

@@ -9,11 +9,9 @@ import { type Failure, leaseOver } from "../model/errors.ts";
 import { expire, hasExpired, oneMore } from "../model/lifecycle.ts";
 import { limits } from "../model/limits.ts";
 import { told } from "../model/past.ts";
-import type { Memory } from "../state/memory.ts";
 import type { Partition } from "../state/partition.ts";
 import { payloadBytes } from "../state/payload.ts";
 import type { Grant, LogicalQueue, WaitingLease } from "../state/queue.ts";
-import type { Draft } from "../turn/draft.ts";
 import { heldAt } from "../turn/held.ts";
 import { hold, move, quarantine } from "../turn/moves.ts";
 import { receiptFor, receiptOf, refusedKey } from "../turn/repeated.ts";
@@ -46,22 +44,10 @@ export function grantLeases(turn: Turn): void {
   for (const lease of turn.looking.repeated) if (!lease.over) grantAgain(turn, lease);
   const queues = new Set(turn.looking.queues);
   for (const partition of turn.draft.touched) {
-    const queue = count(turn.memory, partition);
+    const queue = turn.memory.tellQueue(partition);
     if (queue !== null) queues.add(queue);
   }
   for (const queue of queues) if (queue.line.size > 0) serve(turn, queue);
-}
-
-/** Of a draft that came to nothing, by what is stored. */
-export function recountTouched(memory: Memory, { touched }: Draft): void {
-  for (const { slot } of touched) count(memory, memory.partition(slot));
-}
-
-/** Has the queue know what the partition holds now; `null` = it is of none. */
-function count(memory: Memory, { slot, readyCount: ready, held }: Partition): LogicalQueue | null {
-  const owner = memory.rules.ownerAt(slot);
-  owner?.queue.balance.update(owner.partition, { ready, leased: held.size });
-  return owner?.queue ?? null;
 }
 
 /** What one lease is to take. */
@@ -128,7 +114,7 @@ function serve(turn: Turn, queue: LogicalQueue): void {
     const taken = takeHead(turn, partition, wantedBy(asked));
     granted += taken.granted.length;
     shareOut(turn, partition, asked, taken);
-    count(memory, partition);
+    memory.tellQueue(partition);
     // Whatever was counted: nobody looks there again until something changes.
     const isShort = taken.granted.length < asked.length && !taken.more;
     if (isShort) queue.balance.update(number, { ready: 0 });

@@ -24,7 +24,7 @@ const notUnique = failure(
 export interface Produce {
   readonly kind: "produce";
   readonly key?: CallKey;
-  readonly slot: number;
+  readonly queueId: number;
   readonly deadline: number;
   readonly items: readonly NewItem[];
   /** Whether the ids are wanted. */
@@ -32,7 +32,7 @@ export interface Produce {
 }
 
 /** What is asked for, in a call of its own or beside other things. */
-export type Addition = Pick<Produce, "slot" | "items">;
+export type Addition = Pick<Produce, "queueId" | "items">;
 
 export const produce: Kind<Produce> = {
   phase: "within",
@@ -85,9 +85,8 @@ function produceOne(turn: Turn, request: Numbered<Produce>): Result {
   if (request.deadline <= turn.machineNow) return lateProduce.untaken;
   const refused = refusalOf(turn, request);
   if (refused !== null) return refused;
-  const { op, slot, returnIds } = request;
-  const first = turn.memory.partition(slot).nextSeq;
-  const duplicates = addItems(turn, request);
+  const { op, returnIds } = request;
+  const { slot, first, duplicates } = addItems(turn, request);
   if (returnIds === true) {
     turn.draft.note(op, [slot, first, ...duplicates]);
     return producedUnder(turn, request, { slot, first, duplicates });
@@ -97,16 +96,25 @@ function produceOne(turn: Turn, request: Numbered<Produce>): Result {
 }
 
 /** `null`: they can be written. Nothing is changed yet. */
-export function refusalOf(turn: Turn, { slot, items }: Addition): Failure | null {
-  const { settings } = turn.memory.partition(slot);
-  if (settings === null) return deletedFailure;
-  if (settings.pause?.produce === true) return pausedProduce(settings.pause);
-  return settings.uniqueForMs === undefined && items.some(isUnique) ? notUnique : null;
+export function refusalOf({ memory }: Turn, { queueId, items }: Addition): Failure | null {
+  const queue = memory.rules.queueOf(queueId);
+  if (queue === undefined) return deletedFailure;
+  const { pause, uniqueForMs } = queue.definition;
+  if (pause?.produce === true) return pausedProduce(pause);
+  return uniqueForMs === undefined && items.some(isUnique) ? notUnique : null;
 }
 
-/** Writes the items, and returns the places of those that it left out as duplicates. */
-export function addItems(turn: Turn, { slot, items }: Addition): number[] {
+interface Added extends Noted {
+  readonly partition: number;
+}
+
+/** Writes the items, but for duplicates, where the queue has the fewest. */
+export function addItems(turn: Turn, { queueId, items }: Addition): Added {
   const { memory, now, stamp } = turn;
+  const queue = memory.rules.queueOf(queueId);
+  assert(queue !== undefined, "items were to be written into a queue that is gone");
+  const place = items.some(isUnique) ? queue.uniqueHome : queue.placeForProduce();
+  const { slot } = place;
   const partition = memory.partition(slot);
   const { settings } = partition;
   assert(settings !== null, "items were to be written into a queue that is gone");
@@ -135,7 +143,9 @@ export function addItems(turn: Turn, { slot, items }: Addition): number[] {
   const count = items.length - duplicates.length;
   turn.draft.count(slot, "produced", count);
   if (count > 0) turn.draft.history?.add({ slot, seq: first, what: "produced", by: "" }, count);
-  return duplicates;
+  // The next of this turn may go elsewhere.
+  if (queue.places.size > 1) memory.tellQueue(partition);
+  return { slot, first, duplicates, partition: place.partition };
 }
 
 /** When it is due later than now; `null` = at once. */

@@ -4,23 +4,19 @@
 import type { CallKey } from "../model/call-key.ts";
 import { type Failure, failure, lateTransact, pausedProduce } from "../model/errors.ts";
 import { expireDeadlineOf } from "../model/lifecycle.ts";
+import type { DeadTarget } from "../model/messages.ts";
 import { wantUniques } from "../state/unique.ts";
 import { type HeldItem, tooLarge, wantHeld } from "../turn/held.ts";
 import { send } from "../turn/moves.ts";
 import type { Turn } from "../turn/turn-context.ts";
 import { type Completion, completeFound, findCompletion } from "./complete.ts";
 import { answering, type Kind, type Numbered, type Result } from "./kind.ts";
-import { type Addition, addItems, dueAtOf, entering, produced, refusalOf } from "./produce.ts";
+import { type Addition, addItems, dueAtOf, entering, refusalOf } from "./produce.ts";
 import { findReturn, type Return, returnFound, wantReturn } from "./retry.ts";
 
-/** New items of one queue, for a partition here or of another shard. */
+/** New items of one queue, which is in this shard or in another. */
 export interface Output extends Addition {
-  readonly shard: number;
-  readonly queueId: number;
-  readonly owner: number;
-  readonly expireTimeoutMs: number;
-  /** What a repetition is told of where they went. */
-  readonly told: number;
+  readonly far?: DeadTarget & { readonly partition: number };
 }
 
 export interface Transact {
@@ -40,7 +36,7 @@ export const transact: Kind<Transact> = {
       0,
     ),
   adds: ({ produce }) => produce.length > 0,
-  keyed: { answer: (_, __, values) => ({ ok: true, value: { kind: "recalled", values } }) },
+  keyed: { answer: (_, __, values) => recalled(values) },
   wants(asking, requests) {
     for (const { complete, retry, produce } of requests) {
       for (const part of complete) wantHeld(asking, part);
@@ -70,11 +66,16 @@ function transactOne(turn: Turn, request: Numbered<Transact>): Result {
   if (refused !== null) return refused;
   for (const { part, found } of completed) completeFound(turn, part.slot, sound(found));
   for (const { part, found } of returned) returnFound(turn, part, sound(found));
-  const duplicates = produce.map((part) => write(turn, part));
-  const places = placesOf(produce, duplicates);
-  if (key !== undefined)
-    turn.draft.note(request.op, [...produce.map(({ told }) => told), ...places]);
-  return produced(places);
+  const written = produce.map((part) => write(turn, part));
+  const places = written.map(({ partition, isHere }) => 2 * partition + (isHere ? 1 : 0));
+  const values = [...places, ...placesOf(produce, written)];
+  if (key !== undefined) turn.draft.note(request.op, values);
+  return recalled(values);
+}
+
+/** Where each output went, and the places of duplicates among all items. */
+function recalled(values: readonly number[]): Result {
+  return { ok: true, value: { kind: "recalled", values } };
 }
 
 type Found = readonly HeldItem[] | Failure | null;
@@ -115,33 +116,36 @@ function namedTwice({ complete, retry }: Transact): Failure | null {
 }
 
 function refusalOfOutput(turn: Turn, part: Output): Failure | null {
-  if (part.shard === turn.shard) return refusalOf(turn, part);
-  const pause = turn.memory.rules.producePause(part.queueId);
-  return pause === null ? null : pausedProduce(pause);
+  if (part.far === undefined) return refusalOf(turn, part);
+  const pause = turn.memory.rules.queueOf(part.queueId)?.definition.pause;
+  return pause?.produce === true ? pausedProduce(pause) : null;
 }
 
-/** Returns the places of items that were duplicates. */
-function write(turn: Turn, part: Output): readonly number[] {
-  if (part.shard === turn.shard) return addItems(turn, part);
+interface Written {
+  readonly partition: number;
+  readonly isHere: boolean;
+  readonly duplicates: readonly number[];
+}
+
+function write(turn: Turn, part: Output): Written {
+  const { far } = part;
+  if (far === undefined) return { ...addItems(turn, part), isHere: true };
   const { now, stamp } = turn;
   for (const item of part.items) {
     const dueAt = dueAtOf(item, now);
-    const expireDeadline = expireDeadlineOf(part, dueAt ?? now);
+    const expireDeadline = expireDeadlineOf(far, dueAt ?? now);
     // Its target goes by when it came there; here only that it is due later counts.
     const createdAt = dueAt === null ? stamp : now;
-    send(turn, part, entering(item, createdAt, expireDeadline), dueAt ?? stamp);
+    send(turn, far, entering(item, createdAt, expireDeadline), dueAt ?? stamp);
   }
-  return [];
+  return { partition: far.partition, isHere: false, duplicates: [] };
 }
 
 /** Of duplicates, among all items of the request. */
-function placesOf(
-  produce: readonly Output[],
-  duplicates: readonly (readonly number[])[],
-): number[] {
+function placesOf(produce: readonly Output[], written: readonly Written[]): number[] {
   let before = 0;
   return produce.flatMap(({ items }, index) => {
-    const places = (duplicates[index] ?? []).map((place) => before + place);
+    const places = (written[index]?.duplicates ?? []).map((place) => before + place);
     before += items.length;
     return places;
   });

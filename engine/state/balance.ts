@@ -39,8 +39,6 @@ class Tournament {
 export interface Load {
   ready: number;
   leased: number;
-  /** Items of produces that are on their way. */
-  producing: number;
   /** Leases that are to be served from it, and the items they would take. */
   leases: number;
   wanted: number;
@@ -51,7 +49,7 @@ export interface Load {
 }
 
 function noLoad(): Load {
-  const counts = { ready: 0, leased: 0, producing: 0, leases: 0, wanted: 0 };
+  const counts = { ready: 0, leased: 0, leases: 0, wanted: 0 };
   return { ...counts, open: false, up: false };
 }
 
@@ -94,7 +92,7 @@ export class Balance {
     this.#leasedCount += next.leased - leasedBefore;
     const none = Number.NEGATIVE_INFINITY;
     const unleased = next.ready - next.wanted;
-    this.#forProduce.set(partition, next.open && next.up ? -(next.ready + next.producing) : none);
+    this.#forProduce.set(partition, next.open && next.up ? -next.ready : none);
     this.#forLease.set(partition, next.up && next.ready > next.leases ? unleased : none);
   }
 

@@ -285,9 +285,8 @@ export class Catalog {
     return queue?.activePlaces[0]?.slot ?? null;
   }
 
-  producePause(queueId: number): Pause | null {
-    const pause = this.#byId.get(queueId)?.definition.pause;
-    return pause?.produce === true ? pause : null;
+  queueOf(queueId: number): LogicalQueue | undefined {
+    return this.#byId.get(queueId);
   }
 
   settingsOf({ queue, partition }: Owner): PartitionSettings | null {

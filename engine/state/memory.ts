@@ -20,6 +20,7 @@ import { arrivedKey, Outbox } from "../relay/outbox.ts";
 import type { Draft } from "../turn/draft.ts";
 import { epochsIn } from "../turn/label.ts";
 import { byLapse, type Held, Partition, type Run } from "./partition.ts";
+import type { LogicalQueue } from "./queue.ts";
 import { decodeReceipts, Receipts } from "./receipts.ts";
 
 /** An imported item may have expired before 1970, which is below 0. */
@@ -183,6 +184,13 @@ export class Memory {
     const partition = new Partition(slot, this);
     this.partitions.set(slot, partition);
     return partition;
+  }
+
+  /** Has its queue know what the partition holds now; `null` = no queue owns it. */
+  tellQueue({ slot, readyCount: ready, held }: Partition): LogicalQueue | null {
+    const owner = this.rules.ownerAt(slot);
+    owner?.queue.balance.update(owner.partition, { ready, leased: held.size });
+    return owner?.queue ?? null;
   }
 
   /** What it has passed on to other shards, and taken from them. */

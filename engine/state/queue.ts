@@ -93,6 +93,8 @@ export class LogicalQueue {
     release: 0,
     import: 0,
   };
+  /** Items of produces that are on their way. */
+  producingCount = 0;
   readonly watch: QueueWatch;
   readonly #sums = { ready: 0, leased: 0, scheduled: 0, retried: 0, clearing: 0 };
   readonly totals = new QueueTotals();
@@ -171,7 +173,7 @@ export class LogicalQueue {
     return [...this.places.values()].map(({ slot }) => slot);
   }
 
-  /** Where new items go: where the fewest are. With its shard down they wait for the first partition. */
+  /** Where new items go: where the fewest are. */
   placeForProduce(): PartitionPlace {
     const place = this.places.get(this.balance.produceTo) ?? this.activePlaces[0];
     assert(place !== undefined, "a queue has no partition that takes items");
@@ -213,23 +215,15 @@ export class LogicalQueue {
     this.#activePlaces = null;
   }
 
-  /** A call is on its way to a partition, with so many new items, or for so many. */
-  entered(verb: keyof InFlight, partition: number, itemCount: number): void {
-    this.#count(verb, partition, { calls: 1, items: itemCount });
+  /** A call is on its way to the shard, with so many new items. */
+  entered(verb: keyof InFlight, itemCount: number): void {
+    this.inFlight[verb] += 1;
+    this.producingCount += itemCount;
   }
 
-  left(verb: keyof InFlight, partition: number, itemCount: number): void {
-    this.#count(verb, partition, { calls: -1, items: -itemCount });
-  }
-
-  #count(verb: keyof InFlight, partition: number, by: { calls: number; items: number }): void {
-    this.inFlight[verb] += by.calls;
-    const load = this.balance.load(partition);
-    if (load === undefined) return;
-    if (verb !== "produce") return;
-    // In place: twice a call, and a change as an object costs six times as much.
-    load.producing += by.items;
-    this.balance.update(partition, {});
+  left(verb: keyof InFlight, itemCount: number): void {
+    this.inFlight[verb] -= 1;
+    this.producingCount -= itemCount;
   }
 
   /** Whether calls are inside that may add items. */
@@ -329,12 +323,6 @@ export class LogicalQueue {
       if (nextLapseAt !== null && nextLapseAt < next) next = nextLapseAt;
     }
     return Number.isFinite(next) ? next : null;
-  }
-
-  /** Items of produces that are on their way. */
-  get producingCount(): number {
-    const loads = this.places.keys().map((partition) => this.balance.load(partition));
-    return loads.reduce((sum, load) => sum + (load?.producing ?? 0), 0);
   }
 
   /** By the latest reports. */

@@ -10,18 +10,28 @@ export interface SampleRules {
   readonly expireTimeoutMs: number;
   readonly maxAttempts: number;
   readonly pause?: Pause;
+  readonly uniqueForMs?: number;
 }
 
-export function sampleQueue({ slot, pause, ...rules }: SampleRules, clock: Clock): LogicalQueue {
+/** Of the queue whose partition has the slot. */
+export function sampleQueueId(slot: number): number {
+  return slot + 1;
+}
+
+export function sampleQueue(
+  { slot, pause, uniqueForMs, ...rules }: SampleRules,
+  clock: Clock,
+): LogicalQueue {
   const { leaseTimeoutMs, expireTimeoutMs, maxAttempts } = rules;
   const texts = { leaseTimeoutText: "", expireTimeoutText: "" };
   const definition = {
     ...{ name: "q", deadQueue: "", reference: "", requestedPartitions: 1 },
     ...{ leaseTimeoutMs, expireTimeoutMs, maxAttempts, ...texts, createdAt: 1, updatedAt: 1 },
     ...(pause && { pause }),
+    ...(uniqueForMs !== undefined && { uniqueForMs }),
   };
   const places = [{ partition: 0, slot, state: "active" }] as const;
-  const entry = { queueId: slot + 1, definition, places, deadOwner: 0, deleting: false };
+  const entry = { queueId: sampleQueueId(slot), definition, places, deadOwner: 0, deleting: false };
   const queue = new LogicalQueue(entry, 0, clock);
   queue.balance.update(0, { open: true, up: true });
   return queue;

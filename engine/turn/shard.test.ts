@@ -21,7 +21,7 @@ import {
 import { VirtualClock } from "../simulation/virtual-clock.ts";
 import { payloadBytes } from "../state/payload.ts";
 import type { Grant, LogicalQueue } from "../state/queue.ts";
-import { isGrant, sampleLease, sampleQueue } from "../testing/sample-queue.ts";
+import { isGrant, sampleLease, sampleQueue, sampleQueueId } from "../testing/sample-queue.ts";
 import type { Timing } from "./inbox.ts";
 import { Shard, type ShardEvents } from "./shard.ts";
 
@@ -142,7 +142,7 @@ async function setupShard({
         settingsAt: (slot) => partitions[slot] ?? null,
         ownerAt: (slot) => queues[slot] && { queue: queues[slot], partition: 0 },
         homeOf: () => null,
-        producePause: () => null,
+        queueOf: (queueId) => queues.find((queue) => queue.queueId === queueId),
       },
       ...events,
     },
@@ -192,7 +192,7 @@ const item = {
 };
 
 function produce(...payloads: string[]): Request {
-  return { kind: "produce", slot: 0, deadline, items: payloads };
+  return { kind: "produce", queueId: sampleQueueId(0), deadline, items: payloads };
 }
 
 const clear: Request = {
@@ -246,14 +246,19 @@ test("a turn calls its store twice at most, whatever it is asked", async () => {
   };
   const items = Array.from({ length: 50 }, (_, index) => ({ ...item, payload: `${index}` }));
   const later = { ...item, payload: "later", enqueueAt: clock.now() + 20 };
-  const many = (slot: number): Request => ({ kind: "produce", slot, deadline, items });
+  const many = (slot: number): Request => ({
+    kind: "produce",
+    queueId: sampleQueueId(slot),
+    deadline,
+    items,
+  });
   const first = await turn([many(0), many(1)]);
   expect(first.calls).toEqual(["commit"]);
   const leased = await turn([lease(0, 7), lease(1, 7), lease(0, 7), lease(1, 7)]);
   expect(leased.calls).toEqual(["read", "commit"]);
   const [mine = [], , others = []] = leased.answers.map((answer) => idsOf(leasedIn(answer)));
   // Leases lapse and a scheduled item wakes in the turn that is asked everything at once.
-  await turn([{ kind: "produce", slot: 0, deadline, items: [later] }]);
+  await turn([{ kind: "produce", queueId: sampleQueueId(0), deadline, items: [later] }]);
   await clock.advance(30);
   const imported = { ...item, payload: "i", sourceId: "s", past: "", leaseDeadline: null };
   const news = { ...imported, expireDeadline: null, createdAt: null, attempts: 0 };
@@ -447,7 +452,7 @@ test("a partition that was counted in a turn that is lost is counted again befor
     },
   });
   await put("first", produce("a"));
-  await put("second", { kind: "produce", slot: 1, deadline, items: ["b"] });
+  await put("second", { kind: "produce", queueId: sampleQueueId(1), deadline, items: ["b"] });
   isAsked = true;
   await put("recount", { kind: "recount", slots: [0, 1] });
   expect(counted).toEqual([[0]]);
@@ -834,7 +839,12 @@ test("damaged items that are found one after the other are set aside together", 
   };
   const settings = { maxAttempts: 0 };
   const { put, answers } = await setupShard({ before: { commit }, settings });
-  await put("produce", { kind: "produce", slot: 0, deadline, items: [item, item, item] });
+  await put("produce", {
+    kind: "produce",
+    queueId: sampleQueueId(0),
+    deadline,
+    items: [item, item, item],
+  });
   await put("lease", lease(0, 3));
   const items = idsOf(leasedIn(answers["lease"])).map((id) => ({ id, retryAt: null, dead: false }));
   await put("retry", { kind: "retry", slot: 0, deadline, items });

@@ -25,13 +25,14 @@ import { History } from "../state/history.ts";
 import { Lines } from "../state/lines.ts";
 import { Memory } from "../state/memory.ts";
 import type { LogicalQueue } from "../state/queue.ts";
-import { sampleLease, sampleQueue } from "../testing/sample-queue.ts";
+import { sampleLease, sampleQueue, sampleQueueId } from "../testing/sample-queue.ts";
 import { Draft } from "./draft.ts";
 import { decide, wants } from "./turn.ts";
 import type { Turn } from "./turn-context.ts";
 
 const now = 1_000_000;
 const slot = 0;
+const queueId = sampleQueueId(slot);
 const deadSlot = 1;
 const tag = "0123456789Ab";
 const prefix = idPrefix(tag, slot);
@@ -222,12 +223,11 @@ function requestOf(ask: Ask): NumberedRequest | null {
     case "lease":
       return null;
     case "produce":
-      return { ...asked, kind, items: newItems(ask) };
+      return { ...asked, kind, queueId, items: newItems(ask) };
     case "import":
       return { ...asked, kind, items: newImports(ask) };
     case "transact": {
-      const output = { slot, shard: 0, queueId: 1, owner: 1, expireTimeoutMs: 1_000, told: 0 };
-      const produce = [{ ...output, items: newItems(ask) }];
+      const produce = [{ queueId, items: newItems(ask) }];
       return { ...asked, kind, complete: [{ slot, ids }], retry: [], produce };
     }
     case "delete":
@@ -291,7 +291,7 @@ async function memoryOf(world: World, queue = queueOf(world).queue): Promise<Mem
     settingsAt: (of) => (of === slot ? world.settings : null),
     ownerAt: (of) => (of === slot ? { queue, partition: 0 } : undefined),
     homeOf: () => null,
-    producePause: () => null,
+    queueOf: () => queue,
   };
   const load = async (): Promise<Image> => image;
   const read = async (asked: Wants): Promise<Facts> => factsOf(world, asked);
@@ -397,7 +397,7 @@ test("decide: an item that is text alone is written as one that is described by 
     const texts = {
       op: 100,
       kind: "produce",
-      slot,
+      queueId,
       deadline: never,
       items: ["a", "", "é"],
     } as const;
@@ -578,7 +578,7 @@ test("produce: early is what expires before an item ahead of it, and ahead of it
   };
   const empty = { kind: "", encoding: "", reference: "", headers: "", enqueueAt: null, unique: "" };
   const items = [{ ...empty, payload: "new" }];
-  const produced = { op: 1, kind: "produce", slot, deadline: never, items } as const;
+  const produced = { op: 1, kind: "produce", queueId, deadline: never, items } as const;
   const world = { settings, scheduled: [], leases: [], requests: [produced], waiting: [] };
   const earlyIn = async (ahead: readonly Item[]) =>
     changesOf(await decided({ ...world, items: ahead })).insert.map(({ early }) => early);
@@ -594,7 +594,7 @@ test("lease: what is read of a new partition begins at its first number, as noth
       settingsAt: () => null,
       ownerAt: () => undefined,
       homeOf: () => null,
-      producePause: () => null,
+      queueOf: () => undefined,
     },
   });
   expect(memory.partition(slot).firstFrom).toBe(1_000);

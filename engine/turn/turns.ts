@@ -18,7 +18,6 @@ import { fullFailure } from "../model/errors.ts";
 import { limits, type TurnLimits } from "../model/limits.ts";
 import type { CommitReport, Opened, QueueRules, Report } from "../model/messages.ts";
 import { type Random, systemRandom } from "../model/random.ts";
-import { recountTouched } from "../operations/lease.ts";
 import { History, TurnHistory } from "../state/history.ts";
 import type { Lines, Looking } from "../state/lines.ts";
 import { Memory } from "../state/memory.ts";
@@ -496,7 +495,7 @@ export class Turns {
     for (const slot of counting) beginRecount(memory, memory.partition(slot));
     this.#memory = memory;
     this.#settleAgain(this.#settling);
-    recountTouched(memory, draft);
+    for (const { slot } of draft.touched) memory.tellQueue(memory.partition(slot));
     this.#options.lines.giveBack(draft.granted);
   }
 

@@ -309,7 +309,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "the counts of a turn that came to nothing stay",
     file: "turn/turns.ts",
-    from: "recountTouched(memory, draft);",
+    from: "for (const { slot } of draft.touched) memory.tellQueue(memory.partition(slot));",
     to: "",
   },
   {
@@ -459,8 +459,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a shard writes what was on its way when its queue was paused",
     file: "operations/produce.ts",
-    from: "if (settings.pause?.produce === true) return",
-    to: "if (settings.pause && turn.now < 0) return",
+    from: "if (pause?.produce === true) return",
+    to: "if (pause && items.length < 0) return",
   },
   {
     name: "a pause is forgotten at a restart",
@@ -494,7 +494,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "what is leased is not counted for a queue's limits",
-    file: "operations/lease.ts",
+    file: "state/memory.ts",
     from: "{ ready, leased: held.size }",
     to: "{ ready }",
   },
@@ -775,10 +775,16 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "const isLater = false;",
   },
   {
+    name: "a produce goes where the queue has the most",
+    file: "state/balance.ts",
+    from: "next.open && next.up ? -next.ready : none",
+    to: "next.open && next.up ? next.ready : none",
+  },
+  {
     name: "a repeated transact does not know where its outputs went",
     file: "operations/transact.ts",
-    from: "[...produce.map(({ told }) => told), ...places]",
-    to: "places",
+    from: "turn.draft.note(request.op, values);",
+    to: "turn.draft.note(request.op, values.slice(produce.length));",
   },
   // The next four were no experiments: the simulation found them.
   {
