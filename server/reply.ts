@@ -79,6 +79,8 @@ function initOf(type: string): ResponseInit {
   return init;
 }
 
+const encoder = new TextEncoder();
+
 /** Bun 1.4.5 gathers head and body of an answer in a buffer of 16 KiB; the head takes some of it. */
 const gatheredBytesMax = 15_000;
 
@@ -90,16 +92,19 @@ const gatheredBytesMax = 15_000;
  */
 export function sentWhole(body: string | Uint8Array<ArrayBuffer>): BodyInit {
   if (body.length <= gatheredBytesMax) return body;
-  const highWaterMark = Buffer.byteLength(body) + 1;
-  const source: Bun.DirectUnderlyingSource<string | Uint8Array> = {
+  // Encoded once: to count the bytes of a text costs as much.
+  const bytes = typeof body === "string" ? encoder.encode(body) : body;
+  const source: Bun.DirectUnderlyingSource<Uint8Array> = {
     type: "direct",
     pull(sink) {
-      sink.write(body);
+      sink.write(bytes);
       sink.end();
     },
   };
   // The browser's types, which come first, know no such streams.
-  return new ReadableStream(source as unknown as UnderlyingSource, { highWaterMark });
+  return new ReadableStream(source as unknown as UnderlyingSource, {
+    highWaterMark: bytes.length + 1,
+  });
 }
 
 export function htmlResponse(text: string, headers: Readonly<Record<string, string>>): Response {

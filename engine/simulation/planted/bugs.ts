@@ -775,12 +775,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "const isLater = false;",
   },
   {
-    name: "a produce goes where the queue has the most",
-    file: "state/balance.ts",
-    from: "next.open && next.up ? -next.ready : none",
-    to: "next.open && next.up ? next.ready : none",
-  },
-  {
     name: "a repeated transact does not know where its outputs went",
     file: "operations/transact.ts",
     from: "turn.draft.note(request.op, values);",
