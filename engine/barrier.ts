@@ -58,11 +58,9 @@ export class Barrier {
     for (const resolve of this.#waiting.get(shard) ?? []) resolve();
   }
 
-  /** Waits for every shard, also for one that is down: then everything that they decided before is known. */
-  async waitForAll(): Promise<void> {
-    const request = { kind: "refresh", slots: [] } as const;
-    const all = this.#shards.map((shard) => this.#port(shard).ask(request));
-    for (const result of await Promise.all(all)) succeeded(result);
+  /** Waits for the shard, also if it is down: then everything that it decided before is known. */
+  async waitForShard(shard: number): Promise<void> {
+    succeeded(await this.#port(shard).ask({ kind: "refresh", slots: [] }));
   }
 
   get #shards(): number[] {

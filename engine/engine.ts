@@ -26,6 +26,7 @@ import {
   noTestClock,
   QueueError,
   reopeningFailure,
+  unknownOutcome,
 } from "./model/errors.ts";
 import { storedItems } from "./model/items.ts";
 import { limits } from "./model/limits.ts";
@@ -110,7 +111,6 @@ function partsOf<Items>(
   const catalog = new Catalog({
     clock,
     shardCount: options.shardCount,
-    isTargeted: (shard, slot) => courier.isTargeted(shard, slot),
     isUp: (shard) => port(shard).isUp,
   });
   const barrier = new Barrier({ catalog, port });
@@ -513,14 +513,14 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     this.#endLeases(closingFailure);
   }
 
-  /** Nobody hears of what was granted and not told, so it lapses. */
+  /** What was granted and not told may be stored, and lapses. */
   #endLeases(
     why: Failure,
     which = ({ clients }: LogicalQueue): Iterable<WaitingLease> => clients.values(),
   ): void {
     this.#look?.cancel();
     for (const queue of this.#parts.catalog.queues) {
-      for (const lease of [...which(queue)]) lease.settle(why);
+      for (const lease of [...which(queue)]) lease.settle(lease.isGranted ? unknownOutcome : why);
     }
   }
 }

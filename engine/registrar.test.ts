@@ -6,7 +6,6 @@ import {
   type Bundle,
   hour,
   idsOf,
-  minute,
   nameIn,
   produceOf,
   queueDefaults,
@@ -509,50 +508,77 @@ async function setupLetter(shardCount = 3) {
   };
 }
 
-test("partitions: one does not go while a shard that is down may have sent a dead letter there", async () => {
+test("partitions: what a shard that was down has sent to one that is gone comes to another", async () => {
   const { bundle, dead, send, resizeDead, countDead } = await setupLetter();
   await send();
   await resizeDead(1);
-  await bundle.clock.advance(minute / 2);
-  expect(await countDead()).toBe(2);
-  await healShard(bundle, 1);
-  expect(await bundle.listed(dead, 1)).toEqual(["letter"]);
-  await bundle.complete(await bundle.lease(dead));
-  await bundle.clock.advance(2 * limits.restartMsMax);
+  await bundle.clock.settle();
   expect(await countDead()).toBe(1);
+  const next = nameIn(0, 3, "next");
+  await bundle.createQueue({ name: next, requestedPartitions: 3 });
+  await healShard(bundle, 1);
+  expect(await bundle.listed(dead)).toEqual(["letter"]);
+  expect(await bundle.listed(next)).toEqual([]);
 });
 
-test("partitions: one that is wanted again while it was about to go stays, and goes later", async () => {
-  const { bundle, dead, send, resizeDead, countDead } = await setupLetter(4);
-  const mails = nameIn(2, 4, "mails");
-  await bundle.createQueue({ name: mails });
-  await breakShard(bundle, 2, mails);
-  await resizeDead(1);
-  await resizeDead(2);
+test("partitions: one that drains takes nothing that comes from other shards", async () => {
+  const { bundle, dead, send, resizeDead, countDead } = await setupLetter();
+  for (const text of ["a", "b"]) await bundle.produce(dead, text);
   await send();
   await resizeDead(1);
-  // All shards have heard by then that it drained at first, and one of them not that it drains.
-  await healShard(bundle, 2);
-  expect(await countDead()).toBe(2);
-  await resizeDead(2);
   await healShard(bundle, 1);
   expect(await countDead()).toBe(2);
-  expect(await bundle.listed(dead, 1)).toEqual(["letter"]);
+  expect(await bundle.listed(dead)).toEqual(["a", "letter"]);
 });
 
-test("delete: a slot is not used again while a shard that is down may have sent a dead letter there", async () => {
+test("partitions: one keeps what a turn writes that was decided before it began to drain", async () => {
+  const turnLimits = { ...limits, secondTurnWeightMin: 1 };
+  const bundle = await setup({ shardCount: 1, turnLimits });
+  await bundle.createQueue({ name: "orders", requestedPartitions: 2 });
+  const { clock } = bundle;
+  bundle.store().syncsLater = { soon: (run) => clock.soon(run), copy: () => () => undefined };
+  bundle.store().holdSync();
+  const resized = await bundle.begin(() =>
+    bundle.engine.updateQueue({ name: "orders", requestedPartitions: 1 }),
+  );
+  const produced = await Promise.all(
+    ["a", "b"].map((text) =>
+      bundle.begin(() => bundle.engine.produce(produceOf("orders", [text]))),
+    ),
+  );
+  bundle.store().release();
+  await clock.settle();
+  expect([resized, ...produced].map(({ ending }) => ending?.ok)).toEqual([true, true, true]);
+  expect([await bundle.listed("orders"), await bundle.listed("orders", 1)]).toEqual([["a"], ["b"]]);
+});
+
+test("partitions: one that is wanted again before it goes stays, and goes later", async () => {
+  const bundle = await setup({ shardCount: 1 });
+  await bundle.createQueue({ name: "orders", requestedPartitions: 2 });
+  const resize = (requestedPartitions: number) =>
+    bundle.engine.updateQueue({ name: "orders", requestedPartitions });
+  await bundle.run(() => Promise.all([resize(1), resize(2)]));
+  const count = async () => (await bundle.run(() => bundle.engine.inspect("orders"))).partitions;
+  expect(await count()).toBe(2);
+  await bundle.run(() => resize(1));
+  expect(await count()).toBe(1);
+});
+
+test("delete: a slot is used again at once; what a shard that was down has sent there is discarded", async () => {
   const { bundle, dead, send } = await setupLetter();
   await send();
   const deleted = await beginDelete(bundle, dead);
   const names = ["a", "b", "c"].map((prefix) => nameIn(0, 3, prefix));
   for (const name of names) await bundle.createQueue({ name });
   const places = [...bundle.image().queues.values()].flatMap((entry) => entry.places);
-  expect(places.map(({ slot }) => slot)).toEqual([2, 3, 4]);
+  expect(places.map(({ slot }) => slot)).toEqual([0, 1, 2]);
   await healShard(bundle, 1);
   expect(deleted.ending).toMatchObject({ ok: true });
   for (const name of names) expect(await bundle.listed(name)).toEqual([]);
   await bundle.clock.advance(2 * second);
   expect(bundle.image(1).outbound.values().length).toBe(0);
+  const counted = bundle.engine.status().queues.map(({ counters }) => counters.discarded);
+  expect(counted).toEqual([0, 0, 0, 0]);
 });
 
 test("delete: of a dead queue, items that fail from then on go nowhere else", async () => {

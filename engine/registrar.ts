@@ -218,7 +218,8 @@ export class Registrar {
       await this.#inTurn(shard, (deadline) => this.#write(shard, { remove: [queueId] }, deadline));
       return true;
     });
-    behind(this.#persist(() => this.#free(deleted)));
+    // Whatever came before for its slots is decided.
+    this.#options.catalog.free(shard, slots);
   }
 
   /** The partition was counted. */
@@ -261,30 +262,21 @@ export class Registrar {
   }
 
   async #reapThose(queue: LogicalQueue, drained: ReadonlySet<PartitionPlace>): Promise<void> {
-    // A shard that has not heard yet that they drain may still send dead letters there.
-    await this.#options.barrier.waitForAll();
-    const gone = await this.#inTurn(queue.shard, async (deadline) => {
+    const { shard } = queue;
+    // A turn that was decided before they began to drain may have written there.
+    await this.#options.barrier.waitForShard(shard);
+    await this.#inTurn(shard, async (deadline) => {
       // One that was wanted again meanwhile has a place of its own, and is not among them.
-      const gone = this.#drained(queue).filter(
-        (place) => drained.has(place) && !this.#options.courier.isTargeted(queue.shard, place.slot),
-      );
+      const gone = this.#drained(queue).filter((place) => drained.has(place));
+      if (gone.length === 0) return;
       const places = [...queue.places.values()].filter((place) => !gone.includes(place));
-      if (gone.length > 0) {
-        await this.#write(queue.shard, { put: [queue.entry({ places })] }, deadline);
-      }
+      await this.#write(shard, { put: [queue.entry({ places })] }, deadline);
       for (const place of gone) this.#options.catalog.disown(queue, place);
-      return gone;
+      this.#options.catalog.free(
+        shard,
+        gone.map(({ slot }) => slot),
+      );
     });
-    if (gone.length === 0) return;
-    const slots = gone.map(({ slot }) => slot);
-    behind(this.#persist(() => this.#free({ shard: queue.shard, slots })));
-  }
-
-  async #free(freed: Pick<Deleted, "shard" | "slots">): Promise<boolean> {
-    // Until then a dead letter may be on its way there that nobody knows of.
-    await this.#options.barrier.waitForAll();
-    this.#options.catalog.free(freed);
-    return true;
   }
 
   /**

@@ -134,7 +134,7 @@ export class Shards {
         rules: {
           settingsAt: (slot) => this.#to.catalog.settingsAt(shard, slot),
           ownerAt: (slot) => this.#to.catalog.owner(shard, slot),
-          homeOf: (owner) => this.#to.catalog.homeOf(shard, owner),
+          homeOf: (owner, slot) => this.#to.catalog.homeOf(shard, owner, slot),
           queueOf: (queueId) => this.#to.catalog.queueOf(queueId),
         },
         opened: (opened) => {

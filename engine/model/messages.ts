@@ -37,8 +37,8 @@ export interface QueueRules {
   /** `null` = no queue has the slot. */
   settingsAt(slot: number): PartitionSettings | null;
   ownerAt(slot: number): Owner | undefined;
-  /** A partition of the queue that takes items; `null` = the shard has no such queue. */
-  homeOf(owner: number): number | null;
+  /** The slot, or another of that queue, if it takes items; `null` = the shard has no such queue. */
+  homeOf(owner: number, slot: number): number | null;
   /** In whichever shard it is. */
   queueOf(queueId: number): LogicalQueue | undefined;
 }

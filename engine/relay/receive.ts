@@ -5,6 +5,9 @@ import { answering, done, type Kind } from "../operations/kind.ts";
 import { append, cameAs, schedule } from "../turn/moves.ts";
 import type { Turn } from "../turn/turn-context.ts";
 
+/** Of what is counted for a queue that is gone. */
+const noSlot = -1;
+
 export interface Receive {
   readonly kind: "receive";
   readonly sourceShard: number;
@@ -36,12 +39,11 @@ function receiveOne(turn: Turn, item: OutboundItem, sourceShard: number): void {
   const { memory, draft, now, stamp } = turn;
   const { slot: _, seq: __, early: ___, outboundSeq: ____, targetShard: _____, ...rest } = item;
   const { targetSlot: sentTo, targetOwner, queuedAt, ...given } = rest;
-  // A store that went back may not know the partition any more, though it has the queue.
-  const isThere = memory.partition(sentTo).settings?.owner === targetOwner;
-  const targetSlot = isThere ? sentTo : memory.rules.homeOf(targetOwner);
+  // The partition may have gone since, or its store went back and does not know it any more.
+  const targetSlot = memory.rules.homeOf(targetOwner, sentTo);
   // The queue was deleted while it was on its way.
   if (targetSlot === null) {
-    draft.discard(sentTo, item.sourceId);
+    draft.discard(noSlot, item.sourceId);
     return;
   }
   const partition = memory.partition(targetSlot);

@@ -41,8 +41,6 @@ export interface QueuePlan {
 export interface CatalogOptions {
   readonly clock: Clock;
   readonly shardCount: number;
-  /** Whether an item is on its way to the slot, which then must not change hands. */
-  readonly isTargeted: (shard: number, slot: number) => boolean;
   readonly isUp: (shard: number) => boolean;
 }
 
@@ -147,8 +145,8 @@ export class Catalog {
     this.#owners[queue.shard]?.set(place.slot, null);
   }
 
-  /** The slots may be given to other partitions. */
-  free({ shard, slots }: Pick<Deleted, "shard" | "slots">): void {
+  /** The slots may be given to other partitions: items on their way say which queue they are for. */
+  free(shard: number, slots: readonly number[]): void {
     for (const slot of slots) this.#owners[shard]?.delete(slot);
   }
 
@@ -278,7 +276,9 @@ export class Catalog {
   }
 
   /** See `QueueRules`. */
-  homeOf(shard: number, owner: number): number | null {
+  homeOf(shard: number, owner: number, slot: number): number | null {
+    const there = this.owner(shard, slot);
+    if (there?.queue.owner === owner && there.queue.isActive(there.partition)) return slot;
     const queue = [...this.#byName.values()].find(
       (one) => one.shard === shard && one.owner === owner,
     );
@@ -346,7 +346,7 @@ export class Catalog {
   #freeSlot(shard: number, from: number): number {
     const owned = this.#owners[shard];
     for (let slot = from; slot < limits.slotsMax; slot += 1) {
-      if (!owned?.has(slot) && !this.#options.isTargeted(shard, slot)) return slot;
+      if (!owned?.has(slot)) return slot;
     }
     throw tooMany("too_many", "partitions of a shard", limits.slotsMax);
   }

@@ -200,6 +200,10 @@ export class LogicalQueue {
     return this.#places;
   }
 
+  isActive(partition: number): boolean {
+    return this.#places.get(partition)?.state === "active";
+  }
+
   get activePlaces(): readonly PartitionPlace[] {
     this.#activePlaces ??= [...this.places.values()].filter(isActive);
     return this.#activePlaces;
