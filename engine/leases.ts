@@ -70,7 +70,8 @@ export class Leases<Items> {
     }
     if (request.signal?.aborted) throw QueueError.from(clientGone);
     const mayFind = queue.mayLease(clock.now());
-    if (before === undefined && !mayFind && this.#waitingLeases >= waitingLeasesMax) {
+    const isFull = this.#waitingLeases >= waitingLeasesMax;
+    if (isFull && !mayFind && before === undefined && !(key && shard.remembers(key))) {
       throw tooMany("full", "leases wait", waitingLeasesMax);
     }
     this.#arrivalLast += 1;
@@ -128,6 +129,7 @@ export class Leases<Items> {
         if (lease.over || lease.hangUp !== null) return;
         lease.hangUp = () => lease.settle(clientGone);
         signal?.addEventListener("abort", lease.hangUp);
+        if (signal?.aborted) lease.hangUp();
       },
       timeUp: () => {
         if (machine.now() < deadline) return;
@@ -163,10 +165,16 @@ export class Leases<Items> {
     // Its client had the answer when they were granted.
     if (outcome.replayed) return;
     // No client has had these items, so they go back as if they had not been leased.
+    const shard = port(queue.shard);
     const leaseKey = key && { leaseKey: key };
-    const { lines } = port(queue.shard);
-    port(queue.shard).put({ kind: "withdraw", slot, seqs, ...leaseKey }, () => undefined);
-    if (!lease.over) lines.join(lease, true);
+    if (key !== undefined) shard.lines.withdrawing(key);
+    shard.put({ kind: "withdraw", slot, seqs, ...leaseKey }, () => {
+      if (key !== undefined) shard.lines.withdrawn(key);
+      shard.look();
+    });
+    if (lease.over) return;
+    shard.lines.join(lease, true);
+    lease.timeUp();
   }
 }
 

@@ -9,6 +9,7 @@ import { type Failure, leaseOver } from "../model/errors.ts";
 import { expire, hasExpired, oneMore } from "../model/lifecycle.ts";
 import { limits } from "../model/limits.ts";
 import { told } from "../model/past.ts";
+import { Balance } from "../state/balance.ts";
 import type { Partition } from "../state/partition.ts";
 import { payloadBytes } from "../state/payload.ts";
 import type { Grant, LogicalQueue, WaitingLease } from "../state/queue.ts";
@@ -28,7 +29,8 @@ export function wantLeases(asking: Asking): void {
   for (const queue of looking.queues) {
     // The others are looked at by the next turn.
     if (itemsMax <= 0) break;
-    for (const [partition, asked] of share(queue, inTime(queue, machineNow), { now, itemsMax })) {
+    const waiting = inTime(queue, machineNow);
+    for (const [partition, asked] of share(queue, waiting, queue.balance, { now, itemsMax })) {
       const { slot } = queue.place(partition);
       const { committedSeq, firstFrom } = memory.partition(slot);
       const items = wantedBy(asked);
@@ -47,7 +49,10 @@ export function grantLeases(turn: Turn): void {
     const queue = turn.memory.tellQueue(partition);
     if (queue !== null) queues.add(queue);
   }
-  for (const queue of queues) if (queue.line.size > 0) serve(turn, queue);
+  const offers = offersOf(turn);
+  // What no head was read for is looked at first by the next turn.
+  for (const queue of queues) if (!offers.has(queue)) serve(turn, queue, new Offers());
+  for (const [queue, offered] of offers) serve(turn, queue, offered);
 }
 
 /** What one lease is to take. */
@@ -56,26 +61,29 @@ interface Asked {
   readonly batchSize: number;
 }
 
+/** Partitions with items to lease. */
+type Lender = Pick<Balance, "leaseFrom" | "lend" | "forgetLent">;
+
 /** Which partition serves whom, as long as there is an item for each and the limits leave some. */
 function share(
   queue: LogicalQueue,
   waiting: Iterable<WaitingLease>,
+  lender: Lender,
   { now, itemsMax }: { readonly now: number; readonly itemsMax: number },
 ): Map<number, Asked[]> {
-  const { balance } = queue;
   const served = new Map<number, Asked[]>();
   const allowed = queue.itemsAllowed(now);
   let items = 0;
   for (const lease of allowed > 0 ? waiting : []) {
-    const partition = balance.leaseFrom;
+    const partition = lender.leaseFrom;
     if (partition < 0) break;
     const batchSize = Math.min(lease.request.batchSize, allowed - items);
-    balance.lend(partition, batchSize);
+    lender.lend(partition, batchSize);
     served.getOrInsertComputed(partition, () => []).push({ lease, batchSize });
     items += batchSize;
     if (items >= Math.min(allowed, itemsMax)) break;
   }
-  balance.forgetLent();
+  lender.forgetLent();
   return served;
 }
 
@@ -88,7 +96,7 @@ function* servable(turn: Turn, queue: LogicalQueue): Generator<WaitingLease> {
   for (const lease of inTime(queue, turn.machineNow)) {
     const { key } = lease;
     if (key !== undefined) {
-      // It came after the turn had asked; the next one looks.
+      // What it was granted is looked up by the next turn, or is being taken back.
       if (receiptOf(turn, key) !== undefined) continue;
       const refused = refusedKey(turn);
       if (refused !== null) {
@@ -100,15 +108,51 @@ function* servable(turn: Turn, queue: LogicalQueue): Generator<WaitingLease> {
   }
 }
 
-/** A partition that it chooses and has not read is read by the next turn. */
-function serve(turn: Turn, queue: LogicalQueue): void {
+/** Partitions of one queue that the turn can lease from, as all that is stored of their heads was read. */
+class Offers implements Lender {
+  readonly #balance = new Balance();
+  readonly #partitions: number[] = [];
+
+  add(partition: number, ready: number): void {
+    this.#balance.update(this.#partitions.length, { ready, up: true });
+    this.#partitions.push(partition);
+  }
+
+  get leaseFrom(): number {
+    return this.#partitions[this.#balance.leaseFrom] ?? -1;
+  }
+
+  lend(partition: number, itemCount: number): void {
+    this.#balance.lend(this.#partitions.indexOf(partition), itemCount);
+  }
+
+  forgetLent(): void {
+    this.#balance.forgetLent();
+  }
+}
+
+function offersOf({ memory, facts, draft }: Turn): Map<LogicalQueue, Offers> {
+  const offers = new Map<LogicalQueue, Offers>();
+  const slots = new Set([...facts.heads.keys(), ...Array.from(draft.touched, ({ slot }) => slot)]);
+  for (const slot of [...slots].sort((a, b) => a - b)) {
+    const owner = memory.rules.ownerAt(slot);
+    if (owner === undefined || owner.queue.line.size === 0) continue;
+    const { firstFrom, committedSeq, readyCount } = memory.partition(slot);
+    if (!facts.heads.has(slot) && firstFrom < committedSeq) continue;
+    offers.getOrInsertComputed(owner.queue, () => new Offers()).add(owner.partition, readyCount);
+  }
+  return offers;
+}
+
+function serve(turn: Turn, queue: LogicalQueue, offers: Offers): void {
   const { draft, lines, memory, now } = turn;
+  if (queue.line.size === 0) return;
   if (draft.queues.get(queue.queueId)?.definition.pause?.lease === true) return;
   const allowed = queue.itemsAllowed(now);
   const before = draft.granted.length;
   let granted = 0;
   const bounds = { now, itemsMax: turn.limits.turnWeightMax };
-  for (const [number, asked] of share(queue, servable(turn, queue), bounds)) {
+  for (const [number, asked] of share(queue, servable(turn, queue), offers, bounds)) {
     const { slot } = queue.place(number);
     const partition = memory.partition(slot);
     const taken = takeHead(turn, partition, wantedBy(asked));
@@ -117,18 +161,24 @@ function serve(turn: Turn, queue: LogicalQueue): void {
     memory.tellQueue(partition);
     // Whatever was counted: nobody looks there again until something changes.
     const isShort = taken.granted.length < asked.length && !taken.more;
-    if (isShort) queue.balance.update(number, { ready: 0 });
+    if (!isShort) continue;
+    queue.balance.update(number, { ready: 0 });
+    draft.touched.add(partition);
   }
   const served = new Set(draft.granted.slice(before).map(({ lease }) => lease));
+  if (allowed - granted <= 0) {
+    lines.rest(queue);
+    return;
+  }
+  if (queue.balance.leaseFrom < 0) return;
+  // What had no place in this turn is asked of the next; what found nothing waits for its answers.
+  const wanted = granted > 0 ? turn.limits.secondTurnWeightMin : 1;
   let left = 0;
   for (const lease of inTime(queue, turn.machineNow)) {
-    if (left >= turn.limits.turnWeightMax) break;
     if (!served.has(lease)) left += lease.request.batchSize;
+    if (left >= wanted) break;
   }
-  if (left === 0) return;
-  if (allowed - granted <= 0) lines.rest(queue);
-  // What had no place in this turn is asked of the next; what found nothing waits for its answers.
-  else if (queue.balance.leaseFrom >= 0) lines.ready(queue, granted > 0 ? left : 0);
+  if (left > 0) lines.ready(queue, granted > 0 ? left : 0);
 }
 
 function wantedBy(requests: readonly Asked[]): number {

@@ -18,7 +18,6 @@ export interface Granted {
 /** What a turn is to look at. */
 export interface Looking {
   readonly queues: Iterable<LogicalQueue>;
-  readonly hopeful: readonly WaitingLease[];
   /** Leases with a key, which may have been granted before. */
   readonly repeated: readonly WaitingLease[];
 }
@@ -43,7 +42,11 @@ export class Lines {
   #ready = new Set<LogicalQueue>();
   readonly #repeated = new Set<WaitingLease>();
   /** Those that have come since the last turn and may find something. */
-  #hopeful: WaitingLease[] = [];
+  readonly #hopeful = new Set<WaitingLease>();
+  /** Those that the turn which runs looks at for the first time. */
+  readonly #looked = new Set<WaitingLease>();
+  /** Digests of keys whose grants are being taken back. */
+  readonly #withdrawing = new Set<string>();
   /** Items that the next turn is asked for. */
   #asked = 0;
   /** With how many items. */
@@ -59,15 +62,15 @@ export class Lines {
 
   /** `mayFind`: otherwise it waits until a turn finds something for it. */
   join(lease: WaitingLease, mayFind: boolean): void {
-    const { queue, request, key } = lease;
+    const { queue, request } = lease;
     this.#place(lease);
-    if (!mayFind && key === undefined) {
+    if (!mayFind) {
       lease.listen();
       this.rest(queue);
       return;
     }
     this.#ready.add(queue);
-    this.#hopeful.push(lease);
+    this.#hopeful.add(lease);
     this.#asked += request.batchSize;
   }
 
@@ -76,7 +79,7 @@ export class Lines {
     queue.line.join(lease);
     if (key === undefined) return;
     this.#keyed.set(key.digest, lease);
-    this.#repeated.add(lease);
+    if (!this.#withdrawing.has(key.digest)) this.#repeated.add(lease);
   }
 
   /** Takes the place of one with the same key. */
@@ -94,6 +97,8 @@ export class Lines {
   leave(lease: WaitingLease): void {
     lease.queue.line.leave(lease);
     this.#repeated.delete(lease);
+    this.#looked.delete(lease);
+    if (this.#hopeful.delete(lease)) this.#asked -= lease.request.batchSize;
     // A repetition gets what was granted, if it can follow it.
     if (!lease.isGranted) this.#forget(lease);
   }
@@ -131,9 +136,9 @@ export class Lines {
     return this.isReady ? now : (this.#wakes.peek()?.at ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Items that leases ask for which the next turn may serve at once. */
+  /** Roughly the items that leases ask for which the next turn may serve at once. */
   get asked(): number {
-    return this.#asked;
+    return this.#asked + this.#repeated.size;
   }
 
   take(now: number): Looking {
@@ -143,11 +148,30 @@ export class Lines {
       wake = this.#wakes.peek();
     }
     const queues = this.#ready;
-    const hopeful = this.#hopeful;
     this.#ready = new Set();
-    this.#hopeful = [];
+    for (const lease of this.#hopeful) this.#looked.add(lease);
+    this.#hopeful.clear();
     this.#asked = 0;
-    return { queues, hopeful, repeated: [...this.#repeated.values().take(repeatedMax)] };
+    return { queues, repeated: [...this.#repeated.values().take(repeatedMax)] };
+  }
+
+  /** The turn is through: those that it has granted nothing wait on. */
+  looked(): void {
+    for (const lease of this.#looked) if (!lease.isGranted) lease.listen();
+    this.#looked.clear();
+  }
+
+  /** What was granted to a lease with this key is taken back; until then, no other is served. */
+  withdrawing({ digest }: CallKey): void {
+    this.#withdrawing.add(digest);
+  }
+
+  withdrawn({ digest }: CallKey): void {
+    this.#withdrawing.delete(digest);
+    const lease = this.#keyed.get(digest);
+    if (lease === undefined || lease.isGranted) return;
+    this.#repeated.add(lease);
+    this.ready(lease.queue);
   }
 
   /** It was not granted before. */
@@ -177,6 +201,7 @@ export class Lines {
   /** Of all that no turn answers any more. */
   giveBackAll(): void {
     for (const lease of this.#granted.keys()) this.#giveBack(lease);
+    this.looked();
   }
 
   #giveBack(lease: WaitingLease): void {
@@ -184,6 +209,7 @@ export class Lines {
     if (last.over) return;
     this.#place(last);
     this.#ready.add(last.queue);
+    last.listen();
     last.timeUp();
   }
 

@@ -5,6 +5,7 @@ import type { Backend } from "../../stores/backend.ts";
 import { StoreError } from "../../stores/store.ts";
 import type { Request } from "../kinds.ts";
 import type { LeasedItem } from "../model/api.ts";
+import type { CallKey } from "../model/call-key.ts";
 import type { Clock, Timer } from "../model/clock.ts";
 import { Epochs } from "../model/epochs.ts";
 import { closingFailure, type Failure, QueueError } from "../model/errors.ts";
@@ -122,9 +123,14 @@ export class Shard {
     this.#inbox.put(request, settle, timing);
   }
 
-  /** Waiting leases may be served. */
+  /** Waiting leases may be served, now or at an instant. */
   look(): void {
-    if (this.lines.isReady) this.#wakeSoon();
+    if (this.lines.nextAt(0) < Number.POSITIVE_INFINITY) this.#wakeSoon();
+  }
+
+  /** Whether a call with the key was done; `false` also while nobody knows. */
+  remembers({ digest }: CallKey): boolean {
+    return this.#turns?.remembers(digest) ?? false;
   }
 
   /** Requests that come in one round of events share a turn. */

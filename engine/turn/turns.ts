@@ -206,10 +206,15 @@ export class Turns {
     return { pending: this.#pending, lastTurn, settling: this.#settling };
   }
 
-  /** Requests have arrived. */
+  /** Requests have arrived, or leases. */
   wake(): void {
     this.#arrived?.();
     if (this.#isAsked) this.#pump();
+    else if (!this.#running && !this.#stopped) this.#wakeWhenDue();
+  }
+
+  remembers(digest: string): boolean {
+    return this.#memory.receipts.find(digest) !== undefined;
   }
 
   /** Lets the turn that runs end, and closes the store. `false`: the turn failed. */
@@ -304,6 +309,7 @@ export class Turns {
     const now = clock.now();
     const { limits: bounds, lines } = this.#options;
     const due = Math.min(nextDue(this.#memory, bounds, now), lines.nextAt(now));
+    this.#wake?.cancel();
     const wake = (): void => this.#pump();
     if (due <= clock.now() && this.#pausedUntil > machine.now()) {
       this.#wake = machine.at(this.#pausedUntil, wake);
@@ -386,7 +392,7 @@ export class Turns {
     if (full && !wasPaused && (commit.is !== "written" || isStill || isIdle)) {
       this.#pausedUntil = machine.now() + noRoomMs;
     }
-    for (const lease of asked.looking.hopeful) if (!lease.isGranted) lease.listen();
+    lines.looked();
     this.#settling.push(...turn.settling);
     this.#settle(turn);
     await this.#answer(turn, requests, { commit: written, full });

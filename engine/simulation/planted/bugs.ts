@@ -291,13 +291,13 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a client that waits alone is not woken",
     file: "operations/lease.ts",
-    from: "if (queue.line.size > 0) serve(",
-    to: "if (queue.line.size > 1) serve(",
+    from: "if (owner === undefined || owner.queue.line.size === 0) continue;",
+    to: "if (owner === undefined || owner.queue.line.size < 2) continue;",
   },
   {
     name: "who is left of a line is not looked at again",
     file: "operations/lease.ts",
-    from: "else if (queue.balance.leaseFrom >= 0) lines.ready(queue, granted > 0 ? left : 0);",
+    from: "if (left > 0) lines.ready(queue, granted > 0 ? left : 0);",
     to: "",
   },
   {
@@ -333,8 +333,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a lease whose client is gone is not given back",
     file: "leases.ts",
-    from: 'port(queue.shard).put({ kind: "withdraw", slot, seqs, ...leaseKey }, () => undefined);',
-    to: "",
+    from: 'shard.put({ kind: "withdraw", slot, seqs, ...leaseKey }, () => {',
+    to: "shard.look(); ((then: () => void) => then())(() => {",
   },
   {
     name: "a lease times out although its shard grants it items",
