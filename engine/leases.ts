@@ -70,16 +70,17 @@ export class Leases<Items> {
     }
     if (request.signal?.aborted) throw QueueError.from(clientGone);
     const mayFind = queue.mayLease(clock.now());
-    const isFull = this.#waitingLeases >= waitingLeasesMax;
-    if (isFull && !mayFind && before === undefined && !(key && shard.remembers(key))) {
+    const isRepeated = key !== undefined && shard.remembers(key);
+    const isKnown = isRepeated || before !== undefined;
+    if (!isKnown && !mayFind && this.#waitingLeases >= waitingLeasesMax) {
       throw tooMany("full", "leases wait", waitingLeasesMax);
     }
     this.#arrivalLast += 1;
     const arrival = before?.arrival ?? this.#arrivalLast;
     before?.settle(repeated);
     const { lease, answer } = this.#enter(queue, request, key, arrival);
-    if (before === undefined) shard.lines.join(lease, mayFind);
-    else shard.lines.follow(before, lease);
+    if (before === undefined) shard.lines.join(lease, mayFind, isRepeated);
+    else shard.lines.follow(before, lease, isRepeated);
     shard.look();
     return answer;
   }

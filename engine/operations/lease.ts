@@ -96,8 +96,10 @@ function* servable(turn: Turn, queue: LogicalQueue): Generator<WaitingLease> {
   for (const lease of inTime(queue, turn.machineNow)) {
     const { key } = lease;
     if (key !== undefined) {
-      // What it was granted is looked up by the next turn, or is being taken back.
-      if (receiptOf(turn, key) !== undefined) continue;
+      if (receiptOf(turn, key) !== undefined) {
+        turn.lines.lookUp(lease);
+        continue;
+      }
       const refused = refusedKey(turn);
       if (refused !== null) {
         turn.draft.granted.push({ lease, outcome: refused, slot: 0, seqs: [] });

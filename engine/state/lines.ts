@@ -18,7 +18,7 @@ export interface Granted {
 /** What a turn is to look at. */
 export interface Looking {
   readonly queues: Iterable<LogicalQueue>;
-  /** Leases with a key, which may have been granted before. */
+  /** Leases that may have been granted before. */
   readonly repeated: readonly WaitingLease[];
 }
 
@@ -27,7 +27,7 @@ interface Wake {
   readonly queue: LogicalQueue;
 }
 
-/** Leases with a key that one turn looks up: it may read all that they were granted. */
+/** Leases that one turn looks up: it may read all that they were granted. */
 const repeatedMax = 8;
 
 /** Whoever waits for the answer of a lease by now. */
@@ -40,6 +40,7 @@ function latest(lease: WaitingLease): WaitingLease {
 export class Lines {
   /** Queues whose first in line may find items. */
   #ready = new Set<LogicalQueue>();
+  /** Leases that may have been granted before. */
   readonly #repeated = new Set<WaitingLease>();
   /** Those that have come since the last turn and may find something. */
   readonly #hopeful = new Set<WaitingLease>();
@@ -60,10 +61,14 @@ export class Lines {
   });
   #grantedCount = 0;
 
-  /** `mayFind`: otherwise it waits until a turn finds something for it. */
-  join(lease: WaitingLease, mayFind: boolean): void {
+  /**
+   * `mayFind`: otherwise it waits until a turn finds something for it. `isRepeated`: a call with its key
+   * may have been done.
+   */
+  join(lease: WaitingLease, mayFind: boolean, isRepeated = false): void {
     const { queue, request } = lease;
     this.#place(lease);
+    if (isRepeated) this.lookUp(lease);
     if (!mayFind) {
       lease.listen();
       this.rest(queue);
@@ -77,15 +82,13 @@ export class Lines {
   #place(lease: WaitingLease): void {
     const { queue, key } = lease;
     queue.line.join(lease);
-    if (key === undefined) return;
-    this.#keyed.set(key.digest, lease);
-    if (!this.#withdrawing.has(key.digest)) this.#repeated.add(lease);
+    if (key !== undefined) this.#keyed.set(key.digest, lease);
   }
 
   /** Takes the place of one with the same key. */
-  follow(before: WaitingLease, lease: WaitingLease): void {
+  follow(before: WaitingLease, lease: WaitingLease, isRepeated: boolean): void {
     if (!before.isGranted) {
-      this.join(lease, true);
+      this.join(lease, true, isRepeated);
       return;
     }
     before.next = lease;
@@ -172,6 +175,11 @@ export class Lines {
     if (lease === undefined || lease.isGranted) return;
     this.#repeated.add(lease);
     this.ready(lease.queue);
+  }
+
+  /** What it was granted is looked up by the next turn, or once that has been taken back. */
+  lookUp(lease: WaitingLease): void {
+    if (!this.#withdrawing.has(lease.key?.digest ?? "")) this.#repeated.add(lease);
   }
 
   /** It was not granted before. */

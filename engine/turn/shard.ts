@@ -128,9 +128,9 @@ export class Shard {
     if (this.lines.nextAt(0) < Number.POSITIVE_INFINITY) this.#wakeSoon();
   }
 
-  /** Whether a call with the key was done; `false` also while nobody knows. */
+  /** Whether a call with the key may have been done. */
   remembers({ digest }: CallKey): boolean {
-    return this.#turns?.remembers(digest) ?? false;
+    return this.#turns?.remembers(digest) ?? true;
   }
 
   /** Requests that come in one round of events share a turn. */

@@ -82,7 +82,7 @@ export interface Turn extends Scene {
   readonly renderLeased: (items: readonly LeasedItem[]) => unknown;
   readonly looking: Looking;
   /** Told which queues the next turn is to look at, and when. */
-  readonly lines: Pick<Lines, "ready" | "rest" | "isNew" | "nextAt">;
+  readonly lines: Pick<Lines, "ready" | "rest" | "lookUp" | "isNew" | "nextAt">;
   /** What is remembered of what happened. */
   readonly history: History;
   /** Whether the store had no room lately; what would only add to it is refused. */
