@@ -896,3 +896,20 @@ test("retry: of calls that share a turn, those are put off that would make its c
   expect(endings.at(-1)).toMatchObject({ ok: false, code: "full", message });
   expect(await bundle.run(() => retry(ids.at(-1) ?? ""))).toMatchObject({ ok: true });
 });
+
+test("a shard decides nothing before its first request, also if an instant is known at which leases may find something", async () => {
+  const { clock, shard, calls, put } = await setupShard({
+    settings: { leaseTimeoutMs: second },
+    events: { opened: () => null },
+  });
+  const queue = sampleQueue({ slot: 0, ...settingsOfQueue }, clock);
+  queue.allowance.define({ ...queue.definition, leaseRate: "1/1m" });
+  queue.allowance.spend(1, clock.now());
+  const nothing = () => undefined;
+  shard.lines.join(sampleLease(queue, { arrival: 1, batchSize: 1, settle: nothing }), false);
+  shard.look();
+  await clock.advance(2 * minute);
+  expect(calls).toEqual([]);
+  await put("produce", produce("a"));
+  expect(calls).toContain("commit");
+});

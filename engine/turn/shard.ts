@@ -125,7 +125,8 @@ export class Shard {
 
   /** Waiting leases may be served, now or at an instant. */
   look(): void {
-    if (this.lines.nextAt(0) < Number.POSITIVE_INFINITY) this.#wakeSoon();
+    if (this.lines.isReady) this.#wakeSoon();
+    else if (this.lines.nextAt(0) < Number.POSITIVE_INFINITY) this.#turns?.wakeInTime();
   }
 
   /** Whether a call with the key may have been done. */

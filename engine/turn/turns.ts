@@ -102,6 +102,7 @@ export class Turns {
   #memory: Memory;
   /** A store without a label gets it with its first turn, which is then committed even if it changes nothing. */
   #hasLabel = true;
+  #hasBegun = false;
   #running = false;
   #stopped = false;
   #hasFailed = false;
@@ -206,11 +207,15 @@ export class Turns {
     return { pending: this.#pending, lastTurn, settling: this.#settling };
   }
 
-  /** Requests have arrived, or leases. */
+  /** Requests have arrived, or leases that may find something. */
   wake(): void {
     this.#arrived?.();
     if (this.#isAsked) this.#pump();
-    else if (!this.#running && !this.#stopped) this.#wakeWhenDue();
+  }
+
+  /** There is an instant at which leases may find something. Nothing is decided before the first `wake`. */
+  wakeInTime(): void {
+    if (this.#hasBegun && !this.#running && !this.#stopped) this.#wakeWhenDue();
   }
 
   remembers(digest: string): boolean {
@@ -234,6 +239,7 @@ export class Turns {
 
   #pump(): void {
     if (this.#running || this.#stopped) return;
+    this.#hasBegun = true;
     this.#running = true;
     this.#wake?.cancel();
     this.#tidy?.cancel();
