@@ -194,10 +194,9 @@ export class Registrar {
       const text = `queue is in use; '${name}' is the dead_queue of ${other}`;
       throw QueueError.from(failure("queue_in_use", text));
     }
-    const { itemCount, isAdding, shard, slots } = queue;
+    const { itemCount, isAdding, owner } = queue;
     const isFull = itemCount > 0;
-    const isTargeted = slots.some((slot) => this.#options.courier.isTargeted(shard, slot));
-    if (!isFull && !isAdding && !isTargeted) return;
+    if (!isFull && !isAdding && !this.#options.courier.isTargeted(owner)) return;
     const why = isFull
       ? `'${name}' holds ${itemCount} items`
       : `items are on their way to '${name}'`;
@@ -254,7 +253,7 @@ export class Registrar {
       const drained = this.#drained(queue);
       await this.#reapThose(queue, new Set(drained));
       const left = this.#drained(queue);
-      // Those that were empty before wait for dead letters on their way there.
+      // Others may have been emptied meanwhile.
       if (left.length > 0 && left.some((place) => !drained.includes(place))) continue;
       if (left.length === 0) this.#reaping.delete(queue);
       return left.length === 0;

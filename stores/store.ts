@@ -110,7 +110,7 @@ export interface Picked {
 
 export interface OutboxPage {
   /** What the target has, without the items. */
-  readonly arrived: readonly Pick<OutboundItem, "outboundSeq" | "targetSlot">[];
+  readonly arrived: readonly Pick<OutboundItem, "outboundSeq" | "targetOwner">[];
   /** The first of those behind it, in order. */
   readonly found: readonly Read<OutboundItem>[];
 }
@@ -220,10 +220,10 @@ export interface Image {
   readonly quarantinedCount: number;
 }
 
-/** How many items wait for one partition of another shard. */
+/** How many items wait for one queue of another shard. */
 export interface OutboxCount {
   readonly targetShard: number;
-  readonly targetSlot: number;
+  readonly targetOwner: number;
   readonly count: number;
 }
 

@@ -46,9 +46,9 @@ function page(...numbers: number[]): Result {
 
 const nothing = page();
 
-/** That so many items wait for a partition of a shard. */
-function waits(count: number, targetShard = 1, targetSlot = 0) {
-  return count === 0 ? [] : [{ targetShard, targetSlot, count }];
+/** That so many items wait for a queue of a shard. */
+function waits(count: number, targetShard = 1, targetOwner = 0) {
+  return count === 0 ? [] : [{ targetShard, targetOwner, count }];
 }
 
 function setupCourier() {
@@ -135,34 +135,30 @@ test("count: a source that has no room to forget is asked again, and nothing is 
   settleNext(page(1));
   settleNext();
   expect(settleNext(failure("store_full", "there is no space left"))).toBe("0 forward to 1, has 1");
-  expect(courier.isTargeted(1, 0)).toBe(true);
+  expect(courier.isTargeted(0)).toBe(true);
   expect(calls).toHaveLength(0);
   await clock.advance(1_000);
   expect(settleNext(nothing)).toBe("0 forward to 1, has 1");
 });
 
-test("isTargeted: a slot is, until the source has forgotten the item", () => {
+test("isTargeted: a queue is, until the source has forgotten the item", () => {
   const { courier, settleNext } = setupCourier();
   courier.count(0, 1, waits(1, 1, 5));
-  const targeted = () => [
-    courier.isTargeted(1, 5),
-    courier.isTargeted(1, 6),
-    courier.isTargeted(0, 5),
-  ];
-  expect(targeted()).toEqual([true, false, false]);
+  const targeted = () => [courier.isTargeted(5), courier.isTargeted(6)];
+  expect(targeted()).toEqual([true, false]);
   settleNext(page(1));
   settleNext();
-  expect(targeted()).toEqual([true, false, false]);
+  expect(targeted()).toEqual([true, false]);
   courier.count(0, 1, waits(0));
   settleNext(nothing);
-  expect(targeted()).toEqual([false, false, false]);
+  expect(targeted()).toEqual([false, false]);
 });
 
 test("countAll: a shard that has opened again sends what its outbox still has", () => {
   const { courier, calls } = setupCourier();
   courier.countAll(0, [...waits(2, 1, 5), ...waits(1, 1, 6), ...waits(1, 2)]);
   expect(calls).toHaveLength(2);
-  expect([courier.isTargeted(1, 5), courier.isTargeted(1, 6)]).toEqual([true, true]);
+  expect([courier.isTargeted(5), courier.isTargeted(6)]).toEqual([true, true]);
 });
 
 test("hold: resolves once nothing is on its way, and nothing sets out before its release", async () => {

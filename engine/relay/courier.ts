@@ -19,7 +19,7 @@ const againMs = 1_000;
 interface Route {
   readonly source: number;
   readonly target: number;
-  /** What waits at the source, by target slot. */
+  /** What waits at the source, by the queue that it is for. */
   waiting: ReadonlyMap<number, number>;
   /** Whether that has changed since the last page was asked for. */
   isNews: boolean;
@@ -64,7 +64,7 @@ export class Courier {
     const route = this.#routes.getOrInsertComputed(`${source}>${target}`, () => {
       return { source, target, waiting: new Map(), isNews: false, arrived: 0, isBusy: false };
     });
-    route.waiting = new Map(counts.map(({ targetSlot, count }) => [targetSlot, count]));
+    route.waiting = new Map(counts.map(({ targetOwner, count }) => [targetOwner, count]));
     route.isNews = true;
     this.#go(route);
   }
@@ -115,9 +115,8 @@ export class Courier {
   }
 
   /** Until the sender knows that they arrived, items count as on their way. */
-  isTargeted(shard: number, slot: number): boolean {
-    const routes = this.#routes.values();
-    return routes.some(({ target, waiting }) => target === shard && waiting.has(slot));
+  isTargeted(owner: number): boolean {
+    return this.#routes.values().some(({ waiting }) => waiting.has(owner));
   }
 
   #goAll(): void {

@@ -29,8 +29,8 @@ export const forward: Kind<Forward> = {
 function forwardOne({ memory, draft, facts }: Turn, { targetShard, strays }: Forward): Result {
   const { outbox } = memory;
   const page = facts.outbound.get(targetShard);
-  for (const { outboundSeq, targetSlot } of page?.arrived ?? []) {
-    outbox.remove(targetShard, targetSlot);
+  for (const { outboundSeq, targetOwner } of page?.arrived ?? []) {
+    outbox.remove(targetShard, targetOwner);
     draft.unsend.push(outboundSeq);
     draft.sent.add(targetShard);
   }
@@ -46,7 +46,7 @@ function forwardOne({ memory, draft, facts }: Turn, { targetShard, strays }: For
       items.push(item);
       continue;
     }
-    outbox.remove(targetShard, item.targetSlot);
+    outbox.remove(targetShard, item.targetOwner);
     draft.quarantineOutbound.push(item.outboundSeq);
     if (damaged) draft.quarantinedCount += 1;
     draft.sent.add(targetShard);

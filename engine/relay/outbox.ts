@@ -9,7 +9,7 @@ export function arrivedKey(targetShard: number): number {
 }
 
 export class Outbox {
-  /** By target shard and slot. */
+  /** By target shard and queue. */
   readonly #counts = new Map<number, Map<number, number>>();
   #seqLast: number;
   /** Other shards have items under numbers up to this one, whatever the store says. */
@@ -18,8 +18,8 @@ export class Outbox {
   constructor(counts: readonly OutboxCount[], seqLast: number, former?: Outbox) {
     this.#seqLast = seqLast;
     if (former !== undefined) this.#taken = former.#taken;
-    for (const { targetShard, targetSlot, count } of counts) {
-      this.#of(targetShard).set(targetSlot, count);
+    for (const { targetShard, targetOwner, count } of counts) {
+      this.#of(targetShard).set(targetOwner, count);
     }
   }
 
@@ -41,25 +41,25 @@ export class Outbox {
   }
 
   /** The number of an item that has to go there. */
-  put(targetShard: number, targetSlot: number): number {
+  put(targetShard: number, targetOwner: number): number {
     const counts = this.#of(targetShard);
-    counts.set(targetSlot, (counts.get(targetSlot) ?? 0) + 1);
+    counts.set(targetOwner, (counts.get(targetOwner) ?? 0) + 1);
     this.#seqLast = Math.max(this.#seqLast, this.#taken) + 1;
     return this.#seqLast;
   }
 
-  remove(targetShard: number, targetSlot: number): void {
+  remove(targetShard: number, targetOwner: number): void {
     const counts = this.#of(targetShard);
-    const count = counts.get(targetSlot) ?? 0;
-    if (count > 1) counts.set(targetSlot, count - 1);
-    else counts.delete(targetSlot);
+    const count = counts.get(targetOwner) ?? 0;
+    if (count > 1) counts.set(targetOwner, count - 1);
+    else counts.delete(targetOwner);
   }
 
   /** Of one target, or of all. */
   counts(target?: number): OutboxCount[] {
     return [...this.#counts].flatMap(([targetShard, counts]) =>
       target === undefined || target === targetShard
-        ? [...counts].map(([targetSlot, count]) => ({ targetShard, targetSlot, count }))
+        ? [...counts].map(([targetOwner, count]) => ({ targetShard, targetOwner, count }))
         : [],
     );
   }

@@ -105,7 +105,7 @@ function textOf(shard: number, memory: Memory): string {
 function outboxOf(memory: Memory): string {
   const counts = memory.outbox.counts();
   return counts
-    .map(({ targetShard, targetSlot, count }) => `${targetShard}:${targetSlot}×${count}`)
+    .map(({ targetShard, targetOwner, count }) => `${targetShard}:${targetOwner}×${count}`)
     .sort()
     .join(" ");
 }

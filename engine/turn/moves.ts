@@ -153,7 +153,7 @@ export function send(
   item: Unplaced,
   queuedAt: number,
 ): void {
-  const outboundSeq = memory.outbox.put(shard, slot);
+  const outboundSeq = memory.outbox.put(shard, owner);
   draft.sent.add(shard);
   draft.itemCount += 1;
   const nowhere = { slot: 0, seq: 0, early: false };
@@ -388,12 +388,12 @@ function toShard(
   { sourceId, ...placing }: Placing & { readonly sourceId: string },
 ): Destination {
   const { memory, draft, stamp } = scene;
-  const { targetShard, targetSlot } = target;
+  const { targetShard, targetSlot, targetOwner } = target;
   if (targetShard === scene.shard) {
     draft.count(targetSlot, "arrived");
     return tail(scene, memory.partition(targetSlot), placing, sourceId);
   }
-  const outboundSeq = memory.outbox.put(targetShard, targetSlot);
+  const outboundSeq = memory.outbox.put(targetShard, targetOwner);
   draft.sent.add(targetShard);
   const place = { slot, seq, queuedAt: stamp, early: false, sourceId };
   return { into: "outbox", item: { ...place, ...placing, outboundSeq, ...target } };

@@ -150,7 +150,7 @@ export class Bench {
           ...lease,
           held: bare(lease.held),
         })),
-        outbox: byKey(byKey(image.outbox, "targetSlot"), "targetShard"),
+        outbox: byKey(byKey(image.outbox, "targetOwner"), "targetShard"),
         inbound: byKey(image.inbound, "sourceShard"),
       },
       items,

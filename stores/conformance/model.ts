@@ -527,12 +527,12 @@ function replaced<T, K>(old: readonly T[], added: readonly T[], keyOf: (value: T
 }
 
 function outboxOf(items: readonly OutboundItem[]): OutboxCount[] {
-  const places = Map.groupBy(byKey(byKey(items, "targetSlot"), "targetShard"), (one) =>
-    [one.targetShard, one.targetSlot].join(),
+  const places = Map.groupBy(byKey(byKey(items, "targetOwner"), "targetShard"), (one) =>
+    [one.targetShard, one.targetOwner].join(),
   );
   return [...places.values()].flatMap((some) =>
-    some.slice(0, 1).map(({ targetShard, targetSlot }) => ({
-      ...{ targetShard, targetSlot, count: some.length },
+    some.slice(0, 1).map(({ targetShard, targetOwner }) => ({
+      ...{ targetShard, targetOwner, count: some.length },
     })),
   );
 }

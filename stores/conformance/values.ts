@@ -305,7 +305,7 @@ export function outboxPageOf(
   return {
     arrived: of
       .filter(({ outboundSeq }) => outboundSeq <= arrived)
-      .map(({ outboundSeq, targetSlot }) => ({ outboundSeq, targetSlot })),
+      .map(({ outboundSeq, targetOwner }) => ({ outboundSeq, targetOwner })),
     found: bounded(
       of.filter(({ outboundSeq }) => outboundSeq > arrived),
       limit,

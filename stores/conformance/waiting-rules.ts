@@ -272,30 +272,30 @@ function outboundRules(rule: Rule): void {
     },
   );
 
-  rule("load: how many items wait for each partition of another shard", async (bench) => {
-    const places = [
+  rule("load: how many items wait for each queue of another shard", async (bench) => {
+    const owners = [
       [1, 5],
       [1, 6],
-      [63, slotMax],
+      [63, Number.MAX_SAFE_INTEGER],
     ];
     const sent = numbers(0, 10).map((seq) => {
-      const [targetShard = 0, targetSlot = 0] = places[seq % 3] ?? [];
-      return outboundItem(seq, { targetShard, targetSlot });
+      const [targetShard = 0, targetOwner = 0] = owners[seq % 3] ?? [];
+      return outboundItem(seq, { targetShard, targetOwner });
     });
     await bench.send(sent);
-    const counts = async () => byKey((await bench.store.load()).outbox, "targetSlot");
+    const counts = async () => byKey((await bench.store.load()).outbox, "targetOwner");
     await bench.nowAndReopened(async () => {
       expect(await counts()).toEqual([
-        { targetShard: 1, targetSlot: 5, count: 4 },
-        { targetShard: 1, targetSlot: 6, count: 3 },
-        { targetShard: 63, targetSlot: slotMax, count: 3 },
+        { targetShard: 1, targetOwner: 5, count: 4 },
+        { targetShard: 1, targetOwner: 6, count: 3 },
+        { targetShard: 63, targetOwner: Number.MAX_SAFE_INTEGER, count: 3 },
       ]);
     });
     await bench.commit({ unsend: [0, 1, 4, 7], quarantineOutbound: [2] });
     await bench.nowAndReopened(async () => {
       expect(await counts()).toEqual([
-        { targetShard: 1, targetSlot: 5, count: 3 },
-        { targetShard: 63, targetSlot: slotMax, count: 2 },
+        { targetShard: 1, targetOwner: 5, count: 3 },
+        { targetShard: 63, targetOwner: Number.MAX_SAFE_INTEGER, count: 2 },
       ]);
     });
   });

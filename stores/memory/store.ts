@@ -273,13 +273,13 @@ export class MemoryStore implements Store {
   }
 
   #outbox({ targetShard, arrived, limit }: Wants["outbound"][number]): OutboxPage {
-    const there: Pick<OutboundItem, "outboundSeq" | "targetSlot">[] = [];
+    const there: Pick<OutboundItem, "outboundSeq" | "targetOwner">[] = [];
     const taken = new Taken<Read<OutboundItem>>(limit);
     this.#image.outbound.walk({ outboundSeq: 0 }, (item) => {
       if (item.targetShard !== targetShard) return true;
-      const { outboundSeq, targetSlot } = item;
+      const { outboundSeq, targetOwner } = item;
       if (outboundSeq > arrived) return taken.take(readOf(item), item);
-      there.push({ outboundSeq, targetSlot });
+      there.push({ outboundSeq, targetOwner });
       return true;
     });
     return { arrived: there, found: taken.items };
@@ -484,9 +484,9 @@ function countItems({ slots, tallies }: MemoryImage): Map<number, StoredCounts> 
 
 function outboxOf(items: readonly OutboundItem[]): OutboxCount[] {
   const counts = new Map<string, OutboxCount & { count: number }>();
-  for (const { targetShard, targetSlot } of items) {
-    const none = () => ({ targetShard, targetSlot, count: 0 });
-    counts.getOrInsertComputed(`${targetShard}/${targetSlot}`, none).count += 1;
+  for (const { targetShard, targetOwner } of items) {
+    const none = () => ({ targetShard, targetOwner, count: 0 });
+    counts.getOrInsertComputed(`${targetShard}/${targetOwner}`, none).count += 1;
   }
   return [...counts.values()];
 }

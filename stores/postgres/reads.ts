@@ -47,7 +47,7 @@ const texts = {
     WHERE early AND (expire_deadline, slot, seq) > ($1::bigint, $2::bigint, $3::bigint)
     ORDER BY expire_deadline, slot, seq LIMIT $4::bigint`,
   arrived:
-    "SELECT outbound_seq, target_slot FROM shard.outbound WHERE target_shard = $1::bigint AND outbound_seq <= $2::bigint ORDER BY outbound_seq",
+    "SELECT outbound_seq, target_owner FROM shard.outbound WHERE target_shard = $1::bigint AND outbound_seq <= $2::bigint ORDER BY outbound_seq",
   outbound: `
     SELECT ${outboundColumns} FROM (
       SELECT near.*, coalesce(sum(length(payload)) OVER (ORDER BY outbound_seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS ahead
@@ -225,8 +225,8 @@ export class Reads {
     ]);
     return {
       arrived: there.map((row) => {
-        const [outboundSeq = 0, targetSlot = 0] = row as number[];
-        return { outboundSeq, targetSlot };
+        const [outboundSeq = 0, targetOwner = 0] = row as number[];
+        return { outboundSeq, targetOwner };
       }),
       found: found.map((row): Read<OutboundItem> => outboundOf(row)),
     };

@@ -38,7 +38,7 @@ const texts = {
   leases:
     "SELECT slot, first, last, lease_deadline, leased_at FROM shard.lease ORDER BY slot, first",
   outbox:
-    "SELECT target_shard, target_slot, count(*) FROM shard.outbound GROUP BY 1, 2 ORDER BY 1, 2",
+    "SELECT target_shard, target_owner, count(*) FROM shard.outbound GROUP BY 1, 2 ORDER BY 1, 2",
   receipts: "SELECT turn, at, entries FROM shard.receipt ORDER BY turn",
   tasks: 'SELECT task_id, text FROM shard.task ORDER BY task_id COLLATE "C"',
   queues: "SELECT entry FROM shard.queue ORDER BY queue_id",
@@ -118,8 +118,8 @@ class PostgresStore implements Store {
       tallies: [...tallies.values()],
       leases: held,
       outbox: outbox.map((row) => {
-        const [targetShard = 0, targetSlot = 0, count = 0] = row as number[];
-        return { targetShard, targetSlot, count };
+        const [targetShard = 0, targetOwner = 0, count = 0] = row as number[];
+        return { targetShard, targetOwner, count };
       }),
       inbound: Array.from(inbound, ([sourceShard, outboundSeq]) => ({ sourceShard, outboundSeq })),
       receipts: receiptRows.map((row) => {

@@ -124,7 +124,7 @@ CREATE TABLE outbound (
 ) STRICT;
 
 -- What waits for one shard, in order, and for which of its partitions.
-CREATE INDEX outbound_route ON outbound (target_shard, outbound_seq, target_slot);
+CREATE INDEX outbound_route ON outbound (target_shard, outbound_seq, target_owner);
 
 CREATE TABLE inbound (
   source_shard INTEGER PRIMARY KEY,

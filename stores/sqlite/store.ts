@@ -109,7 +109,7 @@ const statements = {
   source: `SELECT 1 FROM item WHERE source_id = ?2 AND key >> 45 = ?1 UNION ALL SELECT 1 FROM scheduled WHERE source_id = ?2 AND key >> 45 = ?1`,
   early: `SELECT expire_deadline, ${place}, created_at, attempts, length(payload), past FROM item WHERE early = 1 AND (expire_deadline, key) > (?1, ${keyOf("?2", "?3")}) ORDER BY expire_deadline, key ${limitOf("?4")}`,
   arrived:
-    "SELECT outbound_seq, target_slot FROM outbound WHERE target_shard = ?1 AND outbound_seq <= ?2",
+    "SELECT outbound_seq, target_owner FROM outbound WHERE target_shard = ?1 AND outbound_seq <= ?2",
   outbound: `SELECT ${placeAndItem}, outbound_seq, target_shard, target_slot, target_owner FROM outbound WHERE target_shard = ?1 AND outbound_seq > ?2 ORDER BY outbound_seq ${limitOf("?3")}`,
 } as const;
 
@@ -219,10 +219,10 @@ class SqliteStore implements Store {
           return { ...lease, held: this.#items.marks(span, everything).found };
         }),
         outbox: rows(
-          "SELECT target_shard, target_slot, count(*) FROM outbound GROUP BY 1, 2 ORDER BY 1, 2",
+          "SELECT target_shard, target_owner, count(*) FROM outbound GROUP BY 1, 2 ORDER BY 1, 2",
         ).map((row) => {
-          const [targetShard, targetSlot, count] = row as [number, number, number];
-          return { targetShard, targetSlot, count };
+          const [targetShard, targetOwner, count] = row as [number, number, number];
+          return { targetShard, targetOwner, count };
         }),
         inbound: rows("SELECT source_shard, outbound_seq, check_sum FROM inbound").map(inboundOf),
         receipts: receipts
@@ -292,8 +292,8 @@ class SqliteStore implements Store {
 
   #outbox({ targetShard, arrived, limit }: Wants["outbound"][number]): OutboxPage {
     const there = this.#statements.arrived.values(targetShard, arrived).map((row) => {
-      const [outboundSeq, targetSlot] = row as [number, number];
-      return { outboundSeq, targetSlot };
+      const [outboundSeq, targetOwner] = row as [number, number];
+      return { outboundSeq, targetOwner };
     });
     return { arrived: there, found: this.#outbound(targetShard, arrived, limit) };
   }
