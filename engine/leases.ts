@@ -5,6 +5,7 @@ import type { Lease, LeaseRequest } from "./model/api.ts";
 import { type CallKey, callKey, keyTaken } from "./model/call-key.ts";
 import type { Clock } from "./model/clock.ts";
 import {
+  deletedFailure,
   emptyLease,
   type Failure,
   failure,
@@ -174,6 +175,10 @@ export class Leases<Items> {
       shard.look();
     });
     if (lease.over) return;
+    if (queue.deleted) {
+      lease.settle(deletedFailure);
+      return;
+    }
     shard.lines.join(lease, true);
     lease.timeUp();
   }

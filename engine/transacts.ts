@@ -120,7 +120,7 @@ function outputOf(part: TransactProduce, { find, shard, isKeyed }: Planning): Pl
     );
   }
   const { expireTimeoutMs } = queue.definition;
-  const far = { ...queue.placeForProduce(), shard: queue.shard, owner, expireTimeoutMs };
+  const far = { ...queue.placeForSending(), shard: queue.shard, owner, expireTimeoutMs };
   return { queue, output: { queueId, items, far } };
 }
 

@@ -2,7 +2,16 @@
 
 import { expect, test } from "bun:test";
 import { limits } from "./model/limits.ts";
-import { type Bundle, got, idsOf, minute, produceOf, second, setup } from "./simulation/bundle.ts";
+import {
+  type Bundle,
+  got,
+  idsOf,
+  minute,
+  nameIn,
+  produceOf,
+  second,
+  setup,
+} from "./simulation/bundle.ts";
 
 const many = (count: number): string[] => Array.from({ length: count }, (_, index) => `${index}`);
 const replayed = { ok: true, value: { replayed: true } };
@@ -183,6 +192,33 @@ test("what was granted is told again, however many leases wait", async () => {
   expect(got(again)).toEqual(["a"]);
   expect(idsOf(first.items)).toHaveLength(1);
 });
+
+test.each(["failed", "full"] as const)(
+  "a lease that a turn served beside the delete of its queue is told of it; %s",
+  async (fault) => {
+    const turnLimits = { ...limits, secondTurnWeightMin: 1 };
+    const bundle = await setup({ shardCount: 2, turnLimits });
+    const [orders, source] = [nameIn(0, 2, "orders"), nameIn(1, 2, "source")];
+    await bundle.createQueue({ name: orders });
+    await bundle.createQueue({ name: source, deadQueue: orders });
+    await bundle.produce(source, "a");
+    const held = await bundle.lease(source);
+    const { clock } = bundle;
+    const store = bundle.store(0);
+    store.syncsLater = { soon: (run) => clock.soon(run), copy: () => () => undefined };
+    const lease = await bundle.beginLease(orders, { requestTimeoutMs: 10 * minute });
+    store.holdSync();
+    await bundle.begin(() => bundle.engine.deleteQueue({ name: orders, force: true }));
+    // The dead letter arrives beside the sync of the delete.
+    store.fail({ fault });
+    if (fault === "full") store.fail({ fault });
+    await bundle.retry(held, { dead: true });
+    await clock.settle();
+    store.release();
+    await clock.advance(20 * second);
+    expect(lease.ending).toMatchObject({ ok: false });
+  },
+);
 
 test("close: what was granted, and nobody knows whether it is stored, is told so", async () => {
   const bundle = await setup();

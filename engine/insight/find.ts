@@ -22,6 +22,8 @@ import type { Turn } from "../turn/turn-context.ts";
 export interface Find {
   readonly kind: "find";
   readonly slot: number;
+  /** Of the queue; the slot may be another's by then, and nothing is found. */
+  readonly owner: number;
   /** Among those that wait for an instant, not among the others. */
   readonly aside: boolean;
   /** Numbers from here to before `before`; absent = to the end. */
@@ -68,7 +70,10 @@ function pageOf(memory: Memory, request: Numbered<Find>): Page {
 }
 
 function findOne(turn: Turn, request: Numbered<Find>): Result {
-  const { slot, aside, state, holder, limit, by, back } = request;
+  const { slot, owner, aside, state, holder, limit, by, back } = request;
+  if (turn.memory.rules.ownerAt(slot)?.queue.owner !== owner) {
+    return { ok: true, value: { kind: "found", looked: 0, next: null, items: [], groups: [] } };
+  }
   const partition = turn.memory.partition(slot);
   const pages = aside ? turn.facts.scheduled : turn.facts.items;
   const span = pageOf(turn.memory, request);

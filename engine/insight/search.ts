@@ -97,7 +97,8 @@ export class Search {
     const timing = this.#timing();
     const lines = pivot === "" ? linesOf(queue, partition, state) : readLines(queue, pivot);
     const lookBack: LookBack<Position> = ({ place: { slot }, aside }, piece) => {
-      const span = { slot, aside, from: 0, looks: limits.findTurnLooks, ...piece };
+      const { owner } = queue;
+      const span = { owner, slot, aside, from: 0, looks: limits.findTurnLooks, ...piece };
       return this.#ask(queue.shard, { kind: "find", state, ...rest, ...span }, timing);
     };
     const { found, looked, lines: left } = await findNewest(lines, limit, lookBack);
@@ -168,10 +169,11 @@ export class Search {
     meant: Pick<Find, "filter" | "holder">,
     add: (groups: readonly Group[]) => void,
   ): Promise<void> {
-    for (const [shard, { spans, states }] of marks) {
+    for (const [shard, { owner, spans, states }] of marks) {
       for (const { slot, aside, next: from, before } of spans) {
         const state = states.find((one) => (one === "scheduled") === aside) ?? null;
-        const span = { slot, aside, before, limit: 1, looks: limits.findTurnLooks } as const;
+        const where = { owner, slot, aside, before };
+        const span = { ...where, limit: 1, looks: limits.findTurnLooks } as const;
         const request = {
           kind: "find",
           ...meant,
@@ -233,7 +235,8 @@ export class Search {
           }
           const looks = Math.min(findTurnLooks, findLooksMax - looked);
           const left = Math.min(walk.limit - count, findTurnLooks);
-          const span = { slot: place.slot, aside, from: next, limit: left, looks };
+          const where = { owner: queue.owner, slot: place.slot, aside };
+          const span = { ...where, from: next, limit: left, looks };
           const found = await this.#ask(
             queue.shard,
             { kind: "find", ...walk.request, ...span },
@@ -282,7 +285,8 @@ export class Search {
     const { seq, ...at } = named;
     const timing = this.#timing();
     for (const aside of [false, true]) {
-      const one = { slot: at.place.slot, aside, from: seq, before: seq + 1, limit: 1, looks: 1 };
+      const where = { owner: at.queue.owner, slot: at.place.slot, aside };
+      const one = { ...where, from: seq, before: seq + 1, limit: 1, looks: 1 };
       const request = { kind: "find", ...one, state: null, filter: {}, ...wanted } as const;
       const [item] = (await this.#ask(at.queue.shard, request, timing)).items;
       if (item !== undefined) return { item: seen(item, at), at, seq };

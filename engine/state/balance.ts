@@ -39,6 +39,8 @@ class Tournament {
 export interface Load {
   ready: number;
   leased: number;
+  /** Items that are to become ready at an instant. */
+  aside: number;
   /** Leases that are to be served from it, and the items they would take. */
   leases: number;
   wanted: number;
@@ -49,13 +51,13 @@ export interface Load {
 }
 
 function noLoad(): Load {
-  const counts = { ready: 0, leased: 0, leases: 0, wanted: 0 };
+  const counts = { ready: 0, leased: 0, aside: 0, leases: 0, wanted: 0 };
   return { ...counts, open: false, up: false };
 }
 
 /**
  * Chooses partitions of one queue. A produce goes to the partition with the
- * fewest ready items; a lease to the one with the most that nobody on the way
+ * fewest items that are ready or will be; a lease to the one with the most that nobody on the way
  * has asked for, as long as there is an item for each that asks. Ties go to the
  * lowest number.
  */
@@ -92,7 +94,7 @@ export class Balance {
     this.#leasedCount += next.leased - leasedBefore;
     const none = Number.NEGATIVE_INFINITY;
     const unleased = next.ready - next.wanted;
-    this.#forProduce.set(partition, next.open && next.up ? -next.ready : none);
+    this.#forProduce.set(partition, next.open && next.up ? -(next.ready + next.aside) : none);
     this.#forLease.set(partition, next.up && next.ready > next.leases ? unleased : none);
   }
 

@@ -50,6 +50,7 @@ export class Catalog {
   /** By shard, then slot; `null` where nobody owns it any more, and something may be left. */
   readonly #owners: readonly Map<number, Owning | null>[];
   readonly #byId = new Map<number, LogicalQueue>();
+  readonly #byOwner = new Map<number, LogicalQueue>();
   /** Rises with each change of what shards decide by. */
   #revision = 0;
   /** Of all queues that were known since the start. */
@@ -110,6 +111,7 @@ export class Catalog {
     const queue = new LogicalQueue(entry, shard, this.#options.clock);
     this.#byName.set(entry.definition.name, queue);
     this.#byId.set(queue.queueId, queue);
+    this.#byOwner.set(queue.owner, queue);
     this.#queueOwners.add(queue.owner);
     for (const place of entry.places) this.own(queue, place);
     return queue;
@@ -155,6 +157,7 @@ export class Catalog {
     const { shard, queueId, slots } = queue;
     this.#byName.delete(queue.definition.name);
     this.#byId.delete(queueId);
+    this.#byOwner.delete(queue.owner);
     queue.deleted = true;
     const places = [...queue.places.values()];
     for (const place of places) this.disown(queue, place);
@@ -279,10 +282,8 @@ export class Catalog {
   homeOf(shard: number, owner: number, slot: number): number | null {
     const there = this.owner(shard, slot);
     if (there?.queue.owner === owner && there.queue.isActive(there.partition)) return slot;
-    const queue = [...this.#byName.values()].find(
-      (one) => one.shard === shard && one.owner === owner,
-    );
-    return queue?.activePlaces[0]?.slot ?? null;
+    const queue = this.#byOwner.get(owner);
+    return queue?.shard === shard ? (queue.activePlaces[0]?.slot ?? null) : null;
   }
 
   queueOf(queueId: number): LogicalQueue | undefined {

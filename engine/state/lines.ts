@@ -2,7 +2,7 @@
 // by a turn that is not answered yet. They outlive the shard's store, and nothing of them is stored.
 
 import type { CallKey } from "../model/call-key.ts";
-import type { Failure } from "../model/errors.ts";
+import { deletedFailure, type Failure } from "../model/errors.ts";
 import { Heap } from "../model/heap.ts";
 import type { Grant, LogicalQueue, WaitingLease } from "./queue.ts";
 
@@ -215,6 +215,10 @@ export class Lines {
   #giveBack(lease: WaitingLease): void {
     const last = this.answered(lease);
     if (last.over) return;
+    if (last.queue.deleted) {
+      last.settle(deletedFailure);
+      return;
+    }
     this.#place(last);
     this.#ready.add(last.queue);
     last.listen();

@@ -187,9 +187,9 @@ export class Memory {
   }
 
   /** Has its queue know what the partition holds now; `null` = no queue owns it. */
-  tellQueue({ slot, readyCount: ready, held }: Partition): LogicalQueue | null {
+  tellQueue({ slot, readyCount: ready, held, asideCount: aside }: Partition): LogicalQueue | null {
     const owner = this.rules.ownerAt(slot);
-    owner?.queue.balance.update(owner.partition, { ready, leased: held.size });
+    owner?.queue.balance.update(owner.partition, { ready, leased: held.size, aside });
     return owner?.queue ?? null;
   }
 

@@ -99,6 +99,7 @@ export class LogicalQueue {
   readonly #sums = { ready: 0, leased: 0, scheduled: 0, retried: 0, clearing: 0 };
   readonly totals = new QueueTotals();
   #owner: number | null = null;
+  #sentCount = -1;
   deleted = false;
   /** Queues of which a change is being committed that makes this one their dead queue. */
   readonly namedBy = new Set<string>();
@@ -176,6 +177,14 @@ export class LogicalQueue {
   /** Where new items go: where the fewest are. */
   placeForProduce(): PartitionPlace {
     const place = this.places.get(this.balance.produceTo) ?? this.activePlaces[0];
+    assert(place !== undefined, "a queue has no partition that takes items");
+    return place;
+  }
+
+  /** Where items of another shard go, which does not know how many are where: to one after the other. */
+  placeForSending(): PartitionPlace {
+    this.#sentCount += 1;
+    const place = this.activePlaces[this.#sentCount % this.activePlaces.length];
     assert(place !== undefined, "a queue has no partition that takes items");
     return place;
   }

@@ -39,6 +39,8 @@ export const task: Kind<Task> = {
 
 /** What a task is to go through: all that is there of some slots, or some numbers of them. */
 export interface Marks {
+  /** Of the queue: slots that are another's by then are left out. */
+  readonly owner: number;
   readonly slots: readonly number[];
   /** Which items of these slots. */
   readonly states: readonly ItemState[];
@@ -52,14 +54,18 @@ export interface TaskBegin extends Marks {
 
 export const taskBegin: Kind<TaskBegin> = {
   phase: "within",
-  decide: answering(({ memory, draft }, { taskId, slots, states, spans }) => {
+  decide: answering(({ memory, draft }, { taskId, owner, slots, states, spans }) => {
     const known = memory.tasks.get(taskId);
     // Its answer was lost, and the marks stay where they were.
     if (known !== undefined) return told(known);
-    const whole = slots.flatMap((slot) =>
-      states.map((state) => ({ slot, ...spanOf(memory.partition(slot), state) })),
-    );
-    const progress: Progress = { spans: [...whole, ...spans], moved: 0, skipped: 0 };
+    const isOwn = (slot: number) => memory.rules.ownerAt(slot)?.queue.owner === owner;
+    const whole = slots
+      .filter(isOwn)
+      .flatMap((slot) =>
+        states.map((state) => ({ slot, ...spanOf(memory.partition(slot), state) })),
+      );
+    const named = spans.filter(({ slot }) => isOwn(slot));
+    const progress: Progress = { spans: [...whole, ...named], moved: 0, skipped: 0 };
     return keepTask({ memory, draft }, taskId, JSON.stringify(progress));
   }),
 };

@@ -251,7 +251,7 @@ export class Tasks {
       const spans = states.flatMap((state) =>
         ranges.map((range) => ({ ...range, aside: state === "scheduled" })),
       );
-      marks.set(shard, { slots: [], states, spans });
+      marks.set(shard, { owner: queue.owner, slots: [], states, spans });
     }
     return marks;
   }
@@ -527,8 +527,8 @@ function rangesOf(places: readonly { readonly slot: number; readonly seq: number
 
 /** All that is there of a queue now. */
 function wholeOf(
-  { shard, slots }: LogicalQueue,
+  { shard, owner, slots }: LogicalQueue,
   states: readonly api.ItemState[],
 ): Map<number, Marks> {
-  return new Map([[shard, { slots, states, spans: [] }]]);
+  return new Map([[shard, { owner, slots, states, spans: [] }]]);
 }

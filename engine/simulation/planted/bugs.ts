@@ -495,8 +495,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "what is leased is not counted for a queue's limits",
     file: "state/memory.ts",
-    from: "{ ready, leased: held.size }",
-    to: "{ ready }",
+    from: "{ ready, leased: held.size, aside }",
+    to: "{ ready, aside }",
   },
   {
     name: "what is granted does not count for the rate",
@@ -995,6 +995,13 @@ export const plantedBugs: readonly PlantedBug[] = [
     ofNodes: true,
     from: "deadline + onItsWayMs;",
     to: "Number.POSITIVE_INFINITY;",
+  },
+  {
+    name: "a shard decides before it knows which queues there are",
+    file: "turn/turns.ts",
+    ofNodes: true,
+    from: "if (this.#isAsked) this.#pump();\n  }",
+    to: "this.#pump();\n  }",
   },
   {
     name: "a history is told as whole though another node has the shards now",
