@@ -145,7 +145,7 @@ export const limits = {
   shardsMax: 64,
   /** For handlers at one instant of a test clock; a call that advances it ends after five minutes. */
   handlerTimeoutMsMax: 60_000,
-  /** Looks at one instant of a test clock at which nothing is due, and leases are on their way. */
+  /** Looks at one instant of a test clock at which nothing is due, while leases are granted items. */
   advanceRoundsMax: 1_000,
   /** Requests that the engine holds for one shard that cannot take them yet. */
   shardBacklogMax: 50_000,
