@@ -25,8 +25,7 @@ export type Phase = "before" | "within" | "after" | "beside";
 
 /** How a request that came with a key is answered when it comes again. */
 export interface Keyed<R> {
-  /** What the answer has to know; `values`: what the draft noted when it was decided. */
-  readonly wants?: (asking: Asking, request: Numbered<R>, values: readonly number[]) => void;
+  /** `values`: what the draft noted when it was decided. */
   readonly answer: (turn: Turn, request: Numbered<R>, values: readonly number[]) => Result;
 }
 

@@ -30,24 +30,17 @@ function hasKey(request: NumberedRequest): boolean {
   return keyOf(request) !== undefined;
 }
 
-/** Asks what requests of one kind have to know, and of those that were done what answers them. */
+/** Asks what requests of one kind have to know; those that were done are answered from their receipts. */
 export function wantsOnce(
   asking: Asking,
   kind: AnyKind,
   requests: readonly NumberedRequest[],
 ): void {
-  const { keyed } = kind;
-  if (keyed === undefined || !requests.some(hasKey)) {
-    kind.wants?.(asking, requests);
-    return;
-  }
-  const fresh = requests.filter((request) => {
+  const isDone = (request: NumberedRequest): boolean => {
     const key = keyOf(request);
-    const values = key && receiptOf(asking, key)?.values;
-    if (!values) return true;
-    keyed.wants?.(asking, request, values);
-    return false;
-  });
+    return key !== undefined && receiptOf(asking, key) !== undefined;
+  };
+  const fresh = requests.some(hasKey) ? requests.filter((one) => !isDone(one)) : requests;
   if (fresh.length > 0) kind.wants?.(asking, fresh);
 }
 

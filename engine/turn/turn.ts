@@ -79,9 +79,6 @@ export function refuseChanges(
     if (kind.phase === "before" && kind.wants !== undefined) {
       turn.draft.answer(request.op, read.get(request.op) ?? fullFailure);
     } else if (kind.phase !== "within") kind.decide(turn, [request]);
-    // Nothing was read that an answer could need.
-    else if (kind.keyed?.wants !== undefined || !answerDone(turn, kind, request)) {
-      turn.draft.answer(request.op, fullFailure);
-    }
+    else if (!answerDone(turn, kind, request)) turn.draft.answer(request.op, fullFailure);
   }
 }
