@@ -1,5 +1,4 @@
-// Lease: what a turn has made ready goes to the leases that wait, queue by queue and in order of
-// arrival. The head of a partition is read once for all that it serves, and shared out among them.
+// Lease: items from the head of a partition go to those that it serves, shared out among them.
 
 import type { Item } from "../../stores/item.ts";
 import type { Span } from "../../stores/store.ts";
@@ -9,181 +8,21 @@ import { type Failure, leaseOver } from "../model/errors.ts";
 import { expire, hasExpired, oneMore } from "../model/lifecycle.ts";
 import { limits } from "../model/limits.ts";
 import { told } from "../model/past.ts";
-import { Balance } from "../state/balance.ts";
 import type { Partition } from "../state/partition.ts";
 import { payloadBytes } from "../state/payload.ts";
 import type { Grant, LogicalQueue, WaitingLease } from "../state/queue.ts";
 import { heldAt } from "../turn/held.ts";
 import { hold, move, quarantine } from "../turn/moves.ts";
-import { receiptFor, receiptOf, refusedKey } from "../turn/repeated.ts";
+import { receiptFor, receiptOf } from "../turn/repeated.ts";
 import type { Asking, Turn } from "../turn/turn-context.ts";
 
-/** Asks for the heads of the partitions that are to serve somebody, and for what was granted before. */
-export function wantLeases(asking: Asking): void {
-  const { memory, now, machineNow, looking } = asking;
-  for (const { key } of looking.repeated) {
-    const values = key && receiptOf(asking, key)?.values;
-    if (key && values) wantGrant(asking, key, values);
-  }
-  let itemsMax = asking.limits.turnWeightMax;
-  for (const queue of looking.queues) {
-    // The others are looked at by the next turn.
-    if (itemsMax <= 0) break;
-    const waiting = inTime(queue, machineNow);
-    for (const [partition, asked] of share(queue, waiting, queue.balance, { now, itemsMax })) {
-      const { slot } = queue.place(partition);
-      const { committedSeq, firstFrom } = memory.partition(slot);
-      const items = wantedBy(asked);
-      itemsMax -= items;
-      if (firstFrom >= committedSeq) continue;
-      asking.heads.push({ slot, from: firstFrom, before: committedSeq, items });
-    }
-  }
-}
-
-/** Serves the lines of the queues that it looks at, and of those that have changed. */
-export function grantLeases(turn: Turn): void {
-  for (const lease of turn.looking.repeated) if (!lease.over) grantAgain(turn, lease);
-  const queues = new Set(turn.looking.queues);
-  for (const partition of turn.draft.touched) {
-    const queue = turn.memory.tellQueue(partition);
-    if (queue !== null) queues.add(queue);
-  }
-  const offers = offersOf(turn);
-  // What no head was read for is looked at first by the next turn.
-  for (const queue of queues) if (!offers.has(queue)) serve(turn, queue, new Offers());
-  for (const [queue, offered] of offers) serve(turn, queue, offered);
-}
-
 /** What one lease is to take. */
-interface Asked {
+export interface Asked {
   readonly lease: WaitingLease;
   readonly batchSize: number;
 }
 
-/** Partitions with items to lease. */
-type Lender = Pick<Balance, "leaseFrom" | "lend" | "forgetLent">;
-
-/** Which partition serves whom, as long as there is an item for each and the limits leave some. */
-function share(
-  queue: LogicalQueue,
-  waiting: Iterable<WaitingLease>,
-  lender: Lender,
-  { now, itemsMax }: { readonly now: number; readonly itemsMax: number },
-): Map<number, Asked[]> {
-  const served = new Map<number, Asked[]>();
-  const allowed = queue.itemsAllowed(now);
-  let items = 0;
-  for (const lease of allowed > 0 ? waiting : []) {
-    const partition = lender.leaseFrom;
-    if (partition < 0) break;
-    const batchSize = Math.min(lease.request.batchSize, allowed - items);
-    lender.lend(partition, batchSize);
-    served.getOrInsertComputed(partition, () => []).push({ lease, batchSize });
-    items += batchSize;
-    if (items >= Math.min(allowed, itemsMax)) break;
-  }
-  lender.forgetLent();
-  return served;
-}
-
-function* inTime({ line }: LogicalQueue, machineNow: number): Generator<WaitingLease> {
-  for (const lease of line) if (lease.deadline > machineNow) yield lease;
-}
-
-/** Those that have a key are served once, and not at all if no more keys can be remembered. */
-function* servable(turn: Turn, queue: LogicalQueue): Generator<WaitingLease> {
-  for (const lease of inTime(queue, turn.machineNow)) {
-    const { key } = lease;
-    if (key !== undefined) {
-      if (receiptOf(turn, key) !== undefined) {
-        turn.lines.lookUp(lease);
-        continue;
-      }
-      const refused = refusedKey(turn);
-      if (refused !== null) {
-        turn.draft.granted.push({ lease, outcome: refused, slot: 0, seqs: [] });
-        continue;
-      }
-    }
-    yield lease;
-  }
-}
-
-/** Partitions of one queue that the turn can lease from, as all that is stored of their heads was read. */
-class Offers implements Lender {
-  readonly #balance = new Balance();
-  readonly #partitions: number[] = [];
-
-  add(partition: number, ready: number): void {
-    this.#balance.update(this.#partitions.length, { ready, up: true });
-    this.#partitions.push(partition);
-  }
-
-  get leaseFrom(): number {
-    return this.#partitions[this.#balance.leaseFrom] ?? -1;
-  }
-
-  lend(partition: number, itemCount: number): void {
-    this.#balance.lend(this.#partitions.indexOf(partition), itemCount);
-  }
-
-  forgetLent(): void {
-    this.#balance.forgetLent();
-  }
-}
-
-function offersOf({ memory, facts, draft }: Turn): Map<LogicalQueue, Offers> {
-  const offers = new Map<LogicalQueue, Offers>();
-  const slots = new Set([...facts.heads.keys(), ...Array.from(draft.touched, ({ slot }) => slot)]);
-  for (const slot of [...slots].sort((a, b) => a - b)) {
-    const owner = memory.rules.ownerAt(slot);
-    if (owner === undefined || owner.queue.line.size === 0) continue;
-    const { firstFrom, committedSeq, readyCount } = memory.partition(slot);
-    if (!facts.heads.has(slot) && firstFrom < committedSeq) continue;
-    offers.getOrInsertComputed(owner.queue, () => new Offers()).add(owner.partition, readyCount);
-  }
-  return offers;
-}
-
-function serve(turn: Turn, queue: LogicalQueue, offers: Offers): void {
-  const { draft, lines, memory, now } = turn;
-  if (queue.line.size === 0) return;
-  if (draft.queues.get(queue.queueId)?.definition.pause?.lease === true) return;
-  const allowed = queue.itemsAllowed(now);
-  const before = draft.granted.length;
-  let granted = 0;
-  const bounds = { now, itemsMax: turn.limits.turnWeightMax };
-  for (const [number, asked] of share(queue, servable(turn, queue), offers, bounds)) {
-    const { slot } = queue.place(number);
-    const partition = memory.partition(slot);
-    const taken = takeHead(turn, partition, wantedBy(asked));
-    granted += taken.granted.length;
-    shareOut(turn, partition, asked, taken);
-    memory.tellQueue(partition);
-    // Whatever was counted: nobody looks there again until something changes.
-    const isShort = taken.granted.length < asked.length && !taken.more;
-    if (!isShort) continue;
-    queue.balance.update(number, { ready: 0 });
-    draft.touched.add(partition);
-  }
-  const served = new Set(draft.granted.slice(before).map(({ lease }) => lease));
-  if (allowed - granted <= 0) {
-    lines.rest(queue);
-    return;
-  }
-  if (queue.balance.leaseFrom < 0) return;
-  // What had no place in this turn is asked of the next; what found nothing waits for its answers.
-  const wanted = granted > 0 ? turn.limits.secondTurnWeightMin : 1;
-  let left = 0;
-  for (const lease of inTime(queue, turn.machineNow)) {
-    if (!served.has(lease)) left += lease.request.batchSize;
-    if (left >= wanted) break;
-  }
-  if (left > 0) lines.ready(queue, granted > 0 ? left : 0);
-}
-
-function wantedBy(requests: readonly Asked[]): number {
+export function wantedBy(requests: readonly Asked[]): number {
   return requests.reduce((sum, { batchSize }) => sum + batchSize, 0);
 }
 
@@ -195,7 +34,7 @@ interface Taken {
 }
 
 /** Up to `wanted` ready items from the head of the partition. */
-function takeHead(turn: Turn, partition: Partition, wanted: number): Taken {
+export function takeHead(turn: Turn, partition: Partition, wanted: number): Taken {
   const granted: Item[] = [];
   const gaps = new Set<number>();
   if (partition.settings === null) return { granted, gaps, more: false };
@@ -273,7 +112,7 @@ function takeNew(turn: Turn, partition: Partition, { wanted, grant, endRun }: Ta
  * As if dealt one item at a time in order of arrival, until each client has its
  * batch or none are left; but each gets neighbours, which are cheaper to complete.
  */
-function shareOut(
+export function shareOut(
   turn: Turn,
   partition: Partition,
   requests: readonly Asked[],
@@ -339,7 +178,7 @@ function holdsAny(held: ReadonlyMap<number, unknown>, { from, before }: Span): b
 }
 
 /** What is still held of a grant; a number that is held was never held by another. */
-function wantGrant(asking: Asking, key: CallKey, values: readonly number[]): void {
+export function wantGrant(asking: Asking, key: CallKey, values: readonly number[]): void {
   for (const span of spansOf(values)) {
     const { slot, from, before } = span;
     const { held } = asking.memory.partition(slot);
@@ -349,7 +188,7 @@ function wantGrant(asking: Asking, key: CallKey, values: readonly number[]): voi
 }
 
 /** A lease with a key: what it was granted before is told again. */
-function grantAgain(turn: Turn, lease: WaitingLease): void {
+export function grantAgain(turn: Turn, lease: WaitingLease): void {
   const { key } = lease;
   const receipt = key && receiptOf(turn, key);
   if (key === undefined || !receipt?.values) {

@@ -8,7 +8,7 @@ import { kindNamed, kinds, type NumberedRequest } from "../kinds.ts";
 import { fullFailure } from "../model/errors.ts";
 import { clearPiece, wantClearing } from "../operations/clear.ts";
 import type { Phase } from "../operations/kind.ts";
-import { grantLeases, wantLeases } from "../operations/lease.ts";
+import { grantLeases, wantLeases } from "../operations/serve-lines.ts";
 import type { Draft } from "./draft.ts";
 import { recountPiece, wantRecount } from "./recount.ts";
 import { answerDone, decideOnce, wantsOnce } from "./repeated.ts";

@@ -290,13 +290,13 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "a client that waits alone is not woken",
-    file: "operations/lease.ts",
+    file: "operations/serve-lines.ts",
     from: "if (owner === undefined || owner.queue.line.size === 0) continue;",
     to: "if (owner === undefined || owner.queue.line.size < 2) continue;",
   },
   {
     name: "who is left of a line is not looked at again",
-    file: "operations/lease.ts",
+    file: "operations/serve-lines.ts",
     from: "if (left > 0) lines.ready(queue, granted > 0 ? left : 0);",
     to: "",
   },
@@ -488,7 +488,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "a lease takes its whole batch, whatever its queue's limits leave",
-    file: "operations/lease.ts",
+    file: "operations/serve-lines.ts",
     from: "Math.min(lease.request.batchSize, allowed - items)",
     to: "lease.request.batchSize",
   },
