@@ -150,7 +150,7 @@ export const ConfigSchema = Type.Object({
     maximum: 100_000_000,
     default: limits.receiptsMax,
     description:
-      "Calls with an Idempotency-Key remembered at once, an equal share in each shard; further ones get 429.",
+      "Calls with an Idempotency-Key remembered, shared out to the shards; others get 429.",
   }),
   connectionsMax: wholeNumber({
     minimum: 1,
