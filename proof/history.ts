@@ -214,7 +214,7 @@ export class History {
     entry.end = performance.now();
     entry.outcome = outcome;
     entry.status = status;
-    if (status >= 500) entry.refusal = JSON.stringify(body);
+    if (status === 400 || status >= 500) entry.refusal = JSON.stringify(body);
     for (const call of singleCalls(entry)) this.#count(call);
     const told =
       entry.verb === "lease" ? entry.offers : entry.verb === "extend" ? entry.leaseDeadline : [];

@@ -79,6 +79,12 @@ export async function underLoad(
   return {
     faults: [faults, order.faults, kept.faults].flatMap((one) => one.list("")),
     ...{ figures, gone },
-    statuses: new Set(history.entries.map(({ status }) => status)),
+    // A client on which a node has hung up may be back at another one before the owner of the shards
+    // knows that its first lease is over.
+    statuses: new Set(
+      history.entries
+        .filter(({ refusal }) => refusal?.includes('"duplicate_client"') !== true)
+        .map(({ status }) => status),
+    ),
   };
 }
