@@ -1,7 +1,7 @@
 // Serves the lines of waiting leases, queue by queue and in order of arrival, with what the turn has
 // made ready. The head of a partition is read once for all that it serves.
 
-import { Balance } from "../state/balance.ts";
+import type { Balance } from "../state/balance.ts";
 import type { LogicalQueue, WaitingLease } from "../state/queue.ts";
 import { receiptOf, refusedKey } from "../turn/repeated.ts";
 import type { Asking, Turn } from "../turn/turn-context.ts";
@@ -93,27 +93,45 @@ function* servable(turn: Turn, queue: LogicalQueue): Generator<WaitingLease> {
   }
 }
 
+interface Offer {
+  readonly partition: number;
+  readonly ready: number;
+  leases: number;
+  wanted: number;
+}
+
 /** Partitions of one queue that the turn can lease from, as all that is stored of their heads was read. */
 class Offers implements Lender {
-  readonly #balance = new Balance();
-  readonly #partitions: number[] = [];
+  readonly #offers: Offer[] = [];
 
   add(partition: number, ready: number): void {
-    this.#balance.update(this.#partitions.length, { ready, up: true });
-    this.#partitions.push(partition);
+    this.#offers.push({ partition, ready, leases: 0, wanted: 0 });
   }
 
   get leaseFrom(): number {
-    return this.#partitions[this.#balance.leaseFrom] ?? -1;
+    return this.#best?.partition ?? -1;
+  }
+
+  get #best(): Offer | null {
+    let best: Offer | null = null;
+    for (const offer of this.#offers) {
+      const { ready, leases, wanted } = offer;
+      if (ready > leases && (best === null || ready - wanted > best.ready - best.wanted)) {
+        best = offer;
+      }
+    }
+    return best;
   }
 
   lend(partition: number, itemCount: number): void {
-    this.#balance.lend(this.#partitions.indexOf(partition), itemCount);
+    const offer = this.#offers.find((one) => one.partition === partition);
+    if (offer === undefined) return;
+    offer.leases += 1;
+    offer.wanted += itemCount;
   }
 
-  forgetLent(): void {
-    this.#balance.forgetLent();
-  }
+  /** Each turn makes its own. */
+  forgetLent(): void {}
 }
 
 function offersOf({ memory, facts, draft }: Turn): Map<LogicalQueue, Offers> {
