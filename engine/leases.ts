@@ -139,7 +139,7 @@ export class Leases<Items> {
         else lease.timer = machine.at(deadline + limits.leaseStallMsMax, stalled);
       },
     };
-    // Its turn has granted it items, so it is told them, unless the store stalls.
+    // A turn has granted it items but is not answered, as the store stalls: nobody knows the outcome.
     const stalled = (): void => lease.settle(unknownOutcome);
     lease.timer = machine.at(deadline, lease.timeUp);
     queue.clients.set(clientId, lease);

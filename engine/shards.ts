@@ -65,11 +65,6 @@ export class Shards {
     return this.#ports;
   }
 
-  /** Calls with a key that are remembered, as of the latest reports. */
-  get receipts(): number {
-    return this.#ports.reduce((sum, { counters }) => sum + counters.receipts, 0);
-  }
-
   /** Of which `open` has thrown the cause. */
   get failedShard(): number {
     return this.#failures[0]?.shard ?? 0;

@@ -162,7 +162,7 @@ function serve(turn: Turn, queue: LogicalQueue, offers: Offers): void {
     granted += taken.granted.length;
     shareOut(turn, partition, asked, taken);
     memory.tellQueue(partition);
-    // Whatever was counted: nobody looks there again until something changes.
+    // The count of ready items was too high: the partition is left out until a turn changes it.
     const isShort = taken.granted.length < asked.length && !taken.more;
     if (!isShort) continue;
     queue.balance.update(number, { ready: 0 });
@@ -174,7 +174,7 @@ function serve(turn: Turn, queue: LogicalQueue, offers: Offers): void {
     return;
   }
   if (queue.balance.leaseFrom < 0) return;
-  // What had no place in this turn is asked of the next; what found nothing waits for its answers.
+  // After progress the next turn may begin beside the sync; otherwise it waits for the answers.
   const wanted = granted > 0 ? turn.limits.secondTurnWeightMin : 1;
   let left = 0;
   for (const lease of inTime(queue, turn.machineNow)) {

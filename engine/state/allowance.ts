@@ -1,6 +1,6 @@
 // How many items of a queue may be leased now: none while it is paused, no more at one time than its
-// `leasedMax`, no faster than its `leaseRate`. What a turn has granted is spent when it is told, and
-// counts from when it is granted.
+// `leasedMax`, no faster than its `leaseRate`. A grant counts against the rate at once; its interval begins
+// when the lease is answered.
 
 import type { QueueDefinition } from "../../stores/queue.ts";
 import { parseRate, RateWindow } from "../model/lease-rate.ts";

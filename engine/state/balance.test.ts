@@ -12,9 +12,11 @@ function balanceOf(ready: readonly number[]): Balance {
 
 /** Where produces of these sizes go, each after the one before was stored. */
 function produced(balance: Balance, sizes: readonly number[]): number[] {
+  const ready = new Map<number, number>();
   return sizes.map((size) => {
     const partition = balance.produceTo;
-    balance.update(partition, { ready: (balance.load(partition)?.ready ?? 0) + size });
+    ready.set(partition, (ready.get(partition) ?? 0) + size);
+    balance.update(partition, { ready: ready.get(partition) ?? 0 });
     return partition;
   });
 }
@@ -44,10 +46,12 @@ test("produceTo: partitions that drain or are down do not count", () => {
 });
 
 test("leaseFrom: batches of 5, 10 and 20 from 30 and 20 come from 0, 0 and 1", () => {
-  const balance = balanceOf([30, 20]);
+  const ready = [30, 20];
+  const balance = balanceOf(ready);
   const from = [5, 10, 20].map((batchSize) => {
     const partition = balance.leaseFrom;
-    balance.update(partition, { ready: (balance.load(partition)?.ready ?? 0) - batchSize });
+    ready[partition] = (ready[partition] ?? 0) - batchSize;
+    balance.update(partition, { ready: ready[partition] ?? 0 });
     return partition;
   });
   expect(from).toEqual([0, 0, 1]);

@@ -57,9 +57,9 @@ function noLoad(): Load {
 
 /**
  * Chooses partitions of one queue. A produce goes to the partition with the
- * fewest items that are ready or will be; a lease to the one with the most that nobody on the way
- * has asked for, as long as there is an item for each that asks. Ties go to the
- * lowest number.
+ * fewest items that are ready or scheduled; a lease to the one with the most ready
+ * items that no lease before it is to take, as long as there is an item for each.
+ * Ties go to the lowest number.
  */
 export class Balance {
   readonly #loads: Load[] = [];
@@ -77,10 +77,6 @@ export class Balance {
   /** Of all partitions. */
   get leasedCount(): number {
     return this.#leasedCount;
-  }
-
-  load(partition: number): Load | undefined {
-    return this.#loads[partition];
   }
 
   /** Adds the partition, or takes note of what the caller changed in its load. */

@@ -43,9 +43,9 @@ export class Lines {
   /** Leases that may have been granted before. */
   readonly #repeated = new Set<WaitingLease>();
   /** Those that have come since the last turn and may find something. */
-  readonly #hopeful = new Set<WaitingLease>();
+  readonly #arrived = new Set<WaitingLease>();
   /** Those that the turn which runs looks at for the first time. */
-  readonly #looked = new Set<WaitingLease>();
+  readonly #inTurn = new Set<WaitingLease>();
   /** Digests of keys whose grants are being taken back. */
   readonly #withdrawing = new Set<string>();
   /** Items that the next turn is asked for. */
@@ -75,7 +75,7 @@ export class Lines {
       return;
     }
     this.#ready.add(queue);
-    this.#hopeful.add(lease);
+    this.#arrived.add(lease);
     this.#asked += request.batchSize;
   }
 
@@ -100,8 +100,8 @@ export class Lines {
   leave(lease: WaitingLease): void {
     lease.queue.line.leave(lease);
     this.#repeated.delete(lease);
-    this.#looked.delete(lease);
-    if (this.#hopeful.delete(lease)) this.#asked -= lease.request.batchSize;
+    this.#inTurn.delete(lease);
+    if (this.#arrived.delete(lease)) this.#asked -= lease.request.batchSize;
     // A repetition gets what was granted, if it can follow it.
     if (!lease.isGranted) this.#forget(lease);
   }
@@ -152,16 +152,16 @@ export class Lines {
     }
     const queues = this.#ready;
     this.#ready = new Set();
-    for (const lease of this.#hopeful) this.#looked.add(lease);
-    this.#hopeful.clear();
+    for (const lease of this.#arrived) this.#inTurn.add(lease);
+    this.#arrived.clear();
     this.#asked = 0;
     return { queues, repeated: [...this.#repeated.values().take(repeatedMax)] };
   }
 
   /** The turn is through: those that it has granted nothing wait on. */
-  looked(): void {
-    for (const lease of this.#looked) if (!lease.isGranted) lease.listen();
-    this.#looked.clear();
+  turnEnded(): void {
+    for (const lease of this.#inTurn) if (!lease.isGranted) lease.listen();
+    this.#inTurn.clear();
   }
 
   /** What was granted to a lease with this key is taken back; until then, no other is served. */
@@ -209,7 +209,7 @@ export class Lines {
   /** Of all that no turn answers any more. */
   giveBackAll(): void {
     for (const lease of this.#granted.keys()) this.#giveBack(lease);
-    this.looked();
+    this.turnEnded();
   }
 
   #giveBack(lease: WaitingLease): void {

@@ -254,7 +254,7 @@ export class Shard {
     if (wasUp) this.downAt = this.#machine.now();
     this.nextStartAt = this.#machine.now() + this.#restartMs;
     this.#events.down(cause, lostCommits);
-    // The engine abandons its shards when it is told of a loss.
+    // After a loss the engine abandons its shards.
     if (this.#closed) return;
     // Queues cannot be changed until they are made, and the store may be away for long.
     if (wasUp) this.#inbox.refuse("backup");

@@ -398,7 +398,7 @@ export class Turns {
     if (full && !wasPaused && (commit.is !== "written" || isStill || isIdle)) {
       this.#pausedUntil = machine.now() + noRoomMs;
     }
-    lines.looked();
+    lines.turnEnded();
     this.#settling.push(...turn.settling);
     this.#settle(turn);
     await this.#answer(turn, requests, { commit: written, full });
