@@ -82,6 +82,7 @@ async function run(backend: Backend, itemsPerCall: number): Promise<Figures> {
       settingsAt: () => settings,
       ownerAt: () => ({ queue, partition: 0 }),
       homeOf: () => null,
+      isLost: () => false,
       queueOf: () => queue,
     },
   });

@@ -104,7 +104,6 @@ function partsOf<Items>(
     clock,
     port,
     isInTurn: clock instanceof TestClock,
-    isLost: (owner) => catalog.isLost(owner),
     setAside: (source, count) => shards.wereSetAside(source, count),
   });
   const { receiptsWindowMs, receiptsMax, historyBytes } = options.turnLimits ?? limits;

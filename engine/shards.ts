@@ -129,7 +129,8 @@ export class Shards {
         rules: {
           settingsAt: (slot) => this.#to.catalog.settingsAt(shard, slot),
           ownerAt: (slot) => this.#to.catalog.owner(shard, slot),
-          homeOf: (owner, slot) => this.#to.catalog.homeOf(shard, owner, slot),
+          homeOf: (owner) => this.#to.catalog.homeOf(shard, owner),
+          isLost: (owner) => this.#to.catalog.isLost(owner),
           queueOf: (queueId) => this.#to.catalog.queueOf(queueId),
         },
         opened: (opened) => {

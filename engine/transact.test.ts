@@ -59,10 +59,10 @@ const wrote = (...produced: Partial<Transacted["produced"][number]>[]): Ending<T
   ok: true,
   value: {
     replayed: false,
-    produced: produced.map((one) => ({
-      ...{ queue: "invoices", partition: 0, delivered: true, duplicates: [] },
-      ...one,
-    })),
+    produced: produced.map(({ delivered = true, ...one }) => {
+      const partition = delivered ? 0 : null;
+      return { queue: "invoices", partition, delivered, duplicates: [], ...one };
+    }),
   },
 });
 
@@ -460,7 +460,7 @@ test.each([true, false])(
       );
       await bundle.clock.advance(second);
       const produced = [
-        { queue: "invoices", partition: 0, delivered: false, duplicates: [] },
+        { queue: "invoices", partition: null, delivered: false, duplicates: [] },
         { queue: mails, partition: 0, delivered: true, duplicates: [] },
       ];
       expect(waits.ending).toEqual({ ok: true, value: { replayed: false, produced } });

@@ -111,7 +111,7 @@ function outputOf(part: TransactProduce, { find, shard, isKeyed }: Planning): Pl
   const queue = find(part.queue);
   const { pause } = queue.definition;
   if (pause?.produce === true && !isKeyed) throw QueueError.from(pausedProduce(pause));
-  const { lasting, queueId, owner } = queue;
+  const { lasting, queueId } = queue;
   const items = part.items.map((item) => newItem(item, uniqueDigest(item.uniqueKey, lasting)));
   if (queue.shard === shard) return { queue, output: { queueId, items } };
   if (items.some(isUnique)) {
@@ -119,9 +119,7 @@ function outputOf(part: TransactProduce, { find, shard, isKeyed }: Planning): Pl
       `unique key is invalid; '${queue.definition.name}' is in another shard than the queue that decides this call, which one {tag} in both names prevents`,
     );
   }
-  const { expireTimeoutMs } = queue.definition;
-  const far = { ...queue.placeForSending(), shard: queue.shard, owner, expireTimeoutMs };
-  return { queue, output: { queueId, items, far } };
+  return { queue, output: { queueId, items, far: queue.target } };
 }
 
 export function transactedOf(
@@ -136,7 +134,8 @@ export function transactedOf(
     const from = before;
     before += items.length;
     const own = duplicates.filter((one) => one >= from && one < before).map((one) => one - from);
-    return { queue, partition: place >> 1, delivered: place % 2 === 1, duplicates: own };
+    const delivered = place % 2 === 1;
+    return { queue, partition: delivered ? place >> 1 : null, delivered, duplicates: own };
   });
   return { replayed, produced };
 }

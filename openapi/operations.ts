@@ -588,7 +588,7 @@ No lease gets shorter, and no item is offered before the latest deadline that an
     audits: ({ retry = [] }) => retry.some(({ items }) => items.some(({ dead }) => dead === true)),
     description: `Completes and retries leased items and adds others, in one commit: after the 200 the inputs are finished and each output exists once; after any other reply except 504 nothing was changed.
 
-The inputs may be of several partitions and queues, but must be in one store; those of one lease always are. Outputs may go to any queues. Where an output's queue has a partition in that store, the items are there with the 200 (\`delivered: true\`); otherwise they are kept in that store with the same commit and come to their queue milliseconds later, once each, in their order (\`delivered: false\`); a store that is down or full delays them. If their queue is deleted meanwhile, they go with it.
+The inputs may be of several partitions and queues, but must be in one store; those of one lease always are. Outputs may go to any queues. Where an output's queue is in that store, the items are there with the 200 (\`delivered: true\`); otherwise they are kept in that store with the same commit and come to their queue milliseconds later, once each, in their order (\`delivered: false\`, and no \`partition\` yet); a store that is down or full delays them. If their queue is deleted meanwhile, they go with it.
 
 A transact that only produces writes to several queues together. An output with a \`unique_key\` is accepted only if its key is known to the same store; with one shard (\`--shards 1\`) it always is.`,
     request: schemas.TransactRequest,
@@ -614,7 +614,7 @@ A transact that only produces writes to several queues together. An output with 
         example: {
           produced: [
             { queue_name: "invoices", partition: 0, delivered: true },
-            { queue_name: "mails", partition: 2, delivered: false },
+            { queue_name: "mails", delivered: false },
           ],
         },
       },

@@ -586,14 +586,16 @@ export const TransactProduced = Type.Object(
       description: "The queue that was asked for.",
       examples: ["invoices"],
     }),
-    partition: Type.Integer({
-      minimum: 0,
-      description: "The partition that the items are in, or on their way to.",
-      examples: [0],
-    }),
+    partition: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: "The partition that the items are in. Absent until they are delivered.",
+        examples: [0],
+      }),
+    ),
     delivered: Type.Boolean({
       description:
-        "Whether they are there already. If not, they are in the store of the inputs, and move to their partition on their own, once each.",
+        "Whether they are in their queue already. If not, they are in the store of the inputs, and move to their queue on their own, once each.",
       examples: [true],
     }),
     duplicates: Type.Optional(

@@ -58,9 +58,7 @@ export interface OutboundItem extends Item {
   /** Rises by one per item that this shard sends, and is never reused. */
   readonly outboundSeq: number;
   readonly targetShard: number;
-  /** The partition there; `slot` and `seq` are those it had here, 0 where it had none. */
-  readonly targetSlot: number;
-  /** The queue that had that partition when the item was sent. */
+  /** The queue that it is for, whose shard chooses a partition; `slot` and `seq` are those it had here, 0 where it had none. */
   readonly targetOwner: number;
 }
 

@@ -250,8 +250,7 @@ export type Destination =
     }
   | {
       readonly into: "outbox";
-      readonly item: Movable &
-        Pick<OutboundItem, "outboundSeq" | "targetShard" | "targetSlot" | "targetOwner">;
+      readonly item: Movable & Pick<OutboundItem, "outboundSeq" | "targetShard" | "targetOwner">;
     };
 
 /**

@@ -25,7 +25,7 @@ Reads ${expected}:
       const reply = await context.client.transact(await piped(), key === undefined ? {} : { key });
       context.result(reply, () => {
         const rows = reply.produced.map(({ queue_name, partition, delivered }) => [
-          ...[queue_name, partition, delivered ? "yes" : "soon"],
+          ...[queue_name, partition ?? "", delivered ? "yes" : "soon"],
         ]);
         if (rows.length === 0) return "done";
         return context.table(["produced into", "partition", "delivered"], rows);

@@ -90,8 +90,9 @@ export interface Transacted extends Outcome {
 
 export interface TransactProduced extends Pick<Produced, "duplicates"> {
   readonly queue: string;
-  readonly partition: number;
-  /** The items are in their partition; otherwise they are stored, and on their way there. */
+  /** `null` = the items are not delivered yet: the shard of their queue chooses it. */
+  readonly partition: number | null;
+  /** The items are in their queue; otherwise they are stored, and on their way there. */
   readonly delivered: boolean;
 }
 

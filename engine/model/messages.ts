@@ -10,12 +10,10 @@ import type { LogicalQueue, Owner } from "../state/queue.ts";
 import type { Histogram, ItemCounts, ItemState, ProduceItem, QueueCounters, What } from "./api.ts";
 import type { Rules } from "./lifecycle.ts";
 
-/** Where a queue's failed and expired items go: one partition for each shard to send to. */
-export interface DeadTarget {
+/** A queue that items go to. Its own shard chooses a partition, and decides when they expire. */
+export interface Target {
   readonly shard: number;
-  readonly slot: number;
   readonly owner: number;
-  readonly expireTimeoutMs: number;
 }
 
 /** What a shard decides by for a partition. */
@@ -25,7 +23,7 @@ export interface PartitionSettings extends Rules {
   readonly queue: string;
   /** Which queue that is: another one of its name, or its number, has another owner. */
   readonly owner: number;
-  readonly dead: DeadTarget | null;
+  readonly dead: Target | null;
   /** Of the queue; absent = it is not paused. */
   readonly pause?: Pause;
   /** Of the queue; absent = it takes no unique keys. */
@@ -37,8 +35,10 @@ export interface QueueRules {
   /** `null` = no queue has the slot. */
   settingsAt(slot: number): PartitionSettings | null;
   ownerAt(slot: number): Owner | undefined;
-  /** The slot, or another of that queue, if it takes items; `null` = the shard has no such queue. */
-  homeOf(owner: number, slot: number): number | null;
+  /** Where an item for the queue goes now; `null` = the shard has no such queue. */
+  homeOf(owner: number): number | null;
+  /** Whether no queue of the shard has it, or had: then its store went back, or is another one's. */
+  isLost(owner: number): boolean;
   /** In whichever shard it is. */
   queueOf(queueId: number): LogicalQueue | undefined;
 }
@@ -167,6 +167,8 @@ export type Value =
       readonly since: number | null;
     }
   | { readonly kind: "outbound"; readonly items: readonly OutboundItem[] }
+  /** `strays`: numbers of items of queues that the shard never had; nothing from the first of them on was taken. */
+  | { readonly kind: "received"; readonly strays: readonly number[] }
   | { readonly kind: "copied"; readonly bytes: number }
   /** When the shard next has something to do; `null` = never. */
   | { readonly kind: "due"; readonly at: number | null }

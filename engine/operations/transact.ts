@@ -3,8 +3,7 @@
 
 import type { CallKey } from "../model/call-key.ts";
 import { type Failure, failure, lateTransact, pausedProduce } from "../model/errors.ts";
-import { expireDeadlineOf } from "../model/lifecycle.ts";
-import type { DeadTarget } from "../model/messages.ts";
+import type { Target } from "../model/messages.ts";
 import { wantUniques } from "../state/unique.ts";
 import { type HeldItem, tooLarge, wantHeld } from "../turn/held.ts";
 import { send } from "../turn/moves.ts";
@@ -16,7 +15,7 @@ import { findReturn, type Return, returnFound, wantReturn } from "./retry.ts";
 
 /** New items of one queue, which is in this shard or in another. */
 export interface Output extends Addition {
-  readonly far?: DeadTarget & { readonly partition: number };
+  readonly far?: Target;
 }
 
 export interface Transact {
@@ -133,12 +132,11 @@ function write(turn: Turn, part: Output): Written {
   const { now, stamp } = turn;
   for (const item of part.items) {
     const dueAt = dueAtOf(item, now);
-    const expireDeadline = expireDeadlineOf(far, dueAt ?? now);
     // Its target goes by when it came there; here only that it is due later counts.
     const createdAt = dueAt === null ? stamp : now;
-    send(turn, far, entering(item, createdAt, expireDeadline), dueAt ?? stamp);
+    send(turn, far, entering(item, createdAt, 0), dueAt ?? stamp);
   }
-  return { partition: far.partition, isHere: false, duplicates: [] };
+  return { partition: 0, isHere: false, duplicates: [] };
 }
 
 /** Of duplicates, among all items of the request. */

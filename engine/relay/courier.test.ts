@@ -16,7 +16,7 @@ interface Call {
 
 const done: Result = { ok: true, value: { kind: "done" } };
 
-function item(outboundSeq: number, targetSlot = 0, targetShard = 1): OutboundItem {
+function item(outboundSeq: number, targetShard = 1): OutboundItem {
   return {
     slot: 0,
     seq: outboundSeq,
@@ -34,7 +34,6 @@ function item(outboundSeq: number, targetSlot = 0, targetShard = 1): OutboundIte
     payload: "",
     outboundSeq,
     targetShard,
-    targetSlot,
     targetOwner: 0,
   };
 }

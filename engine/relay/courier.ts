@@ -33,8 +33,6 @@ export interface CourierOptions {
   readonly port: (shard: number) => Shard | undefined;
   /** One route after the other, by their shards, so that the order of arrival is certain. */
   readonly isInTurn?: boolean;
-  /** Whether no queue is known that has it, or had; absent = none is lost. */
-  readonly isLost?: (owner: number) => boolean;
   /** So many items of such queues were set aside where they waited. */
   readonly setAside?: (source: number, count: number) => void;
 }
@@ -44,7 +42,6 @@ export class Courier {
   readonly #port: (shard: number) => Shard | undefined;
   readonly #routes = new Map<string, Route>();
   readonly #isInTurn: boolean;
-  readonly #isLost: (owner: number) => boolean;
   readonly #setAside: (source: number, count: number) => void;
   #holds = 0;
   /** Called when nothing is on its way any more. */
@@ -55,7 +52,6 @@ export class Courier {
     this.#clock = options.clock.machine;
     this.#port = options.port;
     this.#isInTurn = options.isInTurn ?? false;
-    this.#isLost = options.isLost ?? (() => false);
     this.#setAside = options.setAside ?? (() => undefined);
   }
 
@@ -167,23 +163,17 @@ export class Courier {
       if (!this.isBusy) for (const settle of this.#settled) settle();
       return;
     }
-    // Before any of them is sent: what has arrived is removed, and with it what lies before.
-    const strays = items.filter(({ targetOwner }) => this.#isLost(targetOwner));
-    if (strays.length > 0) {
-      this.#ask(
-        route,
-        strays.map(({ outboundSeq }) => outboundSeq),
-      );
-      return;
-    }
     const request = { kind: "receive", sourceShard: route.source, items } as const;
     this.#port(route.target)?.put(request, (result) => {
       if (!result.ok) {
         this.#again(route, result);
         return;
       }
-      route.arrived = last.outboundSeq;
-      this.#ask(route);
+      const strays = result.value.kind === "received" ? result.value.strays : [];
+      const [stray] = strays;
+      const taken = stray === undefined ? items : items.filter((one) => one.outboundSeq < stray);
+      route.arrived = taken.at(-1)?.outboundSeq ?? route.arrived;
+      this.#ask(route, strays);
     });
   }
 

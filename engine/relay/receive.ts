@@ -1,7 +1,9 @@
 // Items from another shard's outbox: taken once, whatever number of times they come.
 
 import type { OutboundItem } from "../../stores/item.ts";
-import { answering, done, type Kind } from "../operations/kind.ts";
+import { assert } from "../model/assert.ts";
+import { expireDeadlineOf } from "../model/lifecycle.ts";
+import { answering, type Kind } from "../operations/kind.ts";
 import { append, cameAs, schedule } from "../turn/moves.ts";
 import type { Turn } from "../turn/turn-context.ts";
 
@@ -22,7 +24,13 @@ export const receive: Kind<Receive> = {
   decide: answering((turn, { sourceShard, items }) => {
     const { memory, draft } = turn;
     let last = memory.inbound.get(sourceShard) ?? 0;
+    // What has arrived leaves the outbox, and all before it: those have to be set aside there first.
+    const strays = items.filter(
+      ({ outboundSeq, targetOwner }) => outboundSeq > last && memory.rules.isLost(targetOwner),
+    );
+    const before = strays[0]?.outboundSeq ?? Number.POSITIVE_INFINITY;
     for (const item of items) {
+      if (item.outboundSeq >= before) break;
       if (item.outboundSeq <= last) continue;
       last = item.outboundSeq;
       receiveOne(turn, item, sourceShard);
@@ -31,30 +39,38 @@ export const receive: Kind<Receive> = {
       memory.inbound.set(sourceShard, last);
       draft.receive.push({ sourceShard, outboundSeq: last });
     }
-    return done;
+    const value = {
+      kind: "received",
+      strays: strays.map(({ outboundSeq }) => outboundSeq),
+    } as const;
+    return { ok: true, value };
   }),
 };
 
 function receiveOne(turn: Turn, item: OutboundItem, sourceShard: number): void {
   const { memory, draft, now, stamp } = turn;
   const { slot: _, seq: __, early: ___, outboundSeq: ____, targetShard: _____, ...rest } = item;
-  const { targetSlot: sentTo, targetOwner, queuedAt, ...given } = rest;
-  // The partition may have gone since, or its store went back and does not know it any more.
-  const targetSlot = memory.rules.homeOf(targetOwner, sentTo);
+  const { targetOwner, queuedAt, ...given } = rest;
+  const home = memory.rules.homeOf(targetOwner);
   // The queue was deleted while it was on its way.
-  if (targetSlot === null) {
+  if (home === null) {
     draft.discard(noSlot, item.sourceId);
     return;
   }
-  const partition = memory.partition(targetSlot);
-  const unplaced = { ...given, createdAt: stamp };
+  const partition = memory.partition(home);
+  const { settings } = partition;
+  assert(settings !== null, "an item goes to a partition that no queue has");
   // What died, or was sent back, was produced elsewhere.
   const isNew = item.sourceId === "" && item.past === "";
-  draft.count(targetSlot, isNew ? "produced" : "arrived");
+  draft.count(home, isNew ? "produced" : "arrived");
   const isLater = queuedAt > item.createdAt && queuedAt > now;
+  const expireDeadline = expireDeadlineOf(settings, queuedAt);
+  const unplaced = { ...given, createdAt: stamp, expireDeadline };
   const { slot: into, seq } = isLater
     ? schedule(turn, partition, unplaced, { dueAt: queuedAt, retried: false })
     : append(turn, partition, unplaced);
+  // The next of this turn may go elsewhere.
+  memory.tellQueue(partition);
   const from = { shard: sourceShard, slot: 0, seq: item.outboundSeq };
   draft.history?.add({ slot: into, seq, what: cameAs(item.past), by: "", from });
 }

@@ -8,7 +8,7 @@ import type { Clock } from "../model/clock.ts";
 import { formatDuration } from "../model/duration.ts";
 import { failure, QueueError, tooMany } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
-import type { DeadTarget, PartitionSettings } from "../model/messages.ts";
+import type { PartitionSettings } from "../model/messages.ts";
 import { shardOf } from "../model/placement.ts";
 import {
   checkDeadQueueName,
@@ -124,7 +124,7 @@ export class Catalog {
     return queue;
   }
 
-  /** Whether it is none of a queue that is there, or was since the start. */
+  /** See `QueueRules`. */
   isLost(owner: number): boolean {
     return !this.#queueOwners.has(owner);
   }
@@ -279,11 +279,9 @@ export class Catalog {
   }
 
   /** See `QueueRules`. */
-  homeOf(shard: number, owner: number, slot: number): number | null {
-    const there = this.owner(shard, slot);
-    if (there?.queue.owner === owner && there.queue.isActive(there.partition)) return slot;
+  homeOf(shard: number, owner: number): number | null {
     const queue = this.#byOwner.get(owner);
-    return queue?.shard === shard ? (queue.activePlaces[0]?.slot ?? null) : null;
+    return queue?.shard === shard ? queue.placeForProduce().slot : null;
   }
 
   queueOf(queueId: number): LogicalQueue | undefined {
@@ -295,24 +293,10 @@ export class Catalog {
     if (place === undefined) return null;
     const { leaseTimeoutMs, expireTimeoutMs, maxAttempts, pause, uniqueForMs } = queue.definition;
     const rules = { leaseTimeoutMs, expireTimeoutMs, maxAttempts };
-    const dead = this.#deadTarget(queue, partition);
+    const dead = this.deadQueueOf(queue)?.target ?? null;
     const uniques = uniqueForMs !== undefined && { uniqueForMs };
     const named = { slot: place.slot, queue: queue.definition.name, owner: queue.owner };
     return { ...named, ...rules, dead, ...(pause && { pause }), ...uniques };
-  }
-
-  #deadTarget(queue: LogicalQueue, partition: number): DeadTarget | null {
-    const dead = this.deadQueueOf(queue);
-    return dead === undefined ? null : this.targetIn(dead, partition);
-  }
-
-  /** Where items from a partition of another queue go. */
-  targetIn(dead: LogicalQueue, partition: number): DeadTarget | null {
-    const places = dead.activePlaces;
-    const place = places[partition % places.length];
-    if (place === undefined) return null;
-    const { shard, owner, definition } = dead;
-    return { shard, slot: place.slot, owner, expireTimeoutMs: definition.expireTimeoutMs };
   }
 
   #checkDeadQueue({ name, deadQueue }: QueueSettings, isShown?: IsShown): void {

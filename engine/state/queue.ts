@@ -8,7 +8,7 @@ import { assert } from "../model/assert.ts";
 import { type CallKey, ownerOf, type QueueName } from "../model/call-key.ts";
 import type { Clock, Timer } from "../model/clock.ts";
 import type { Failure } from "../model/errors.ts";
-import type { Events, PartitionCounts } from "../model/messages.ts";
+import type { Events, PartitionCounts, Target } from "../model/messages.ts";
 import { copyOf, QueueTotals } from "../model/queue-counters.ts";
 import { unknownPartition } from "../model/validate.ts";
 import { Allowance } from "./allowance.ts";
@@ -99,7 +99,6 @@ export class LogicalQueue {
   readonly #sums = { ready: 0, leased: 0, scheduled: 0, retried: 0, clearing: 0 };
   readonly totals = new QueueTotals();
   #owner: number | null = null;
-  #sentCount = -1;
   deleted = false;
   /** Queues of which a change is being committed that makes this one their dead queue. */
   readonly namedBy = new Set<string>();
@@ -144,6 +143,10 @@ export class LogicalQueue {
     return this.#owner;
   }
 
+  get target(): Target {
+    return { shard: this.shard, owner: this.owner };
+  }
+
   /** What no queue before or after it has, also where its number is given again. */
   get lasting(): QueueName {
     return { queueId: this.queueId, createdAt: this.definition.createdAt };
@@ -177,14 +180,6 @@ export class LogicalQueue {
   /** Where new items go: where the fewest are. */
   placeForProduce(): PartitionPlace {
     const place = this.places.get(this.balance.produceTo) ?? this.activePlaces[0];
-    assert(place !== undefined, "a queue has no partition that takes items");
-    return place;
-  }
-
-  /** Where items of another shard go, which does not know how many are where: to one after the other. */
-  placeForSending(): PartitionPlace {
-    this.#sentCount += 1;
-    const place = this.activePlaces[this.#sentCount % this.activePlaces.length];
     assert(place !== undefined, "a queue has no partition that takes items");
     return place;
   }

@@ -6,7 +6,7 @@ import type { Read } from "../../stores/store.ts";
 import { type Filter, matcherOf } from "../model/filter.ts";
 import { dismiss, retry, wake } from "../model/lifecycle.ts";
 import { limits } from "../model/limits.ts";
-import type { DeadTarget } from "../model/messages.ts";
+import type { Target } from "../model/messages.ts";
 import { readPast } from "../model/past.ts";
 import { answering, type Kind, type Numbered, type Result } from "../operations/kind.ts";
 import type { Memory } from "../state/memory.ts";
@@ -20,9 +20,9 @@ export type Deed =
   | {
       readonly action: "redrive";
       /** Where to, by the queue that an item came from; `null` = there is no such queue. */
-      readonly targets: readonly (readonly [queue: string, target: DeadTarget | null])[];
+      readonly targets: readonly (readonly [queue: string, target: Target | null])[];
       /** Where all go, whatever they came from. */
-      readonly to: DeadTarget | null;
+      readonly to: Target | null;
     }
   /** A scheduled one is ready now. */
   | { readonly action: "promote" }
@@ -189,9 +189,14 @@ function redrive(
   if (to === null && queue === undefined) return "skipped";
   if (to === null && from === undefined) return { needs: queue ?? "" };
   const target = to ?? from?.[1] ?? null;
-  if (target === null) return "skipped";
+  if (target === null || isGone(turn, target)) return "skipped";
   revive(turn, partition, item, target);
   return "moved";
+}
+
+/** It may have been deleted since it was looked up; of one in another shard that shard says so. */
+function isGone({ shard, memory }: Turn, target: Target): boolean {
+  return target.shard === shard && memory.rules.homeOf(target.owner) === null;
 }
 
 function promote(turn: Turn, partition: Partition, item: Found): Outcome {

@@ -11,7 +11,7 @@ import type { Clock } from "../model/clock.ts";
 import { countChanged, failure, lateLong, noSuchTask, QueueError } from "../model/errors.ts";
 import type { Filter } from "../model/filter.ts";
 import { limits } from "../model/limits.ts";
-import type { DeadTarget } from "../model/messages.ts";
+import type { Target } from "../model/messages.ts";
 import { checkRepair, checkTask, repairStates } from "../model/validate.ts";
 import type { Catalog } from "../state/catalog.ts";
 import type { LogicalQueue } from "../state/queue.ts";
@@ -324,7 +324,7 @@ export class Tasks {
   }
 
   async #pieces(running: Running): Promise<void> {
-    const targets = new Map<string, DeadTarget | null>();
+    const targets = new Map<string, Target | null>();
     try {
       while (!this.#isClosing && running.holds === 0 && running.definition.state === "running") {
         const [shard] = [...running.progress].find(([, { spans }]) => spans.length > 0) ?? [];
@@ -347,7 +347,7 @@ export class Tasks {
     piece: {
       readonly shard: number;
       readonly left: number;
-      readonly targets: Map<string, DeadTarget | null>;
+      readonly targets: Map<string, Target | null>;
     },
   ): Promise<number> {
     const { shard, left, targets } = piece;
@@ -381,7 +381,7 @@ export class Tasks {
   /** `null` = the queue that all are to go to is gone. */
   #deedOf(
     { action, to, reason, holder }: Definition,
-    targets: Map<string, DeadTarget | null>,
+    targets: Map<string, Target | null>,
   ): Deed | null {
     if (action === "reject") return { action, reason };
     if (action === "retry") return { action, holder, reason };
@@ -393,10 +393,10 @@ export class Tasks {
     return { action, targets: [...targets], to: target };
   }
 
-  #targetOf(name: string): DeadTarget | null {
+  #targetOf(name: string): Target | null {
     const { catalog } = this.#options;
     const queue = catalog.named(name);
-    return queue === undefined ? null : catalog.targetIn(queue, 0);
+    return queue?.target ?? null;
   }
 
   /** As long as so many items may take. */

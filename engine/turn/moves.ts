@@ -2,7 +2,7 @@
 // and draft together. Whether an item moves is decided in `lifecycle.ts` and by
 // the callers; here only that nothing is moved by half.
 
-import type { Item, OutboundItem, ScheduledItem } from "../../stores/item.ts";
+import type { Item, ScheduledItem } from "../../stores/item.ts";
 import { wakeAt } from "../../stores/item.ts";
 import type { Destination, Mark, Move, SlotSeq } from "../../stores/store.ts";
 import type { What } from "../model/api.ts";
@@ -10,7 +10,7 @@ import { assert } from "../model/assert.ts";
 import type { Death, Fate } from "../model/lifecycle.ts";
 import { expireDeadlineOf } from "../model/lifecycle.ts";
 import { limits, type TurnLimits } from "../model/limits.ts";
-import type { DeadTarget, Happening } from "../model/messages.ts";
+import type { Happening, Target } from "../model/messages.ts";
 import { readPast, revivedPast, writePast } from "../model/past.ts";
 import type { Memory } from "../state/memory.ts";
 import type { Held, Partition, Run } from "../state/partition.ts";
@@ -146,18 +146,18 @@ export function append(scene: Scene, partition: Partition, item: Unplaced): Item
   return placed;
 }
 
-/** Writes a new item into the outbox, for a partition of another shard. */
+/** Writes a new item into the outbox, for a queue of another shard. */
 export function send(
   { memory, draft }: Scene,
-  { shard, slot, owner }: Pick<DeadTarget, "shard" | "slot" | "owner">,
-  item: Unplaced,
+  { shard, owner }: Target,
+  item: Omit<Unplaced, "expireDeadline">,
   queuedAt: number,
 ): void {
   const outboundSeq = memory.outbox.put(shard, owner);
   draft.sent.add(shard);
   draft.itemCount += 1;
-  const nowhere = { slot: 0, seq: 0, early: false };
-  const route = { outboundSeq, targetShard: shard, targetSlot: slot, targetOwner: owner };
+  const nowhere = { slot: 0, seq: 0, early: false, expireDeadline: 0 };
+  const route = { outboundSeq, targetShard: shard, targetOwner: owner };
   draft.send.push({ ...item, ...nowhere, queuedAt, ...route });
 }
 
@@ -360,43 +360,46 @@ export function cameAs(past: string): What {
 }
 
 /** A dead item goes to another queue, as good as new but for what it carries along. */
-export function revive(
-  scene: Scene,
-  partition: Partition,
-  item: Leaving,
-  { shard: targetShard, slot: targetSlot, owner: targetOwner, ...rules }: DeadTarget,
-): void {
-  const { now, stamp } = scene;
+export function revive(scene: Scene, partition: Partition, item: Leaving, target: Target): void {
   const { slot } = partition;
   const past = revivedPast(item.past, partition.idOf(item.seq));
-  const expireDeadline = expireDeadlineOf(rules, now);
-  const how = { createdAt: stamp, expireDeadline, attempts: 0, past, sourceId: "" };
+  const how = { past, sourceId: "" };
   leave(scene, partition, item, {
     what: "redriven",
     to: () => {
       scene.draft.count(slot, "redriven");
-      return toShard(scene, { slot, seq: item.seq }, { targetShard, targetSlot, targetOwner }, how);
+      return toQueue(scene, { slot, seq: item.seq }, target, how);
     },
   });
 }
 
 /** In this shard that is part of the same commit; to another it goes through the outbox. */
-function toShard(
+function toQueue(
   scene: Scene,
   { slot, seq }: SlotSeq,
-  target: Pick<OutboundItem, "targetShard" | "targetSlot" | "targetOwner">,
-  { sourceId, ...placing }: Placing & { readonly sourceId: string },
+  { shard: targetShard, owner: targetOwner }: Target,
+  { past, sourceId }: { readonly past: string; readonly sourceId: string },
 ): Destination {
-  const { memory, draft, stamp } = scene;
-  const { targetShard, targetSlot, targetOwner } = target;
+  const { memory, draft, now, stamp } = scene;
+  const placing = { createdAt: stamp, attempts: 0, past };
   if (targetShard === scene.shard) {
-    draft.count(targetSlot, "arrived");
-    return tail(scene, memory.partition(targetSlot), placing, sourceId);
+    const home = memory.rules.homeOf(targetOwner);
+    assert(home !== null, "an item goes to a queue that is not there");
+    const partition = memory.partition(home);
+    const { settings } = partition;
+    assert(settings !== null, "an item goes to a partition that no queue has");
+    draft.count(home, "arrived");
+    const expireDeadline = expireDeadlineOf(settings, now);
+    const to = tail(scene, partition, { ...placing, expireDeadline }, sourceId);
+    // The next of this turn may go elsewhere.
+    memory.tellQueue(partition);
+    return to;
   }
   const outboundSeq = memory.outbox.put(targetShard, targetOwner);
   draft.sent.add(targetShard);
-  const place = { slot, seq, queuedAt: stamp, early: false, sourceId };
-  return { into: "outbox", item: { ...place, ...placing, outboundSeq, ...target } };
+  const place = { slot, seq, queuedAt: stamp, early: false, expireDeadline: 0, sourceId };
+  const route = { outboundSeq, targetShard, targetOwner };
+  return { into: "outbox", item: { ...place, ...placing, ...route } };
 }
 
 /** The same with a scheduled item. */
@@ -470,7 +473,7 @@ function grave(
   { seq, past }: Leaving,
   { death, id: sourceId }: { readonly death: Death; readonly id: string },
 ): Move["to"] {
-  const { draft, now, stamp } = scene;
+  const { draft } = scene;
   const { origin, reason } = readPast(past);
   if (reason !== undefined) draft.diedOf(partition.slot, reason);
   if (death === "expired") draft.count(partition.slot, "expired");
@@ -480,9 +483,5 @@ function grave(
     return null;
   }
   draft.count(partition.slot, "dead");
-  const expireDeadline = expireDeadlineOf(dead, now);
-  const placing = { createdAt: stamp, expireDeadline, attempts: 0, past };
-  const { shard: targetShard, slot: targetSlot, owner: targetOwner } = dead;
-  const to = { targetShard, targetSlot, targetOwner };
-  return toShard(scene, { slot: partition.slot, seq }, to, { ...placing, sourceId });
+  return toQueue(scene, { slot: partition.slot, seq }, dead, { past, sourceId });
 }

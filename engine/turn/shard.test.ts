@@ -142,6 +142,7 @@ async function setupShard({
         settingsAt: (slot) => partitions[slot] ?? null,
         ownerAt: (slot) => queues[slot] && { queue: queues[slot], partition: 0 },
         homeOf: () => null,
+        isLost: () => false,
         queueOf: (queueId) => queues.find((queue) => queue.queueId === queueId),
       },
       ...events,

@@ -34,6 +34,7 @@ const now = 1_000_000;
 const slot = 0;
 const queueId = sampleQueueId(slot);
 const deadSlot = 1;
+const deadOwner = 2;
 const tag = "0123456789Ab";
 const prefix = idPrefix(tag, slot);
 const never = Number.MAX_SAFE_INTEGER;
@@ -145,10 +146,7 @@ const worlds = fc
       maxAttempts: made.maxAttempts,
       queue: "q",
       owner: 1,
-      dead:
-        made.dead === null
-          ? null
-          : { shard: made.dead, slot: deadSlot, owner: 2, expireTimeoutMs: 1 },
+      dead: made.dead === null ? null : { shard: made.dead, owner: deadOwner },
       uniqueForMs: 1_000,
       ...(made.pause !== null && {
         pause: { lease: made.pause === "lease", produce: made.pause === "produce", reason: "" },
@@ -288,9 +286,11 @@ async function memoryOf(world: World, queue = queueOf(world).queue): Promise<Mem
     quarantinedCount: 0,
   };
   const rules: QueueRules = {
-    settingsAt: (of) => (of === slot ? world.settings : null),
+    settingsAt: (of) =>
+      of === slot ? world.settings : { ...world.settings, slot: of, dead: null },
     ownerAt: (of) => (of === slot ? { queue, partition: 0 } : undefined),
-    homeOf: () => null,
+    homeOf: (owner) => (owner === deadOwner ? deadSlot : null),
+    isLost: () => false,
     queueOf: () => queue,
   };
   const load = async (): Promise<Image> => image;
@@ -594,6 +594,7 @@ test("lease: what is read of a new partition begins at its first number, as noth
       settingsAt: () => null,
       ownerAt: () => undefined,
       homeOf: () => null,
+      isLost: () => false,
       queueOf: () => undefined,
     },
   });

@@ -109,7 +109,7 @@ export function transactReply({ produced }: engine.Transacted): wire.TransactRep
   return {
     produced: produced.map(({ queue: queue_name, partition, delivered, duplicates }) => ({
       queue_name,
-      partition,
+      ...(partition !== null && { partition }),
       delivered,
       ...(duplicates.length > 0 && { duplicates: [...duplicates] }),
     })),

@@ -71,12 +71,10 @@ export class Bench {
       await this.commit({ send: items });
       return;
     }
-    const insert = items.map(
-      ({ outboundSeq: _, targetShard: __, targetSlot: ___, targetOwner: ____, ...item }) => ({
-        ...item,
-        early: false,
-      }),
-    );
+    const insert = items.map(({ outboundSeq: _, targetShard: __, targetOwner: ___, ...item }) => ({
+      ...item,
+      early: false,
+    }));
     await this.commit({ insert });
     await this.commit(leaving(items.map((item) => moveOf(item, toOutbox(item)))));
   }

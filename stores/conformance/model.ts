@@ -418,8 +418,8 @@ class Model {
   #newOutbound(): OutboundItem {
     const below = this.#below;
     const one = this.#newItem();
-    const [targetShard, targetSlot, targetOwner] = [below(shardsCompared), below(9), below(9)];
-    return { ...one, outboundSeq: this.#nextSeq(), targetShard, targetSlot, targetOwner };
+    const [targetShard, targetOwner] = [below(shardsCompared), below(9)];
+    return { ...one, outboundSeq: this.#nextSeq(), targetShard, targetOwner };
   }
 
   /** Ties would come in an order that no store promises. */
@@ -476,12 +476,11 @@ class Model {
         case 1:
           return toScheduled({ ...moved, early: false, ...this.#newInstants(moved.slot) });
         case 2: {
-          const [targetShard, targetSlot, targetOwner] = [below(shardsCompared), below(9), 7];
+          const [targetShard, targetOwner] = [below(shardsCompared), below(9)];
           return toOutbox({
             ...moved,
             outboundSeq: this.#seq,
             targetShard,
-            targetSlot,
             targetOwner,
           });
         }

@@ -138,7 +138,7 @@ function placeRules(rule: Rule): void {
         bench,
         ({ dueAt: _, retried: __, ...one }, index): OutboundItem => ({
           ...{ ...one, ...changed, slot: 1, early: index === 2 },
-          ...{ outboundSeq: 700 + index, targetShard: 3, targetSlot: index, targetOwner: 5 },
+          ...{ outboundSeq: 700 + index, targetShard: 3, targetOwner: 5 + index },
         }),
         toOutbox,
         () => bench.outbound(3),

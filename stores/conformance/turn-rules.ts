@@ -263,7 +263,7 @@ function commitRules(rule: Rule): void {
     lease: [lease(2, 1)],
     unlease: [lease(1, 1)],
     tally: [tally(1, { itemCount: 77 }), tally(2)],
-    send: [outboundItem(40, { targetSlot: 4, targetOwner: 5, queuedAt: 9_000 })],
+    send: [outboundItem(40, { targetOwner: 5, queuedAt: 9_000 })],
     unsend: [1],
     receive: [{ sourceShard: 4, outboundSeq: 6 }],
     queue: [entry(1, "new"), entry(3, "added")],

@@ -113,7 +113,6 @@ export function outboundItem(
     ...item(1, outboundSeq),
     outboundSeq,
     targetShard: 2,
-    targetSlot: 3,
     targetOwner: 4,
     ...fields,
   };
@@ -184,8 +183,8 @@ export function toScheduled(item: Moved<ScheduledItem>): Destination {
 }
 
 export function toOutbox(item: Moved<OutboundItem>): Destination {
-  const { outboundSeq, targetShard, targetSlot, targetOwner } = item;
-  const route = { outboundSeq, targetShard, targetSlot, targetOwner };
+  const { outboundSeq, targetShard, targetOwner } = item;
+  const route = { outboundSeq, targetShard, targetOwner };
   return { into: "outbox", item: { ...movable(item), ...route } };
 }
 

@@ -220,14 +220,13 @@ function outboundRules(rule: Rule): void {
       `outbound: every field of what was ${how} comes back, in order of number, until it is unsent`,
       async (bench) => {
         const sent = [
-          outboundItem(1, { targetSlot: 0, payload: "" }),
+          outboundItem(1, { targetOwner: 0, payload: "" }),
           outboundItem(2, {
             ...item(slotMax, seqMax, { queuedAt: 1, early: true, attempts: 9, kind: "☃" }),
             ...{
               encoding: "e",
               reference: "r",
               sourceId: "s",
-              targetSlot: slotMax,
               targetOwner: Number.MAX_SAFE_INTEGER,
             },
           }),

@@ -97,15 +97,14 @@ export function addSchedules(parts: Parts, schedule: readonly ScheduledItem[]): 
 }
 
 const outboundColumns =
-  "outbound_seq, target_shard, target_slot, target_owner, slot, seq, created_at, queued_at, expire_deadline, early, attempts, past, source_id, texts, payload";
+  "outbound_seq, target_shard, target_owner, slot, seq, created_at, queued_at, expire_deadline, early, attempts, past, source_id, texts, payload";
 
-type Route = Pick<OutboundItem, "outboundSeq" | "targetShard" | "targetSlot" | "targetOwner">;
+type Route = Pick<OutboundItem, "outboundSeq" | "targetShard" | "targetOwner">;
 
 function routeColumns<T>(of: readonly T[], get: (one: T) => Route): Column[] {
   return [
     numbers(of, "outbound_seq", (one) => get(one).outboundSeq),
     numbers(of, "target_shard", (one) => get(one).targetShard),
-    numbers(of, "target_slot", (one) => get(one).targetSlot),
     numbers(of, "target_owner", (one) => get(one).targetOwner),
   ];
 }
@@ -206,7 +205,7 @@ export function addMoves(parts: Parts, moves: readonly Move[]): void {
       "moved_outbox",
       (value) => `
     INSERT INTO shard.outbound (${outboundColumns})
-    SELECT one.outbound_seq, one.target_shard, one.target_slot, one.target_owner, one.slot, one.seq, one.created_at, one.queued_at,
+    SELECT one.outbound_seq, one.target_shard, one.target_owner, one.slot, one.seq, one.created_at, one.queued_at,
       one.expire_deadline, one.early = 1, one.attempts, one.past, ${sourceId}, given.texts, given.payload
     FROM ${moved(outbox, more, value)}`,
     );

@@ -143,12 +143,12 @@ export function scheduledMarkOf(row: Row): ScheduledMark {
 }
 
 export const outboundColumns =
-  "i.outbound_seq, i.target_shard, i.target_slot, i.slot, i.seq, i.created_at, i.queued_at, i.expire_deadline, i.early, i.attempts, i.source_id, i.texts, i.payload, i.past, i.target_owner";
+  "i.outbound_seq, i.target_shard, i.slot, i.seq, i.created_at, i.queued_at, i.expire_deadline, i.early, i.attempts, i.source_id, i.texts, i.payload, i.past, i.target_owner";
 
 export function outboundOf(row: Row): Read<OutboundItem> {
-  const [outboundSeq = 0, targetShard = 0, targetSlot = 0, slot = 0, seq = 0] = row as number[];
-  const [createdAt = 0, queuedAt = 0, expireDeadline = 0] = row.slice(5) as number[];
-  const [early, attempts, sourceId, texts, payload] = row.slice(8) as [
+  const [outboundSeq = 0, targetShard = 0, slot = 0, seq = 0] = row as number[];
+  const [createdAt = 0, queuedAt = 0, expireDeadline = 0] = row.slice(4) as number[];
+  const [early, attempts, sourceId, texts, payload] = row.slice(7) as [
     boolean,
     number,
     unknown,
@@ -156,9 +156,9 @@ export function outboundOf(row: Row): Read<OutboundItem> {
     Uint8Array,
   ];
   return {
-    ...{ outboundSeq, targetShard, targetSlot, slot, seq, createdAt, queuedAt, expireDeadline },
+    ...{ outboundSeq, targetShard, slot, seq, createdAt, queuedAt, expireDeadline },
     ...{ early, attempts, ...readTexts(texts), sourceId: textOf(sourceId) },
-    ...{ payload, past: textOf(row[13]), targetOwner: Number(row[14]), damaged: false },
+    ...{ payload, past: textOf(row[12]), targetOwner: Number(row[13]), damaged: false },
   };
 }
 

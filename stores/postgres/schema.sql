@@ -62,7 +62,6 @@ CREATE INDEX ON shard.scheduled (source_id, slot) WHERE source_id IS NOT NULL;
 CREATE TABLE shard.outbound (
   outbound_seq bigint PRIMARY KEY,
   target_shard bigint NOT NULL,
-  target_slot bigint NOT NULL,
   target_owner bigint NOT NULL,
   slot bigint NOT NULL,
   seq bigint NOT NULL,

@@ -84,10 +84,9 @@ function scheduledSalt(dueAt: number, retried: number): number {
 function outboundSalt({
   outboundSeq,
   targetShard,
-  targetSlot,
   targetOwner,
-}: Pick<OutboundItem, "outboundSeq" | "targetShard" | "targetSlot" | "targetOwner">): number {
-  return fold(fold(fold(fold(13, outboundSeq), targetShard), targetSlot), targetOwner);
+}: Pick<OutboundItem, "outboundSeq" | "targetShard" | "targetOwner">): number {
+  return fold(fold(fold(13, outboundSeq), targetShard), targetOwner);
 }
 
 function textOrNull(text: string): Text {
@@ -269,10 +268,8 @@ export function scheduledOf(row: Row): Read<ScheduledItem> {
 
 export function outboundOf(row: Row): Read<OutboundItem> {
   const item = readItem(row);
-  const [outboundSeq = 0, targetShard = 0, targetSlot = 0, targetOwner = 0] = row.slice(
-    15,
-  ) as number[];
-  const route = { outboundSeq, targetShard, targetSlot, targetOwner };
+  const [outboundSeq = 0, targetShard = 0, targetOwner = 0] = row.slice(15) as number[];
+  const route = { outboundSeq, targetShard, targetOwner };
   const damaged = itemSum(item, outboundSalt(route)) !== row[14];
   return { ...item, ...route, damaged };
 }

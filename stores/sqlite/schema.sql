@@ -106,7 +106,6 @@ CREATE TABLE outbound (
   outbound_seq INTEGER PRIMARY KEY,
   key INTEGER NOT NULL,
   target_shard INTEGER NOT NULL,
-  target_slot INTEGER NOT NULL,
   target_owner INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   queued_at INTEGER,

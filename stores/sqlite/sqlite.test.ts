@@ -339,7 +339,7 @@ test("outbound: a damaged item is read as such, and set aside by its number", as
   await commit(first, { insert: sent.map(({ slot, seq }) => item(slot, seq)) });
   await commit(first, leaving(sent.map((one) => moveOf(one, toOutbox(one)))));
   await first.close();
-  files.spoil("UPDATE outbound SET target_slot = 4 WHERE outbound_seq = 1");
+  files.spoil("UPDATE outbound SET target_owner = 5 WHERE outbound_seq = 1");
   const { store } = await files.open();
   const read = await readOutbound(store, 2, all);
   expect(read.map(({ outboundSeq, damaged }) => [outboundSeq, damaged])).toEqual([

@@ -90,10 +90,10 @@ const statements = {
   lease: `INSERT OR REPLACE INTO lease (key, last_seq, lease_deadline, leased_at, check_sum) VALUES (${key}, ?3, ?4, ?5, ?6)`,
   unlease: `DELETE FROM lease WHERE key = ${key}`,
   tally: "INSERT OR REPLACE INTO tally VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-  send: `INSERT INTO outbound (key, ${itemColumns}, outbound_seq, target_shard, target_slot, target_owner) VALUES (${key}, ${insertedItem}, ?16, ?17, ?18, ?19)`,
+  send: `INSERT INTO outbound (key, ${itemColumns}, outbound_seq, target_shard, target_owner) VALUES (${key}, ${insertedItem}, ?16, ?17, ?18)`,
   unsend: "DELETE FROM outbound WHERE outbound_seq = ?1",
   quarantineSent:
-    "INSERT INTO quarantine (key, columns, payload) SELECT key, json_array(created_at, queued_at, expire_deadline, early, attempts, kind, encoding, reference, source_id, headers, past, check_sum, outbound_seq, target_shard, target_slot, target_owner), payload FROM outbound WHERE outbound_seq = ?1",
+    "INSERT INTO quarantine (key, columns, payload) SELECT key, json_array(created_at, queued_at, expire_deadline, early, attempts, kind, encoding, reference, source_id, headers, past, check_sum, outbound_seq, target_shard, target_owner), payload FROM outbound WHERE outbound_seq = ?1",
   receive: "INSERT OR REPLACE INTO inbound VALUES (?1, ?2, ?3)",
   keyedTurn: "INSERT INTO keyed_turn VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
   task: "INSERT OR REPLACE INTO task VALUES (?1, ?2, ?3)",
@@ -110,7 +110,7 @@ const statements = {
   early: `SELECT expire_deadline, ${place}, created_at, attempts, length(payload), past FROM item WHERE early = 1 AND (expire_deadline, key) > (?1, ${keyOf("?2", "?3")}) ORDER BY expire_deadline, key ${limitOf("?4")}`,
   arrived:
     "SELECT outbound_seq, target_owner FROM outbound WHERE target_shard = ?1 AND outbound_seq <= ?2",
-  outbound: `SELECT ${placeAndItem}, outbound_seq, target_shard, target_slot, target_owner FROM outbound WHERE target_shard = ?1 AND outbound_seq > ?2 ORDER BY outbound_seq ${limitOf("?3")}`,
+  outbound: `SELECT ${placeAndItem}, outbound_seq, target_shard, target_owner FROM outbound WHERE target_shard = ?1 AND outbound_seq > ?2 ORDER BY outbound_seq ${limitOf("?3")}`,
 } as const;
 
 /**
@@ -407,8 +407,8 @@ class SqliteStore implements Store {
   }
 
   #send(item: OutboundItem): void {
-    const { outboundSeq, targetShard, targetSlot, targetOwner } = item;
-    const route = [outboundSeq, targetShard, targetSlot, targetOwner] as const;
+    const { outboundSeq, targetShard, targetOwner } = item;
+    const route = [outboundSeq, targetShard, targetOwner] as const;
     this.#statements.send.run(...outboundValues(item), ...route);
   }
 

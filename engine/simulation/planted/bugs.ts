@@ -178,7 +178,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "the dead queue's shard drops what comes",
     file: "relay/receive.ts",
     from: ": append(turn, partition, unplaced);",
-    to: ": { slot: targetSlot, seq: 0 };",
+    to: ": { slot: home, seq: 0 };",
   },
   {
     name: "a dead letter that comes twice is taken twice",
@@ -820,7 +820,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "what comes into the dead queue is not counted",
     file: "turn/moves.ts",
-    from: '    draft.count(targetSlot, "arrived");\n',
+    from: '    draft.count(home, "arrived");\n',
     to: "",
   },
   {

@@ -164,7 +164,7 @@ export class NodeCaller {
     return {
       replayed,
       produced: produced.map(({ queue_name: queue, partition, delivered, duplicates = [] }) => {
-        return { queue, partition, delivered, duplicates };
+        return { queue, partition: partition ?? null, delivered, duplicates };
       }),
     };
   }
