@@ -1,24 +1,25 @@
-// The engine's end of a line: does what is asked, and gathers the answers of one round of events.
+// The engine's end of a line: performs the calls, and sends the answers of one round of events as one
+// frame.
 
 import { QueueError } from "../../engine/model/errors.ts";
 import type { OperationId } from "../../openapi/operations.ts";
 import type { Log } from "../log.ts";
 import { Refusal } from "../reply.ts";
 import { Caller, JsonText, jsonText, type Route, type Routes } from "../routes/route.ts";
-import type { Answer, Answered, Asked, Call } from "./call.ts";
-import type { Soon } from "./line.ts";
+import type { Answer, Answered, Call } from "./call.ts";
+import { decodeCalls, encodeAnswers } from "./frame.ts";
 
 export interface DeskOptions {
   readonly answer: (call: Call, caller: Caller) => Promise<Answer>;
-  readonly send: (answers: readonly Answered[]) => void;
+  readonly send: (frame: string) => void;
   readonly log: Log;
   /** Default `setImmediate`. */
-  readonly soon?: Soon;
+  readonly soon?: (run: () => void) => void;
 }
 
 export class Desk {
   readonly #options: DeskOptions;
-  readonly #calls = new Map<number, AbortController>();
+  readonly #clients = new Map<number, ForwardedClient>();
   #answers: Answered[] = [];
   #isOver = false;
 
@@ -28,46 +29,58 @@ export class Desk {
 
   /** Nothing is being done, and all was answered. */
   get isIdle(): boolean {
-    return this.#calls.size === 0 && this.#answers.length === 0;
+    return this.#clients.size === 0 && this.#answers.length === 0;
   }
 
-  heard(asked: readonly Asked[]): void {
-    for (const { number, call } of asked) {
-      if (call === null) this.#calls.get(number)?.abort();
+  /** Throws, and begins no call, if the frame is malformed. */
+  heard(frame: string): void {
+    for (const { number, call } of decodeCalls(frame)) {
+      if (call === null) this.#clients.get(number)?.hangUp();
       else void this.#do(number, call);
     }
   }
 
   async #do(number: number, call: Call): Promise<void> {
-    const controller = new AbortController();
-    this.#calls.set(number, controller);
-    const answer = await this.#answerOf(call, controller);
-    this.#calls.delete(number);
+    const client = new ForwardedClient();
+    this.#clients.set(number, client);
+    const { requestKey, grant = null } = call;
+    let answer: Answer;
+    try {
+      answer = await this.#options.answer(call, new Caller({ client, requestKey, grant }));
+    } catch (error) {
+      this.#options.log.error("forwarded call failed", error);
+      answer = { is: "failed" };
+    }
+    this.#clients.delete(number);
     this.#answers.push({ number, answer });
     if (this.#answers.length > 1) return;
     const { soon = setImmediate } = this.#options;
     soon(() => {
       const answers = this.#answers;
       this.#answers = [];
-      if (!this.#isOver) this.#options.send(answers);
+      if (!this.#isOver) this.#options.send(encodeAnswers(answers));
     });
-  }
-
-  async #answerOf(call: Call, client: AbortController): Promise<Answer> {
-    const { answer, log } = this.#options;
-    try {
-      const { requestKey, grant = null } = call;
-      return await answer(call, new Caller({ client, requestKey, grant }));
-    } catch (error) {
-      log.error("forwarded call failed", error);
-      return { is: "failed" };
-    }
   }
 
   /** The line broke: nobody waits for answers any more. */
   end(): void {
     this.#isOver = true;
-    for (const controller of this.#calls.values()) controller.abort();
+    for (const client of this.#clients.values()) client.hangUp();
+  }
+}
+
+/** The client of a forwarded call; most operations never read its signal, so it is created late. */
+class ForwardedClient {
+  #controller: AbortController | null = null;
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    return this.#controller.signal;
+  }
+
+  hangUp(): void {
+    this.#controller ??= new AbortController();
+    this.#controller.abort();
   }
 }
 

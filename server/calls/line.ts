@@ -1,36 +1,46 @@
 // The caller's end of a line to whoever has the engine: each call has a number, answers come in any
-// order, and what comes in one round of events goes together.
+// order, and the calls of one round of events are sent as one frame.
 
-import type { Answer, Answered, Asked, Call } from "./call.ts";
+import { after, type Clock, steadyClock } from "../../engine/model/clock.ts";
+import type { Answer, Asked, Call } from "./call.ts";
+import { decodeAnswers, encodeCalls } from "./frame.ts";
 
 /** `unsent`: it never left. `lost`: the line broke too. */
 export type Forwarded = Answer | { readonly is: "unsent" };
 
-export type Soon = (run: () => void) => void;
-
 /** Gives a call up after the time that its caller has; `null` = the call has no limit. */
 export type Limit = ((giveUp: () => void) => { cancel(): void }) | null;
 
+/** A request creates its signal when the signal is first read. */
+type Client = Pick<Request, "signal">;
+
+/** Hang-ups of other calls than leases are forwarded once the call has waited at most this long. */
+export const listenMs = 100;
+
 interface Waiting {
   readonly operation: Call["operation"];
+  readonly client: Client;
   readonly settle: (forwarded: Forwarded) => void;
   isSent: boolean;
+  /** Absent until the line listens to the client. */
+  stopListening?: () => void;
 }
 
 export class Line {
-  readonly #send: (asked: readonly Asked[]) => void;
+  readonly #send: (frame: string) => void;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #soon: Soon;
+  readonly #clock: Clock;
   #last = 0;
   #asked: Asked[] = [];
   #isOpen = false;
   #isOver = false;
   #flushing = false;
+  #isListenDue = false;
 
-  /** Nothing is sent before it is opened. `soon`: after the events at hand. */
-  constructor(send: (asked: readonly Asked[]) => void, soon: Soon = setImmediate) {
+  /** Nothing is sent before it is opened. */
+  constructor(send: (frame: string) => void, clock = steadyClock()) {
     this.#send = send;
-    this.#soon = soon;
+    this.#clock = clock;
   }
 
   /** Nobody waits for an answer. */
@@ -43,23 +53,45 @@ export class Line {
     this.#flush();
   }
 
-  /** Never rejects. The other end hangs up when the signal aborts, or when the call is given up. */
-  call(call: Call, signal: AbortSignal, limit: Limit = null): Promise<Forwarded> {
+  /** Never rejects. The other end hangs up when the client does, or when the call is given up. */
+  call(call: Call, client: Client, limit: Limit = null): Promise<Forwarded> {
     if (this.#isOver) return Promise.resolve({ is: "unsent" });
     this.#last += 1;
     const number = this.#last;
     return new Promise((resolve) => {
-      const hangUp = (): void => this.#ask({ number, call: null });
       const settle = (forwarded: Forwarded): void => {
         timer?.cancel();
-        signal.removeEventListener("abort", hangUp);
+        waiting.stopListening?.();
         this.#waiting.delete(number);
         resolve(forwarded);
       };
-      this.#waiting.set(number, { operation: call.operation, settle, isSent: false });
+      const { operation } = call;
+      const waiting: Waiting = { operation, client, settle, isSent: false };
+      this.#waiting.set(number, waiting);
       const timer = limit?.(() => this.#giveUp(number));
-      signal.addEventListener("abort", hangUp, { once: true });
       this.#ask({ number, call });
+      if (operation === "lease") this.#listen(number, waiting);
+      else this.#listenLater();
+    });
+  }
+
+  #listen(number: number, waiting: Waiting): void {
+    const { signal } = waiting.client;
+    const hangUp = (): void => this.#ask({ number, call: null });
+    waiting.stopListening = () => signal.removeEventListener("abort", hangUp);
+    if (signal.aborted) hangUp();
+    else signal.addEventListener("abort", hangUp, { once: true });
+  }
+
+  /** Most calls are answered sooner, and a signal with a listener costs as much as the rest of a hop. */
+  #listenLater(): void {
+    if (this.#isListenDue) return;
+    this.#isListenDue = true;
+    after(this.#clock, listenMs, () => {
+      this.#isListenDue = false;
+      for (const [number, waiting] of this.#waiting) {
+        if (waiting.stopListening === undefined) this.#listen(number, waiting);
+      }
     });
   }
 
@@ -90,7 +122,7 @@ export class Line {
     this.#asked.push(asked);
     if (this.#flushing) return;
     this.#flushing = true;
-    this.#soon(() => {
+    this.#clock.soon(() => {
       this.#flushing = false;
       this.#flush();
     });
@@ -104,11 +136,13 @@ export class Line {
       const waiting = this.#waiting.get(number);
       if (waiting !== undefined) waiting.isSent = true;
     }
-    this.#send(asked);
+    this.#send(encodeCalls(asked));
   }
 
-  heard(answers: readonly Answered[]): void {
-    for (const { number, answer } of answers) this.#waiting.get(number)?.settle(answer);
+  /** Throws, and settles no call, if the frame is malformed. */
+  heard(frame: string): void {
+    for (const { number, answer } of decodeAnswers(frame))
+      this.#waiting.get(number)?.settle(answer);
   }
 
   /** No answer comes any more. */

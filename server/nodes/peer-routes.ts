@@ -3,7 +3,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { Elysia } from "elysia";
 import type { NodesSeen } from "../../stores/nodes.ts";
-import type { Asked } from "../calls/call.ts";
 import { Desk, type DeskOptions } from "../calls/desk.ts";
 import type { Log } from "../log.ts";
 import { peerPath, ping, pong } from "./peer.ts";
@@ -17,7 +16,7 @@ export interface PeerOptions {
   readonly log: Log;
 }
 
-/** An import as text, quoted once more. */
+/** The text of an import, and of calls that share its frame. */
 const messageBytesMax = 512_000_000;
 /** Longer than a node waits that hears nothing: what it asked for is granted to nobody after that. */
 const idleSeconds = 8;
@@ -41,7 +40,7 @@ export function peerRoutes({ router, key, log }: PeerOptions) {
     },
     open: (socket) => {
       const answer: DeskOptions["answer"] = (call, caller) => router.serve(call, caller);
-      const send: DeskOptions["send"] = (answers) => socket.send(JSON.stringify(answers));
+      const send: DeskOptions["send"] = (frame) => socket.send(frame);
       desks.set(socket.id, new Desk({ answer, send, log }));
     },
     message: (socket, message) => {
@@ -49,7 +48,14 @@ export function peerRoutes({ router, key, log }: PeerOptions) {
       // One that is cut off from the database does not see that this one leaves.
       if (message === ping && router.isLeaving && desk?.isIdle === true) socket.close();
       else if (message === ping) socket.send(pong);
-      else desk?.heard(message as Asked[]);
+      else {
+        try {
+          desk?.heard(message as string);
+        } catch (error) {
+          log.error("node sent a malformed frame; closing the connection", error);
+          socket.close();
+        }
+      }
     },
     close: ({ id }) => {
       desks.get(id)?.end();

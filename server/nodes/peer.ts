@@ -1,7 +1,7 @@
 // One connection from this node to another, with the line on which it forwards calls.
 
 import { after, type Clock, type Timer } from "../../engine/model/clock.ts";
-import type { Answered, Asked, Call } from "../calls/call.ts";
+import type { Call } from "../calls/call.ts";
 import { type Forwarded, type Limit, Line } from "../calls/line.ts";
 
 export const peerPath = "/nodes/link";
@@ -68,14 +68,20 @@ export class Peer {
   constructor(node: PeerNode, { clock, connect, unreached }: PeerOptions) {
     this.#clock = clock;
     this.#heardAt = clock.precise();
-    const send = (asked: readonly Asked[]): void => this.#wire.send(JSON.stringify(asked));
-    this.#line = new Line(send, (run) => clock.soon(run));
+    this.#line = new Line((frame) => this.#wire.send(frame), clock);
     this.#wire = connect(node, {
       opened: () => {
         this.#isOpen = true;
         this.#line.open();
       },
-      heard: (text) => this.#heard(text),
+      heard: (text) => {
+        try {
+          this.#heard(text);
+        } catch (error) {
+          unreached(String(error));
+          this.close();
+        }
+      },
       failed: (why) => {
         if (!this.#isOpen) unreached(why);
         this.close();
@@ -92,11 +98,11 @@ export class Peer {
     return this.#isOver || this.#isRetired;
   }
 
-  /** Never rejects. The call is given up after so long, or when the signal aborts; the node is told. */
-  async call(call: Call, signal: AbortSignal, ms: number): Promise<Forwarded> {
+  /** Never rejects. Gives the call up after `ms`, or when the client hangs up, and informs the node. */
+  async call(call: Call, client: Pick<Request, "signal">, ms: number): Promise<Forwarded> {
     if (this.isOver) return { is: "unsent" };
     const limit: Limit = Number.isFinite(ms) ? (giveUp) => after(this.#clock, ms, giveUp) : null;
-    const forwarded = await this.#line.call(call, signal, limit);
+    const forwarded = await this.#line.call(call, client, limit);
     if (this.#isRetired) this.#closeIfIdle();
     return forwarded;
   }
@@ -123,7 +129,7 @@ export class Peer {
 
   #heard(text: string): void {
     this.#heardAt = this.#clock.precise();
-    if (text !== pong) this.#line.heard(JSON.parse(text) as Answered[]);
+    if (text !== pong) this.#line.heard(text);
   }
 
   /** A node that was stopped, or cut off, says nothing of it. */

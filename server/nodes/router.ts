@@ -245,7 +245,7 @@ export class Router {
     const { grant } = caller;
     const call = { operation, body: JSON.stringify(body), requestKey, ...(grant && { grant }) };
     const begunAt = this.#now();
-    const answer = await this.#peer(node).call(call, caller.signal, answerBy - begunAt);
+    const answer = await this.#peer(node).call(call, caller, answerBy - begunAt);
     if (answer.is !== "unsent") {
       const seconds = () => new Observations(requestSecondsBounds);
       const observed = this.#forwarded.getOrInsertComputed(operation, seconds);

@@ -156,7 +156,7 @@ class HttpThread {
   ) {
     this.#desk = new Desk({
       ...{ answer, log },
-      send: (answered) => this.tell({ kind: "answered", answered }),
+      send: (frame) => this.tell(frame),
     });
     this.#worker = new Worker(module.href);
     const end = (text: string): void => {
@@ -173,19 +173,17 @@ class HttpThread {
     };
     this.#worker.addEventListener("close", () => end("by itself"));
     this.#worker.onmessage = ({ data }: MessageEvent<FromThread>) => {
-      if (data.kind === "refused") {
+      if (typeof data === "string") this.#desk.heard(data);
+      else if (data.kind === "refused") {
         this.#opened.reject(new ListenError(data, { host: config.host, port }));
       } else this.#hear(data);
     };
   }
 
-  #hear(message: Exclude<FromThread, { kind: "refused" }>): void {
+  #hear(message: Exclude<FromThread, string | { kind: "refused" }>): void {
     switch (message.kind) {
       case "listening":
         this.#opened.resolve(message.url);
-        return;
-      case "asked":
-        this.#desk.heard(message.asked);
         return;
       case "counted":
         this.#counted.shift()?.(message);

@@ -1,7 +1,6 @@
 // What crosses between the thread that has the engine and those that speak HTTP.
 
 import type { KeyInfo } from "../../openapi/schemas.ts";
-import type { Answered, Asked } from "../calls/call.ts";
 import type { Config } from "../config.ts";
 import type { ServerGauges } from "../metrics.ts";
 import type { Counted } from "../request-counts.ts";
@@ -18,9 +17,10 @@ export interface ThreadOptions {
   readonly site: SiteFolders;
 }
 
+/** A string is a frame of answers. */
 export type ToThread =
+  | string
   | { readonly kind: "open"; readonly options: ThreadOptions }
-  | { readonly kind: "answered"; readonly answered: readonly Answered[] }
   | { readonly kind: "count" }
   | { readonly kind: "renew"; readonly tls: Tls }
   | { readonly kind: "stop"; readonly timeoutMs: number };
@@ -33,10 +33,11 @@ export interface ThreadFigures {
   readonly keys: readonly KeyInfo[];
 }
 
+/** A string is a frame of calls. */
 export type FromThread =
+  | string
   | { readonly kind: "listening"; readonly url: string }
   /** The port cannot be had. */
   | { readonly kind: "refused"; readonly code: string; readonly message: string }
-  | { readonly kind: "asked"; readonly asked: readonly Asked[] }
   | ({ readonly kind: "counted" } & ThreadFigures)
   | { readonly kind: "stopped" };

@@ -28,7 +28,7 @@ const say = (message: FromThread): void => self.postMessage(message);
 const patient = new AbortController();
 
 export function runHttpThread(): void {
-  const line = new Line((asked) => say({ kind: "asked", asked }));
+  const line = new Line(say);
   line.open();
   const counts = new RequestCounts();
   let listening: Listening | null = null;
@@ -51,6 +51,10 @@ export function runHttpThread(): void {
   };
 
   self.onmessage = ({ data: message }: MessageEvent<ToThread>) => {
+    if (typeof message === "string") {
+      line.heard(message);
+      return;
+    }
     switch (message.kind) {
       case "open":
         try {
@@ -59,9 +63,6 @@ export function runHttpThread(): void {
           if (!(error instanceof ListenError)) throw error;
           say({ kind: "refused", code: error.code, message: error.message });
         }
-        return;
-      case "answered":
-        line.heard(message.answered);
         return;
       case "count":
         say({ kind: "counted", counted: counts.asked, gauges: gauges(), keys: keys?.infos ?? [] });
@@ -81,7 +82,7 @@ export function runHttpThread(): void {
 /** All by the engine of another thread. */
 function servingOver(line: Line): Serving {
   const ask = async (call: Call, caller: Caller): Promise<JsonText> => {
-    const answer = await line.call(call, caller.signal);
+    const answer = await line.call(call, caller);
     if (answer.is === "unsent") throw new Error("the engine is gone");
     return replyOf(answer, caller);
   };

@@ -14,7 +14,6 @@ import { Host } from "../../../engine/simulation/host.ts";
 import { seededRandom } from "../../../engine/simulation/seeded-random.ts";
 import type { MemoryImage } from "../../../stores/memory/store.ts";
 import { type Changes, StoreError } from "../../../stores/store.ts";
-import type { Asked } from "../../calls/call.ts";
 import { Desk } from "../../calls/desk.ts";
 import type { Log, LogFields } from "../../log.ts";
 import { itemRoutes } from "../../routes/items.ts";
@@ -188,7 +187,7 @@ export class Cluster extends Bundle {
     const { clock } = host;
     const desk = new Desk({
       answer: (call, caller) => node.router.serve(call, caller),
-      send: (answers) => wire.send(JSON.stringify(answers)),
+      send: (frame) => wire.send(frame),
       log: this.#log(url),
       soon: (run) => clock.soon(run),
     });
@@ -199,7 +198,7 @@ export class Cluster extends Bundle {
         silence.cancel();
         silence = after(clock, idleMs, hangUp);
         if (text === ping) wire.send(pong);
-        else desk.heard(JSON.parse(text) as Asked[]);
+        else desk.heard(text);
       },
       ended: () => {
         silence.cancel();

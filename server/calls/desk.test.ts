@@ -1,0 +1,192 @@
+// Both ends of a line, joined without a thread or a network between them.
+
+import { expect, test } from "bun:test";
+import { VirtualClock } from "../../engine/simulation/virtual-clock.ts";
+import type { Caller } from "../routes/route.ts";
+import { silentLog } from "../testing/memory-engine.ts";
+import type { Answer, Call } from "./call.ts";
+import { Desk } from "./desk.ts";
+import { decodeCalls, encodeCalls } from "./frame.ts";
+import { Line, listenMs } from "./line.ts";
+
+interface Begun {
+  readonly call: Call;
+  readonly caller: Caller;
+  readonly answer: (answer: Answer) => void;
+}
+
+/** Both ends, the frames that crossed each way, and the calls that have begun at the other end. */
+function setup() {
+  const clock = new VirtualClock(0);
+  const begun: Begun[] = [];
+  const frames = { there: [] as string[], back: [] as string[] };
+  const line = new Line((frame) => {
+    frames.there.push(frame);
+    desk.heard(frame);
+  }, clock);
+  const desk = new Desk({
+    answer: (call, caller) =>
+      new Promise((answer) => {
+        begun.push({ call, caller, answer });
+      }),
+    send: (frame) => {
+      frames.back.push(frame);
+      line.heard(frame);
+    },
+    log: silentLog,
+    soon: (run) => clock.soon(run),
+  });
+  line.open();
+  return { clock, begun, frames, line, desk };
+}
+
+const client = new AbortController();
+const callOf = (body: string, operation: Call["operation"] = "produce"): Call => ({
+  ...{ operation, body, requestKey: null },
+});
+const done = (text: string): Answer => ({ is: "done", text, isReplayed: false });
+
+test("the calls of a round cross as one frame, and so do their answers", async () => {
+  const { clock, begun, frames, line } = setup();
+  const asked = ["a", "b", "c", "d"].map((body) => line.call(callOf(body), client));
+  await clock.settle();
+  for (const { call, answer } of begun) answer(done(call.body));
+  await clock.settle();
+  expect(await Promise.all(asked)).toEqual(["a", "b", "c", "d"].map(done));
+  expect([frames.there.length, frames.back.length]).toEqual([1, 1]);
+});
+
+test("each call gets its own answer, in whatever order they come, and over several rounds", async () => {
+  const { clock, begun, line, desk } = setup();
+  const bodies = ["a", "b", "c", "d", "e", "f"];
+  const asked = bodies.map((body) => line.call(callOf(body), client));
+  await clock.settle();
+  for (const index of [4, 1, 5]) begun[index]?.answer(done(`of ${bodies[index]}`));
+  await clock.settle();
+  for (const index of [3, 0, 2]) begun[index]?.answer(done(`of ${bodies[index]}`));
+  await clock.settle();
+  expect(await Promise.all(asked)).toEqual(bodies.map((body) => done(`of ${body}`)));
+  expect([line.isIdle, desk.isIdle]).toEqual([true, true]);
+});
+
+test("a torn frame begins no call, and settles none", async () => {
+  const { clock, begun, frames, line, desk } = setup();
+  const asked = ["a", "b", "c"].map((body) => line.call(callOf(body), client));
+  await clock.settle();
+  const whole = frames.there[0] ?? "";
+  for (let length = 0; length < whole.length; length += 1) {
+    expect(() => desk.heard(whole.slice(0, length))).toThrow(/^frame is /);
+  }
+  // The length is right, the last call is not.
+  expect(() => desk.heard(`${whole.slice(0, -2)}x,`)).toThrow(/^frame is malformed/);
+  expect(begun.map(({ call }) => call.body)).toEqual(["a", "b", "c"]);
+
+  for (const { call, answer } of begun) answer(done(call.body));
+  let settled = 0;
+  for (const one of asked) void one.then(() => (settled += 1));
+  const heard = line.heard.bind(line);
+  line.heard = (frame) => {
+    expect(() => heard(frame.slice(0, -1))).toThrow(/^frame is torn/);
+    expect(() => heard(`${frame.slice(0, -2)}x,`)).toThrow(/^frame is malformed/);
+  };
+  await clock.settle();
+  expect([settled, line.isIdle]).toEqual([0, false]);
+  heard(frames.back[0] ?? "");
+  expect(await Promise.all(asked)).toEqual(["a", "b", "c"].map(done));
+});
+
+test("a hang-up of one lease reaches the other end, and aborts no other call", async () => {
+  const { clock, begun, line } = setup();
+  const leaving = new AbortController();
+  for (const one of [client, leaving, client]) void line.call(callOf("", "lease"), one);
+  await clock.settle();
+  leaving.abort();
+  await clock.settle();
+  expect(begun.map(({ caller }) => caller.signal.aborted)).toEqual([false, true, false]);
+});
+
+test("a hang-up aborts a signal that was read before", async () => {
+  const { clock, begun, line } = setup();
+  const leaving = new AbortController();
+  void line.call(callOf("", "lease"), leaving);
+  await clock.settle();
+  const signal = begun[0]?.caller.signal;
+  expect(signal?.aborted).toBe(false);
+  leaving.abort();
+  await clock.settle();
+  expect(signal?.aborted).toBe(true);
+});
+
+test("a hang-up before the lease is sent reaches the other end", async () => {
+  const { clock, begun, line } = setup();
+  const leaving = new AbortController();
+  leaving.abort();
+  void line.call(callOf("", "lease"), leaving);
+  await clock.settle();
+  expect(begun.map(({ caller }) => caller.signal.aborted)).toEqual([true]);
+});
+
+test.each([1, listenMs + 1])(
+  "a hang-up after %d ms of waiting reaches the other end, for one produce and for the next",
+  async (ms) => {
+    const { clock, begun, line } = setup();
+    for (let time = 0; time < 2; time += 1) {
+      const leaving = new AbortController();
+      for (const one of [leaving, client]) void line.call(callOf("a"), one);
+      await clock.advance(ms);
+      leaving.abort();
+      await clock.advance(listenMs);
+    }
+    const areGone = begun.map(({ caller }) => caller.signal.aborted);
+    expect(areGone).toEqual([true, false, true, false]);
+  },
+);
+
+test("a hang-up after the answer is not sent", async () => {
+  const { clock, begun, frames, line } = setup();
+  const leaving = new AbortController();
+  const asked = line.call(callOf("", "lease"), leaving);
+  await clock.settle();
+  begun[0]?.answer(done("{}"));
+  await clock.settle();
+  await asked;
+  leaving.abort();
+  await clock.advance(2 * listenMs);
+  expect(frames.there.flatMap(decodeCalls)).toHaveLength(1);
+});
+
+test("the end of the line aborts calls, and loses them", async () => {
+  const { clock, begun, frames, line, desk } = setup();
+  const asked = line.call(callOf("a"), client);
+  await clock.settle();
+  desk.end();
+  line.end();
+  expect(await asked).toEqual({ is: "lost" });
+  expect(begun.map(({ caller }) => caller.signal.aborted)).toEqual([true]);
+  begun[0]?.answer(done("{}"));
+  await clock.settle();
+  expect(frames.back).toEqual([]);
+});
+
+test("an error that is not for the caller is answered as failed, and other calls are done", async () => {
+  const clock = new VirtualClock(0);
+  const line = new Line((frame) => desk.heard(frame), clock);
+  const desk = new Desk({
+    answer: ({ body }) =>
+      body === "b" ? Promise.reject(new Error("a bug")) : Promise.resolve(done(body)),
+    send: (frame) => line.heard(frame),
+    log: silentLog,
+    soon: (run) => clock.soon(run),
+  });
+  line.open();
+  const asked = ["a", "b", "c"].map((body) => line.call(callOf(body), client));
+  await clock.settle();
+  expect(await Promise.all(asked)).toEqual([done("a"), { is: "failed" }, done("c")]);
+});
+
+test("answers and hang-ups of unknown calls are ignored", () => {
+  const { line, desk } = setup();
+  desk.heard(encodeCalls([{ number: 9, call: null }]));
+  line.heard("a8,9,2,{}0,");
+  expect(line.isIdle).toBe(true);
+});

@@ -1,0 +1,130 @@
+// Encodes the calls, or the answers, of one round of events as one text, which threads and nodes send
+// to each other. A structured clone of the same objects takes several times as long between threads,
+// and a body, which is JSON already, is not quoted again.
+
+import type { Answer, Answered, Asked, Call } from "./call.ts";
+
+// calls    c<length of the rest>,  then for each call    <number>,<operation><body><request key><grant>
+//                                  or for each hang-up   <number>,<null>
+// answers  a<length of the rest>,  then for each reply   <number>,<reply><1 if replayed, else 0>,
+//                                  or for other answers  <number>,<null><answer as JSON>
+//
+// A text is encoded as its length in UTF-16 units, a comma and its characters, and `null` as `-,`.
+
+export function encodeCalls(asked: readonly Asked[]): string {
+  let text = "";
+  for (const { number, call } of asked) {
+    if (call === null) text += `${number},-,`;
+    else {
+      const { operation, body, requestKey, grant } = call;
+      const granted = grant === undefined ? null : JSON.stringify(grant);
+      text += `${number},${part(operation)}${part(body)}${part(requestKey)}${part(granted)}`;
+    }
+  }
+  return `c${text.length},${text}`;
+}
+
+/** Throws an `Error` unless the text is a whole frame of calls. */
+export function decodeCalls(text: string): Asked[] {
+  const frame = new FrameReader(text, "c");
+  const asked: Asked[] = [];
+  while (!frame.isOver) {
+    const number = frame.number();
+    const operation = frame.nullable() as Call["operation"] | null;
+    if (operation === null) asked.push({ number, call: null });
+    else {
+      const call = { operation, body: frame.text(), requestKey: frame.nullable() };
+      const grant = frame.nullable();
+      asked.push({ number, call: grant === null ? call : { ...call, grant: JSON.parse(grant) } });
+    }
+  }
+  return asked;
+}
+
+export function encodeAnswers(answered: readonly Answered[]): string {
+  let text = "";
+  for (const { number, answer } of answered) {
+    text +=
+      answer.is === "done"
+        ? `${number},${part(answer.text)}${answer.isReplayed ? 1 : 0},`
+        : `${number},-,${part(JSON.stringify(answer))}`;
+  }
+  return `a${text.length},${text}`;
+}
+
+/** Throws an `Error` unless the text is a whole frame of answers. */
+export function decodeAnswers(text: string): Answered[] {
+  const frame = new FrameReader(text, "a");
+  const answered: Answered[] = [];
+  while (!frame.isOver) {
+    const number = frame.number();
+    const reply = frame.nullable();
+    const answer: Answer =
+      reply === null
+        ? JSON.parse(frame.text())
+        : { is: "done", text: reply, isReplayed: frame.number() === 1 };
+    answered.push({ number, answer });
+  }
+  return answered;
+}
+
+function part(text: string | null): string {
+  return text === null ? "-," : `${text.length},${text}`;
+}
+
+const [comma, dash, zero] = [44, 45, 48];
+
+class FrameReader {
+  readonly #text: string;
+  #at = 1;
+
+  constructor(text: string, kind: "c" | "a") {
+    this.#text = text;
+    if (!text.startsWith(kind)) throw this.#malformed(0);
+    const length = this.number();
+    const found = text.length - this.#at;
+    if (found !== length) {
+      throw new Error(`frame is torn; expected ${length} characters, got ${found}`);
+    }
+  }
+
+  get isOver(): boolean {
+    return this.#at === this.#text.length;
+  }
+
+  number(): number {
+    const begin = this.#at;
+    let value = 0;
+    for (let at = begin; ; at += 1) {
+      const code = this.#text.charCodeAt(at);
+      if (code === comma && at > begin) {
+        this.#at = at + 1;
+        return value;
+      }
+      const digit = code - zero;
+      // At the end of the text the code is NaN.
+      if (!(digit >= 0 && digit <= 9)) throw this.#malformed(at);
+      value = 10 * value + digit;
+    }
+  }
+
+  text(): string {
+    const length = this.number();
+    const begin = this.#at;
+    const end = begin + length;
+    if (end > this.#text.length) throw this.#malformed(begin);
+    this.#at = end;
+    return this.#text.slice(begin, end);
+  }
+
+  nullable(): string | null {
+    if (this.#text.charCodeAt(this.#at) !== dash) return this.text();
+    if (this.#text.charCodeAt(this.#at + 1) !== comma) throw this.#malformed(this.#at);
+    this.#at += 2;
+    return null;
+  }
+
+  #malformed(at: number): Error {
+    return new Error(`frame is malformed at character ${at} of ${this.#text.length}`);
+  }
+}
