@@ -1,11 +1,11 @@
 // `bun bench/hop.ts [--turns 20]`: processor time, both threads together, of a call that crosses to
 // another thread and back, by the number of calls per round. Two floors are measured in turn with it:
-// texts of the same length, and the calls as a list of objects, without a line at either end.
+// texts of the same length, and the calls as a list of objects, without a client or a server of calls.
 
 import { parseArgs } from "node:util";
 import type { Answer, Call } from "../server/calls/call.ts";
-import { Desk } from "../server/calls/desk.ts";
-import { Line } from "../server/calls/line.ts";
+import { CallClient } from "../server/calls/call-client.ts";
+import { CallServer } from "../server/calls/call-server.ts";
 import { createLog } from "../server/log.ts";
 import { median } from "./statistics.ts";
 
@@ -104,18 +104,18 @@ async function roundBy(way: Way): Promise<Round> {
         return answered;
       };
     case "hop": {
-      const line = new Line((frame) => thread.postMessage(frame));
-      thread.onmessage = ({ data }) => line.heard(data);
-      line.open();
+      const callClient = new CallClient((frame) => thread.postMessage(frame));
+      thread.onmessage = ({ data }) => callClient.receive(data);
+      callClient.open();
       return (clients) =>
-        Promise.all(clients.map((client, index) => line.call(calls[index] as Call, client)));
+        Promise.all(clients.map((client, index) => callClient.call(calls[index] as Call, client)));
     }
   }
 }
 
 function serve(way: Way): void {
   let last = 0;
-  const desk = new Desk({
+  const callServer = new CallServer({
     answer: async () => {
       last = (last + 1) % answers.length;
       return answers[last] as Answer;
@@ -128,7 +128,7 @@ function serve(way: Way): void {
     "text alone": (data: string) => postMessage(one.repeat(data.length / callLength)),
     "objects alone": (data: readonly object[]) =>
       postMessage(data.map((_, number) => ({ number, answer: answers[number] }))),
-    hop: (data: string) => desk.heard(data),
+    hop: (data: string) => callServer.receive(data),
   };
   const act = serving[way] as (data: unknown) => void;
   self.onmessage = ({ data }) => act(data);

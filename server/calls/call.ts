@@ -28,13 +28,13 @@ export type Answer =
   | { readonly is: "lost" }
   | { readonly is: "failed" };
 
-/** `null` = its caller has hung up. */
-export interface Asked {
+/** `null` = the client of the call has hung up. */
+export interface NumberedCall {
   readonly number: number;
   readonly call: Call | null;
 }
 
-export interface Answered {
+export interface NumberedAnswer {
   readonly number: number;
   readonly answer: Answer;
 }

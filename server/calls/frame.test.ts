@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Answer, Answered, Asked, Call } from "./call.ts";
+import type { Answer, Call, NumberedAnswer, NumberedCall } from "./call.ts";
 import { decodeAnswers, decodeCalls, encodeAnswers, encodeCalls } from "./frame.ts";
 
 const produce: Call = { operation: "produce", body: '{"a":1}', requestKey: null };
@@ -41,9 +41,12 @@ const answers: readonly Answer[] = [
   { is: "failed" },
 ];
 
-const asked: readonly Asked[] = calls.map((call, index) => ({ number: 7 * index + 1, call }));
+const asked: readonly NumberedCall[] = calls.map((call, index) => ({
+  number: 7 * index + 1,
+  call,
+}));
 /** Not in the order of their numbers. */
-const answered: readonly Answered[] = answers.map((answer, index) => ({
+const answered: readonly NumberedAnswer[] = answers.map((answer, index) => ({
   ...{ number: (index * 3) % answers.length, answer },
 }));
 

@@ -2,7 +2,7 @@
 // to each other. A structured clone of the same objects takes several times as long between threads,
 // and a body, which is JSON already, is not quoted again.
 
-import type { Answer, Answered, Asked, Call } from "./call.ts";
+import type { Answer, Call, NumberedAnswer, NumberedCall } from "./call.ts";
 
 // calls    c<length of the rest>,  then for each call    <number>,<operation><body><request key><grant>
 //                                  or for each hang-up   <number>,<null>
@@ -11,7 +11,7 @@ import type { Answer, Answered, Asked, Call } from "./call.ts";
 //
 // A text is encoded as its length in UTF-16 units, a comma and its characters, and `null` as `-,`.
 
-export function encodeCalls(asked: readonly Asked[]): string {
+export function encodeCalls(asked: readonly NumberedCall[]): string {
   let text = "";
   for (const { number, call } of asked) {
     if (call === null) text += `${number},-,`;
@@ -25,9 +25,9 @@ export function encodeCalls(asked: readonly Asked[]): string {
 }
 
 /** Throws an `Error` unless the text is a whole frame of calls. */
-export function decodeCalls(text: string): Asked[] {
+export function decodeCalls(text: string): NumberedCall[] {
   const frame = new FrameReader(text, "c");
-  const asked: Asked[] = [];
+  const asked: NumberedCall[] = [];
   while (!frame.isOver) {
     const number = frame.number();
     const operation = frame.nullable() as Call["operation"] | null;
@@ -41,7 +41,7 @@ export function decodeCalls(text: string): Asked[] {
   return asked;
 }
 
-export function encodeAnswers(answered: readonly Answered[]): string {
+export function encodeAnswers(answered: readonly NumberedAnswer[]): string {
   let text = "";
   for (const { number, answer } of answered) {
     text +=
@@ -53,9 +53,9 @@ export function encodeAnswers(answered: readonly Answered[]): string {
 }
 
 /** Throws an `Error` unless the text is a whole frame of answers. */
-export function decodeAnswers(text: string): Answered[] {
+export function decodeAnswers(text: string): NumberedAnswer[] {
   const frame = new FrameReader(text, "a");
-  const answered: Answered[] = [];
+  const answered: NumberedAnswer[] = [];
   while (!frame.isOver) {
     const number = frame.number();
     const reply = frame.nullable();

@@ -3,7 +3,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { Elysia } from "elysia";
 import type { NodesSeen } from "../../stores/nodes.ts";
-import { Desk, type DeskOptions } from "../calls/desk.ts";
+import { CallServer, type CallServerOptions } from "../calls/call-server.ts";
 import type { Log } from "../log.ts";
 import { peerPath, ping, pong } from "./peer.ts";
 import type { Router } from "./router.ts";
@@ -23,7 +23,7 @@ const idleSeconds = 8;
 
 export function peerRoutes({ router, key, log }: PeerOptions) {
   /** By connection. */
-  const desks = new Map<string, Desk>();
+  const callServers = new Map<string, CallServer>();
 
   return new Elysia({
     websocket: {
@@ -39,18 +39,18 @@ export function peerRoutes({ router, key, log }: PeerOptions) {
       return isKnown ? undefined : status(401, "this is for nodes of the same database");
     },
     open: (socket) => {
-      const answer: DeskOptions["answer"] = (call, caller) => router.serve(call, caller);
-      const send: DeskOptions["send"] = (frame) => socket.send(frame);
-      desks.set(socket.id, new Desk({ answer, send, log }));
+      const answer: CallServerOptions["answer"] = (call, caller) => router.serve(call, caller);
+      const send: CallServerOptions["send"] = (frame) => socket.send(frame);
+      callServers.set(socket.id, new CallServer({ answer, send, log }));
     },
     message: (socket, message) => {
-      const desk = desks.get(socket.id);
+      const callServer = callServers.get(socket.id);
       // One that is cut off from the database does not see that this one leaves.
-      if (message === ping && router.isLeaving && desk?.isIdle === true) socket.close();
+      if (message === ping && router.isLeaving && callServer?.isIdle === true) socket.close();
       else if (message === ping) socket.send(pong);
       else {
         try {
-          desk?.heard(message as string);
+          callServer?.receive(message as string);
         } catch (error) {
           log.error("node sent a malformed frame; closing the connection", error);
           socket.close();
@@ -58,8 +58,8 @@ export function peerRoutes({ router, key, log }: PeerOptions) {
       }
     },
     close: ({ id }) => {
-      desks.get(id)?.end();
-      desks.delete(id);
+      callServers.get(id)?.end();
+      callServers.delete(id);
     },
   });
 }

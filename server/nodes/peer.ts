@@ -1,8 +1,8 @@
-// One connection from this node to another, with the line on which it forwards calls.
+// One connection from this node to another, on which it forwards calls.
 
 import { after, type Clock, type Timer } from "../../engine/model/clock.ts";
 import type { Call } from "../calls/call.ts";
-import { type Forwarded, type Limit, Line } from "../calls/line.ts";
+import { CallClient, type Forwarded, type Limit } from "../calls/call-client.ts";
 
 export const peerPath = "/nodes/link";
 
@@ -58,7 +58,7 @@ export interface PeerOptions {
 export class Peer {
   readonly #clock: Clock;
   readonly #wire: Wire;
-  readonly #line: Line;
+  readonly #callClient: CallClient;
   #timer: Timer;
   #isOpen = false;
   #isRetired = false;
@@ -68,11 +68,11 @@ export class Peer {
   constructor(node: PeerNode, { clock, connect, unreached }: PeerOptions) {
     this.#clock = clock;
     this.#heardAt = clock.precise();
-    this.#line = new Line((frame) => this.#wire.send(frame), clock);
+    this.#callClient = new CallClient((frame) => this.#wire.send(frame), clock);
     this.#wire = connect(node, {
       opened: () => {
         this.#isOpen = true;
-        this.#line.open();
+        this.#callClient.open();
       },
       heard: (text) => {
         try {
@@ -102,7 +102,7 @@ export class Peer {
   async call(call: Call, client: Pick<Request, "signal">, ms: number): Promise<Forwarded> {
     if (this.isOver) return { is: "unsent" };
     const limit: Limit = Number.isFinite(ms) ? (giveUp) => after(this.#clock, ms, giveUp) : null;
-    const forwarded = await this.#line.call(call, client, limit);
+    const forwarded = await this.#callClient.call(call, client, limit);
     if (this.#isRetired) this.#closeIfIdle();
     return forwarded;
   }
@@ -114,22 +114,22 @@ export class Peer {
   retire(): void {
     if (this.#isRetired) return;
     this.#isRetired = true;
-    this.#line.recall("lease");
+    this.#callClient.recall("lease");
     // One that is cut off from its database cannot say what became of them, and may not know it.
     after(this.#clock, silenceMsMax, () => {
-      this.#line.lose("lease");
+      this.#callClient.lose("lease");
       this.#closeIfIdle();
     });
     this.#closeIfIdle();
   }
 
   #closeIfIdle(): void {
-    if (this.#line.isIdle) this.close();
+    if (this.#callClient.isIdle) this.close();
   }
 
   #heard(text: string): void {
     this.#heardAt = this.#clock.precise();
-    if (text !== pong) this.#line.heard(text);
+    if (text !== pong) this.#callClient.receive(text);
   }
 
   /** A node that was stopped, or cut off, says nothing of it. */
@@ -151,6 +151,6 @@ export class Peer {
     this.#isOver = true;
     this.#timer.cancel();
     this.#wire.close();
-    this.#line.end();
+    this.#callClient.end();
   }
 }

@@ -15,7 +15,7 @@ import { Observations } from "../../engine/model/histogram.ts";
 import type { OperationId } from "../../openapi/operations.ts";
 import type { NodeRow } from "../../stores/nodes.ts";
 import type { Answer, Call } from "../calls/call.ts";
-import { doneAnswer, errorAnswer, replyOf } from "../calls/desk.ts";
+import { doneAnswer, errorAnswer, replyOf } from "../calls/call-server.ts";
 import type { Log } from "../log.ts";
 import { requestSecondsBounds } from "../request-counts.ts";
 import { Caller, type JsonText, type Route, type Routes } from "../routes/route.ts";

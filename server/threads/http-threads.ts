@@ -1,9 +1,9 @@
 // The threads that speak HTTP, as the one that has the engine sees them: they share the port, and
-// each has a line to the engine.
+// each sends its calls to the engine.
 
 import type { OperationId } from "../../openapi/operations.ts";
 import type { Call } from "../calls/call.ts";
-import { answerBy, answerOf, Desk } from "../calls/desk.ts";
+import { answerBy, answerOf, CallServer } from "../calls/call-server.ts";
 import { mergedInfos } from "../key-file.ts";
 import { type Address, ListenError, type Listening, tryListening } from "../listen.ts";
 import type { Log } from "../log.ts";
@@ -144,7 +144,7 @@ async function renderAll(
 
 class HttpThread {
   readonly #worker: Worker;
-  readonly #desk: Desk;
+  readonly #callServer: CallServer;
   #opened = Promise.withResolvers<string>();
   #counted: ((figures: ThreadFigures) => void)[] = [];
   readonly #stopped = Promise.withResolvers<void>();
@@ -154,7 +154,7 @@ class HttpThread {
     { module, log, broken, config, port }: HttpThreadsOptions,
     answer: ReturnType<typeof answering>,
   ) {
-    this.#desk = new Desk({
+    this.#callServer = new CallServer({
       ...{ answer, log },
       send: (frame) => this.tell(frame),
     });
@@ -173,7 +173,7 @@ class HttpThread {
     };
     this.#worker.addEventListener("close", () => end("by itself"));
     this.#worker.onmessage = ({ data }: MessageEvent<FromThread>) => {
-      if (typeof data === "string") this.#desk.heard(data);
+      if (typeof data === "string") this.#callServer.receive(data);
       else if (data.kind === "refused") {
         this.#opened.reject(new ListenError(data, { host: config.host, port }));
       } else this.#hear(data);

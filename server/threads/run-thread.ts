@@ -1,11 +1,11 @@
 // A thread that speaks HTTP: takes connections, reads and checks requests, writes replies. What
-// they ask for is done by the thread that has the engine, which is asked over a line.
+// they ask for is done by the thread that has the engine, which receives frames of calls.
 
 import { type OperationId, operations } from "../../openapi/operations.ts";
 import { createFront } from "../app.ts";
 import type { Call } from "../calls/call.ts";
-import { replyOf } from "../calls/desk.ts";
-import { Line } from "../calls/line.ts";
+import { CallClient } from "../calls/call-client.ts";
+import { replyOf } from "../calls/call-server.ts";
 import { openDoor } from "../door.ts";
 import { KeyFile } from "../key-file.ts";
 import type { Grant } from "../key-rights.ts";
@@ -28,8 +28,8 @@ const say = (message: FromThread): void => self.postMessage(message);
 const patient = new AbortController();
 
 export function runHttpThread(): void {
-  const line = new Line(say);
-  line.open();
+  const callClient = new CallClient(say);
+  callClient.open();
   const counts = new RequestCounts();
   let listening: Listening | null = null;
   let keys: KeyFile | null = null;
@@ -40,7 +40,7 @@ export function runHttpThread(): void {
     const now = () => performance.now();
     const { apiKeysFile: path } = config;
     keys = path === "" ? null : new KeyFile({ path, log, now });
-    const front = createFront(servingOver(line), {
+    const front = createFront(servingOver(callClient), {
       ...{ config, log, counts, site: openSite(site) },
       ...(config.logLevel === "debug" && { requestLog: new RequestLog(log) }),
       ...(keys !== null && { door: openDoor({ keys, log, now }) }),
@@ -52,7 +52,7 @@ export function runHttpThread(): void {
 
   self.onmessage = ({ data: message }: MessageEvent<ToThread>) => {
     if (typeof message === "string") {
-      line.heard(message);
+      callClient.receive(message);
       return;
     }
     switch (message.kind) {
@@ -80,9 +80,9 @@ export function runHttpThread(): void {
 }
 
 /** All by the engine of another thread. */
-function servingOver(line: Line): Serving {
+function servingOver(callClient: CallClient): Serving {
   const ask = async (call: Call, caller: Caller): Promise<JsonText> => {
-    const answer = await line.call(call, caller);
+    const answer = await callClient.call(call, caller);
     if (answer.is === "unsent") throw new Error("the engine is gone");
     return replyOf(answer, caller);
   };

@@ -14,7 +14,7 @@ import { Host } from "../../../engine/simulation/host.ts";
 import { seededRandom } from "../../../engine/simulation/seeded-random.ts";
 import type { MemoryImage } from "../../../stores/memory/store.ts";
 import { type Changes, StoreError } from "../../../stores/store.ts";
-import { Desk } from "../../calls/desk.ts";
+import { CallServer } from "../../calls/call-server.ts";
 import type { Log, LogFields } from "../../log.ts";
 import { itemRoutes } from "../../routes/items.ts";
 import { queueRoutes } from "../../routes/queue.ts";
@@ -185,7 +185,7 @@ export class Cluster extends Bundle {
   /** As `peer-routes.ts` does. */
   #accepted({ url, node, host }: Running, wire: Wire): Accepted {
     const { clock } = host;
-    const desk = new Desk({
+    const callServer = new CallServer({
       answer: (call, caller) => node.router.serve(call, caller),
       send: (frame) => wire.send(frame),
       log: this.#log(url),
@@ -198,11 +198,11 @@ export class Cluster extends Bundle {
         silence.cancel();
         silence = after(clock, idleMs, hangUp);
         if (text === ping) wire.send(pong);
-        else desk.heard(text);
+        else callServer.receive(text);
       },
       ended: () => {
         silence.cancel();
-        desk.end();
+        callServer.end();
       },
     };
   }

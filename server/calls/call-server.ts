@@ -1,15 +1,15 @@
-// The engine's end of a line: performs the calls, and sends the answers of one round of events as one
-// frame.
+// Performs the calls of one `CallClient`, where the engine is, and sends the answers of one round of
+// events as one frame.
 
 import { QueueError } from "../../engine/model/errors.ts";
 import type { OperationId } from "../../openapi/operations.ts";
 import type { Log } from "../log.ts";
 import { Refusal } from "../reply.ts";
 import { Caller, JsonText, jsonText, type Route, type Routes } from "../routes/route.ts";
-import type { Answer, Answered, Call } from "./call.ts";
+import type { Answer, Call, NumberedAnswer } from "./call.ts";
 import { decodeCalls, encodeAnswers } from "./frame.ts";
 
-export interface DeskOptions {
+export interface CallServerOptions {
   readonly answer: (call: Call, caller: Caller) => Promise<Answer>;
   readonly send: (frame: string) => void;
   readonly log: Log;
@@ -17,13 +17,13 @@ export interface DeskOptions {
   readonly soon?: (run: () => void) => void;
 }
 
-export class Desk {
-  readonly #options: DeskOptions;
+export class CallServer {
+  readonly #options: CallServerOptions;
   readonly #clients = new Map<number, ForwardedClient>();
-  #answers: Answered[] = [];
+  #answers: NumberedAnswer[] = [];
   #isOver = false;
 
-  constructor(options: DeskOptions) {
+  constructor(options: CallServerOptions) {
     this.#options = options;
   }
 
@@ -33,7 +33,7 @@ export class Desk {
   }
 
   /** Throws, and begins no call, if the frame is malformed. */
-  heard(frame: string): void {
+  receive(frame: string): void {
     for (const { number, call } of decodeCalls(frame)) {
       if (call === null) this.#clients.get(number)?.hangUp();
       else void this.#do(number, call);
@@ -62,7 +62,7 @@ export class Desk {
     });
   }
 
-  /** The line broke: nobody waits for answers any more. */
+  /** The connection has ended: aborts all calls, and sends no more answers. */
   end(): void {
     this.#isOver = true;
     for (const client of this.#clients.values()) client.hangUp();

@@ -1,44 +1,44 @@
-// A line that gives calls up: what its other end receives.
+// A client that gives calls up: what the server receives.
 
 import { expect, test } from "bun:test";
 import { VirtualClock } from "../../engine/simulation/virtual-clock.ts";
-import type { Asked, Call } from "./call.ts";
+import type { Call, NumberedCall } from "./call.ts";
+import { CallClient, type Limit } from "./call-client.ts";
 import { decodeCalls, encodeAnswers } from "./frame.ts";
-import { type Limit, Line } from "./line.ts";
 
 const produce: Call = { operation: "produce", body: "{}", requestKey: null };
 
-/** A line, all that it has sent, and a limit that ends when the test says so. */
-function newLine() {
-  const sent: Asked[] = [];
+/** A client, all that it has sent, and a limit that ends when the test says so. */
+function setup() {
+  const sent: NumberedCall[] = [];
   const clock = new VirtualClock(0);
-  const line = new Line((frame) => sent.push(...decodeCalls(frame)), clock);
+  const callClient = new CallClient((frame) => sent.push(...decodeCalls(frame)), clock);
   let end = (): void => undefined;
   const limit: Limit = (giveUp) => {
     end = giveUp;
     return { cancel: () => undefined };
   };
-  return { line, sent, clock, limit, end: () => end() };
+  return { callClient, sent, clock, limit, end: () => end() };
 }
 
 test("a call that is given up before it is sent is never sent", async () => {
-  const { line, sent, clock, limit, end } = newLine();
+  const { callClient, sent, clock, limit, end } = setup();
   const client = new AbortController();
-  const [given, kept] = [line.call(produce, client, limit), line.call(produce, client)];
+  const [given, kept] = [callClient.call(produce, client, limit), callClient.call(produce, client)];
   end();
   expect(await given).toEqual({ is: "unsent" });
-  line.open();
+  callClient.open();
   await clock.settle();
   expect(sent).toEqual([{ number: 2, call: produce }]);
   const answer = { is: "done", text: "{}", isReplayed: false } as const;
-  line.heard(encodeAnswers([{ number: 2, answer }]));
+  callClient.receive(encodeAnswers([{ number: 2, answer }]));
   expect(await kept).toEqual(answer);
 });
 
 test("a call that is given up after it was sent is lost, and its other end hangs up", async () => {
-  const { line, sent, clock, limit, end } = newLine();
-  line.open();
-  const given = line.call(produce, new AbortController(), limit);
+  const { callClient, sent, clock, limit, end } = setup();
+  callClient.open();
+  const given = callClient.call(produce, new AbortController(), limit);
   await clock.settle();
   end();
   expect(await given).toEqual({ is: "lost" });
@@ -47,5 +47,5 @@ test("a call that is given up after it was sent is lost, and its other end hangs
     { number: 1, call: produce },
     { number: 1, call: null },
   ]);
-  expect(line.isIdle).toBe(true);
+  expect(callClient.isIdle).toBe(true);
 });

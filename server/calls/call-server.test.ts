@@ -1,13 +1,13 @@
-// Both ends of a line, joined without a thread or a network between them.
+// A call client and a call server, joined without a thread or a network between them.
 
 import { expect, test } from "bun:test";
 import { VirtualClock } from "../../engine/simulation/virtual-clock.ts";
 import type { Caller } from "../routes/route.ts";
 import { silentLog } from "../testing/memory-engine.ts";
 import type { Answer, Call } from "./call.ts";
-import { Desk } from "./desk.ts";
+import { CallClient, listenMs } from "./call-client.ts";
+import { CallServer } from "./call-server.ts";
 import { decodeCalls, encodeCalls } from "./frame.ts";
-import { Line, listenMs } from "./line.ts";
 
 interface Begun {
   readonly call: Call;
@@ -20,24 +20,24 @@ function setup() {
   const clock = new VirtualClock(0);
   const begun: Begun[] = [];
   const frames = { there: [] as string[], back: [] as string[] };
-  const line = new Line((frame) => {
+  const callClient = new CallClient((frame) => {
     frames.there.push(frame);
-    desk.heard(frame);
+    callServer.receive(frame);
   }, clock);
-  const desk = new Desk({
+  const callServer = new CallServer({
     answer: (call, caller) =>
       new Promise((answer) => {
         begun.push({ call, caller, answer });
       }),
     send: (frame) => {
       frames.back.push(frame);
-      line.heard(frame);
+      callClient.receive(frame);
     },
     log: silentLog,
     soon: (run) => clock.soon(run),
   });
-  line.open();
-  return { clock, begun, frames, line, desk };
+  callClient.open();
+  return { clock, begun, frames, callClient, callServer };
 }
 
 const client = new AbortController();
@@ -47,8 +47,8 @@ const callOf = (body: string, operation: Call["operation"] = "produce"): Call =>
 const done = (text: string): Answer => ({ is: "done", text, isReplayed: false });
 
 test("the calls of a round cross as one frame, and so do their answers", async () => {
-  const { clock, begun, frames, line } = setup();
-  const asked = ["a", "b", "c", "d"].map((body) => line.call(callOf(body), client));
+  const { clock, begun, frames, callClient } = setup();
+  const asked = ["a", "b", "c", "d"].map((body) => callClient.call(callOf(body), client));
   await clock.settle();
   for (const { call, answer } of begun) answer(done(call.body));
   await clock.settle();
@@ -57,48 +57,48 @@ test("the calls of a round cross as one frame, and so do their answers", async (
 });
 
 test("each call gets its own answer, in whatever order they come, and over several rounds", async () => {
-  const { clock, begun, line, desk } = setup();
+  const { clock, begun, callClient, callServer } = setup();
   const bodies = ["a", "b", "c", "d", "e", "f"];
-  const asked = bodies.map((body) => line.call(callOf(body), client));
+  const asked = bodies.map((body) => callClient.call(callOf(body), client));
   await clock.settle();
   for (const index of [4, 1, 5]) begun[index]?.answer(done(`of ${bodies[index]}`));
   await clock.settle();
   for (const index of [3, 0, 2]) begun[index]?.answer(done(`of ${bodies[index]}`));
   await clock.settle();
   expect(await Promise.all(asked)).toEqual(bodies.map((body) => done(`of ${body}`)));
-  expect([line.isIdle, desk.isIdle]).toEqual([true, true]);
+  expect([callClient.isIdle, callServer.isIdle]).toEqual([true, true]);
 });
 
 test("a torn frame begins no call, and settles none", async () => {
-  const { clock, begun, frames, line, desk } = setup();
-  const asked = ["a", "b", "c"].map((body) => line.call(callOf(body), client));
+  const { clock, begun, frames, callClient, callServer } = setup();
+  const asked = ["a", "b", "c"].map((body) => callClient.call(callOf(body), client));
   await clock.settle();
   const whole = frames.there[0] ?? "";
   for (let length = 0; length < whole.length; length += 1) {
-    expect(() => desk.heard(whole.slice(0, length))).toThrow(/^frame is /);
+    expect(() => callServer.receive(whole.slice(0, length))).toThrow(/^frame is /);
   }
   // The length is right, the last call is not.
-  expect(() => desk.heard(`${whole.slice(0, -2)}x,`)).toThrow(/^frame is malformed/);
+  expect(() => callServer.receive(`${whole.slice(0, -2)}x,`)).toThrow(/^frame is malformed/);
   expect(begun.map(({ call }) => call.body)).toEqual(["a", "b", "c"]);
 
   for (const { call, answer } of begun) answer(done(call.body));
   let settled = 0;
   for (const one of asked) void one.then(() => (settled += 1));
-  const heard = line.heard.bind(line);
-  line.heard = (frame) => {
+  const heard = callClient.receive.bind(callClient);
+  callClient.receive = (frame) => {
     expect(() => heard(frame.slice(0, -1))).toThrow(/^frame is torn/);
     expect(() => heard(`${frame.slice(0, -2)}x,`)).toThrow(/^frame is malformed/);
   };
   await clock.settle();
-  expect([settled, line.isIdle]).toEqual([0, false]);
+  expect([settled, callClient.isIdle]).toEqual([0, false]);
   heard(frames.back[0] ?? "");
   expect(await Promise.all(asked)).toEqual(["a", "b", "c"].map(done));
 });
 
 test("a hang-up of one lease reaches the other end, and aborts no other call", async () => {
-  const { clock, begun, line } = setup();
+  const { clock, begun, callClient } = setup();
   const leaving = new AbortController();
-  for (const one of [client, leaving, client]) void line.call(callOf("", "lease"), one);
+  for (const one of [client, leaving, client]) void callClient.call(callOf("", "lease"), one);
   await clock.settle();
   leaving.abort();
   await clock.settle();
@@ -106,9 +106,9 @@ test("a hang-up of one lease reaches the other end, and aborts no other call", a
 });
 
 test("a hang-up aborts a signal that was read before", async () => {
-  const { clock, begun, line } = setup();
+  const { clock, begun, callClient } = setup();
   const leaving = new AbortController();
-  void line.call(callOf("", "lease"), leaving);
+  void callClient.call(callOf("", "lease"), leaving);
   await clock.settle();
   const signal = begun[0]?.caller.signal;
   expect(signal?.aborted).toBe(false);
@@ -118,10 +118,10 @@ test("a hang-up aborts a signal that was read before", async () => {
 });
 
 test("a hang-up before the lease is sent reaches the other end", async () => {
-  const { clock, begun, line } = setup();
+  const { clock, begun, callClient } = setup();
   const leaving = new AbortController();
   leaving.abort();
-  void line.call(callOf("", "lease"), leaving);
+  void callClient.call(callOf("", "lease"), leaving);
   await clock.settle();
   expect(begun.map(({ caller }) => caller.signal.aborted)).toEqual([true]);
 });
@@ -129,10 +129,10 @@ test("a hang-up before the lease is sent reaches the other end", async () => {
 test.each([1, listenMs + 1])(
   "a hang-up after %d ms of waiting reaches the other end, for one produce and for the next",
   async (ms) => {
-    const { clock, begun, line } = setup();
+    const { clock, begun, callClient } = setup();
     for (let time = 0; time < 2; time += 1) {
       const leaving = new AbortController();
-      for (const one of [leaving, client]) void line.call(callOf("a"), one);
+      for (const one of [leaving, client]) void callClient.call(callOf("a"), one);
       await clock.advance(ms);
       leaving.abort();
       await clock.advance(listenMs);
@@ -143,9 +143,9 @@ test.each([1, listenMs + 1])(
 );
 
 test("a hang-up after the answer is not sent", async () => {
-  const { clock, begun, frames, line } = setup();
+  const { clock, begun, frames, callClient } = setup();
   const leaving = new AbortController();
-  const asked = line.call(callOf("", "lease"), leaving);
+  const asked = callClient.call(callOf("", "lease"), leaving);
   await clock.settle();
   begun[0]?.answer(done("{}"));
   await clock.settle();
@@ -155,12 +155,12 @@ test("a hang-up after the answer is not sent", async () => {
   expect(frames.there.flatMap(decodeCalls)).toHaveLength(1);
 });
 
-test("the end of the line aborts calls, and loses them", async () => {
-  const { clock, begun, frames, line, desk } = setup();
-  const asked = line.call(callOf("a"), client);
+test("the end of the connection aborts calls, and loses them", async () => {
+  const { clock, begun, frames, callClient, callServer } = setup();
+  const asked = callClient.call(callOf("a"), client);
   await clock.settle();
-  desk.end();
-  line.end();
+  callServer.end();
+  callClient.end();
   expect(await asked).toEqual({ is: "lost" });
   expect(begun.map(({ caller }) => caller.signal.aborted)).toEqual([true]);
   begun[0]?.answer(done("{}"));
@@ -170,23 +170,23 @@ test("the end of the line aborts calls, and loses them", async () => {
 
 test("an error that is not for the caller is answered as failed, and other calls are done", async () => {
   const clock = new VirtualClock(0);
-  const line = new Line((frame) => desk.heard(frame), clock);
-  const desk = new Desk({
+  const callClient = new CallClient((frame) => callServer.receive(frame), clock);
+  const callServer = new CallServer({
     answer: ({ body }) =>
       body === "b" ? Promise.reject(new Error("a bug")) : Promise.resolve(done(body)),
-    send: (frame) => line.heard(frame),
+    send: (frame) => callClient.receive(frame),
     log: silentLog,
     soon: (run) => clock.soon(run),
   });
-  line.open();
-  const asked = ["a", "b", "c"].map((body) => line.call(callOf(body), client));
+  callClient.open();
+  const asked = ["a", "b", "c"].map((body) => callClient.call(callOf(body), client));
   await clock.settle();
   expect(await Promise.all(asked)).toEqual([done("a"), { is: "failed" }, done("c")]);
 });
 
 test("answers and hang-ups of unknown calls are ignored", () => {
-  const { line, desk } = setup();
-  desk.heard(encodeCalls([{ number: 9, call: null }]));
-  line.heard("a8,9,2,{}0,");
-  expect(line.isIdle).toBe(true);
+  const { callClient, callServer } = setup();
+  callServer.receive(encodeCalls([{ number: 9, call: null }]));
+  callClient.receive("a8,9,2,{}0,");
+  expect(callClient.isIdle).toBe(true);
 });

@@ -1,11 +1,11 @@
-// The caller's end of a line to whoever has the engine: each call has a number, answers come in any
-// order, and the calls of one round of events are sent as one frame.
+// Sends calls to a `CallServer` in another thread or node: each call has a number, answers arrive in
+// any order, and the calls of one round of events are sent as one frame.
 
 import { after, type Clock, steadyClock } from "../../engine/model/clock.ts";
-import type { Answer, Asked, Call } from "./call.ts";
+import type { Answer, Call, NumberedCall } from "./call.ts";
 import { decodeAnswers, encodeCalls } from "./frame.ts";
 
-/** `unsent`: it never left. `lost`: the line broke too. */
+/** `unsent`: the call was never sent. `lost`: also if the connection ended first. */
 export type Forwarded = Answer | { readonly is: "unsent" };
 
 /** Gives a call up after the time that its caller has; `null` = the call has no limit. */
@@ -22,16 +22,16 @@ interface Waiting {
   readonly client: Client;
   readonly settle: (forwarded: Forwarded) => void;
   isSent: boolean;
-  /** Absent until the line listens to the client. */
+  /** Absent until the signal has a listener. */
   stopListening?: () => void;
 }
 
-export class Line {
+export class CallClient {
   readonly #send: (frame: string) => void;
   readonly #waiting = new Map<number, Waiting>();
   readonly #clock: Clock;
   #last = 0;
-  #asked: Asked[] = [];
+  #asked: NumberedCall[] = [];
   #isOpen = false;
   #isOver = false;
   #flushing = false;
@@ -83,7 +83,7 @@ export class Line {
     else signal.addEventListener("abort", hangUp, { once: true });
   }
 
-  /** Most calls are answered sooner, and a signal with a listener costs as much as the rest of a hop. */
+  /** Most calls are answered sooner, and a signal with a listener costs a third of a hop. */
   #listenLater(): void {
     if (this.#isListenDue) return;
     this.#isListenDue = true;
@@ -118,7 +118,7 @@ export class Line {
     waiting.settle({ is: waiting.isSent ? "lost" : "unsent" });
   }
 
-  #ask(asked: Asked): void {
+  #ask(asked: NumberedCall): void {
     this.#asked.push(asked);
     if (this.#flushing) return;
     this.#flushing = true;
@@ -140,7 +140,7 @@ export class Line {
   }
 
   /** Throws, and settles no call, if the frame is malformed. */
-  heard(frame: string): void {
+  receive(frame: string): void {
     for (const { number, answer } of decodeAnswers(frame))
       this.#waiting.get(number)?.settle(answer);
   }
