@@ -49,3 +49,29 @@ test("a call that is given up after it was sent is lost, and its other end hangs
   ]);
   expect(callClient.isIdle).toBe(true);
 });
+
+test("Bun: the signal of a request, first read after its client hung up, is aborted", async () => {
+  const [arrived, checked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await using server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: async (request) => {
+      await request.text();
+      arrived.resolve();
+      await Bun.sleep(50);
+      const { signal } = request;
+      // Otherwise the hang-up is not noticed yet, and aborts it later.
+      if (!signal.aborted)
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      checked.resolve();
+      return new Response();
+    },
+  });
+  const leaving = new AbortController();
+  const init = { method: "POST", body: "{}", signal: leaving.signal };
+  const gone = fetch(server.url, init).catch(() => null);
+  await arrived.promise;
+  leaving.abort();
+  expect(await gone).toBeNull();
+  await checked.promise;
+});
