@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { type CreateEngineOptions, createEngine, type EmbeddedEngine } from "./embed.ts";
-import type { StoredItem } from "./model/api.ts";
+import type { Engine, StoredItem } from "./model/api.ts";
+import { createShards } from "./simulation/all-shards.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-clock-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -39,22 +40,22 @@ async function opened(options: Partial<CreateEngineOptions> = {}): Promise<Opene
   return { ...engine, [Symbol.asyncDispose]: () => engine.close() };
 }
 
+async function openedShards(shards: number) {
+  const engine = await createShards({ store: { kind: "memory" }, shards, testClock: true });
+  return { ...engine, [Symbol.asyncDispose]: () => engine.close() };
+}
+
 /** Where its clock is now. */
-const nowOf = (engine: EmbeddedEngine): Promise<number> => engine.advance(1);
+const nowOf = (engine: Pick<EmbeddedEngine, "advance">): Promise<number> => engine.advance(1);
 
 const refusal = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
 
-function produce(engine: EmbeddedEngine, queue: string, payload: string, enqueueAt?: number) {
+function produce(engine: Engine, queue: string, payload: string, enqueueAt?: number) {
   const item = { payload, ...(enqueueAt !== undefined && { enqueueAt }) };
   return engine.produce({ queue, requestTimeoutMs, items: [item] });
 }
 
-function lease(
-  engine: EmbeddedEngine,
-  queue: string,
-  clientId = "c",
-  timeoutMs = requestTimeoutMs,
-) {
+function lease(engine: Engine, queue: string, clientId = "c", timeoutMs = requestTimeoutMs) {
   return engine.lease({ queue, clientId, batchSize: 1, requestTimeoutMs: timeoutMs });
 }
 
@@ -72,7 +73,7 @@ function seen(items: readonly StoredItem[], since: number) {
   }));
 }
 
-async function stored(engine: EmbeddedEngine, queues: readonly string[], since: number) {
+async function stored(engine: Engine, queues: readonly string[], since: number) {
   const all = [];
   for (const queue of queues) {
     for (const { partition } of (await engine.stats(queue)).partitions) {
@@ -102,7 +103,7 @@ test("advance: a lease lapses at its own instant", async () => {
 });
 
 test("advance: one thing leads to the next, in one go", async () => {
-  await using engine = await opened({ shards: 2 });
+  await using engine = await openedShards(2);
   await engine.createQueue({ ...settings, name: "dead", expireTimeoutMs: hour });
   const dying = { ...settings, deadQueue: "dead", maxAttempts: 2, requestedPartitions: 2 };
   await engine.createQueue({ ...dying, name: "q" });
@@ -263,7 +264,7 @@ const queues = ["one", "two", "dead"];
 
 /** Dead letters go from shard to shard. */
 async function scheduled(drawn: typeof steps extends fc.Arbitrary<infer T> ? T : never) {
-  const engine = await opened({ shards: 3 });
+  const engine = await openedShards(3);
   await engine.createQueue({ ...settings, name: "dead", expireTimeoutMs: 2 * minute });
   const dying = { ...settings, deadQueue: "dead", requestedPartitions: 3 };
   await engine.createQueue({ ...dying, name: "one", maxAttempts: 1, expireTimeoutMs: minute });

@@ -2,13 +2,14 @@
 // is left when all that it sets off is committed: in every shard, on the way to dead queues, and for
 // the leases that wait. So to advance twice is to advance once by the sum.
 
-import type { AdvanceOptions } from "./model/api.ts";
+import type * as api from "./model/api.ts";
 import { assert } from "./model/assert.ts";
 import type { TestClock } from "./model/clock.ts";
 import { failure, type Late, QueueError } from "./model/errors.ts";
 import { limits } from "./model/limits.ts";
 import { checkAdvance, checkHandlerTimeout } from "./model/validate.ts";
 import { OpenWork } from "./open-work.ts";
+import type { Hold } from "./registrar.ts";
 import type { Courier } from "./relay/courier.ts";
 import type { Catalog } from "./state/catalog.ts";
 import type { Timing } from "./turn/inbox.ts";
@@ -20,10 +21,15 @@ const inPart = failure(
 );
 const late: Late = { untaken: inPart, taken: inPart };
 
-export interface AdvanceParts {
+export interface AdvanceOptions {
   readonly clock: TestClock;
-  readonly catalog: Pick<Catalog, "queues">;
-  readonly ports: () => readonly Shard[];
+  readonly shards: () => readonly Advancing[];
+}
+
+/** What of a shard has to come along. */
+export interface Advancing {
+  readonly shard: Shard;
+  readonly catalog: Pick<Catalog, "queues" | "deadQueueNames">;
   readonly courier: Pick<Courier, "isBusy" | "isQuiet" | "hold" | "departures">;
   readonly sampling: Sampling;
 }
@@ -36,11 +42,11 @@ export interface Sampling {
 }
 
 export class Advance {
-  readonly #options: AdvanceParts;
+  readonly #options: AdvanceOptions;
   /** One at a time. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(options: AdvanceParts) {
+  constructor(options: AdvanceOptions) {
     this.#options = options;
   }
 
@@ -50,7 +56,7 @@ export class Advance {
   }
 
   /** The instant at which the clock then is. */
-  advance(byMs: number, options: AdvanceOptions = {}): Promise<number> {
+  advance(byMs: number, options: api.AdvanceOptions = {}): Promise<number> {
     const advanced = this.#last.then(() => this.#advance(byMs, options));
     this.#last = advanced.catch(() => undefined);
     return advanced;
@@ -60,12 +66,13 @@ export class Advance {
     return this.#options.clock.machine.now() + limits.requestTimeoutMsDefault;
   }
 
-  async #advance(byMs: number, { handlerTimeoutMs }: AdvanceOptions): Promise<number> {
-    const { catalog, clock, sampling } = this.#options;
+  async #advance(byMs: number, { handlerTimeoutMs }: api.AdvanceOptions): Promise<number> {
+    const { clock, shards } = this.#options;
     checkAdvance(byMs, clock.now());
     checkHandlerTimeout(handlerTimeoutMs);
+    const catalogs = () => shards().map(({ catalog }) => catalog);
     const work =
-      handlerTimeoutMs === undefined ? null : new OpenWork({ catalog, clock, handlerTimeoutMs });
+      handlerTimeoutMs === undefined ? null : new OpenWork({ catalogs, clock, handlerTimeoutMs });
     const target = clock.now() + byMs;
     const deadline = this.#deadline();
     for (;;) {
@@ -74,16 +81,17 @@ export class Advance {
       while (await work?.wait(deadline)) settled = await this.#settle(deadline, isLast);
       const next = Math.min(settled, target);
       if (isLast) return clock.now();
-      for (const instant of [Math.min(sampling.nextAt(), next), next]) {
+      const samplings = shards().map(({ sampling }) => sampling);
+      for (const instant of [Math.min(next, ...samplings.map((one) => one.nextAt())), next]) {
         clock.raise(instant);
-        sampling.sample();
+        for (const sampling of samplings) sampling.sample();
       }
     }
   }
 
   /** The next instant at which something is due, once all that is due by now is committed. */
   async #settle(deadline: number, isKept: boolean): Promise<number> {
-    const { clock, courier } = this.#options;
+    const { clock } = this.#options;
     const now = clock.now();
     for (let rounds = 0; ; ) {
       const before = this.#underWay();
@@ -92,17 +100,28 @@ export class Advance {
       // Consumers who lease and give back without end keep no clock from going on.
       if (next > now && (isQuiet || rounds >= limits.advanceRoundsMax)) return next;
       if (next > now) rounds += 1;
-      const leftMs = deadline - clock.machine.now();
-      if (leftMs <= 0 || !(await courier.isQuiet(leftMs))) throw QueueError.from(inPart);
+      if (!(await this.#isQuiet(deadline))) throw QueueError.from(inPart);
     }
   }
 
   /** Counts what has ever set out; `null`: something is on its way. */
   #underWay(): number | null {
-    const { courier, ports } = this.#options;
-    const lines = ports().map((port) => port.lines);
-    if (courier.isBusy || lines.some(({ isGranting }) => isGranting)) return null;
-    return lines.reduce((sum, { grantedCount }) => sum + grantedCount, courier.departures);
+    let count = 0;
+    for (const { courier, shard } of this.#options.shards()) {
+      if (courier.isBusy || shard.lines.isGranting) return null;
+      count += courier.departures + shard.lines.grantedCount;
+    }
+    return count;
+  }
+
+  /** Whether nothing is on its way any more, in time. */
+  async #isQuiet(deadline: number): Promise<boolean> {
+    const { clock, shards } = this.#options;
+    for (const { courier } of shards()) {
+      const leftMs = deadline - clock.machine.now();
+      if (leftMs <= 0 || !(await courier.isQuiet(leftMs))) return false;
+    }
+    return true;
   }
 
   /**
@@ -111,20 +130,26 @@ export class Advance {
    * lease, has to be woken.
    */
   async #tell(deadline: number, isKept: boolean): Promise<number> {
-    const { clock, courier, ports } = this.#options;
+    const { clock, shards } = this.#options;
     const timing: Timing = { deadline, late };
     let next = Number.POSITIVE_INFINITY;
-    const { release } = await courier.hold(inPart);
+    const all = shards();
+    const holds: Hold[] = [];
     try {
-      for (const port of ports()) {
-        const result = await port.ask({ kind: "advance", isKept }, timing);
+      for (const { courier } of all) holds.push(await courier.hold(inPart));
+      for (const { shard } of all) {
+        const result = await shard.ask({ kind: "advance", isKept }, timing);
         if (!result.ok) throw QueueError.from(inPart);
         const { value } = result;
         assert(value.kind === "due", "an advance was answered with something else");
         next = Math.min(next, value.at ?? Number.POSITIVE_INFINITY);
       }
     } finally {
-      release();
+      // What sets out from one has arrived before anything sets out from the next.
+      for (const [index, { release }] of holds.entries()) {
+        release();
+        await all[index]?.courier.isQuiet(deadline - clock.machine.now());
+      }
     }
     return Math.min(next, clock.next);
   }

@@ -1,5 +1,5 @@
-// What producers and consumers ask for: each call goes to the shard of its place, and one with a key
-// to where the key leads.
+// What producers and consumers ask for: each call is checked, and becomes a request to the shard, with
+// its key if it has one.
 
 import type { Request } from "./kinds.ts";
 import type * as api from "./model/api.ts";
@@ -46,6 +46,7 @@ import {
   type InnerPart,
   nothingAsked,
   planTransact,
+  type Reached,
   type TransactPlan,
   transactedOf,
   transactedText,
@@ -55,9 +56,11 @@ import { type Shard, succeeded } from "./turn/shard.ts";
 
 export interface CallsOptions {
   readonly clock: Clock;
-  readonly port: (shard: number) => Shard;
+  readonly shard: () => Shard;
   /** Throws where there is none of the name, or the engine takes no calls. */
   readonly find: (name: string) => LogicalQueue;
+  /** The same of a queue in whichever shard. */
+  readonly reach: (name: string) => Reached;
 }
 
 /** A request that counts as inside its queue. */
@@ -156,15 +159,14 @@ export class Calls {
     const timing = timingOf(this.#options.clock, lateTransact, asked.requestTimeoutMs);
     checkTransact(asked);
     const keyed = this.#keyOf(first, "transact", asked, () => transactedText(asked));
-    const { shard } = first;
     try {
-      const { find } = this.#options;
-      const plan = planTransact(asked, { find, shard, isKeyed: keyed !== undefined });
+      const { find, reach } = this.#options;
+      const plan = planTransact(asked, { find, reach, isKeyed: keyed !== undefined });
       return transactedOf(asked, await this.#transact(plan, { timing, ...keyed }));
     } catch (cause) {
       // A queue or a partition that it names may be gone since it was done.
       const isUnplanned = cause instanceof QueueError && cause.code === "invalid";
-      const known = isUnplanned ? await this.#known(shard, keyed?.key, timing) : null;
+      const known = isUnplanned ? await this.#known(keyed?.key, timing) : null;
       if (known === null) throw cause;
       return transactedOf(asked, known);
     }
@@ -172,7 +174,7 @@ export class Calls {
 
   #transact(plan: TransactPlan, { timing, key }: Planning): Promise<Done> {
     const request = { kind: "transact", deadline: timing.deadline, ...plan.request } as const;
-    return this.#callIn(plan.parts, plan.shard, { ...request, ...(key && { key }) }, timing);
+    return this.#callIn(plan.parts, { ...request, ...(key && { key }) }, timing);
   }
 
   async complete(request: api.CompleteRequest): Promise<api.Outcome> {
@@ -242,20 +244,15 @@ export class Calls {
     const asked = { kind: "import", slot: place?.slot ?? 0, items, ...keyed, ...draining } as const;
     const timing = timingOf(this.#options.clock, lateWrite);
     const { value, replayed } = await (place === undefined
-      ? this.#importedBefore(queue, partition, asked, timing)
+      ? this.#importedBefore(partition, asked, timing)
       : this.#call(queue, asked, timing));
     return { items: storedItems(value, queue.definition), replayed };
   }
 
   /** The shard tells it again, by what it has noted of it. */
-  async #importedBefore(
-    { shard }: LogicalQueue,
-    partition: number,
-    asked: ImportCall,
-    timing: Timing,
-  ): Promise<Done> {
-    await this.#finished(shard, partition, asked.key, timing);
-    const result = await this.#options.port(shard).ask(asked, timing);
+  async #importedBefore(partition: number, asked: ImportCall, timing: Timing): Promise<Done> {
+    await this.#finished(partition, asked.key, timing);
+    const result = await this.#options.shard().ask(asked, timing);
     return { value: succeeded(result), replayed: true };
   }
 
@@ -276,7 +273,7 @@ export class Calls {
     const keyed = this.#keyOf(queue, operation, request, asked);
     const place = queue.places.get(request.partition);
     if (place === undefined) {
-      return this.#finished(queue.shard, request.partition, keyed?.key, timing);
+      return this.#finished(request.partition, keyed?.key, timing);
     }
     const { deadline } = timing;
     return this.#call(queue, requestAt({ slot: place.slot, deadline, ...keyed }), timing);
@@ -286,19 +283,14 @@ export class Calls {
   #call(queue: LogicalQueue, request: InnerCall, timing: Timing): Promise<Done> {
     const { kind: verb } = request;
     const count = verb === "produce" ? request.items.length : 0;
-    return this.#callIn([{ queue, verb, count }], queue.shard, request, timing);
+    return this.#callIn([{ queue, verb, count }], request, timing);
   }
 
   /** The same of a call that is inside several queues. */
-  #callIn(
-    parts: readonly InnerPart[],
-    shard: number,
-    request: Request,
-    timing: Timing,
-  ): Promise<Done> {
+  #callIn(parts: readonly InnerPart[], request: Request, timing: Timing): Promise<Done> {
     for (const { queue, verb, count } of parts) queue.entered(verb, count);
     return new Promise((resolve, reject) => {
-      this.#options.port(shard).put(
+      this.#options.shard().put(
         request,
         (result) => {
           for (const { queue, verb, count } of parts) queue.left(verb, count);
@@ -311,24 +303,15 @@ export class Calls {
   }
 
   /** A partition goes when nothing of it is left; what was done there is known for longer. */
-  async #finished(
-    shard: number,
-    partition: number,
-    key: CallKey | undefined,
-    timing: Timing,
-  ): Promise<Done> {
-    return (await this.#known(shard, key, timing)) ?? unknownPartition(partition);
+  async #finished(partition: number, key: CallKey | undefined, timing: Timing): Promise<Done> {
+    return (await this.#known(key, timing)) ?? unknownPartition(partition);
   }
 
   /** What the shard did for the key, if it did. */
-  async #known(
-    shard: number,
-    key: CallKey | undefined,
-    { deadline, late }: Timing,
-  ): Promise<Done | null> {
+  async #known(key: CallKey | undefined, { deadline, late }: Timing): Promise<Done | null> {
     if (key === undefined) return null;
     const timing = { deadline, late: { ...late, taken: late.untaken } };
-    const value = succeeded(await this.#options.port(shard).ask({ kind: "recall", key }, timing));
+    const value = succeeded(await this.#options.shard().ask({ kind: "recall", key }, timing));
     return value.kind === "recalled" ? { value, replayed: true } : null;
   }
 }

@@ -184,12 +184,8 @@ test.each<[unknown, string]>([
     "store.durability is invalid; expected 'full' or 'normal', got 'half'",
   ],
   [
-    { store: { kind: "memory" }, shards: 0 },
-    "shards is invalid; expected a whole number from 1 to 64, got 0",
-  ],
-  [
     { store: { kind: "memory" }, shard: 2 },
-    "shard is unknown; expected one of store, shards, notice, receiptsWindowMs, receiptsMax, seriesBytes, historyBytes, testClock",
+    "shard is unknown; expected one of store, notice, receiptsWindowMs, receiptsMax, seriesBytes, historyBytes, testClock",
   ],
 ])("createEngine: %j is refused", async (options, said) => {
   const create = createEngine as (options: unknown) => Promise<unknown>;
@@ -224,17 +220,6 @@ test("ensureQueue: what was not asked for may be anything, and none is what a qu
     leasedMax: { asked: 0, is: 5 },
     leaseRate: { asked: "", is: "10/1s" },
   });
-});
-
-test("createEngine: each shard remembers its share of the keys", async () => {
-  const store = { kind: "memory" } as const;
-  const engine = await createEngine({ store, shards: 3, receiptsMax: 9 });
-  await engine.createQueue(orders);
-  const produce = (requestKey: string) =>
-    engine.produce({ ...produced, items: [{ payload: "a" }], requestKey });
-  for (const key of ["1", "2", "3"]) await produce(key);
-  await expect(produce("4")).rejects.toThrow("there cannot be more than 3, try again later");
-  await engine.close();
 });
 
 test("createEngine: nothing for series and history can be said too", async () => {

@@ -1,8 +1,7 @@
 // The engine for a program of one's own, without HTTP: a composition root that
-// joins engine, shards and stores.
+// joins engine and store.
 
 import { durabilityOf, openStore, type StoreConfig, type StoreOptions } from "../stores/open.ts";
-import { type Notice, openEngine } from "./engine.ts";
 import { requests } from "./library/requests.ts";
 import { requestOf, type TypedQueue, valueIn } from "./library/typed-queue.ts";
 import { EngineWorker, type Handler, type Worker, type WorkOptions } from "./library/work.ts";
@@ -14,10 +13,10 @@ import { newTag } from "./model/ids.ts";
 import { limits } from "./model/limits.ts";
 import { systemRandom } from "./model/random.ts";
 import { flag, number, object, optional, type Shape, shape, text, word } from "./model/shapes.ts";
+import { type Notice, openEngine } from "./shards.ts";
 
 export type { StoreConfig } from "../stores/open.ts";
 export { StoreError } from "../stores/store.ts";
-export type { Notice } from "./engine.ts";
 export type { ItemOptions, TypedQueue, ValueHandler } from "./library/typed-queue.ts";
 export {
   DeadLetter,
@@ -30,15 +29,14 @@ export type { WorkNotice } from "./library/work-notice.ts";
 export type * from "./model/api.ts";
 export { never } from "./model/duration.ts";
 export { type ErrorCode, QueueError, type Reason } from "./model/errors.ts";
+export type { Notice } from "./shards.ts";
 
 export interface CreateEngineOptions {
   readonly store: StoreConfig;
-  /** Stores over which queues are spread, by their names; default 1, and fixed when the data are made. */
-  readonly shards?: number;
   readonly notice?: (notice: Notice) => void;
   /** How long a call with a `requestKey` can be repeated; default 5 min. */
   readonly receiptsWindowMs?: number;
-  /** Calls with a key that are remembered at once, over all shards; default 2 million. */
+  /** Calls with a key that are remembered at once; default 2 million. */
   readonly receiptsMax?: number;
   /** Bytes for what `series` tells; default 0, which is nothing. */
   readonly seriesBytes?: number;
@@ -112,11 +110,6 @@ const store: Shape<StoreConfig> = (value, path) => {
   if (kind === "memory") return memory(value, path);
   return kind === "postgres" ? postgres(value, path) : sqlite(value, path);
 };
-const isShardCount = (value: unknown): value is number =>
-  typeof value === "number" &&
-  Number.isSafeInteger(value) &&
-  value >= 1 &&
-  value <= limits.shardsMax;
 const positive = shape(
   "a whole number from 1 on",
   (value): value is number => Number.isSafeInteger(value) && Number(value) >= 1,
@@ -153,7 +146,6 @@ const workOptions = object<WorkOptions>({
 });
 const engineOptions = object<CreateEngineOptions>({
   store,
-  shards: optional(shape(`a whole number from 1 to ${limits.shardsMax}`, isShardCount)),
   notice: optional(
     shape("a function", (value): value is (notice: Notice) => void => typeof value === "function"),
   ),
@@ -165,13 +157,12 @@ const engineOptions = object<CreateEngineOptions>({
 });
 
 /**
- * Opens the stores and returns the engine. Throws `StoreError` when a store
+ * Opens the store and returns the engine. Throws `StoreError` when the store
  * cannot be opened; its `fault` is `locked` when another process has it.
  */
 export async function createEngine(options: CreateEngineOptions): Promise<EmbeddedEngine> {
   const {
     store,
-    shards = 1,
     notice = () => undefined,
     receiptsWindowMs = limits.receiptsWindowMs,
     receiptsMax = limits.receiptsMax,
@@ -183,11 +174,10 @@ export async function createEngine(options: CreateEngineOptions): Promise<Embedd
   const config: StoreOptions = { ...store, testClock };
   const turnLimits = {
     ...{ ...limits, receiptsWindowMs, receiptsMax },
-    historyBytes: historyBytes / shards,
+    historyBytes,
   };
   const durability = durabilityOf(store);
   const engine = await openEngine({
-    shardCount: shards,
     openStore: (shard) => openStore(config, shard, () => newTag(systemRandom)),
     renderLeased: ownedByCaller,
     clock,

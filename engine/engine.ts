@@ -1,10 +1,8 @@
-// The engine: one method per operation. It decides where (which partition, which
-// waiting lease); the shards decide what. Nothing is answered before the shard
-// that did it has committed.
+// The engine of one shard: one method per operation. It finds the queue; the turns of the shard decide.
+// Nothing is answered before the shard has committed it.
 
 import type { QueueDefinition } from "../stores/queue.ts";
-import { Advance, type Sampling } from "./advance.ts";
-import { Barrier } from "./barrier.ts";
+import type { Sampling } from "./advance.ts";
 import { Calls, timingOf } from "./calls.ts";
 import { Checkups } from "./insight/checkups.ts";
 import { queueClients } from "./insight/clients.ts";
@@ -20,117 +18,128 @@ import { TestClock, type Timer } from "./model/clock.ts";
 import {
   closingFailure,
   type Failure,
+  failure,
   type Late,
   lateLook,
   lateWrite,
-  noTestClock,
   QueueError,
   reopeningFailure,
   unknownOutcome,
 } from "./model/errors.ts";
 import { storedItems } from "./model/items.ts";
 import { limits } from "./model/limits.ts";
-import type { Value } from "./model/messages.ts";
-import { shareOf } from "./model/placement.ts";
+import type { Opened, Value } from "./model/messages.ts";
+import { shardOf, shareOf } from "./model/placement.ts";
 import {
   checkClear,
   checkClientsLimit,
   checkDeleteIds,
   checkExpect,
+  checkLookupName,
   checkPause,
   checkQueuesList,
   checkStorageList,
+  unknownQueue,
 } from "./model/validate.ts";
-import { Registrar } from "./registrar.ts";
+import { Others } from "./others.ts";
+import { type Hold, Registrar } from "./registrar.ts";
 import { Courier } from "./relay/courier.ts";
-import { Shards, type ShardsEvents, type ShardsOptions } from "./shards.ts";
+import type { OtherShard, Standing } from "./relay/other-shard.ts";
+import { Reports } from "./reports.ts";
 import { Catalog } from "./state/catalog.ts";
-import type { LogicalQueue, WaitingLease } from "./state/queue.ts";
+import { LogicalQueue, type WaitingLease } from "./state/queue.ts";
 import { Tasks } from "./tasks/tasks.ts";
-import { type Shard, succeeded } from "./turn/shard.ts";
+import type { Reached } from "./transacts.ts";
+import { Shard, type ShardOptions, succeeded } from "./turn/shard.ts";
 
-export type { Notice } from "./model/api.ts";
+/** What concerns all shards of the server together. */
+export type Whole = Pick<api.Engine, "backup" | "advance" | "close">;
 
-export interface EngineOptions<Items> extends ShardsOptions<Items> {
+export interface EngineOptions<Items> extends ShardOptions<Items> {
+  /** Its number among the shards of the server. */
+  readonly shard: number;
   /** What the stores promise, for `status`. */
   readonly durability: api.Durability;
   readonly waitingLeasesMax?: number;
   /** Bytes for what `series` tells; default 0, which is nothing. */
   readonly seriesBytes?: number;
+  /** What an operator should know of; nothing is thrown for it. */
+  readonly notice?: (notice: api.Notice) => void;
+  readonly reach: (shard: number) => OtherShard;
+  readonly whole: Whole;
+  /** Its store has lost what was acknowledged; all shards have to be opened again. */
+  readonly lost: () => void;
 }
 
-export interface OpenEngine<Items> extends api.Engine<Items> {
-  /**
-   * Ends at once, whatever the stores are doing: what they have and did not answer is told
-   * `unknown`. For shards that have become another's.
-   */
-  abandon(): void;
-}
-
-/** Opens every shard and reads the catalog. Throws `StoreError` when a store cannot be opened. */
-export async function openEngine<Items>(options: EngineOptions<Items>): Promise<OpenEngine<Items>> {
-  const engine = new ShardedEngine(options);
-  await engine.open();
-  return engine;
-}
-
-/** All that is known beside the stores. */
+/** All that is known beside the store. */
 interface Parts<Items> {
   readonly calls: Calls;
   readonly catalog: Catalog;
+  readonly courier: Courier;
   readonly leases: Leases<Items>;
+  readonly others: Others;
   readonly registrar: Registrar;
-  readonly shards: Shards;
-  readonly advance: Advance | null;
+  readonly reports: Reports;
+  readonly shard: Shard;
   readonly checkups: Checkups;
   readonly search: Search;
   readonly tasks: Tasks;
+  /** Resolves once it has begun: before that other shards wait for what they ask. */
+  readonly begun: PromiseWithResolvers<void>;
 }
 
-interface PartsEvents extends ShardsEvents {
+interface PartsEvents {
   readonly refusal: () => Failure | null;
-  /** Throws where there is none of the name, or the engine takes no calls. */
   readonly find: (name: string) => LogicalQueue;
-  readonly sampling: Sampling;
+  readonly reach: (name: string) => Reached;
+  readonly lost: () => void;
 }
 
 function partsOf<Items>(
   options: EngineOptions<Items>,
-  { refusal, lost, find, sampling }: PartsEvents,
+  { refusal, find, reach, lost }: PartsEvents,
 ): Parts<Items> {
-  const { clock, waitingLeasesMax = limits.waitingLeasesMax } = options;
-  const port = (shard: number): Shard => shards.port(shard);
+  const { clock, shard: number, shardCount, turnLimits: bounds = limits } = options;
+  // What is bounded for the server is divided: a shard does not know what the others hold.
+  const share = (total: number): number => shareOf(total, shardCount);
+  const waitingLeasesMax = share(options.waitingLeasesMax ?? limits.waitingLeasesMax);
+  const shard = (): Shard => own;
+  const notice = (one: Omit<api.Notice, "shard">): void =>
+    options.notice?.({ shard: number, ...one });
+  const others = new Others(options);
   const courier = new Courier({
-    clock,
-    port,
+    ...{ clock, shard: number, own: shard, other: (target) => others.at(target) },
     isInTurn: clock instanceof TestClock,
-    setAside: (source, count) => shards.wereSetAside(source, count),
+    setAside: (count) => {
+      own.counters.quarantined += count;
+      notice({ kind: "items_set_aside", count });
+    },
   });
-  const { receiptsWindowMs, receiptsMax, historyBytes } = options.turnLimits ?? limits;
-  const catalog = new Catalog({
-    clock,
-    shardCount: options.shardCount,
-    isUp: (shard) => port(shard).isUp,
+  const catalog = new Catalog({ clock, shard: number, shardCount, isUp: () => own.isUp });
+  const registrar = new Registrar({ clock, catalog, courier, shard, others, refusal });
+  const leases = new Leases<Items>({ clock, shard, waitingLeasesMax });
+  const calls = new Calls({ clock, shard, find, reach });
+  const checkups = new Checkups({ catalog, clock, shard });
+  const reports = new Reports({
+    ...{ number, clock, shard, catalog, courier, leases, registrar, checkups, notice, lost },
   });
-  const barrier = new Barrier({ catalog, port });
-  const registrar = new Registrar({ clock, catalog, courier, barrier, port, refusal });
-  const leases = new Leases<Items>({ clock, port, waitingLeasesMax });
-  const ports = () => shards.ports;
-  const calls = new Calls({ clock, port, find });
-  const checkups = new Checkups({ catalog, clock, ports });
-  const listeners = { catalog, checkups, courier, leases, registrar, barrier };
-  // A shard does not know what the others remember.
-  const receiptsShare = shareOf(receiptsMax, options.shardCount);
-  const turnLimits = { ...(options.turnLimits ?? limits), receiptsMax: receiptsShare };
-  const shards = new Shards({ ...options, turnLimits, lost }, listeners);
-  const advance =
-    clock instanceof TestClock ? new Advance({ clock, catalog, ports, courier, sampling }) : null;
-  const search = new Search({ catalog, checkups, clock, ports, keepsHistory: historyBytes > 0 });
-  const tasks = new Tasks({ catalog, clock, ports, search, receiptsWindowMs });
-  return { calls, catalog, leases, registrar, shards, advance, checkups, search, tasks };
+  const historyBytes = share(bounds.historyBytes);
+  const turnLimits = { ...bounds, receiptsMax: share(bounds.receiptsMax), historyBytes };
+  const { receiptsWindowMs } = bounds;
+  const keepsHistory = historyBytes > 0;
+  const search = new Search({ catalog, checkups, clock, shard, others, keepsHistory });
+  const tasks = new Tasks({ catalog, clock, shard, shardCount, search, receiptsWindowMs });
+  const begun = Promise.withResolvers<void>();
+  begun.promise.catch(() => undefined);
+  const own = new Shard(number, { ...options, turnLimits }, reports);
+  return {
+    ...{ calls, catalog, courier, leases, others, registrar, reports, shard: own },
+    ...{ checkups, search, tasks, begun },
+  };
 }
 
-class ShardedEngine<Items> implements OpenEngine<Items> {
+/** `load` and `begin` come before all else, and again after `drop`. */
+export class ShardEngine<Items> implements api.Engine<Items> {
   readonly #options: EngineOptions<Items>;
   readonly #overview = new Overview();
   /** On the machine's clock. */
@@ -138,64 +147,138 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
   readonly #series: SeriesKeeper;
   #look: Timer | null = null;
   #parts: Parts<Items>;
-  #isReopening = false;
+  #opened: Opened | null = null;
+  #isDropped = false;
   #closing: Promise<void> | null = null;
 
   constructor(options: EngineOptions<Items>) {
     this.#options = options;
-    this.#series = new SeriesKeeper(options.seriesBytes ?? 0, options.clock.now());
-    this.#parts = this.#begin();
+    const bytes = shareOf(options.seriesBytes ?? 0, options.shardCount);
+    this.#series = new SeriesKeeper(bytes, options.clock.now());
+    this.#parts = this.#newParts();
   }
 
-  #begin(): Parts<Items> {
+  #newParts(): Parts<Items> {
     const parts: Parts<Items> = partsOf(this.#options, {
       refusal: () => this.#refusal(this.#parts !== parts),
-      lost: () => {
-        if (this.#parts === parts) void this.#reopen();
-      },
       find: (name) => this.#find(name),
-      sampling: { nextAt: () => this.#series.nextAt, sample: () => this.#sample() },
+      reach: (name) => this.#reach(name),
+      lost: () => {
+        if (this.#parts === parts) this.#options.lost();
+      },
     });
     return parts;
   }
 
-  /** Forgets all that may be newer than what is stored, and begins from that. */
-  async #reopen(): Promise<void> {
-    const { clock, notice } = this.#options;
-    if (this.#isReopening || this.#closing !== null) return;
-    this.#isReopening = true;
-    this.#parts.tasks.close();
-    this.#endLeases(reopeningFailure);
-    await this.#parts.shards.abandon(reopeningFailure);
-    while (this.#closing === null) {
-      this.#parts = this.#begin();
-      try {
-        await this.open();
-        break;
-      } catch (cause) {
-        if (this.#closing !== null) return;
-        notice?.({ kind: "shard_down", shard: this.#parts.shards.failedShard, cause });
-      }
-      await new Promise<void>((resolve) => {
-        clock.machine.at(clock.machine.now() + limits.restartMsMin, resolve);
-      });
-    }
-    if (this.#closing !== null) return;
-    this.#isReopening = false;
-    for (const { shard } of this.#parts.shards.ports) notice?.({ kind: "shard_up", shard });
+  /** Opens the store; throws `StoreError` where that is not to be. */
+  async load(): Promise<Standing> {
+    if (this.#isDropped) this.#parts = this.#newParts();
+    const { catalog, reports } = this.#parts;
+    const opened = await reports.firstOpened;
+    if (this.#closing !== null) throw QueueError.from(closingFailure);
+    this.#opened = opened;
+    this.#deleted = catalog.adopt(opened.queues);
+    return { passed: opened.passed, queues: catalog.references };
   }
+  #deleted: ReturnType<Catalog["adopt"]> = [];
 
-  async open(): Promise<void> {
-    this.#parts.tasks.adopt(await this.#parts.shards.open());
+  /** Goes on from what is stored. `standings`: of all shards, by their number. */
+  async begin(standings: readonly Standing[]): Promise<void> {
+    const { catalog, registrar, reports, tasks, begun } = this.#parts;
+    const opened = this.#opened;
+    assert(opened !== null, "a shard begins before it is loaded");
+    const others = standings.filter((_, shard) => shard !== this.#options.shard);
+    catalog.meet(others.flatMap(({ queues }) => queues));
+    // No queue changes, and nothing sets out, until the counts are known.
+    const { release } = await registrar.hold();
     try {
-      await this.#parts.advance?.begin();
-    } catch (cause) {
-      await this.close();
-      throw cause;
+      const passed = standings.map((standing) => standing.passed);
+      await reports.begin(opened, passed);
+    } finally {
+      release();
     }
-    const isByItself = this.#parts.advance === null;
+    this.#isDropped = false;
+    begun.resolve();
+    for (const queue of this.#deleted) registrar.finishDeleteSoon(queue);
+    for (const queue of catalog.queues) registrar.reapSoon(queue);
+    tasks.adopt(opened.tasks);
+    const isByItself = !(this.#options.clock instanceof TestClock);
     if (isByItself && (this.#options.seriesBytes ?? 0) > 0) this.#lookLater();
   }
+
+  /** Forgets all that may be newer than what is stored. */
+  async drop(): Promise<void> {
+    this.#isDropped = true;
+    const { tasks, shard, begun } = this.#parts;
+    tasks.close();
+    begun.reject(QueueError.from(reopeningFailure));
+    this.#endLeases(reopeningFailure);
+    await shard.abandon(reopeningFailure);
+  }
+
+  /** Of which `load` or `begin` has thrown. */
+  async giveUp(): Promise<void> {
+    const { shard } = this.#parts;
+    await (shard.isUp ? shard.close() : shard.abandon(closingFailure)).catch(() => undefined);
+  }
+
+  hold(): Promise<Hold> {
+    this.#refuseClosing();
+    return this.#parts.registrar.hold();
+  }
+
+  /** Copies the store into the folder. */
+  async copy(folder: string): Promise<api.StoreCopy> {
+    const { clock, shard } = this.#options;
+    const timing = { deadline: clock.machine.now() + limits.holdMsMax, late: lateCopy };
+    const value = succeeded(await this.#parts.shard.ask({ kind: "backup", folder }, timing));
+    assert(value.kind === "copied", "a shard answered a backup with something else");
+    return { shard, bytes: value.bytes };
+  }
+
+  /** What a test clock has to know of it. */
+  get advancing() {
+    const { catalog, courier, shard } = this.#parts;
+    return { catalog, courier, shard, sampling: this.#sampling };
+  }
+
+  readonly #sampling: Sampling = {
+    nextAt: () => this.#series.nextAt,
+    sample: () => this.#sample(),
+  };
+
+  /** As the other shards reach it. */
+  readonly other: OtherShard = {
+    receive: async (sourceShard, items) => {
+      await this.#parts.begun.promise.catch(() => undefined);
+      return await this.#parts.shard.ask({ kind: "receive", sourceShard, items });
+    },
+    hear: async (change) => {
+      const { catalog, shard, begun } = this.#parts;
+      // What it knows is forgotten: it begins with what there is then.
+      if (
+        !(await begun.promise.then(
+          () => true,
+          () => false,
+        ))
+      )
+        return;
+      catalog.hear(change);
+      if (change.isPause) await shard.decided();
+    },
+    claim: async (deadQueue, by) => {
+      await this.#parts.begun.promise;
+      return this.#parts.registrar.claim(deadQueue, by);
+    },
+    unclaim: async (deadQueue, by) => {
+      this.#parts.catalog.named(deadQueue)?.namedBy.delete(by);
+    },
+    isSending: async (owner) => this.#parts.courier.isSending(owner),
+    itemCount: async (queue) => this.#parts.catalog.itemCountOf(queue),
+    historyOf: (request) => this.#parts.search.historyOf(request),
+    explainHere: (id, askedId) => this.#parts.search.explainHere(id, askedId),
+    explainFormer: (queue, originId) => this.#parts.search.explainFormer(queue, originId),
+  };
 
   /** For `series`, as long as the engine is there. */
   #lookLater(): void {
@@ -207,8 +290,12 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
   }
 
   #sample(): void {
-    const [queues, shards] = [this.#parts.catalog.queues, this.#parts.shards.ports];
-    this.#series.look({ queues, shards, now: this.#options.clock.now() });
+    const { catalog, shard } = this.#parts;
+    this.#series.look({
+      queues: catalog.queues,
+      shards: [shard],
+      now: this.#options.clock.now(),
+    });
   }
 
   #refusal(isOver: boolean): Failure | null {
@@ -217,7 +304,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
   }
 
   #refuseClosing(): void {
-    const refused = this.#refusal(this.#isReopening);
+    const refused = this.#refusal(this.#isDropped);
     if (refused !== null) throw QueueError.from(refused);
   }
 
@@ -226,10 +313,19 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     return this.#parts.catalog.find(name);
   }
 
-  async #ask(shard: number, request: Request, late: Late): Promise<Value> {
-    return succeeded(
-      await this.#parts.shards.port(shard).ask(request, timingOf(this.#options.clock, late)),
-    );
+  #reach(name: string): Reached {
+    const { catalog, others } = this.#parts;
+    if (others.withQueue(name) === null) return this.#find(name);
+    this.#refuseClosing();
+    const reference = catalog.directory.named(name);
+    if (reference !== undefined) return reference;
+    checkLookupName(name);
+    return unknownQueue(name);
+  }
+
+  async #ask(request: Request, late: Late): Promise<Value> {
+    const timing = timingOf(this.#options.clock, late);
+    return succeeded(await this.#parts.shard.ask(request, timing));
   }
 
   produce(request: api.ProduceRequest): Promise<api.Produced> {
@@ -266,6 +362,8 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
 
   async createQueue(settings: api.QueueSettings, isShown?: api.IsShown): Promise<void> {
     this.#refuseClosing();
+    const { shard, shardCount } = this.#options;
+    assert(shardOf(settings.name, shardCount) === shard, "a queue is created in another shard");
     await this.#parts.registrar.create(settings, isShown);
   }
 
@@ -314,21 +412,22 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
 
   async stats(name: string): Promise<api.QueueStats> {
     const queue = this.#find(name);
-    const shard = this.#parts.shards.port(queue.shard);
-    return queueStats(queue, shard, timingOf(this.#options.clock, lateLook));
+    return queueStats(queue, this.#parts.shard, timingOf(this.#options.clock, lateLook));
   }
 
   series(request: api.SeriesRequest): api.Series {
     this.#refuseClosing();
-    checkSeries(request, this.#parts.shards.ports.length);
+    checkSeries(request, this.#options.shardCount);
     const { queue } = request;
     return this.#series.read(request, queue === undefined ? undefined : this.#find(queue));
   }
 
   async inspect(name: string, isShown: api.IsShown = () => true): Promise<api.QueueInspection> {
     const queue = this.#find(name);
-    const dead = this.#parts.catalog.deadQueueOf(queue);
-    return queueInspection(queue, isShown(queue.definition.deadQueue) ? dead : undefined);
+    const { deadQueue } = queue.definition;
+    if (deadQueue === "" || !isShown(deadQueue)) return queueInspection(queue, 0);
+    const holder = this.#parts.others.withQueue(deadQueue) ?? this.other;
+    return queueInspection(queue, await holder.itemCount(deadQueue));
   }
 
   explain(name: string, isShown?: api.IsShown): api.Explanation {
@@ -349,7 +448,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
       limit,
       now: clock.now(),
       deadline: clock.machine.now() + limits.clientsMsMax,
-      shard: this.#parts.shards.port(queue.shard),
+      shard: this.#parts.shard,
     });
   }
 
@@ -364,14 +463,15 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     if (machineNow - this.#overviewAt >= limits.overviewMs) {
       this.#overviewAt = machineNow;
       const [catalog, checkups] = [this.#parts.catalog, this.#parts.checkups];
-      const [ports, tasks] = [this.#parts.shards.ports, this.#parts.tasks.running()];
-      this.#overview.make({ now: clock.now(), catalog, checkups, ports, tasks });
+      const { shard } = this.#parts;
+      const tasks = this.#parts.tasks.running();
+      this.#overview.make({ now: clock.now(), catalog, checkups, ports: [shard], tasks });
     }
     return { now: clock.now(), overview: this.#overview.take(since, isShown) };
   }
 
   async clear(request: api.ClearRequest): Promise<api.ItemCounts> {
-    const { shard, slots } = this.#find(request.queue);
+    const { slots } = this.#find(request.queue);
     checkClear(request);
     const { ready, scheduled, retried, destructive, dryRun = false, expect } = request;
     checkExpect(expect);
@@ -379,12 +479,12 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     const guard = guardOf({ dryRun, expect });
     // A clear that has begun continues, even if its caller is answered late.
     const late = dryRun ? lateLook : lateWrite;
-    return countsOf(await this.#ask(shard, { kind: "clear", slots, what, ...guard }, late));
+    return countsOf(await this.#ask({ kind: "clear", slots, what, ...guard }, late));
   }
 
   async reload(name: string): Promise<void> {
-    const { shard, slots } = this.#find(name);
-    await this.#ask(shard, { kind: "recount", slots }, lateWrite);
+    const { slots } = this.#find(name);
+    await this.#ask({ kind: "recount", slots }, lateWrite);
   }
 
   listItems(request: api.ListRequest): Promise<readonly api.StoredItem[]> {
@@ -400,11 +500,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     const { slot } = queue.place(request.partition);
     checkStorageList(request);
     const { pivot, limit } = request;
-    const listed = await this.#ask(
-      queue.shard,
-      { kind: "list", slot, ...which, pivot, limit },
-      lateLook,
-    );
+    const listed = await this.#ask({ kind: "list", slot, ...which, pivot, limit }, lateLook);
     return storedItems(listed, queue.definition);
   }
 
@@ -415,9 +511,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     checkDeleteIds(ids);
     checkExpect(expect);
     const guard = guardOf({ dryRun, expect });
-    return countsOf(
-      await this.#ask(queue.shard, { kind: "delete", slot, ids, ...guard }, lateWrite),
-    );
+    return countsOf(await this.#ask({ kind: "delete", slot, ids, ...guard }, lateWrite));
   }
 
   async findItems(request: api.FindRequest): Promise<api.Found<api.FoundItem>> {
@@ -468,18 +562,18 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
 
   async backup(folder: string): Promise<readonly api.StoreCopy[]> {
     this.#refuseClosing();
-    return this.#parts.registrar.undisturbed(() => this.#parts.shards.copy(folder));
+    return this.#options.whole.backup(folder);
   }
 
   async advance(byMs: number, options?: api.AdvanceOptions): Promise<number> {
     this.#refuseClosing();
-    if (this.#parts.advance === null) throw QueueError.from(noTestClock);
-    return this.#parts.advance.advance(byMs, options);
+    return this.#options.whole.advance(byMs, options);
   }
 
   requireQueue(name: string, partition?: number): void {
-    const queue = this.#find(name);
-    if (partition !== undefined) queue.place(partition);
+    const queue = this.#reach(name);
+    // Another shard knows its own partitions.
+    if (partition !== undefined && queue instanceof LogicalQueue) queue.place(partition);
   }
 
   status(): api.EngineStatus {
@@ -488,27 +582,38 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
       now: this.#options.clock.now(),
       durability: this.#options.durability,
       waitingLeases: queues.reduce((sum, { waitingLeases }) => sum + waitingLeases, 0),
-      shards: this.#parts.shards.ports.map(shardStatus),
+      shards: [shardStatus(this.#parts.shard)],
       queues,
     };
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close();
+    return this.#options.whole.close();
+  }
+
+  /** Closes this shard alone. */
+  end(): Promise<void> {
+    this.#closing ??= this.#end();
     return this.#closing;
   }
 
+  /**
+   * Ends at once, whatever the store is doing: what it has and did not answer is told `unknown`. For a
+   * shard that has become another's.
+   */
   abandon(): void {
     this.#closing ??= Promise.resolve();
-    this.#parts.tasks.close();
+    const { tasks, shard } = this.#parts;
+    tasks.close();
     this.#endLeases(closingFailure);
-    void this.#parts.shards.abandon(closingFailure);
+    void shard.abandon(closingFailure);
   }
 
-  async #close(): Promise<void> {
-    this.#parts.tasks.close();
+  async #end(): Promise<void> {
+    const { tasks, shard } = this.#parts;
+    tasks.close();
     this.#endLeases(closingFailure, ({ line }) => line);
-    await this.#parts.shards.close();
+    await shard.close();
     this.#endLeases(closingFailure);
   }
 
@@ -523,6 +628,12 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     }
   }
 }
+
+const lateCopy: Late = {
+  untaken: failure("backup_failed", "no backup was made; a shard is down, try again later"),
+  // One that is being made may take its time.
+  taken: null,
+};
 
 function guardOf({ dryRun, expect }: { dryRun: boolean; expect: number | undefined }) {
   return {

@@ -39,8 +39,8 @@ function keyOf(queue: LogicalQueue, request: LeaseRequest): CallKey | undefined 
 
 export interface LeasesOptions {
   readonly clock: Clock;
-  readonly port: (shard: number) => Shard;
-  /** Over all queues. */
+  readonly shard: () => Shard;
+  /** Over all queues of the shard. */
   readonly waitingLeasesMax: number;
 }
 
@@ -57,7 +57,7 @@ export class Leases<Items> {
     const { clock, waitingLeasesMax } = this.#options;
     checkLease(request);
     checkRequestTimeout(request.requestTimeoutMs, "1m");
-    const shard = this.#options.port(queue.shard);
+    const shard = this.#options.shard();
     const key = keyOf(queue, request);
     const before = key && shard.lines.withKey(key);
     if (before !== undefined && before.key?.fingerprint !== key?.fingerprint) {
@@ -92,7 +92,7 @@ export class Leases<Items> {
     key: CallKey | undefined,
     arrival: number,
   ): { readonly lease: WaitingLease; readonly answer: Promise<Lease<Items>> } {
-    const { clock, port } = this.#options;
+    const { clock, shard: shardOf } = this.#options;
     const { machine } = clock;
     const { promise: answer, resolve, reject } = Promise.withResolvers<Lease<Items>>();
     const { signal, clientId } = request;
@@ -107,7 +107,7 @@ export class Leases<Items> {
         lease.over = true;
         lease.timer?.cancel();
         if (lease.hangUp !== null) signal?.removeEventListener("abort", lease.hangUp);
-        port(queue.shard).lines.leave(lease);
+        shardOf().lines.leave(lease);
         queue.clients.delete(clientId);
         queue.watch.changedAt = clock.now();
         this.#waitingLeases -= 1;
@@ -150,7 +150,7 @@ export class Leases<Items> {
 
   /** A turn that is answered has decided it; `isLate`: its store has failed since. */
   granted({ lease, outcome, slot, seqs }: Granted, isLate: boolean): void {
-    const { clock, port } = this.#options;
+    const { clock, shard: shardOf } = this.#options;
     const { queue, key } = lease;
     if (lease.request.signal?.aborted) lease.settle(clientGone);
     if ("code" in outcome) {
@@ -167,7 +167,7 @@ export class Leases<Items> {
     // Its client had the answer when they were granted.
     if (outcome.replayed) return;
     // No client has had these items, so they go back as if they had not been leased.
-    const shard = port(queue.shard);
+    const shard = shardOf();
     const leaseKey = key && { leaseKey: key };
     if (key !== undefined) shard.lines.withdrawing(key);
     shard.put({ kind: "withdraw", slot, seqs, ...leaseKey }, () => {

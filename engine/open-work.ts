@@ -10,7 +10,7 @@ const lookMs = 2;
 
 export interface OpenWorkOptions {
   readonly clock: TestClock;
-  readonly catalog: Pick<Catalog, "queues">;
+  readonly catalogs: () => readonly Pick<Catalog, "queues" | "deadQueueNames">[];
   /** How long to wait at an instant, by the machine's clock. */
   readonly handlerTimeoutMs: number;
 }
@@ -45,10 +45,10 @@ export class OpenWork {
   }
 
   #count(): number {
-    const queues = [...this.#options.catalog.queues];
-    const deadQueues = new Set(queues.map(({ definition }) => definition.deadQueue));
+    const catalogs = this.#options.catalogs();
+    const deadQueues = catalogs[0]?.deadQueueNames ?? new Set();
     let sum = 0;
-    for (const queue of queues) {
+    for (const queue of catalogs.flatMap(({ queues }) => [...queues])) {
       const isDeadQueue = deadQueues.has(queue.definition.name);
       const items = this.#itemsOf(queue, { mayBeAsked: !isDeadQueue && !this.#unasked.has(queue) });
       const givenUp = Math.min(this.#givenUp.get(queue) ?? 0, items);
@@ -70,7 +70,7 @@ export class OpenWork {
   }
 
   #giveUp(): void {
-    for (const queue of this.#options.catalog.queues) {
+    for (const queue of this.#options.catalogs().flatMap(({ queues }) => [...queues])) {
       if (!this.#isAsked(queue)) this.#unasked.add(queue);
       this.#givenUp.set(queue, this.#itemsOf(queue, { mayBeAsked: false }));
     }

@@ -1,9 +1,9 @@
-// Changes of the catalog, one after the other in each shard: each is checked, committed by the queue's
-// shard, and takes effect. Whatever has to wait for other shards comes after that, so that no shard waits
-// for another. What is not finished when the engine ends is continued at the next start.
+// Changes of the shard's queues, one after the other: each is checked, committed, and takes effect. A dead
+// queue in another shard is claimed before; whatever else has to wait for other shards comes after, so that
+// no change waits for the store of another. What is not finished when the engine ends is continued at the
+// next start.
 
 import type { CatalogEntry, PartitionPlace, Pause } from "../stores/queue.ts";
-import type { Barrier } from "./barrier.ts";
 import type { Request } from "./kinds.ts";
 import type {
   DeleteQueueRequest,
@@ -28,9 +28,10 @@ import {
   unknownOutcome,
 } from "./model/errors.ts";
 import { limits } from "./model/limits.ts";
-import { shardOf } from "./model/placement.ts";
 import { checkQueueName } from "./model/validate.ts";
+import type { Others } from "./others.ts";
 import type { Courier } from "./relay/courier.ts";
+import type { QueueReference, ReferenceChange } from "./relay/other-shard.ts";
 import { type Catalog, type Deleted, type QueuePlan, quotedIf } from "./state/catalog.ts";
 import { itemsIn, type LogicalQueue } from "./state/queue.ts";
 import { type Shard, succeeded } from "./turn/shard.ts";
@@ -39,18 +40,23 @@ export interface RegistrarOptions {
   readonly clock: Clock;
   readonly catalog: Catalog;
   readonly courier: Courier;
-  readonly barrier: Barrier;
-  readonly port: (shard: number) => Shard;
+  readonly shard: () => Shard;
+  readonly others: Others;
   /** Why nothing is changed any more; `null`: it is. */
   readonly refusal: () => Failure | null;
+}
+
+/** Nothing moves until it is released. */
+export interface Hold {
+  readonly release: () => void;
 }
 
 type CatalogChange = Omit<Extract<Request, { kind: "catalog" }>, "kind">;
 
 export class Registrar {
   readonly #options: RegistrarOptions;
-  /** By shard, the end of the last change that was begun. */
-  readonly #turns = new Map<number, Promise<void>>();
+  /** The end of the last change that was begun. */
+  #last: Promise<unknown> = Promise.resolve();
   /** Queues of which partitions are about to go; each with what ends a pause in between. */
   readonly #reaping = new Map<LogicalQueue, () => void>();
 
@@ -60,12 +66,12 @@ export class Registrar {
 
   async create(settings: QueueSettings, isShown?: IsShown): Promise<void> {
     const { catalog, clock } = this.#options;
-    const { name } = settings;
-    const shard = this.#shardOf(name);
-    await this.#tellChange(shard, async (deadline) => {
+    await this.#makeKnown(async (deadline) => {
       const entry = catalog.planCreate(settings, clock.stamp(), isShown);
-      await this.#writeNaming(shard, entry, { deadline, isNew: true });
-      return { told: this.#options.barrier.wait([catalog.create(entry, shard)]) };
+      return await this.#naming(entry, null, async () => {
+        await this.#write({ put: [entry], isNew: true }, deadline);
+        return catalog.create(entry);
+      });
     });
   }
 
@@ -75,7 +81,7 @@ export class Registrar {
     const { dryRun = false, expect = Number.POSITIVE_INFINITY } = change;
     if (dryRun) return drainedBy(catalog.planUpdate(change, clock.stamp(), isShown), expect);
     let drained: ItemCounts = noItems;
-    await this.#change(change.name, (now) => {
+    await this.#change((now) => {
       const plan = catalog.planUpdate(change, now, isShown);
       drained = drainedBy(plan, expect);
       return plan;
@@ -85,53 +91,51 @@ export class Registrar {
 
   /** Ends when no shard goes by what was before; `null`: nothing of it is paused any more. */
   async pause(name: string, pause: Pause | null): Promise<void> {
-    const { catalog, barrier } = this.#options;
-    await this.#change(
-      name,
-      (now) => catalog.planPause(name, pause, now),
-      () => barrier.waitForAllUp(),
-    );
+    const plan = (now: number) => this.#options.catalog.planPause(name, pause, now);
+    await this.#change(plan, { isPause: true });
   }
 
-  /** `plan`: when it is its turn, as changes before it may be under way. `tell`: what else has to be told before it ends. */
+  /** `plan`: when it is its turn, as changes before it may be under way. */
   async #change(
-    name: string,
     plan: (now: number) => QueuePlan | null,
-    tell: () => Promise<void> = async () => undefined,
+    how: Pick<ReferenceChange, "isPause"> = {},
   ): Promise<void> {
-    const { catalog, clock, barrier } = this.#options;
-    await this.#tellChange(this.#shardOf(name), async (deadline) => {
+    const { catalog, clock } = this.#options;
+    await this.#makeKnown(async (deadline) => {
       const planned = plan(clock.stamp());
       if (planned === null) return { told: Promise.resolve() };
       const { queue, entry } = planned;
-      await this.#writeNaming(queue.shard, entry, { deadline });
-      catalog.apply(queue, entry);
-      const told = Promise.all([barrier.wait([queue]), tell()]);
-      this.reapSoon(queue);
-      return { told };
+      const write = async (): Promise<LogicalQueue> => {
+        await this.#write({ put: [entry] }, deadline);
+        catalog.apply(queue, entry);
+        this.reapSoon(queue);
+        return queue;
+      };
+      return await this.#naming(entry, queue, write, how);
     });
   }
 
-  /** The shards are told once its turn is over: one that is down keeps no change of another queue waiting. */
-  async #tellChange(
-    shard: number,
+  /** Others hear of it once its turn is over: a shard that is slow to hear keeps no change of another queue waiting. */
+  async #makeKnown(
     work: (deadline: number) => Promise<{ readonly told: Promise<unknown> }>,
   ): Promise<void> {
-    const { deadline, ending } = await this.#begin([shard], work);
+    const { deadline, ending } = await this.#begin(work);
     const told = ending.then((change) => change.told);
     await this.#inTime(told, deadline, unknownOutcome);
   }
 
+  /** Ends when all other shards know. */
+  async #tell(change: ReferenceChange): Promise<void> {
+    await Promise.all(this.#options.others.all.map((other) => other.hear(change)));
+  }
+
   /** The name is free once the delete is certain; it ends when nothing of the queue is left. */
   async delete(request: DeleteQueueRequest & DeleteQueueRules): Promise<Deletion> {
-    if (request.dryRun) return this.#checkDelete(request).deletion;
-    const shard = this.#shardOf(request.name);
-    const { deadline, ending } = await this.#begin([shard], (end) =>
-      this.#beginDelete(request, end),
-    );
+    if (request.dryRun) return (await this.#checkDelete(request)).deletion;
+    const { deadline, ending } = await this.#begin((end) => this.#beginDelete(request, end));
     // Once it is certain it goes on, whether or not its caller still waits.
-    const certain = ending.then(({ deletion, ...deleted }) => {
-      const finished = this.#finishDelete(deleted);
+    const certain = ending.then(({ deletion, heard, ...deleted }) => {
+      const finished = Promise.all([this.#finishDelete(deleted), heard]);
       behind(finished);
       return { deletion, finished };
     });
@@ -145,15 +149,16 @@ export class Registrar {
   }
 
   /** Throws where it is not to be deleted. */
-  #checkDelete(request: DeleteQueueRequest & DeleteQueueRules) {
+  async #checkDelete(request: DeleteQueueRequest & DeleteQueueRules) {
     const { name, force, expect = Number.POSITIVE_INFINITY } = request;
+    const { catalog, others } = this.#options;
     checkQueueName(name);
-    const queue = this.#options.catalog.find(name);
-    const dependents = this.#options.catalog.dependents(name);
-    const names = [
-      ...new Set([...dependents.map(({ definition }) => definition.name), ...queue.namedBy]),
-    ];
+    const { owner } = catalog.find(name);
+    const sending = await Promise.all(others.all.map((other) => other.isSending(owner)));
+    const queue = catalog.find(name);
+    const names = catalog.dependentNames(name);
     if (!force) this.#requireUnused(queue, names, request.isShown);
+    if (!force && sending.includes(true)) throw QueueError.from(notEmpty(name, null));
     request.checkDependents?.(names);
     const { ready, leased, scheduled, retried } = queue.itemCounts;
     const counts = { ready, leased, scheduled, retried };
@@ -168,22 +173,22 @@ export class Registrar {
   async #beginDelete(
     request: DeleteQueueRequest & DeleteQueueRules,
     deadline: number,
-  ): Promise<Deleted & { readonly deletion: Deletion }> {
-    const { queue, deletion } = this.#checkDelete(request);
+  ): Promise<Deleted & { readonly deletion: Deletion; readonly heard: Promise<void> }> {
+    const { queue, deletion } = await this.#checkDelete(request);
     // An item that came meanwhile would go with the queue.
     queue.isHidden = true;
     try {
-      await this.#write(queue.shard, { put: [queue.entry({ deleting: true })] }, deadline);
+      await this.#write({ put: [queue.entry({ deleting: true })] }, deadline);
     } finally {
       queue.isHidden = false;
     }
-    const { catalog, barrier } = this.#options;
+    const { catalog } = this.#options;
+    const { reference } = queue;
     const deleted = catalog.remove(queue);
-    const dependents = catalog.dependents(queue.definition.name);
-    for (const other of dependents) catalog.cutLost(other);
-    void barrier.wait(dependents);
+    for (const other of catalog.dependents(reference.name)) catalog.cutLost(other);
+    const heard = this.#tell({ put: [], removed: [reference] });
     for (const lease of [...queue.line]) lease.settle(deletedFailure);
-    return { ...deleted, deletion };
+    return { ...deleted, deletion, heard };
   }
 
   /** Throws `refused` where the queue is a dead queue, holds items, or may soon hold some. */
@@ -194,13 +199,9 @@ export class Registrar {
       const text = `queue is in use; '${name}' is the dead_queue of ${other}`;
       throw QueueError.from(failure("queue_in_use", text));
     }
-    const { itemCount, isAdding, owner } = queue;
-    const isFull = itemCount > 0;
-    if (!isFull && !isAdding && !this.#options.courier.isTargeted(owner)) return;
-    const why = isFull
-      ? `'${name}' holds ${itemCount} items`
-      : `items are on their way to '${name}'`;
-    throw QueueError.from(failure("queue_not_empty", `queue is not empty; ${why}`));
+    const { itemCount, isAdding } = queue;
+    if (itemCount > 0) throw QueueError.from(notEmpty(name, itemCount));
+    if (isAdding) throw QueueError.from(notEmpty(name, null));
   }
 
   /** Where the engine closes meanwhile, the next start takes it up again. */
@@ -210,15 +211,16 @@ export class Registrar {
 
   /** What is left to do once a delete is certain; also after a crash in the middle of it. */
   async #finishDelete(deleted: Deleted): Promise<void> {
-    const { shard, queueId, slots } = deleted;
+    const { shard } = this.#options;
+    const { queueId, slots } = deleted;
     const what = { ready: true, leased: true, scheduled: true, retried: true };
     await this.#persist(async () => {
-      succeeded(await this.#options.port(shard).ask({ kind: "clear", slots, what }));
-      await this.#inTurn(shard, (deadline) => this.#write(shard, { remove: [queueId] }, deadline));
+      succeeded(await shard().ask({ kind: "clear", slots, what }));
+      await this.#inTurn((deadline) => this.#write({ remove: [queueId] }, deadline));
       return true;
     });
     // Whatever came before for its slots is decided.
-    this.#options.catalog.free(shard, slots);
+    this.#options.catalog.free(slots);
   }
 
   /** The partition was counted. */
@@ -261,73 +263,62 @@ export class Registrar {
   }
 
   async #reapThose(queue: LogicalQueue, drained: ReadonlySet<PartitionPlace>): Promise<void> {
-    const { shard } = queue;
+    const { catalog, shard } = this.#options;
     // A turn that was decided before they began to drain may have written there.
-    await this.#options.barrier.waitForShard(shard);
-    await this.#inTurn(shard, async (deadline) => {
+    succeeded(await shard().ask({ kind: "refresh", slots: [] }));
+    await this.#inTurn(async (deadline) => {
       // One that was wanted again meanwhile has a place of its own, and is not among them.
       const gone = this.#drained(queue).filter((place) => drained.has(place));
       if (gone.length === 0) return;
       const places = [...queue.places.values()].filter((place) => !gone.includes(place));
-      await this.#write(shard, { put: [queue.entry({ places })] }, deadline);
-      for (const place of gone) this.#options.catalog.disown(queue, place);
-      this.#options.catalog.free(
-        shard,
-        gone.map(({ slot }) => slot),
-      );
+      await this.#write({ put: [queue.entry({ places })] }, deadline);
+      for (const place of gone) catalog.disown(queue, place);
+      catalog.free(gone.map(({ slot }) => slot));
     });
   }
 
   /**
-   * No queue is created, changed or deleted, and no dead letter travels, while the work lasts. A
-   * delete that is certain goes on, but stays in the catalog: what is copied meanwhile can be
+   * Until `release`, no queue of the shard is created, changed or deleted, and nothing sets out from its
+   * outbox. A delete that is certain goes on, but stays in the catalog: what is copied meanwhile can be
    * deleted by whoever opens the copy.
    */
-  async undisturbed<T>(work: () => Promise<T>): Promise<T> {
-    const { shardCount } = this.#options.catalog;
-    const all = Array.from({ length: shardCount }, (_, shard) => shard);
-    const held = async (): Promise<T> => {
-      const { release } = await this.#options.courier.hold(undeliveredBackup);
-      try {
-        return await work();
-      } finally {
-        release();
-      }
-    };
-    const deadline = this.#options.clock.machine.now() + limits.holdMsMax;
-    const { ending } = await this.#begin(all, held, { deadline, late: undeliveredBackup });
-    return await ending;
+  async hold(): Promise<Hold> {
+    const { clock, courier } = this.#options;
+    const deadline = clock.machine.now() + limits.holdMsMax;
+    const { promise: over, resolve: end } = Promise.withResolvers<void>();
+    await this.#begin(() => over, { deadline, late: undeliveredBackup });
+    try {
+      const { release } = await courier.hold(undeliveredBackup);
+      return {
+        release: () => {
+          release();
+          end();
+        },
+      };
+    } catch (cause) {
+      end();
+      throw cause;
+    }
   }
 
-  #shardOf(name: string): number {
-    return shardOf(name, this.#options.catalog.shardCount);
-  }
-
-  async #inTurn<T>(shard: number, work: (deadline: number) => Promise<T>): Promise<T> {
-    const { ending } = await this.#begin([shard], work);
+  async #inTurn<T>(work: (deadline: number) => Promise<T>): Promise<T> {
+    const { ending } = await this.#begin(work);
     return await ending;
   }
 
   /**
-   * Resolves when the work has begun, which is when nothing else changes in these shards; what cannot
-   * begin in time never does.
+   * Resolves when the work has begun, which is when nothing else changes; what cannot begin in time
+   * never does.
    */
   async #begin<T>(
-    shards: readonly number[],
     work: (deadline: number) => Promise<T>,
     { deadline, late } = { deadline: this.#deadline(), late: lateChange.untaken },
   ): Promise<{ readonly deadline: number; readonly ending: Promise<T> }> {
     this.#refuse();
-    const before = Promise.all(shards.map((shard) => this.#turns.get(shard)));
+    const before = this.#last;
     const { promise: over, resolve: end } = Promise.withResolvers<void>();
-    for (const shard of shards) {
-      // Not all that it waits for: it may give up before the change of another shard has ended.
-      const last = Promise.all([this.#turns.get(shard), over]);
-      this.#turns.set(
-        shard,
-        last.then(() => undefined),
-      );
-    }
+    // Not the end of this one alone: it may give up before the change before it has ended.
+    this.#last = Promise.all([before, over]);
     try {
       await this.#inTime(before, deadline, late);
       this.#refuse();
@@ -384,38 +375,72 @@ export class Registrar {
   }
 
   /**
-   * While it is not known whether it is written, the dead queue that it names is not deleted without
-   * force, and gets no dead queue of its own.
+   * Writes a queue. While it is not known whether it is written, or heard of, the dead queue that it newly
+   * names is not deleted without force, and gets no dead queue of its own.
    */
-  async #writeNaming(
-    shard: number,
-    entry: CatalogEntry,
-    { deadline, isNew }: { readonly deadline: number; readonly isNew?: true },
-  ): Promise<void> {
-    const { name, deadQueue } = entry.definition;
-    const { catalog } = this.#options;
-    const [own, dead] = [catalog.named(name), catalog.named(deadQueue)];
-    dead?.namedBy.add(name);
-    if (own !== undefined) own.isNaming = dead !== undefined;
+  async #naming(
+    { definition: { name, deadQueue }, deadOwner }: CatalogEntry,
+    own: LogicalQueue | null,
+    write: () => Promise<LogicalQueue>,
+    how: Pick<ReferenceChange, "isPause"> = {},
+  ): Promise<{ readonly told: Promise<unknown> }> {
+    const isNaming = deadOwner !== 0 && deadOwner !== own?.deadOwner;
+    if (own !== null) own.isNaming = isNaming;
+    const unclaim = isNaming ? await this.#claim(deadQueue, name) : () => undefined;
     try {
-      await this.#write(shard, { put: [entry], ...(isNew && { isNew }) }, deadline);
+      const queue = await write();
+      const heard = this.#tell({ put: [queue.reference], removed: [], ...how }).finally(unclaim);
+      return { told: Promise.all([heard, this.#options.shard().decided(queue.slots)]) };
+    } catch (cause) {
+      unclaim();
+      throw cause;
     } finally {
-      dead?.namedBy.delete(name);
-      if (own !== undefined) own.isNaming = false;
+      if (own !== null) own.isNaming = false;
     }
   }
 
-  async #write(shard: number, change: Partial<CatalogChange>, deadline: number): Promise<void> {
+  /** Returns what ends the claim. */
+  async #claim(deadQueue: string, by: string): Promise<() => void> {
+    const { catalog, others } = this.#options;
+    const other = others.withQueue(deadQueue);
+    if (other === null) {
+      const { namedBy } = catalog.nameable(deadQueue);
+      namedBy.add(by);
+      return () => void namedBy.delete(by);
+    }
+    // It may be so new that nobody else has heard of it.
+    catalog.hear({ put: [await other.claim(deadQueue, by)], removed: [] });
+    return () => void other.unclaim(deadQueue, by).catch(() => undefined);
+  }
+
+  /** For another shard. */
+  claim(deadQueue: string, by: string): QueueReference {
+    this.#refuse();
+    const queue = this.#options.catalog.nameable(deadQueue);
+    queue.namedBy.add(by);
+    return queue.reference;
+  }
+
+  async #write(change: Partial<CatalogChange>, deadline: number): Promise<void> {
     const request = { kind: "catalog", put: [], remove: [], ...change } as const;
-    succeeded(await this.#options.port(shard).ask(request, { deadline, late: lateChange }));
+    succeeded(await this.#options.shard().ask(request, { deadline, late: lateChange }));
   }
 }
 
 /** Work that nobody waits for. It fails only where the engine closes, or is wrong. */
-function behind(work: Promise<void>): void {
+function behind(work: Promise<unknown>): void {
   void work.catch((cause) => {
     if (!(cause instanceof QueueError)) throw cause;
   });
+}
+
+/** `null` = what it will hold is on its way. */
+function notEmpty(name: string, itemCount: number | null): Failure {
+  const why =
+    itemCount === null
+      ? `items are on their way to '${name}'`
+      : `'${name}' holds ${itemCount} items`;
+  return failure("queue_not_empty", `queue is not empty; ${why}`);
 }
 
 const noItems: ItemCounts = { ready: 0, leased: 0, scheduled: 0, retried: 0 };

@@ -1,270 +1,174 @@
-// The shards of an engine, from its start to its end: opens them, gives notice when one is down or
-// up again, and passes their reports on.
+// The shards of a server, from its start to its end: each is an engine of its own. What concerns them all
+// is here: they begin together, are opened again together if one of them lost what was acknowledged, and
+// are copied as of one moment.
 
-import type { StoredTask } from "../stores/store.ts";
-import type { Barrier } from "./barrier.ts";
-import type { Checkups } from "./insight/checkups.ts";
-import type { Request } from "./kinds.ts";
-import type { Leases } from "./leases.ts";
-import type { Notice, StoreCopy } from "./model/api.ts";
+import { Advance } from "./advance.ts";
+import { type EngineOptions, ShardEngine, type Whole } from "./engine.ts";
+import type * as api from "./model/api.ts";
 import { assert } from "./model/assert.ts";
-import { closingFailure, type Failure, failure, type Late, QueueError } from "./model/errors.ts";
+import { TestClock } from "./model/clock.ts";
+import { noTestClock, QueueError } from "./model/errors.ts";
 import { limits } from "./model/limits.ts";
-import type { Events, Opened, PartitionCounts, Passed, Report } from "./model/messages.ts";
-import type { Registrar } from "./registrar.ts";
-import type { Courier } from "./relay/courier.ts";
-import { stepsBack, takenFrom } from "./relay/passed.ts";
-import type { Catalog } from "./state/catalog.ts";
-import { isLoss, Shard, type ShardOptions, succeeded } from "./turn/shard.ts";
+import type { Hold } from "./registrar.ts";
+import type { Standing } from "./relay/other-shard.ts";
+import { stepsBack } from "./relay/passed.ts";
 
-export interface ShardsOptions<Items> extends ShardOptions<Items> {
-  /** What an operator should know of; nothing is thrown for it. */
-  readonly notice?: (notice: Notice) => void;
+export type { Notice } from "./model/api.ts";
+
+export type ShardsOptions<Items> = Omit<EngineOptions<Items>, "shard" | "reach" | "whole" | "lost">;
+
+export interface OpenShards<Items> extends Whole {
+  /** By number; each knows the queues of its shard alone. */
+  readonly engines: readonly api.Engine<Items>[];
+  /**
+   * Ends at once, whatever the stores are doing: what they have and did not answer is told
+   * `unknown`. For shards that have become another's.
+   */
+  abandon(): void;
 }
 
-export interface ShardsEvents {
-  /** A store has lost what was acknowledged: all that is known beside the stores may be newer than they are. */
-  readonly lost: () => void;
+/** Opens every shard. Throws `StoreError` when a store cannot be opened. */
+export async function openShards<Items>(options: ShardsOptions<Items>): Promise<OpenShards<Items>> {
+  const shards = new Shards(options);
+  await shards.open();
+  return shards;
 }
 
-/** Who is told of shards, and what they do. */
-export interface Listeners {
-  readonly catalog: Catalog;
-  readonly courier: Courier;
-  readonly leases: Pick<Leases<unknown>, "granted">;
-  readonly registrar: Registrar;
-  readonly barrier: Barrier;
-  readonly checkups: Checkups;
+/** One shard that has all queues. */
+export async function openEngine<Items>(
+  options: Omit<ShardsOptions<Items>, "shardCount">,
+): Promise<api.Engine<Items>> {
+  const { engines } = await openShards({ ...options, shardCount: 1 });
+  return engines[0] as api.Engine<Items>;
 }
 
-type Discarded = Required<Pick<Notice, "count" | "ids">> & Pick<Notice, "queue">;
+class Shards<Items> implements OpenShards<Items> {
+  readonly #options: ShardsOptions<Items>;
+  readonly engines: readonly ShardEngine<Items>[];
+  readonly #advance: Advance | null;
+  #isReopening = false;
+  #closing: Promise<void> | null = null;
 
-const noCopy = failure("backup_failed", "no backup was made; a shard is down, try again later");
-/** One that is being made may take its time. */
-const lateCopy: Late = { untaken: noCopy, taken: null };
-
-export class Shards {
-  readonly #options: ShardsOptions<unknown> & ShardsEvents;
-  readonly #to: Listeners;
-  readonly #ports: Shard[] = [];
-  /** What keeps the shards from opening. */
-  readonly #failures: { readonly shard: number; readonly cause: unknown }[] = [];
-  /** By shard, as of when the engine opened. */
-  readonly #passed: Passed[] = [];
-  #isOpen = false;
-  #isEnding = false;
-  /** Told while the engine opens: a shard that was there is gone again. */
-  #downAtStart: (cause: unknown) => void = () => undefined;
-
-  constructor(options: ShardsOptions<unknown> & ShardsEvents, to: Listeners) {
+  constructor(options: ShardsOptions<Items>) {
     this.#options = options;
-    this.#to = to;
+    const { clock, shardCount } = options;
+    const numbers = Array.from({ length: shardCount }, (_, shard) => shard);
+    const whole: Whole = {
+      backup: (folder) => this.backup(folder),
+      advance: (byMs, how) => this.advance(byMs, how),
+      close: () => this.close(),
+    };
+    const lost = (): void => void this.#reopen();
+    this.engines = numbers.map(
+      (shard) =>
+        new ShardEngine({
+          ...options,
+          shard,
+          whole,
+          lost,
+          reach: (other) => this.#at(other).other,
+        }),
+    );
+    this.#advance =
+      clock instanceof TestClock
+        ? new Advance({ clock, shards: () => this.engines.map(({ advancing }) => advancing) })
+        : null;
   }
 
-  get ports(): readonly Shard[] {
-    return this.#ports;
+  #at(shard: number): ShardEngine<Items> {
+    const engine = this.engines[shard];
+    assert(engine !== undefined, "a shard is asked that was not opened");
+    return engine;
+  }
+
+  /** Throws the first cause, and gives notice of any other. */
+  async open(): Promise<void> {
+    const { notice } = this.#options;
+    const failures: { readonly shard: number; readonly cause: unknown }[] = [];
+    const load = (engine: ShardEngine<Items>, shard: number) =>
+      engine.load().catch((cause: unknown) => {
+        failures.push({ shard, cause });
+        throw cause;
+      });
+    try {
+      // If two servers start at once, the one that gets the first store gets the others too.
+      const first = await load(this.#at(0), 0);
+      const others = this.engines.slice(1).map((engine, index) => load(engine, index + 1));
+      // Each says only once what its store has lost.
+      await Promise.allSettled(others);
+      const standings: Standing[] = [first, ...(await Promise.all(others))];
+      for (const { shard, count } of stepsBack(standings.map(({ passed }) => passed))) {
+        notice?.({ kind: "store_went_back", shard, count });
+      }
+      await Promise.all(this.engines.map((engine) => engine.begin(standings)));
+      await this.#advance?.begin();
+    } catch (cause) {
+      await Promise.all(this.engines.map((engine) => engine.giveUp()));
+      const [one, ...more] = failures;
+      for (const other of more) notice?.({ kind: "shard_down", ...other });
+      this.#failed = one?.shard ?? 0;
+      throw one?.cause ?? cause;
+    }
   }
 
   /** Of which `open` has thrown the cause. */
-  get failedShard(): number {
-    return this.#failures[0]?.shard ?? 0;
-  }
+  #failed = 0;
 
-  port(shard: number): Shard {
-    const port = this.#ports[shard];
-    assert(port !== undefined, "a partition is in a shard that was not opened");
-    return port;
-  }
-
-  /** Returns the tasks that each shard knows; throws the first cause, and gives notice of any other. */
-  async open(): Promise<StoredTask[][]> {
-    const { catalog, courier, registrar } = this.#to;
-    const broken = new Promise<never>((_, reject) => {
-      this.#downAtStart = reject;
-    });
-    broken.catch(() => undefined);
-    try {
-      // If two servers start at once, the one that gets the first store gets the others too.
-      const first = await this.#openOne(0);
-      if (this.#isEnding) throw QueueError.from(closingFailure);
-      const numbers = Array.from({ length: this.#options.shardCount - 1 }, (_, index) => index + 1);
-      const opening = numbers.map((shard) => this.#openOne(shard));
-      // Each says only once what its store has lost.
-      await Promise.allSettled(opening);
-      const opened = [first, ...(await Promise.all(opening))];
-      for (const { passed } of opened) this.#passed.push(passed);
-      for (const { shard, count } of stepsBack(this.#passed)) {
-        this.#options.notice?.({ kind: "store_went_back", shard, count });
+  /** Forgets all that may be newer than what is stored, and begins from that. */
+  async #reopen(): Promise<void> {
+    const { clock, notice } = this.#options;
+    if (this.#isReopening || this.#closing !== null) return;
+    this.#isReopening = true;
+    for (;;) {
+      await Promise.all(this.engines.map((engine) => engine.drop()));
+      if (this.#closing !== null) return;
+      try {
+        await this.open();
+        break;
+      } catch (cause) {
+        if (this.#closing !== null) return;
+        notice?.({ kind: "shard_down", shard: this.#failed, cause });
       }
-      const deleted = catalog.adopt(opened.map(({ queues }) => queues));
-      // No queue changes until the counts of all shards are known.
-      await registrar.undisturbed(async () => {
-        for (const [shard, { counts }] of opened.entries()) this.#recount(shard, counts);
-        for (const [shard, { outbox }] of opened.entries()) courier.countAll(shard, outbox);
-        const told = this.#ports.map((port, shard) => {
-          const taken = takenFrom(shard, this.#passed);
-          return port.ask({ kind: "refresh", slots: catalog.slots(shard), taken });
-        });
-        // A store that opens and then fails with each turn would be tried for ever, and unheard.
-        await Promise.race([Promise.all(told), broken]);
-        this.#isOpen = true;
+      await new Promise<void>((resolve) => {
+        clock.machine.at(clock.machine.now() + limits.restartMsMin, resolve);
       });
-      for (const queue of deleted) registrar.finishDeleteSoon(queue);
-      for (const queue of catalog.queues) registrar.reapSoon(queue);
-      return opened.map(({ tasks }) => [...tasks]);
-    } catch (cause) {
-      const end = (port: Shard) => (port.isUp ? port.close() : port.abandon(closingFailure));
-      await Promise.all(this.#ports.map((port) => end(port).catch(() => undefined)));
-      const [first, ...others] = this.#failures;
-      for (const one of others) this.#options.notice?.({ kind: "shard_down", ...one });
-      throw first?.cause ?? cause;
+      if (this.#closing !== null) return;
+    }
+    this.#isReopening = false;
+    for (const shard of this.engines.keys()) notice?.({ kind: "shard_up", shard });
+  }
+
+  async backup(folder: string): Promise<readonly api.StoreCopy[]> {
+    const holds = await this.#holdAll();
+    try {
+      return await Promise.all(this.engines.map((engine) => engine.copy(folder)));
+    } finally {
+      for (const { release } of holds) release();
     }
   }
 
-  /** A failure before the engine is open ends the start; later ones are the shard's own affair. */
-  #openOne(shard: number): Promise<Opened> {
-    const { notice, lost } = this.#options;
-    return new Promise((resolve, reject) => {
-      this.#ports[shard] = new Shard(shard, this.#options, {
-        rules: {
-          settingsAt: (slot) => this.#to.catalog.settingsAt(shard, slot),
-          ownerAt: (slot) => this.#to.catalog.owner(shard, slot),
-          homeOf: (owner) => this.#to.catalog.homeOf(shard, owner),
-          isLost: (owner) => this.#to.catalog.isLost(owner),
-          queueOf: (queueId) => this.#to.catalog.queueOf(queueId),
-        },
-        opened: (opened) => {
-          const { miscounted: count } = opened;
-          if (count > 0) notice?.({ kind: "items_miscounted", shard, count });
-          const { lostCommits: lost } = opened;
-          if (lost > 0) notice?.({ kind: "commits_lost", shard, count: lost });
-          if (opened.full) notice?.({ kind: "store_full", shard });
-          resolve(opened);
-          return this.#isOpen ? this.#reopened(shard, opened) : null;
-        },
-        report: (report) => this.#reported(shard, report),
-        granted: (granted, isLate) => this.#to.leases.granted(granted, isLate),
-        down: (cause, lostCommits) => {
-          reject(cause);
-          if (lostCommits > 0) notice?.({ kind: "commits_lost", shard, count: lostCommits });
-          this.#downAtStart(cause);
-          this.#setUp(shard, false);
-          this.#to.barrier.down(shard);
-          if (!this.#isOpen) {
-            this.#failures.push({ shard, cause });
-            return;
-          }
-          notice?.({ kind: "shard_down", shard, cause });
-          if (isLoss(cause)) lost();
-        },
-      });
-    });
+  /** Until all are released no queue changes, and nothing is on its way from one shard to another. */
+  async #holdAll(): Promise<Hold[]> {
+    const holding = await Promise.allSettled(this.engines.map((engine) => engine.hold()));
+    const holds = holding.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+    const refused = holding.find((one) => one.status === "rejected");
+    if (refused === undefined) return holds;
+    for (const { release } of holds) release();
+    throw refused.reason;
   }
 
-  /** On their way to queues that are not known. */
-  wereSetAside(shard: number, count: number): void {
-    this.port(shard).counters.quarantined += count;
-    this.#options.notice?.({ kind: "items_set_aside", shard, count });
+  async advance(byMs: number, options?: api.AdvanceOptions): Promise<number> {
+    if (this.#advance === null) throw QueueError.from(noTestClock);
+    return this.#advance.advance(byMs, options);
   }
 
-  #reopened(shard: number, opened: Opened): Extract<Request, { kind: "refresh" }> {
-    this.#setUp(shard, true);
-    this.#recount(shard, opened.counts);
-    this.#countEvents(shard, opened.events);
-    this.#to.courier.countAll(shard, opened.outbox);
-    this.#options.notice?.({ kind: "shard_up", shard });
-    // Nothing has gone back since: the others have at least what they were known to have.
-    const arrived = new Map(opened.passed.arrived);
-    const taken = takenFrom(shard, this.#passed).map(
-      ([target, last]) => [target, Math.max(last, arrived.get(target) ?? 0)] as const,
-    );
-    return { kind: "refresh", slots: this.#to.catalog.slots(shard), taken };
+  close(): Promise<void> {
+    this.#closing ??= Promise.all(this.engines.map((engine) => engine.end())).then(() => undefined);
+    return this.#closing;
   }
 
-  #setUp(shard: number, up: boolean): void {
-    for (const { queue, partition } of this.#to.catalog.owners(shard)) {
-      queue.balance.update(partition, { up });
-    }
-  }
-
-  /** Counts of partitions the catalog does not know are of slots that are free. */
-  #recount(shard: number, counts: readonly PartitionCounts[]): void {
-    const now = this.#options.clock.now();
-    for (const one of counts) {
-      const owner = this.#to.catalog.owner(shard, one.slot);
-      if (owner === undefined) continue;
-      owner.queue.count(owner.partition, one, now);
-      this.#to.checkups.changed(owner.queue);
-      // Before that, shards do not know their partitions; all are looked at when they do.
-      if (this.#isOpen) this.#to.registrar.counted(owner.queue, owner.partition);
-    }
-  }
-
-  #reported(shard: number, report: Report): void {
-    this.#recount(shard, report.counts);
-    const { notice } = this.#options;
-    this.#countEvents(shard, report.events);
-    this.#to.checkups.look(this.#options.clock.now());
-    if (report.full) notice?.({ kind: "store_full", shard });
-    const quarantined = report.commit?.quarantined ?? 0;
-    if (quarantined > 0) notice?.({ kind: "items_quarantined", shard, count: quarantined });
-    for (const { targetShard, counts } of report.outbox) {
-      this.#to.courier.count(shard, targetShard, counts);
-    }
-  }
-
-  #countEvents(shard: number, events: readonly Events[]): void {
-    for (const one of this.#happened(shard, events)) {
-      this.#options.notice?.({ kind: "items_discarded", shard, ...one });
-    }
-  }
-
-  /** Passes it on, and returns what was discarded, by queue; a queue that was deleted has no name. */
-  #happened(shard: number, reported: readonly Events[]): Discarded[] {
-    const discarded = new Map<string | undefined, Discarded>();
-    const now = this.#options.clock.now();
-    for (const events of reported) {
-      const queue = this.#to.catalog.owner(shard, events.slot)?.queue;
-      queue?.happened(events, now);
-      const { discarded: count = 0 } = events.counts;
-      if (count === 0) continue;
-      const name = queue?.definition.name;
-      const before = discarded.get(name);
-      discarded.set(name, {
-        ...(name !== undefined && { queue: name }),
-        count: (before?.count ?? 0) + count,
-        ids: [...(before?.ids ?? []), ...(events.discardedIds ?? [])].slice(
-          0,
-          limits.discardedIdsMax,
-        ),
-      });
-    }
-    return [...discarded.values()];
-  }
-
-  /** Copies every store into the folder. */
-  copy(folder: string): Promise<StoreCopy[]> {
-    const timing = {
-      deadline: this.#options.clock.machine.now() + limits.holdMsMax,
-      late: lateCopy,
-    };
-    return Promise.all(
-      this.#ports.map(async (port) => {
-        const value = succeeded(await port.ask({ kind: "backup", folder }, timing));
-        assert(value.kind === "copied", "a shard answered a backup with something else");
-        return { shard: port.shard, bytes: value.bytes };
-      }),
-    );
-  }
-
-  async close(): Promise<void> {
-    this.#isEnding = true;
-    await Promise.all(this.#ports.map((port) => port.close()));
-  }
-
-  /** Resolves when those that are being opened have said what they have lost. */
-  async abandon(why: Failure): Promise<void> {
-    this.#isEnding = true;
-    await Promise.all(this.#ports.map((port) => port.abandon(why)));
+  abandon(): void {
+    this.#closing ??= Promise.resolve();
+    for (const engine of this.engines) engine.abandon();
   }
 }

@@ -8,8 +8,8 @@ import { newItem } from "./model/items.ts";
 import type { Value } from "./model/messages.ts";
 import { refuse } from "./model/validate.ts";
 import type { Output, Transact } from "./operations/transact.ts";
-import type { InFlight, LogicalQueue } from "./state/queue.ts";
-import { isUnique } from "./state/unique.ts";
+import type { QueueReference } from "./relay/other-shard.ts";
+import { type InFlight, LogicalQueue } from "./state/queue.ts";
 
 /** A call as it counts in a queue while it is under way. */
 export interface InnerPart {
@@ -24,13 +24,10 @@ export interface Done extends Outcome {
   readonly value: Value;
 }
 
-interface PlannedOutput {
-  readonly queue: LogicalQueue;
-  readonly output: Output;
-}
+/** A queue of this shard, or what is known of one in another. */
+export type Reached = LogicalQueue | QueueReference;
 
 export interface TransactPlan {
-  readonly shard: number;
   readonly request: Pick<Transact, "complete" | "retry" | "produce">;
   readonly parts: readonly InnerPart[];
 }
@@ -72,8 +69,7 @@ export function transactedText({
 
 interface Planning {
   readonly find: (name: string) => LogicalQueue;
-  /** Of the first queue that it names. */
-  readonly shard: number;
+  readonly reach: (name: string) => Reached;
   /** It may have been done before; its shard knows. */
   readonly isKeyed: boolean;
 }
@@ -81,7 +77,8 @@ interface Planning {
 /** Throws `QueueError` where it names what is not there, or would finish items of several shards. */
 export function planTransact(asked: TransactRequest, planning: Planning): TransactPlan {
   const at = <T extends { readonly queue: string; readonly partition: number }>(part: T) => {
-    const queue = planning.find(part.queue);
+    const queue = planning.reach(part.queue);
+    if (!(queue instanceof LogicalQueue)) throw QueueError.from(apart);
     return { part, queue, ...queue.place(part.partition) };
   };
   const complete = (asked.complete ?? []).map(at);
@@ -90,14 +87,11 @@ export function planTransact(asked: TransactRequest, planning: Planning): Transa
     ...complete.map(({ queue }) => ({ queue, verb: "complete" as const, count: 0 })),
     ...retry.map(({ queue }) => ({ queue, verb: "retry" as const, count: 0 })),
   ];
-  const { shard } = planning;
-  if (finished.some(({ queue }) => queue.shard !== shard)) throw QueueError.from(apart);
   const outputs = (asked.produce ?? []).map((part) => outputOf(part, planning));
-  const written = outputs.map(({ queue, output }) => {
-    return { queue, verb: "produce" as const, count: output.items.length };
-  });
+  const written = outputs.flatMap(({ queue, output }) =>
+    queue === null ? [] : [{ queue, verb: "produce" as const, count: output.items.length }],
+  );
   return {
-    shard,
     request: {
       complete: complete.map(({ slot, part: { ids } }) => ({ slot, ids })),
       retry: retry.map(({ slot, part: { items } }) => ({ slot, items })),
@@ -107,19 +101,27 @@ export function planTransact(asked: TransactRequest, planning: Planning): Transa
   };
 }
 
-function outputOf(part: TransactProduce, { find, shard, isKeyed }: Planning): PlannedOutput {
-  const queue = find(part.queue);
-  const { pause } = queue.definition;
+/** `queue`: `null` = it is in another shard. */
+function outputOf(
+  part: TransactProduce,
+  { reach, isKeyed }: Planning,
+): { readonly queue: LogicalQueue | null; readonly output: Output } {
+  const queue = reach(part.queue);
+  const isHere = queue instanceof LogicalQueue;
+  const { pause } = isHere ? queue.definition : queue;
   if (pause?.produce === true && !isKeyed) throw QueueError.from(pausedProduce(pause));
-  const { lasting, queueId } = queue;
-  const items = part.items.map((item) => newItem(item, uniqueDigest(item.uniqueKey, lasting)));
-  if (queue.shard === shard) return { queue, output: { queueId, items } };
-  if (items.some(isUnique)) {
+  if (isHere) {
+    const { lasting, queueId } = queue;
+    const items = part.items.map((item) => newItem(item, uniqueDigest(item.uniqueKey, lasting)));
+    return { queue, output: { queueId, items } };
+  }
+  if (part.items.some(({ uniqueKey = "" }) => uniqueKey !== "")) {
     refuse(
-      `unique key is invalid; '${queue.definition.name}' is in another shard than the queue that decides this call, which one {tag} in both names prevents`,
+      `unique key is invalid; '${queue.name}' is in another shard than the queue that decides this call, which one {tag} in both names prevents`,
     );
   }
-  return { queue, output: { queueId, items, far: queue.target } };
+  const items = part.items.map((item) => newItem(item, ""));
+  return { queue: null, output: { queueId: 0, items, far: queue } };
 }
 
 export function transactedOf(

@@ -10,8 +10,8 @@
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { createEngine } from "../engine/embed.ts";
 import type { Random } from "../engine/model/random.ts";
+import { createShards } from "../engine/simulation/all-shards.ts";
 import { seededRandom } from "../engine/simulation/seeded-random.ts";
 import { CutDisk, type Mercy } from "./cut-disk.ts";
 import { Expected } from "./expected.ts";
@@ -192,6 +192,6 @@ async function cutHere(options: CutOptions): Promise<Faults> {
 /** Whatever an engine does at its start must leave all in place. */
 async function openAndClose(directory: string, durability: Durability): Promise<void> {
   const store = { kind: "sqlite", directory, durability, ballastBytes: 0 } as const;
-  const engine = await createEngine({ store, shards });
+  const engine = await createShards({ store, shards });
   await engine.close();
 }

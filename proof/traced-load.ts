@@ -6,13 +6,13 @@
 
 import { mkdirSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { createEngine } from "../engine/embed.ts";
+import { createShards } from "../engine/simulation/all-shards.ts";
 import { seededRandom } from "../engine/simulation/seeded-random.ts";
 import { runStoreLoad } from "./store-load.ts";
 
 const [directory = "", durability, seed = "1", calls = "100"] = process.argv.slice(2);
 const notes = openSync(`${directory}/notes`, "w");
-const engine = await createEngine({
+const engine = await createShards({
   store: {
     kind: "sqlite",
     directory: `${directory}/data`,

@@ -19,7 +19,7 @@ import { anyReasonOf } from "./testing/running-app.ts";
 const jsonType = { "content-type": "application/json" };
 
 async function setup(options: Partial<Omit<AppOptions, "config">> & Partial<AppConfig> = {}) {
-  const engine = options.engine ?? (await memoryEngine());
+  const [engine] = options.engines ?? [await memoryEngine()];
   const logged: string[] = [];
   const note = (event: string, cause?: unknown) => {
     logged.push(cause instanceof Error ? `${event}; ${cause.message}` : event);
@@ -28,7 +28,7 @@ async function setup(options: Partial<Omit<AppOptions, "config">> & Partial<AppC
   const log: Log = { ...silentLog, debug: note, warn: note, error: note, fatal: note };
   const metrics = new Metrics({ version: "1.2.3", status: () => engine.status() });
   const app = createApp({
-    engine,
+    engines: [engine],
     log,
     metrics,
     version: "1.2.3",
@@ -892,7 +892,7 @@ describe("keys", () => {
 
   test("all but the probes need one; a refusal changes nothing and reads no body", async () => {
     await using server = await setup();
-    await using kept = await setup({ engine: server.engine, door: door() });
+    await using kept = await setup({ engines: [server.engine], door: door() });
     const right = { ...jsonType, authorization: "Bearer right" };
     const wrong = { ...jsonType, authorization: "Bearer wrong" };
     for (const path of ["/metrics", "/any", "/backup", operations.stats.path]) {
@@ -920,7 +920,7 @@ describe("keys", () => {
     await using server = await setup();
     const pages = ["/", "/docs", "/docs/intro", "/console", "/assets/a.js"];
     const site = (_: Request, path: string) => (pages.includes(path) ? new Response("page") : null);
-    await using kept = await setup({ engine: server.engine, door: door(), site });
+    await using kept = await setup({ engines: [server.engine], door: door(), site });
     const status = async (path: string, method = "GET") =>
       (await kept.send(path, { method })).status;
     for (const path of ["/", "/docs", "/docs/intro?a=1", "/console?name=a", "/assets/a.js"]) {
@@ -937,7 +937,7 @@ describe("keys", () => {
 
   test("too many wrong ones are answered 429, with how long to wait", async () => {
     await using server = await setup();
-    await using kept = await setup({ engine: server.engine, door: door() });
+    await using kept = await setup({ engines: [server.engine], door: door() });
     const wrong = { ...jsonType, authorization: "Bearer wrong" };
     for (let count = 0; count < failureLimits.countMax; count += 1) {
       expect((await kept.post("stats", "{}", wrong)).code).toBe(401);
@@ -950,7 +950,7 @@ describe("keys", () => {
   test("a page of an allowed origin asks without one, and can read that it needs one", async () => {
     await using server = await setup();
     const allowedOrigins = ["https://app.example.com"];
-    await using kept = await setup({ engine: server.engine, door: door(), allowedOrigins });
+    await using kept = await setup({ engines: [server.engine], door: door(), allowedOrigins });
     const origin = "https://app.example.com";
     const preflight = await kept.send(operations.stats.path, {
       method: "OPTIONS",
@@ -972,7 +972,7 @@ describe("log", () => {
     const door = openDoor({ keys, log, now: () => 0 });
     await using server = await setup();
     const { engine } = server;
-    await using logged = await setup({ engine, door, requestLog: new RequestLog(log) });
+    await using logged = await setup({ engines: [engine], door, requestLog: new RequestLog(log) });
     lines.length = 0;
     const right = { ...jsonType, authorization: "Bearer right" };
     await logged.post("stats", JSON.stringify(orders), right);
@@ -1008,7 +1008,7 @@ describe("errors", () => {
       },
       close: () => real.engine.close(),
     };
-    await using server = await setup({ engine });
+    await using server = await setup({ engines: [engine] });
     expect(await server.call("stats", orders)).toEqual(refused(500, "Internal Error"));
     expect(server.logged).toEqual(["request failed; SELECT secret FROM /data/shard-0.db"]);
   });
@@ -1054,7 +1054,7 @@ describe("pages", () => {
         // It is closed with the server that it is of.
         close: async () => undefined,
       };
-      await using other = await setup({ engine, losses: new Losses(() => lost) });
+      await using other = await setup({ engines: [engine], losses: new Losses(() => lost) });
       return (await (await other.send("/health", {})).json()).status;
     };
     expect(await answered({ full: false })).toBe("ok");
@@ -1131,7 +1131,7 @@ describe("pages", () => {
     const ready = await server.send("/readyz", {});
     expect([ready.status, await ready.json()]).toEqual([200, done]);
 
-    await using stopping = await setup({ engine: server.engine, isClosing: () => true });
+    await using stopping = await setup({ engines: [server.engine], isClosing: () => true });
     const closing = refused(503, "service is shutting down; nothing was changed");
     expect(await (await stopping.send("/readyz", {})).json()).toEqual(closing);
 
@@ -1143,7 +1143,7 @@ describe("pages", () => {
       status: () => ({ ...status, shards }),
       close: () => server.engine.close(),
     };
-    await using degraded = await setup({ engine });
+    await using degraded = await setup({ engines: [engine] });
     const down = refused(503, "not every shard is up; expected 2, got 1");
     const answer = await degraded.send("/readyz", {});
     expect([answer.headers.get("retry-after"), await answer.json()]).toEqual(["1", down]);

@@ -18,7 +18,6 @@ import { queueFinder, queueRoles } from "../openapi/queue-names.ts";
 import { accessTo, roleCheck } from "./access.ts";
 import { Admission, type AdmissionOptions, pathOf } from "./admission.ts";
 import { apiPageRoutes } from "./api-page.ts";
-import { Audit } from "./audit.ts";
 import type { Config } from "./config.ts";
 import type { Door } from "./door.ts";
 import { checkContentType } from "./guards.ts";
@@ -71,10 +70,10 @@ type Front = ReturnType<typeof createFront>;
 /** `null` = no key was asked for. */
 type Answer = (request: Request, key: KnownKey | null) => Response | Promise<Response>;
 
-/** With an engine in this thread. */
+/** With the engines of all shards in this thread. */
 export function createApp(options: AppOptions): App {
   const { log, metrics, testNow: now = Date.now } = options;
-  const serving = localServing({ ...options, audit: new Audit({ log, now }) });
+  const serving = localServing({ ...options, audit: { log, now } });
   return createFront(serving, { ...options, counts: metrics.requests }).app;
 }
 

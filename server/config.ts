@@ -136,7 +136,7 @@ export const ConfigSchema = Type.Object({
     minimum: 1,
     maximum: 1_000_000,
     default: limits.waitingLeasesMax,
-    description: "Lease requests that may wait at once, over all queues; more are answered 429.",
+    description: "Lease requests that may wait at once, shared out to the shards; others get 429.",
   }),
   receiptsWindow: text({
     default: "5m",

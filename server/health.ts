@@ -1,7 +1,7 @@
 // Whether the server takes requests, for probes: in detail, and as the two questions of a
 // supervisor, whether to start it again (`/livez`) and whether to send it requests (`/readyz`).
 
-import type { Engine } from "../engine/model/api.ts";
+import type { EngineStatus } from "../engine/model/api.ts";
 import { closingFailure } from "../engine/model/errors.ts";
 import type { Health } from "../openapi/schemas.ts";
 import type { Config } from "./config.ts";
@@ -9,7 +9,7 @@ import type { Losses } from "./losses.ts";
 import { doneText, jsonResponse, Refusal } from "./reply.ts";
 
 export interface HealthOptions {
-  readonly engine: Engine<string>;
+  readonly status: () => EngineStatus;
   readonly version: string;
   readonly config: Pick<Config, "store">;
   /** True from the moment the server is told to stop. */
@@ -21,8 +21,8 @@ export interface HealthOptions {
 }
 
 export function healthResponse(options: HealthOptions): Response {
-  const { engine, version, config, isClosing, unserved, losses } = options;
-  const { durability, shards } = engine.status();
+  const { status: statusOf, version, config, isClosing, unserved, losses } = options;
+  const { durability, shards } = statusOf();
   const upCount = shards.filter(({ up }) => up).length;
   if (isClosing()) throw new Refusal("shutting_down", closingFailure.message);
   refuseUnserved(options);
@@ -50,8 +50,8 @@ export function liveResponse(): Response {
 
 /** Every queue can be served in all of its partitions. */
 export function readyResponse(options: HealthOptions): Response {
-  const { engine, isClosing } = options;
-  const { shards } = engine.status();
+  const { status, isClosing } = options;
+  const { shards } = status();
   const upCount = shards.filter(({ up }) => up).length;
   if (isClosing()) throw new Refusal("shutting_down", closingFailure.message);
   refuseUnserved(options);

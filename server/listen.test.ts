@@ -9,7 +9,7 @@ async function setup() {
   const engine = await memoryEngine();
   const newApp = () =>
     createApp({
-      engine,
+      engines: [engine],
       log: silentLog,
       version: "1.2.3",
       metrics: new Metrics({ version: "1.2.3", status: () => engine.status() }),

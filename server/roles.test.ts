@@ -55,7 +55,7 @@ async function setup({ isOpen = false, more }: Setup = {}) {
   writeFileSync(path, made.map(([, { line }]) => `${line}\n`).join(""));
   const keys = new KeyFile({ path, log, now: () => 0 });
   const app = createApp({
-    ...{ engine, log, version: "1.2.3", isClosing: () => false },
+    ...{ engines: [engine] as const, log, version: "1.2.3", isClosing: () => false },
     config: defaultConfig(),
     metrics: new Metrics({ version: "1.2.3", status: () => engine.status() }),
     backup: async () => new Response("{}"),

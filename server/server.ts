@@ -1,15 +1,15 @@
-// The server as a whole: stores, engine, app and port, opened from a configuration. What
+// The server as a whole: stores, shards, app and port, opened from a configuration. What
 // becomes of the process is its caller's.
 
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type Notice, openEngine } from "../engine/engine.ts";
 import type { Engine } from "../engine/model/api.ts";
 import { type Clock, sharedClock, systemClock, TestClock } from "../engine/model/clock.ts";
 import { parseDuration } from "../engine/model/duration.ts";
 import { newTag } from "../engine/model/ids.ts";
 import { limits } from "../engine/model/limits.ts";
 import { systemRandom } from "../engine/model/random.ts";
+import { type Notice, type OpenShards, openShards } from "../engine/shards.ts";
 import manifest from "../package.json" with { type: "json" };
 import type { Ownership } from "../stores/nodes.ts";
 import {
@@ -24,7 +24,6 @@ import {
 } from "../stores/open.ts";
 import { StoreError, type StoreFault } from "../stores/store.ts";
 import { type AppOptions, createFront } from "./app.ts";
-import { Audit } from "./audit.ts";
 import { backupResponse } from "./backup.ts";
 import type { Config } from "./config.ts";
 import { DataFolderError, openDataFolder } from "./data-folder.ts";
@@ -37,7 +36,7 @@ import { machineOf } from "./machine.ts";
 import { type CommitFates, Metrics } from "./metrics.ts";
 import { Node } from "./nodes/node.ts";
 import { RequestLog } from "./request-log.ts";
-import { localServing } from "./serving.ts";
+import { type Engines, localServing, statusOf } from "./serving.ts";
 import { openSite } from "./site.ts";
 import { listenInThreads } from "./threads/http-threads.ts";
 import { readTls, type Tls } from "./tls.ts";
@@ -126,11 +125,12 @@ async function serve(parts: Parts): Promise<Server> {
   const { databasePooler: pooler, requireReplica } = config;
   const session = sessionOf({ pooler, requireReplica }, limits.shardsMax);
   const node = config.nodeUrl === "" ? null : nodeOf(config, log, session);
-  const engine = node === null ? await engineOf(config, log, { clock, session }) : node.engine;
+  const shards = node === null ? await shardsOf(config, log, { clock, session }) : null;
+  const engines = node === null ? (shards?.engines as Engines) : node.engines;
   let closing = false;
   const isClosing = () => closing;
   const { serving, metrics, front } = insideOf(parts, {
-    ...{ clock, node, engine, isClosing },
+    ...{ clock, node, engines, isClosing },
     commitFates: () => commitFatesOf(session),
   });
   let listening: Listening | null = null;
@@ -155,15 +155,15 @@ async function serve(parts: Parts): Promise<Server> {
         await node?.drain();
         const stopped = stop(config.shutdownTimeoutMs);
         // Waiting leases are answered by this, or the port would wait for them.
-        if (node === null) await engine.close();
+        await shards?.close();
         await stopped;
         await node?.leave();
       },
     };
   } catch (error) {
     await listening?.stop(0);
-    if (node === null) await engine.close();
-    else await node.leave();
+    await shards?.close();
+    await node?.leave();
     throw error;
   }
 }
@@ -171,14 +171,14 @@ async function serve(parts: Parts): Promise<Server> {
 interface Opened {
   readonly clock: Clock;
   readonly node: Node | null;
-  readonly engine: Engine<string>;
+  readonly engines: Engines;
   readonly isClosing: () => boolean;
   readonly commitFates: () => CommitFates;
 }
 
 /** What answers, behind whatever listens. */
 function insideOf({ config, log, keys }: Parts, opened: Opened) {
-  const { clock, node, engine, isClosing, commitFates } = opened;
+  const { clock, node, engines, isClosing, commitFates } = opened;
   const losses = new Losses(() => commitFates().lost);
   const machine = machineOf({
     ...{ name: config.name, version, backups: config.backups, now, store: config.store },
@@ -186,7 +186,7 @@ function insideOf({ config, log, keys }: Parts, opened: Opened) {
   });
   const metrics = new Metrics({
     version,
-    status: () => engine.status(),
+    status: () => statusOf(engines),
     queuesMax: config.metricsQueuesMax,
     receiptsMax: config.receiptsMax,
     ...{ commitFates, losses, machine, hasBackups: config.backups !== "" },
@@ -199,10 +199,10 @@ function insideOf({ config, log, keys }: Parts, opened: Opened) {
     seen: () => node.membership.seen,
   };
   const serving = localServing({
-    ...{ engine, metrics, version, config, isClosing, losses, machine },
-    audit: new Audit({ log, now: () => clock.now() }),
+    ...{ engines, metrics, version, config, isClosing, losses, machine },
+    audit: { log, now: () => clock.now() },
     ...(keys !== null && { keys: () => keys.infos }),
-    ...backupsOf(config, engine),
+    ...backupsOf(config, engines[0]),
     ...(node && peers && { node: peers, unserved: () => node.membership.unserved }),
   });
   // Each thread that speaks HTTP makes its own.
@@ -248,9 +248,10 @@ function nodeOf(config: Config, log: Log, session: SharedSession): Node {
       shards: [],
       queues: [],
     },
-    openEngine: (ownership, now) => {
+    shardCount: config.shards,
+    openShards: (ownership, now) => {
       const clock = sharedClock(now - Date.now());
-      return engineOf(config, log, { clock, session, ownership });
+      return shardsOf(config, log, { clock, session, ownership });
     },
   });
 }
@@ -269,14 +270,14 @@ function keysOf({ apiKeysFile: path }: Config, log: Log): KeyFile | null {
 
 function backupsOf(
   { backups: folder }: Config,
-  engine: Engine<string>,
+  engine: Pick<Engine<string>, "backup">,
 ): Pick<AppOptions, "backup"> {
   if (folder === "") return {};
   return { backup: () => backupResponse({ engine, folder, version, now: () => new Date() }) };
 }
 
 /** `ownership`: with it, the clock is one that all nodes share. */
-async function engineOf(
+async function shardsOf(
   config: Config,
   log: Log,
   {
@@ -288,7 +289,7 @@ async function engineOf(
     readonly session: SharedSession;
     readonly ownership?: Ownership;
   },
-) {
+): Promise<OpenShards<string>> {
   const store = storeOf(config);
   const { testClock } = config;
   const options: StoreOptions = {
@@ -299,9 +300,9 @@ async function engineOf(
     ...limits,
     receiptsWindowMs: boundedDuration("--receipts-window", config.receiptsWindow, receiptsWindowMs),
     receiptsMax: config.receiptsMax,
-    historyBytes: config.historyBytes / config.shards,
+    historyBytes: config.historyBytes,
   };
-  return await openEngine<string>({
+  return await openShards<string>({
     shardCount: config.shards,
     openStore: (shard) => openStore(options, shard, () => newTag(systemRandom)),
     renderLeased,

@@ -1,7 +1,8 @@
-// Who does what HTTP asks for: the engine of this thread, or whoever has one.
+// Who does what HTTP asks for: the engines of this thread, or whoever has them.
 
+import type { Engine, EngineStatus } from "../engine/model/api.ts";
 import type { KeyInfo, OverviewMachine } from "../openapi/schemas.ts";
-import type { Audit } from "./audit.ts";
+import { Audit, type AuditOptions } from "./audit.ts";
 import type { HealthOptions } from "./health.ts";
 import { healthResponse, readyResponse } from "./health.ts";
 import type { Grant } from "./key-rights.ts";
@@ -20,6 +21,11 @@ import type { Routes } from "./routes/route.ts";
 import { actionsRoutes, keysRoutes, lossRoutes } from "./routes/server.ts";
 import { storageRoutes } from "./routes/storage.ts";
 import { taskRoutes } from "./routes/tasks.ts";
+import { mergeStatuses } from "./shards/engine-status.ts";
+import { type ShardRoutes, shardedRoutes } from "./shards/routes.ts";
+
+/** One for each shard, at least one. */
+export type Engines = readonly [Engine<string>, ...Engine<string>[]];
 
 export interface Serving {
   readonly routes: Routes;
@@ -30,13 +36,15 @@ export interface Serving {
   readonly backup: (grant: Grant | null) => Promise<Response>;
 }
 
-export interface LocalOptions extends HealthOptions {
+export interface LocalOptions extends Omit<HealthOptions, "status"> {
+  /** Of all shards, in the order of their numbers. */
+  readonly engines: Engines;
   readonly metrics: Metrics;
   /** Absent = nothing is said of it. */
   readonly machine?: () => OverviewMachine;
   /** Writes a backup; absent = none are made. */
   readonly backup?: () => Promise<Response>;
-  readonly audit: Audit;
+  readonly audit: AuditOptions;
   /** Absent = it asks for no API keys. */
   readonly keys?: () => readonly KeyInfo[];
   /** Absent = the server is alone with its stores. */
@@ -48,20 +56,16 @@ const noMachine: OverviewMachine = {
   ...{ memory_bytes: 0, disk_bytes: 0, disk_free_bytes: 0, last_backup_at: null },
 };
 
-/** By the engine of this thread. */
+/** By the engines of this thread. */
 export function localServing(options: LocalOptions): Serving {
-  const { engine, metrics, node, backup, audit, keys, losses, machine = () => noMachine } = options;
-  const now = () => performance.now();
-  const local = audit.around({
-    ...consoleRoutes(engine, new OverviewReplies({ engine, machine, now, machineNow: Date.now })),
-    ...itemRoutes(engine),
-    ...queueRoutes(engine),
-    ...queuesRoutes(engine),
-    ...storageRoutes(engine),
-    ...taskRoutes(engine),
-    ...clockRoutes(engine),
-    ...actionsRoutes(audit),
+  const { engines, metrics, node, backup, keys, losses, machine = () => noMachine } = options;
+  const [engine] = engines;
+  // Of what is asked of no shard.
+  const audit = new Audit(options.audit);
+  const shards = engines.map((one, shard) => {
+    return shardRoutesOf(one, { machine, audit: shard === 0 ? audit : new Audit(options.audit) });
   });
+  const local = { ...shardedRoutes(shards), ...audit.around(clockRoutes(engine)) };
   const makeBackup = async (): Promise<Response> => {
     if (backup !== undefined) return await backup();
     throw new Refusal("backups_off", "backups are off; start the server with --backups <folder>");
@@ -76,10 +80,31 @@ export function localServing(options: LocalOptions): Serving {
       // Of this process, whichever node has the shards.
       ...audit.around(lossRoutes(losses)),
     },
-    health: () => healthResponse(options),
-    ready: () => readyResponse(options),
+    health: () => healthResponse({ ...options, status: () => statusOf(engines) }),
+    ready: () => readyResponse({ ...options, status: () => statusOf(engines) }),
     metrics: (gauges) => metrics.render(gauges),
     backup: (grant) =>
       audit.note({ operation: "backup", grant, queue: "", items: () => 0 }, makeBackup),
   };
+}
+
+/** What one shard is asked, by its engine. */
+export function shardRoutesOf(
+  engine: Engine<string>,
+  { machine, audit }: { readonly machine: () => OverviewMachine; readonly audit: Audit },
+): ShardRoutes {
+  const now = () => performance.now();
+  return audit.around({
+    ...consoleRoutes(engine, new OverviewReplies({ engine, machine, now, machineNow: Date.now })),
+    ...itemRoutes(engine),
+    ...queueRoutes(engine),
+    ...queuesRoutes(engine),
+    ...storageRoutes(engine),
+    ...taskRoutes(engine),
+    ...actionsRoutes(audit),
+  });
+}
+
+export function statusOf(engines: Engines): EngineStatus {
+  return mergeStatuses(engines.map((engine) => engine.status()));
 }

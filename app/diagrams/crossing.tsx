@@ -7,7 +7,7 @@ const stations = [
   {
     y: 118,
     name: "HTTP and engine",
-    says: ["check the contract, pick the partition,", "write the reply"],
+    says: ["check the contract, find the queue,", "write the reply"],
   },
   { y: 258, name: "shard", says: ["gathers, decides the turn by the rules"] },
   { y: 376, name: "store", says: ["finds and persists, decides nothing"] },
@@ -24,7 +24,7 @@ export function Crossing(): ReactNode {
   return (
     <Diagram
       title="From the client to the store"
-      description="A client sends JSON to the server, which checks it by the contract. The engine picks the partition and puts the request into the inbox of its shard. The shard decides a turn of all requests that wait, and hands changes to the store, which answers with rows. When the turn is committed the answers go back, leased items already written as reply text, and the client gets JSON. All of this is one thread of one process."
+      description="A client sends JSON to the server, which checks it by the contract. The engine finds the queue and puts the request into the inbox of its shard. The shard decides a turn of all requests that wait, and hands changes to the store, which answers with rows. When the turn is committed the answers go back, leased items already written as reply text, and the client gets JSON. All of this is one thread of one process."
       caption="One thread does all of it, so nothing is copied on the way. With several HTTP threads, those check the contract and write the reply, and pass whole calls to this thread, many at a time."
       height={474}
     >

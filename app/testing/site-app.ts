@@ -11,7 +11,7 @@ export async function openTestApp() {
   const engine = await memoryEngine();
   const version = "0.0.0";
   const app = createApp({
-    engine,
+    engines: [engine],
     log: silentLog,
     version,
     metrics: new Metrics({ version, status: () => engine.status() }),

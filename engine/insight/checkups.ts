@@ -1,5 +1,5 @@
 // Looks after queues: soon after something changed, so that it is known since when it is so, and when
-// somebody asks. Changes come with the reports of shards; nothing is done while there are none.
+// somebody asks. Changes come with the reports of the shard; nothing is done while there are none.
 
 import type { Explanation, IsShown } from "../model/api.ts";
 import type { Clock } from "../model/clock.ts";
@@ -15,7 +15,7 @@ const lookMs = 1_000;
 export interface CheckupsOptions {
   readonly catalog: Catalog;
   readonly clock: Clock;
-  readonly ports: () => readonly Shard[];
+  readonly shard: () => Shard;
 }
 
 export class Checkups {
@@ -53,17 +53,16 @@ export class Checkups {
   }
 
   surroundings(now: number): Surroundings {
-    const { catalog, clock, ports } = this.#options;
+    const { catalog, clock, shard: shardOf } = this.#options;
     const aheadMs = now - clock.machine.now();
     const down = new Map<number, { since: number; nextStartAt: number }>();
     const full = new Map<number, number>();
-    for (const { shard, isUp, downAt, nextStartAt, fullAt } of ports()) {
-      if (!isUp) down.set(shard, { since: downAt + aheadMs, nextStartAt: nextStartAt + aheadMs });
-      if (fullAt !== null) full.set(shard, fullAt + aheadMs);
-    }
+    const { shard, isUp, downAt, nextStartAt, fullAt } = shardOf();
+    if (!isUp) down.set(shard, { since: downAt + aheadMs, nextStartAt: nextStartAt + aheadMs });
+    if (fullAt !== null) full.set(shard, fullAt + aheadMs);
     let deadQueues: Set<string> | null = null;
     const isDeadQueue = (name: string): boolean => {
-      deadQueues ??= new Set(Iterator.from(catalog.queues).map((one) => one.definition.deadQueue));
+      deadQueues ??= catalog.deadQueueNames;
       return deadQueues.has(name);
     };
     return { now, down, full, isDeadQueue };

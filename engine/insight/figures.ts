@@ -65,13 +65,9 @@ async function agesOf(
   return new Map(ages.map((one) => [one.slot, one]));
 }
 
-/** `dead`: its dead queue, if it has one. */
-export function queueInspection(
-  queue: LogicalQueue,
-  dead: LogicalQueue | undefined,
-): QueueInspection {
+/** `deadLetter`: what its dead queue holds. */
+export function queueInspection(queue: LogicalQueue, deadLetter: number): QueueInspection {
   const { queue: name, queued, leased, scheduled, retried } = queue.gauges();
   const partitions = queue.places.size;
-  const deadLetter = dead?.itemCount ?? 0;
   return { queue: name, partitions, queued, leased, scheduled, retried, deadLetter };
 }

@@ -1,39 +1,36 @@
 // What happened to one item, from shard to shard: back to where it came from, and on to where it is.
 
+import type { ItemEvent } from "../model/api.ts";
 import { limits } from "../model/limits.ts";
-import type { Happened, Value } from "../model/messages.ts";
+import type { HistoryPart } from "../relay/other-shard.ts";
 import type { HistoryOf, Trace } from "../state/history.ts";
 
-type Told = Extract<Value, { kind: "history" }>;
-
-export interface Step extends Happened {
+/** An id, and the shard that issued it. */
+export interface Issued {
   readonly shard: number;
-}
-
-export interface Place {
-  readonly shard: number;
-  readonly slot: number;
-  readonly seq: number;
+  readonly id: string;
 }
 
 export interface Followed {
-  readonly steps: readonly Step[];
+  readonly events: readonly ItemEvent[];
   /** Where it was last heard of, or on its way from. */
-  readonly last: Place;
+  readonly last: Issued;
   /** What happened before may be missing; `null` = nothing is kept. */
   readonly since: number | null;
 }
 
-export async function follow(
-  start: Place,
-  ask: (shard: number, request: HistoryOf) => Promise<Told>,
-): Promise<Followed> {
+type Ask = (shard: number, request: HistoryOf) => Promise<HistoryPart>;
+
+interface Start extends Issued {
+  readonly slot: number;
+  readonly seq: number;
+}
+
+export async function follow(start: Start, ask: Ask): Promise<Followed> {
   const before = await walk("back", start, ask);
   const after = await walk("on", start, ask);
-  const isStart = ({ shard, slot, seq }: Step): boolean =>
-    shard === start.shard && slot === start.slot && seq === start.seq;
-  const steps = [...before.steps, ...after.steps.filter((step) => !isStart(step))];
-  return { steps, last: after.last, since: later(before.since, after.since) };
+  const events = [...before.events, ...after.events.filter(({ id }) => id !== start.id)];
+  return { events, last: after.last, since: later(before.since, after.since) };
 }
 
 /** `null` = nothing is kept somewhere. */
@@ -43,21 +40,20 @@ function later(one: number | null, other: number | null): number | null {
 
 async function walk(
   way: HistoryOf["way"],
-  { shard: first, slot, seq }: Place,
-  ask: (shard: number, request: HistoryOf) => Promise<Told>,
+  { shard: first, slot, seq, id }: Start,
+  ask: Ask,
 ): Promise<Followed> {
-  let steps: Step[] = [];
-  let last: Place = { shard: first, slot, seq };
+  let events: ItemEvent[] = [];
+  let last: Issued = { shard: first, id };
   let since: number | null = 0;
   let at: { shard: number; trace: Trace } | null = { shard: first, trace: { slot, seq } };
   for (let shards = 0; at !== null && shards < limits.historyShardsMax; shards += 1) {
     const { shard, trace }: { shard: number; trace: Trace } = at;
     const told = await ask(shard, { kind: "history", way, trace });
-    const found = told.happened.map((one) => ({ ...one, shard }));
-    steps = way === "on" ? [...steps, ...found] : [...found, ...steps];
-    if (told.last !== null) last = { shard, ...told.last };
+    events = way === "on" ? [...events, ...told.events] : [...told.events, ...events];
+    if (told.lastId !== null) last = { shard, id: told.lastId };
     since = later(since, told.since);
     at = told.next;
   }
-  return { steps, last, since };
+  return { events, last, since };
 }

@@ -7,21 +7,25 @@ import type * as api from "../model/api.ts";
 import { assert } from "../model/assert.ts";
 import type { Clock } from "../model/clock.ts";
 import { formatDuration } from "../model/duration.ts";
+import type { Epochs } from "../model/epochs.ts";
 import { lateLook, malformedId, noSuchItem, QueueError } from "../model/errors.ts";
 import type { Filter } from "../model/filter.ts";
 import { isId } from "../model/ids.ts";
 import { storedItem } from "../model/items.ts";
 import { limits } from "../model/limits.ts";
-import type { FoundItem, Group, Value } from "../model/messages.ts";
+import type { FoundItem, Group, Happened, Value } from "../model/messages.ts";
 import { checkFind, checkGroups, checkPayloadRange, refuse } from "../model/validate.ts";
+import type { Others } from "../others.ts";
+import type { Explained, HistoryPart } from "../relay/other-shard.ts";
 import type { Catalog } from "../state/catalog.ts";
+import type { HistoryOf } from "../state/history.ts";
 import type { LogicalQueue } from "../state/queue.ts";
 import type { Marks } from "../tasks/task.ts";
 import type { Timing } from "../turn/inbox.ts";
-import { placeIn, type Shard, succeeded } from "../turn/shard.ts";
+import { type Shard, succeeded } from "../turn/shard.ts";
 import type { Checkups } from "./checkups.ts";
 import type { Find } from "./find.ts";
-import { type Followed, follow, type Step } from "./item-history.ts";
+import { type Followed, follow } from "./item-history.ts";
 import { findNewest, type LookBack, latest } from "./newest.ts";
 
 /** Those of a partition that wait for an instant, or the others. */
@@ -54,10 +58,11 @@ interface Walk {
 
 export interface SearchOptions {
   readonly catalog: Catalog;
-  readonly ports: () => readonly Shard[];
+  readonly shard: () => Shard;
+  readonly others: Others;
   readonly clock: Clock;
   readonly checkups: Checkups;
-  /** Whether the shards keep what happened to items. */
+  /** Whether the shard keeps what happened to items. */
   readonly keepsHistory: boolean;
 }
 
@@ -99,7 +104,7 @@ export class Search {
     const lookBack: LookBack<Position> = ({ place: { slot }, aside }, piece) => {
       const { owner } = queue;
       const span = { owner, slot, aside, from: 0, looks: limits.findTurnLooks, ...piece };
-      return this.#ask(queue.shard, { kind: "find", state, ...rest, ...span }, timing);
+      return this.#ask({ kind: "find", state, ...rest, ...span }, timing);
     };
     const { found, looked, lines: left } = await findNewest(lines, limit, lookBack);
     return {
@@ -129,13 +134,13 @@ export class Search {
       readonly states: readonly api.ItemState[];
       /** `""` = whoever holds them, or nobody. */
       readonly holder: string;
-      readonly spans: ReadonlyMap<number, Marks> | null;
+      readonly spans: Marks | null;
     },
   ): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
     const add = (groups: readonly Group[]): void => {
       for (const { value, count } of groups) {
-        const origin = this.#options.catalog.named(value) === undefined ? "" : value;
+        const origin = this.#options.catalog.targetOf(value) === null ? "" : value;
         counts.set(origin, (counts.get(origin) ?? 0) + count);
       }
     };
@@ -165,28 +170,19 @@ export class Search {
   }
 
   async #countIn(
-    marks: ReadonlyMap<number, Marks>,
+    { owner, spans, states }: Marks,
     meant: Pick<Find, "filter" | "holder">,
     add: (groups: readonly Group[]) => void,
   ): Promise<void> {
-    for (const [shard, { owner, spans, states }] of marks) {
-      for (const { slot, aside, next: from, before } of spans) {
-        const state = states.find((one) => (one === "scheduled") === aside) ?? null;
-        const where = { owner, slot, aside, before };
-        const span = { ...where, limit: 1, looks: limits.findTurnLooks } as const;
-        const request = {
-          kind: "find",
-          ...meant,
-          state,
-          payloadHead: 0,
-          by: "originQueue",
-        } as const;
-        for (let next: number | null = from; next !== null; ) {
-          const piece = { ...request, ...span, from: next };
-          const found = await this.#ask(shard, piece, this.#timing());
-          add(found.groups);
-          next = found.next;
-        }
+    for (const { slot, aside, next: from, before } of spans) {
+      const state = states.find((one) => (one === "scheduled") === aside) ?? null;
+      const where = { owner, slot, aside, before };
+      const span = { ...where, limit: 1, looks: limits.findTurnLooks } as const;
+      const request = { kind: "find", ...meant, state, payloadHead: 0, by: "originQueue" } as const;
+      for (let next: number | null = from; next !== null; ) {
+        const found = await this.#ask({ ...request, ...span, from: next }, this.#timing());
+        add(found.groups);
+        next = found.next;
       }
     }
   }
@@ -237,11 +233,7 @@ export class Search {
           const left = Math.min(walk.limit - count, findTurnLooks);
           const where = { owner: queue.owner, slot: place.slot, aside };
           const span = { ...where, from: next, limit: left, looks };
-          const found = await this.#ask(
-            queue.shard,
-            { kind: "find", ...walk.request, ...span },
-            timing,
-          );
+          const found = await this.#ask({ kind: "find", ...walk.request, ...span }, timing);
           looked += found.looked;
           count += walk.take(found, { queue, place });
           next = found.next;
@@ -251,12 +243,8 @@ export class Search {
     return { looked, nextPivot: "" };
   }
 
-  async #ask(
-    shard: number,
-    request: Find,
-    timing: Timing,
-  ): Promise<Extract<Value, { kind: "found" }>> {
-    const value = succeeded(await this.#port(shard).ask(request, timing));
+  async #ask(request: Find, timing: Timing): Promise<Extract<Value, { kind: "found" }>> {
+    const value = succeeded(await this.#options.shard().ask(request, timing));
     assert(value.kind === "found", "a shard answered a search with something else");
     return value;
   }
@@ -288,42 +276,52 @@ export class Search {
       const where = { owner: at.queue.owner, slot: at.place.slot, aside };
       const one = { ...where, from: seq, before: seq + 1, limit: 1, looks: 1 };
       const request = { kind: "find", ...one, state: null, filter: {}, ...wanted } as const;
-      const [item] = (await this.#ask(at.queue.shard, request, timing)).items;
+      const [item] = (await this.#ask(request, timing)).items;
       if (item !== undefined) return { item: seen(item, at), at, seq };
     }
     return null;
   }
 
-  /** Where an id says that its item is; `null` = nowhere here. */
+  #epochs(): Epochs | null {
+    return this.#options.shard().epochs;
+  }
+
+  /** Where an id says that its item is; `null` = nowhere in this shard. */
   #placeOf(id: string): (Place & { readonly seq: number }) | null {
-    const named = placeIn(this.#options.ports(), id);
+    const named = this.#epochs()?.placeOf(id) ?? null;
     if (named === null) return null;
-    const owner = this.#options.catalog.owner(named.shard, named.slot);
+    const owner = this.#options.catalog.ownerAt(named.slot);
     const place = owner?.queue.places.get(owner.partition);
     if (owner === undefined || place === undefined || owner.queue.isHidden) return null;
     return { queue: owner.queue, place, seq: named.seq };
   }
 
+  /** Of an id that this shard issued; of others it knows nothing. */
   async explain(id: string): Promise<api.ItemExplained> {
     if (!isId(id)) refuse(malformedId(id));
     const followed = await this.#follow(id);
-    const steps = followed?.steps.map((step) => this.#told(step)) ?? [];
-    const told = { history: steps, historySince: followed?.since ?? null };
-    const present = (await this.#present(id, noPayload)) ?? (await this.#formerly(id, followed));
-    if (present === null) {
-      return { ...nowhere(id), ...told, ...ending(steps.at(-1), this.#options.clock.now()) };
-    }
+    const history = followed?.events ?? [];
+    const told = { history, historySince: followed?.since ?? null };
+    const present = (await this.explainHere(id, id)) ?? (await this.#formerly(id, followed));
+    if (present !== null) return { ...present, ...told };
+    return { ...nowhere(id), ...told, ...ending(history.at(-1), this.#options.clock.now()) };
+  }
+
+  /** See `OtherShard`. */
+  async explainHere(id: string, askedId: string): Promise<Explained | null> {
+    const present = await this.#present(id, noPayload);
+    if (present === null) return null;
     const { item, at, seq } = present;
     const isReady = item.state === "ready";
     const { count, isAll } = isReady ? await this.#ahead(at, seq) : { count: 0, isAll: true };
     const why = reasonsOf(item, {
       ...at,
-      id,
+      id: askedId,
       now: this.#options.clock.now(),
       ahead: { count, isAll },
       held: isReady ? this.#heldUp(at.queue) : [],
     });
-    return { id, item, ahead: count, isAllAhead: isAll, why, ...told };
+    return { id: askedId, item, ahead: count, isAllAhead: isAll, why };
   }
 
   /** What keeps ready items of a queue from being leased, in words. */
@@ -332,60 +330,70 @@ export class Search {
     return findings.filter(({ what }) => holdingUp.has(what)).map(({ text }) => text);
   }
 
-  /** `null` = no shard of this engine issued the id, or none keeps a history. */
+  /** `null` = this shard did not issue the id, or keeps no history. */
   async #follow(id: string): Promise<Followed | null> {
+    const { keepsHistory, others, shard } = this.#options;
     // A shard looks through all of its history, in a turn of its own.
-    if (!this.#options.keepsHistory) return null;
-    const named = placeIn(this.#options.ports(), id);
+    if (!keepsHistory) return null;
+    const named = this.#epochs()?.placeOf(id) ?? null;
     if (named === null) return null;
-    const timing = this.#timing();
-    return follow(named, async (asked, request) => {
-      const value = succeeded(await this.#port(asked).ask(request, timing));
-      assert(value.kind === "history", "a shard answered a history with something else");
-      return value;
-    });
+    const own = shard().shard;
+    return follow({ ...named, id, shard: own }, async (asked, request) =>
+      asked === own ? await this.historyOf(request) : await others.at(asked).historyOf(request),
+    );
   }
 
-  #told({ shard, slot, seq, what, at, by }: Step): api.ItemEvent {
-    const owner = this.#options.catalog.owner(shard, slot);
+  /** See `OtherShard`. */
+  async historyOf(request: HistoryOf): Promise<HistoryPart> {
+    const value = succeeded(await this.#options.shard().ask(request, this.#timing()));
+    assert(value.kind === "history", "a shard answered a history with something else");
+    const { happened, last, next, since } = value;
+    const events = happened.map((one) => this.#told(one));
+    return { events, lastId: last && this.#idOf(last), next, since };
+  }
+
+  #told({ slot, seq, what, at, by }: Happened): api.ItemEvent {
+    const owner = this.#options.catalog.ownerAt(slot);
     const [queue, partition] = [owner?.queue.definition.name ?? "", owner?.partition ?? null];
-    return { at, what, by, id: this.#idOf({ shard, slot, seq }), queue, partition };
+    return { at, what, by, id: this.#idOf({ slot, seq }), queue, partition };
   }
 
-  #idOf({ shard, slot, seq }: Pick<Step, "shard" | "slot" | "seq">): string {
-    return this.#port(shard).epochs?.idOf({ slot, seq }) ?? "";
+  #idOf(place: Pick<Happened, "slot" | "seq">): string {
+    return this.#epochs()?.idOf(place) ?? "";
   }
 
-  #port(shard: number): Shard {
-    const port = this.#options.ports()[shard];
-    assert(port !== undefined, "a partition is in a shard that was not opened");
-    return port;
-  }
-
-  async #ahead({ queue, place }: Place, seq: Item["seq"]) {
+  async #ahead({ place }: Place, seq: Item["seq"]) {
     const asked = { kind: "ahead", slot: place.slot, seq } as const;
-    const value = succeeded(await this.#port(queue.shard).ask(asked, this.#timing()));
+    const value = succeeded(await this.#options.shard().ask(asked, this.#timing()));
     assert(value.kind === "ahead", "a shard answered a count with something else");
     return value;
   }
 
   /** An item that had the id once: where its history ends, or in the queue that issued it or the dead queue of that. */
-  async #formerly(id: string, followed: Followed | null) {
-    const end = followed?.steps.at(-1)?.what;
+  async #formerly(id: string, followed: Followed | null): Promise<Explained | null> {
+    const end = followed?.events.at(-1)?.what;
     if (end !== undefined && isOver(end)) return null;
-    const last = followed === null ? id : this.#idOf(followed.last);
-    const present = last === id ? null : await this.#present(last, noPayload);
-    if (present !== null) return present;
-    const named = this.#placeOf(id);
-    if (named === null) return null;
-    const { queue } = named;
-    for (const one of [queue, this.#options.catalog.deadQueueOf(queue)]) {
-      if (one === undefined) continue;
-      const request = { queue: one.definition.name, pivot: "", limit: 1, filter: { originId: id } };
-      const [item] = (await this.find(one, request)).found;
-      if (item !== undefined) return this.#present(item.id, noPayload);
+    const { others, shard } = this.#options;
+    const last = followed?.last ?? null;
+    if (last !== null && last.id !== id) {
+      const holder = last.shard === shard().shard ? this : others.at(last.shard);
+      const present = await holder.explainHere(last.id, id);
+      if (present !== null) return present;
     }
-    return null;
+    const { name, deadQueue } = this.#placeOf(id)?.queue.definition ?? {};
+    if (name === undefined) return null;
+    const here = await this.explainFormer(name, id);
+    if (here !== null || !deadQueue) return here;
+    return await (others.withQueue(deadQueue) ?? this).explainFormer(deadQueue, id);
+  }
+
+  /** See `OtherShard`. */
+  async explainFormer(name: string, originId: string): Promise<Explained | null> {
+    const queue = this.#options.catalog.named(name);
+    if (queue === undefined) return null;
+    const request = { queue: name, pivot: "", limit: 1, filter: { originId } };
+    const [item] = (await this.find(queue, request)).found;
+    return item === undefined ? null : this.explainHere(item.id, originId);
   }
 }
 

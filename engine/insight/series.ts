@@ -1,6 +1,6 @@
-// What became of queues and shards lately: their counters and gauges, looked at every ten seconds
+// What became of the shard and its queues lately: their counters and gauges, looked at every ten seconds
 // and kept in rings of bounded bytes, ten seconds apart for an hour and a minute apart for a day. A
-// name takes room from when there is first something to say by it; shards have room before queues,
+// name takes room from when there is first something to say by it; the shard has room before queues,
 // and where all is taken, queues with less to tell make way for busier ones. Nothing of it is stored:
 // it begins with the engine.
 

@@ -49,9 +49,9 @@ export const limits = {
   uniqueBunchMs: 10_000,
   /** For how long a call with a key can be repeated; longer than a client goes on trying. */
   receiptsWindowMs: 5 * 60_000,
-  /** Receipts of all shards together. */
+  /** Receipts of a server; each shard has its share. */
   receiptsMax: 2_000_000,
-  /** Bytes for what a shard tells of what happened to items: nobody is made to pay for it. */
+  /** Bytes for the history of items of a server; each shard has its share. Off by default. */
   historyBytes: 0,
   /** Shards that one history is followed through, so that it ends where they lead in a circle. */
   historyShardsMax: 64,
@@ -85,7 +85,7 @@ export const limits = {
   seqMax: 2 ** 45 - 1,
   /** Openings of a store whose ids are told apart, 30 bytes each; items of older ones change their ids. */
   epochsMax: 4_096,
-  /** Waiting leases over all queues; each costs about 5 kB with its connection. */
+  /** Waiting leases of a server, of which each shard has its share; each costs about 5 kB with its connection. */
   waitingLeasesMax: 10_000,
   /** Items that one call looks at for those that a filter means, and how many in one turn. */
   findLooksMax: 100_000,
@@ -147,7 +147,7 @@ export const limits = {
   handlerTimeoutMsMax: 60_000,
   /** Looks at one instant of a test clock at which nothing is due, while leases are granted items. */
   advanceRoundsMax: 1_000,
-  /** Requests that the engine holds for one shard that cannot take them yet. */
+  /** Requests that wait for a shard that cannot take them yet. */
   shardBacklogMax: 50_000,
 } as const;
 

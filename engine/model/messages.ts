@@ -1,4 +1,4 @@
-// What a shard tells the engine, beside what it is asked by the requests of `kinds.ts`.
+// What a shard tells its engine, beside what it is asked by the requests of `kinds.ts`.
 
 import type { Item, OutboundItem } from "../../stores/item.ts";
 import type { CatalogEntry, Pause } from "../../stores/queue.ts";
@@ -39,8 +39,9 @@ export interface QueueRules {
   homeOf(owner: number): number | null;
   /** Whether no queue of the shard has it, or had: then its store went back, or is another one's. */
   isLost(owner: number): boolean;
-  /** In whichever shard it is. */
   queueOf(queueId: number): LogicalQueue | undefined;
+  /** Of a queue in whichever shard; `undefined` = it is not paused, or not there. */
+  pauseOf(owner: number): Pause | undefined;
 }
 
 /**
@@ -207,7 +208,7 @@ export interface Report {
   /** Of every partition that the turn touched. */
   readonly counts: readonly PartitionCounts[];
   readonly events: readonly Events[];
-  /** How many items wait for which partitions, of every shard for which that has changed. */
+  /** How many items wait for which queues, of every shard for which that has changed. */
   readonly outbox: readonly ShardOutbox[];
   readonly commit: CommitReport | null;
   /** How many receipts are kept. */

@@ -116,7 +116,7 @@ function namedTwice({ complete, retry }: Transact): Failure | null {
 
 function refusalOfOutput(turn: Turn, part: Output): Failure | null {
   if (part.far === undefined) return refusalOf(turn, part);
-  const pause = turn.memory.rules.queueOf(part.queueId)?.definition.pause;
+  const pause = turn.memory.rules.pauseOf(part.far.owner);
   return pause?.produce === true ? pausedProduce(pause) : null;
 }
 

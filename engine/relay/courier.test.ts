@@ -5,7 +5,6 @@ import { failure, undeliveredBackup } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
 import type { Result } from "../operations/kind.ts";
 import { VirtualClock } from "../simulation/virtual-clock.ts";
-import type { Shard } from "../turn/shard.ts";
 import { Courier } from "./courier.ts";
 
 interface Call {
@@ -53,16 +52,22 @@ function waits(count: number, targetShard = 1, targetOwner = 0) {
 function setupCourier() {
   const clock = new VirtualClock(0);
   const calls: Call[] = [];
-  const port = (shard: number) =>
-    ({
-      put: (request: Request, settle: Call["settle"]) =>
-        void calls.push({ shard, request, settle }),
-    }) as unknown as Shard;
-  const courier = new Courier({ clock, port });
+  const put = (shard: number, request: Request, settle: Call["settle"]) =>
+    void calls.push({ shard, request, settle });
+  const courier = new Courier({
+    clock,
+    shard: 0,
+    own: () => ({ put: (request, settle) => put(0, request, settle) }),
+    other: (shard) => ({
+      receive: (sourceShard, items) =>
+        new Promise((settle) => put(shard, { kind: "receive", sourceShard, items }, settle)),
+    }),
+  });
   /** Settles the oldest call that waits, and says what it was. */
-  const settleNext = (result: Result = done): string | undefined => {
+  const settleNext = async (result: Result = done): Promise<string | undefined> => {
     const call = calls.shift();
     call?.settle(result, 1);
+    for (let steps = 0; steps < 4; steps += 1) await Promise.resolve();
     if (call === undefined) return undefined;
     const { request } = call;
     if (request.kind === "forward") {
@@ -74,16 +79,16 @@ function setupCourier() {
   return { clock, courier, calls, settleNext };
 }
 
-test("count: page after page goes to the target, and each is asked for with what has arrived", () => {
+test("count: page after page goes to the target, and each is asked for with what has arrived", async () => {
   const { courier, settleNext } = setupCourier();
-  courier.count(0, 1, waits(3));
+  courier.count(1, waits(3));
   expect([
-    settleNext(page(1, 2)),
-    settleNext(),
-    settleNext(page(3)),
-    settleNext(),
-    settleNext(nothing),
-    settleNext(),
+    await settleNext(page(1, 2)),
+    await settleNext(),
+    await settleNext(page(3)),
+    await settleNext(),
+    await settleNext(nothing),
+    await settleNext(),
   ]).toEqual([
     "0 forward to 1, has 0",
     "1 receive 1,2",
@@ -94,91 +99,93 @@ test("count: page after page goes to the target, and each is asked for with what
   ]);
 });
 
-test("count: between two shards one page travels at a time; others do not wait for it", () => {
+test("count: between two shards one page travels at a time; others do not wait for it", async () => {
   const { courier, calls } = setupCourier();
-  courier.count(0, 1, waits(1));
-  courier.count(0, 1, waits(2));
-  courier.count(0, 2, waits(1, 2));
+  courier.count(1, waits(1));
+  courier.count(1, waits(2));
+  courier.count(2, waits(1, 2));
   expect(calls.map(({ request }) => request)).toEqual([
     { kind: "forward", targetShard: 1, arrived: 0 },
     { kind: "forward", targetShard: 2, arrived: 0 },
   ]);
 });
 
-test("count: what comes into the outbox while a page is asked for is asked for then", () => {
+test("count: what comes into the outbox while a page is asked for is asked for then", async () => {
   const { courier, settleNext, calls } = setupCourier();
-  courier.count(0, 1, waits(1));
+  courier.count(1, waits(1));
   // As a report says it, before the answer that came with it is given.
-  courier.count(0, 1, waits(2));
-  expect(settleNext(nothing)).toBe("0 forward to 1, has 0");
-  expect(settleNext(nothing)).toBe("0 forward to 1, has 0");
+  courier.count(1, waits(2));
+  expect(await settleNext(nothing)).toBe("0 forward to 1, has 0");
+  expect(await settleNext(nothing)).toBe("0 forward to 1, has 0");
   expect(calls).toEqual([]);
 });
 
 test("count: a target without room is asked again later, one that closes is not", async () => {
   const { clock, courier, settleNext, calls } = setupCourier();
-  courier.count(0, 1, waits(1));
-  settleNext(page(1));
-  settleNext(failure("store_full", "full"));
+  courier.count(1, waits(1));
+  await settleNext(page(1));
+  await settleNext(failure("store_full", "full"));
   expect(calls).toHaveLength(0);
   await clock.advance(1_000);
-  expect(settleNext(page(1))).toBe("0 forward to 1, has 0");
-  settleNext(failure("shutting_down", "closing"));
+  expect(await settleNext(page(1))).toBe("0 forward to 1, has 0");
+  await settleNext(failure("shutting_down", "closing"));
   await clock.advance(60_000);
   expect(calls).toHaveLength(0);
 });
 
 test("count: a source that has no room to forget is asked again, and nothing is given up", async () => {
   const { clock, courier, settleNext, calls } = setupCourier();
-  courier.count(0, 1, waits(1));
-  settleNext(page(1));
-  settleNext();
-  expect(settleNext(failure("store_full", "there is no space left"))).toBe("0 forward to 1, has 1");
-  expect(courier.isTargeted(0)).toBe(true);
+  courier.count(1, waits(1));
+  await settleNext(page(1));
+  await settleNext();
+  expect(await settleNext(failure("store_full", "there is no space left"))).toBe(
+    "0 forward to 1, has 1",
+  );
+  expect(courier.isSending(0)).toBe(true);
   expect(calls).toHaveLength(0);
   await clock.advance(1_000);
-  expect(settleNext(nothing)).toBe("0 forward to 1, has 1");
+  expect(await settleNext(nothing)).toBe("0 forward to 1, has 1");
 });
 
-test("isTargeted: a queue is, until the source has forgotten the item", () => {
+test("isSending: a queue is, until the source has forgotten the item", async () => {
   const { courier, settleNext } = setupCourier();
-  courier.count(0, 1, waits(1, 1, 5));
-  const targeted = () => [courier.isTargeted(5), courier.isTargeted(6)];
+  courier.count(1, waits(1, 1, 5));
+  const targeted = () => [courier.isSending(5), courier.isSending(6)];
   expect(targeted()).toEqual([true, false]);
-  settleNext(page(1));
-  settleNext();
+  await settleNext(page(1));
+  await settleNext();
   expect(targeted()).toEqual([true, false]);
-  courier.count(0, 1, waits(0));
-  settleNext(nothing);
+  courier.count(1, waits(0));
+  await settleNext(nothing);
   expect(targeted()).toEqual([false, false]);
 });
 
-test("countAll: a shard that has opened again sends what its outbox still has", () => {
+test("countAll: a shard that has opened again sends what its outbox still has", async () => {
   const { courier, calls } = setupCourier();
-  courier.countAll(0, [...waits(2, 1, 5), ...waits(1, 1, 6), ...waits(1, 2)]);
+  courier.countAll([...waits(2, 1, 5), ...waits(1, 1, 6), ...waits(1, 2)]);
   expect(calls).toHaveLength(2);
-  expect([courier.isTargeted(5), courier.isTargeted(6)]).toEqual([true, true]);
+  expect([courier.isSending(5), courier.isSending(6)]).toEqual([true, true]);
 });
 
 test("hold: resolves once nothing is on its way, and nothing sets out before its release", async () => {
   const { courier, calls, settleNext } = setupCourier();
-  courier.count(0, 1, waits(1));
-  settleNext(page(1));
+  courier.count(1, waits(1));
+  await settleNext(page(1));
   let held: { release: () => void } | null = null;
   const holding = courier.hold(undeliveredBackup).then((hold) => {
     held = hold;
   });
-  courier.count(0, 1, waits(3));
-  courier.count(0, 2, waits(1, 2));
-  expect(settleNext()).toBe("1 receive 1");
+  courier.count(1, waits(3));
+  courier.count(2, waits(1, 2));
+  expect(await settleNext()).toBe("1 receive 1");
   await Promise.resolve();
   expect(held).toBeNull();
   // What it brings stays where it is: only what it says of the page before counts.
-  expect(settleNext(page(2, 3))).toBe("0 forward to 1, has 1");
+  expect(await settleNext(page(2, 3))).toBe("0 forward to 1, has 1");
   await holding;
   expect(calls).toEqual([]);
   (held as { release: () => void } | null)?.release();
-  expect([settleNext(page(2, 3)), settleNext(nothing), settleNext()]).toEqual([
+  expect([await settleNext(page(2, 3)), await settleNext(nothing), await settleNext()]).toEqual([
     "0 forward to 1, has 1",
     "0 forward to 2, has 0",
     "1 receive 2,3",
@@ -187,7 +194,7 @@ test("hold: resolves once nothing is on its way, and nothing sets out before its
 
 test("hold: gives up when what is on its way does not arrive", async () => {
   const { clock, courier } = setupCourier();
-  courier.count(0, 1, waits(1));
+  courier.count(1, waits(1));
   const holding = courier.hold(undeliveredBackup).catch((error: unknown) => error);
   await clock.advance(limits.holdMsMax);
   expect(await holding).toMatchObject({ code: "store" });

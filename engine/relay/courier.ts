@@ -1,23 +1,22 @@
-// Takes items from the outbox of one shard to their queue in another: a dead queue, or that of an
-// output of a transact. Each
-// item is kept by its sender until the receiver has committed it, and the
-// receiver takes only what it has not had, so that a crash anywhere delivers it
-// once. Between two shards one page travels at a time, in the order of the outbox:
-// order is what tells the receiver what it has had.
+// Takes items from the outbox of the shard to their queues in others: dead queues, and those of outputs
+// of a transact. Each item is kept by its sender until the receiver has committed it, and the receiver
+// takes only what it has not had, so that a crash anywhere delivers it once. To each shard one page
+// travels at a time, in the order of the outbox: order is what tells the receiver what it has had.
 
 import type { OutboundItem } from "../../stores/item.ts";
 import type { OutboxCount } from "../../stores/store.ts";
 import type { Clock } from "../model/clock.ts";
 import { type Failure, QueueError } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
+import type { Value } from "../model/messages.ts";
 import type { Shard } from "../turn/shard.ts";
 import type { Forward } from "./forward.ts";
+import type { OtherShard } from "./other-shard.ts";
 
 /** How long to wait before a shard that could not take a page, or hand one out, is asked again. */
 const againMs = 1_000;
 
 interface Route {
-  readonly source: number;
   readonly target: number;
   /** What waits at the source, by the queue that it is for. */
   waiting: ReadonlyMap<number, number>;
@@ -30,45 +29,46 @@ interface Route {
 
 export interface CourierOptions {
   readonly clock: Clock;
-  readonly port: (shard: number) => Shard | undefined;
+  /** This one's number. */
+  readonly shard: number;
+  readonly own: () => Pick<Shard, "put">;
+  readonly other: (shard: number) => Pick<OtherShard, "receive">;
   /** One route after the other, by their shards, so that the order of arrival is certain. */
   readonly isInTurn?: boolean;
-  /** So many items of such queues were set aside where they waited. */
-  readonly setAside?: (source: number, count: number) => void;
+  /** So many items were set aside, as no queue is known that they are for. */
+  readonly setAside?: (count: number) => void;
 }
 
 export class Courier {
+  readonly #options: CourierOptions;
   readonly #clock: Clock;
-  readonly #port: (shard: number) => Shard | undefined;
-  readonly #routes = new Map<string, Route>();
+  readonly #routes = new Map<number, Route>();
   readonly #isInTurn: boolean;
-  readonly #setAside: (source: number, count: number) => void;
   #holds = 0;
   /** Called when nothing is on its way any more. */
   readonly #settled = new Set<() => void>();
   #departures = 0;
 
   constructor(options: CourierOptions) {
+    this.#options = options;
     this.#clock = options.clock.machine;
-    this.#port = options.port;
     this.#isInTurn = options.isInTurn ?? false;
-    this.#setAside = options.setAside ?? (() => undefined);
   }
 
-  /** What the outbox of a shard now has for another one. */
-  count(source: number, target: number, counts: readonly OutboxCount[]): void {
-    const route = this.#routes.getOrInsertComputed(`${source}>${target}`, () => {
-      return { source, target, waiting: new Map(), isNews: false, arrived: 0, isBusy: false };
+  /** What the outbox now has for another shard. */
+  count(target: number, counts: readonly OutboxCount[]): void {
+    const route = this.#routes.getOrInsertComputed(target, () => {
+      return { target, waiting: new Map(), isNews: false, arrived: 0, isBusy: false };
     });
     route.waiting = new Map(counts.map(({ targetOwner, count }) => [targetOwner, count]));
     route.isNews = true;
     this.#go(route);
   }
 
-  /** The same of all that a shard has just opened with. */
-  countAll(source: number, counts: readonly OutboxCount[]): void {
+  /** The same of all that the shard has just opened with. */
+  countAll(counts: readonly OutboxCount[]): void {
     for (const [target, some] of Map.groupBy(counts, ({ targetShard }) => targetShard)) {
-      this.count(source, target, some);
+      this.count(target, some);
     }
   }
 
@@ -111,13 +111,13 @@ export class Courier {
   }
 
   /** Until the sender knows that they arrived, items count as on their way. */
-  isTargeted(owner: number): boolean {
+  isSending(owner: number): boolean {
     return this.#routes.values().some(({ waiting }) => waiting.has(owner));
   }
 
   #goAll(): void {
     const routes = [...this.#routes.values()];
-    routes.sort((a, b) => a.source - b.source || a.target - b.target);
+    routes.sort((a, b) => a.target - b.target);
     for (const route of routes) this.#go(route);
   }
 
@@ -143,19 +143,19 @@ export class Courier {
       arrived,
       ...(strays.length > 0 && { strays }),
     };
-    this.#port(route.source)?.put(request, (result) => {
+    const { own, setAside } = this.#options;
+    own().put(request, (result) => {
       if (!result.ok) {
         this.#again(route, result);
         return;
       }
-      if (strays.length > 0) this.#setAside(route.source, strays.length);
+      if (strays.length > 0) setAside?.(strays.length);
       if (result.value.kind === "outbound") this.#carry(route, result.value.items);
     });
   }
 
   #carry(route: Route, items: readonly OutboundItem[]): void {
-    const last = items.at(-1);
-    if (last === undefined || this.#isHeld) {
+    if (items.length === 0 || this.#isHeld) {
       route.isBusy = false;
       // What a turn puts into the outbox while it hands out a page is in none yet.
       if (route.isNews) this.#go(route);
@@ -163,18 +163,21 @@ export class Courier {
       if (!this.isBusy) for (const settle of this.#settled) settle();
       return;
     }
-    const request = { kind: "receive", sourceShard: route.source, items } as const;
-    this.#port(route.target)?.put(request, (result) => {
-      if (!result.ok) {
-        this.#again(route, result);
-        return;
-      }
-      const strays = result.value.kind === "received" ? result.value.strays : [];
-      const [stray] = strays;
-      const taken = stray === undefined ? items : items.filter((one) => one.outboundSeq < stray);
-      route.arrived = taken.at(-1)?.outboundSeq ?? route.arrived;
-      this.#ask(route, strays);
-    });
+    const { shard, other } = this.#options;
+    void other(route.target)
+      .receive(shard, items)
+      .then((result) => {
+        if (result.ok) this.#arrived(route, items, result.value);
+        else this.#again(route, result);
+      });
+  }
+
+  #arrived(route: Route, items: readonly OutboundItem[], value: Value): void {
+    const strays = value.kind === "received" ? value.strays : [];
+    const [stray] = strays;
+    const taken = stray === undefined ? items : items.filter((one) => one.outboundSeq < stray);
+    route.arrived = taken.at(-1)?.outboundSeq ?? route.arrived;
+    this.#ask(route, strays);
   }
 
   #again(route: Route, { code }: Failure): void {

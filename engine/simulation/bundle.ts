@@ -1,12 +1,11 @@
-// All that a test of the engine needs, made afresh for each: an engine over
-// shards in this thread, stores that fail on command, images that survive a
+// All that a test of the engine needs, made afresh for each: the engines of all
+// shards as one, in this thread, stores that fail on command, images that survive a
 // restart, and time that waits.
 
 import type { Backend } from "../../stores/backend.ts";
 import type { Item } from "../../stores/item.ts";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
 import { type Store, StoreError } from "../../stores/store.ts";
-import { type Notice, openEngine } from "../engine.ts";
 import type {
   Engine,
   Lease,
@@ -22,7 +21,9 @@ import { type ErrorCode, QueueError } from "../model/errors.ts";
 import { newTag } from "../model/ids.ts";
 import { limits, type TurnLimits } from "../model/limits.ts";
 import { shardOf } from "../model/placement.ts";
+import { type Notice, openShards } from "../shards.ts";
 import type { Memory } from "../state/memory.ts";
+import { allShards } from "./all-shards.ts";
 import { StoreControl } from "./faulty-store.ts";
 import { seededRandom } from "./seeded-random.ts";
 import { VirtualClock } from "./virtual-clock.ts";
@@ -172,7 +173,7 @@ export class Bundle {
     const clock = this.#testClock ?? this.clock;
     const kills = this.#kills;
     const { shardCount = 1, waitingLeasesMax, turnLimits = limits, observe } = this.#options;
-    const engine = await openEngine({
+    const { engines } = await openShards({
       shardCount,
       clock,
       durability: "none",
@@ -187,6 +188,7 @@ export class Bundle {
           this.#observe(observe, { shard, memory, kills }),
       }),
     });
+    const engine = allShards(engines);
     this.#engine = this.#options.watching?.(engine) ?? engine;
     this.#memory = { since: now };
   }
@@ -516,8 +518,3 @@ export const deadPlacements = [
   ["in another of two shards", 2],
   ["in another of three shards", 3],
 ] as const;
-
-/** Of a queue, as `shard:slot`. */
-export function placesOf({ shard, slots }: { shard: number; slots: readonly number[] }): string[] {
-  return slots.map((slot) => `${shard}:${slot}`);
-}

@@ -1,4 +1,4 @@
-// One simulated world: the real engine over shards in this thread, clients, time
+// One simulated world: the real engines of all shards in this thread, clients, time
 // that waits, and stores that fail on command. Everything follows from the seed.
 // First a time of faults, in which nothing false may be said (safety); then a
 // quiet one, in which everything must come to an end (liveness).

@@ -1,4 +1,4 @@
-// The queues there are, and what may become of them. It plans changes and checks
+// The queues of the shard, and what may become of them. It plans changes and checks
 // them; `registrar.ts` has each plan committed before it takes effect here.
 
 import type { CatalogEntry, PartitionPlace, Pause, QueueDefinition } from "../../stores/queue.ts";
@@ -8,8 +8,7 @@ import type { Clock } from "../model/clock.ts";
 import { formatDuration } from "../model/duration.ts";
 import { failure, QueueError, tooMany } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
-import type { PartitionSettings } from "../model/messages.ts";
-import { shardOf } from "../model/placement.ts";
+import type { PartitionSettings, QueueRules, Target } from "../model/messages.ts";
 import {
   checkDeadQueueName,
   checkLookupName,
@@ -17,6 +16,8 @@ import {
   checkQueueSettings,
   unknownQueue,
 } from "../model/validate.ts";
+import type { QueueReference, ReferenceChange } from "../relay/other-shard.ts";
+import { Directory } from "./directory.ts";
 import { LogicalQueue, type Owner } from "./queue.ts";
 
 /** With what its shard decides by, as it was at a revision. */
@@ -27,7 +28,6 @@ interface Owning extends Owner {
 
 /** A queue whose delete is certain, and may not be finished. */
 export interface Deleted {
-  readonly shard: number;
   readonly queueId: number;
   readonly slots: readonly number[];
 }
@@ -40,15 +40,18 @@ export interface QueuePlan {
 
 export interface CatalogOptions {
   readonly clock: Clock;
+  readonly shard: number;
   readonly shardCount: number;
-  readonly isUp: (shard: number) => boolean;
+  readonly isUp: () => boolean;
 }
 
-export class Catalog {
+export class Catalog implements QueueRules {
   readonly #options: CatalogOptions;
   readonly #byName = new Map<string, LogicalQueue>();
-  /** By shard, then slot; `null` where nobody owns it any more, and something may be left. */
-  readonly #owners: readonly Map<number, Owning | null>[];
+  /** By slot; `null` where nobody owns it any more, and something may be left. */
+  readonly #owners = new Map<number, Owning | null>();
+  /** Of the other shards. */
+  readonly directory = new Directory();
   readonly #byId = new Map<number, LogicalQueue>();
   readonly #byOwner = new Map<number, LogicalQueue>();
   /** Rises with each change of what shards decide by. */
@@ -59,29 +62,43 @@ export class Catalog {
 
   constructor(options: CatalogOptions) {
     this.#options = options;
-    this.#owners = Array.from({ length: options.shardCount }, () => new Map());
-  }
-
-  get shardCount(): number {
-    return this.#owners.length;
   }
 
   get queues(): Iterable<LogicalQueue> {
     return this.#byName.values();
   }
 
-  /** Takes what stands in the stores, by shard; returns the queues whose delete has to be finished. */
-  adopt(stored: readonly (readonly CatalogEntry[])[]): Deleted[] {
-    const deleted = stored.flatMap((entries, shard) =>
-      entries.flatMap((entry) => this.#adoptOne(entry, shard) ?? []),
-    );
+  /** Takes what stands in the store; returns the queues whose delete has to be finished. */
+  adopt(stored: readonly CatalogEntry[]): Deleted[] {
+    return stored.flatMap((entry) => this.#adoptOne(entry) ?? []);
+  }
+
+  /** The other shards have said which queues they have. */
+  meet(references: readonly QueueReference[]): void {
+    this.directory.apply({ put: references, removed: [] });
     for (const queue of this.queues) this.cutLost(queue);
-    return deleted;
+    this.#revision += 1;
+  }
+
+  /** What became of queues of other shards. */
+  hear(change: ReferenceChange): void {
+    this.directory.apply(change);
+    const removed = new Set(change.removed.map(({ name }) => name));
+    if (removed.size === 0) return;
+    for (const queue of this.queues) {
+      if (removed.has(queue.definition.deadQueue)) this.cutLost(queue);
+    }
+  }
+
+  /** Of all queues, as the other shards may know them. */
+  get references(): QueueReference[] {
+    return [...this.#byName.values()].map((queue) => queue.reference);
   }
 
   /** Removes the reference to a dead queue that is gone, even if another queue has its name now. */
   cutLost(queue: LogicalQueue): void {
-    if (this.#ownerOf(queue.definition.deadQueue) === queue.deadOwner) return;
+    const dead = this.targetOf(queue.definition.deadQueue)?.owner ?? 0;
+    if (dead === queue.deadOwner) return;
     queue.cutDeadQueue();
     this.#revision += 1;
   }
@@ -94,21 +111,22 @@ export class Catalog {
     this.cutLost(queue);
   }
 
-  #adoptOne(entry: CatalogEntry, shard: number): Deleted | null {
+  #adoptOne(entry: CatalogEntry): Deleted | null {
     const { queueId, definition, places, deleting } = entry;
     this.#queueIdLast = Math.max(this.#queueIdLast, queueId);
     this.#queueOwners.add(ownerOf({ queueId, createdAt: definition.createdAt }));
     if (!deleting) {
-      this.add(entry, shard);
+      this.add(entry);
       return null;
     }
     const slots = places.map(({ slot }) => slot);
-    for (const slot of slots) this.#owners[shard]?.set(slot, null);
-    return { shard, queueId, slots };
+    for (const slot of slots) this.#owners.set(slot, null);
+    return { queueId, slots };
   }
 
-  add(entry: CatalogEntry, shard: number): LogicalQueue {
-    const queue = new LogicalQueue(entry, shard, this.#options.clock);
+  add(entry: CatalogEntry): LogicalQueue {
+    const { shard, clock } = this.#options;
+    const queue = new LogicalQueue(entry, shard, clock);
     this.#byName.set(entry.definition.name, queue);
     this.#byId.set(queue.queueId, queue);
     this.#byOwner.set(queue.owner, queue);
@@ -118,8 +136,8 @@ export class Catalog {
   }
 
   /** A queue whose create is committed; its dead queue may be gone by now. */
-  create(entry: CatalogEntry, shard: number): LogicalQueue {
-    const queue = this.add(entry, shard);
+  create(entry: CatalogEntry): LogicalQueue {
+    const queue = this.add(entry);
     this.cutLost(queue);
     return queue;
   }
@@ -133,8 +151,8 @@ export class Catalog {
     queue.put(place);
     const { partition } = place;
     this.#revision += 1;
-    this.#owners[queue.shard]?.set(place.slot, { queue, partition, settings: null, revision: 0 });
-    const up = this.#options.isUp(queue.shard);
+    this.#owners.set(place.slot, { queue, partition, settings: null, revision: 0 });
+    const up = this.#options.isUp();
     queue.balance.update(place.partition, { open: place.state === "active", up });
   }
 
@@ -144,32 +162,32 @@ export class Catalog {
     queue.uncount(place.partition);
     queue.balance.remove(place.partition);
     this.#revision += 1;
-    this.#owners[queue.shard]?.set(place.slot, null);
+    this.#owners.set(place.slot, null);
   }
 
   /** The slots may be given to other partitions: items on their way say which queue they are for. */
-  free(shard: number, slots: readonly number[]): void {
-    for (const slot of slots) this.#owners[shard]?.delete(slot);
+  free(slots: readonly number[]): void {
+    for (const slot of slots) this.#owners.delete(slot);
   }
 
   /** Takes the queue out; its slots stay taken until they are free. */
   remove(queue: LogicalQueue): Deleted {
-    const { shard, queueId, slots } = queue;
+    const { queueId, slots } = queue;
     this.#byName.delete(queue.definition.name);
     this.#byId.delete(queueId);
     this.#byOwner.delete(queue.owner);
     queue.deleted = true;
     const places = [...queue.places.values()];
     for (const place of places) this.disown(queue, place);
-    return { shard, queueId, slots };
+    return { queueId, slots };
   }
 
-  owner(shard: number, slot: number): Owner | undefined {
-    return this.#owners[shard]?.get(slot) ?? undefined;
+  ownerAt(slot: number): Owner | undefined {
+    return this.#owners.get(slot) ?? undefined;
   }
 
-  owners(shard: number): Owner[] {
-    return [...(this.#owners[shard]?.values() ?? [])].filter((owner) => owner !== null);
+  get owners(): Owner[] {
+    return [...this.#owners.values()].filter((owner) => owner !== null);
   }
 
   /** The one of this name, if there is one that callers find. */
@@ -200,13 +218,12 @@ export class Catalog {
     }
     this.#checkDeadQueue(settings, isShown);
     checkQueueSettings(settings);
-    if (this.#byName.size >= limits.queuesMax)
+    if (this.#byName.size + this.directory.size >= limits.queuesMax)
       throw tooMany("too_many", "queues", limits.queuesMax);
-    const shard = shardOf(settings.name, this.shardCount);
-    const queueId = this.#newQueueId(shard);
-    const places = this.#newPlaces(shard, upTo(settings.requestedPartitions));
+    const queueId = this.#newQueueId();
+    const places = this.#newPlaces(upTo(settings.requestedPartitions));
     const definition = { ...definitionOf(settings), createdAt: now, updatedAt: now };
-    const deadOwner = this.#ownerOf(definition.deadQueue);
+    const deadOwner = this.targetOf(definition.deadQueue)?.owner ?? 0;
     return { queueId, definition, places, deleting: false, deadOwner };
   }
 
@@ -225,20 +242,22 @@ export class Catalog {
       return { ...place, state: place.partition < wanted ? "active" : "draining" };
     });
     const missing = upTo(wanted).filter((partition) => !queue.places.has(partition));
-    const places = [...kept, ...this.#newPlaces(queue.shard, missing)];
-    const deadOwner = this.#ownerOf(definition.deadQueue);
+    const places = [...kept, ...this.#newPlaces(missing)];
+    const deadOwner = this.targetOf(definition.deadQueue)?.owner ?? 0;
     return { queue, entry: queue.entry({ definition, places, deadOwner }) };
   }
 
   /** No two shards give the same one, also where one of them has gone back. */
-  #newQueueId(shard: number): number {
-    const rounds = Math.floor(this.#queueIdLast / this.shardCount) + 1;
-    this.#queueIdLast = rounds * this.shardCount + shard;
+  #newQueueId(): number {
+    const { shard, shardCount } = this.#options;
+    const rounds = Math.floor(this.#queueIdLast / shardCount) + 1;
+    this.#queueIdLast = rounds * shardCount + shard;
     return this.#queueIdLast;
   }
 
-  #ownerOf(deadQueue: string): number {
-    return this.#byName.get(deadQueue)?.owner ?? 0;
+  /** Of a queue in whichever shard, also while it is hidden; `null` = there is none. */
+  targetOf(name: string): Target | null {
+    return this.#byName.get(name)?.target ?? this.directory.named(name) ?? null;
   }
 
   /** `pause`: `null` = nothing of it is paused any more. Returns `null` where nothing was. */
@@ -250,26 +269,44 @@ export class Catalog {
     return { queue, entry: queue.entry({ definition }) };
   }
 
-  /** Also while it is hidden. */
-  deadQueueOf({ definition }: LogicalQueue): LogicalQueue | undefined {
-    return this.#byName.get(definition.deadQueue);
+  /** Also while it is hidden; 0 of a queue that is not there. */
+  itemCountOf(name: string): number {
+    return this.#byName.get(name)?.itemCount ?? 0;
   }
 
-  /** Queues that send their dead items to this one. */
+  /** Queues of the shard that send their dead items to this one. */
   dependents(name: string): LogicalQueue[] {
     return [...this.#byName.values()].filter(({ definition }) => definition.deadQueue === name);
   }
 
+  /** Queues of any shard that send their dead items to this one, or are about to. */
+  dependentNames(name: string): string[] {
+    const here = this.dependents(name).map(({ definition }) => definition.name);
+    const elsewhere = [...this.directory.all].filter((one) => this.#deadQueueOf(one) === name);
+    const claims = this.named(name)?.namedBy ?? [];
+    return [...new Set([...here, ...elsewhere.map((one) => one.name), ...claims])];
+  }
+
+  /** `""` = it has none, or none any more. */
+  #deadQueueOf({ deadQueue, deadOwner }: QueueReference): string {
+    return this.targetOf(deadQueue)?.owner === deadOwner ? deadQueue : "";
+  }
+
+  /** Of queues of any shard. */
+  get deadQueueNames(): Set<string> {
+    const here = this.#byName.values().map(({ definition }) => definition.deadQueue);
+    const elsewhere = Iterator.from(this.directory.all).map((one) => this.#deadQueueOf(one));
+    return new Set([...here, ...elsewhere]);
+  }
+
   /** Those that queues have. */
-  slots(shard: number): number[] {
-    return [...(this.#owners[shard] ?? [])].flatMap(([slot, owner]) =>
-      owner === null ? [] : [slot],
-    );
+  get slots(): number[] {
+    return [...this.#owners].flatMap(([slot, owner]) => (owner === null ? [] : [slot]));
   }
 
   /** See `QueueRules`; asked for each item, and so remembered. */
-  settingsAt(shard: number, slot: number): PartitionSettings | null {
-    const owner = this.#owners[shard]?.get(slot) ?? null;
+  settingsAt(slot: number): PartitionSettings | null {
+    const owner = this.#owners.get(slot) ?? null;
     if (owner === null) return null;
     if (owner.revision < this.#revision) {
       owner.settings = this.settingsOf(owner);
@@ -279,9 +316,14 @@ export class Catalog {
   }
 
   /** See `QueueRules`. */
-  homeOf(shard: number, owner: number): number | null {
-    const queue = this.#byOwner.get(owner);
-    return queue?.shard === shard ? queue.placeForProduce().slot : null;
+  homeOf(owner: number): number | null {
+    return this.#byOwner.get(owner)?.placeForProduce().slot ?? null;
+  }
+
+  /** See `QueueRules`. */
+  pauseOf(owner: number): Pause | undefined {
+    const here = this.#byOwner.get(owner)?.definition;
+    return here === undefined ? this.directory.withOwner(owner)?.pause : here.pause;
   }
 
   queueOf(queueId: number): LogicalQueue | undefined {
@@ -293,7 +335,7 @@ export class Catalog {
     if (place === undefined) return null;
     const { leaseTimeoutMs, expireTimeoutMs, maxAttempts, pause, uniqueForMs } = queue.definition;
     const rules = { leaseTimeoutMs, expireTimeoutMs, maxAttempts };
-    const dead = this.deadQueueOf(queue)?.target ?? null;
+    const dead = this.targetOf(queue.definition.deadQueue);
     const uniques = uniqueForMs !== undefined && { uniqueForMs };
     const named = { slot: place.slot, queue: queue.definition.name, owner: queue.owner };
     return { ...named, ...rules, dead, ...(pause && { pause }), ...uniques };
@@ -303,38 +345,46 @@ export class Catalog {
     if (deadQueue === "") return;
     checkDeadQueueName(deadQueue);
     if (deadQueue === name) refuseDeadQueue("dead_queue cannot reference itself");
-    const dead = this.named(deadQueue);
-    if (dead === undefined) {
-      refuseDeadQueue(`dead_queue does not exist; '${deadQueue}' was not found, create it first`);
-    }
-    if (dead.definition.deadQueue !== "" || dead.isNaming) {
-      refuseDeadQueue(
-        `dead_queue is invalid; '${deadQueue}' already has its own dead_queue configured`,
-      );
-    }
-    const named = this.dependents(name).map(({ definition }) => definition.name);
-    const [dependent] = [...named, ...(this.named(name)?.namedBy ?? [])];
+    const elsewhere = this.directory.named(deadQueue);
+    if (elsewhere === undefined) this.nameable(deadQueue);
+    else if (this.#deadQueueOf(elsewhere) !== "") refuseChain(deadQueue);
+    const [dependent] = this.dependentNames(name);
     if (dependent === undefined) return;
     const other = quotedIf(dependent, isShown);
     refuseDeadQueue(`dead_queue is invalid; '${name}' is itself the dead_queue of ${other}`);
   }
 
-  #newPlaces(shard: number, partitions: readonly number[]): PartitionPlace[] {
+  /** The queue, which may become a dead queue; throws `bad_dead_queue`. */
+  nameable(deadQueue: string): LogicalQueue {
+    const dead = this.named(deadQueue);
+    if (dead === undefined) {
+      refuseDeadQueue(`dead_queue does not exist; '${deadQueue}' was not found, create it first`);
+    }
+    if (dead.definition.deadQueue !== "" || dead.isNaming) refuseChain(deadQueue);
+    return dead;
+  }
+
+  #newPlaces(partitions: readonly number[]): PartitionPlace[] {
     let next = 0;
     return partitions.map((partition) => {
-      const slot = this.#freeSlot(shard, next);
+      const slot = this.#freeSlot(next);
       next = slot + 1;
       return { partition, slot, state: "active" };
     });
   }
 
-  #freeSlot(shard: number, from: number): number {
-    const owned = this.#owners[shard];
+  #freeSlot(from: number): number {
     for (let slot = from; slot < limits.slotsMax; slot += 1) {
-      if (!owned?.has(slot)) return slot;
+      if (!this.#owners.has(slot)) return slot;
     }
     throw tooMany("too_many", "partitions of a shard", limits.slotsMax);
   }
+}
+
+function refuseChain(deadQueue: string): never {
+  refuseDeadQueue(
+    `dead_queue is invalid; '${deadQueue}' already has its own dead_queue configured`,
+  );
 }
 
 function refuseDeadQueue(message: string): never {

@@ -11,6 +11,7 @@ import type { Failure } from "../model/errors.ts";
 import type { Events, PartitionCounts, Target } from "../model/messages.ts";
 import { copyOf, QueueTotals } from "../model/queue-counters.ts";
 import { unknownPartition } from "../model/validate.ts";
+import type { QueueReference } from "../relay/other-shard.ts";
 import { Allowance } from "./allowance.ts";
 import { Balance } from "./balance.ts";
 import { Line } from "./waiting.ts";
@@ -145,6 +146,11 @@ export class LogicalQueue {
 
   get target(): Target {
     return { shard: this.shard, owner: this.owner };
+  }
+
+  get reference(): QueueReference {
+    const { name, deadQueue, pause } = this.definition;
+    return { ...this.target, name, deadQueue, deadOwner: this.deadOwner, ...(pause && { pause }) };
   }
 
   /** What no queue before or after it has, also where its number is given again. */

@@ -16,7 +16,7 @@ export interface TaskSpan {
   readonly before: number;
 }
 
-/** How far a task has come in one shard. */
+/** How far a task has come. */
 export interface Progress {
   readonly spans: readonly TaskSpan[];
   readonly moved: number;

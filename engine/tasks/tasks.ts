@@ -1,5 +1,5 @@
-// Tasks: what goes on for longer than a call. One asks a shard for a piece, waits for it, and asks
-// for the next; how far it came stands in the shards' stores, so it outlives the process.
+// Tasks: what goes on for longer than a call. One asks the shard for a piece, waits for it, and asks
+// for the next; how far it came stands in the shard's store, so it outlives the process.
 
 import type { StoredTask } from "../../stores/store.ts";
 import type { Search } from "../insight/search.ts";
@@ -12,15 +12,15 @@ import { countChanged, failure, lateLong, noSuchTask, QueueError } from "../mode
 import type { Filter } from "../model/filter.ts";
 import { limits } from "../model/limits.ts";
 import type { Target } from "../model/messages.ts";
-import { checkRepair, checkTask, repairStates } from "../model/validate.ts";
+import { checkRepair, checkTask, repairStates, unknownQueue } from "../model/validate.ts";
 import type { Catalog } from "../state/catalog.ts";
 import type { LogicalQueue } from "../state/queue.ts";
 import type { Timing } from "../turn/inbox.ts";
-import { placeIn, type Shard, succeeded } from "../turn/shard.ts";
+import { type Shard, succeeded } from "../turn/shard.ts";
 import type { Marks, Progress } from "./task.ts";
 import { type Deed, nothingMore, type TaskPiece } from "./task-piece.ts";
 
-/** What a task is, as the first shard keeps it. */
+/** What a task is, as it is stored. */
 interface Definition {
   readonly taskId: string;
   readonly action: api.TaskAction;
@@ -54,8 +54,7 @@ interface Plan extends Pick<Definition, "action" | "to" | "reason" | "holder"> {
 
 interface Running {
   definition: Definition;
-  /** By shard. */
-  readonly progress: Map<number, Progress>;
+  progress: Progress;
   /** Somebody asks for its pieces. */
   isDriven: boolean;
   /** As many as want to cancel it: no further piece is asked for. */
@@ -72,14 +71,13 @@ const destinationsMax = 10;
 const unkeyed = { digest: "", fingerprint: "" };
 
 const nothing: Progress = { spans: [], moved: 0, skipped: 0 };
-/** The home of what tasks are; how far they have come stands in each shard. */
-const home = 0;
 const progressKey = (taskId: string): string => `${taskId}.progress`;
 
 export interface TasksOptions {
   readonly catalog: Catalog;
   readonly clock: Clock;
-  readonly ports: () => readonly Shard[];
+  readonly shard: () => Shard;
+  readonly shardCount: number;
   readonly search: Search;
   readonly receiptsWindowMs: number;
 }
@@ -96,25 +94,18 @@ export class Tasks {
     this.#options = options;
   }
 
-  /** Takes up what the shards have; a task that the first one does not know never began. */
-  adopt(stored: readonly (readonly StoredTask[])[]): void {
-    for (const { taskId, text } of stored[home] ?? []) {
-      if (taskId.includes(".")) continue;
-      this.#tasks.set(taskId, {
-        definition: JSON.parse(text) as Definition,
-        progress: new Map(),
-        isDriven: false,
-        holds: 0,
-      });
-    }
-    for (const [shard, tasks] of stored.entries()) {
-      for (const { taskId, text } of tasks) {
-        const [name = "", part] = taskId.split(".");
-        if (part === undefined) continue;
-        const known = this.#tasks.get(name);
-        if (known === undefined) void this.#keep(shard, taskId, "").catch(() => undefined);
-        else known.progress.set(shard, JSON.parse(text) as Progress);
+  /** Takes up what is stored; how far one came that is not stored itself is left of one that never began. */
+  adopt(stored: readonly StoredTask[]): void {
+    const texts = new Map(stored.map(({ taskId, text }) => [taskId, text]));
+    for (const [taskId, text] of texts) {
+      const [name = "", part] = taskId.split(".");
+      if (part !== undefined) {
+        if (!texts.has(name)) void this.#keep(taskId, "").catch(() => undefined);
+        continue;
       }
+      const definition = JSON.parse(text) as Definition;
+      const progress = progressIn(texts.get(progressKey(taskId)) ?? "");
+      this.#tasks.set(taskId, { definition, progress, isDriven: false, holds: 0 });
     }
     for (const running of this.#tasks.values()) this.#goOn(running);
   }
@@ -122,7 +113,7 @@ export class Tasks {
   async redrive(queue: LogicalQueue, request: api.RedriveRequest): Promise<api.TaskBegun> {
     checkTask(request, "redrive");
     const { to = "" } = request;
-    if (to !== "") this.#options.catalog.find(to);
+    if (to !== "" && this.#options.catalog.targetOf(to) === null) unknownQueue(to);
     const plan = { action: "redrive", to, reason: "", holder: "", states: ["ready"] } as const;
     return this.#start(queue, request, plan);
   }
@@ -130,7 +121,7 @@ export class Tasks {
   async repair(queue: LogicalQueue, request: api.RepairRequest): Promise<api.TaskBegun> {
     checkRepair(request);
     const { action, reason = "", holder = "", state } = request;
-    if (action === "reject" && this.#options.catalog.deadQueueOf(queue) === undefined) {
+    if (action === "reject" && queue.definition.deadQueue === "") {
       throw QueueError.from(noDeadQueue(queue.definition.name));
     }
     const states = state == null ? repairStates[action] : [state];
@@ -227,7 +218,7 @@ export class Tasks {
         return [...go.sort((a, b) => b.count - a.count).slice(0, destinationsMax), ...stay];
       }
       case "reject":
-        return allTo(this.#options.catalog.deadQueueOf(queue)?.definition.name ?? "");
+        return allTo(queue.definition.deadQueue);
       case "promote":
       case "retry":
       case "delete":
@@ -235,47 +226,35 @@ export class Tasks {
     }
   }
 
-  /** By shard; ids of other queues name nothing. */
-  #spansOf(
-    queue: LogicalQueue,
-    ids: readonly string[],
-    states: readonly api.ItemState[],
-  ): Map<number, Marks> {
-    const named = [...new Set(ids)].flatMap((id) => placeIn(this.#options.ports(), id) ?? []);
-    const own = named.filter(
-      ({ shard, slot }) => shard === queue.shard && queue.partitionAt(slot) !== undefined,
+  /** Ids of other queues name nothing. */
+  #spansOf(queue: LogicalQueue, ids: readonly string[], states: readonly api.ItemState[]): Marks {
+    const { epochs } = this.#options.shard();
+    const named = [...new Set(ids)].flatMap((id) => epochs?.placeOf(id) ?? []);
+    const ranges = rangesOf(named.filter(({ slot }) => queue.partitionAt(slot) !== undefined));
+    const spans = states.flatMap((state) =>
+      ranges.map((range) => ({ ...range, aside: state === "scheduled" })),
     );
-    const marks = new Map<number, Marks>();
-    for (const [shard, places] of Map.groupBy(own, (place) => place.shard)) {
-      const ranges = rangesOf(places);
-      const spans = states.flatMap((state) =>
-        ranges.map((range) => ({ ...range, aside: state === "scheduled" })),
-      );
-      marks.set(shard, { owner: queue.owner, slots: [], states, spans });
-    }
-    return marks;
+    return { owner: queue.owner, slots: [], states, spans };
   }
 
-  /** The clock may have been set back since the last one. */
+  /** No other shard gives the same one. The clock may have been set back since the last one. */
   #newId(): string {
+    const { clock, shard, shardCount } = this.#options;
     for (;;) {
       this.#created += 1;
-      const id = `r${this.#options.clock.now().toString(36)}${this.#created.toString(36)}`;
+      const number = this.#created * shardCount + shard().shard;
+      const id = `r${clock.now().toString(36)}${number.toString(36)}`;
       if (!this.#tasks.has(id)) return id;
     }
   }
 
-  /** The marks first, the first shard's word last: what was begun by half goes with the next start. */
-  async #begin(definition: Definition, marks: ReadonlyMap<number, Marks>): Promise<void> {
+  /** The marks first, what it is last: what was begun by half goes with the next start. */
+  async #begin(definition: Definition, marks: Marks): Promise<void> {
     const { taskId } = definition;
     await this.#makeRoom();
-    const progress = new Map<number, Progress>();
-    for (const [shard, own] of marks) {
-      const request = { kind: "taskBegin", taskId: progressKey(taskId), ...own } as const;
-      const begun = await this.#ask(shard, request);
-      progress.set(shard, JSON.parse(begun.text) as Progress);
-    }
-    await this.#keep(home, taskId, JSON.stringify(definition));
+    const begun = await this.#ask({ kind: "taskBegin", taskId: progressKey(taskId), ...marks });
+    await this.#keep(taskId, JSON.stringify(definition));
+    const progress = progressIn(begun.text);
     const running = { definition, progress, isDriven: false, holds: 0 };
     this.#tasks.set(taskId, running);
     this.#goOn(running);
@@ -289,19 +268,17 @@ export class Tasks {
     const oldest = ended.at(-1);
     assert(oldest !== undefined, "more tasks are kept than run");
     const { taskId } = oldest.definition;
-    for (const shard of oldest.progress.keys()) await this.#keep(shard, progressKey(taskId), "");
-    await this.#keep(home, taskId, "");
+    await this.#keep(progressKey(taskId), "");
+    await this.#keep(taskId, "");
     this.#tasks.delete(taskId);
   }
 
-  async #keep(shard: number, taskId: string, text: string): Promise<void> {
-    await this.#ask(shard, { kind: "task", taskId, text });
+  async #keep(taskId: string, text: string): Promise<void> {
+    await this.#ask({ kind: "task", taskId, text });
   }
 
-  async #ask(shard: number, request: Request) {
-    const port = this.#options.ports()[shard];
-    assert(port !== undefined, "a task has come to a shard that was not opened");
-    const value = succeeded(await port.ask(request, this.#timing()));
+  async #ask(request: Request) {
+    const value = succeeded(await this.#options.shard().ask(request, this.#timing()));
     assert(value.kind === "task", "a shard answered a task with something else");
     return value;
   }
@@ -327,13 +304,13 @@ export class Tasks {
     const targets = new Map<string, Target | null>();
     try {
       while (!this.#isClosing && running.holds === 0 && running.definition.state === "running") {
-        const [shard] = [...running.progress].find(([, { spans }]) => spans.length > 0) ?? [];
-        const left = running.definition.limit - total(running, "moved");
-        if (shard === undefined || left <= 0) {
+        const { spans, moved: before } = running.progress;
+        const left = running.definition.limit - before;
+        if (spans.length === 0 || left <= 0) {
           await this.#end(running, "done");
           return;
         }
-        const moved = await this.#piece(running, { shard, left, targets });
+        const moved = await this.#piece(running, { left, targets });
         await this.#pause(running.definition, moved);
       }
     } finally {
@@ -344,15 +321,10 @@ export class Tasks {
   /** How many items it moved. */
   async #piece(
     running: Running,
-    piece: {
-      readonly shard: number;
-      readonly left: number;
-      readonly targets: Map<string, Target | null>;
-    },
+    { left, targets }: { readonly left: number; readonly targets: Map<string, Target | null> },
   ): Promise<number> {
-    const { shard, left, targets } = piece;
     const { filter, perSecond } = running.definition;
-    const before = total(running, "moved");
+    const before = running.progress.moved;
     const most =
       perSecond === 0 ? limits.taskPieceItems : Math.min(perSecond, limits.taskPieceItems);
     const wanted = { limit: Math.min(left, most), looks: limits.taskPieceItems };
@@ -361,20 +333,19 @@ export class Tasks {
       await this.#end(running, "failed");
       return 0;
     }
-    const needs = await this.#askPiece(running, shard, { deed, filter, ...wanted });
+    const needs = await this.#askPiece(running, { deed, filter, ...wanted });
     if (needs !== undefined) targets.set(needs, this.#targetOf(needs));
-    return total(running, "moved") - before;
+    return running.progress.moved - before;
   }
 
   /** Returns the queue of which it has to be told where it is. */
   async #askPiece(
     running: Running,
-    shard: number,
     piece: Omit<TaskPiece, "kind" | "taskId">,
   ): Promise<string | undefined> {
     const taskId = progressKey(running.definition.taskId);
-    const { text, needs } = await this.#ask(shard, { kind: "taskPiece", taskId, ...piece });
-    running.progress.set(shard, text === "" ? nothing : (JSON.parse(text) as Progress));
+    const { text, needs } = await this.#ask({ kind: "taskPiece", taskId, ...piece });
+    running.progress = progressIn(text);
     return needs;
   }
 
@@ -394,9 +365,7 @@ export class Tasks {
   }
 
   #targetOf(name: string): Target | null {
-    const { catalog } = this.#options;
-    const queue = catalog.named(name);
-    return queue?.target ?? null;
+    return this.#options.catalog.targetOf(name);
   }
 
   /** As long as so many items may take. */
@@ -413,7 +382,7 @@ export class Tasks {
     const { definition } = running;
     running.definition = { ...definition, state, endedAt: this.#options.clock.now() };
     try {
-      await this.#keep(home, definition.taskId, JSON.stringify(running.definition));
+      await this.#keep(definition.taskId, JSON.stringify(running.definition));
     } catch (cause) {
       running.definition = definition;
       throw cause;
@@ -462,12 +431,10 @@ export class Tasks {
     return infoOf(running);
   }
 
-  /** Until no shard is at a piece of it: each answers in the order in which it was asked. */
+  /** Until the shard is at no piece of it: it answers in the order in which it was asked. */
   async #settle(running: Running): Promise<void> {
-    if (running.definition.state !== "running") return;
-    for (const [shard, { spans }] of running.progress) {
-      if (spans.length > 0) await this.#askPiece(running, shard, nothingMore);
-    }
+    const isAtWork = running.definition.state === "running" && running.progress.spans.length > 0;
+    if (isAtWork) await this.#askPiece(running, nothingMore);
   }
 
   #find(taskId: string): Running {
@@ -502,14 +469,16 @@ function newestFirst(a: Running, b: Running): number {
   return b.definition.createdAt - a.definition.createdAt;
 }
 
-function total({ progress }: Running, what: "moved" | "skipped"): number {
-  return progress.values().reduce((sum, one) => sum + one[what], 0);
+/** `""` = nothing is left of it. */
+function progressIn(text: string): Progress {
+  return text === "" ? nothing : (JSON.parse(text) as Progress);
 }
 
 function infoOf(running: Running): api.TaskInfo {
   const { taskId, action, queue, to, holder, filter, perSecond, matched } = running.definition;
   const { by, createdAt, state, endedAt } = running.definition;
-  const counts = { matched, moved: total(running, "moved"), skipped: total(running, "skipped") };
+  const { moved, skipped } = running.progress;
+  const counts = { matched, moved, skipped };
   const about = { taskId, action, queue, to, holder, filter, perSecond };
   return { ...about, ...counts, by, createdAt, state, endedAt };
 }
@@ -526,9 +495,6 @@ function rangesOf(places: readonly { readonly slot: number; readonly seq: number
 }
 
 /** All that is there of a queue now. */
-function wholeOf(
-  { shard, owner, slots }: LogicalQueue,
-  states: readonly api.ItemState[],
-): Map<number, Marks> {
-  return new Map([[shard, { owner, slots, states, spans: [] }]]);
+function wholeOf({ owner, slots }: LogicalQueue, states: readonly api.ItemState[]): Marks {
+  return { owner, slots, states, spans: [] };
 }

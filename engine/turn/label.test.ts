@@ -1,4 +1,4 @@
-// A store opens only as the shard that it was made for, in an engine with the same number of shards.
+// A store opens only as the shard that it was made for, among the same number of shards.
 
 import { expect, test } from "bun:test";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
@@ -14,7 +14,7 @@ async function setupStores(): Promise<MemoryImage[]> {
   return stores;
 }
 
-/** Opens an engine with a shard for each store. */
+/** Opens a shard for each store. */
 function open(stores: readonly MemoryImage[]) {
   const openStore = async (shard: number) =>
     openMemoryStore({ tag: "", image: stores[shard] as MemoryImage });

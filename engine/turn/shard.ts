@@ -92,6 +92,8 @@ export class Shard {
   #isWaking = false;
   #restart: Timer | null = null;
   #restartMs: number = limits.restartMsMin;
+  /** Who waits for decisions, which a shard that is down does not make. */
+  readonly #deciding = new Set<() => void>();
 
   constructor(shard: number, options: ShardOptions<unknown>, events: ShardEvents) {
     this.shard = shard;
@@ -127,6 +129,19 @@ export class Shard {
   look(): void {
     if (this.lines.isReady) this.#wakeSoon();
     else if (this.lines.nextAt(0) < Number.POSITIVE_INFINITY) this.#turns?.wakeInTime();
+  }
+
+  /** Ends when it has decided all requests that came before, and told the counts of these slots; not while it is down. */
+  decided(slots: readonly number[] = []): Promise<void> {
+    if (!this.isUp) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = (): void => {
+        this.#deciding.delete(end);
+        resolve();
+      };
+      this.#deciding.add(end);
+      this.put({ kind: "refresh", slots }, end);
+    });
   }
 
   /** Whether a call with the key may have been done. */
@@ -247,6 +262,7 @@ export class Shard {
   #down(cause: unknown, lostCommits = 0): void {
     const wasUp = this.isUp;
     this.#turns = null;
+    for (const end of this.#deciding) end();
     // No later opening finds it again.
     if (this.#closed && isLoss(cause)) this.#events.down(cause, lostCommits);
     if (this.#closed) return;
@@ -254,7 +270,7 @@ export class Shard {
     if (wasUp) this.downAt = this.#machine.now();
     this.nextStartAt = this.#machine.now() + this.#restartMs;
     this.#events.down(cause, lostCommits);
-    // After a loss the engine abandons its shards.
+    // After a loss the engine has abandoned it.
     if (this.#closed) return;
     // Queues cannot be changed until they are made, and the store may be away for long.
     if (wasUp) this.#inbox.refuse("backup");
@@ -300,18 +316,6 @@ export class Shard {
     if (!wasUp) await this.#opening;
     this.#backend?.store.close().catch(() => undefined);
   }
-}
-
-/** Where an id says that its item is; `null` = no store of these issued it. */
-export function placeIn(
-  shards: readonly Shard[],
-  id: string,
-): { readonly shard: number; readonly slot: number; readonly seq: number } | null {
-  for (const { shard, epochs } of shards) {
-    const place = epochs?.placeOf(id);
-    if (place) return { shard, ...place };
-  }
-  return null;
 }
 
 /** What a request brought; throws `QueueError` where it was refused. */

@@ -1,13 +1,14 @@
-// This server as one of several nodes on one database: what it has of the engine, and when.
+// This server as one of several nodes on one database: what it has of the shards, and when.
 
 import { randomBytes } from "node:crypto";
-import type { OpenEngine } from "../../engine/engine.ts";
 import type { Engine, EngineStatus } from "../../engine/model/api.ts";
 import { after, type Clock, steadyClock } from "../../engine/model/clock.ts";
 import { closingFailure, QueueError } from "../../engine/model/errors.ts";
+import type { OpenShards } from "../../engine/shards.ts";
 import type { NodeTable, Ownership } from "../../stores/nodes.ts";
 import type { Log } from "../log.ts";
 import type { NodeFigures } from "../metrics.ts";
+import type { Engines } from "../serving.ts";
 import { Membership } from "./membership.ts";
 import { type Connect, connectBySocket } from "./peer.ts";
 import { Router } from "./router.ts";
@@ -19,7 +20,8 @@ export interface NodeOptions {
   readonly leaseMs: number;
   readonly openNodes: () => Promise<NodeTable>;
   /** `now`: the database's clock. */
-  readonly openEngine: (ownership: Ownership, now: number) => Promise<OpenEngine<string>>;
+  readonly shardCount: number;
+  readonly openShards: (ownership: Ownership, now: number) => Promise<OpenShards<string>>;
   /** What there is to say of shards that are elsewhere. */
   readonly statusElsewhere: EngineStatus;
   readonly log: Log;
@@ -34,11 +36,11 @@ export class Node {
   readonly key = randomBytes(keyBytes).toString("hex");
   readonly membership: Membership;
   readonly router: Router;
-  /** The engine while this node has the shards; refuses everything while it does not. */
-  readonly engine: Engine<string>;
+  /** Of all shards, while this node has them; refuse everything while it does not. */
+  readonly engines: Engines;
   readonly #options: NodeOptions;
   readonly #clock: Clock;
-  #held: OpenEngine<string> | null = null;
+  #held: OpenShards<string> | null = null;
 
   constructor(options: NodeOptions) {
     const { url, version, leaseMs, openNodes, log } = options;
@@ -55,10 +57,16 @@ export class Node {
       log,
     });
     this.router = new Router(this.membership, { clock, connect, log });
-    this.engine = new Proxy({} as Engine<string>, {
+    const others = Array.from({ length: options.shardCount - 1 }, (_, at) => this.#engine(at + 1));
+    this.engines = [this.#engine(0), ...others];
+  }
+
+  #engine(shard: number): Engine<string> {
+    return new Proxy({} as Engine<string>, {
       get: (_, name: keyof Engine<string>) => {
-        if (this.#held !== null) return this.#held[name].bind(this.#held);
-        if (name === "status") return () => options.statusElsewhere;
+        const engine = this.#held?.engines[shard];
+        if (engine !== undefined) return engine[name].bind(engine);
+        if (name === "status") return () => this.#options.statusElsewhere;
         return () => {
           throw QueueError.from(closingFailure);
         };
@@ -67,15 +75,15 @@ export class Node {
   }
 
   async #own(ownership: Ownership, now: number): Promise<void> {
-    const engine = await this.#options.openEngine(ownership, now);
-    if (this.membership.owner?.epoch === ownership.epoch) this.#held = engine;
-    else engine.abandon();
+    const shards = await this.#options.openShards(ownership, now);
+    if (this.membership.owner?.epoch === ownership.epoch) this.#held = shards;
+    else shards.abandon();
   }
 
   #lose(): void {
-    const engine = this.#held;
+    const shards = this.#held;
     this.#held = null;
-    engine?.abandon();
+    shards?.abandon();
   }
 
   figures(): NodeFigures {
@@ -88,11 +96,11 @@ export class Node {
   /** Hands the shards over; calls that come from now on go to whoever takes them. */
   async drain(): Promise<void> {
     await this.membership.drain(async () => {
-      const engine = this.#held;
+      const shards = this.#held;
       this.#held = null;
       // A turn whose database says nothing is not waited for.
-      const late = after(this.#clock, this.#options.leaseMs, () => engine?.abandon());
-      await engine?.close();
+      const late = after(this.#clock, this.#options.leaseMs, () => shards?.abandon());
+      await shards?.close();
       late.cancel();
     });
     this.router.leave();

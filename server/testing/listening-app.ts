@@ -5,7 +5,8 @@ import { sharedClock, systemClock, TestClock } from "../../engine/model/clock.ts
 import { type AppConfig, type AppOptions, createApp } from "../app.ts";
 import { type Listening, listen } from "../listen.ts";
 import { Metrics } from "../metrics.ts";
-import { defaultConfig, memoryEngine, newImage, silentLog } from "./memory-engine.ts";
+import { statusOf } from "../serving.ts";
+import { defaultConfig, memoryEngines, newImage, silentLog } from "./memory-engine.ts";
 
 export interface ListeningApp extends AsyncDisposable {
   readonly url: string;
@@ -37,12 +38,12 @@ export async function listeningApp(
       : aheadMs === 0
         ? systemClock()
         : sharedClock(aheadMs);
-    const engine = await memoryEngine({ clock, images, seriesBytes: 1_000_000 });
+    const engines = await memoryEngines({ clock, images, seriesBytes: 1_000_000 });
     let closing = false;
-    const metrics = new Metrics({ version: "1.2.3", status: () => engine.status() });
+    const metrics = new Metrics({ version: "1.2.3", status: () => statusOf(engines) });
     const isClosing = () => closing;
     const app = createApp({
-      ...{ engine, log: silentLog, version: "1.2.3", metrics, isClosing, config, ...front },
+      ...{ engines, log: silentLog, version: "1.2.3", metrics, isClosing, config, ...front },
       ...(testClock && { testNow: () => clock.now() }),
     });
     const listening = listen(app, { host: "127.0.0.1", port });
@@ -50,7 +51,7 @@ export async function listeningApp(
     const close = async (): Promise<void> => {
       closing = true;
       const stopped = listening.stop(1_000);
-      await engine.close();
+      await engines[0].close();
       await stopped;
     };
     running = { close, listening };

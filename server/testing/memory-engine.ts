@@ -1,37 +1,44 @@
 // For tests: the real engine over a store in memory, in this thread, and the settings of a server
 // that nobody gave any.
 
-import { openEngine } from "../../engine/engine.ts";
 import type { Engine } from "../../engine/model/api.ts";
 import { type Clock, systemClock } from "../../engine/model/clock.ts";
 import { newTag } from "../../engine/model/ids.ts";
 import { limits } from "../../engine/model/limits.ts";
 import { systemRandom } from "../../engine/model/random.ts";
+import { openShards } from "../../engine/shards.ts";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
 import { type Config, readConfig } from "../config.ts";
 import type { Log } from "../log.ts";
+import type { Engines } from "../serving.ts";
 import { renderLeased } from "../wire/leased.ts";
 
 interface MemoryEngineOptions {
   readonly clock?: Clock;
-  /** The data of each shard, for an engine that is opened again; default: one new shard. */
+  /** The data of each shard, for engines that are opened again; default: one new shard. */
   readonly images?: readonly MemoryImage[];
   readonly historyBytes?: number;
   readonly seriesBytes?: number;
 }
 
-export function memoryEngine({
+export async function memoryEngine(options: MemoryEngineOptions = {}): Promise<Engine<string>> {
+  return (await memoryEngines(options))[0];
+}
+
+/** One for each shard. */
+export async function memoryEngines({
   clock = systemClock(),
   images = [newImage()],
   historyBytes = limits.historyBytes,
   seriesBytes = 0,
-}: MemoryEngineOptions = {}): Promise<Engine<string>> {
-  const turnLimits = { ...limits, historyBytes };
-  return openEngine<string>({
-    ...{ shardCount: images.length, clock, turnLimits, durability: "none", seriesBytes },
+}: MemoryEngineOptions = {}): Promise<Engines> {
+  const { engines } = await openShards<string>({
+    ...{ shardCount: images.length, clock, durability: "none", seriesBytes },
+    turnLimits: { ...limits, historyBytes },
     renderLeased,
     openStore: async (shard) => openMemoryStore({ tag: "", image: images[shard] ?? newImage() }),
   });
+  return engines as Engines;
 }
 
 export function newImage(): MemoryImage {

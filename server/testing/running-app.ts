@@ -5,10 +5,11 @@ import { expect } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Notice, openEngine } from "../../engine/engine.ts";
 import type { Engine } from "../../engine/model/api.ts";
 import { newTag } from "../../engine/model/ids.ts";
 import { limits } from "../../engine/model/limits.ts";
+import { type Notice, openShards } from "../../engine/shards.ts";
+import { allShards } from "../../engine/simulation/all-shards.ts";
 import { StoreControl } from "../../engine/simulation/faulty-store.ts";
 import { seededRandom } from "../../engine/simulation/seeded-random.ts";
 import { VirtualClock } from "../../engine/simulation/virtual-clock.ts";
@@ -34,6 +35,7 @@ import { immediateSyncer } from "../../stores/sqlite/testing/immediate-syncer.ts
 import { type App, type AppConfig, createApp } from "../app.ts";
 import type { Log } from "../log.ts";
 import { Metrics } from "../metrics.ts";
+import type { Engines } from "../serving.ts";
 import { renderLeased } from "../wire/leased.ts";
 import { silentLog } from "./memory-engine.ts";
 
@@ -123,8 +125,8 @@ export class RunningApp {
         ? { kind: "memory" }
         : { kind: "sqlite", syncer: immediateSyncer, ...files };
     const turnLimits = { ...limits, historyBytes: 1_000_000 };
-    const engine = await this.through(
-      openEngine<string>({
+    const { engines } = await this.through(
+      openShards<string>({
         shardCount: shards,
         clock,
         turnLimits,
@@ -143,12 +145,12 @@ export class RunningApp {
     };
     // What it is asked for by its operators is told, and no surprise.
     const log: Log = { ...silentLog, debug: note, warn: note, error: note, fatal: note };
-    this.#engine = engine;
+    this.#engine = allShards(engines);
     this.#app = createApp({
-      engine,
+      engines: engines as Engines,
       log,
       metrics: new Metrics({
-        ...{ version: "1.2.3", status: () => engine.status(), machine, hasBackups: true },
+        ...{ version: "1.2.3", status: () => this.engine.status(), machine, hasBackups: true },
       }),
       version: "1.2.3",
       isClosing: () => false,

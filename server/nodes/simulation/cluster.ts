@@ -1,12 +1,13 @@
 // The nodes of a simulated world, in one thread: each the server's own `Node`, with its own engine
 // and its own clock, on one database and one network.
 
-import { type Notice, openEngine } from "../../../engine/engine.ts";
 import type { Engine } from "../../../engine/model/api.ts";
 import { after, type Clock } from "../../../engine/model/clock.ts";
 import { closingFailure, QueueError, unknownOutcome } from "../../../engine/model/errors.ts";
 import { limits, type TurnLimits } from "../../../engine/model/limits.ts";
 import type { Random } from "../../../engine/model/random.ts";
+import { type Notice, openShards } from "../../../engine/shards.ts";
+import { allShards } from "../../../engine/simulation/all-shards.ts";
 import { Violation } from "../../../engine/simulation/auditor.ts";
 import { Bundle, second, type Witness } from "../../../engine/simulation/bundle.ts";
 import { type Acknowledged, SimulatedDatabase } from "../../../engine/simulation/database.ts";
@@ -20,6 +21,7 @@ import { itemRoutes } from "../../routes/items.ts";
 import { queueRoutes } from "../../routes/queue.ts";
 import { queuesRoutes } from "../../routes/queues.ts";
 import { taskRoutes } from "../../routes/tasks.ts";
+import { type ShardRoutes, shardedRoutes } from "../../shards/routes.ts";
 import { renderLeased } from "../../wire/leased.ts";
 import { Node } from "../node.ts";
 import { ping, pong, type Wire } from "../peer.ts";
@@ -143,14 +145,15 @@ export class Cluster extends Bundle {
       connect: this.network.connector(url, host),
       openNodes: () => this.database.openNodes(host),
       statusElsewhere: { now: 0, durability: "full", waitingLeases: 0, shards: [], queues: [] },
-      openEngine: (ownership, now) => {
+      shardCount: this.#settings.shardCount,
+      openShards: (ownership, now) => {
         const { shardCount, turnLimits } = this.#settings;
         const clock = host.clockFrom(now);
         const begun = (): void => {
           running.seen = { memory: { since: clock.now() }, clock };
         };
         begun();
-        return openEngine<string>({
+        return openShards<string>({
           ...{ shardCount, clock, turnLimits, durability: "full" },
           ...{ renderLeased, random: this.#random },
           notice: (notice) => this.#noticed(notice),
@@ -163,12 +166,16 @@ export class Cluster extends Bundle {
         });
       },
     });
-    const routes = node.router.around({
-      ...queuesRoutes(node.engine),
-      ...itemRoutes(node.engine),
-      ...queueRoutes(node.engine),
-      ...taskRoutes(node.engine),
-    });
+    const shards = node.engines.map(
+      (engine) =>
+        ({
+          ...queuesRoutes(engine),
+          ...itemRoutes(engine),
+          ...queueRoutes(engine),
+          ...taskRoutes(engine),
+        }) as ShardRoutes,
+    );
+    const routes = node.router.around(shardedRoutes(shards));
     const running: Running = {
       ...{ url, host, node, caller: new NodeCaller(routes) },
       ...{ calls: new Set(), seen: null, isDraining: false, wasStopped: false },
@@ -277,7 +284,8 @@ export class Cluster extends Bundle {
     // It may have ended since it was chosen.
     const only = running.find((node) => node === this.only);
     const one = only ?? running[this.#settings.chance.below(running.length)];
-    const owner = this.owner?.running?.node.engine;
+    const { running: trusted } = this.owner ?? {};
+    const owner = trusted == null ? undefined : wholeOf(trusted);
     const engine = new Proxy({} as Engine, {
       get: (_, name: keyof Engine) => {
         if (name === "status") return () => this.#status(owner);
@@ -331,7 +339,7 @@ export class Cluster extends Bundle {
     const { node, seen } = this.owner?.running ?? {};
     if (node === undefined || seen == null) return null;
     // What a lease brings is nothing that it is asked for.
-    const engine = node.engine as unknown as Engine;
+    const engine = wholeOf({ node }) as unknown as Engine;
     try {
       engine.listQueues({ pivot: "", limit: 1 });
     } catch (cause) {
@@ -358,3 +366,8 @@ export class Cluster extends Bundle {
 }
 
 export const turnLimitsOf = (bounds: Partial<TurnLimits>): TurnLimits => ({ ...limits, ...bounds });
+
+/** All that a node has of the shards. */
+export function wholeOf({ node }: Pick<Running, "node">) {
+  return allShards(node.engines);
+}

@@ -6,7 +6,7 @@ import type { Chance } from "../../../engine/simulation/chance.ts";
 import { hour, minute, second } from "../../../engine/simulation/parameters.ts";
 import type { World } from "../../../engine/simulation/world.ts";
 import type { MemoryImage } from "../../../stores/memory/store.ts";
-import type { Cluster, Place, Running } from "./cluster.ts";
+import { type Cluster, type Place, type Running, wholeOf } from "./cluster.ts";
 
 /** As long as the last trouble may be felt: connections end, leases lapse, somebody takes over. */
 const aftermathMs = 20 * second;
@@ -354,7 +354,7 @@ export class Troubles {
   }
 
   async #checkStranded(one: Running, next: Running): Promise<void> {
-    const { ending } = await this.#cluster.begin(() => next.node.engine.stats("dead"));
+    const { ending } = await this.#cluster.begin(() => wholeOf(next).stats("dead"));
     if (ending?.ok !== true) return;
     const ready = ending.value.partitions.reduce(
       (sum, { total, totalLeased }) => sum + total - totalLeased,
@@ -487,7 +487,7 @@ export class Troubles {
 
   /** A connection that ended while nobody used it is found so by whoever uses it. */
   async #useAll(): Promise<void> {
-    const engine = this.#owner?.node.engine;
+    const engine = this.#owner && wholeOf(this.#owner);
     for (const { name: queue } of this.#world.parameters.queues) {
       for (let partition = 0; partition < partitionsMax; partition += 1) {
         const page = { queue, partition, pivot: "", limit: 1 };

@@ -1,0 +1,39 @@
+// The other shards of the server, as the engine of one shard reaches them.
+
+import { assert } from "./model/assert.ts";
+import { shardOf } from "./model/placement.ts";
+import type { OtherShard } from "./relay/other-shard.ts";
+
+export interface OthersOptions {
+  readonly shard: number;
+  readonly shardCount: number;
+  /** By number; asked for none but the others. */
+  readonly reach: (shard: number) => OtherShard;
+}
+
+export class Others {
+  readonly #options: OthersOptions;
+
+  constructor(options: OthersOptions) {
+    this.#options = options;
+  }
+
+  get all(): OtherShard[] {
+    const { shard: own, shardCount, reach } = this.#options;
+    const numbers = Array.from({ length: shardCount }, (_, shard) => shard);
+    return numbers.filter((shard) => shard !== own).map(reach);
+  }
+
+  at(shard: number): OtherShard {
+    const { shard: own, shardCount, reach } = this.#options;
+    assert(shard !== own && shard < shardCount, "a shard asks for one that is no other");
+    return reach(shard);
+  }
+
+  /** The one that has the queue, if there is such a queue; `null` = this one. */
+  withQueue(name: string): OtherShard | null {
+    const { shard: own, shardCount } = this.#options;
+    const shard = shardOf(name, shardCount);
+    return shard === own ? null : this.at(shard);
+  }
+}

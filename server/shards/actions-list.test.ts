@@ -1,0 +1,42 @@
+import { expect, test } from "bun:test";
+import { mergeActions } from "./actions-list.ts";
+
+const instant = (ms: number) => new Date(ms).toISOString();
+
+/** The newest first, as `[id, at]`. */
+function listOf(since: number, ...actions: readonly (readonly [number, number])[]) {
+  const items = actions.map(([id, at]) => {
+    const about = { key_name: "", operation: "pause", queue_name: "q", to_queues: [] };
+    return { id, at: instant(at), ...about, items: 0, code: 200 };
+  });
+  return { items, since: instant(since) };
+}
+
+const one = listOf(0, [3, 50], [2, 20], [1, 10]);
+const other = listOf(5, [12, 40], [11, 20]);
+/** The ids of both lists: twice their own, and the place of the list. */
+const all = [6, 25, 23, 4, 2];
+
+function idsFrom(pivot: number, limit = 10, replies = [one, other]): number[] {
+  return mergeActions(replies, { limit, pivot }).items.map(({ id }) => id);
+}
+
+test("mergeActions: the newest first, of one moment in a fixed order", () => {
+  expect(idsFrom(0)).toEqual(all);
+  expect(idsFrom(0, 2)).toEqual(all.slice(0, 2));
+  expect(mergeActions([other, one], { limit: 10, pivot: 0 }).since).toBe(instant(5));
+});
+
+test("mergeActions: a page begins with its pivot", () => {
+  for (const [at, id] of all.entries()) {
+    expect(idsFrom(id)).toEqual(all.slice(at));
+    expect(idsFrom(id, 2)).toEqual(all.slice(at, at + 2));
+  }
+});
+
+test("mergeActions: a pivot that is gone skips no action that is there", () => {
+  const dropped = listOf(15, [3, 50], [2, 20]);
+  expect(idsFrom(2, 10, [dropped, other])).toEqual([]);
+  expect(idsFrom(4, 10, [listOf(45, [3, 50]), other])).toEqual([25, 23]);
+  expect(idsFrom(27, 10)).toEqual(all);
+});

@@ -1,0 +1,46 @@
+// Merges lists of actions. Each list counts its actions from 1 on, so an id of the merged list also
+// contains the place of the list that has the action.
+
+import type { Action, ActionsListReply } from "../../openapi/schemas.ts";
+
+interface ActionsPage {
+  readonly limit: number;
+  /** An id of a merged list; 0 = the newest action. */
+  readonly pivot: number;
+}
+
+/**
+ * `replies`: the newest `limit` actions of each place, or all that it knows if there is a pivot.
+ * Returns a page of all of them, the latest `at` first.
+ */
+export function mergeActions(
+  replies: readonly ActionsListReply[],
+  { limit, pivot }: ActionsPage,
+): ActionsListReply {
+  const count = replies.length;
+  const actions = replies.flatMap(({ items }, place) =>
+    items.map((action) => ({ ...action, id: action.id * count + place })),
+  );
+  actions.sort(newestFirst);
+  const from = startOf(actions, { pivot, count });
+  // Before the latest of these instants, some place may have dropped actions.
+  const instants = replies.map((reply) => reply.since).sort();
+  return { items: actions.slice(from, from + limit), since: instants.at(-1) ?? "" };
+}
+
+function newestFirst(a: Action, b: Action): number {
+  if (a.at !== b.at) return a.at < b.at ? 1 : -1;
+  return b.id - a.id;
+}
+
+/** The index of the pivot, or of the first action that may be older than a missing pivot. */
+function startOf(
+  actions: readonly Action[],
+  { pivot, count }: { readonly pivot: number; readonly count: number },
+): number {
+  if (pivot === 0) return 0;
+  const index = actions.findIndex(({ id }) => id === pivot);
+  if (index >= 0) return index;
+  // For a missing action, only the order within its own place is known.
+  return actions.findLastIndex(({ id }) => id % count === pivot % count && id > pivot) + 1;
+}

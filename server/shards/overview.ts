@@ -1,0 +1,82 @@
+// Merges replies of `server.overview`, each from one shard with its own queues.
+
+import {
+  type OverviewAlarm,
+  OverviewQueues,
+  OverviewTotals,
+  type ServerOverviewReply,
+} from "../../openapi/schemas.ts";
+import { newestFirst } from "./tasks-list.ts";
+
+type Replies = readonly ServerOverviewReply[];
+
+const alarmsMax = 50;
+/** Stands between the `since` of one shard and the next; none of them contains it. */
+const separator = ",";
+
+/**
+ * Splits the `since` of a merged reply into those of its shards. For another number of shards, each
+ * is `""`, so that all queues are returned.
+ */
+export function splitSince(since: string, count: number): string[] {
+  const parts = since.split(separator, count + 1);
+  return parts.length === count ? parts : Array.from({ length: count }, () => "");
+}
+
+/** `replies`: one at least; all of them are whole, or none is. */
+export function mergeOverviews(replies: Replies): ServerOverviewReply {
+  const texts = (key: "now" | "machine_now" | "as_of") => replies.map((reply) => reply[key]).sort();
+  const asOf = texts("as_of")[0] ?? "";
+  const [first] = replies;
+  if (first === undefined) throw new Error("there is no overview to merge");
+  return {
+    now: texts("now").at(-1) ?? "",
+    machine_now: texts("machine_now").at(-1) ?? "",
+    // No shard was looked at before this moment.
+    as_of: asOf,
+    since: replies.map(({ since }) => since).join(separator),
+    whole: replies.every(({ whole }) => whole),
+    poll_after_ms: Math.max(...replies.map(({ poll_after_ms }) => poll_after_ms)),
+    totals: totalsOf(replies),
+    queues: queuesOf(replies),
+    removed: replies.flatMap(({ removed }) => removed),
+    shards: replies.flatMap(({ shards }) => shards),
+    alarms: alarmsOf(replies, Date.parse(asOf)),
+    tasks: newestFirst(replies.flatMap(({ tasks }) => tasks)),
+    machine: first.machine,
+  };
+}
+
+function totalsOf(replies: Replies): OverviewTotals {
+  const names = Object.keys(OverviewTotals.properties) as (keyof OverviewTotals)[];
+  const sums = names.map((name) => [
+    name,
+    replies.reduce((sum, { totals }) => sum + totals[name], 0),
+  ]);
+  return Object.fromEntries(sums) as OverviewTotals;
+}
+
+function queuesOf(replies: Replies): OverviewQueues {
+  const names = Object.keys(OverviewQueues.properties) as (keyof OverviewQueues)[];
+  const columns = names.map((name) => [
+    name,
+    replies.flatMap<number | string>(({ queues }) => queues[name]),
+  ]);
+  return Object.fromEntries(columns) as OverviewQueues;
+}
+
+/** Alarms of the server, then of shards, then of queues by their items times how long it lasts. */
+function alarmsOf(replies: Replies, asOf: number): OverviewAlarm[] {
+  const all = replies.flatMap(({ alarms }) => alarms);
+  const ofQueues = all.filter(({ queue_name }) => queue_name !== "");
+  const ofShards = all.filter(({ queue_name, shard }) => queue_name === "" && shard >= 0);
+  const ofServer = all.filter(({ queue_name, shard }) => queue_name === "" && shard < 0);
+  const weight = ({ count, since }: OverviewAlarm) =>
+    count * Math.max(1, since === null ? 0 : asOf - Date.parse(since));
+  return [
+    // Every shard of a machine reports what concerns the machine.
+    ...ofServer.filter(({ what }, at) => ofServer.findIndex((one) => one.what === what) === at),
+    ...ofShards,
+    ...ofQueues.sort((a, b) => weight(b) - weight(a)),
+  ].slice(0, alarmsMax);
+}

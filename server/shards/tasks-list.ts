@@ -1,0 +1,19 @@
+// Merges lists of tasks.
+
+import { limits } from "../../engine/model/limits.ts";
+import type { TaskInfo, TasksListReply } from "../../openapi/schemas.ts";
+
+/** Running tasks are listed before ended ones take what is left of the limit. */
+export function mergeTasks(replies: readonly TasksListReply[]): TasksListReply {
+  const all = newestFirst(replies.flatMap(({ tasks }) => tasks));
+  const running = all.filter(({ state }) => state === "running").slice(0, limits.tasksMax);
+  const ended = all.filter(({ state }) => state !== "running");
+  const listed = [...running, ...ended.slice(0, limits.tasksMax - running.length)];
+  return { tasks: newestFirst(listed) };
+}
+
+/** Sorts a copy by `created_at`. */
+export function newestFirst(tasks: readonly TaskInfo[]): TaskInfo[] {
+  const order = (a: TaskInfo, b: TaskInfo) => Number(a.created_at < b.created_at);
+  return tasks.toSorted((a, b) => order(a, b) - order(b, a));
+}
