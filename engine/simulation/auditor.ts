@@ -34,9 +34,6 @@ import {
   trackedOf,
 } from "./tracked.ts";
 
-/** Of two looks of a node, which is what it may be stopped for and still take over. */
-const clockLagMsMax = 4_000;
-
 export class Violation extends Error {
   override readonly name = "Violation";
   readonly invariant: string;
@@ -213,11 +210,6 @@ export class Auditor {
 
   get faults(): number {
     return this.#faults;
-  }
-
-  /** A node that was stopped as it took over goes by a clock that is behind. */
-  get #lagMsMax(): number {
-    return this.#hasNodes ? clockLagMsMax : 0;
   }
 
   itemOf(payload: Payload): Tracked | undefined {
@@ -515,7 +507,7 @@ export class Auditor {
     const place = this.#queue(queue);
     for (const leased of items) {
       const at = leased.leaseDeadline - (leaseTimeoutMs ?? place.leaseTimeoutMs);
-      if (at < begunAt - this.#lagMsMax || at > now) {
+      if (at < begunAt || at > now) {
         throw new Violation("I2", `a lease was granted at ${at}, between ${begunAt} and ${now}`);
       }
       // A node may tell late what it was granted before.
@@ -1000,7 +992,7 @@ export class Auditor {
       if (grant === null || grant.id !== id || grant.isOver) {
         throw new Violation("I2", `a ${verb} of ${key} succeeded with an older lease`);
       }
-      const isLapsed = grant.deadline <= begunAt - this.#lagMsMax && grant.unheardExtends === 0;
+      const isLapsed = grant.deadline <= begunAt && grant.unheardExtends === 0;
       if (this.#sweepsWhole && isLapsed && verb !== "extend") {
         throw new Violation("I2", `a ${verb} of ${key} succeeded after the lease had lapsed`);
       }
@@ -1042,10 +1034,9 @@ export class Auditor {
       item.rejected = "yes";
       this.#situations.reached("a retry of the last attempt");
     } else if (how !== undefined && !isConcerned(item, "promote")) {
-      // A length counts from the turn, which is not before the call, on a host that may be behind.
+      // A length counts from the turn, which is not before the call.
       const { retryAfterMs } = how;
-      const dueAt =
-        retryAfterMs == null ? (how.retryAt ?? 0) : begunAt - this.#lagMsMax + retryAfterMs;
+      const dueAt = retryAfterMs == null ? (how.retryAt ?? 0) : begunAt + retryAfterMs;
       if (dueAt > now) item.notBefore = dueAt;
     }
   }

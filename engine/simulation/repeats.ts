@@ -16,6 +16,8 @@ export interface RepeatsOptions {
   readonly chance: Chance;
   readonly situations: Situations;
   readonly now: () => number;
+  /** No engine has an earlier time. */
+  readonly earliest: () => number;
   readonly say: (event: string) => void;
   readonly receiptsWindowMs: number;
   /** Answers by other nodes may be overtaken by those to repetitions. */
@@ -86,7 +88,7 @@ export class Repeats {
     const repeated: Repeated = {
       ...(call as unknown as RepeatedCall<Outcome>),
       ...this.#keyFor(call),
-      until: this.#options.now() + this.#options.receiptsWindowMs,
+      until: this.#options.earliest() + this.#options.receiptsWindowMs,
       sent: 0,
       open: 0,
       undecided: 0,

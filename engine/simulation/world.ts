@@ -213,6 +213,7 @@ export class World {
       chance: this.#chance,
       situations: this.situations,
       now: () => this.now,
+      earliest: () => this.earliest,
       say: (event) => this.say(event),
       receiptsWindowMs: this.parameters.bounds.receiptsWindowMs,
       hasNodes: options.setting !== undefined,

@@ -41,6 +41,46 @@ test("a node that stood still while it took over goes by the time that the next 
   expect(owned).toEqual([60_500]);
 });
 
+test("a node that was stopped before it heard what a look showed goes by the time that the next look tells", async () => {
+  const world = new VirtualClock(0);
+  const host = new Host(world, 0);
+  let owner: Owner | null = null;
+  const told = { looks: 0, asked: 0, behindMs: [] as number[] };
+  const url = "http://a";
+  const heard = <T>(value: T) => new Promise<T>((done) => host.deliver(() => done(value)));
+  const nodes: NodeTable = {
+    look: () => {
+      told.looks += 1;
+      const times = { leaseUntil: world.now(), now: world.now() };
+      return heard({ ...times, owner, epoch: 0, isContested: false, nodes: [] });
+    },
+    takeOver: () => {
+      told.asked += 1;
+      owner = { url, epoch: (owner?.epoch ?? 0) + 1, isLapsed: false };
+      return heard(owner.epoch);
+    },
+    giveUp: async () => undefined,
+    leave: async () => undefined,
+    close: async () => undefined,
+  };
+  const membership = new Membership({
+    self: { url, key: "", version: "", isDraining: false },
+    ...{ leaseMs: 5_000, clock: host.clock, log: silentLog },
+    openNodes: async () => nodes,
+    own: async (_, now) => void told.behindMs.push(world.now() - now),
+    lose: nothing,
+  });
+  host.stop();
+  void membership.join();
+  await world.advance(4_000);
+  host.goOn();
+  await world.settle();
+  expect(told).toEqual({ looks: 1, asked: 0, behindMs: [] });
+  await world.advance(1_000);
+  expect(told).toMatchObject({ asked: 1, behindMs: [0] });
+  expect(membership.isTrusted).toBe(true);
+});
+
 test("an owner whose machine slept opens the shards anew, by the database's time", async () => {
   const world = new VirtualClock(0);
   const owned: number[] = [];

@@ -323,9 +323,12 @@ export class Membership {
   ): Promise<void> {
     const { own, log } = this.#options;
     const heardAt = this.#now();
+    // The owner's time stays behind the database's by the age of this reading. A process that was
+    // stopped before it heard the answer leaves the takeover to the next look.
+    if (heardAt - askedAt >= this.#lookMsMax) return;
     const epoch = await this.#ask((nodes) => nodes.takeOver(this.#self, unrenewed));
-    // A process that was stopped meanwhile would go by a clock that has stood still: the next look tells the time.
-    if (epoch === null || this.#now() - askedAt > 2 * this.#lookMsMax) return;
+    // After a stop since then the shards may already be another node's.
+    if (epoch === null || this.#now() - heardAt >= this.#lookMsMax) return;
     const databaseNow = now + Math.floor(this.#now() - heardAt);
     this.#epoch = epoch;
     const reason = owner === null ? "free" : owner.isLapsed ? "lapsed" : "own";

@@ -946,6 +946,14 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "this.#trustedUntil = this.#now() + (askedAt > 0 ? leaseMs - leaseMs / 5 : 0);",
   },
   {
+    name: "a node takes over by an old reading of the database's clock",
+    file: "../server/nodes/membership.ts",
+    ofNodes: true,
+    firstSeed: 1958,
+    from: "if (heardAt - askedAt >= this.#lookMsMax) return;",
+    to: "",
+  },
+  {
     name: "a forwarded call whose answer was lost is done again",
     file: "../server/nodes/router.ts",
     ofNodes: true,

@@ -42,7 +42,7 @@ export function nodesSetting(seed: number): Setting {
 
 class NodesSetting implements Setting {
   readonly quiet = { steps: [0, second, minute, 6 * minute], lastMs: 65 * second };
-  /** The database's clock is read a moment before an engine goes by it. */
+  /** The age that a reading of the database's clock may have when a node takes over by it. */
   readonly behindMs = 2 * second;
   readonly option = " --store nodes";
   readonly #seed: number;
