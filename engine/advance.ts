@@ -23,7 +23,8 @@ const late: Late = { untaken: inPart, taken: inPart };
 
 export interface AdvanceOptions {
   readonly clock: TestClock;
-  readonly shards: () => readonly Advancing[];
+  /** `null` = it has not started. */
+  readonly shards: () => readonly (Advancing | null)[];
 }
 
 /** What of a shard has to come along. */
@@ -45,14 +46,27 @@ export class Advance {
   readonly #options: AdvanceOptions;
   /** One at a time. */
   #last: Promise<unknown> = Promise.resolve();
+  /** Once. */
+  #letGo: (() => void) | null = null;
 
   constructor(options: AdvanceOptions) {
     this.#options = options;
   }
 
-  /** Has every shard come to the instant to which the first to open has raised the clock. */
-  begin(): Promise<number> {
+  /**
+   * Has every shard come to the instant to which the first to open has raised the clock. `letGo`: what
+   * waits to set out may do so, when its turn comes.
+   */
+  begin(letGo: () => void): Promise<number> {
+    this.#letGo = letGo;
     return this.#settle(this.#deadline(), false);
+  }
+
+  #shards(): readonly Advancing[] {
+    return this.#options.shards().map((shard) => {
+      if (shard === null) throw QueueError.from(inPart);
+      return shard;
+    });
   }
 
   /** The instant at which the clock then is. */
@@ -67,7 +81,8 @@ export class Advance {
   }
 
   async #advance(byMs: number, { handlerTimeoutMs }: api.AdvanceOptions): Promise<number> {
-    const { clock, shards } = this.#options;
+    const { clock } = this.#options;
+    const shards = () => this.#shards();
     checkAdvance(byMs, clock.now());
     checkHandlerTimeout(handlerTimeoutMs);
     const catalogs = () => shards().map(({ catalog }) => catalog);
@@ -107,7 +122,7 @@ export class Advance {
   /** Counts what has ever set out; `null`: something is on its way. */
   #underWay(): number | null {
     let count = 0;
-    for (const { courier, shard } of this.#options.shards()) {
+    for (const { courier, shard } of this.#shards()) {
       if (courier.isBusy || shard.lines.isGranting) return null;
       count += courier.departures + shard.lines.grantedCount;
     }
@@ -116,8 +131,8 @@ export class Advance {
 
   /** Whether nothing is on its way any more, in time. */
   async #isQuiet(deadline: number): Promise<boolean> {
-    const { clock, shards } = this.#options;
-    for (const { courier } of shards()) {
+    const { clock } = this.#options;
+    for (const { courier } of this.#shards()) {
       const leftMs = deadline - clock.machine.now();
       if (leftMs <= 0 || !(await courier.isQuiet(leftMs))) return false;
     }
@@ -130,13 +145,15 @@ export class Advance {
    * lease, has to be woken.
    */
   async #tell(deadline: number, isKept: boolean): Promise<number> {
-    const { clock, shards } = this.#options;
+    const { clock } = this.#options;
     const timing: Timing = { deadline, late };
     let next = Number.POSITIVE_INFINITY;
-    const all = shards();
+    const all = this.#shards();
     const holds: Hold[] = [];
     try {
       for (const { courier } of all) holds.push(await courier.hold(inPart));
+      this.#letGo?.();
+      this.#letGo = null;
       for (const { shard } of all) {
         const result = await shard.ask({ kind: "advance", isKept }, timing);
         if (!result.ok) throw QueueError.from(inPart);

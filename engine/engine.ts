@@ -28,7 +28,7 @@ import {
 } from "./model/errors.ts";
 import { storedItems } from "./model/items.ts";
 import { limits } from "./model/limits.ts";
-import type { Opened, Value } from "./model/messages.ts";
+import type { Value } from "./model/messages.ts";
 import { shardOf, shareOf } from "./model/placement.ts";
 import {
   checkClear,
@@ -46,7 +46,7 @@ import { type Hold, Registrar } from "./registrar.ts";
 import { Courier } from "./relay/courier.ts";
 import type { OtherShard, Standing } from "./relay/other-shard.ts";
 import { Reports } from "./reports.ts";
-import { Catalog } from "./state/catalog.ts";
+import { Catalog, type Deleted } from "./state/catalog.ts";
 import { LogicalQueue, type WaitingLease } from "./state/queue.ts";
 import { Tasks } from "./tasks/tasks.ts";
 import type { Reached } from "./transacts.ts";
@@ -86,6 +86,10 @@ interface Parts<Items> {
   readonly tasks: Tasks;
   /** Resolves once it has begun: before that other shards wait for what they ask. */
   readonly begun: PromiseWithResolvers<void>;
+  /** Queues of which a delete has to be finished. */
+  deleted: readonly Deleted[];
+  /** From its first meeting of the others on. */
+  hold: Hold | null;
 }
 
 interface PartsEvents {
@@ -102,7 +106,7 @@ function partsOf<Items>(
   const { clock, shard: number, shardCount, turnLimits: bounds = limits } = options;
   // What is bounded for the server is divided: a shard does not know what the others hold.
   const share = (total: number): number => shareOf(total, shardCount);
-  const waitingLeasesMax = share(options.waitingLeasesMax ?? limits.waitingLeasesMax);
+  const { waitingLeasesMax = limits.waitingLeasesMax } = options;
   const shard = (): Shard => own;
   const notice = (one: Omit<api.Notice, "shard">): void =>
     options.notice?.({ shard: number, ...one });
@@ -135,10 +139,11 @@ function partsOf<Items>(
   return {
     ...{ calls, catalog, courier, leases, others, registrar, reports, shard: own },
     ...{ checkups, search, tasks, begun },
+    ...{ deleted: [], hold: null },
   };
 }
 
-/** `load` and `begin` come before all else, and again after `drop`. */
+/** `load`, `meet` and `start` come before all else, and again after `drop`. */
 export class ShardEngine<Items> implements api.Engine<Items> {
   readonly #options: EngineOptions<Items>;
   readonly #overview = new Overview();
@@ -146,25 +151,29 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   #overviewAt = Number.NEGATIVE_INFINITY;
   readonly #series: SeriesKeeper;
   #look: Timer | null = null;
-  #parts: Parts<Items>;
-  #opened: Opened | null = null;
-  #isDropped = false;
+  /** `null` before it is loaded. */
+  #loaded: Parts<Items> | null = null;
+  #hasStarted = false;
   #closing: Promise<void> | null = null;
 
   constructor(options: EngineOptions<Items>) {
     this.#options = options;
     const bytes = shareOf(options.seriesBytes ?? 0, options.shardCount);
     this.#series = new SeriesKeeper(bytes, options.clock.now());
-    this.#parts = this.#newParts();
+  }
+
+  get #parts(): Parts<Items> {
+    if (this.#loaded === null) throw QueueError.from(reopeningFailure);
+    return this.#loaded;
   }
 
   #newParts(): Parts<Items> {
     const parts: Parts<Items> = partsOf(this.#options, {
-      refusal: () => this.#refusal(this.#parts !== parts),
+      refusal: () => this.#refusal(this.#loaded !== parts || !this.#hasStarted),
       find: (name) => this.#find(name),
       reach: (name) => this.#reach(name),
       lost: () => {
-        if (this.#parts === parts) this.#options.lost();
+        if (this.#loaded === parts) this.#options.lost();
       },
     });
     return parts;
@@ -172,59 +181,76 @@ export class ShardEngine<Items> implements api.Engine<Items> {
 
   /** Opens the store; throws `StoreError` where that is not to be. */
   async load(): Promise<Standing> {
-    if (this.#isDropped) this.#parts = this.#newParts();
-    const { catalog, reports } = this.#parts;
-    const opened = await reports.firstOpened;
+    const parts = this.#newParts();
+    this.#loaded = parts;
+    const opened = await parts.reports.firstOpened;
     if (this.#closing !== null) throw QueueError.from(closingFailure);
-    this.#opened = opened;
-    this.#deleted = catalog.adopt(opened.queues);
-    return { passed: opened.passed, queues: catalog.references };
+    parts.deleted = parts.catalog.adopt(opened.queues);
+    return { passed: opened.passed, queues: parts.catalog.references };
   }
-  #deleted: ReturnType<Catalog["adopt"]> = [];
 
-  /** Goes on from what is stored. `standings`: of all shards, by their number. */
-  async begin(standings: readonly Standing[]): Promise<void> {
-    const { catalog, registrar, reports, tasks, begun } = this.#parts;
-    const opened = this.#opened;
-    assert(opened !== null, "a shard begins before it is loaded");
+  /**
+   * Learns what the others have, and nothing else: until `start` no queue changes and nothing sets out.
+   * `standings`: of all shards, by their number.
+   */
+  async meet(standings: readonly Standing[]): Promise<void> {
+    const parts = this.#parts;
+    const { catalog, registrar, reports } = parts;
     const others = standings.filter((_, shard) => shard !== this.#options.shard);
     catalog.meet(others.flatMap(({ queues }) => queues));
-    // No queue changes, and nothing sets out, until the counts are known.
-    const { release } = await registrar.hold();
-    try {
-      const passed = standings.map((standing) => standing.passed);
-      await reports.begin(opened, passed);
-    } finally {
-      release();
-    }
-    this.#isDropped = false;
+    parts.hold = await registrar.hold({ isFirst: true });
+    await reports.begin(standings.map(({ passed }) => passed));
+  }
+
+  /** All shards have met. */
+  start(): void {
+    const { clock, seriesBytes = 0 } = this.#options;
+    const { catalog, deleted, registrar, reports, tasks, begun } = this.#parts;
+    reports.started();
+    this.#hasStarted = true;
     begun.resolve();
-    for (const queue of this.#deleted) registrar.finishDeleteSoon(queue);
+    const isByItself = !(clock instanceof TestClock);
+    if (isByItself) this.letGo();
+    for (const queue of deleted) registrar.finishDeleteSoon(queue);
     for (const queue of catalog.queues) registrar.reapSoon(queue);
-    tasks.adopt(opened.tasks);
-    const isByItself = !(this.#options.clock instanceof TestClock);
-    if (isByItself && (this.#options.seriesBytes ?? 0) > 0) this.#lookLater();
+    tasks.adopt(reports.tasks);
+    if (isByItself && seriesBytes > 0) this.#lookLater();
+  }
+
+  /** Queues change, and items set out: with a test clock not before it has been told to every shard. */
+  letGo(): void {
+    const parts = this.#parts;
+    parts.hold?.release();
+    parts.hold = null;
   }
 
   /** Forgets all that may be newer than what is stored. */
   async drop(): Promise<void> {
-    this.#isDropped = true;
-    const { tasks, shard, begun } = this.#parts;
-    tasks.close();
-    begun.reject(QueueError.from(reopeningFailure));
-    this.#endLeases(reopeningFailure);
-    await shard.abandon(reopeningFailure);
+    this.#stop(reopeningFailure);
+    await this.#loaded?.shard.abandon(reopeningFailure);
   }
 
-  /** Of which `load` or `begin` has thrown. */
+  /** Of which `load` or `meet` has thrown. */
   async giveUp(): Promise<void> {
-    const { shard } = this.#parts;
+    this.#stop(closingFailure);
+    const shard = this.#loaded?.shard;
+    if (shard === undefined) return;
     await (shard.isUp ? shard.close() : shard.abandon(closingFailure)).catch(() => undefined);
   }
 
-  hold(): Promise<Hold> {
+  #stop(why: Failure): void {
+    this.#hasStarted = false;
+    if (this.#loaded === null) return;
+    const { tasks, begun } = this.#loaded;
+    tasks.close();
+    begun.reject(QueueError.from(why));
+    this.letGo();
+    this.#endLeases(why);
+  }
+
+  async hold(): Promise<Hold> {
     this.#refuseClosing();
-    return this.#parts.registrar.hold();
+    return await this.#parts.registrar.hold();
   }
 
   /** Copies the store into the folder. */
@@ -236,9 +262,10 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     return { shard, bytes: value.bytes };
   }
 
-  /** What a test clock has to know of it. */
+  /** What a test clock has to know of it; `null` before it has started. */
   get advancing() {
-    const { catalog, courier, shard } = this.#parts;
+    if (this.#loaded === null || !this.#hasStarted) return null;
+    const { catalog, courier, shard } = this.#loaded;
     return { catalog, courier, shard, sampling: this.#sampling };
   }
 
@@ -270,10 +297,14 @@ export class ShardEngine<Items> implements api.Engine<Items> {
       await this.#parts.begun.promise;
       return this.#parts.registrar.claim(deadQueue, by);
     },
-    unclaim: async (deadQueue, by) => {
-      this.#parts.catalog.named(deadQueue)?.namedBy.delete(by);
-    },
+    unclaim: async (deadQueue, by) => this.#parts.catalog.unclaim(deadQueue, by),
     isSending: async (owner) => this.#parts.courier.isSending(owner),
+    retire: async (owner) => {
+      const { catalog, courier, shard } = this.#parts;
+      catalog.directory.retire(owner);
+      await shard.decided();
+      return courier.isSending(owner);
+    },
     itemCount: async (queue) => this.#parts.catalog.itemCountOf(queue),
     historyOf: (request) => this.#parts.search.historyOf(request),
     explainHere: (id, askedId) => this.#parts.search.explainHere(id, askedId),
@@ -304,7 +335,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   }
 
   #refuseClosing(): void {
-    const refused = this.#refusal(this.#isDropped);
+    const refused = this.#refusal(!this.#hasStarted);
     if (refused !== null) throw QueueError.from(refused);
   }
 
@@ -318,7 +349,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     if (others.withQueue(name) === null) return this.#find(name);
     this.#refuseClosing();
     const reference = catalog.directory.named(name);
-    if (reference !== undefined) return reference;
+    if (reference !== undefined && catalog.isOpen(reference.owner)) return reference;
     checkLookupName(name);
     return unknownQueue(name);
   }
@@ -603,14 +634,13 @@ export class ShardEngine<Items> implements api.Engine<Items> {
    */
   abandon(): void {
     this.#closing ??= Promise.resolve();
-    const { tasks, shard } = this.#parts;
-    tasks.close();
-    this.#endLeases(closingFailure);
-    void shard.abandon(closingFailure);
+    this.#stop(closingFailure);
+    void this.#loaded?.shard.abandon(closingFailure);
   }
 
   async #end(): Promise<void> {
-    const { tasks, shard } = this.#parts;
+    if (this.#loaded === null) return;
+    const { tasks, shard } = this.#loaded;
     tasks.close();
     this.#endLeases(closingFailure, ({ line }) => line);
     await shard.close();

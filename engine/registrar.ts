@@ -31,7 +31,7 @@ import { limits } from "./model/limits.ts";
 import { checkQueueName } from "./model/validate.ts";
 import type { Others } from "./others.ts";
 import type { Courier } from "./relay/courier.ts";
-import type { QueueReference, ReferenceChange } from "./relay/other-shard.ts";
+import type { ReferenceChange } from "./relay/other-shard.ts";
 import { type Catalog, type Deleted, type QueuePlan, quotedIf } from "./state/catalog.ts";
 import { itemsIn, type LogicalQueue } from "./state/queue.ts";
 import { type Shard, succeeded } from "./turn/shard.ts";
@@ -44,6 +44,13 @@ export interface RegistrarOptions {
   readonly others: Others;
   /** Why nothing is changed any more; `null`: it is. */
   readonly refusal: () => Failure | null;
+}
+
+interface Begin {
+  readonly deadline: number;
+  readonly late: Failure;
+  /** Before the engine takes calls. */
+  readonly isFirst?: boolean;
 }
 
 /** Nothing moves until it is released. */
@@ -68,7 +75,7 @@ export class Registrar {
     const { catalog, clock } = this.#options;
     await this.#makeKnown(async (deadline) => {
       const entry = catalog.planCreate(settings, clock.stamp(), isShown);
-      return await this.#naming(entry, null, async () => {
+      return await this.#naming(entry, { own: null, deadline }, async () => {
         await this.#write({ put: [entry], isNew: true }, deadline);
         return catalog.create(entry);
       });
@@ -111,7 +118,7 @@ export class Registrar {
         this.reapSoon(queue);
         return queue;
       };
-      return await this.#naming(entry, queue, write, how);
+      return await this.#naming(entry, { own: queue, deadline }, write, how);
     });
   }
 
@@ -148,6 +155,23 @@ export class Registrar {
     return deletion;
   }
 
+  /** No other shard sends to the queue from now on; throws if one has sent something. */
+  async #retire(queue: LogicalQueue, deadline: number): Promise<void> {
+    const { others } = this.#options;
+    const { name } = queue.definition;
+    const retiring = Promise.all(others.all.map((other) => other.retire(queue.owner)));
+    try {
+      const sent = await this.#inTime(retiring, deadline, lateChange.untaken);
+      if (sent.includes(true)) throw QueueError.from(notEmpty(name, null));
+      // It may have come by now.
+      if (queue.itemCount > 0) throw QueueError.from(notEmpty(name, queue.itemCount));
+      if (queue.isAdding) throw QueueError.from(notEmpty(name, null));
+    } catch (cause) {
+      behind(this.#tell({ put: [queue.reference], removed: [] }));
+      throw cause;
+    }
+  }
+
   /** Throws where it is not to be deleted. */
   async #checkDelete(request: DeleteQueueRequest & DeleteQueueRules) {
     const { name, force, expect = Number.POSITIVE_INFINITY } = request;
@@ -176,9 +200,13 @@ export class Registrar {
   ): Promise<Deleted & { readonly deletion: Deletion; readonly heard: Promise<void> }> {
     const { queue, deletion } = await this.#checkDelete(request);
     // An item that came meanwhile would go with the queue.
+    if (!request.force) await this.#retire(queue, deadline);
     queue.isHidden = true;
     try {
       await this.#write({ put: [queue.entry({ deleting: true })] }, deadline);
+    } catch (cause) {
+      if (!request.force) behind(this.#tell({ put: [queue.reference], removed: [] }));
+      throw cause;
     } finally {
       queue.isHidden = false;
     }
@@ -282,11 +310,11 @@ export class Registrar {
    * outbox. A delete that is certain goes on, but stays in the catalog: what is copied meanwhile can be
    * deleted by whoever opens the copy.
    */
-  async hold(): Promise<Hold> {
+  async hold({ isFirst = false } = {}): Promise<Hold> {
     const { clock, courier } = this.#options;
     const deadline = clock.machine.now() + limits.holdMsMax;
     const { promise: over, resolve: end } = Promise.withResolvers<void>();
-    await this.#begin(() => over, { deadline, late: undeliveredBackup });
+    await this.#begin(() => over, { deadline, late: undeliveredBackup, isFirst });
     try {
       const { release } = await courier.hold(undeliveredBackup);
       return {
@@ -312,16 +340,16 @@ export class Registrar {
    */
   async #begin<T>(
     work: (deadline: number) => Promise<T>,
-    { deadline, late } = { deadline: this.#deadline(), late: lateChange.untaken },
+    { deadline, late, isFirst }: Begin = { deadline: this.#deadline(), late: lateChange.untaken },
   ): Promise<{ readonly deadline: number; readonly ending: Promise<T> }> {
-    this.#refuse();
+    if (!isFirst) this.#refuse();
     const before = this.#last;
     const { promise: over, resolve: end } = Promise.withResolvers<void>();
     // Not the end of this one alone: it may give up before the change before it has ended.
     this.#last = Promise.all([before, over]);
     try {
       await this.#inTime(before, deadline, late);
-      this.#refuse();
+      if (!isFirst) this.#refuse();
     } catch (cause) {
       end();
       throw cause;
@@ -380,14 +408,15 @@ export class Registrar {
    */
   async #naming(
     { definition: { name, deadQueue }, deadOwner }: CatalogEntry,
-    own: LogicalQueue | null,
+    { own, deadline }: { readonly own: LogicalQueue | null; readonly deadline: number },
     write: () => Promise<LogicalQueue>,
     how: Pick<ReferenceChange, "isPause"> = {},
   ): Promise<{ readonly told: Promise<unknown> }> {
     const isNaming = deadOwner !== 0 && deadOwner !== own?.deadOwner;
     if (own !== null) own.isNaming = isNaming;
-    const unclaim = isNaming ? await this.#claim(deadQueue, name) : () => undefined;
+    let unclaim = (): void => undefined;
     try {
+      if (isNaming) unclaim = await this.#claim(deadQueue, name, deadline);
       const queue = await write();
       const heard = this.#tell({ put: [queue.reference], removed: [], ...how }).finally(unclaim);
       return { told: Promise.all([heard, this.#options.shard().decided(queue.slots)]) };
@@ -400,25 +429,28 @@ export class Registrar {
   }
 
   /** Returns what ends the claim. */
-  async #claim(deadQueue: string, by: string): Promise<() => void> {
+  async #claim(deadQueue: string, by: string, deadline: number): Promise<() => void> {
     const { catalog, others } = this.#options;
     const other = others.withQueue(deadQueue);
     if (other === null) {
-      const { namedBy } = catalog.nameable(deadQueue);
-      namedBy.add(by);
-      return () => void namedBy.delete(by);
+      this.claim(deadQueue, by);
+      return () => catalog.unclaim(deadQueue, by);
     }
-    // It may be so new that nobody else has heard of it.
-    catalog.hear({ put: [await other.claim(deadQueue, by)], removed: [] });
-    return () => void other.unclaim(deadQueue, by).catch(() => undefined);
+    const unclaim = (): void => void other.unclaim(deadQueue, by).catch(() => undefined);
+    try {
+      await this.#inTime(other.claim(deadQueue, by), deadline, lateChange.untaken);
+    } catch (cause) {
+      // It may come about later.
+      unclaim();
+      throw cause;
+    }
+    return unclaim;
   }
 
-  /** For another shard. */
-  claim(deadQueue: string, by: string): QueueReference {
+  /** See `OtherShard`. */
+  claim(deadQueue: string, by: string): void {
     this.#refuse();
-    const queue = this.#options.catalog.nameable(deadQueue);
-    queue.namedBy.add(by);
-    return queue.reference;
+    this.#options.catalog.nameable(deadQueue).namedBy.add(by);
   }
 
   async #write(change: Partial<CatalogChange>, deadline: number): Promise<void> {

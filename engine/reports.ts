@@ -1,6 +1,7 @@
 // What the shard tells, passed on to those whom it concerns: counts, what happened, grants, and that its
 // store is down or open again.
 
+import type { StoredTask } from "../stores/store.ts";
 import type { Checkups } from "./insight/checkups.ts";
 import type { Request } from "./kinds.ts";
 import type { Leases } from "./leases.ts";
@@ -13,7 +14,7 @@ import type { Courier } from "./relay/courier.ts";
 import { takenFrom } from "./relay/passed.ts";
 import type { Catalog } from "./state/catalog.ts";
 import type { Granted } from "./state/lines.ts";
-import { isLoss, type Shard, type ShardEvents } from "./turn/shard.ts";
+import { isLoss, type Shard, type ShardEvents, succeeded } from "./turn/shard.ts";
 
 type Refresh = Extract<Request, { kind: "refresh" }>;
 type Discarded = Required<Pick<Notice, "count" | "ids">> & Pick<Notice, "queue">;
@@ -36,10 +37,14 @@ export interface ReportsOptions {
 export class Reports implements ShardEvents {
   readonly #options: ReportsOptions;
   readonly #first = Promise.withResolvers<Opened>();
+  #opened: Opened | null = null;
   /** Rejects where the store fails before all shards have begun. */
   readonly #failed = Promise.withResolvers<never>();
-  /** What all shards had of each other when they began; `null` before that. */
+  /** What all shards had of each other when they met; `null` before that. */
   #passed: readonly Passed[] | null = null;
+  #hasStarted = false;
+  /** Since it met the others. */
+  #hasLost = false;
 
   constructor(options: ReportsOptions) {
     this.#options = options;
@@ -60,13 +65,26 @@ export class Reports implements ShardEvents {
    * Tells what the store held when it was opened first, and has the shard learn what the others have
    * of it. Throws where the store fails again.
    */
-  async begin(opened: Opened, passed: readonly Passed[]): Promise<void> {
+  async begin(passed: readonly Passed[]): Promise<void> {
     const { shard, courier } = this.#options;
+    const opened = await this.#first.promise;
+    this.#passed = passed;
     this.#recount(opened.counts);
     courier.countAll(opened.outbox);
     // A store that opens and then fails with each turn would be tried for ever, and unheard.
-    await Promise.race([shard().ask(this.#refresh(passed)), this.#failed.promise]);
-    this.#passed = passed;
+    const asked = shard().ask(this.#refresh(passed));
+    succeeded(await Promise.race([asked, this.#failed.promise]));
+  }
+
+  /** All shards have begun: from now on a failure is the shard's own affair. */
+  started(): void {
+    this.#hasStarted = true;
+    if (this.#hasLost) this.#options.lost();
+  }
+
+  /** As they were stored. */
+  get tasks(): readonly StoredTask[] {
+    return this.#opened?.tasks ?? [];
   }
 
   #refresh(passed: readonly Passed[], arrived?: ReadonlyMap<number, number>): Refresh {
@@ -84,8 +102,9 @@ export class Reports implements ShardEvents {
     if (miscounted > 0) notice({ kind: "items_miscounted", count: miscounted });
     if (lostCommits > 0) notice({ kind: "commits_lost", count: lostCommits });
     if (opened.full) notice({ kind: "store_full" });
+    this.#opened ??= opened;
     this.#first.resolve(opened);
-    if (this.#passed === null) return null;
+    if (this.#passed === null || !this.#hasStarted) return null;
     this.#setUp(true);
     this.#recount(opened.counts);
     this.#countEvents(opened.events);
@@ -98,7 +117,8 @@ export class Reports implements ShardEvents {
     const { notice, lost } = this.#options;
     if (lostCommits > 0) notice({ kind: "commits_lost", count: lostCommits });
     this.#setUp(false);
-    if (this.#passed === null) {
+    if (!this.#hasStarted) {
+      this.#hasLost ||= isLoss(cause);
       this.#first.reject(cause);
       this.#failed.reject(cause);
       return;
@@ -138,7 +158,7 @@ export class Reports implements ShardEvents {
       owner.queue.count(owner.partition, one, now);
       checkups.changed(owner.queue);
       // Before that the others are not known; all are looked at when they are.
-      if (this.#passed !== null) registrar.counted(owner.queue, owner.partition);
+      if (this.#hasStarted) registrar.counted(owner.queue, owner.partition);
     }
   }
 

@@ -6,7 +6,7 @@ import { Advance } from "./advance.ts";
 import { type EngineOptions, ShardEngine, type Whole } from "./engine.ts";
 import type * as api from "./model/api.ts";
 import { assert } from "./model/assert.ts";
-import { TestClock } from "./model/clock.ts";
+import { type Clock, TestClock } from "./model/clock.ts";
 import { noTestClock, QueueError } from "./model/errors.ts";
 import { limits } from "./model/limits.ts";
 import type { Hold } from "./registrar.ts";
@@ -27,11 +27,59 @@ export interface OpenShards<Items> extends Whole {
   abandon(): void;
 }
 
-/** Opens every shard. Throws `StoreError` when a store cannot be opened. */
+/** One of the shards, wherever it runs; see `ShardEngine`. */
+export interface Member {
+  load(): Promise<Standing>;
+  meet(standings: readonly Standing[]): Promise<void>;
+  start(): void;
+  drop(): Promise<void>;
+  giveUp(): Promise<void>;
+  hold(): Promise<Hold>;
+  copy(folder: string): Promise<api.StoreCopy>;
+  end(): Promise<void>;
+  abandon(): void;
+}
+
+/** Opens every shard in this thread. Throws `StoreError` when a store cannot be opened. */
 export async function openShards<Items>(options: ShardsOptions<Items>): Promise<OpenShards<Items>> {
-  const shards = new Shards(options);
+  const { clock, shardCount, notice } = options;
+  const at = (shard: number): ShardEngine<Items> => {
+    const engine = engines[shard];
+    assert(engine !== undefined, "a shard is asked that was not opened");
+    return engine;
+  };
+  const whole: Whole = {
+    backup: (folder) => shards.backup(folder),
+    advance: async (byMs, how) => {
+      if (advance === null) throw QueueError.from(noTestClock);
+      return await advance.advance(byMs, how);
+    },
+    close: () => shards.close(),
+  };
+  const shared = {
+    ...{ whole, reach: (shard: number) => at(shard).other },
+    lost: () => void shards.reopen(),
+  };
+  const numbers = Array.from({ length: shardCount }, (_, shard) => shard);
+  const engines: readonly ShardEngine<Items>[] = numbers.map(
+    (shard) => new ShardEngine<Items>({ ...options, ...shared, shard }),
+  );
+  const advance: Advance | null =
+    clock instanceof TestClock
+      ? new Advance({ clock, shards: () => engines.map(({ advancing }) => advancing) })
+      : null;
+  const letGo = (): void => {
+    for (const engine of engines) engine.letGo();
+  };
+  const started = async (): Promise<void> => void (await advance?.begin(letGo));
+  const shards: Shards = new Shards({
+    members: engines,
+    machine: clock.machine,
+    started,
+    ...(notice && { notice }),
+  });
   await shards.open();
-  return shards;
+  return { ...whole, engines, abandon: () => shards.abandon() };
 }
 
 /** One shard that has all queues. */
@@ -42,68 +90,68 @@ export async function openEngine<Items>(
   return engines[0] as api.Engine<Items>;
 }
 
-class Shards<Items> implements OpenShards<Items> {
-  readonly #options: ShardsOptions<Items>;
-  readonly engines: readonly ShardEngine<Items>[];
-  readonly #advance: Advance | null;
-  #isReopening = false;
+export interface ShardsParts {
+  /** By number. */
+  readonly members: readonly Member[];
+  readonly machine: Clock;
+  readonly notice?: (notice: api.Notice) => void;
+  /** Called each time all have started; absent = nothing is left to do then. */
+  readonly started?: () => Promise<void>;
+}
+
+export class Shards {
+  readonly #parts: ShardsParts;
+  /** Of which `open` has thrown the cause. */
+  #failed = 0;
+  /** They are being opened, at first or again. */
+  #isOpening = false;
+  /** Meanwhile one of them has lost something. */
+  #isLost = false;
   #closing: Promise<void> | null = null;
 
-  constructor(options: ShardsOptions<Items>) {
-    this.#options = options;
-    const { clock, shardCount } = options;
-    const numbers = Array.from({ length: shardCount }, (_, shard) => shard);
-    const whole: Whole = {
-      backup: (folder) => this.backup(folder),
-      advance: (byMs, how) => this.advance(byMs, how),
-      close: () => this.close(),
-    };
-    const lost = (): void => void this.#reopen();
-    this.engines = numbers.map(
-      (shard) =>
-        new ShardEngine({
-          ...options,
-          shard,
-          whole,
-          lost,
-          reach: (other) => this.#at(other).other,
-        }),
-    );
-    this.#advance =
-      clock instanceof TestClock
-        ? new Advance({ clock, shards: () => this.engines.map(({ advancing }) => advancing) })
-        : null;
-  }
-
-  #at(shard: number): ShardEngine<Items> {
-    const engine = this.engines[shard];
-    assert(engine !== undefined, "a shard is asked that was not opened");
-    return engine;
+  constructor(parts: ShardsParts) {
+    this.#parts = parts;
   }
 
   /** Throws the first cause, and gives notice of any other. */
   async open(): Promise<void> {
-    const { notice } = this.#options;
+    this.#isOpening = true;
+    try {
+      await this.#open();
+    } finally {
+      this.#isOpening = false;
+    }
+    if (this.#isLost) void this.reopen();
+  }
+
+  async #open(): Promise<void> {
+    const { members, notice, started } = this.#parts;
     const failures: { readonly shard: number; readonly cause: unknown }[] = [];
-    const load = (engine: ShardEngine<Items>, shard: number) =>
-      engine.load().catch((cause: unknown) => {
+    const noting = <T>(work: Promise<T>, shard: number): Promise<T> =>
+      work.catch((cause: unknown) => {
         failures.push({ shard, cause });
         throw cause;
       });
+    const load = (member: Member, shard: number) => noting(member.load(), shard);
     try {
+      const standings: Standing[] = [];
+      const [first, ...others] = members;
       // If two servers start at once, the one that gets the first store gets the others too.
-      const first = await load(this.#at(0), 0);
-      const others = this.engines.slice(1).map((engine, index) => load(engine, index + 1));
+      if (first !== undefined) standings.push(await load(first, 0));
+      const loading = others.map((member, index) => load(member, index + 1));
       // Each says only once what its store has lost.
-      await Promise.allSettled(others);
-      const standings: Standing[] = [first, ...(await Promise.all(others))];
+      await Promise.allSettled(loading);
+      standings.push(...(await Promise.all(loading)));
       for (const { shard, count } of stepsBack(standings.map(({ passed }) => passed))) {
         notice?.({ kind: "store_went_back", shard, count });
       }
-      await Promise.all(this.engines.map((engine) => engine.begin(standings)));
-      await this.#advance?.begin();
+      const meeting = members.map((member, shard) => noting(member.meet(standings), shard));
+      await Promise.allSettled(meeting);
+      await Promise.all(meeting);
+      for (const member of members) member.start();
+      await started?.();
     } catch (cause) {
-      await Promise.all(this.engines.map((engine) => engine.giveUp()));
+      await Promise.all(members.map((member) => member.giveUp()));
       const [one, ...more] = failures;
       for (const other of more) notice?.({ kind: "shard_down", ...other });
       this.#failed = one?.shard ?? 0;
@@ -111,37 +159,37 @@ class Shards<Items> implements OpenShards<Items> {
     }
   }
 
-  /** Of which `open` has thrown the cause. */
-  #failed = 0;
-
   /** Forgets all that may be newer than what is stored, and begins from that. */
-  async #reopen(): Promise<void> {
-    const { clock, notice } = this.#options;
-    if (this.#isReopening || this.#closing !== null) return;
-    this.#isReopening = true;
+  async reopen(): Promise<void> {
+    const { members, machine, notice } = this.#parts;
+    this.#isLost = true;
+    if (this.#isOpening || this.#closing !== null) return;
+    this.#isOpening = true;
     for (;;) {
-      await Promise.all(this.engines.map((engine) => engine.drop()));
+      this.#isLost = false;
+      await Promise.all(members.map((member) => member.drop()));
       if (this.#closing !== null) return;
       try {
-        await this.open();
-        break;
+        await this.#open();
+        if (!this.#isLost) break;
+        continue;
       } catch (cause) {
         if (this.#closing !== null) return;
         notice?.({ kind: "shard_down", shard: this.#failed, cause });
       }
       await new Promise<void>((resolve) => {
-        clock.machine.at(clock.machine.now() + limits.restartMsMin, resolve);
+        machine.at(machine.now() + limits.restartMsMin, resolve);
       });
       if (this.#closing !== null) return;
     }
-    this.#isReopening = false;
-    for (const shard of this.engines.keys()) notice?.({ kind: "shard_up", shard });
+    this.#isOpening = false;
+    for (const shard of members.keys()) notice?.({ kind: "shard_up", shard });
   }
 
   async backup(folder: string): Promise<readonly api.StoreCopy[]> {
     const holds = await this.#holdAll();
     try {
-      return await Promise.all(this.engines.map((engine) => engine.copy(folder)));
+      return await Promise.all(this.#parts.members.map((member) => member.copy(folder)));
     } finally {
       for (const { release } of holds) release();
     }
@@ -149,7 +197,7 @@ class Shards<Items> implements OpenShards<Items> {
 
   /** Until all are released no queue changes, and nothing is on its way from one shard to another. */
   async #holdAll(): Promise<Hold[]> {
-    const holding = await Promise.allSettled(this.engines.map((engine) => engine.hold()));
+    const holding = await Promise.allSettled(this.#parts.members.map((member) => member.hold()));
     const holds = holding.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
     const refused = holding.find((one) => one.status === "rejected");
     if (refused === undefined) return holds;
@@ -157,18 +205,15 @@ class Shards<Items> implements OpenShards<Items> {
     throw refused.reason;
   }
 
-  async advance(byMs: number, options?: api.AdvanceOptions): Promise<number> {
-    if (this.#advance === null) throw QueueError.from(noTestClock);
-    return this.#advance.advance(byMs, options);
-  }
-
   close(): Promise<void> {
-    this.#closing ??= Promise.all(this.engines.map((engine) => engine.end())).then(() => undefined);
+    this.#closing ??= Promise.all(this.#parts.members.map((member) => member.end())).then(
+      () => undefined,
+    );
     return this.#closing;
   }
 
   abandon(): void {
     this.#closing ??= Promise.resolve();
-    for (const engine of this.engines) engine.abandon();
+    for (const member of this.#parts.members) member.abandon();
   }
 }

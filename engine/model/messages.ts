@@ -40,6 +40,8 @@ export interface QueueRules {
   /** Whether no queue of the shard has it, or had: then its store went back, or is another one's. */
   isLost(owner: number): boolean;
   queueOf(queueId: number): LogicalQueue | undefined;
+  /** Whether a queue of whichever shard is there, and takes items. */
+  isOpen(owner: number): boolean;
   /** Of a queue in whichever shard; `undefined` = it is not paused, or not there. */
   pauseOf(owner: number): Pause | undefined;
 }

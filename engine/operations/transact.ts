@@ -2,7 +2,13 @@
 // another shard goes into the outbox with the same commit.
 
 import type { CallKey } from "../model/call-key.ts";
-import { type Failure, failure, lateTransact, pausedProduce } from "../model/errors.ts";
+import {
+  deletedFailure,
+  type Failure,
+  failure,
+  lateTransact,
+  pausedProduce,
+} from "../model/errors.ts";
 import type { Target } from "../model/messages.ts";
 import { wantUniques } from "../state/unique.ts";
 import { type HeldItem, tooLarge, wantHeld } from "../turn/held.ts";
@@ -116,7 +122,9 @@ function namedTwice({ complete, retry }: Transact): Failure | null {
 
 function refusalOfOutput(turn: Turn, part: Output): Failure | null {
   if (part.far === undefined) return refusalOf(turn, part);
-  const pause = turn.memory.rules.pauseOf(part.far.owner);
+  const { rules } = turn.memory;
+  if (!rules.isOpen(part.far.owner)) return deletedFailure;
+  const pause = rules.pauseOf(part.far.owner);
   return pause?.produce === true ? pausedProduce(pause) : null;
 }
 

@@ -67,8 +67,9 @@ export class Courier {
 
   /** The same of all that the shard has just opened with. */
   countAll(counts: readonly OutboxCount[]): void {
-    for (const [target, some] of Map.groupBy(counts, ({ targetShard }) => targetShard)) {
-      this.count(target, some);
+    const byTarget = Map.groupBy(counts, ({ targetShard }) => targetShard);
+    for (const target of new Set([...byTarget.keys(), ...this.#routes.keys()])) {
+      this.count(target, byTarget.get(target) ?? []);
     }
   }
 

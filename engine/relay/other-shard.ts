@@ -58,10 +58,14 @@ export interface OtherShard {
    * A queue is about to name this one as its dead queue: until `unclaim` it gets no dead queue of its
    * own, and is deleted by force alone. Throws `bad_dead_queue`.
    */
-  claim(deadQueue: string, by: string): Promise<QueueReference>;
+  claim(deadQueue: string, by: string): Promise<void>;
   unclaim(deadQueue: string, by: string): Promise<void>;
   /** Whether it has items for a queue of another shard, by its owner. */
   isSending(owner: number): Promise<boolean>;
+  /**
+   * The same, once nothing more is sent there: the queue is being deleted. `hear` ends it, either way.
+   */
+  retire(owner: number): Promise<boolean>;
   /** In whatever state; 0 of a queue that is not there. */
   itemCount(queue: string): Promise<number>;
   historyOf(request: HistoryOf): Promise<HistoryPart>;

@@ -321,6 +321,16 @@ export class Catalog implements QueueRules {
   }
 
   /** See `QueueRules`. */
+  isOpen(owner: number): boolean {
+    return this.#byOwner.has(owner) || this.directory.isOpen(owner);
+  }
+
+  /** No queue is about to name it any more; also while it is hidden. */
+  unclaim(deadQueue: string, by: string): void {
+    this.#byName.get(deadQueue)?.namedBy.delete(by);
+  }
+
+  /** See `QueueRules`. */
   pauseOf(owner: number): Pause | undefined {
     const here = this.#byOwner.get(owner)?.definition;
     return here === undefined ? this.directory.withOwner(owner)?.pause : here.pause;

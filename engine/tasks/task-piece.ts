@@ -194,9 +194,9 @@ function redrive(
   return "moved";
 }
 
-/** It may have been deleted since it was looked up; of one in another shard that shard says so. */
-function isGone({ shard, memory }: Turn, target: Target): boolean {
-  return target.shard === shard && memory.rules.homeOf(target.owner) === null;
+/** It may have been deleted since it was looked up. */
+function isGone({ memory }: Turn, { owner }: Target): boolean {
+  return !memory.rules.isOpen(owner);
 }
 
 function promote(turn: Turn, partition: Partition, item: Found): Outcome {

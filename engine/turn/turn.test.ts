@@ -291,6 +291,7 @@ async function memoryOf(world: World, queue = queueOf(world).queue): Promise<Mem
     ownerAt: (of) => (of === slot ? { queue, partition: 0 } : undefined),
     homeOf: (owner) => (owner === deadOwner ? deadSlot : null),
     isLost: () => false,
+    isOpen: () => true,
     pauseOf: () => undefined,
     queueOf: () => queue,
   };
@@ -596,6 +597,7 @@ test("lease: what is read of a new partition begins at its first number, as noth
       ownerAt: () => undefined,
       homeOf: () => null,
       isLost: () => false,
+      isOpen: () => true,
       pauseOf: () => undefined,
       queueOf: () => undefined,
     },

@@ -3,12 +3,12 @@
 import { limits } from "../../engine/model/limits.ts";
 import type { TaskInfo, TasksListReply } from "../../openapi/schemas.ts";
 
-/** Running tasks are listed before ended ones take what is left of the limit. */
+/** All running tasks are listed; ended ones take what is left of the limit. */
 export function mergeTasks(replies: readonly TasksListReply[]): TasksListReply {
   const all = newestFirst(replies.flatMap(({ tasks }) => tasks));
-  const running = all.filter(({ state }) => state === "running").slice(0, limits.tasksMax);
+  const running = all.filter(({ state }) => state === "running");
   const ended = all.filter(({ state }) => state !== "running");
-  const listed = [...running, ...ended.slice(0, limits.tasksMax - running.length)];
+  const listed = [...running, ...ended.slice(0, Math.max(0, limits.tasksMax - running.length))];
   return { tasks: newestFirst(listed) };
 }
 
