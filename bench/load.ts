@@ -31,20 +31,21 @@ class Run {
   #reject: (cause: Error) => void = () => undefined;
   readonly #items: number;
   #toProduce: number;
-  /** Items that no lease in flight has asked for. */
-  #toLease: number;
+  /** By queue, items that no lease in flight has asked for. */
+  readonly #toLease: number[];
   #toProduced: number;
   #toComplete: number;
   #heardAt = performance.now();
   /** Consumers without anything to ask for, until a lease brings less than it asked for. */
   readonly #idle: (() => void)[] = [];
 
-  constructor(phase: Phase, items: number) {
+  /** `toLease`: by queue, how many items consumers get. */
+  constructor(phase: Phase, items: number, toLease: readonly number[]) {
     this.#items = items;
     this.#toProduce = phase === "consume" ? 0 : items;
     this.#toProduced = this.#toProduce;
-    this.#toLease = phase === "produce" ? 0 : items;
-    this.#toComplete = this.#toLease;
+    this.#toLease = phase === "produce" ? [] : [...toLease];
+    this.#toComplete = phase === "produce" ? 0 : items;
     this.finished = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -78,18 +79,28 @@ class Run {
     this.#heard(at);
   }
 
-  /** How many to ask for; 0 = nothing now, and `resume` is called if that changes. */
-  claimLease(batchSize: number, resume: () => void): number {
-    const count = Math.min(batchSize, this.#toLease);
-    this.#toLease -= count;
-    if (count === 0) this.#idle.push(resume);
-    return count;
+  /** How many to ask for, of the first queue from `from` on that has any. */
+  claimLease(batchSize: number, from: number): Claim | null {
+    for (let step = 0; step < this.#toLease.length; step += 1) {
+      const queue = (from + step) % this.#toLease.length;
+      const left = this.#toLease[queue] as number;
+      if (left === 0) continue;
+      const count = Math.min(batchSize, left);
+      this.#toLease[queue] = left - count;
+      return { queue, count };
+    }
+    return null;
+  }
+
+  /** Has it called if there is something to lease again. */
+  whenAny(resume: () => void): void {
+    this.#idle.push(resume);
   }
 
   /** A lease brought less than it asked for; 0 with a 454. */
-  leasedLess(by: number): void {
+  leasedLess(queue: number, by: number): void {
     if (by === 0) return;
-    this.#toLease += by;
+    this.#toLease[queue] = (this.#toLease[queue] as number) + by;
     for (const resume of this.#idle.splice(0)) resume();
   }
 
@@ -104,25 +115,43 @@ class Run {
   }
 }
 
+interface Claim {
+  /** Its place in the list of queues. */
+  readonly queue: number;
+  readonly count: number;
+}
+
+interface ProducerOptions {
+  readonly work: Work;
+  /** Where it begins among the queues. */
+  readonly from: number;
+  /** By queue, how many items were produced; the producer adds to it. */
+  readonly produced: number[];
+}
+
 class Producer {
   readonly #channel: Channel;
-  readonly #bytes: ProduceBytes;
-  readonly #work: Work;
+  readonly #bytes: readonly ProduceBytes[];
+  readonly #options: ProducerOptions;
 
-  constructor(channel: Channel, address: QueueAddress, work: Work) {
+  constructor(channel: Channel, queues: readonly QueueAddress[], options: ProducerOptions) {
     this.#channel = channel;
-    this.#bytes = new ProduceBytes(address, work);
-    this.#work = work;
+    this.#bytes = queues.map((queue) => new ProduceBytes(queue, options.work));
+    this.#options = options;
   }
 
   start(run: Run): void {
-    const { itemsPerCall, backlog } = this.#work;
+    const { work, from, produced } = this.#options;
+    const { itemsPerCall, backlog } = work;
+    let queue = from % this.#bytes.length;
     let begun = 0;
     const next = (now: number): void => {
       const first = run.claimProduce(itemsPerCall);
       if (first < 0) return;
       begun = now;
-      this.#channel.send(this.#bytes.numbered(backlog + first), hear);
+      queue = (queue + 1) % this.#bytes.length;
+      const bytes = this.#bytes[queue] as ProduceBytes;
+      this.#channel.send(bytes.numbered(backlog + first), hear);
     };
     const hear = ({ status }: { status: number }): void => {
       const now = performance.now();
@@ -131,6 +160,7 @@ class Producer {
         return;
       }
       run.produce.add(now - begun);
+      produced[queue] = (produced[queue] as number) + itemsPerCall;
       run.produced(itemsPerCall, now);
       next(now);
     };
@@ -138,46 +168,63 @@ class Producer {
   }
 }
 
+interface QueueBytes {
+  readonly lease: LeaseBytes;
+  readonly complete: CompleteBytes;
+}
+
 class Consumer {
   readonly #channel: Channel;
-  readonly #leaseBytes: LeaseBytes;
-  readonly #completeBytes: CompleteBytes;
+  readonly #queues: readonly QueueBytes[];
   readonly #reader: LeaseReader;
   readonly #batchSize: number;
   readonly #delivery: Delivery;
+  /** The place among the queues where it asks next. */
+  #next: number;
 
   constructor(
     channel: Channel,
-    address: QueueAddress,
-    options: { batchSize: number; clientId: string; delivery: Delivery },
+    queues: readonly QueueAddress[],
+    options: { batchSize: number; index: number; delivery: Delivery },
   ) {
-    const { batchSize, clientId, delivery } = options;
+    const { batchSize, index, delivery } = options;
+    const client = { clientId: `client-${index}`, requestTimeout: leaseTimeout };
     this.#channel = channel;
-    this.#leaseBytes = new LeaseBytes(address, { clientId, requestTimeout: leaseTimeout });
-    this.#completeBytes = new CompleteBytes(address, batchSize);
+    this.#queues = queues.map((queue) => ({
+      lease: new LeaseBytes(queue, client),
+      complete: new CompleteBytes(queue, batchSize),
+    }));
     this.#reader = new LeaseReader(batchSize);
     this.#batchSize = batchSize;
     this.#delivery = delivery;
+    this.#next = index;
   }
 
   start(run: Run): void {
     const reader = this.#reader;
-    const complete = this.#completeBytes;
+    let queue = 0;
     let asked = 0;
     let begun = 0;
 
     const lease = (now: number): void => {
-      asked = run.claimLease(this.#batchSize, resume);
-      if (asked === 0) return;
+      const claim = run.claimLease(this.#batchSize, this.#next);
+      if (claim === null) {
+        run.whenAny(resume);
+        return;
+      }
+      queue = claim.queue;
+      asked = claim.count;
+      this.#next = queue + 1;
       begun = now;
-      this.#channel.send(this.#leaseBytes.of(asked), heardLease);
+      this.#channel.send(bytes().lease.of(asked), heardLease);
     };
+    const bytes = () => this.#queues[queue] as QueueBytes;
     const resume = (): void => lease(performance.now());
 
     const heardLease = (reply: Parameters<LeaseReader["read"]>[0]): void => {
       const now = performance.now();
       if (reply.status === 454) {
-        run.leasedLess(asked);
+        run.leasedLess(queue, asked);
         lease(now);
         return;
       }
@@ -187,7 +234,8 @@ class Consumer {
       }
       run.lease.add(now - begun);
       reader.read(reply);
-      run.leasedLess(asked - reader.count);
+      run.leasedLess(queue, asked - reader.count);
+      const { complete } = bytes();
       complete.begin(reader.partition);
       for (let index = 0; index < reader.count; index += 1) {
         this.#delivery.see(reader.numbers[index] as number);
@@ -218,6 +266,8 @@ interface Prepared {
   readonly producers: readonly Producer[];
   readonly consumers: readonly Consumer[];
   readonly channels: readonly Channel[];
+  /** By queue, how many items were produced. */
+  readonly produced: readonly number[];
   /** Told when a connection breaks. */
   fail: (cause: Error) => void;
 }
@@ -231,16 +281,19 @@ async function prepare(port: number, work: Work): Promise<void> {
       Channel.open(port, (cause) => prepared?.fail(cause)),
     ),
   );
-  const address = { port, queue: work.queue };
+  const queues = [work.queue, ...(work.others ?? [])].map((queue) => ({ port, queue }));
+  const produced = queues.map(() => 0);
   const delivery = new Delivery(work.backlog + work.items);
   prepared = {
     work,
     delivery,
     channels,
-    producers: channels.map((channel) => new Producer(channel, address, work)),
+    produced,
+    producers: channels.map(
+      (channel, from) => new Producer(channel, queues, { work, from, produced }),
+    ),
     consumers: channels.map((channel, index) => {
-      const clientId = `client-${index}`;
-      return new Consumer(channel, address, { batchSize: work.itemsPerCall, clientId, delivery });
+      return new Consumer(channel, queues, { batchSize: work.itemsPerCall, index, delivery });
     }),
     fail: () => undefined,
   };
@@ -248,8 +301,9 @@ async function prepare(port: number, work: Work): Promise<void> {
 
 async function run(phase: Phase): Promise<PhaseResult> {
   if (prepared === null) throw new Error("a run needs a prepare before it");
-  const { work, producers, consumers, delivery } = prepared;
-  const current = new Run(phase, work.items);
+  const { work, producers, consumers, delivery, produced } = prepared;
+  // With several queues, what each has is known only once all is produced.
+  const current = new Run(phase, work.items, work.others ? produced : [work.items]);
   prepared.fail = (cause) => current.fail(cause);
   const producing = {
     produce: producers.length,

@@ -6,9 +6,11 @@ import type { CallTimes } from "./statistics.ts";
 /** `produce` and `consume` one after the other, or `together` with half of the connections each. */
 export type Phase = "produce" | "consume" | "together";
 
-/** Items that are to go through one queue, in calls of one size. */
+/** Items that are to go through a queue, or several, in calls of one size. */
 export interface Work {
   readonly queue: string;
+  /** If given, each connection takes turns among all of these queues; not in the phase `together`. */
+  readonly others?: readonly string[];
   /** A multiple of `itemsPerCall`. */
   readonly items: number;
   readonly itemsPerCall: number;

@@ -7,7 +7,6 @@ import { checkDelivery } from "./delivery.ts";
 import { pausedDiskFloor, wakeFloor } from "./floors.ts";
 import { gather } from "./gather.ts";
 import { Connection } from "./http-client.ts";
-import { httpThreads } from "./http-threads.ts";
 import { keys } from "./keys.ts";
 import { LoadProcess } from "./load-process.ts";
 import { drain as drainNode, forwarded, rolling, takeover } from "./nodes.ts";
@@ -15,6 +14,7 @@ import { wakePauseMs } from "./orders.ts";
 import { usageOf } from "./process-usage.ts";
 import { addTimes, type Figures, folderBytes, type RunOptions } from "./run-cell.ts";
 import { type ServerProcess, startServer } from "./server-process.ts";
+import { shardThreads } from "./shard-threads.ts";
 import { slowDisk } from "./slow-disk.ts";
 import { stages } from "./stages.ts";
 import { shortCount } from "./workload.ts";
@@ -176,10 +176,10 @@ export const probes: readonly Probe[] = [
     canonical: false,
     run: (options: RunOptions) => keys(itemsPerCall, options),
   })),
-  ...[1, 100].map((itemsPerCall) => ({
-    name: `http threads ${itemsPerCall}`,
+  ...[1, 10].map((itemsPerCall) => ({
+    name: `shard threads ${itemsPerCall}`,
     canonical: false,
-    run: (options: RunOptions) => httpThreads(itemsPerCall, options),
+    run: (options: RunOptions) => shardThreads(itemsPerCall, options),
   })),
   ...[64, 256].map((tasks) => ({
     name: `gather ${tasks}`,

@@ -47,7 +47,7 @@ export const stagesEnding = "-stages.json";
 export const soakEnding = "-soak.json";
 export const gatherEnding = "-gather.json";
 export const keysEnding = "-keys.json";
-export const httpThreadsEnding = "-threads.json";
+export const shardThreadsEnding = "-threads.json";
 export const consoleEnding = "-console.json";
 /** Of queues in PostgreSQL beside a session that holds a snapshot. */
 export const snapshotEnding = "-snapshot.json";

@@ -2,14 +2,14 @@
 // those of its configuration, which reads them itself.
 
 import { readFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import manifest from "../package.json" with { type: "json" };
 import { type Config, readConfig } from "../server/config.ts";
+import { StartError } from "../server/engine-options.ts";
 import { isEverywhere, isLoopback } from "../server/exposure.ts";
 import { bracketed } from "../server/listen.ts";
 import { createLog, type Log } from "../server/log.ts";
 import { warnOfOpenFiles } from "../server/open-files.ts";
-import { openServer, type Server, StartError } from "../server/server.ts";
+import { openServer, type Server } from "../server/server.ts";
 import { serveText } from "./commands/serve.ts";
 import { exitCodes } from "./exit-codes.ts";
 
@@ -24,8 +24,7 @@ export async function serve(argv: readonly string[]): Promise<number> {
     return exitCodes.ok.code;
   }
   const readFile = (path: string) => readFileSync(path, "utf8");
-  const cpuCount = availableParallelism();
-  const read = readConfig({ argv, env: process.env, readFile, cpuCount });
+  const read = readConfig({ argv, env: process.env, readFile });
   if (!read.ok) return ended("usage", read.faults.join("\n"));
   const { config, ignored } = read;
   const log = createLog({ level: config.logLevel });
@@ -37,7 +36,7 @@ export async function serve(argv: readonly string[]): Promise<number> {
     // Not before the signals are heard: who reads that it listens may stop it at once.
     greet(server, config);
     warnOfOpenFiles({ connectionsMax: config.connectionsMax, readFile, log });
-    log.info("listening", { url: server.url, store: config.store, shards: config.shards });
+    log.info("listening", { url: server.url, store: config.store, shards: server.shards });
     return exitCodes.ok.code;
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
@@ -85,8 +84,8 @@ function placeOf({ store, data, databaseSchema }: Config): string {
   return store === "postgres" ? `in PostgreSQL, schema ${databaseSchema}` : `in ${data}`;
 }
 
-function greet({ url, hasSite }: Server, config: Config): void {
-  const { shards, host, apiKeysFile, testClock } = config;
+function greet({ url, hasSite, shards }: Server, config: Config): void {
+  const { host, apiKeysFile, testClock } = config;
   const place = placeOf(config);
   const port = url.slice(url.lastIndexOf(":") + 1);
   const address = isEverywhere(host)

@@ -31,7 +31,7 @@ const variables = [...configReference().map(({ env }) => env), ...Object.keys(se
 
 /** What keeps a server with this environment, and nothing else, from starting. */
 function faultsOf(env: Readonly<Record<string, string>>): readonly string[] {
-  const result = readConfig({ argv: [], env, readFile: () => "", cpuCount: 2 });
+  const result = readConfig({ argv: [], env, readFile: () => "" });
   return result.ok ? [] : result.faults;
 }
 

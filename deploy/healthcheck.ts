@@ -12,7 +12,7 @@ export async function checkHealth(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
   const readFile = (path: string) => readFileSync(path, "utf8");
-  const read = readConfig({ argv, env, readFile, cpuCount: 1 });
+  const read = readConfig({ argv, env, readFile });
   if (!read.ok) {
     console.error(read.faults.join("\n"));
     return 2;

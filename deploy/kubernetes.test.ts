@@ -65,7 +65,7 @@ test("every setting is one that there is, and the server starts with them", () =
     ...Object.entries(settings),
   ]);
   expect(env).toHaveProperty("HOLDFAST_HOST", "0.0.0.0");
-  const config = readConfig({ argv: [], env, readFile: () => "", cpuCount: 2 });
+  const config = readConfig({ argv: [], env, readFile: () => "" });
   expect(config.ok ? [] : config.faults).toEqual([]);
 });
 

@@ -29,7 +29,7 @@ const leaseMs = lease.ok ? lease.ms : Number.NaN;
 /** The settings of a server of the image with this environment besides. */
 function configOf(env: Readonly<Record<string, string>>) {
   const given = { ...imageEnvironment, ...env };
-  const result = readConfig({ argv: [], env: given, readFile: () => "", cpuCount: 2 });
+  const result = readConfig({ argv: [], env: given, readFile: () => "" });
   if (!result.ok) throw new Error(result.faults.join("\n"));
   return result.config;
 }

@@ -50,7 +50,7 @@ function flagsOf(random: Random, size: number): string[] {
   const pick = (...choices: string[]): string => choices[random.below(choices.length)] ?? "";
   const shards = String(1 + random.below(size / mebibytesPerShard));
   const durability = pick("full", "full", "normal");
-  return ["--shards", shards, "--http-threads", "1", "--durability", durability];
+  return ["--shards", shards, "--durability", durability];
 }
 
 export async function proveFullDisks(options: FullDiskOptions): Promise<ProofResult> {

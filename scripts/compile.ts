@@ -16,7 +16,7 @@ if (!existsSync(join(root, "build/site.json"))) {
 }
 process.chdir(root);
 const result = await Bun.build({
-  entrypoints: [join(root, "deploy/executable.ts"), join(root, "server/http.worker.ts")],
+  entrypoints: [join(root, "deploy/executable.ts"), join(root, "server/shard.worker.ts")],
   // The workers have to lie beside the program, as they do beside `server/server.ts`.
   root: join(root, "server"),
   target: "bun",

@@ -149,7 +149,7 @@ const workerModule: Bun.BunPlugin = {
 async function buildCommandLine(): Promise<void> {
   const target = join(server, "cli");
   await bundle({
-    entrypoints: ["cli/main.ts", "server/http.worker.ts"].map((file) => join(root, file)),
+    entrypoints: ["cli/main.ts", "server/shard.worker.ts"].map((file) => join(root, file)),
     outdir: target,
     naming: "[name].[ext]",
     target: "bun",
@@ -157,7 +157,7 @@ async function buildCommandLine(): Promise<void> {
     plugins: [workerModule],
   });
   // A library's own folder is where it was bundled; nobody else has it.
-  for (const name of ["main.js", "http.worker.js"]) {
+  for (const name of ["main.js", "shard.worker.js"]) {
     const file = join(target, name);
     writeFileSync(file, readFileSync(file, "utf8").replaceAll(`${root}/`, "./"));
   }

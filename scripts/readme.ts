@@ -4,19 +4,20 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { httpThreadCounts } from "../bench/http-threads.ts";
 import { phases } from "../bench/one-by-one.ts";
 import type { PeerRow, PeersResult } from "../bench/peers/peers.ts";
 import {
   gatherEnding,
-  httpThreadsEnding,
   keysEnding,
   latestResults,
   peersEnding,
   readResults,
+  shardThreadsEnding,
   soakEnding,
   stagesEnding,
 } from "../bench/results.ts";
+import { rateOfMany, rateOfOne } from "../bench/shard-account.ts";
+import { loads, measuredShards } from "../bench/shard-threads.ts";
 import { markdownTable, rate } from "../bench/table.ts";
 import { configReference } from "../server/config.ts";
 
@@ -37,7 +38,7 @@ export function withGenerated(given: string): string {
     soak: soakText(),
     gather: gatherText(),
     keys: keysText(),
-    "http-threads": httpThreadsText(),
+    "shard-threads": shardThreadsText(),
   };
   return Object.entries(parts).reduce(
     (text, [name, part]) =>
@@ -322,48 +323,86 @@ function keysText(): string {
   return `From ${linkTo(file, "results")}:\n\n${markdownTable(head, rows)}`;
 }
 
-/** What a call costs the thread that has the engine, and all threads, by how many speak HTTP. */
-function httpThreadsText(): string {
-  const file = latestResults(httpThreadsEnding);
-  const costs = readResults(file).measurements.flatMap(({ name, figures }) => {
-    const itemsPerCall = /^http threads (\d+)$/.exec(name)?.[1];
+/** Medians of one size of calls, by name. */
+interface ShardThreads {
+  readonly itemsPerCall: string;
+  readonly of: (figure: string) => number;
+}
+
+/** What a thread for each shard costs and gives: as measured, and for more of them by account. */
+function shardThreadsText(): string {
+  const file = latestResults(shardThreadsEnding);
+  const { measurements, machine } = readResults(file);
+  const sizes = measurements.flatMap(({ name, figures }): ShardThreads[] => {
+    const itemsPerCall = /^shard threads (\d+)$/.exec(name)?.[1];
     if (itemsPerCall === undefined) return [];
-    return (["produce", "consume"] as const).flatMap((phase) =>
-      httpThreadCounts.map((threads) => {
-        const of = (what: string, count: number = threads): number =>
-          figures[`${count} threads.${phase}.${what}`]?.median ?? Number.NaN;
-        const [micros, all] = [of("engineThreadMicrosecondsPerCall"), of("cpuMicrosecondsPerCall")];
-        const ratio = of("itemsPerSecond") / of("itemsPerSecond", 1);
-        return { itemsPerCall: Number(itemsPerCall), phase, threads, micros, all, ratio };
-      }),
-    );
+    return [{ itemsPerCall, of: (figure) => figures[figure]?.median ?? Number.NaN }];
   });
-  const rows = costs.map(({ itemsPerCall, phase, threads, micros, all, ratio }) => [
-    rate(itemsPerCall),
-    phase === "produce" ? phase : "lease and complete",
-    String(threads),
-    ...[micros, all].map(microsText),
-    ratio.toFixed(2),
-  ]);
-  const head = [
-    "items a call",
-    "verb",
-    "threads",
-    "the engine's, µs a call",
-    "all, µs a call",
-    "rate",
+  const on = `${machine.cores} cores with the load on them, ${machine.fileSystem}`;
+  const from = `From ${linkTo(file, "results")}, on ${on}; the rate is beside that of one shard:`;
+  const measured = markdownTable(shardThreadsHead, sizes.flatMap(shardThreadsRows));
+  const head = ["by account, over one shard", ...accountedShards.map(String)];
+  const account = markdownTable(head, sizes.flatMap(accountRows));
+  const ceilings = sizes.map(({ itemsPerCall, of }) => {
+    const at = (phase: string) => of(`1 shards.one.${phase}.mainThreadMicrosecondsPerCall`);
+    const perSecond = (Number(itemsPerCall) * 1_000_000) / (at("produce") + 2 * at("consume"));
+    return `${rate(Number(perSecond.toPrecision(2)))} with ${itemsPerCall} a call`;
+  });
+  const full = `Items per second through all three calls at which the thread of one queue is full: ${ceilings.join(", ")}.`;
+  return `${from}\n\n${measured}\n\n${account}\n\n${full}`;
+}
+
+const shardThreadsHead = [
+  "items a call",
+  "verb",
+  "queues",
+  "shards",
+  "rate",
+  "all threads, µs a call",
+  "the main one, µs a call",
+  "cores of the server",
+  "of the generator",
+];
+const shardPhases = ["produce", "consume"] as const;
+
+function shardThreadsRows({ itemsPerCall, of }: ShardThreads): string[][] {
+  return shardPhases.flatMap((phase) =>
+    loads.flatMap((load) =>
+      measuredShards.map((shards) => {
+        const at = (figure: string) => of(`${shards} shards.${load}.${phase}.${figure}`);
+        const single = of(`1 shards.${load}.${phase}.itemsPerSecond`);
+        return [
+          itemsPerCall,
+          phase === "produce" ? phase : "lease and complete",
+          load,
+          String(shards),
+          (at("itemsPerSecond") / single).toFixed(2),
+          microsText(at("cpuMicrosecondsPerCall")),
+          microsText(at("mainThreadMicrosecondsPerCall")),
+          at("serverCores").toFixed(2),
+          at("clientCores").toFixed(2),
+        ];
+      }),
+    ),
+  );
+}
+
+const accountedShards = [1, 2, 4, 8, 16] as const;
+
+function accountRows({ itemsPerCall, of }: ShardThreads): string[][] {
+  // A produce, a lease and a complete.
+  const micros = (name: string, figure: string): number => {
+    const at = (phase: string) => of(`${name}.${phase}.${figure}`);
+    return (at("produce") + 2 * at("consume")) / 3;
+  };
+  const [all, main] = ["cpuMicrosecondsPerCall", "mainThreadMicrosecondsPerCall"] as const;
+  const many = { one: micros("1 shards.many", all), two: micros("2 shards.many", all) };
+  const single = { one: micros("1 shards.one", main), two: micros("2 shards.one", main) };
+  const items = itemsPerCall === "1" ? "1 item" : `${itemsPerCall} items`;
+  return [
+    [`many queues, ${items} a call`, ...accountedShards.map((n) => rateOfMany(many, n).toFixed(1))],
+    [`one queue, ${items} a call`, ...accountedShards.map((n) => rateOfOne(single, n).toFixed(1))],
   ];
-  const singles = costs.filter(({ itemsPerCall }) => itemsPerCall === 1);
-  const callsOf = (isMeant: (threads: number) => boolean): number[] =>
-    singles
-      .filter(({ threads }) => isMeant(threads))
-      .map(({ micros }) => Number((1_000_000 / micros).toPrecision(2)));
-  const alone = Math.max(...callsOf((threads) => threads === 1));
-  const shared = callsOf((threads) => threads > 1);
-  const between = `${rate(Math.min(...shared))} to ${rate(Math.max(...shared))}`;
-  const sum = `At 1 item a call the one thread is full at ${rate(alone)} calls a second; with more of them the engine's thread is at ${between}.`;
-  const from = `From ${linkTo(file, "results")}, the rate beside that of one thread:`;
-  return `${from}\n\n${markdownTable(head, rows)}\n\n${sum}`;
 }
 
 function megabytes(bytes: number): string {

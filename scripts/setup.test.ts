@@ -93,7 +93,7 @@ test("setUp: an unknown purpose is refused", async () => {
 test("a server starts with its dependencies alone", async () => {
   const { dependencies } = await Bun.file(join(import.meta.dir, "../package.json")).json();
   const { success, outputs, logs } = await Bun.build({
-    entrypoints: ["scripts/start.ts", "server/http.worker.ts"].map((file) =>
+    entrypoints: ["scripts/start.ts", "server/shard.worker.ts"].map((file) =>
       join(import.meta.dir, "..", file),
     ),
     target: "bun",

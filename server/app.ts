@@ -15,6 +15,7 @@ import {
   replayedHeader,
 } from "../openapi/operations.ts";
 import { queueFinder, queueRoles } from "../openapi/queue-names.ts";
+import type { OverviewMachine } from "../openapi/schemas.ts";
 import { accessTo, roleCheck } from "./access.ts";
 import { Admission, type AdmissionOptions, pathOf } from "./admission.ts";
 import { apiPageRoutes } from "./api-page.ts";
@@ -25,7 +26,7 @@ import { liveResponse } from "./health.ts";
 import { Intake } from "./intake.ts";
 import type { KnownKey } from "./key-file.ts";
 import type { Grant } from "./key-rights.ts";
-import { metricsType, type ServerGauges } from "./metrics.ts";
+import { type Metrics, metricsType, type ServerGauges } from "./metrics.ts";
 import { type PeerOptions, peerRoutes } from "./nodes/peer-routes.ts";
 import { protobufReader, protobufWriter } from "./protobuf/exchange.ts";
 import { answerType } from "./protobuf/negotiation.ts";
@@ -33,7 +34,13 @@ import { answerResponse, jsonType, Refusal } from "./reply.ts";
 import { requestReader } from "./request.ts";
 import type { RequestLog } from "./request-log.ts";
 import { Caller, jsonText, type Route, tellsCaller } from "./routes/route.ts";
-import { type LocalOptions, localServing, type Serving } from "./serving.ts";
+import {
+  type Engines,
+  type LocalOptions,
+  localServing,
+  type Serving,
+  shardsHere,
+} from "./serving.ts";
 import { Silence } from "./silence.ts";
 
 export type AppConfig = AdmissionOptions["config"] &
@@ -58,9 +65,14 @@ export interface FrontOptions extends AdmissionOptions {
 }
 
 export interface AppOptions
-  extends Omit<LocalOptions, "audit">,
+  extends Omit<LocalOptions, "render" | keyof ReturnType<typeof shardsHere>>,
     Omit<FrontOptions, "counts" | "node" | "config"> {
   readonly config: AppConfig;
+  /** Of all shards, in the order of their numbers. */
+  readonly engines: Engines;
+  readonly metrics: Metrics;
+  /** Absent = nothing is said of it. */
+  readonly machine?: () => OverviewMachine;
   /** What time it is, where a test clock says so; absent = the machine's. */
   readonly testNow?: () => number;
 }
@@ -72,8 +84,12 @@ type Answer = (request: Request, key: KnownKey | null) => Response | Promise<Res
 
 /** With the engines of all shards in this thread. */
 export function createApp(options: AppOptions): App {
-  const { log, metrics, testNow: now = Date.now } = options;
-  const serving = localServing({ ...options, audit: { log, now } });
+  const { log, metrics, engines, machine, testNow: now = Date.now } = options;
+  const here = shardsHere(engines, { audit: { log, now }, machine });
+  const serving = localServing({
+    ...{ ...options, ...here },
+    render: (gauges) => metrics.render(gauges),
+  });
   return createFront(serving, { ...options, counts: metrics.requests }).app;
 }
 

@@ -97,7 +97,7 @@ test.each([
   ["/{a}", false],
 ])("base path: %j is one: %j", (given, isOne) => {
   const argv = given === "" ? [] : ["--base-path", given];
-  const read = readConfig({ argv, env: {}, readFile: () => "", cpuCount: 1 });
+  const read = readConfig({ argv, env: {}, readFile: () => "" });
   if (read.ok) expect([isOne, read.config.basePath]).toEqual([true, given]);
   else {
     expect([isOne, read.faults]).toEqual([

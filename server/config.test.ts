@@ -7,7 +7,6 @@ function read(given: Partial<ConfigSource> & { file?: string }) {
   return readConfig({
     argv: [],
     env: {},
-    cpuCount: 2,
     readFile: () => {
       if (file === undefined) {
         throw new Error("no such file");
@@ -39,13 +38,11 @@ test("readConfig: with nothing given, every setting has its default", () => {
       store: "sqlite",
       databaseUrl: "",
       databaseSchema: "holdfast",
-      httpThreads: 1,
       databasePooler: "none",
       requireReplica: false,
       name: "",
       nodeUrl: "",
       ownershipLease: "5s",
-      shards: 1,
       durability: "full",
       logLevel: "info",
       produceBodyMax: 5_000_000,
@@ -227,19 +224,6 @@ test("readConfig: a host beyond loopback takes keys, or to be told twice; TLS ta
   expect(read({ argv: [host], env: { HOLDFAST_INSECURE: "true" } })).toMatchObject({ ok: true });
   expect(faultsOf({ env: { HOLDFAST_HOST: "0.0.0.0" } })).toHaveLength(1);
   expect(faultsOf({ argv: ["--config=x"], file: '{"host": "::"}' })).toHaveLength(1);
-});
-
-test("readConfig: a node speaks HTTP with one thread, and is refused more than that", () => {
-  const node = [
-    "--store=postgres",
-    "--database-url=postgres://a/b",
-    "--node-url=http://10.0.0.1:1",
-  ];
-  expect(read({ argv: node, cpuCount: 16 })).toMatchObject({ ok: true });
-  expect(read({ argv: [...node, "--http-threads=1"] })).toMatchObject({ ok: true });
-  expect(faultsOf({ argv: [...node, "--http-threads=2"] })).toEqual([
-    "--http-threads above 1 is of one server; expected 1 with --node-url, got 2",
-  ]);
 });
 
 test("readConfig: an empty name of a file does not turn a guard off", () => {

@@ -1,7 +1,7 @@
 // What an operator can set: one schema with each setting's default and meaning,
 // and `readConfig`, which takes a setting from the first of flag, environment,
 // file and default that has it, and names every fault at once. Pure: the
-// arguments, the environment, the file and the number of cores are handed in.
+// arguments, the environment and the file are handed in.
 //
 //   key in the file    flag                environment
 //   "produceBodyMax"   --produce-body-max  HOLDFAST_PRODUCE_BODY_MAX
@@ -14,7 +14,6 @@ import { isClusterVariable } from "./cluster-variables.ts";
 import { exposureFaults, isPublic } from "./exposure.ts";
 import { queueLabelsMax } from "./queue-metrics.ts";
 
-const httpThreadsMax = 64;
 /** A body is held whole in memory, once as bytes and once decoded. */
 const bodyBytesMax = 512_000_000;
 
@@ -100,21 +99,16 @@ export const ConfigSchema = Type.Object({
     pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h|d))+$",
     description: "How long a silent node keeps the shards; from 1s to 1m.",
   }),
-  httpThreads: Type.Integer({
-    minimum: 1,
-    maximum: httpThreadsMax,
-    expected: `a whole number from 1 to ${httpThreadsMax}`,
-    defaultText: "cores / 2, at least 1; 1 for a node",
-    description: "Threads that speak HTTP; with 1, the engine's thread does it.",
-  }),
-  shards: Type.Integer({
-    default: 1,
-    minimum: 1,
-    maximum: limits.shardsMax,
-    expected: `a whole number from 1 to ${limits.shardsMax}`,
-    description:
-      "Stores over which queues are spread, by their names; fixed when the data are made.",
-  }),
+  shards: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: limits.shardsMax,
+      expected: `a whole number from 1 to ${limits.shardsMax}`,
+      defaultText: "as many as the data folder has, 1 if it is new",
+      description:
+        "Stores to which queues are hashed, each with a thread except on PostgreSQL; fixed once made.",
+    }),
+  ),
   durability: choice(["full", "normal"], {
     default: "full",
     description: "full survives a power cut; normal is faster and survives a killed process.",
@@ -136,7 +130,7 @@ export const ConfigSchema = Type.Object({
     minimum: 1,
     maximum: 1_000_000,
     default: limits.waitingLeasesMax,
-    description: "Lease requests that may wait at once, shared out to the shards; others get 429.",
+    description: "Lease requests that may wait at once, in each shard; others get 429.",
   }),
   receiptsWindow: text({
     default: "5m",
@@ -210,13 +204,15 @@ export const ConfigSchema = Type.Object({
 
 export type Config = Readonly<Static<typeof ConfigSchema>>;
 
+/** A configuration whose number of shards was given, or found in the data folder. */
+export type ShardedConfig = Config & { readonly shards: number };
+
 export interface ConfigSource {
   /** Arguments after the program's and the command's name. */
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Throws when the file cannot be read. */
   readonly readFile: (path: string) => string;
-  readonly cpuCount: number;
 }
 
 export type ConfigResult =
@@ -293,18 +289,14 @@ export function readConfig(source: ConfigSource): ConfigResult {
   const path = fromFlags.get(configKey) ?? fromEnv.get(configKey);
   const fromFile = path === undefined ? new Map() : readConfigFile(path, source.readFile, faults);
 
-  const config: Record<string, unknown> = {
-    httpThreads: Math.max(1, Math.floor(source.cpuCount / 2)),
-  };
-  const givenKeys = new Set<string>();
+  const config: Record<string, unknown> = {};
   for (const setting of settings) {
     const { key, schema } = setting;
     const given = fromFlags.get(key) ?? fromEnv.get(key) ?? fromFile.get(key);
     if (given === undefined) {
-      config[key] ??= Value.Clone(schema.default);
+      if ("default" in schema) config[key] = Value.Clone(schema.default);
     } else if (Value.Check(schema, given.value) && given.value !== "") {
       config[key] = given.value;
-      givenKeys.add(key);
     } else {
       const got = shown(given.value);
       faults.push(`${given.source} is invalid; expected ${setting.expected}, got ${got}`);
@@ -314,8 +306,7 @@ export function readConfig(source: ConfigSource): ConfigResult {
   if (!Value.Check(ConfigSchema, config)) {
     throw new Error(`a default breaks its own schema; got ${JSON.stringify(config)}`);
   }
-  const ofNodes = nodeFaults(config, givenKeys);
-  const between = [...exposureFaults(config), ...databaseFaults(config), ...ofNodes];
+  const between = [...exposureFaults(config), ...databaseFaults(config), ...nodeFaults(config)];
   return between.length > 0 ? { ok: false, faults: between } : { ok: true, config, ignored };
 }
 
@@ -339,8 +330,7 @@ function databaseFaults(config: Config): readonly string[] {
   return faults;
 }
 
-function nodeFaults(config: Config, givenKeys: ReadonlySet<string>): readonly string[] {
-  const { store, nodeUrl, testClock, httpThreads } = config;
+function nodeFaults({ store, nodeUrl, testClock }: Config): readonly string[] {
   if (nodeUrl === "") return [];
   const got = `got ${shown(nodeUrl)}`;
   const faults: string[] = [];
@@ -351,11 +341,6 @@ function nodeFaults(config: Config, givenKeys: ReadonlySet<string>): readonly st
   }
   if (testClock) {
     faults.push(`--test-clock is of one server; expected none with --node-url, ${got}`);
-  }
-  // The default may be more, and is not taken.
-  if (givenKeys.has("httpThreads") && httpThreads > 1) {
-    const expected = "expected 1 with --node-url";
-    faults.push(`--http-threads above 1 is of one server; ${expected}, got ${httpThreads}`);
   }
   const { hostname, protocol } = new URL(nodeUrl);
   if (protocol === "http:" && isPublic(hostname)) {

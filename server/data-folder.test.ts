@@ -10,7 +10,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { startServer } from "../bench/server-process.ts";
+import { runServer, type ServerOptions, startServer } from "../bench/server-process.ts";
+import { exitCodes } from "../cli/exit-codes.ts";
 import { createClient } from "../client/client.ts";
 import { DataFolderError, openDataFolder } from "./data-folder.ts";
 
@@ -26,6 +27,37 @@ test("data folder: what a start made is taken away again, with all above it that
   made.remove();
   expect(existsSync(files.directory)).toBe(true);
   expect(existsSync(join(files.directory, "not"))).toBe(false);
+});
+
+test.each([
+  [1, []],
+  [1, ["shard-0.db", "shard-0.db-wal", "shard-0.db-mark"]],
+  [3, ["shard-0.db", "shard-1.db", "shard-2.db", "shard-2.db-wal", "other.db"]],
+])("data folder: it has %i of the shards' stores, at least one; %j", (shards, names) => {
+  using files = scratch();
+  for (const name of names) writeFileSync(join(files.directory, name), "");
+  expect(openDataFolder(files.directory).shards).toBe(shards);
+});
+
+test("data folder: without --shards a server has as many as the folder, and of new data one", async () => {
+  using files = scratch();
+  const [data, fresh] = [join(files.directory, "data"), join(files.directory, "fresh")];
+  const shardsOf = async (options: ServerOptions): Promise<number> => {
+    const server = await startServer(options);
+    try {
+      return (await (await fetch(`http://127.0.0.1:${server.port}/health`)).json()).shards;
+    } finally {
+      await server.stop();
+    }
+  };
+  expect(await shardsOf({ data, flags: ["--shards", "3"] })).toBe(3);
+  expect(await shardsOf({ data })).toBe(3);
+  expect(await runServer(["--port", "0", "--data", data, "--shards", "2"])).toEqual({
+    code: exitCodes.usage.code,
+    output: `the number of shards cannot be changed; expected --shards 3, got 2; data folder '${data}'\n`,
+  });
+  expect(await shardsOf({ data, flags: ["--store", "memory"] })).toBe(1);
+  expect(await shardsOf({ data: fresh })).toBe(1);
 });
 
 test("data folder: what was there stays", () => {

@@ -1,7 +1,7 @@
 // The data folder before there is anything in it: made, seen to be one that can be written to,
 // and taken away again where the start that made it fails.
 
-import { accessSync, constants, mkdirSync, rmSync } from "node:fs";
+import { accessSync, constants, mkdirSync, readdirSync, rmSync } from "node:fs";
 
 /** It cannot be had; the message is for the operator. */
 export class DataFolderError extends Error {
@@ -16,6 +16,8 @@ export class DataFolderError extends Error {
 }
 
 export interface DataFolder {
+  /** The number of stores in it; 1 if it has none yet. */
+  readonly shards: number;
   /** Takes away what was made, with all that is in it; what was there before stays. */
   remove(): void;
 }
@@ -26,6 +28,7 @@ export function openDataFolder(path: string): DataFolder {
     const made = mkdirSync(path, { recursive: true, mode: 0o700 });
     accessSync(path, constants.W_OK | constants.X_OK);
     return {
+      shards: Math.max(1, readdirSync(path).filter(isStore).length),
       remove: () => {
         if (made !== undefined) rmSync(made, { recursive: true, force: true });
       },
@@ -33,6 +36,10 @@ export function openDataFolder(path: string): DataFolder {
   } catch (cause) {
     throw new DataFolderError(reasonOf(cause), cause);
   }
+}
+
+function isStore(file: string): boolean {
+  return /^shard-\d+\.db$/.test(file);
 }
 
 function isNoRoom(cause: unknown): boolean {
@@ -45,6 +52,7 @@ function reasonOf(cause: unknown): string {
   if (isNoRoom(cause)) return "there is no space left for the data directory";
   const isReadOnly = code === "EACCES" || code === "EPERM" || code === "EROFS";
   if (isReadOnly && syscall === "access") return "the data directory is read-only for this user";
+  if (isReadOnly && syscall === "scandir") return "the data directory cannot be read by this user";
   if (isReadOnly) return "the data directory cannot be made; its folder is read-only for this user";
   return `the data directory cannot be made; ${message}`;
 }

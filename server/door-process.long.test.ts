@@ -34,10 +34,9 @@ function scratch() {
   };
 }
 
-/** With one thread, whatever the machine has: each looks at its files when it is asked. */
+/** With one shard, so with one thread: each looks at its files when it is asked. */
 async function start(data: string, flags: readonly string[]) {
-  const one = ["--store", "memory", "--http-threads", "1"];
-  const server = await startServer({ data, flags: [...one, ...flags] });
+  const server = await startServer({ data, flags: ["--store", "memory", ...flags] });
   return { ...server, [Symbol.asyncDispose]: async () => void (await server.stop("SIGKILL")) };
 }
 

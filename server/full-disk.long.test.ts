@@ -153,7 +153,7 @@ async function within(
   flags: readonly string[],
   work: (caller: Caller) => Promise<void>,
 ): Promise<void> {
-  const caller = new Caller(join(disk.path, "data"), ["--http-threads", "1", ...flags]);
+  const caller = new Caller(join(disk.path, "data"), flags);
   try {
     await caller.start();
     await work(caller);

@@ -9,7 +9,7 @@ import type { Losses } from "./losses.ts";
 import { doneText, jsonResponse, Refusal } from "./reply.ts";
 
 export interface HealthOptions {
-  readonly status: () => EngineStatus;
+  readonly status: () => EngineStatus | Promise<EngineStatus>;
   readonly version: string;
   readonly config: Pick<Config, "store">;
   /** True from the moment the server is told to stop. */
@@ -20,9 +20,9 @@ export interface HealthOptions {
   readonly unserved?: () => string | null;
 }
 
-export function healthResponse(options: HealthOptions): Response {
+export async function healthResponse(options: HealthOptions): Promise<Response> {
   const { status: statusOf, version, config, isClosing, unserved, losses } = options;
-  const { durability, shards } = statusOf();
+  const { durability, shards } = await statusOf();
   const upCount = shards.filter(({ up }) => up).length;
   if (isClosing()) throw new Refusal("shutting_down", closingFailure.message);
   refuseUnserved(options);
@@ -49,9 +49,9 @@ export function liveResponse(): Response {
 }
 
 /** Every queue can be served in all of its partitions. */
-export function readyResponse(options: HealthOptions): Response {
+export async function readyResponse(options: HealthOptions): Promise<Response> {
   const { status, isClosing } = options;
-  const { shards } = status();
+  const { shards } = await status();
   const upCount = shards.filter(({ up }) => up).length;
   if (isClosing()) throw new Refusal("shutting_down", closingFailure.message);
   refuseUnserved(options);

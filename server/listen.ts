@@ -36,12 +36,16 @@ export class ListenError extends Error {
   readonly fault: "settings" | "taken";
   /** The system's, such as `EADDRINUSE`; `""` = it gave none. */
   readonly code: string;
+  readonly host: string;
+  readonly port: number;
 
   constructor(cause: unknown, { host, port }: Address) {
     const code = isCoded(cause) ? cause.code : undefined;
     super(reasonOf(cause, code, { host, port }), { cause });
     this.fault = code === "EADDRINUSE" ? "taken" : "settings";
     this.code = typeof code === "string" ? code : "";
+    this.host = host;
+    this.port = port;
   }
 }
 

@@ -5,6 +5,8 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { manifestName } from "../engine/backup.ts";
 import type { OverviewMachine } from "../openapi/schemas.ts";
+import manifest from "../package.json" with { type: "json" };
+import type { Config } from "./config.ts";
 
 export interface MachineOptions {
   /** `""` = that of the machine. */
@@ -21,6 +23,13 @@ export interface MachineOptions {
 
 /** How long it is taken to be as it was. */
 const lookMs = 10_000;
+
+/** Of a server with these settings. */
+export function serverMachine({ name, backups, store, data }: Config): () => OverviewMachine {
+  const folder = store === "sqlite" ? data : null;
+  const now = () => performance.now();
+  return machineOf({ name, version: manifest.version, backups, store, folder, now });
+}
 
 /** Looks again only now and then: each time asks the file system. */
 export function machineOf(options: MachineOptions): () => OverviewMachine {

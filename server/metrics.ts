@@ -16,7 +16,7 @@ import { RequestCounts } from "./request-counts.ts";
 
 export interface MetricsOptions {
   readonly version: string;
-  readonly status: () => EngineStatus;
+  readonly status: () => EngineStatus | Promise<EngineStatus>;
   /** Queues with a label of their own, the busiest; default `queueLabelsMax`. */
   readonly queuesMax?: number;
   /** Calls with a key that are remembered at most, over all shards; default `limits.receiptsMax`. */
@@ -85,7 +85,7 @@ export class Metrics {
 
   /** `requests`: of all threads, where others answer too. */
   async render(server: ServerGauges, requests: RequestCounts = this.requests): Promise<string> {
-    const status = this.#options.status();
+    const status = await this.#options.status();
     const { durability, shards, queues, waitingLeases } = status;
     const told = "Lost commits that no operator has confirmed yet.";
     const unconfirmed = this.#options.losses?.unconfirmed ?? 0;

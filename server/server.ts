@@ -5,43 +5,39 @@ import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Engine } from "../engine/model/api.ts";
 import { type Clock, sharedClock, systemClock, TestClock } from "../engine/model/clock.ts";
-import { parseDuration } from "../engine/model/duration.ts";
-import { newTag } from "../engine/model/ids.ts";
 import { limits } from "../engine/model/limits.ts";
-import { systemRandom } from "../engine/model/random.ts";
-import { type Notice, type OpenShards, openShards } from "../engine/shards.ts";
+import { type OpenShards, openShards } from "../engine/shards.ts";
+import type { OverviewMachine } from "../openapi/schemas.ts";
 import manifest from "../package.json" with { type: "json" };
-import type { Ownership } from "../stores/nodes.ts";
 import {
   commitFatesOf,
   durabilityOf,
   openNodes,
-  openStore,
   type SharedSession,
-  type StoreConfig,
-  type StoreOptions,
   sessionOf,
 } from "../stores/open.ts";
 import { StoreError, type StoreFault } from "../stores/store.ts";
 import { type AppOptions, createFront } from "./app.ts";
+import { Audit } from "./audit.ts";
 import { backupResponse } from "./backup.ts";
-import type { Config } from "./config.ts";
+import type { Config, ShardedConfig } from "./config.ts";
 import { DataFolderError, openDataFolder } from "./data-folder.ts";
 import { openDoor } from "./door.ts";
+import { boundedDuration, engineOptionsOf, StartError, storeOf } from "./engine-options.ts";
 import { KeyFile, KeyFileError } from "./key-file.ts";
 import { ListenError, type Listening, listen, tryListening } from "./listen.ts";
 import type { Log } from "./log.ts";
 import { Losses } from "./losses.ts";
-import { machineOf } from "./machine.ts";
+import { serverMachine } from "./machine.ts";
 import { type CommitFates, Metrics } from "./metrics.ts";
 import { Node } from "./nodes/node.ts";
 import { RequestLog } from "./request-log.ts";
-import { type Engines, localServing, statusOf } from "./serving.ts";
+import { type Engines, localServing, shardRoutesOf, shardsHere } from "./serving.ts";
+import type { ShardRoutes } from "./shards/routes.ts";
 import { openSite } from "./site.ts";
-import { listenInThreads } from "./threads/http-threads.ts";
+import { ShardThreads, shareOf } from "./threads/shard-threads.ts";
 import { readTls, type Tls } from "./tls.ts";
 import { tlsLookMs, watchTls } from "./tls-files.ts";
-import { renderLeased } from "./wire/leased.ts";
 
 /**
  * Where `bun run site:build` leaves the site, and the package has it beside its own folder of
@@ -55,18 +51,6 @@ const siteFolders = {
   building: `${build}/site.building`,
 };
 
-const noticeTexts: Readonly<Record<Exclude<Notice["kind"], "shard_down">, string>> = {
-  shard_up: "shard is up again",
-  store_full: "store is full; items cannot be produced",
-  items_quarantined: "damaged items were set aside",
-  items_miscounted: "stored items are not those that were counted",
-  items_discarded: "items were removed because there is no dead queue",
-  commits_lost: "commits that were acknowledged are lost with the damaged log",
-  items_set_aside: "items of queues that are not known were set aside",
-  store_went_back:
-    "a store went back to an earlier state; it lacks items that it sent to other shards or took from them",
-};
-
 const { version } = manifest;
 const readFile = (path: string) => readFileSync(path, "utf8");
 const now = () => performance.now();
@@ -76,29 +60,20 @@ export interface Server {
   readonly url: string;
   /** A checkout that was not built has none. */
   readonly hasSite: boolean;
+  readonly shards: number;
   /** Takes no more requests, answers those there are within `shutdownTimeoutMs`, closes the stores. */
   close(): Promise<void>;
 }
 
-/** What keeps a server from starting; `taken` = by another one. The message is for the operator. */
-export class StartError extends Error {
-  override readonly name = "StartError";
-  readonly fault: "settings" | "taken" | "disk";
-
-  constructor(fault: StartError["fault"], message: string) {
-    super(message);
-    this.fault = fault;
-  }
-}
-
 /** Throws a `StartError`, and has then left nothing open, nor any file that was not there before. */
-export async function openServer(config: Config, log: Log): Promise<Server> {
-  const read = readTls(config, readFile);
+export async function openServer(given: Config, log: Log): Promise<Server> {
+  const read = readTls(given, readFile);
   if (!read.ok) throw new StartError("settings", read.faults.join("\n"));
-  const keys = keysOf(config, log);
+  const keys = keysOf(given, log);
   try {
-    await tryListening(config);
-    const folder = config.store === "sqlite" ? openDataFolder(config.data) : null;
+    await tryListening(given);
+    const folder = given.store === "sqlite" ? openDataFolder(given.data) : null;
+    const config = { ...given, shards: given.shards ?? folder?.shards ?? 1 };
     try {
       return await serve({ config, log, tls: read.tls, keys });
     } catch (error) {
@@ -107,12 +82,12 @@ export async function openServer(config: Config, log: Log): Promise<Server> {
       throw error;
     }
   } catch (error) {
-    throw startErrorOf(error, config);
+    throw startErrorOf(error, given);
   }
 }
 
 interface Parts {
-  readonly config: Config;
+  readonly config: ShardedConfig;
   readonly log: Log;
   readonly tls: Tls | null;
   /** `null` = none are asked for. */
@@ -125,19 +100,16 @@ async function serve(parts: Parts): Promise<Server> {
   const { databasePooler: pooler, requireReplica } = config;
   const session = sessionOf({ pooler, requireReplica }, limits.shardsMax);
   const node = config.nodeUrl === "" ? null : nodeOf(config, log, session);
-  const shards = node === null ? await shardsOf(config, log, { clock, session }) : null;
-  const engines = node === null ? (shards?.engines as Engines) : node.engines;
+  const shards = node ?? (await openedShards(config, log, { clock, session }));
   let closing = false;
   const isClosing = () => closing;
-  const { serving, metrics, front } = insideOf(parts, {
-    ...{ clock, node, engines, isClosing },
-    commitFates: () => commitFatesOf(session),
-  });
+  const commitFates = () => commitFatesOf(session);
+  const front = frontOf(parts, { clock, node, shards, isClosing, commitFates });
   let listening: Listening | null = null;
   try {
-    listening = isThreaded(config)
-      ? await listenInThreads({ ...{ config, tls, log, serving, metrics }, ...threads(config) })
-      : listen(createFront(serving, front()).app, { ...config, tls });
+    const own = (isShared: boolean) => listen(front.app, { ...config, tls, isShared });
+    listening =
+      shards instanceof ShardThreads ? await shards.listen(tls, () => own(true)) : own(false);
     await node?.membership.join();
     const { url, renew, stop } = listening;
     if (tls !== null) {
@@ -149,45 +121,77 @@ async function serve(parts: Parts): Promise<Server> {
     return {
       url,
       hasSite: existsSync(siteFolders.manifest) || existsSync(siteFolders.building),
+      shards: config.shards,
       close: async () => {
         closing = true;
         // Those that are connected are served until somebody else has the shards.
         await node?.drain();
         const stopped = stop(config.shutdownTimeoutMs);
         // Waiting leases are answered by this, or the port would wait for them.
-        await shards?.close();
+        await closed(shards);
         await stopped;
+        if (shards instanceof ShardThreads) shards.terminate();
         await node?.leave();
       },
     };
   } catch (error) {
     await listening?.stop(0);
-    await shards?.close();
+    await closed(shards);
+    if (shards instanceof ShardThreads) shards.terminate();
     await node?.leave();
     throw error;
   }
 }
 
+/** Those of a node are closed as it leaves. */
+async function closed(shards: Node | OpenShards<string> | ShardThreads): Promise<void> {
+  if (!(shards instanceof Node)) await shards.close();
+}
+
+/** Each shard has a thread, but that of a test clock, and those that share the connections to a database. */
+async function openedShards(
+  config: ShardedConfig,
+  log: Log,
+  { clock, session }: { readonly clock: Clock; readonly session: SharedSession },
+): Promise<OpenShards<string> | ShardThreads> {
+  const engine = engineOptionsOf(config, log, { clock, session });
+  if (config.shards === 1 || config.testClock || config.store === "postgres") {
+    return await openShards<string>(engine);
+  }
+  const threads = new ShardThreads({
+    ...{ config, engine, log, site: siteFolders },
+    module: new URL("./shard.worker.ts", import.meta.url),
+    // Nobody can go on without it: it has a shard and a part of the port.
+    broken: (cause) => {
+      setImmediate(() => {
+        throw cause;
+      });
+    },
+  });
+  await threads.open();
+  return threads;
+}
+
 interface Opened {
   readonly clock: Clock;
   readonly node: Node | null;
-  readonly engines: Engines;
+  readonly shards: Node | OpenShards<string> | ShardThreads;
   readonly isClosing: () => boolean;
   readonly commitFates: () => CommitFates;
 }
 
 /** What answers, behind whatever listens. */
-function insideOf({ config, log, keys }: Parts, opened: Opened) {
-  const { clock, node, engines, isClosing, commitFates } = opened;
+function frontOf({ config, log, keys }: Parts, opened: Opened) {
+  const { clock, node, shards, isClosing, commitFates } = opened;
   const losses = new Losses(() => commitFates().lost);
-  const machine = machineOf({
-    ...{ name: config.name, version, backups: config.backups, now, store: config.store },
-    folder: config.store === "sqlite" ? config.data : null,
-  });
+  const machine = serverMachine(config);
+  const audit = { log, now: () => clock.now() };
+  const parts =
+    shards instanceof ShardThreads
+      ? threadParts(shards, { audit: new Audit(audit), machine })
+      : shardsHere(shards.engines as Engines, { audit, machine });
   const metrics = new Metrics({
-    version,
-    status: () => statusOf(engines),
-    queuesMax: config.metricsQueuesMax,
+    ...{ version, status: parts.status, queuesMax: config.metricsQueuesMax },
     receiptsMax: config.receiptsMax,
     ...{ commitFates, losses, machine, hasBackups: config.backups !== "" },
     ...(node !== null && { node: () => node.figures() }),
@@ -198,42 +202,37 @@ function insideOf({ config, log, keys }: Parts, opened: Opened) {
     log,
     seen: () => node.membership.seen,
   };
+  const infos = () => keys?.infos ?? [];
+  const isThreaded = shards instanceof ShardThreads;
   const serving = localServing({
-    ...{ engines, metrics, version, config, isClosing, losses, machine },
-    audit: { log, now: () => clock.now() },
-    ...(keys !== null && { keys: () => keys.infos }),
-    ...backupsOf(config, engines[0]),
+    ...{ ...parts, version, config, isClosing, losses },
+    render: (gauges) => (isThreaded ? shards.render(metrics, gauges) : metrics.render(gauges)),
+    ...(keys !== null && { keys: () => (isThreaded ? shards.keys(infos()) : infos()) }),
+    ...backupsOf(config, isThreaded ? shards : (shards.engines[0] as Engine<string>)),
     ...(node && peers && { node: peers, unserved: () => node.membership.unserved }),
   });
-  // Each thread that speaks HTTP makes its own.
-  const front = () => ({
-    ...{ config, log, counts: metrics.requests, site: openSite(siteFolders) },
+  const front = createFront(serving, {
+    ...{ config: isThreaded ? shareOf(config) : config, log, counts: metrics.requests },
+    site: openSite(siteFolders),
     ...(config.logLevel === "debug" && { requestLog: new RequestLog(log) }),
     ...(peers && { node: peers }),
     ...(keys !== null && { door: openDoor({ keys, log, now }) }),
   });
-  return { serving, metrics, front };
+  if (isThreaded) shards.answerBy(parts.shards[0] as ShardRoutes, serving, front.gauges);
+  return front;
 }
 
-function threads({ port, httpThreads: count }: Config) {
-  return {
-    ...{ port, count, site: siteFolders },
-    module: new URL("./http.worker.ts", import.meta.url),
-    // Nobody can go on without it: the others have its port, and it had requests.
-    broken: (cause: Error): void => {
-      setImmediate(() => {
-        throw cause;
-      });
-    },
-  };
+/** What a server with a thread for each shard has of them. */
+function threadParts(
+  threads: ShardThreads,
+  given: { readonly audit: Audit; readonly machine: () => OverviewMachine },
+) {
+  const { engine } = threads;
+  const shards = threads.routes(shardRoutesOf(engine, given));
+  return { shards, engine, audit: given.audit, status: () => threads.status() };
 }
 
-/** A test clock, and nodes that connect, are of the engine's own thread. */
-function isThreaded({ httpThreads, testClock, nodeUrl }: Config): boolean {
-  return httpThreads > 1 && !testClock && nodeUrl === "";
-}
-
-function nodeOf(config: Config, log: Log, session: SharedSession): Node {
+function nodeOf(config: ShardedConfig, log: Log, session: SharedSession): Node {
   const { nodeUrl: url } = config;
   const store = storeOf(config);
   if (store.kind !== "postgres") throw new Error("a node has no database");
@@ -251,7 +250,7 @@ function nodeOf(config: Config, log: Log, session: SharedSession): Node {
     shardCount: config.shards,
     openShards: (ownership, now) => {
       const clock = sharedClock(now - Date.now());
-      return shardsOf(config, log, { clock, session, ownership });
+      return openShards<string>(engineOptionsOf(config, log, { clock, session, ownership }));
     },
   });
 }
@@ -276,73 +275,8 @@ function backupsOf(
   return { backup: () => backupResponse({ engine, folder, version, now: () => new Date() }) };
 }
 
-/** `ownership`: with it, the clock is one that all nodes share. */
-async function shardsOf(
-  config: Config,
-  log: Log,
-  {
-    clock,
-    session,
-    ownership,
-  }: {
-    readonly clock: Clock;
-    readonly session: SharedSession;
-    readonly ownership?: Ownership;
-  },
-): Promise<OpenShards<string>> {
-  const store = storeOf(config);
-  const { testClock } = config;
-  const options: StoreOptions = {
-    ...{ ...store, testClock, session },
-    ...(ownership && { ownership }),
-  };
-  const turnLimits = {
-    ...limits,
-    receiptsWindowMs: boundedDuration("--receipts-window", config.receiptsWindow, receiptsWindowMs),
-    receiptsMax: config.receiptsMax,
-    historyBytes: config.historyBytes,
-  };
-  return await openShards<string>({
-    shardCount: config.shards,
-    openStore: (shard) => openStore(options, shard, () => newTag(systemRandom)),
-    renderLeased,
-    turnLimits,
-    clock,
-    durability: durabilityOf(store),
-    waitingLeasesMax: config.waitingLeasesMax,
-    seriesBytes: config.seriesBytes,
-    notice: (notice) => logNotice(log, notice),
-  });
-}
-
-function storeOf(config: Config): StoreConfig {
-  switch (config.store) {
-    case "memory":
-      return { kind: "memory" };
-    case "postgres":
-      return { kind: "postgres", url: config.databaseUrl, schema: config.databaseSchema };
-    case "sqlite":
-      return {
-        kind: "sqlite",
-        directory: config.data,
-        durability: config.durability,
-        acceptLogLoss: config.acceptWalLoss,
-      };
-  }
-}
-
-/** Long enough for a client to try again, short enough for what has to be kept. */
-const receiptsWindowMs = { min: 1_000, max: 24 * 3_600_000, text: "1s to 24h" };
 /** Longer than a database may stall, short enough to be waited for. */
 const ownershipLeaseMs = { min: 1_000, max: 60_000, text: "1s to 1m" };
-
-function boundedDuration(flag: string, text: string, bounds: typeof ownershipLeaseMs): number {
-  const parsed = parseDuration(text);
-  if (parsed.ok && parsed.ms >= bounds.min && parsed.ms <= bounds.max) return parsed.ms;
-  const expected = `expected a duration from ${bounds.text}`;
-  const message = `${flag} is invalid; ${expected}, got ${JSON.stringify(text)}`;
-  throw new StartError("settings", message);
-}
 
 function isLocked(error: unknown): boolean {
   return error instanceof StoreError && error.fault === "locked";
@@ -371,9 +305,4 @@ function detailed({ message, fault, cause }: StoreError): string {
 function faultOf(fault: StoreFault): StartError["fault"] {
   if (fault === "locked") return "taken";
   return ["failed", "full", "lost"].includes(fault) ? "disk" : "settings";
-}
-
-function logNotice(log: Log, { kind, cause, ...fields }: Notice): void {
-  if (kind === "shard_down") log.error("shard is down", cause, fields);
-  else log.warn(noticeTexts[kind], fields);
 }

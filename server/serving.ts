@@ -7,7 +7,7 @@ import type { HealthOptions } from "./health.ts";
 import { healthResponse, readyResponse } from "./health.ts";
 import type { Grant } from "./key-rights.ts";
 import { tellingLosses } from "./losses.ts";
-import type { Metrics, ServerGauges } from "./metrics.ts";
+import type { ServerGauges } from "./metrics.ts";
 import type { PeerOptions } from "./nodes/peer-routes.ts";
 import { OverviewReplies } from "./overview.ts";
 import { Refusal } from "./reply.ts";
@@ -36,17 +36,18 @@ export interface Serving {
   readonly backup: (grant: Grant | null) => Promise<Response>;
 }
 
-export interface LocalOptions extends Omit<HealthOptions, "status"> {
-  /** Of all shards, in the order of their numbers. */
-  readonly engines: Engines;
-  readonly metrics: Metrics;
-  /** Absent = nothing is said of it. */
-  readonly machine?: () => OverviewMachine;
+export interface LocalOptions extends HealthOptions {
+  /** In the order of their numbers, wherever they run. */
+  readonly shards: readonly ShardRoutes[];
+  readonly engine: Pick<Engine<string>, "advance">;
+  /** The text of `/metrics`. */
+  readonly render: (gauges: ServerGauges) => Promise<string>;
   /** Writes a backup; absent = none are made. */
   readonly backup?: () => Promise<Response>;
-  readonly audit: AuditOptions;
+  /** Of what is asked of no shard. */
+  readonly audit: Audit;
   /** Absent = it asks for no API keys. */
-  readonly keys?: () => readonly KeyInfo[];
+  readonly keys?: () => readonly KeyInfo[] | Promise<readonly KeyInfo[]>;
   /** Absent = the server is alone with its stores. */
   readonly node?: PeerOptions;
 }
@@ -56,15 +57,29 @@ const noMachine: OverviewMachine = {
   ...{ memory_bytes: 0, disk_bytes: 0, disk_free_bytes: 0, last_backup_at: null },
 };
 
-/** By the engines of this thread. */
+/** What a server in one thread has of its shards. */
+export function shardsHere(
+  engines: Engines,
+  { audit, machine = () => noMachine }: ShardsHereOptions,
+): Pick<LocalOptions, "shards" | "engine" | "audit" | "status"> {
+  const audits = engines.map(() => new Audit(audit));
+  const [first = new Audit(audit)] = audits;
+  return {
+    shards: engines.map((engine, shard) =>
+      shardRoutesOf(engine, { machine, audit: audits[shard] ?? first }),
+    ),
+    ...{ engine: engines[0], audit: first, status: () => statusOf(engines) },
+  };
+}
+
+interface ShardsHereOptions {
+  readonly audit: AuditOptions;
+  readonly machine?: (() => OverviewMachine) | undefined;
+}
+
+/** In the thread that answers for the server as a whole. */
 export function localServing(options: LocalOptions): Serving {
-  const { engines, metrics, node, backup, keys, losses, machine = () => noMachine } = options;
-  const [engine] = engines;
-  // Of what is asked of no shard.
-  const audit = new Audit(options.audit);
-  const shards = engines.map((one, shard) => {
-    return shardRoutesOf(one, { machine, audit: shard === 0 ? audit : new Audit(options.audit) });
-  });
+  const { shards, engine, audit, render, node, backup, keys, losses } = options;
   const local = { ...shardedRoutes(shards), ...audit.around(clockRoutes(engine)) };
   const makeBackup = async (): Promise<Response> => {
     if (backup !== undefined) return await backup();
@@ -80,9 +95,9 @@ export function localServing(options: LocalOptions): Serving {
       // Of this process, whichever node has the shards.
       ...audit.around(lossRoutes(losses)),
     },
-    health: () => healthResponse({ ...options, status: () => statusOf(engines) }),
-    ready: () => readyResponse({ ...options, status: () => statusOf(engines) }),
-    metrics: (gauges) => metrics.render(gauges),
+    health: () => healthResponse(options),
+    ready: () => readyResponse(options),
+    metrics: render,
     backup: (grant) =>
       audit.note({ operation: "backup", grant, queue: "", items: () => 0 }, makeBackup),
   };

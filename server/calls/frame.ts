@@ -41,6 +41,11 @@ export function decodeCalls(text: string): NumberedCall[] {
   return asked;
 }
 
+/** Whether a frame is one of calls; the other kind is of answers. */
+export function areCalls(frame: string): boolean {
+  return frame.startsWith("c");
+}
+
 export function encodeAnswers(answered: readonly NumberedAnswer[]): string {
   let text = "";
   for (const { number, answer } of answered) {

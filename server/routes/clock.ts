@@ -4,7 +4,7 @@ import type { Engine } from "../../engine/model/api.ts";
 import { advanceMs, advanceOptions } from "../wire/clock.ts";
 import type { Routes } from "./route.ts";
 
-export function clockRoutes(engine: Engine<string>): Routes<"advance"> {
+export function clockRoutes(engine: Pick<Engine<string>, "advance">): Routes<"advance"> {
   return {
     async advance(body) {
       const now = await engine.advance(advanceMs(body), advanceOptions(body));

@@ -9,7 +9,7 @@ import type { Routes } from "./route.ts";
 
 /** `keys`: absent of a server that asks for none. */
 export function keysRoutes(
-  keys: (() => readonly KeyInfo[]) | undefined,
+  keys: (() => readonly KeyInfo[] | Promise<readonly KeyInfo[]>) | undefined,
 ): Routes<"whoAmI" | "listKeys"> {
   return {
     async whoAmI(_, { grant }) {
@@ -18,7 +18,7 @@ export function keysRoutes(
     },
 
     async listKeys() {
-      return { items: [...(keys?.() ?? [])] };
+      return { items: [...((await keys?.()) ?? [])] };
     },
   };
 }

@@ -507,7 +507,7 @@ row("rule: limits - a full line of leases is 429 with Retry-After", async () => 
 row(
   "rule: server - defaults, GET /health, GET /metrics, waiting leases answered at a stop",
   async () => {
-    const nothing = { argv: [], env: {}, readFile: () => "{}", cpuCount: 2 };
+    const nothing = { argv: [], env: {}, readFile: () => "{}" };
     expect(readConfig(nothing)).toMatchObject({
       ok: true,
       config: {

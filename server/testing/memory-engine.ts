@@ -46,7 +46,7 @@ export function newImage(): MemoryImage {
 }
 
 export function defaultConfig(change: Partial<Config> = {}): Config {
-  const read = readConfig({ argv: [], env: {}, readFile: () => "", cpuCount: 1 });
+  const read = readConfig({ argv: [], env: {}, readFile: () => "" });
   if (!read.ok) throw new Error(`the defaults are at fault; ${read.faults.join("; ")}`);
   return { ...read.config, store: "memory", ...change };
 }

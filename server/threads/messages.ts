@@ -1,29 +1,24 @@
-// What crosses between the thread that has the engine and those that speak HTTP.
+// What the threads of a server ask of each other beside the calls of clients.
 
+import type { EngineStatus, StoreCopy } from "../../engine/model/api.ts";
+import type { OtherShard, Standing } from "../../engine/relay/other-shard.ts";
 import type { KeyInfo } from "../../openapi/schemas.ts";
-import type { Config } from "../config.ts";
+import type { ShardedConfig } from "../config.ts";
 import type { ServerGauges } from "../metrics.ts";
 import type { Counted } from "../request-counts.ts";
 import type { SiteFolders } from "../site.ts";
 import type { Tls } from "../tls.ts";
 
-/** What a thread is opened with. */
-export interface ThreadOptions {
+/** The first message that a thread is sent; what follows goes over its links. */
+export interface ThreadStart {
+  /** The number of its shard. */
+  readonly shard: number;
   /** Its own share of what is bounded. */
-  readonly config: Config;
-  /** Which all threads share. */
-  readonly port: number;
-  readonly tls: Tls | null;
+  readonly config: ShardedConfig;
   readonly site: SiteFolders;
+  /** By shard, where it reaches the other threads; `null` = its own place, and that of the main thread. */
+  readonly ports: readonly (MessagePort | null)[];
 }
-
-/** A string is a frame of answers. */
-export type ToThread =
-  | string
-  | { readonly kind: "open"; readonly options: ThreadOptions }
-  | { readonly kind: "count" }
-  | { readonly kind: "renew"; readonly tls: Tls }
-  | { readonly kind: "stop"; readonly timeoutMs: number };
 
 /** What a thread has counted since it began, and what it has in hand. */
 export interface ThreadFigures {
@@ -33,11 +28,29 @@ export interface ThreadFigures {
   readonly keys: readonly KeyInfo[];
 }
 
-/** A string is a frame of calls. */
-export type FromThread =
-  | string
-  | { readonly kind: "listening"; readonly url: string }
-  /** The port cannot be had. */
-  | { readonly kind: "refused"; readonly code: string; readonly message: string }
-  | ({ readonly kind: "counted" } & ThreadFigures)
-  | { readonly kind: "stopped" };
+/** What the main thread asks of the thread of a shard; see `Member` of the engine. */
+export interface ThreadMethods extends OtherShard {
+  load(): Promise<Standing>;
+  meet(standings: readonly Standing[]): Promise<void>;
+  start(): Promise<void>;
+  drop(): Promise<void>;
+  giveUp(): Promise<void>;
+  /** Returns the number of the hold, for `release`. */
+  hold(): Promise<number>;
+  release(hold: number): Promise<void>;
+  copy(folder: string): Promise<StoreCopy>;
+  end(): Promise<void>;
+  status(): Promise<EngineStatus>;
+  figures(): Promise<ThreadFigures>;
+  /** Throws a `ListenError`. */
+  listen(port: number, tls: Tls | null): Promise<void>;
+  renew(tls: Tls): Promise<void>;
+  /** Takes no more connections, and ends when every request is answered or cut off. */
+  stop(timeoutMs: number): Promise<void>;
+}
+
+/** What the thread of a shard asks of the main thread. */
+export interface MainMethods extends OtherShard {
+  /** The store of the shard has lost what was acknowledged. */
+  lost(): Promise<void>;
+}

@@ -1,0 +1,131 @@
+// What one thread asks of another beside the calls of clients: a method by its name, with data there
+// and back by structured clone.
+
+import { QueueError } from "../../engine/model/errors.ts";
+import { StoreError, type StoreFault } from "../../stores/store.ts";
+import { ListenError } from "../listen.ts";
+
+/** An error in a form that survives the way: a clone would lose its class. */
+type Thrown =
+  | { readonly is: "queue"; readonly failure: Parameters<typeof QueueError.from>[0] }
+  | {
+      readonly is: "store";
+      readonly fault: StoreFault;
+      readonly message: string;
+      readonly cause: string;
+    }
+  | {
+      readonly is: "listen";
+      readonly code: string;
+      readonly cause: string;
+      readonly host: string;
+      readonly port: number;
+    }
+  | { readonly is: "bug"; readonly message: string };
+
+export type RpcMessage =
+  | {
+      readonly kind: "ask";
+      readonly number: number;
+      readonly method: string;
+      readonly given: readonly unknown[];
+    }
+  | { readonly kind: "told"; readonly number: number; readonly value: unknown }
+  | { readonly kind: "threw"; readonly number: number; readonly thrown: Thrown };
+
+/** Both ends of it: each may ask the other. */
+export class Rpc {
+  readonly #send: (message: RpcMessage) => void;
+  readonly #methods: ReadonlyMap<string, unknown>;
+  readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  #last = 0;
+
+  /** `methods`: what the other end may ask for, by name. */
+  constructor(send: (message: RpcMessage) => void, methods: object) {
+    this.#send = send;
+    this.#methods = new Map(Object.entries(methods));
+  }
+
+  /** Rejects with what the other end threw: a `QueueError`, `StoreError` or `ListenError` as one. */
+  async ask(method: string, ...given: readonly unknown[]): Promise<unknown> {
+    this.#last += 1;
+    const number = this.#last;
+    const waiting = Promise.withResolvers<unknown>();
+    this.#waiting.set(number, waiting);
+    try {
+      this.#send({ kind: "ask", number, method, given });
+    } catch (error) {
+      // An argument cannot be cloned.
+      this.#waiting.delete(number);
+      throw error;
+    }
+    return await waiting.promise;
+  }
+
+  /** The methods of the other end, as if they were here. */
+  remote<Methods extends object>(): Methods {
+    return new Proxy({} as Methods, {
+      get:
+        (_, method: string) =>
+        (...given: readonly unknown[]) =>
+          this.ask(method, ...given),
+    });
+  }
+
+  receive(message: RpcMessage): void {
+    if (message.kind === "ask") {
+      void this.#do(message);
+      return;
+    }
+    const waiting = this.#waiting.get(message.number);
+    this.#waiting.delete(message.number);
+    if (message.kind === "told") waiting?.resolve(message.value);
+    else waiting?.reject(errorOf(message.thrown));
+  }
+
+  async #do({ number, method, given }: Extract<RpcMessage, { kind: "ask" }>): Promise<void> {
+    try {
+      const call = this.#methods.get(method);
+      if (typeof call !== "function") throw new Error(`a thread has no method '${method}'`);
+      this.#send({ kind: "told", number, value: await call(...given) });
+    } catch (error) {
+      this.#send({ kind: "threw", number, thrown: thrownOf(error) });
+    }
+  }
+}
+
+function thrownOf(error: unknown): Thrown {
+  if (error instanceof QueueError) {
+    const { code, reason, message, details } = error;
+    const failure = { ok: false, code, reason, message, ...(details && { details }) } as const;
+    return { is: "queue", failure };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof StoreError) {
+    const cause = error.cause instanceof Error ? error.cause.message : "";
+    return { is: "store", fault: error.fault, message, cause };
+  }
+  if (error instanceof ListenError) {
+    const { code, host, port } = error;
+    const cause = error.cause instanceof Error ? error.cause.message : String(error.cause);
+    return { is: "listen", code, cause, host, port };
+  }
+  return { is: "bug", message: error instanceof Error ? (error.stack ?? message) : message };
+}
+
+function errorOf(thrown: Thrown): Error {
+  switch (thrown.is) {
+    case "queue":
+      return QueueError.from(thrown.failure);
+    case "store": {
+      const { fault, message, cause } = thrown;
+      return new StoreError(fault, message, cause === "" ? undefined : new Error(cause));
+    }
+    case "listen": {
+      const { code, cause } = thrown;
+      return new ListenError(Object.assign(new Error(cause), code !== "" && { code }), thrown);
+    }
+    case "bug":
+      return new Error(`a thread failed; ${thrown.message}`);
+  }
+}

@@ -1,0 +1,211 @@
+// The threads of shards as the main thread has them: their port, their certificate, their share of
+// what is bounded, and their end.
+
+import { expect, test } from "bun:test";
+import { connect } from "node:tls";
+import { freePort } from "../../bench/peers/child-server.ts";
+import { ListenError, type Listening } from "../listen.ts";
+import { defaultConfig } from "../testing/memory-engine.ts";
+import {
+  renewedCertificate,
+  renewedKey,
+  sampleCertificate,
+  sampleKey,
+} from "../testing/tls-sample.ts";
+import { shareOf } from "./shard-threads.ts";
+import {
+  callsTo,
+  connectionCount,
+  everywhere,
+  queueOf,
+  shards,
+  timeouts,
+} from "./testing/calls.ts";
+import { openThreads } from "./testing/open-threads.ts";
+
+const portOf = ({ url }: Listening): number => Number(new URL(url).port);
+
+/** Listens by threads of its own, which end if they are refused. */
+async function listenAt(host: string, port: number) {
+  const opened = await openThreads({ config: { host, port } });
+  try {
+    const listening = await opened.listen();
+    return {
+      listening,
+      end: async () => {
+        await listening.stop(0);
+        await opened.close();
+      },
+    };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+const refusalAt = (host: string, port: number): Promise<unknown> =>
+  listenAt(host, port).catch((error: unknown) => error);
+
+test("threads that are refused the port say so", async () => {
+  const other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
+  expect(await refusalAt("127.0.0.1", Number(other.port))).toBeInstanceOf(ListenError);
+  await other.stop();
+});
+
+test("where one thread is refused the port, none has it afterwards", async () => {
+  const port = freePort();
+  await using opened = await openThreads({ config: { port } });
+  // The main thread keeps its port to itself, so the others are refused it.
+  const refused = await opened.listen(null, false).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(ListenError);
+  expect(refused).toMatchObject({
+    ...{ fault: "taken", code: "EADDRINUSE", host: "127.0.0.1", port },
+    message: `port is taken; another program listens on 127.0.0.1:${port}`,
+  });
+  const again = await opened.listen();
+  const { code } = await callsTo(port).page("readyz");
+  expect(code).toBe(200);
+  await again.stop(0);
+  expect(opened.broken).toEqual([]);
+});
+
+test.skipIf(process.platform !== "linux")(
+  "a port of one address is another server's on another, and nobody's on all of them",
+  async () => {
+    const port = freePort();
+    const one = await listenAt("127.0.0.1", port);
+    const beside = await listenAt("127.0.0.2", port);
+    for (const host of ["127.0.0.1", "127.0.0.2", "0.0.0.0"]) {
+      expect(await refusalAt(host, port)).toMatchObject({ fault: "taken" });
+    }
+    for (const { end } of [one, beside]) await end();
+    // At once: whoever comes second hears it, also of all addresses.
+    for (const host of ["127.0.0.1", "0.0.0.0"]) {
+      const both = await Promise.allSettled([listenAt("127.0.0.1", port), listenAt(host, port)]);
+      expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+      for (const done of both) if (done.status === "fulfilled") await done.value.end();
+    }
+  },
+);
+
+/** The certificate that a new connection is shown. */
+function shown(port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false }, () => {
+      const { raw } = socket.getPeerCertificate();
+      socket.destroy();
+      resolve(raw.toString("base64"));
+    });
+    socket.on("error", reject);
+  });
+}
+
+function base64Of(pem: string): string {
+  return pem.replaceAll(/-----[A-Z ]+-----|\s/g, "");
+}
+
+test("a renewed certificate is shown by every thread, and what waits is answered", async () => {
+  await using opened = await openThreads();
+  const listening = await opened.listen({ cert: sampleCertificate, key: sampleKey });
+  const port = portOf(listening);
+  const post = async (path: string, body: object) => {
+    const response = await fetch(`https://127.0.0.1:${port}/v1/${path}`, {
+      ...{ method: "POST", body: JSON.stringify(body), tls: { rejectUnauthorized: false } },
+      headers: { "content-type": "application/json", connection: "close" },
+    });
+    return await response.json();
+  };
+  const queue_name = queueOf(1, "orders");
+  await post("queues.create", { queue_name, ...timeouts });
+  const timed = { queue_name, request_timeout: "5m" };
+  const lease = (client_id: string) => post("queue.lease", { ...timed, client_id, batch_size: 1 });
+  const waiting = everywhere((index) => lease(`client ${index}`));
+  const lineLength = async () => (await post("queue.clients", { queue_name })).asking.length;
+  while ((await lineLength()) < connectionCount) await Bun.sleep(5);
+  const former = await everywhere(() => shown(port));
+  expect(new Set(former)).toEqual(new Set([base64Of(sampleCertificate)]));
+  listening.renew({ cert: renewedCertificate, key: renewedKey });
+  const renewed = base64Of(renewedCertificate);
+  // The other threads have it a moment later.
+  while (!(await everywhere(() => shown(port))).every((one) => one === renewed)) await Bun.sleep(5);
+  const items = Array.from({ length: connectionCount }, () => ({ utf8: "x" }));
+  await post("queue.produce", { ...timed, items });
+  for (const reply of await waiting) expect(reply.items).toHaveLength(1);
+  await listening.stop(5_000);
+  expect(opened.broken).toEqual([]);
+});
+
+test("what is bounded for the server is shared out among its threads", () => {
+  const config = {
+    ...defaultConfig({ connectionsMax: 10, bodiesMax: 900_000_000 }),
+    shards: 3,
+  };
+  const { connectionsMax, bodiesMax, ...rest } = shareOf(config);
+  expect({ connectionsMax, bodiesMax }).toEqual({ connectionsMax: 4, bodiesMax: 300_000_000 });
+  expect(rest).toEqual(expect.objectContaining({ shards: 3, receiptsMax: config.receiptsMax }));
+});
+
+test("the threads together work on as many requests as the server may", async () => {
+  await using opened = await openThreads({ config: { connectionsMax: 6 } });
+  const listening = await opened.listen();
+  const calls = callsTo(portOf(listening));
+  const queue = queueOf(2, "orders");
+  await calls.createQueue(queue);
+  const controller = new AbortController();
+  const { signal } = controller;
+  const codes: number[] = [];
+  const asked = Array.from({ length: 60 }, async (_, index) => {
+    const { code } = await calls.lease(queue, `client ${index}`, { signal });
+    codes.push(code);
+  });
+  const ended = Promise.allSettled(asked);
+  while (codes.length < 54) await Bun.sleep(5);
+  await Bun.sleep(100);
+  expect(codes).toEqual(Array.from({ length: 54 }, () => 429));
+  controller.abort();
+  await ended;
+  while ((await calls.page("readyz")).code !== 200) await Bun.sleep(5);
+  await listening.stop(0);
+});
+
+test("a large body is taken by every thread, though it is larger than a third of all", async () => {
+  const config = { bodiesMax: 6_000_000, produceBodyMax: 5_000_000 };
+  await using opened = await openThreads({ config });
+  const listening = await opened.listen();
+  const calls = callsTo(portOf(listening));
+  for (const shard of shards) {
+    const queue = queueOf(shard, "orders");
+    await calls.createQueue(queue);
+    const codes: number[] = [];
+    for (let count = 0; count < connectionCount / 3; count += 1) {
+      codes.push((await calls.produce(queue, "x".repeat(4_000_000))).code);
+    }
+    expect(new Set(codes)).toEqual(new Set([200]));
+  }
+  await listening.stop(0);
+});
+
+const failing = { module: new URL("./testing/failing.worker.ts", import.meta.url) };
+const file = /\(\S+failing\.worker\.ts:\d+:\d+\)/.source;
+
+test.each([
+  ["throws an error", "status", `error: planted; thrown at .* ${file}`],
+  ["has an error that nothing catches", "figures", `error: planted; rejected at .* ${file}`],
+  ["ends", "hold", "by itself"],
+] as const)("a thread that %s is reported once, with what it was", async (_, fault, text) => {
+  const { threads, broken, isBroken } = await openThreads(failing);
+  const asked: Record<typeof fault, () => Promise<unknown>> = {
+    status: () => threads.status(),
+    figures: () => threads.keys([]),
+    hold: () => threads.backup("/none"),
+  };
+  asked[fault]().catch(() => undefined);
+  await isBroken;
+  const whole = new RegExp(`^the thread of shard [12] stopped; ${text}$`);
+  expect(broken).toEqual([expect.stringMatching(whole)]);
+  // Whoever asks it now is not answered: the process ends with it.
+  const asking = threads.status().then(() => "answered");
+  expect(await Promise.race([asking, Bun.sleep(200).then(() => "waits")])).toBe("waits");
+  threads.terminate();
+  expect(broken).toHaveLength(1);
+});

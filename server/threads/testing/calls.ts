@@ -1,0 +1,117 @@
+// Calls to a server with a thread for each shard, each on a connection of its own, which any thread
+// may get.
+
+import { expect } from "bun:test";
+import { nameIn } from "../../../engine/simulation/bundle.ts";
+import type { FoundItem, LeaseReply } from "../../../openapi/schemas.ts";
+
+export const shardCount = 3;
+export const threeShards: readonly string[] = ["--shards", String(shardCount)];
+export const shards = Array.from({ length: shardCount }, (_, shard) => shard);
+
+/** So many connections miss one of three threads once in 5,000 tests. */
+export const connectionCount = 24;
+
+export const timeouts = { lease_timeout: "1m", expire_timeout: "1h" };
+
+/** The name of a queue of the shard. */
+export function queueOf(shard: number, about: string): string {
+  return nameIn(shard, shardCount, about.replaceAll(" ", "-"));
+}
+
+interface Asked {
+  /** Default those of the server's calls. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+export interface Replied {
+  readonly code: number;
+  // biome-ignore lint/suspicious/noExplicitAny: each test expects what it is.
+  readonly body: any;
+  readonly headers: Headers;
+}
+
+/** `path`: without `/v1/`. */
+export type Call = (path: string, body: object, asked?: Asked) => Promise<Replied>;
+
+export interface Calls {
+  readonly url: string;
+  readonly call: Call;
+  page(path: string): Promise<{ readonly code: number; readonly text: string }>;
+  createQueue(queue_name: string, settings?: object): Promise<void>;
+  produce(queue_name: string, ...texts: readonly string[]): Promise<Replied>;
+  lease(
+    queue_name: string,
+    client_id: string,
+    asked?: Asked & { batch_size?: number },
+  ): Promise<Replied>;
+  /** Leases all that is there, and gives it up. */
+  bury(queue_name: string): Promise<void>;
+  textsIn(queue_name: string): Promise<string[]>;
+  /** Once there are as many. */
+  arrived(queue_name: string, count: number): Promise<string[]>;
+  metric(name: string): Promise<number>;
+}
+
+export function callsTo(port: number, own: Readonly<Record<string, string>> = {}): Calls {
+  const url = `http://127.0.0.1:${port}`;
+  const always = { "content-type": "application/json", connection: "close", ...own };
+  const call: Call = async (path, body, { headers = {}, signal } = {}) => {
+    const response = await fetch(`${url}/v1/${path}`, {
+      ...{ method: "POST", body: JSON.stringify(body), headers: { ...always, ...headers } },
+      ...(signal && { signal }),
+    });
+    return { code: response.status, body: await response.json(), headers: response.headers };
+  };
+  const done = async (path: string, body: object): Promise<Replied> => {
+    const replied = await call(path, body);
+    expect(replied).toMatchObject({ code: 200 });
+    return replied;
+  };
+  const page: Calls["page"] = async (path) => {
+    const response = await fetch(`${url}/${path}`, { headers: always });
+    return { code: response.status, text: await response.text() };
+  };
+  const produce: Calls["produce"] = (queue_name, ...texts) => {
+    const items = texts.map((utf8) => ({ utf8 }));
+    return call("queue.produce", { queue_name, request_timeout: "1m", items });
+  };
+  const lease: Calls["lease"] = (queue_name, client_id, { batch_size = 10, ...asked } = {}) =>
+    call("queue.lease", { queue_name, client_id, batch_size, request_timeout: "1m" }, asked);
+  const textsIn = async (queue_name: string): Promise<string[]> => {
+    const asked = { queue_name, payload_head: 99, limit: 1_000 };
+    const { body } = await done("storage/items.find", asked);
+    return (body.items as FoundItem[]).map(({ payload }) => atob(payload)).sort();
+  };
+  return {
+    ...{ url, call, page, produce, lease, textsIn },
+    createQueue: async (queue_name, settings = {}) => {
+      await done("queues.create", { queue_name, ...timeouts, ...settings });
+    },
+    bury: async (queue_name) => {
+      const { items, partition }: LeaseReply = (
+        await lease(queue_name, "undertaker", { batch_size: 1_000 })
+      ).body;
+      const given = items.map(({ id }) => ({ id, dead: true, reason: "no card" }));
+      const asked = { queue_name, partition, items: given, request_timeout: "1m" };
+      await done("queue.retry", asked);
+    },
+    arrived: async (queue_name, count) => {
+      for (;;) {
+        const texts = await textsIn(queue_name);
+        if (texts.length >= count) return texts;
+        await Bun.sleep(5);
+      }
+    },
+    metric: async (name) => {
+      const lines = (await page("metrics")).text.split("\n");
+      return Number(lines.find((line) => line.startsWith(`${name} `))?.slice(name.length));
+    },
+  };
+}
+
+/** The results of the same work over so many connections that each thread gets some. */
+export function everywhere<T>(work: (index: number) => Promise<T>): Promise<T[]> {
+  return Promise.all(Array.from({ length: connectionCount }, (_, index) => work(index)));
+}

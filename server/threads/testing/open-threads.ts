@@ -1,0 +1,70 @@
+// The threads of three shards in the process of a test, with stores in memory.
+
+import { systemClock } from "../../../engine/model/clock.ts";
+import { operations } from "../../../openapi/operations.ts";
+import type { OverviewMachine } from "../../../openapi/schemas.ts";
+import { createFront } from "../../app.ts";
+import { Audit } from "../../audit.ts";
+import type { Config } from "../../config.ts";
+import { engineOptionsOf } from "../../engine-options.ts";
+import { type Listening, listen } from "../../listen.ts";
+import { Losses } from "../../losses.ts";
+import { Metrics } from "../../metrics.ts";
+import { localServing, shardRoutesOf } from "../../serving.ts";
+import type { ShardRoutes } from "../../shards/routes.ts";
+import { defaultConfig, silentLog } from "../../testing/memory-engine.ts";
+import type { Tls } from "../../tls.ts";
+import { ShardThreads, shareOf } from "../shard-threads.ts";
+import { shardCount } from "./calls.ts";
+
+const { machine }: { readonly machine: OverviewMachine } = operations.overview.replies[200].example;
+const site = { site: "/none", manifest: "/none/site.json", building: "/none/building" };
+
+interface Options {
+  readonly config?: Partial<Config>;
+  /** Default the one of the server. */
+  readonly module?: URL;
+}
+
+/** They do not listen yet. */
+export async function openThreads({
+  config: change = {},
+  module = new URL("../../shard.worker.ts", import.meta.url),
+}: Options = {}) {
+  const own = { logLevel: "error", host: "127.0.0.1", port: 0, ...change } as const;
+  const config = { ...defaultConfig(own), shards: change.shards ?? shardCount };
+  const broken: string[] = [];
+  const isBroken = Promise.withResolvers<void>();
+  const clock = systemClock();
+  const threads = new ShardThreads({
+    ...{ config, site, module, log: silentLog },
+    engine: engineOptionsOf(config, silentLog, { clock }),
+    broken: ({ message }) => {
+      broken.push(message);
+      isBroken.resolve();
+    },
+  });
+  await threads.open();
+  const audit = new Audit({ log: silentLog, now: () => clock.now() });
+  const routes: ShardRoutes = shardRoutesOf(threads.engine, { machine: () => machine, audit });
+  const metrics = new Metrics({ version: "1.2.3", status: () => threads.status() });
+  const serving = localServing({
+    ...{ shards: threads.routes(routes), engine: threads.engine, audit, config, version: "1.2.3" },
+    ...{ status: () => threads.status(), isClosing: () => false, losses: new Losses(() => 0) },
+    render: (gauges) => threads.render(metrics, gauges),
+  });
+  const counts = metrics.requests;
+  const front = createFront(serving, { config: shareOf(config), log: silentLog, counts });
+  threads.answerBy(routes, serving, front.gauges);
+  const close = async (): Promise<void> => {
+    await threads.close();
+    threads.terminate();
+  };
+  return {
+    ...{ threads, config, close, broken, isBroken: isBroken.promise },
+    /** `isShared`: whether this thread lets the others have its port too. */
+    listen: (tls: Tls | null = null, isShared = true): Promise<Listening> =>
+      threads.listen(tls, () => listen(front.app, { ...config, tls, isShared })),
+    [Symbol.asyncDispose]: close,
+  };
+}

@@ -1,0 +1,430 @@
+// What only the process of a server with a thread for each shard shows: its end, a start that fails,
+// a disk that stalls, a backup, and API keys.
+
+import { afterAll, describe, expect, test } from "bun:test";
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runServer, type ServerProcess, startServer } from "../../bench/server-process.ts";
+import { whyUntraceable } from "../../proof/strace.ts";
+import { newApiKey } from "../api-keys.ts";
+import {
+  type Calls,
+  callsTo,
+  connectionCount,
+  everywhere,
+  queueOf,
+  shards,
+  threeShards,
+} from "./testing/calls.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "holdfast-threads-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const inFolder = (name: string): string => join(folder, name);
+
+interface Started extends AsyncDisposable {
+  readonly server: ServerProcess;
+  readonly calls: Calls;
+}
+
+async function start(
+  data: string,
+  { flags = [], under = [] }: { flags?: readonly string[]; under?: readonly string[] } = {},
+): Promise<Started> {
+  const server = await startServer({ data, flags: [...threeShards, ...flags], under });
+  return {
+    ...{ server, calls: callsTo(server.port) },
+    [Symbol.asyncDispose]: async () => void (await server.stop("SIGKILL")),
+  };
+}
+
+const timed = { request_timeout: "1m" };
+
+test("a stop answers what waits in every thread, and ends", async () => {
+  const flags = ["--shutdown-timeout-ms", "600000"];
+  await using started = await start(inFolder("stopped"), { flags });
+  const { calls, server } = started;
+  const waiting: Promise<readonly { code: number }[]>[] = [];
+  for (const shard of shards) {
+    const queue = queueOf(shard, "orders");
+    await calls.createQueue(queue);
+    waiting.push(everywhere((index) => calls.lease(queue, `client ${index}`)));
+    const name = `holdfast_queue_waiting_leases{queue="${queue}"}`;
+    while ((await calls.metric(name)) !== connectionCount) await Bun.sleep(5);
+  }
+  const stopped = server.stop();
+  const codes = (await Promise.all(waiting)).flat().map(({ code }) => code);
+  expect(codes).toEqual(Array.from({ length: 3 * connectionCount }, () => 503));
+  expect(await stopped).toBe(0);
+  const log = await server.wholeLog();
+  expect(log).toContain('"event":"stopped"');
+  for (const level of ["error", "fatal"]) expect(log).not.toContain(`"level":"${level}"`);
+});
+
+/** A produce of which the last byte is missing; `finish` sends it and returns the whole answer. */
+async function upload(port: number, queue_name: string) {
+  const body = JSON.stringify({ queue_name, items: [{ utf8: "x" }], ...timed });
+  const head = [
+    "POST /v1/queue.produce HTTP/1.1",
+    `host: 127.0.0.1:${port}`,
+    "content-type: application/json",
+    `content-length: ${body.length}`,
+    "connection: close",
+  ];
+  const ended = Promise.withResolvers<string>();
+  const socket = connect(port, "127.0.0.1");
+  let answer = "";
+  socket.on("data", (bytes) => {
+    answer += bytes.toString();
+  });
+  for (const event of ["close", "error"]) socket.on(event, () => ended.resolve(answer));
+  socket.write(`${head.join("\r\n")}\r\n\r\n${body.slice(0, -1)}`);
+  return {
+    finish: () => {
+      socket.write(body.slice(-1));
+      return ended.promise;
+    },
+  };
+}
+
+test("a stop waits for requests that are still received, in every thread", async () => {
+  const flags = ["--shutdown-timeout-ms", "600000"];
+  await using started = await start(inFolder("uploads"), { flags });
+  const { calls, server } = started;
+  const queue = queueOf(1, "orders");
+  await calls.createQueue(queue);
+  const uploads = await everywhere(() => upload(server.port, queue));
+  // The request for the metrics is one of them.
+  while ((await calls.metric("holdfast_requests_in_flight")) !== connectionCount + 1) {
+    await Bun.sleep(5);
+  }
+  const stopped = server.stop();
+  while (!server.log().includes('"event":"stopping"')) await Bun.sleep(5);
+  await Bun.sleep(200);
+  // One after the other, so that some threads are through before the rest.
+  for (const { finish } of uploads) {
+    expect(await finish()).toStartWith("HTTP/1.1 503 ");
+    await Bun.sleep(20);
+  }
+  expect(await stopped).toBe(0);
+});
+
+test.each([
+  ["throws", "planted; thrown", "health"],
+  ["ends", "by itself", "backup"],
+] as const)("a thread that %s ends the process, which says so", async (how, text, page) => {
+  const preload = join(import.meta.dir, "testing/plant-faults.ts");
+  const under = ["env", `BUN_OPTIONS=--preload=${preload}`];
+  const flags = ["--backups", inFolder(`backups-${how}`)];
+  await using started = await start(inFolder(how), { flags, under });
+  const { calls, server } = started;
+  const queues = shards.map((shard) => queueOf(shard, "orders"));
+  for (const queue of queues) await calls.createQueue(queue);
+  const cutOff = (work: Promise<unknown>): Promise<string> =>
+    work.then(
+      () => "answered",
+      () => "cut off",
+    );
+  const waiting = queues.map((queue) => cutOff(calls.lease(queue, "a")));
+  void cutOff(page === "backup" ? calls.call("../backup", {}) : calls.page(page));
+  expect(await server.exited).toBe(70);
+  expect(await Promise.all(waiting)).toEqual(["cut off", "cut off", "cut off"]);
+  const lines = (await server.wholeLog()).trim().split("\n");
+  const fatal = lines.filter((line) => line.includes('"level":"fatal"'));
+  expect(fatal).toHaveLength(1);
+  expect(fatal[0]).toMatch(new RegExp(`the thread of shard [12] stopped; (error: )?${text}`));
+});
+
+test("start: a damaged store of a thread is reported as by one thread, and no file is made", async () => {
+  const outputs: string[] = [];
+  for (const flags of [[], ["--test-clock"]]) {
+    const data = inFolder(`damaged${flags.join("")}`);
+    const started = await start(data, { flags });
+    expect(await started.server.stop()).toBe(0);
+    writeFileSync(join(data, "shard-1.db"), "x".repeat(8_192));
+    const before = readdirSync(data).sort();
+    const run = await runServer(["--data", data, "--port", "0", ...threeShards, ...flags]);
+    expect(run.code).toBe(2);
+    expect(readdirSync(data).sort()).toEqual(before);
+    outputs.push(run.output.replace(data, "data"));
+  }
+  const text = "the store's file is damaged; restore a backup; file is not a database";
+  expect(outputs).toEqual(Array.from({ length: 2 }, () => `${text}; data folder 'data'\n`));
+});
+
+test("start: two servers that start at once on the same data; one of them has all of it", async () => {
+  const data = inFolder("twice");
+  for (let round = 0; round < 5; round += 1) {
+    const both = await Promise.allSettled([start(data), start(data)]);
+    expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    for (const one of both) {
+      if (one.status === "rejected")
+        expect(String(one.reason)).toContain("the server ended with 3");
+      else {
+        expect((await one.value.calls.page("readyz")).code).toBe(200);
+        expect(await one.value.server.stop()).toBe(0);
+      }
+    }
+  }
+});
+
+describe.skipIf(process.platform !== "linux" || whyUntraceable() !== null)("traced", () => {
+  test("start: a new store of a thread that cannot be opened leaves nothing", async () => {
+    const data = inFolder("not/there/yet");
+    const trace =
+      "strace -f --seccomp-bpf -qq -o /dev/null -e trace=openat -e inject=openat:error=EIO";
+    const under = [...trace.split(" "), "-P", join(data, "shard-1.db")];
+    const text = `the store failed; unable to open database file; data folder '${data}'`;
+    await expect(start(data, { under })).rejects.toThrow(text);
+    expect(readdirSync(folder)).not.toContain("not");
+  });
+
+  const stalls = "delay_enter=3600000000";
+  const fails = "error=EIO";
+
+  /** From now on each sync of the log stalls or fails, until `end`. */
+  async function disturb({ pid }: ServerProcess, log: string, how: typeof stalls | typeof fails) {
+    const calls = `-e trace=fdatasync,fsync -e inject=fdatasync,fsync:${how}`;
+    const command = ["strace", "-f", "-o", "/dev/null", ...calls.split(" "), "-P", log];
+    const child = Bun.spawn([...command, "-p", String(pid)], {
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    const attached = Promise.withResolvers<void>();
+    const read = async (): Promise<void> => {
+      // To the end: it reports threads that begin later as well, and would end if nothing read that.
+      for await (const bytes of child.stderr) {
+        if (new TextDecoder().decode(bytes).includes("attached")) attached.resolve();
+      }
+    };
+    void read();
+    await attached.promise;
+    return {
+      end: async () => {
+        child.kill("SIGKILL");
+        await child.exited;
+      },
+    };
+  }
+
+  test.each(shards)(
+    "a disk that stalls: other shards and deadlines go on; shard %p",
+    async (shard) => {
+      const data = inFolder(`stalled-${shard}`);
+      await using started = await start(data);
+      const { calls, server } = started;
+      const queues = shards.map((each) => queueOf(each, "orders"));
+      for (const queue of queues) {
+        await calls.createQueue(queue);
+        await calls.produce(queue, "before");
+      }
+      const [stalled = "", other = ""] = [queues[shard], queues[(shard + 1) % 3]];
+      const disk = await disturb(server, join(data, `shard-${shard}.db-wal`), stalls);
+      const produce = (queue_name: string, utf8: string) =>
+        calls.call("queue.produce", { queue_name, request_timeout: "2s", items: [{ utf8 }] });
+      const taken = produce(stalled, "taken");
+      // A call of the same turn would share its outcome.
+      while ((await calls.metric("holdfast_requests_in_flight")) < 2) await Bun.sleep(5);
+      await Bun.sleep(100);
+      const later = everywhere(() => produce(stalled, "late"));
+      const asked = { queue_name: stalled, batch_size: 1, request_timeout: "2s" };
+      const leases = everywhere((index) =>
+        calls.call("queue.lease", { ...asked, client_id: `client ${index}` }),
+      );
+      for (const queue of queues.filter((one) => one !== stalled)) {
+        const codes = (await everywhere(() => calls.produce(queue, "during"))).map(
+          ({ code }) => code,
+        );
+        expect(new Set(codes)).toEqual(new Set([200]));
+        expect((await calls.lease(queue, "a", { batch_size: 5 })).body.items).toHaveLength(5);
+      }
+      for (const page of ["livez", "readyz", "health", "metrics"]) {
+        for (const { code } of await everywhere(() => calls.page(page))) expect(code).toBe(200);
+      }
+      // What goes to the shard that stalls waits in the outbox of the other.
+      const outputs = [{ queue_name: stalled, items: [{ utf8: "sent" }] }];
+      const sent = await calls.call("queue.transact", {
+        ...timed,
+        produce: [{ queue_name: other, items: [{ utf8: "here" }] }, ...outputs],
+      });
+      expect(sent).toMatchObject({ code: 200, body: { produced: [{}, { delivered: false }] } });
+      expect(await taken).toMatchObject({ code: 504, body: { reason: "unknown_outcome" } });
+      for (const { code, body } of await later) expect([code, body.reason]).toEqual([454, "late"]);
+      for (const { code } of await leases) expect(code).toBe(454);
+      await disk.end();
+      expect(await produce(stalled, "after")).toMatchObject({ code: 200 });
+      expect(await calls.arrived(stalled, 4)).toEqual(["after", "before", "sent", "taken"]);
+      expect(await server.stop()).toBe(0);
+    },
+  );
+
+  test("backup: it waits for items on their way between other threads, and says so if they do not arrive", async () => {
+    const data = inFolder("undelivered");
+    const flags = ["--backups", inFolder("undelivered-backups")];
+    await using started = await start(data, { flags });
+    const { calls, server } = started;
+    const [from, to] = [queueOf(1, "orders"), queueOf(2, "orders")];
+    for (const queue of [from, to]) await calls.createQueue(queue);
+    await calls.produce(to, "before");
+    const disk = await disturb(server, join(data, "shard-2.db-wal"), stalls);
+    const produce = [from, to].map((queue_name) => ({ queue_name, items: [{ utf8: "sent" }] }));
+    const sent = await calls.call("queue.transact", { ...timed, produce });
+    expect(sent).toMatchObject({ code: 200, body: { produced: [{}, { delivered: false }] } });
+    const refused = await calls.call("../backup", {});
+    expect(refused).toMatchObject({ code: 500, body: { reason: "backup_failed" } });
+    expect(refused.body.message).toStartWith("items on their way to another shard do not arrive");
+    await disk.end();
+    expect(await calls.arrived(to, 2)).toEqual(["before", "sent"]);
+    expect(await calls.call("../backup", {})).toMatchObject({ code: 200 });
+    expect(await server.stop()).toBe(0);
+  });
+
+  test.each(shards)(
+    "a disk that fails: its shard alone is down until it is back; shard %p",
+    async (shard) => {
+      const data = inFolder(`failed-${shard}`);
+      await using started = await start(data);
+      const { calls, server } = started;
+      const queues = shards.map((each) => queueOf(each, "orders"));
+      for (const queue of queues) await calls.createQueue(queue);
+      const [failed = "", other = ""] = [queues[shard], queues[(shard + 1) % 3]];
+      await calls.produce(failed, "before");
+      const disk = await disturb(server, join(data, `shard-${shard}.db-wal`), fails);
+      const produce = (queue_name: string, utf8: string) =>
+        calls.call("queue.produce", { queue_name, request_timeout: "1s", items: [{ utf8 }] });
+      const refused = await everywhere(() => produce(failed, "perhaps"));
+      expect(refused.filter(({ code }) => code === 200)).toEqual([]);
+      for (const { code } of await everywhere(() => calls.produce(other, "there"))) {
+        expect(code).toBe(200);
+      }
+      const name = `holdfast_store_failures_total{shard="${shard}"}`;
+      for (const failures of await everywhere(() => calls.metric(name))) {
+        expect(failures).toBeGreaterThan(0);
+      }
+      for (const { code } of await everywhere(() => calls.page("livez"))) expect(code).toBe(200);
+      await disk.end();
+      while ((await calls.page("readyz")).code !== 200) await Bun.sleep(20);
+      while ((await produce(failed, "after")).code !== 200) await Bun.sleep(20);
+      const texts = new Set(await calls.textsIn(failed));
+      texts.delete("perhaps");
+      expect(texts).toEqual(new Set(["after", "before"]));
+      expect(await server.stop()).toBe(0);
+    },
+  );
+});
+
+test("backup: what three threads send each other meanwhile is in it once", async () => {
+  const data = inFolder("data");
+  const queues = shards.map((shard) => queueOf(shard, "orders"));
+  const texts: string[] = [];
+  const made: string[] = [];
+  {
+    await using started = await start(data, { flags: ["--backups", inFolder("backups")] });
+    const { calls, server } = started;
+    for (const queue of queues) await calls.createQueue(queue);
+    let isOver = false;
+    /** Each round is one parcel to each of the other shards; it is sent whole or not at all. */
+    const send = async (from: number): Promise<void> => {
+      for (let round = 0; !isOver; round += 1) {
+        const text = `${from}.${round}`;
+        const produce = queues.map((queue_name) => ({ queue_name, items: [{ utf8: text }] }));
+        // The first of them decides which shard does it.
+        const ordered = [...produce.slice(from), ...produce.slice(0, from)];
+        const { code } = await calls.call("queue.transact", { ...timed, produce: ordered });
+        expect(code).toBe(200);
+        texts.push(text);
+      }
+    };
+    const sending = shards.map(send);
+    for (let count = 0; count < 6; count += 1) {
+      const known = texts.length;
+      while (texts.length < known + 3) await Bun.sleep(1);
+      const { code, body } = await calls.call("../backup", {});
+      expect([code, body.shards?.length]).toEqual([200, 3]);
+      made.push(body.folder);
+    }
+    isOver = true;
+    await Promise.all(sending);
+    for (const queue of queues) {
+      expect(await calls.arrived(queue, texts.length)).toEqual(texts.toSorted());
+    }
+    expect(await server.stop()).toBe(0);
+  }
+  for (const [index, from] of made.entries()) {
+    const restored = inFolder(`restored-${index}`);
+    cpSync(from, restored, { recursive: true });
+    rmSync(join(restored, "backup.json"));
+    await using started = await start(restored);
+    const { calls, server } = started;
+    const counts = await Promise.all(
+      queues.map(async (queue) => (await calls.textsIn(queue)).length),
+    );
+    const most = Math.max(...counts);
+    const found: string[][] = [];
+    for (const queue of queues) found.push(await calls.arrived(queue, most));
+    expect(new Set(found[0]).size).toBe(most);
+    expect(most).toBeGreaterThan(0);
+    expect(found).toEqual([found[0] ?? [], found[0] ?? [], found[0] ?? []]);
+    expect(await server.stop()).toBe(0);
+  }
+});
+
+test("API keys: a limited key sees its own queues by every thread, and all uses are counted", async () => {
+  const mine = shards.map((shard) => queueOf(shard, "mine"));
+  const other = shards.map((shard) => queueOf(shard, "other"));
+  const keys = {
+    admin: newApiKey("admin", { roles: ["admin"], queues: ["*"] }),
+    viewer: newApiKey("viewer", { roles: ["read", "produce"], queues: ["mine*"] }),
+  };
+  const path = inFolder("keys");
+  writeFileSync(
+    path,
+    Object.values(keys)
+      .map(({ line }) => `${line}\n`)
+      .join(""),
+  );
+  await using started = await start(inFolder("keyed"), { flags: ["--api-keys-file", path] });
+  const { port } = started.server;
+  const by = ({ key }: { key: string }) => callsTo(port, { authorization: `Bearer ${key}` });
+  const [admin, viewer, nobody] = [by(keys.admin), by(keys.viewer), callsTo(port)];
+  for (const queue of [...mine, ...other]) {
+    await admin.createQueue(queue);
+    await admin.produce(queue, "x");
+  }
+  const bare = await everywhere(() => nobody.call("queues.list", { pivot: "", limit: 10 }));
+  expect(new Set(bare.map(({ code }) => code))).toEqual(new Set([401]));
+  for (const { body } of await everywhere(() =>
+    viewer.call("queues.list", { pivot: "", limit: 10 }),
+  ))
+    expect(body.items.map(({ queue_name }: never) => queue_name)).toEqual(mine.toSorted());
+  let seen = (await admin.call("server.overview", {})).body.queues.queue_name;
+  while (seen.length < 6) seen = (await admin.call("server.overview", {})).body.queues.queue_name;
+  for (const { body } of await everywhere(() => viewer.call("server.overview", {}))) {
+    expect(body.queues.queue_name.toSorted()).toEqual(mine.toSorted());
+    expect(body.totals.ready).toBe(3);
+  }
+  for (const { body } of await everywhere(() => viewer.call("server.whoami", {})))
+    expect(body).toMatchObject({ name: "viewer", keys_required: true });
+  for (const queue of other) {
+    const refused = await everywhere(() => viewer.produce(queue, "y"));
+    expect(new Set(refused.map(({ code }) => code))).toEqual(new Set([403]));
+    const { body } = await admin.call("storage/items.find", { queue_name: queue, limit: 1 });
+    const [{ id }] = body.items;
+    const unseen = await everywhere(() => viewer.call("storage/items.get", { id }));
+    expect(new Set(unseen.map((reply) => reply.body.reason))).toEqual(new Set(["no_such_item"]));
+  }
+  for (const { code } of await everywhere(() => viewer.call("server.keys", {})))
+    expect(code).toBe(403);
+  // Each thread has counted its own: 3 queues, and the list of keys.
+  const refusals = 4 * connectionCount;
+  for (const { body } of await everywhere(() => admin.call("server.keys", {}))) {
+    expect(body.items).toMatchObject([{ name: "admin" }, { name: "viewer", refusals }]);
+  }
+  for (const { body } of await everywhere(() => admin.call("actions.list", { limit: 1_000 }))) {
+    const made = body.items.filter(({ operation }: never) => operation === "createQueue");
+    expect(made.map(({ queue_name }: never) => queue_name).sort()).toEqual(
+      [...mine, ...other].sort(),
+    );
+    expect(new Set(made.map(({ key_name }: never) => key_name))).toEqual(new Set(["admin"]));
+  }
+});
