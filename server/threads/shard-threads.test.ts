@@ -63,7 +63,7 @@ test("where one thread is refused the port, none has it afterwards", async () =>
     message: `port is taken; another program listens on 127.0.0.1:${port}`,
   });
   const again = await opened.listen();
-  const { code } = await callsTo(port).page("readyz");
+  const { code } = await callsTo(fetch, port).page("readyz");
   expect(code).toBe(200);
   await again.stop(0);
   expect(opened.broken).toEqual([]);
@@ -148,7 +148,7 @@ test("what is bounded for the server is shared out among its threads", () => {
 test("the threads together work on as many requests as the server may", async () => {
   await using opened = await openThreads({ config: { connectionsMax: 6 } });
   const listening = await opened.listen();
-  const calls = callsTo(portOf(listening));
+  const calls = callsTo(fetch, portOf(listening));
   const queue = queueOf(2, "orders");
   await calls.createQueue(queue);
   const controller = new AbortController();
@@ -172,7 +172,7 @@ test("a large body is taken by every thread, though it is larger than a third of
   const config = { bodiesMax: 6_000_000, produceBodyMax: 5_000_000 };
   await using opened = await openThreads({ config });
   const listening = await opened.listen();
-  const calls = callsTo(portOf(listening));
+  const calls = callsTo(fetch, portOf(listening));
   for (const shard of shards) {
     const queue = queueOf(shard, "orders");
     await calls.createQueue(queue);

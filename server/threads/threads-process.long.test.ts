@@ -6,6 +6,7 @@ import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { runServer, type ServerProcess, startServer } from "../../bench/server-process.ts";
 import { whyUntraceable } from "../../proof/strace.ts";
 import { newApiKey } from "../api-keys.ts";
@@ -34,7 +35,7 @@ async function start(
 ): Promise<Started> {
   const server = await startServer({ data, flags: [...threeShards, ...flags], under });
   return {
-    ...{ server, calls: callsTo(server.port) },
+    ...{ server, calls: callsTo(fetch, server.port) },
     [Symbol.asyncDispose]: async () => void (await server.stop("SIGKILL")),
   };
 }
@@ -114,7 +115,7 @@ test.each([
   ["throws", "planted; thrown", "health"],
   ["ends", "by itself", "backup"],
 ] as const)("a thread that %s ends the process, which says so", async (how, text, page) => {
-  const preload = join(import.meta.dir, "testing/plant-faults.ts");
+  const preload = fileURLToPath(new URL("./testing/plant-faults.ts", import.meta.url));
   const under = ["env", `BUN_OPTIONS=--preload=${preload}`];
   const flags = ["--backups", inFolder(`backups-${how}`)];
   await using started = await start(inFolder(how), { flags, under });
@@ -385,8 +386,8 @@ test("API keys: a limited key sees its own queues by every thread, and all uses 
   );
   await using started = await start(inFolder("keyed"), { flags: ["--api-keys-file", path] });
   const { port } = started.server;
-  const by = ({ key }: { key: string }) => callsTo(port, { authorization: `Bearer ${key}` });
-  const [admin, viewer, nobody] = [by(keys.admin), by(keys.viewer), callsTo(port)];
+  const by = ({ key }: { key: string }) => callsTo(fetch, port, { authorization: `Bearer ${key}` });
+  const [admin, viewer, nobody] = [by(keys.admin), by(keys.viewer), callsTo(fetch, port)];
   for (const queue of [...mine, ...other]) {
     await admin.createQueue(queue);
     await admin.produce(queue, "x");

@@ -26,7 +26,7 @@ let calls: Calls;
 
 beforeAll(async () => {
   server = await startServer({ data: join(folder, "data"), flags: threeShards });
-  calls = callsTo(server.port);
+  calls = callsTo(fetch, server.port);
 });
 afterAll(async () => {
   expect(await server.stop()).toBe(0);

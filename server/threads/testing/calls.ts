@@ -54,11 +54,16 @@ export interface Calls {
   metric(name: string): Promise<number>;
 }
 
-export function callsTo(port: number, own: Readonly<Record<string, string>> = {}): Calls {
+/** `send`: `fetch`, which only tests themselves may name. `own`: headers of every call. */
+export function callsTo(
+  send: typeof globalThis.fetch,
+  port: number,
+  own: Readonly<Record<string, string>> = {},
+): Calls {
   const url = `http://127.0.0.1:${port}`;
   const always = { "content-type": "application/json", connection: "close", ...own };
   const call: Call = async (path, body, { headers = {}, signal } = {}) => {
-    const response = await fetch(`${url}/v1/${path}`, {
+    const response = await send(`${url}/v1/${path}`, {
       ...{ method: "POST", body: JSON.stringify(body), headers: { ...always, ...headers } },
       ...(signal && { signal }),
     });
@@ -70,7 +75,7 @@ export function callsTo(port: number, own: Readonly<Record<string, string>> = {}
     return replied;
   };
   const page: Calls["page"] = async (path) => {
-    const response = await fetch(`${url}/${path}`, { headers: always });
+    const response = await send(`${url}/${path}`, { headers: always });
     return { code: response.status, text: await response.text() };
   };
   const produce: Calls["produce"] = (queue_name, ...texts) => {
