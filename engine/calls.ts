@@ -160,8 +160,8 @@ export class Calls {
     checkTransact(asked);
     const keyed = this.#keyOf(first, "transact", asked, () => transactedText(asked));
     try {
-      const { find, reach } = this.#options;
-      const plan = planTransact(asked, { find, reach, isKeyed: keyed !== undefined });
+      const { reach } = this.#options;
+      const plan = planTransact(asked, { reach, isKeyed: keyed !== undefined });
       return transactedOf(asked, await this.#transact(plan, { timing, ...keyed }));
     } catch (cause) {
       // A queue or a partition that it names may be gone since it was done.

@@ -186,7 +186,8 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     const opened = await parts.reports.firstOpened;
     if (this.#closing !== null) throw QueueError.from(closingFailure);
     parts.deleted = parts.catalog.adopt(opened.queues);
-    return { passed: opened.passed, queues: parts.catalog.references };
+    const { clock } = this.#options;
+    return { now: clock.now(), passed: opened.passed, queues: parts.catalog.references };
   }
 
   /**
@@ -196,6 +197,8 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   async meet(standings: readonly Standing[]): Promise<void> {
     const parts = this.#parts;
     const { catalog, registrar, reports } = parts;
+    // No shard is behind another: what one sends would have expired by the clock of the next.
+    this.#options.clock.raise(Math.max(...standings.map(({ now }) => now)));
     const others = standings.filter((_, shard) => shard !== this.#options.shard);
     catalog.meet(others.flatMap(({ queues }) => queues));
     parts.hold = await registrar.hold({ isFirst: true });
@@ -228,6 +231,8 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   async drop(): Promise<void> {
     this.#stop(reopeningFailure);
     await this.#loaded?.shard.abandon(reopeningFailure);
+    // Its lock would keep the next one out.
+    await this.#loaded?.shard.storeClosed;
   }
 
   /** Of which `load` or `meet` has thrown. */
@@ -297,7 +302,11 @@ export class ShardEngine<Items> implements api.Engine<Items> {
       await this.#parts.begun.promise;
       return this.#parts.registrar.claim(deadQueue, by);
     },
-    unclaim: async (deadQueue, by) => this.#parts.catalog.unclaim(deadQueue, by),
+    unclaim: async (deadQueue, by) => {
+      // Not before the claim, which waits as well.
+      await this.#parts.begun.promise.catch(() => undefined);
+      this.#parts.catalog.unclaim(deadQueue, by);
+    },
     isSending: async (owner) => this.#parts.courier.isSending(owner),
     retire: async (owner) => {
       const { catalog, courier, shard } = this.#parts;

@@ -68,7 +68,6 @@ export function transactedText({
 }
 
 interface Planning {
-  readonly find: (name: string) => LogicalQueue;
   readonly reach: (name: string) => Reached;
   /** It may have been done before; its shard knows. */
   readonly isKeyed: boolean;

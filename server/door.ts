@@ -19,6 +19,8 @@ export interface Keys {
 export type Door = (request: Request, addressOf: () => string | null) => KnownKey;
 
 export interface DoorOptions {
+  /** That have a door each; default 1. */
+  readonly threads?: number;
   readonly keys: Keys;
   readonly log: Log;
   /** Milliseconds from any start. */
@@ -27,8 +29,8 @@ export interface DoorOptions {
 
 const bearer = /^Bearer +([^\s]+) *$/i;
 
-export function openDoor({ keys, log, now }: DoorOptions): Door {
-  const failures = new Failures(now);
+export function openDoor({ keys, log, now, threads = 1 }: DoorOptions): Door {
+  const failures = new Failures(now, threads);
   return (request, addressOf) => {
     const given = request.headers.get("authorization");
     if (given === null) {

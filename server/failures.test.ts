@@ -27,6 +27,12 @@ test("failures: as many as allowed, then a wait until the window is over", () =>
   expect(fail("a", 1)).toEqual({ waitMs: 0, isFirstTooMany: false });
 });
 
+test("failures: threads that count for themselves allow a part each", () => {
+  const failures = new Failures(() => 0, 3);
+  const added = Array.from({ length: 8 }, () => failures.add("a").isFirstTooMany);
+  expect(added.indexOf(true)).toBe(Math.ceil(countMax / 3));
+});
+
 test("failures: the table stays bounded, and forgets who began first", () => {
   const { failures, fail } = setup();
   fail("first", countMax + 1);

@@ -23,11 +23,14 @@ export interface Failure {
 
 export class Failures {
   readonly #now: () => number;
+  readonly #countMax: number;
   /** In the order in which their windows began. */
   readonly #entries = new Map<string, Entry>();
 
-  constructor(now: () => number) {
+  /** `threads`: so many count for themselves. */
+  constructor(now: () => number, threads = 1) {
     this.#now = now;
+    this.#countMax = Math.ceil(failureLimits.countMax / threads);
   }
 
   get addressCount(): number {
@@ -35,7 +38,8 @@ export class Failures {
   }
 
   add(address: string): Failure {
-    const { countMax, windowMs } = failureLimits;
+    const { windowMs } = failureLimits;
+    const countMax = this.#countMax;
     const network = networkOf(address);
     const now = this.#now();
     const before = this.#entries.get(network);

@@ -17,7 +17,7 @@ async function setup() {
       config: defaultConfig(),
     });
   const listening = listen(newApp(), { host: "127.0.0.1", port: 0 });
-  const port = Number(new URL(listening.url).port);
+  const { port } = listening;
   await engine.createQueue({
     name: "orders",
     deadQueue: "",

@@ -21,6 +21,7 @@ export interface ListenOptions extends Address {
 export interface Listening {
   /** Where this machine reaches it, such as `http://127.0.0.1:9090`. */
   readonly url: string;
+  readonly port: number;
   /**
    * New connections get this certificate; requests that are being worked on are answered over
    * their old ones. Throws a `ListenError` if the port is lost.
@@ -72,6 +73,7 @@ export function listen(app: App, options: ListenOptions): Listening {
   const protocol = `http${tls === null ? "" : "s"}`;
   return {
     url: `${protocol}://${reachable(host)}:${bound}`,
+    port: bound,
     renew(renewed) {
       // Bun's own `reload` passes over `tls`. A port that was let go can be had again at once.
       const old = server;

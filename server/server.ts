@@ -216,7 +216,9 @@ function frontOf({ config, log, keys }: Parts, opened: Opened) {
     site: openSite(siteFolders),
     ...(config.logLevel === "debug" && { requestLog: new RequestLog(log) }),
     ...(peers && { node: peers }),
-    ...(keys !== null && { door: openDoor({ keys, log, now }) }),
+    ...(keys !== null && {
+      door: openDoor({ keys, log, now, threads: isThreaded ? config.shards : 1 }),
+    }),
   });
   if (isThreaded) shards.answerBy(parts.shards[0] as ShardRoutes, serving, front.gauges);
   return front;

@@ -21,6 +21,8 @@ export interface QueueReference extends Target {
 
 /** What a shard says to the others once its store is open. */
 export interface Standing {
+  /** What time it is there; threads have clocks of their own, which begin behind what is stored. */
+  readonly now: number;
   readonly passed: Passed;
   readonly queues: readonly QueueReference[];
 }

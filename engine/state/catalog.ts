@@ -322,7 +322,8 @@ export class Catalog implements QueueRules {
 
   /** See `QueueRules`. */
   isOpen(owner: number): boolean {
-    return this.#byOwner.has(owner) || this.directory.isOpen(owner);
+    const here = this.#byOwner.get(owner);
+    return here === undefined ? this.directory.isOpen(owner) : !here.isHidden;
   }
 
   /** No queue is about to name it any more; also while it is hidden. */

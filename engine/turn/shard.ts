@@ -75,6 +75,8 @@ export class Shard {
   readonly #inbox: Inbox;
   readonly lines = new Lines();
   #opening: Promise<void>;
+  /** Of one that was abandoned. */
+  storeClosed: Promise<void> = Promise.resolve();
   /** Until the store that failed last is closed. */
   #failing: Promise<void> = Promise.resolve();
   #backend: Backend | null = null;
@@ -314,7 +316,7 @@ export class Shard {
     this.#inbox.close(why);
     this.#inbox.closeTaken({ isDecided: false });
     if (!wasUp) await this.#opening;
-    this.#backend?.store.close().catch(() => undefined);
+    this.storeClosed = this.#backend?.store.close().catch(() => undefined) ?? Promise.resolve();
   }
 }
 

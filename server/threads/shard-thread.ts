@@ -141,7 +141,7 @@ function httpOf({
       const front = createFront(serving(), {
         ...{ config, log, counts, site: openSite(site) },
         ...(config.logLevel === "debug" && { requestLog: new RequestLog(log) }),
-        ...(keys !== null && { door: openDoor({ keys, log, now }) }),
+        ...(keys !== null && { door: openDoor({ keys, log, now, threads: config.shards }) }),
       });
       gauges = front.gauges;
       listening = listen(front.app, { ...config, port, tls, isShared: true });

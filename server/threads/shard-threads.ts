@@ -45,6 +45,12 @@ interface Thread {
   terminate(): void;
 }
 
+/** How long a thread that is busy is waited for where the others can be told without it. */
+const silenceMsMax = 1_000;
+const noFigures: ThreadFigures = {
+  ...{ counted: [], keys: [] },
+  gauges: { requestsInFlight: 0, bodyBytesInFlight: 0 },
+};
 /** How long a start waits for another one on its port. */
 const turnMsMax = 10_000;
 const turnPauseMs = 20;
@@ -56,6 +62,9 @@ export class ShardThreads {
   readonly #shards: Shards;
   /** Answers what other threads ask. */
   #answer: (call: Call, caller: Caller) => Promise<Answer> = async () => ({ is: "failed" });
+  /** By thread, what it said last. */
+  readonly #statuses: EngineStatus[] = [];
+  readonly #told: ThreadFigures[] = [];
   #isOver = false;
 
   /** Starts the threads; `open` comes next. */
@@ -149,8 +158,17 @@ export class ShardThreads {
     return [own, ...this.#threads.map(({ link }) => routesOver(link))];
   }
 
+  get #nothing(): EngineStatus {
+    return { ...this.engine.status(), queues: [], waitingLeases: 0 };
+  }
+
+  /** A shard whose thread does not say in time how it is counts as not up. */
   async status(): Promise<EngineStatus> {
-    const others = this.#threads.map(({ methods }) => methods.status());
+    const others = this.#threads.map(async ({ methods }, index) => {
+      const status = await within(silenceMsMax, methods.status());
+      if (status !== null) this.#statuses[index] = status;
+      return status ?? notUp(this.#statuses[index] ?? this.#nothing, index + 1);
+    });
     return mergeStatuses([this.engine.status(), ...(await Promise.all(others))]);
   }
 
@@ -177,9 +195,15 @@ export class ShardThreads {
     };
   }
 
-  /** Of the other threads. */
+  /** Of the other threads: of one that is silent those that it told last. */
   #figures(): Promise<ThreadFigures[]> {
-    return Promise.all(this.#threads.map(({ methods }) => methods.figures()));
+    return Promise.all(
+      this.#threads.map(async ({ methods }, index) => {
+        const figures = await within(silenceMsMax, methods.figures());
+        if (figures !== null) this.#told[index] = figures;
+        return figures ?? this.#told[index] ?? noFigures;
+      }),
+    );
   }
 
   /** The text of `/metrics`, of what all threads have counted. */
@@ -206,11 +230,12 @@ export class ShardThreads {
       const first = own();
       const methods = this.#threads.map((thread) => thread.methods);
       const stop = async (timeoutMs: number): Promise<void> => {
-        await Promise.all([first.stop(timeoutMs), ...methods.map((one) => one.stop(timeoutMs))]);
+        const others = Promise.all(methods.map((one) => one.stop(timeoutMs)));
+        // A thread that is busy all the while is not waited for.
+        await Promise.all([first.stop(timeoutMs), within(timeoutMs + silenceMsMax, others)]);
       };
       try {
-        const port = Number(new URL(first.url).port);
-        await Promise.all(methods.map((one) => one.listen(port, tls)));
+        await Promise.all(methods.map((one) => one.listen(first.port, tls)));
       } catch (error) {
         await stop(0);
         throw error;
@@ -219,7 +244,7 @@ export class ShardThreads {
         first.renew(renewed);
         for (const one of methods) void one.renew(renewed);
       };
-      return { url: first.url, renew, stop };
+      return { url: first.url, port: first.port, renew, stop };
     });
   }
 
@@ -268,11 +293,30 @@ function memberOf({ methods }: Thread): Member {
   };
 }
 
-/** A thread's part of what is bounded for the server as a whole. */
+/** `null` = it takes longer. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T | null> {
+  let timer: Timer | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What is said of the shard of a thread that says nothing. */
+function notUp({ shards, ...last }: EngineStatus, shard: number): EngineStatus {
+  return { ...last, shards: shards.slice(0, 1).map((one) => ({ ...one, shard, up: false })) };
+}
+
+/** A thread's part of what is bounded for the server as a whole; the largest bodies fit into it. */
 export function shareOf(config: ShardedConfig): ShardedConfig {
   const part = (whole: number): number => Math.ceil(whole / config.shards);
-  const { connectionsMax, bodiesMax } = config;
-  return { ...config, connectionsMax: part(connectionsMax), bodiesMax: part(bodiesMax) };
+  const { connectionsMax, bodiesMax, importBodyMax } = config;
+  const bodies = Math.min(bodiesMax, Math.max(part(bodiesMax), 2 * importBodyMax));
+  return { ...config, connectionsMax: part(connectionsMax), bodiesMax: bodies };
 }
 
 /**
