@@ -445,12 +445,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "last: Math.max(first.seq, last.seq - 1), leaseDeadline",
   },
   {
-    name: "a pause that a grant under way slips through",
-    file: "registrar.ts",
-    from: "await this.#inTime(told, deadline, unknownOutcome);",
-    to: "await this.#inTime(ending, deadline, unknownOutcome);",
-  },
-  {
     name: "a paused queue is leased from",
     file: "state/allowance.ts",
     from: "this.#isPaused ? 0 : Math.min(",
