@@ -61,7 +61,7 @@ test("claim: it ends also while the dead queue is hidden by a delete that then f
   expect(deleted.ending).toMatchObject({ ok: false });
   bundle.store(1).heal();
   await bundle.clock.advance(2 * limits.restartMsMax);
-  // Nobody names it any more.
+  // No queue names it any more.
   await bundle.run(() => bundle.engine.deleteQueue({ name: near, force: true }));
   await bundle.run(() =>
     bundle.engine.clear({

@@ -84,8 +84,8 @@ interface Parts<Items> {
   readonly checkups: Checkups;
   readonly search: Search;
   readonly tasks: Tasks;
-  /** Resolves once it has begun: before that other shards wait for what they ask. */
-  readonly begun: PromiseWithResolvers<void>;
+  /** Resolves when the shard starts; rejects if it is dropped. Other shards' questions wait for it. */
+  readonly started: PromiseWithResolvers<void>;
   /** Queues of which a delete has to be finished. */
   deleted: readonly Deleted[];
   /** From its first meeting of the others on. */
@@ -133,12 +133,12 @@ function partsOf<Items>(
   const keepsHistory = historyBytes > 0;
   const search = new Search({ catalog, checkups, clock, shard, others, keepsHistory });
   const tasks = new Tasks({ catalog, clock, shard, shardCount, search, receiptsWindowMs });
-  const begun = Promise.withResolvers<void>();
-  begun.promise.catch(() => undefined);
+  const started = Promise.withResolvers<void>();
+  started.promise.catch(() => undefined);
   const own = new Shard(number, { ...options, turnLimits }, reports);
   return {
     ...{ calls, catalog, courier, leases, others, registrar, reports, shard: own },
-    ...{ checkups, search, tasks, begun },
+    ...{ checkups, search, tasks, started },
     ...{ deleted: [], hold: null },
   };
 }
@@ -202,16 +202,16 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     const others = standings.filter((_, shard) => shard !== this.#options.shard);
     catalog.meet(others.flatMap(({ queues }) => queues));
     parts.hold = await registrar.hold({ isFirst: true });
-    await reports.begin(standings.map(({ passed }) => passed));
+    await reports.meet(standings.map(({ passed }) => passed));
   }
 
   /** All shards have met. */
   start(): void {
     const { clock, seriesBytes = 0 } = this.#options;
-    const { catalog, deleted, registrar, reports, tasks, begun } = this.#parts;
+    const { catalog, deleted, registrar, reports, tasks, started } = this.#parts;
     reports.started();
     this.#hasStarted = true;
-    begun.resolve();
+    started.resolve();
     const isByItself = !(clock instanceof TestClock);
     if (isByItself) this.letGo();
     for (const queue of deleted) registrar.finishDeleteSoon(queue);
@@ -246,9 +246,9 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   #stop(why: Failure): void {
     this.#hasStarted = false;
     if (this.#loaded === null) return;
-    const { tasks, begun } = this.#loaded;
+    const { tasks, started } = this.#loaded;
     tasks.close();
-    begun.reject(QueueError.from(why));
+    started.reject(QueueError.from(why));
     this.letGo();
     this.#endLeases(why);
   }
@@ -282,29 +282,24 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   /** As the other shards reach it. */
   readonly other: OtherShard = {
     receive: async (sourceShard, items) => {
-      await this.#parts.begun.promise.catch(() => undefined);
+      await this.#parts.started.promise.catch(() => undefined);
       return await this.#parts.shard.ask({ kind: "receive", sourceShard, items });
     },
     hear: async (change) => {
-      const { catalog, shard, begun } = this.#parts;
-      // What it knows is forgotten: it begins with what there is then.
-      if (
-        !(await begun.promise.then(
-          () => true,
-          () => false,
-        ))
-      )
-        return;
+      const { catalog, shard, started } = this.#parts;
+      const [outcome] = await Promise.allSettled([started.promise]);
+      // It was dropped: the next start asks all shards anew.
+      if (outcome.status === "rejected") return;
       catalog.hear(change);
       if (change.isPause) await shard.decided();
     },
     claim: async (deadQueue, by) => {
-      await this.#parts.begun.promise;
+      await this.#parts.started.promise;
       return this.#parts.registrar.claim(deadQueue, by);
     },
     unclaim: async (deadQueue, by) => {
       // Not before the claim, which waits as well.
-      await this.#parts.begun.promise.catch(() => undefined);
+      await this.#parts.started.promise.catch(() => undefined);
       this.#parts.catalog.unclaim(deadQueue, by);
     },
     isSending: async (owner) => this.#parts.courier.isSending(owner),
@@ -638,8 +633,8 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   }
 
   /**
-   * Ends at once, whatever the store is doing: what it has and did not answer is told `unknown`. For a
-   * shard that has become another's.
+   * Closes at once, without waiting for the store. Calls that it took and has not answered are answered
+   * `unknown`. For a shard that another node owns now.
    */
   abandon(): void {
     this.#closing ??= Promise.resolve();

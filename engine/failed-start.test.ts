@@ -25,7 +25,7 @@ test("start: where the second shard does not begin, nothing of the first goes on
   const bundle = await setup({ shardCount: 2, openStore });
   for (const name of [near, far]) await bundle.createQueue({ name });
   await bundle.produceMany(near, 1_000);
-  // A task that goes on for long.
+  // A task that takes long.
   await bundle.run(() =>
     bundle.engine.repair({ queue: near, action: "delete", filter: {}, perSecond: 1 }),
   );

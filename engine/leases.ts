@@ -139,7 +139,7 @@ export class Leases<Items> {
         else lease.timer = machine.at(deadline + limits.leaseStallMsMax, stalled);
       },
     };
-    // A turn has granted it items but is not answered, as the store stalls: nobody knows the outcome.
+    // A turn has granted it items but is not answered, as the store stalls: the outcome is unknown.
     const stalled = (): void => lease.settle(unknownOutcome);
     lease.timer = machine.at(deadline, lease.timeUp);
     queue.clients.set(clientId, lease);

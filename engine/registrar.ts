@@ -307,7 +307,7 @@ export class Registrar {
 
   /**
    * Until `release`, no queue of the shard is created, changed or deleted, and nothing sets out from its
-   * outbox. A delete that is certain goes on, but stays in the catalog: what is copied meanwhile can be
+   * outbox. A delete that is committed continues, but stays in the catalog: what is copied meanwhile can be
    * deleted by whoever opens the copy.
    */
   async hold({ isFirst = false } = {}): Promise<Hold> {

@@ -38,7 +38,7 @@ export class Reports implements ShardEvents {
   readonly #options: ReportsOptions;
   readonly #first = Promise.withResolvers<Opened>();
   #opened: Opened | null = null;
-  /** Rejects where the store fails before all shards have begun. */
+  /** Rejects where the store fails before the shards start. */
   readonly #failed = Promise.withResolvers<never>();
   /** What all shards had of each other when they met; `null` before that. */
   #passed: readonly Passed[] | null = null;
@@ -65,7 +65,7 @@ export class Reports implements ShardEvents {
    * Tells what the store held when it was opened first, and has the shard learn what the others have
    * of it. Throws where the store fails again.
    */
-  async begin(passed: readonly Passed[]): Promise<void> {
+  async meet(passed: readonly Passed[]): Promise<void> {
     const { shard, courier } = this.#options;
     const opened = await this.#first.promise;
     this.#passed = passed;
@@ -76,7 +76,7 @@ export class Reports implements ShardEvents {
     succeeded(await Promise.race([asked, this.#failed.promise]));
   }
 
-  /** All shards have begun: from now on a failure is the shard's own affair. */
+  /** All shards have met: from now on a failure is the shard's own affair. */
   started(): void {
     this.#hasStarted = true;
     if (this.#hasLost) this.#options.lost();

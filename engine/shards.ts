@@ -1,5 +1,5 @@
 // The shards of a server, from its start to its end: each is an engine of its own. What concerns them all
-// is here: they begin together, are opened again together if one of them lost what was acknowledged, and
+// is here: they start together, are opened again together if one of them lost what was acknowledged, and
 // are copied as of one moment.
 
 import { Advance } from "./advance.ts";
@@ -21,8 +21,8 @@ export interface OpenShards<Items> extends Whole {
   /** By number; each knows the queues of its shard alone. */
   readonly engines: readonly api.Engine<Items>[];
   /**
-   * Ends at once, whatever the stores are doing: what they have and did not answer is told
-   * `unknown`. For shards that have become another's.
+   * Closes at once, without waiting for the stores. Calls that they took and have not answered are
+   * answered `unknown`. For shards that another node owns now.
    */
   abandon(): void;
 }

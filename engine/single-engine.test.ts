@@ -1,4 +1,4 @@
-// Engines that nobody opens together: what each of them keeps to by itself.
+// Single engines, without `openShards`: what each guarantees on its own.
 
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";

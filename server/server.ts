@@ -161,7 +161,7 @@ async function openedShards(
   const threads = new ShardThreads({
     ...{ config, engine, log, site: siteFolders },
     module: new URL("./shard.worker.ts", import.meta.url),
-    // Nobody can go on without it: it has a shard and a part of the port.
+    // The process cannot continue without this thread: it has a shard, and shares the port.
     broken: (cause) => {
       setImmediate(() => {
         throw cause;

@@ -21,7 +21,7 @@ export interface QueueReference extends Target {
 
 /** What a shard says to the others once its store is open. */
 export interface Standing {
-  /** What time it is there; threads have clocks of their own, which begin behind what is stored. */
+  /** What time it is there; each thread has a clock of its own, which begins at the last turn of its shard if that is later. */
   readonly now: number;
   readonly passed: Passed;
   readonly queues: readonly QueueReference[];
@@ -50,7 +50,7 @@ export interface HistoryPart {
 /** An item and why it is where it is, without what happened to it. */
 export type Explained = Omit<ItemExplained, "history" | "historySince">;
 
-/** `receive`, `hear` and `claim` are answered when the shard has begun; all but `hear` may throw `QueueError`. */
+/** `receive`, `hear` and `claim` wait until the shard has started; all but `hear` may throw `QueueError`. */
 export interface OtherShard {
   /** Takes items that are for its queues from the outbox of another shard. */
   receive(sourceShard: number, items: readonly OutboundItem[]): Promise<Result>;

@@ -1,4 +1,4 @@
-// Tasks: what goes on for longer than a call. One asks the shard for a piece, waits for it, and asks
+// Tasks: work that takes longer than one call. Each asks the shard for a piece, waits for it, and asks
 // for the next; how far it came stands in the shard's store, so it outlives the process.
 
 import type { StoredTask } from "../../stores/store.ts";

@@ -3,7 +3,6 @@
 
 import { ShardEngine } from "../../engine/engine.ts";
 import { systemClock } from "../../engine/model/clock.ts";
-import { noTestClock, QueueError } from "../../engine/model/errors.ts";
 import type { Hold } from "../../engine/registrar.ts";
 import type { OtherShard } from "../../engine/relay/other-shard.ts";
 import type { OperationId } from "../../openapi/operations.ts";
@@ -49,15 +48,14 @@ function start({ shard, config, site, ports }: ThreadStart, main: LinkPort): Lin
     if (link === undefined) throw new Error("a thread is asked that is not there");
     return link;
   };
-  const none = async (): Promise<never> => {
-    throw QueueError.from(noTestClock);
+  const misplaced = async (): Promise<never> => {
+    throw new Error("what concerns all shards is asked of the main thread");
   };
   const engine = new ShardEngine<string>({
     ...engineOptionsOf(config, log, { clock }),
     shard,
     reach: (other) => linkTo(other).rpc.remote<OtherShard>(),
-    // All of it is asked of the main thread.
-    whole: { backup: none, advance: none, close: none },
+    whole: { backup: misplaced, advance: misplaced, close: misplaced },
     lost: () => void linkTo(0).rpc.remote<MainMethods>().lost(),
   });
   const audit = new Audit({ log, now: () => clock.now() });

@@ -38,7 +38,7 @@ export interface ShardThreadsOptions {
   readonly broken: (cause: Error) => void;
 }
 
-/** Threads that are refused, or told, nothing more. */
+/** The thread of one shard, other than the first. */
 interface Thread {
   readonly link: Link;
   readonly methods: ThreadMethods;
