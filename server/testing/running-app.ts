@@ -5,6 +5,9 @@ import { expect } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+// The app loads them when they are first asked for, and no round of events waits for a disk.
+import "@elysiajs/swagger";
+import "prom-client";
 import type { Engine } from "../../engine/model/api.ts";
 import { newTag } from "../../engine/model/ids.ts";
 import { limits } from "../../engine/model/limits.ts";
