@@ -174,13 +174,14 @@ function operationAnswer(options: OperationOptions): Answer {
   const requireAccess = accessTo(operations[id], queueFinder(schema));
   const isTold = tellsCaller(id);
   return async (request, key) => {
-    const sent = checkContentType(request);
+    const type = checkContentType(request);
     if (key !== null) requireRole(key);
     const received = intake.begin();
     let answerBytes = 0;
     try {
       const bytes = await intake.read(request, received, bodyBytesMax);
-      const body = await read(bytes, request, sent !== null);
+      const sent = await read(bytes, request, type !== null);
+      const { body } = sent;
       requestLog?.noteQueue(request, body);
       if (key !== null) requireAccess(key, body);
       // From here to the answer the connection is silent by right. Not earlier, or a body
@@ -188,12 +189,12 @@ function operationAnswer(options: OperationOptions): Answer {
       silence.begin(request);
       const requestKey = request.headers.get(keyHeader);
       const grant = isTold && key ? grantOf(key) : null;
-      const caller = new Caller({ client: request, requestKey, grant });
+      const caller = new Caller({ client: request, requestKey, grant, sent });
       const reply = await route(body, caller);
-      const type = answerType(request, sent);
-      const answer = type === null ? jsonText(reply) : await writeProtobuf(reply);
+      const wanted = answerType(request, type);
+      const answer = wanted === null ? jsonText(reply) : await writeProtobuf(reply);
       answerBytes = answer.length;
-      const response = answerResponse(answer, type ?? jsonType);
+      const response = answerResponse(answer, wanted ?? jsonType);
       if (caller.isReplayed) response.headers.set(replayedHeader, "true");
       return response;
     } finally {

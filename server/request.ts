@@ -13,6 +13,7 @@ import { takesNull } from "../openapi/schemas.ts";
 import { bodyLimits, isPlain } from "./body-limits.ts";
 import { parseJsonInPieces } from "./json-pieces.ts";
 import { Refusal } from "./reply.ts";
+import type { Sent } from "./routes/route.ts";
 
 type Schema = Operation["request"];
 
@@ -32,7 +33,7 @@ const parserWordsMax = 100;
 export function requestReader<T>(
   requestSchema: Schema,
   readProtobuf: (bytes: Uint8Array) => unknown,
-): (bytes: Uint8Array, request: Request, isProtobuf: boolean) => T | Promise<T> {
+): (bytes: Uint8Array, request: Request, isProtobuf: boolean) => Sent<T> | Promise<Sent<T>> {
   const schema = wireShape(requestSchema);
   // At its first request: those of all operations take 3 MB.
   let isOfSchema: ((value: unknown) => boolean) | undefined;
@@ -50,11 +51,12 @@ export function requestReader<T>(
     }
     return value as T;
   };
-  const readMessage = async (bytes: Uint8Array): Promise<T> => {
+  const readMessage = async (bytes: Uint8Array): Promise<Sent<T>> => {
     const value = await parseProtobuf(bytes, readProtobuf);
-    return bytes.byteLength > bodyLimits.pieceBytes ? await checkedInPieces(value) : checked(value);
+    const isSmall = bytes.byteLength <= bodyLimits.pieceBytes;
+    return { body: isSmall ? checked(value) : await checkedInPieces(value), text: null };
   };
-  const readInPieces = async (bytes: Uint8Array, request: Request): Promise<T> => {
+  const readInPieces = async (bytes: Uint8Array, request: Request): Promise<Sent<T>> => {
     let hasSurrogates = false;
     const parsed = await parseJsonInPieces(bytes, (piece, [before, behind] = ["", ""]) => {
       const text = before + decodeText(piece, request) + behind;
@@ -63,7 +65,7 @@ export function requestReader<T>(
     });
     const value = await checkedInPieces(parsed);
     if (hasSurrogates) requireWellFormed(value);
-    return value;
+    return { body: value, text: null };
   };
   return (bytes, request, isProtobuf) => {
     if (isProtobuf) {
@@ -73,9 +75,9 @@ export function requestReader<T>(
     if (bytes.byteLength === 0) refuse("request body is empty; expected a JSON object");
     if (!isPlain(bytes)) return readInPieces(bytes, request);
     const text = decodeText(bytes, request);
-    const value = checked(parseJson(text));
-    if (surrogateEscape.test(text)) requireWellFormed(value);
-    return value;
+    const body = checked(parseJson(text));
+    if (surrogateEscape.test(text)) requireWellFormed(body);
+    return { body, text };
   };
 }
 

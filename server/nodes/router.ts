@@ -243,7 +243,7 @@ export class Router {
   ): Promise<Outcome<JsonText>> {
     const { requestKey } = caller;
     const { grant } = caller;
-    const call = { operation, body: JSON.stringify(body), requestKey, ...(grant && { grant }) };
+    const call = { operation, body: caller.jsonOf(body), requestKey, ...(grant && { grant }) };
     const begunAt = this.#now();
     const answer = await this.#peer(node).call(call, caller, answerBy - begunAt);
     if (answer.is !== "unsent") {

@@ -47,6 +47,12 @@ export function checkOf(engine: Engine<string>, body: { queue_name: string; part
   return () => engine.requireQueue(body.queue_name, body.partition);
 }
 
+/** The body of a request, and the JSON that it was read from; `null` = it came in another form. */
+export interface Sent<T> {
+  readonly body: T;
+  readonly text: string | null;
+}
+
 /** Who asks, here or by another node. */
 export interface Asking {
   /** Its signal is aborted when the client has hung up. */
@@ -54,6 +60,8 @@ export interface Asking {
   readonly requestKey: string | null;
   /** Of the API key, for operations that `tellsCaller`; absent or `null` = none was asked for. */
   readonly grant?: Grant | null;
+  /** Absent = not known any more. */
+  readonly sent?: Sent<unknown>;
 }
 
 /** Whether who asks makes a difference, once he was let in. */
@@ -91,6 +99,13 @@ export class Caller {
 
   get requestKey(): string | null {
     return this.#asking.requestKey;
+  }
+
+  /** The JSON of a body: where it is the one that the client sent, as it was sent. */
+  jsonOf(body: unknown): string {
+    const { sent } = this.#asking;
+    const text = sent?.body === body ? sent?.text : null;
+    return text ?? JSON.stringify(body);
   }
 
   /** The request of the engine, with the key if one was sent. */

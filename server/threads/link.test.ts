@@ -4,9 +4,10 @@ import { afterAll, expect, test } from "bun:test";
 import { failure, QueueError } from "../../engine/model/errors.ts";
 import type { Answer, Call } from "../calls/call.ts";
 import { Refusal } from "../reply.ts";
-import { Caller } from "../routes/route.ts";
+import { Caller, JsonText } from "../routes/route.ts";
 import { silentLog } from "../testing/memory-engine.ts";
 import { Link } from "./link.ts";
+import { routesOver } from "./remote.ts";
 import type { RpcMessage } from "./rpc.ts";
 
 const ports: MessagePort[] = [];
@@ -137,3 +138,17 @@ test.each(["lease", "overview"] as const)(
     expect((await reply).text).toBe("hung up");
   },
 );
+
+test("remote: a call crosses as its client wrote it, and one that was changed as it is now", async () => {
+  const { here } = setup(async ({ body }) => done(body));
+  const text = '{ "queue_name": "orders",\t"items": [] }';
+  const body = JSON.parse(text);
+  const caller = new Caller({
+    ...{ client: new AbortController(), requestKey: null },
+    sent: { body, text },
+  });
+  const { produce } = routesOver(here);
+  expect(await produce(body, caller)).toEqual(new JsonText(text));
+  const changed = { ...body, queue_name: "others" };
+  expect(await produce(changed, caller)).toEqual(new JsonText(JSON.stringify(changed)));
+});

@@ -16,7 +16,7 @@ export function routesOver(link: Link): Routes {
     id,
     (body: unknown, caller: Caller) => {
       const { requestKey } = caller;
-      const call = { operation: id as OperationId, body: JSON.stringify(body), requestKey };
+      const call = { operation: id as OperationId, body: caller.jsonOf(body), requestKey };
       return link.ask({ ...call, ...grantOf(caller) }, caller);
     },
   ]);
