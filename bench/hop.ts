@@ -26,7 +26,7 @@ const answerLength = replyLength + 10;
 /** Distinct, as a structured clone contains the same object only once. */
 const calls = Array.from({ length: Math.max(...callsPerRound) }, (_, index): Call => {
   const body = JSON.stringify({ queue_name: "orders", items: [{ utf8: "x".repeat(102) }], index });
-  return { operation: "produce", body: body.padEnd(bodyLength), requestKey: null };
+  return { operation: "produce", shard: null, body: body.padEnd(bodyLength), requestKey: null };
 });
 const answers = calls.map((_, index): Answer => {
   const text = JSON.stringify({ code: 200, index }).padEnd(replyLength);

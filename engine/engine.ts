@@ -145,6 +145,8 @@ function partsOf<Items>(
 
 /** `load`, `meet` and `start` come before all else, and again after `drop`. */
 export class ShardEngine<Items> implements api.Engine<Items> {
+  /** Its number. */
+  readonly shard: number;
   readonly #options: EngineOptions<Items>;
   readonly #overview = new Overview();
   /** On the machine's clock. */
@@ -158,6 +160,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
 
   constructor(options: EngineOptions<Items>) {
     this.#options = options;
+    this.shard = options.shard;
     const bytes = shareOf(options.seriesBytes ?? 0, options.shardCount);
     this.#series = new SeriesKeeper(bytes, options.clock.now());
   }

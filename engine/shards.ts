@@ -1,34 +1,25 @@
-// The shards of a server, from its start to its end: each is an engine of its own. What concerns them all
-// is here: they start together, are opened again together if one of them lost what was acknowledged, and
-// are copied as of one moment.
+// The shards of a server, from its start to its end: each is an engine of its own, in this thread or in
+// another. What concerns them all is here: they start together, are opened again together if one of them
+// lost what was acknowledged, and are copied as of one moment.
 
 import { Advance } from "./advance.ts";
 import { type EngineOptions, ShardEngine, type Whole } from "./engine.ts";
 import type * as api from "./model/api.ts";
 import { assert } from "./model/assert.ts";
-import { type Clock, TestClock } from "./model/clock.ts";
+import { TestClock } from "./model/clock.ts";
 import { noTestClock, QueueError } from "./model/errors.ts";
 import { limits } from "./model/limits.ts";
 import type { Hold } from "./registrar.ts";
-import type { Standing } from "./relay/other-shard.ts";
+import type { OtherShard, Standing } from "./relay/other-shard.ts";
 import { stepsBack } from "./relay/passed.ts";
 
 export type { Notice } from "./model/api.ts";
 
 export type ShardsOptions<Items> = Omit<EngineOptions<Items>, "shard" | "reach" | "whole" | "lost">;
 
-export interface OpenShards<Items> extends Whole {
-  /** By number; each knows the queues of its shard alone. */
-  readonly engines: readonly api.Engine<Items>[];
-  /**
-   * Closes at once, without waiting for the stores. Calls that they took and have not answered are
-   * answered `unknown`. For shards that another node owns now.
-   */
-  abandon(): void;
-}
-
 /** One of the shards, wherever it runs; see `ShardEngine`. */
 export interface Member {
+  readonly other: OtherShard;
   load(): Promise<Standing>;
   meet(standings: readonly Standing[]): Promise<void>;
   start(): void;
@@ -41,45 +32,10 @@ export interface Member {
 }
 
 /** Opens every shard in this thread. Throws `StoreError` when a store cannot be opened. */
-export async function openShards<Items>(options: ShardsOptions<Items>): Promise<OpenShards<Items>> {
-  const { clock, shardCount, notice } = options;
-  const at = (shard: number): ShardEngine<Items> => {
-    const engine = engines[shard];
-    assert(engine !== undefined, "a shard is asked that was not opened");
-    return engine;
-  };
-  const whole: Whole = {
-    backup: (folder) => shards.backup(folder),
-    advance: async (byMs, how) => {
-      if (advance === null) throw QueueError.from(noTestClock);
-      return await advance.advance(byMs, how);
-    },
-    close: () => shards.close(),
-  };
-  const shared = {
-    ...{ whole, reach: (shard: number) => at(shard).other },
-    lost: () => void shards.reopen(),
-  };
-  const numbers = Array.from({ length: shardCount }, (_, shard) => shard);
-  const engines: readonly ShardEngine<Items>[] = numbers.map(
-    (shard) => new ShardEngine<Items>({ ...options, ...shared, shard }),
-  );
-  const advance: Advance | null =
-    clock instanceof TestClock
-      ? new Advance({ clock, shards: () => engines.map(({ advancing }) => advancing) })
-      : null;
-  const letGo = (): void => {
-    for (const engine of engines) engine.letGo();
-  };
-  const started = async (): Promise<void> => void (await advance?.begin(letGo));
-  const shards: Shards = new Shards({
-    members: engines,
-    machine: clock.machine,
-    started,
-    ...(notice && { notice }),
-  });
+export async function openShards<Items>(options: ShardsOptions<Items>): Promise<Shards<Items>> {
+  const shards = new Shards<Items>(options);
   await shards.open();
-  return { ...whole, engines, abandon: () => shards.abandon() };
+  return shards;
 }
 
 /** One shard that has all queues. */
@@ -87,20 +43,16 @@ export async function openEngine<Items>(
   options: Omit<ShardsOptions<Items>, "shardCount">,
 ): Promise<api.Engine<Items>> {
   const { engines } = await openShards({ ...options, shardCount: 1 });
-  return engines[0] as api.Engine<Items>;
+  return engines[0];
 }
 
-export interface ShardsParts {
+export class Shards<Items> implements Whole {
+  /** Those of this thread, in the order of their numbers; each knows the queues of its shard alone. */
+  readonly engines: readonly [ShardEngine<Items>, ...ShardEngine<Items>[]];
+  readonly #options: ShardsOptions<Items>;
   /** By number. */
-  readonly members: readonly Member[];
-  readonly machine: Clock;
-  readonly notice?: (notice: api.Notice) => void;
-  /** Called each time all have started; absent = nothing is left to do then. */
-  readonly started?: () => Promise<void>;
-}
-
-export class Shards {
-  readonly #parts: ShardsParts;
+  readonly #members: readonly Member[];
+  readonly #advance: Advance | null;
   /** Of which `open` has thrown the cause. */
   #failed = 0;
   /** They are being opened, at first or again. */
@@ -109,8 +61,38 @@ export class Shards {
   #isLost = false;
   #closing: Promise<void> | null = null;
 
-  constructor(parts: ShardsParts) {
-    this.#parts = parts;
+  /** `elsewhere`: by number, those that are in other threads. They are opened by `open`. */
+  constructor(
+    options: ShardsOptions<Items>,
+    elsewhere: ReadonlyMap<number, Member> = new Map<number, Member>(),
+  ) {
+    const { clock, shardCount } = options;
+    const engines: ShardEngine<Items>[] = [];
+    const engineOf = (shard: number): ShardEngine<Items> => {
+      const engine = new ShardEngine<Items>({
+        ...{ ...options, shard, whole: this },
+        reach: (other) => this.#at(other).other,
+        lost: () => void this.reopen(),
+      });
+      engines.push(engine);
+      return engine;
+    };
+    const numbers = Array.from({ length: shardCount }, (_, shard) => shard);
+    this.#options = options;
+    this.#members = numbers.map((shard) => elsewhere.get(shard) ?? engineOf(shard));
+    const [first, ...others] = engines;
+    assert(first !== undefined, "no shard is in this thread");
+    this.engines = [first, ...others];
+    this.#advance =
+      clock instanceof TestClock
+        ? new Advance({ clock, shards: () => engines.map(({ advancing }) => advancing) })
+        : null;
+  }
+
+  #at(shard: number): Member {
+    const member = this.#members[shard];
+    assert(member !== undefined, "a shard is asked that is not there");
+    return member;
   }
 
   /** Throws the first cause, and gives notice of any other. */
@@ -125,7 +107,8 @@ export class Shards {
   }
 
   async #open(): Promise<void> {
-    const { members, notice, started } = this.#parts;
+    const { notice } = this.#options;
+    const members = this.#members;
     const failures: { readonly shard: number; readonly cause: unknown }[] = [];
     const noting = <T>(work: Promise<T>, shard: number): Promise<T> =>
       work.catch((cause: unknown) => {
@@ -149,7 +132,9 @@ export class Shards {
       await Promise.allSettled(meeting);
       await Promise.all(meeting);
       for (const member of members) member.start();
-      await started?.();
+      await this.#advance?.begin(() => {
+        for (const engine of this.engines) engine.letGo();
+      });
     } catch (cause) {
       await Promise.all(members.map((member) => member.giveUp()));
       const [one, ...more] = failures;
@@ -161,13 +146,14 @@ export class Shards {
 
   /** Forgets all that may be newer than what is stored, and begins from that. */
   async reopen(): Promise<void> {
-    const { members, machine, notice } = this.#parts;
+    const { clock, notice } = this.#options;
+    const { machine } = clock;
     this.#isLost = true;
     if (this.#isOpening || this.#closing !== null) return;
     this.#isOpening = true;
     for (;;) {
       this.#isLost = false;
-      await Promise.all(members.map((member) => member.drop()));
+      await Promise.all(this.#members.map((member) => member.drop()));
       if (this.#closing !== null) return;
       try {
         await this.#open();
@@ -183,13 +169,18 @@ export class Shards {
       if (this.#closing !== null) return;
     }
     this.#isOpening = false;
-    for (const shard of members.keys()) notice?.({ kind: "shard_up", shard });
+    for (const shard of this.#members.keys()) notice?.({ kind: "shard_up", shard });
+  }
+
+  async advance(...how: Parameters<Whole["advance"]>): ReturnType<Whole["advance"]> {
+    if (this.#advance === null) throw QueueError.from(noTestClock);
+    return await this.#advance.advance(...how);
   }
 
   async backup(folder: string): Promise<readonly api.StoreCopy[]> {
     const holds = await this.#holdAll();
     try {
-      return await Promise.all(this.#parts.members.map((member) => member.copy(folder)));
+      return await Promise.all(this.#members.map((member) => member.copy(folder)));
     } finally {
       for (const { release } of holds) release();
     }
@@ -197,7 +188,7 @@ export class Shards {
 
   /** Until all are released no queue changes, and nothing is on its way from one shard to another. */
   async #holdAll(): Promise<Hold[]> {
-    const holding = await Promise.allSettled(this.#parts.members.map((member) => member.hold()));
+    const holding = await Promise.allSettled(this.#members.map((member) => member.hold()));
     const holds = holding.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
     const refused = holding.find((one) => one.status === "rejected");
     if (refused === undefined) return holds;
@@ -206,14 +197,18 @@ export class Shards {
   }
 
   close(): Promise<void> {
-    this.#closing ??= Promise.all(this.#parts.members.map((member) => member.end())).then(
+    this.#closing ??= Promise.all(this.#members.map((member) => member.end())).then(
       () => undefined,
     );
     return this.#closing;
   }
 
+  /**
+   * Closes at once, without waiting for the stores. Calls that they took and have not answered are
+   * answered `unknown`. For shards that another node owns now.
+   */
   abandon(): void {
     this.#closing ??= Promise.resolve();
-    for (const member of this.#parts.members) member.abandon();
+    for (const member of this.#members) member.abandon();
   }
 }

@@ -105,8 +105,17 @@ export const ConfigSchema = Type.Object({
       maximum: limits.shardsMax,
       expected: `a whole number from 1 to ${limits.shardsMax}`,
       defaultText: "as many as the data folder has, 1 if it is new",
+      description: "Stores to which queues are hashed; fixed once made.",
+    }),
+  ),
+  threads: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: limits.shardsMax,
+      expected: `a whole number from 1 to ${limits.shardsMax}`,
+      defaultText: "one per core",
       description:
-        "Stores to which queues are hashed, each with a thread except on PostgreSQL; fixed once made.",
+        "Threads among which shards are dealt out, at most one per shard; PostgreSQL takes one.",
     }),
   ),
   durability: choice(["full", "normal"], {
@@ -204,8 +213,8 @@ export const ConfigSchema = Type.Object({
 
 export type Config = Readonly<Static<typeof ConfigSchema>>;
 
-/** A configuration whose number of shards was given, or found in the data folder. */
-export type ShardedConfig = Config & { readonly shards: number };
+/** A configuration whose number of shards was given, or found in the data folder, and their threads. */
+export type PlacedConfig = Config & { readonly shards: number; readonly threads: number };
 
 export interface ConfigSource {
   /** Arguments after the program's and the command's name. */

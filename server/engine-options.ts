@@ -14,7 +14,7 @@ import {
   type StoreConfig,
   type StoreOptions,
 } from "../stores/open.ts";
-import type { Config, ShardedConfig } from "./config.ts";
+import type { Config, PlacedConfig } from "./config.ts";
 import type { Log } from "./log.ts";
 import { renderLeased } from "./wire/leased.ts";
 
@@ -51,7 +51,7 @@ interface Given {
 
 /** Throws a `StartError` where a setting is not to be had. */
 export function engineOptionsOf(
-  config: ShardedConfig,
+  config: PlacedConfig,
   log: Log,
   { clock, session, ownership }: Given,
 ): ShardsOptions<string> {

@@ -93,7 +93,7 @@ test.each(["sqlite", "postgres"] as const)(
   },
 );
 
-test("find, explain and redrive in a server with a thread for each shard, whichever thread is asked", async () => {
+test("find, explain and redrive in a server with several threads, whichever thread is asked", async () => {
   const flags = ["--shards", "3"];
   const server = await startServer({ data: join(folder, "threads"), flags });
   const client = clientOf(server);

@@ -6,8 +6,7 @@ import { fileURLToPath } from "node:url";
 import type { Engine } from "../engine/model/api.ts";
 import { type Clock, sharedClock, systemClock, TestClock } from "../engine/model/clock.ts";
 import { limits } from "../engine/model/limits.ts";
-import { type OpenShards, openShards } from "../engine/shards.ts";
-import type { OverviewMachine } from "../openapi/schemas.ts";
+import { openShards } from "../engine/shards.ts";
 import manifest from "../package.json" with { type: "json" };
 import {
   commitFatesOf,
@@ -18,9 +17,8 @@ import {
 } from "../stores/open.ts";
 import { StoreError, type StoreFault } from "../stores/store.ts";
 import { type AppOptions, createFront } from "./app.ts";
-import { Audit } from "./audit.ts";
 import { backupResponse } from "./backup.ts";
-import type { Config, ShardedConfig } from "./config.ts";
+import type { Config, PlacedConfig } from "./config.ts";
 import { DataFolderError, openDataFolder } from "./data-folder.ts";
 import { openDoor } from "./door.ts";
 import { boundedDuration, engineOptionsOf, StartError, storeOf } from "./engine-options.ts";
@@ -32,10 +30,10 @@ import { serverMachine } from "./machine.ts";
 import { type CommitFates, Metrics } from "./metrics.ts";
 import { Node } from "./nodes/node.ts";
 import { RequestLog } from "./request-log.ts";
-import { type Engines, localServing, shardRoutesOf, shardsHere } from "./serving.ts";
-import type { ShardRoutes } from "./shards/routes.ts";
+import { localServing, shardsHere } from "./serving.ts";
 import { openSite } from "./site.ts";
-import { ShardThreads, shareOf } from "./threads/shard-threads.ts";
+import { partOf, placedConfig } from "./threads/placement.ts";
+import { ShardThreads } from "./threads/shard-threads.ts";
 import { readTls, type Tls } from "./tls.ts";
 import { tlsLookMs, watchTls } from "./tls-files.ts";
 
@@ -73,7 +71,7 @@ export async function openServer(given: Config, log: Log): Promise<Server> {
   try {
     await tryListening(given);
     const folder = given.store === "sqlite" ? openDataFolder(given.data) : null;
-    const config = { ...given, shards: given.shards ?? folder?.shards ?? 1 };
+    const config = placedConfig(given, { shards: folder?.shards ?? 1 });
     try {
       return await serve({ config, log, tls: read.tls, keys });
     } catch (error) {
@@ -87,7 +85,7 @@ export async function openServer(given: Config, log: Log): Promise<Server> {
 }
 
 interface Parts {
-  readonly config: ShardedConfig;
+  readonly config: PlacedConfig;
   readonly log: Log;
   readonly tls: Tls | null;
   /** `null` = none are asked for. */
@@ -100,7 +98,7 @@ async function serve(parts: Parts): Promise<Server> {
   const { databasePooler: pooler, requireReplica } = config;
   const session = sessionOf({ pooler, requireReplica }, limits.shardsMax);
   const node = config.nodeUrl === "" ? null : nodeOf(config, log, session);
-  const shards = node ?? (await openedShards(config, log, { clock, session }));
+  const shards = node ?? (await openedThreads(config, log, { clock, session }));
   let closing = false;
   const isClosing = () => closing;
   const commitFates = () => commitFatesOf(session);
@@ -108,8 +106,7 @@ async function serve(parts: Parts): Promise<Server> {
   let listening: Listening | null = null;
   try {
     const own = (isShared: boolean) => listen(front.app, { ...config, tls, isShared });
-    listening =
-      shards instanceof ShardThreads ? await shards.listen(tls, () => own(true)) : own(false);
+    listening = shards instanceof ShardThreads ? await shards.listen(tls, own) : own(false);
     await node?.membership.join();
     const { url, renew, stop } = listening;
     if (tls !== null) {
@@ -144,24 +141,20 @@ async function serve(parts: Parts): Promise<Server> {
 }
 
 /** Those of a node are closed as it leaves. */
-async function closed(shards: Node | OpenShards<string> | ShardThreads): Promise<void> {
+async function closed(shards: Node | ShardThreads): Promise<void> {
   if (!(shards instanceof Node)) await shards.close();
 }
 
-/** Each shard has a thread, but that of a test clock, and those that share the connections to a database. */
-async function openedShards(
-  config: ShardedConfig,
+async function openedThreads(
+  config: PlacedConfig,
   log: Log,
   { clock, session }: { readonly clock: Clock; readonly session: SharedSession },
-): Promise<OpenShards<string> | ShardThreads> {
+): Promise<ShardThreads> {
   const engine = engineOptionsOf(config, log, { clock, session });
-  if (config.shards === 1 || config.testClock || config.store === "postgres") {
-    return await openShards<string>(engine);
-  }
   const threads = new ShardThreads({
     ...{ config, engine, log, site: siteFolders },
     module: new URL("./shard.worker.ts", import.meta.url),
-    // The process cannot continue without this thread: it has a shard, and shares the port.
+    // The process cannot continue without this thread: it has shards, and shares the port.
     broken: (cause) => {
       setImmediate(() => {
         throw cause;
@@ -175,7 +168,7 @@ async function openedShards(
 interface Opened {
   readonly clock: Clock;
   readonly node: Node | null;
-  readonly shards: Node | OpenShards<string> | ShardThreads;
+  readonly shards: Node | ShardThreads;
   readonly isClosing: () => boolean;
   readonly commitFates: () => CommitFates;
 }
@@ -185,11 +178,9 @@ function frontOf({ config, log, keys }: Parts, opened: Opened) {
   const { clock, node, shards, isClosing, commitFates } = opened;
   const losses = new Losses(() => commitFates().lost);
   const machine = serverMachine(config);
-  const audit = { log, now: () => clock.now() };
-  const parts =
-    shards instanceof ShardThreads
-      ? threadParts(shards, { audit: new Audit(audit), machine })
-      : shardsHere(shards.engines as Engines, { audit, machine });
+  const here = shardsHere(shards.engines, { audit: { log, now: () => clock.now() }, machine });
+  const threads = shards instanceof ShardThreads ? shards : null;
+  const parts = { ...here, ...threads?.parts(here.shards) };
   const metrics = new Metrics({
     ...{ version, status: parts.status, queuesMax: config.metricsQueuesMax },
     receiptsMax: config.receiptsMax,
@@ -203,38 +194,25 @@ function frontOf({ config, log, keys }: Parts, opened: Opened) {
     seen: () => node.membership.seen,
   };
   const infos = () => keys?.infos ?? [];
-  const isThreaded = shards instanceof ShardThreads;
   const serving = localServing({
     ...{ ...parts, version, config, isClosing, losses },
-    render: (gauges) => (isThreaded ? shards.render(metrics, gauges) : metrics.render(gauges)),
-    ...(keys !== null && { keys: () => (isThreaded ? shards.keys(infos()) : infos()) }),
-    ...backupsOf(config, isThreaded ? shards : (shards.engines[0] as Engine<string>)),
+    render: (gauges) => threads?.render(metrics, gauges) ?? metrics.render(gauges),
+    ...(keys !== null && { keys: () => threads?.keys(infos()) ?? infos() }),
+    ...backupsOf(config, threads ?? shards.engines[0]),
     ...(node && peers && { node: peers, unserved: () => node.membership.unserved }),
   });
   const front = createFront(serving, {
-    ...{ config: isThreaded ? shareOf(config) : config, log, counts: metrics.requests },
+    ...{ config: partOf(config), log, counts: metrics.requests },
     site: openSite(siteFolders),
     ...(config.logLevel === "debug" && { requestLog: new RequestLog(log) }),
     ...(peers && { node: peers }),
-    ...(keys !== null && {
-      door: openDoor({ keys, log, now, threads: isThreaded ? config.shards : 1 }),
-    }),
+    ...(keys !== null && { door: openDoor({ keys, log, now, threads: config.threads }) }),
   });
-  if (isThreaded) shards.answerBy(parts.shards[0] as ShardRoutes, serving, front.gauges);
+  threads?.answerBy(here.shards, serving, front.gauges);
   return front;
 }
 
-/** What a server with a thread for each shard has of them. */
-function threadParts(
-  threads: ShardThreads,
-  given: { readonly audit: Audit; readonly machine: () => OverviewMachine },
-) {
-  const { engine } = threads;
-  const shards = threads.routes(shardRoutesOf(engine, given));
-  return { shards, engine, audit: given.audit, status: () => threads.status() };
-}
-
-function nodeOf(config: ShardedConfig, log: Log, session: SharedSession): Node {
+function nodeOf(config: PlacedConfig, log: Log, session: SharedSession): Node {
   const { nodeUrl: url } = config;
   const store = storeOf(config);
   if (store.kind !== "postgres") throw new Error("a node has no database");

@@ -1,4 +1,4 @@
-// The worker of the thread of one shard: a composition root.
+// The worker of a thread of shards: a composition root.
 
 import { runShardThread } from "./threads/shard-thread.ts";
 

@@ -6,7 +6,7 @@ import type { Call, NumberedCall } from "./call.ts";
 import { CallClient, type Limit } from "./call-client.ts";
 import { decodeCalls, encodeAnswers } from "./frame.ts";
 
-const produce: Call = { operation: "produce", body: "{}", requestKey: null };
+const produce: Call = { operation: "produce", shard: null, body: "{}", requestKey: null };
 
 /** A client, all that it has sent, and a limit that ends when the test says so. */
 function setup() {

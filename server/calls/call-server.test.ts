@@ -42,7 +42,7 @@ function setup() {
 
 const client = new AbortController();
 const callOf = (body: string, operation: Call["operation"] = "produce"): Call => ({
-  ...{ operation, body, requestKey: null },
+  ...{ operation, shard: null, body, requestKey: null },
 });
 const done = (text: string): Answer => ({ is: "done", text, isReplayed: false });
 

@@ -108,13 +108,27 @@ export function errorAnswer(error: unknown): Answer {
   return { is: "failure", failure };
 }
 
-/** Does the call by the routes. */
-export function answerBy(
-  routes: Routes,
-): (call: Call & { readonly operation: OperationId }, caller: Caller) => Promise<Answer> {
-  return ({ operation, body }, caller) => {
-    const route = routes[operation] as Route<OperationId>;
-    return answerOf(route(JSON.parse(body), caller), caller);
+type Answering = (call: Call, caller: Caller) => Promise<Answer>;
+
+/** Does the calls of operations by the routes. */
+export function answerBy(routes: Partial<Routes>): Answering {
+  return async ({ operation, body }, caller) => {
+    const route = routes[operation as OperationId] as Route<OperationId> | undefined;
+    if (route === undefined) throw new Error(`${operation} was asked of the wrong end`);
+    return await answerOf(route(JSON.parse(body), caller), caller);
+  };
+}
+
+/** Does each call by the routes of its shard. `shards`: their numbers, in the order of `routes`. */
+export function answerByShard(
+  shards: readonly number[],
+  routes: readonly Partial<Routes>[],
+): Answering {
+  const answers = new Map(shards.map((shard, place) => [shard, answerBy(routes[place] ?? {})]));
+  return async (call, caller) => {
+    const answer = answers.get(call.shard ?? -1);
+    if (answer === undefined) throw new Error(`shard ${call.shard} was asked of the wrong end`);
+    return await answer(call, caller);
   };
 }
 

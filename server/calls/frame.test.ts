@@ -5,7 +5,7 @@ import fc from "fast-check";
 import type { Answer, Call, NumberedAnswer, NumberedCall } from "./call.ts";
 import { decodeAnswers, decodeCalls, encodeAnswers, encodeCalls } from "./frame.ts";
 
-const produce: Call = { operation: "produce", body: '{"a":1}', requestKey: null };
+const produce: Call = { operation: "produce", shard: null, body: '{"a":1}', requestKey: null };
 const grant = { name: "ü", rights: [{ roles: ["produce"], queues: ["orders*", "a,b"] }] } as const;
 /** Any UTF-16, also halves of surrogate pairs. */
 const units = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));
@@ -17,6 +17,8 @@ const calls: readonly (Call | null)[] = [
   produce,
   null,
   { ...produce, body: "" },
+  { ...produce, shard: 0 },
+  { ...produce, shard: 63, requestKey: "" },
   { ...produce, requestKey: "" },
   { ...produce, requestKey: "key, of 1\n", grant },
   { ...produce, operation: "metrics", body: "", grant: { name: "", rights: [] } },

@@ -4,21 +4,23 @@
 
 import type { Answer, Call, NumberedAnswer, NumberedCall } from "./call.ts";
 
-// calls    c<length of the rest>,  then for each call    <number>,<operation><body><request key><grant>
+// calls    c<length of the rest>,  then for each call    <number>,<operation><shard><body><request key><grant>
 //                                  or for each hang-up   <number>,<null>
 // answers  a<length of the rest>,  then for each reply   <number>,<reply><1 if replayed, else 0>,
 //                                  or for other answers  <number>,<null><answer as JSON>
 //
-// A text is encoded as its length in UTF-16 units, a comma and its characters, and `null` as `-,`.
+// A text is encoded as its length in UTF-16 units, a comma and its characters, a shard as its number and a
+// comma, and `null` as `-,`.
 
 export function encodeCalls(asked: readonly NumberedCall[]): string {
   let text = "";
   for (const { number, call } of asked) {
     if (call === null) text += `${number},-,`;
     else {
-      const { operation, body, requestKey, grant } = call;
+      const { operation, shard, body, requestKey, grant } = call;
       const granted = grant === undefined ? null : JSON.stringify(grant);
-      text += `${number},${part(operation)}${part(body)}${part(requestKey)}${part(granted)}`;
+      text += `${number},${part(operation)}${shard ?? "-"},`;
+      text += `${part(body)}${part(requestKey)}${part(granted)}`;
     }
   }
   return `c${text.length},${text}`;
@@ -33,7 +35,8 @@ export function decodeCalls(text: string): NumberedCall[] {
     const operation = frame.nullable() as Call["operation"] | null;
     if (operation === null) asked.push({ number, call: null });
     else {
-      const call = { operation, body: frame.text(), requestKey: frame.nullable() };
+      const shard = frame.isNull() ? null : frame.number();
+      const call = { operation, shard, body: frame.text(), requestKey: frame.nullable() };
       const grant = frame.nullable();
       asked.push({ number, call: grant === null ? call : { ...call, grant: JSON.parse(grant) } });
     }
@@ -123,10 +126,15 @@ class FrameReader {
   }
 
   nullable(): string | null {
-    if (this.#text.charCodeAt(this.#at) !== dash) return this.text();
+    return this.isNull() ? null : this.text();
+  }
+
+  /** If so, reads on behind it. */
+  isNull(): boolean {
+    if (this.#text.charCodeAt(this.#at) !== dash) return false;
     if (this.#text.charCodeAt(this.#at + 1) !== comma) throw this.#malformed(this.#at);
     this.#at += 2;
-    return null;
+    return true;
   }
 
   #malformed(at: number): Error {

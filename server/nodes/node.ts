@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import type { Engine, EngineStatus } from "../../engine/model/api.ts";
 import { after, type Clock, steadyClock } from "../../engine/model/clock.ts";
 import { closingFailure, QueueError } from "../../engine/model/errors.ts";
-import type { OpenShards } from "../../engine/shards.ts";
+import type { Shards } from "../../engine/shards.ts";
 import type { NodeTable, Ownership } from "../../stores/nodes.ts";
 import type { Log } from "../log.ts";
 import type { NodeFigures } from "../metrics.ts";
@@ -21,7 +21,7 @@ export interface NodeOptions {
   readonly openNodes: () => Promise<NodeTable>;
   /** `now`: the database's clock. */
   readonly shardCount: number;
-  readonly openShards: (ownership: Ownership, now: number) => Promise<OpenShards<string>>;
+  readonly openShards: (ownership: Ownership, now: number) => Promise<Shards<string>>;
   /** What there is to say of shards that are elsewhere. */
   readonly statusElsewhere: EngineStatus;
   readonly log: Log;
@@ -40,7 +40,7 @@ export class Node {
   readonly engines: Engines;
   readonly #options: NodeOptions;
   readonly #clock: Clock;
-  #held: OpenShards<string> | null = null;
+  #held: Shards<string> | null = null;
 
   constructor(options: NodeOptions) {
     const { url, version, leaseMs, openNodes, log } = options;

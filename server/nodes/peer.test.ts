@@ -10,7 +10,12 @@ import { connectBySocket, Peer, type WireEvents } from "./peer.ts";
 import { peerRoutes } from "./peer-routes.ts";
 import type { Router } from "./router.ts";
 
-const call: Call = { operation: "produce", body: '{"utf8":"ü,\\n"}', requestKey: null };
+const call: Call = {
+  operation: "produce",
+  shard: null,
+  body: '{"utf8":"ü,\\n"}',
+  requestKey: null,
+};
 const done = { is: "done", text: '"é"', isReplayed: false } as const;
 
 test("a torn frame of answers closes the connection, and loses its calls", async () => {

@@ -50,7 +50,12 @@ describe("a lease whose time is up while the shard of its queue is down", () => 
 
   test("is told so by another node", async () => {
     const { router, caller } = setup(unreachableLease);
-    const call = { operation: "lease", body: JSON.stringify(body), requestKey: null } as const;
+    const call = {
+      operation: "lease",
+      shard: null,
+      body: JSON.stringify(body),
+      requestKey: null,
+    } as const;
     expect(await router.serve(call, caller)).toMatchObject({
       is: "failure",
       failure: { reason: "not_ready" },
@@ -66,7 +71,7 @@ test.each([
 ] as const)("%s is done where the shards are, within its time", async (_, id, ends) => {
   const { router, caller } = setup(ends, { endsAtOnce: true });
   const call = {
-    operation: id,
+    ...{ operation: id, shard: null },
     body: JSON.stringify({ ...body, request_timeout: "1h" }),
     requestKey: null,
   };

@@ -241,9 +241,9 @@ export class Router {
     body: never,
     { operation, caller, answerBy }: ToForward,
   ): Promise<Outcome<JsonText>> {
-    const { requestKey } = caller;
-    const { grant } = caller;
-    const call = { operation, body: caller.jsonOf(body), requestKey, ...(grant && { grant }) };
+    const { requestKey, grant } = caller;
+    const asked = { operation, shard: null, body: caller.jsonOf(body), requestKey };
+    const call = { ...asked, ...(grant && { grant }) };
     const begunAt = this.#now();
     const answer = await this.#peer(node).call(call, caller, answerBy - begunAt);
     if (answer.is !== "unsent") {

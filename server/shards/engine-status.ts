@@ -12,7 +12,7 @@ export function mergeStatuses(statuses: readonly EngineStatus[]): EngineStatus {
     now: Math.max(...statuses.map(({ now }) => now)),
     // What holds for all queues is what the weakest store promises.
     durability: durabilities.find((one) => promised.has(one)) ?? "none",
-    shards: statuses.flatMap(({ shards }) => shards),
+    shards: statuses.flatMap(({ shards }) => shards).toSorted((a, b) => a.shard - b.shard),
     queues: statuses.flatMap(({ queues }) => queues),
     waitingLeases: statuses.reduce((sum, { waitingLeases }) => sum + waitingLeases, 0),
   };

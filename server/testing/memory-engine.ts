@@ -38,7 +38,7 @@ export async function memoryEngines({
     renderLeased,
     openStore: async (shard) => openMemoryStore({ tag: "", image: images[shard] ?? newImage() }),
   });
-  return engines as Engines;
+  return engines;
 }
 
 export function newImage(): MemoryImage {

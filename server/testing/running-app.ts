@@ -38,7 +38,6 @@ import { immediateSyncer } from "../../stores/sqlite/testing/immediate-syncer.ts
 import { type App, type AppConfig, createApp } from "../app.ts";
 import type { Log } from "../log.ts";
 import { Metrics } from "../metrics.ts";
-import type { Engines } from "../serving.ts";
 import { renderLeased } from "../wire/leased.ts";
 import { silentLog } from "./memory-engine.ts";
 
@@ -150,7 +149,7 @@ export class RunningApp {
     const log: Log = { ...silentLog, debug: note, warn: note, error: note, fatal: note };
     this.#engine = allShards(engines);
     this.#app = createApp({
-      engines: engines as Engines,
+      engines,
       log,
       metrics: new Metrics({
         ...{ version: "1.2.3", status: () => this.engine.status(), machine, hasBackups: true },

@@ -36,7 +36,7 @@ function setup(answer: Answering, methods: object = {}): Ends {
           port.postMessage(message);
         },
       },
-      ...{ answer, methods, log: silentLog },
+      ...{ answer, targets: new Map([["thread", methods]]), log: silentLog },
     });
     port.onmessage = ({ data }: MessageEvent<string | RpcMessage>) => link.receive(data);
     return link;
@@ -45,7 +45,7 @@ function setup(answer: Answering, methods: object = {}): Ends {
 }
 
 function callOf(body: string, operation: Call["operation"] = "produce"): Call {
-  return { operation, body, requestKey: null };
+  return { operation, shard: null, body, requestKey: null };
 }
 
 function callerOf(controller = new AbortController()): Caller {
@@ -72,7 +72,7 @@ test("link: calls and messages of both ends cross between each other, each with 
     Array.from({ length: 20 }, async (_, index) => {
       const requestKey = `${name}${index}`;
       const call = { ...callOf(String(index)), requestKey };
-      const number = link.rpc.ask("twice", index);
+      const number = link.rpc.ask("thread", "twice", index);
       const { text } = await link.ask(call, callerOf());
       return [text, await number];
     });
@@ -147,7 +147,7 @@ test("remote: a call crosses as its client wrote it, and one that was changed as
     ...{ client: new AbortController(), requestKey: null },
     sent: { body, text },
   });
-  const { produce } = routesOver(here);
+  const { produce } = routesOver(here, 2);
   expect(await produce(body, caller)).toEqual(new JsonText(text));
   const changed = { ...body, queue_name: "others" };
   expect(await produce(changed, caller)).toEqual(new JsonText(JSON.stringify(changed)));

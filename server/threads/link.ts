@@ -6,7 +6,7 @@ import { CallServer, replyOf } from "../calls/call-server.ts";
 import { areCalls } from "../calls/frame.ts";
 import type { Log } from "../log.ts";
 import type { Caller, JsonText } from "../routes/route.ts";
-import { Rpc, type RpcMessage } from "./rpc.ts";
+import { Rpc, type RpcMessage, type Targets } from "./rpc.ts";
 
 /** A `MessagePort`, or one end of a worker. */
 export interface LinkPort {
@@ -18,7 +18,7 @@ export interface LinkOptions {
   /** Answers the calls that come over it. */
   readonly answer: (call: Call, caller: Caller) => Promise<Answer>;
   /** What the other thread may ask for beside calls. */
-  readonly methods: object;
+  readonly targets: Targets;
   readonly log: Log;
 }
 
@@ -27,9 +27,9 @@ export class Link {
   readonly #client: CallClient;
   readonly #server: CallServer;
 
-  constructor({ port, answer, methods, log }: LinkOptions) {
+  constructor({ port, answer, targets, log }: LinkOptions) {
     const send = (message: string | RpcMessage): void => port.postMessage(message);
-    this.rpc = new Rpc(send, methods);
+    this.rpc = new Rpc(send, targets);
     this.#client = new CallClient(send);
     this.#client.open();
     this.#server = new CallServer({ answer, send, log });

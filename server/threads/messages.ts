@@ -3,7 +3,7 @@
 import type { EngineStatus, StoreCopy } from "../../engine/model/api.ts";
 import type { OtherShard, Standing } from "../../engine/relay/other-shard.ts";
 import type { KeyInfo } from "../../openapi/schemas.ts";
-import type { ShardedConfig } from "../config.ts";
+import type { PlacedConfig } from "../config.ts";
 import type { ServerGauges } from "../metrics.ts";
 import type { Counted } from "../request-counts.ts";
 import type { SiteFolders } from "../site.ts";
@@ -11,12 +11,12 @@ import type { Tls } from "../tls.ts";
 
 /** The first message that a thread is sent; what follows goes over its links. */
 export interface ThreadStart {
-  /** The number of its shard. */
-  readonly shard: number;
+  /** Its number; that of the main thread is 0. */
+  readonly thread: number;
   /** Its own share of what is bounded. */
-  readonly config: ShardedConfig;
+  readonly config: PlacedConfig;
   readonly site: SiteFolders;
-  /** By shard, where it reaches the other threads; `null` = its own place, and that of the main thread. */
+  /** By thread, where it reaches the others; `null` = its own place, and that of the main thread. */
   readonly ports: readonly (MessagePort | null)[];
 }
 
@@ -28,8 +28,8 @@ export interface ThreadFigures {
   readonly keys: readonly KeyInfo[];
 }
 
-/** What the main thread asks of the thread of a shard; see `Member` of the engine. */
-export interface ThreadMethods extends OtherShard {
+/** What is asked of a shard, by its number: by shards in other threads, and by the main thread for all that `Member` says. */
+export interface ShardMethods extends OtherShard {
   load(): Promise<Standing>;
   meet(standings: readonly Standing[]): Promise<void>;
   start(): Promise<void>;
@@ -40,6 +40,11 @@ export interface ThreadMethods extends OtherShard {
   release(hold: number): Promise<void>;
   copy(folder: string): Promise<StoreCopy>;
   end(): Promise<void>;
+}
+
+/** What the main thread asks of another one as a whole. */
+export interface ThreadMethods {
+  /** Of its shards. */
   status(): Promise<EngineStatus>;
   figures(): Promise<ThreadFigures>;
   /** Throws a `ListenError`. */
@@ -49,8 +54,8 @@ export interface ThreadMethods extends OtherShard {
   stop(timeoutMs: number): Promise<void>;
 }
 
-/** What the thread of a shard asks of the main thread. */
-export interface MainMethods extends OtherShard {
-  /** The store of the shard has lost what was acknowledged. */
+/** What other threads ask of the main thread as a whole. */
+export interface MainMethods {
+  /** The store of a shard has lost what was acknowledged. */
   lost(): Promise<void>;
 }

@@ -11,12 +11,14 @@ import type { Link } from "./link.ts";
 /** What is asked of the server as a whole has nobody who could hang up early. */
 const patient = new AbortController();
 
-export function routesOver(link: Link): Routes {
+/** The routes of a shard there, or, for `null`, those of the server as a whole. */
+export function routesOver(link: Link, shard: number | null): Routes {
   const routes = Object.keys(operations).map((id) => [
     id,
     (body: unknown, caller: Caller) => {
       const { requestKey } = caller;
-      const call = { operation: id as OperationId, body: caller.jsonOf(body), requestKey };
+      const operation = id as OperationId;
+      const call = { operation, shard, body: caller.jsonOf(body), requestKey };
       return link.ask({ ...call, ...grantOf(caller) }, caller);
     },
   ]);
@@ -29,7 +31,8 @@ export function wholeOver(link: Link): Omit<Serving, "routes"> {
     grant: Grant | null = null,
   ) => {
     const caller = new Caller({ client: patient, requestKey: null, grant });
-    return link.ask({ operation, body: "", requestKey: null, ...grantOf(caller) }, caller);
+    const call = { operation, shard: null, body: "", requestKey: null };
+    return link.ask({ ...call, ...grantOf(caller) }, caller);
   };
   const json = async (reply: ReturnType<typeof whole>) => jsonResponse((await reply).text);
   return {

@@ -1,5 +1,5 @@
-// What one thread asks of another beside the calls of clients: a method by its name, with data there
-// and back by structured clone.
+// What one thread asks of another beside the calls of clients: a method of one of its targets by name,
+// with data there and back by structured clone.
 
 import { QueueError } from "../../engine/model/errors.ts";
 import { StoreError, type StoreFault } from "../../stores/store.ts";
@@ -23,37 +23,46 @@ type Thrown =
     }
   | { readonly is: "bug"; readonly message: string };
 
+/** Who is asked: the thread as a whole, or a shard of it by its number. */
+export type Target = "thread" | number;
+
+/** By target, what may be asked of it: methods by name. */
+export type Targets = ReadonlyMap<Target, object>;
+
 export type RpcMessage =
   | {
       readonly kind: "ask";
       readonly number: number;
+      readonly target: Target;
       readonly method: string;
       readonly given: readonly unknown[];
     }
   | { readonly kind: "told"; readonly number: number; readonly value: unknown }
   | { readonly kind: "threw"; readonly number: number; readonly thrown: Thrown };
 
+type Asked = Extract<RpcMessage, { kind: "ask" }>;
+
 /** Both ends of it: each may ask the other. */
 export class Rpc {
   readonly #send: (message: RpcMessage) => void;
-  readonly #methods: ReadonlyMap<string, unknown>;
+  readonly #targets: Targets;
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
   #last = 0;
 
-  /** `methods`: what the other end may ask for, by name. */
-  constructor(send: (message: RpcMessage) => void, methods: object) {
+  /** `targets`: what the other end may ask for. */
+  constructor(send: (message: RpcMessage) => void, targets: Targets) {
     this.#send = send;
-    this.#methods = new Map(Object.entries(methods));
+    this.#targets = targets;
   }
 
   /** Rejects with what the other end threw: a `QueueError`, `StoreError` or `ListenError` as one. */
-  async ask(method: string, ...given: readonly unknown[]): Promise<unknown> {
+  async ask(target: Target, method: string, ...given: readonly unknown[]): Promise<unknown> {
     this.#last += 1;
     const number = this.#last;
     const waiting = Promise.withResolvers<unknown>();
     this.#waiting.set(number, waiting);
     try {
-      this.#send({ kind: "ask", number, method, given });
+      this.#send({ kind: "ask", number, target, method, given });
     } catch (error) {
       // An argument cannot be cloned.
       this.#waiting.delete(number);
@@ -62,13 +71,13 @@ export class Rpc {
     return await waiting.promise;
   }
 
-  /** The methods of the other end, as if they were here. */
-  remote<Methods extends object>(): Methods {
+  /** The methods of a target at the other end, as if they were here. */
+  remote<Methods extends object>(target: Target): Methods {
     return new Proxy({} as Methods, {
       get:
         (_, method: string) =>
         (...given: readonly unknown[]) =>
-          this.ask(method, ...given),
+          this.ask(target, method, ...given),
     });
   }
 
@@ -83,9 +92,10 @@ export class Rpc {
     else waiting?.reject(errorOf(message.thrown));
   }
 
-  async #do({ number, method, given }: Extract<RpcMessage, { kind: "ask" }>): Promise<void> {
+  async #do({ number, target, method, given }: Asked): Promise<void> {
     try {
-      const call = this.#methods.get(method);
+      const methods = (this.#targets.get(target) ?? {}) as Readonly<Record<string, unknown>>;
+      const call = Object.hasOwn(methods, method) ? methods[method] : undefined;
       if (typeof call !== "function") throw new Error(`a thread has no method '${method}'`);
       this.#send({ kind: "told", number, value: await call(...given) });
     } catch (error) {

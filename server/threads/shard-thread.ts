@@ -1,14 +1,13 @@
-// The thread of one shard: it speaks HTTP and has the engine of its shard. What concerns another shard
-// it asks of that shard's thread, and what concerns the server as a whole of the main thread.
+// A thread of shards, other than the main one: it speaks HTTP and has the engines of its shards. What
+// concerns another shard it asks of that shard's thread, and what concerns the server as a whole of the
+// main thread.
 
 import { ShardEngine } from "../../engine/engine.ts";
-import { systemClock } from "../../engine/model/clock.ts";
+import { type Clock, systemClock } from "../../engine/model/clock.ts";
 import type { Hold } from "../../engine/registrar.ts";
 import type { OtherShard } from "../../engine/relay/other-shard.ts";
-import type { OperationId } from "../../openapi/operations.ts";
 import { createFront } from "../app.ts";
-import { Audit } from "../audit.ts";
-import { answerBy } from "../calls/call-server.ts";
+import { answerByShard } from "../calls/call-server.ts";
 import { openDoor } from "../door.ts";
 import { engineOptionsOf } from "../engine-options.ts";
 import { KeyFile } from "../key-file.ts";
@@ -18,14 +17,14 @@ import { serverMachine } from "../machine.ts";
 import type { ServerGauges } from "../metrics.ts";
 import { RequestCounts } from "../request-counts.ts";
 import { RequestLog } from "../request-log.ts";
-import type { Routes } from "../routes/route.ts";
-import { type Serving, shardRoutesOf } from "../serving.ts";
+import { type Serving, shardsHere } from "../serving.ts";
 import { shardedRoutes } from "../shards/routes.ts";
 import { openSite } from "../site.ts";
 import { Link, type LinkPort } from "./link.ts";
-import type { MainMethods, ThreadMethods, ThreadStart } from "./messages.ts";
+import type { MainMethods, ShardMethods, ThreadMethods, ThreadStart } from "./messages.ts";
+import { shardsOf, threadOf } from "./placement.ts";
 import { routesOver, wholeOver } from "./remote.ts";
-import type { RpcMessage } from "./rpc.ts";
+import type { RpcMessage, Target } from "./rpc.ts";
 
 declare const self: Worker;
 
@@ -39,29 +38,85 @@ export function runShardThread(): void {
 }
 
 /** Returns the link to the main thread. */
-function start({ shard, config, site, ports }: ThreadStart, main: LinkPort): Link {
+function start({ thread, config, site, ports }: ThreadStart, main: LinkPort): Link {
   const log = createLog({ level: config.logLevel });
-  const clock = systemClock();
   const links = new Map<number, Link>();
   const linkTo = (other: number): Link => {
     const link = links.get(other);
     if (link === undefined) throw new Error("a thread is asked that is not there");
     return link;
   };
+  const lost = () => void linkTo(0).rpc.remote<MainMethods>("thread").lost();
+  const away = (shard: number) => linkTo(threadOf(shard, config)).rpc.remote<OtherShard>(shard);
+  const numbers = shardsOf(thread, config);
+  const clock = systemClock();
+  const engines = enginesOf(numbers, { config, log, clock, lost, away });
+  const audit = { log, now: () => clock.now() };
+  const here = shardsHere(engines, { audit, machine: serverMachine(config) });
+  const methods: ThreadMethods = {
+    status: async () => here.status(),
+    ...httpOf({ config, log, site, serving: () => serving }),
+  };
+  const targets = new Map<Target, object>([
+    ["thread", methods],
+    ...engines.map((engine) => [engine.shard, shardMethodsOf(engine)] as const),
+  ]);
+  const answer = answerByShard(numbers, here.shards);
+  for (const [other, port] of ports.entries()) {
+    const end = other === 0 ? main : port;
+    if (end === null || other === thread) continue;
+    const link = new Link({ port: end, answer, targets, log });
+    links.set(other, link);
+    if (port !== null) {
+      port.onmessage = ({ data }: MessageEvent<string | RpcMessage>) => link.receive(data);
+    }
+  }
+  const shards = Array.from(
+    { length: config.shards },
+    (_, shard) =>
+      here.shards[numbers.indexOf(shard)] ?? routesOver(linkTo(threadOf(shard, config)), shard),
+  );
+  const serving: Serving = {
+    ...wholeOver(linkTo(0)),
+    routes: { ...routesOver(linkTo(0), null), ...shardedRoutes(shards) },
+  };
+  return linkTo(0);
+}
+
+interface EnginesOptions extends Pick<ThreadStart, "config"> {
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly lost: () => void;
+  /** A shard of another thread. */
+  readonly away: (shard: number) => OtherShard;
+}
+
+/** Those of the shards of this thread; they are loaded by the main thread. */
+function enginesOf(
+  [first, ...others]: readonly number[],
+  { config, log, clock, lost, away }: EnginesOptions,
+): readonly [ShardEngine<string>, ...ShardEngine<string>[]] {
   const misplaced = async (): Promise<never> => {
     throw new Error("what concerns all shards is asked of the main thread");
   };
-  const engine = new ShardEngine<string>({
+  const options = {
     ...engineOptionsOf(config, log, { clock }),
-    shard,
-    reach: (other) => linkTo(other).rpc.remote<OtherShard>(),
     whole: { backup: misplaced, advance: misplaced, close: misplaced },
-    lost: () => void linkTo(0).rpc.remote<MainMethods>().lost(),
-  });
-  const audit = new Audit({ log, now: () => clock.now() });
-  const own = shardRoutesOf(engine, { machine: serverMachine(config), audit });
-  const answer = answerBy(own as Routes);
-  const methods: ThreadMethods = {
+    reach: (shard: number) => engines.get(shard)?.other ?? away(shard),
+    lost,
+  };
+  const engines = new Map<number, ShardEngine<string>>();
+  const engineOf = (shard: number): ShardEngine<string> => {
+    const engine = new ShardEngine<string>({ ...options, shard });
+    engines.set(shard, engine);
+    return engine;
+  };
+  if (first === undefined) throw new Error("a thread has no shards");
+  return [engineOf(first), ...others.map(engineOf)];
+}
+
+function shardMethodsOf(engine: ShardEngine<string>): ShardMethods {
+  return {
     ...engine.other,
     load: () => engine.load(),
     meet: (standings) => engine.meet(standings),
@@ -71,34 +126,11 @@ function start({ shard, config, site, ports }: ThreadStart, main: LinkPort): Lin
     ...holdsOf(engine),
     copy: (folder) => engine.copy(folder),
     end: () => engine.end(),
-    status: async () => engine.status(),
-    ...httpOf({ config, log, site, serving: () => serving }),
   };
-  for (const [other, port] of ports.entries()) {
-    const away = other === 0 ? main : port;
-    if (away === null || other === shard) continue;
-    const link = new Link({
-      port: away,
-      answer: (call, caller) =>
-        answer({ ...call, operation: call.operation as OperationId }, caller),
-      methods,
-      log,
-    });
-    links.set(other, link);
-    if (port !== null) {
-      port.onmessage = ({ data }: MessageEvent<string | RpcMessage>) => link.receive(data);
-    }
-  }
-  const shards = ports.map((_, other) => (other === shard ? own : routesOver(linkTo(other))));
-  const serving: Serving = {
-    ...wholeOver(linkTo(0)),
-    routes: { ...routesOver(linkTo(0)), ...shardedRoutes(shards) },
-  };
-  return linkTo(0);
 }
 
 /** Holds by their numbers. */
-function holdsOf(engine: ShardEngine<string>): Pick<ThreadMethods, "hold" | "release"> {
+function holdsOf(engine: ShardEngine<string>): Pick<ShardMethods, "hold" | "release"> {
   const holds = new Map<number, Hold>();
   let last = 0;
   return {
@@ -139,7 +171,7 @@ function httpOf({
       const front = createFront(serving(), {
         ...{ config, log, counts, site: openSite(site) },
         ...(config.logLevel === "debug" && { requestLog: new RequestLog(log) }),
-        ...(keys !== null && { door: openDoor({ keys, log, now, threads: config.shards }) }),
+        ...(keys !== null && { door: openDoor({ keys, log, now, threads: config.threads }) }),
       });
       gauges = front.gauges;
       listening = listen(front.app, { ...config, port, tls, isShared: true });

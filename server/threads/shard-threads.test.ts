@@ -5,14 +5,12 @@ import { expect, test } from "bun:test";
 import { connect } from "node:tls";
 import { freePort } from "../../bench/peers/child-server.ts";
 import { ListenError, type Listening } from "../listen.ts";
-import { defaultConfig } from "../testing/memory-engine.ts";
 import {
   renewedCertificate,
   renewedKey,
   sampleCertificate,
   sampleKey,
 } from "../testing/tls-sample.ts";
-import { shareOf } from "./shard-threads.ts";
 import {
   callsTo,
   connectionCount,
@@ -135,21 +133,6 @@ test("a renewed certificate is shown by every thread, and what waits is answered
   expect(opened.broken).toEqual([]);
 });
 
-test("what is bounded for the server is shared out among its threads", () => {
-  const config = {
-    ...defaultConfig({ connectionsMax: 10, bodiesMax: 900_000_000 }),
-    shards: 3,
-  };
-  const { connectionsMax, bodiesMax, ...rest } = shareOf(config);
-  expect({ connectionsMax, bodiesMax }).toEqual({ connectionsMax: 4, bodiesMax: 300_000_000 });
-  expect(rest).toEqual(expect.objectContaining({ shards: 3, receiptsMax: config.receiptsMax }));
-});
-
-test("the largest import fits into a thread's part, beside what else is received", () => {
-  const config = { ...defaultConfig(), shards: 16 };
-  expect(shareOf(config).bodiesMax).toBe(2 * config.importBodyMax);
-});
-
 test("the threads together work on as many requests as the server may", async () => {
   await using opened = await openThreads({ config: { connectionsMax: 6 } });
   const listening = await opened.listen();
@@ -222,5 +205,6 @@ test("a thread that says nothing keeps nobody from being told of the others", as
     [0, true],
     [1, false],
     [2, false],
+    [3, true],
   ]);
 });

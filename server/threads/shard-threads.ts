@@ -1,45 +1,49 @@
-// The threads of a server with several shards, as the main thread sees them. It has the first shard, and
-// answers for the server as a whole; each other shard has a thread of its own. All of them speak HTTP on
-// one port.
+// The threads among which the shards of a server are dealt out, as the main thread sees them. It has the
+// first shard, and answers for the server as a whole. All of them speak HTTP on one port.
 
-import { ShardEngine } from "../../engine/engine.ts";
 import type { EngineStatus } from "../../engine/model/api.ts";
-import { noTestClock, QueueError } from "../../engine/model/errors.ts";
-import type { OtherShard } from "../../engine/relay/other-shard.ts";
 import { type Member, Shards, type ShardsOptions } from "../../engine/shards.ts";
-import type { OperationId } from "../../openapi/operations.ts";
 import type { Answer, Call } from "../calls/call.ts";
-import { answerBy, answerOf } from "../calls/call-server.ts";
-import type { ShardedConfig } from "../config.ts";
+import { answerBy, answerByShard, answerOf } from "../calls/call-server.ts";
+import type { PlacedConfig } from "../config.ts";
 import { mergedInfos } from "../key-file.ts";
 import { type Address, ListenError, type Listening, tryListening } from "../listen.ts";
 import type { Log } from "../log.ts";
 import type { Metrics, ServerGauges } from "../metrics.ts";
 import { RequestCounts } from "../request-counts.ts";
-import { type Caller, JsonText, type Routes } from "../routes/route.ts";
-import type { Serving } from "../serving.ts";
+import { type Caller, JsonText } from "../routes/route.ts";
+import { type LocalOptions, type Serving, statusOf } from "../serving.ts";
 import { mergeStatuses } from "../shards/engine-status.ts";
 import type { ShardRoutes } from "../shards/routes.ts";
 import type { SiteFolders } from "../site.ts";
 import type { Tls } from "../tls.ts";
 import { Link } from "./link.ts";
-import type { MainMethods, ThreadFigures, ThreadMethods, ThreadStart } from "./messages.ts";
+import type {
+  MainMethods,
+  ShardMethods,
+  ThreadFigures,
+  ThreadMethods,
+  ThreadStart,
+} from "./messages.ts";
+import { partOf, shardsOf } from "./placement.ts";
 import { routesOver } from "./remote.ts";
-import type { RpcMessage } from "./rpc.ts";
+import type { RpcMessage, Target } from "./rpc.ts";
 
 export interface ShardThreadsOptions {
-  readonly config: ShardedConfig;
+  readonly config: PlacedConfig;
   readonly site: SiteFolders;
   /** A module that calls `runShardThread`. */
   readonly module: URL;
   readonly engine: ShardsOptions<string>;
   readonly log: Log;
-  /** A thread has ended by itself, with a shard and a part of the port. */
+  /** A thread has ended by itself, with its shards and a part of the port. */
   readonly broken: (cause: Error) => void;
 }
 
-/** The thread of one shard, other than the first. */
+/** A thread other than the main one. */
 interface Thread {
+  /** Their numbers. */
+  readonly shards: readonly number[];
   readonly link: Link;
   readonly methods: ThreadMethods;
   terminate(): void;
@@ -57,9 +61,10 @@ const turnPauseMs = 20;
 
 export class ShardThreads {
   readonly #options: ShardThreadsOptions;
-  readonly engine: ShardEngine<string>;
+  /** What other threads may ask of this one. */
+  readonly #targets = new Map<Target, object>();
   readonly #threads: readonly Thread[];
-  readonly #shards: Shards;
+  readonly #shards: Shards<string>;
   /** Answers what other threads ask. */
   #answer: (call: Call, caller: Caller) => Promise<Answer> = async () => ({ is: "failed" });
   /** By thread, what it said last. */
@@ -70,37 +75,28 @@ export class ShardThreads {
   /** Starts the threads; `open` comes next. */
   constructor(options: ShardThreadsOptions) {
     this.#options = options;
-    const none = async (): Promise<never> => {
-      throw QueueError.from(noTestClock);
-    };
-    this.engine = new ShardEngine<string>({
-      ...{ ...options.engine, shard: 0 },
-      reach: (shard) => this.#at(shard).methods as OtherShard,
-      whole: {
-        backup: (folder) => this.#shards.backup(folder),
-        advance: none,
-        close: () => this.close(),
-      },
-      lost: () => void this.#shards.reopen(),
-    });
     this.#threads = this.#start();
-    const members = [this.engine, ...this.#threads.map(memberOf)];
-    const { clock, notice } = options.engine;
-    this.#shards = new Shards({ members, machine: clock.machine, ...(notice && { notice }) });
+    const elsewhere = this.#threads.flatMap(({ shards, link }) =>
+      shards.map((shard) => [shard, memberOf(link, shard)] as const),
+    );
+    const shards = new Shards(options.engine, new Map(elsewhere));
+    this.#shards = shards;
+    const own: MainMethods = { lost: async () => void shards.reopen() };
+    this.#targets.set("thread", own);
+    for (const { shard, other } of shards.engines) this.#targets.set(shard, other);
   }
 
-  #at(shard: number): Thread {
-    const thread = this.#threads[shard - 1];
-    if (thread === undefined) throw new Error("a thread is asked that is not there");
-    return thread;
+  /** Those of the shards in this thread. */
+  get engines() {
+    return this.#shards.engines;
   }
 
   #start(): Thread[] {
-    const { shardCount } = this.#options.engine;
-    const ports = Array.from({ length: shardCount }, () => [] as (MessagePort | null)[]);
+    const { threads } = this.#options.config;
+    const ports = Array.from({ length: threads }, () => [] as (MessagePort | null)[]);
     for (const own of ports.keys()) for (const row of ports) row[own] = null;
-    for (let one = 1; one < shardCount; one += 1) {
-      for (let other = one + 1; other < shardCount; other += 1) {
+    for (let one = 1; one < threads; one += 1) {
+      for (let other = one + 1; other < threads; other += 1) {
         const { port1, port2 } = new MessageChannel();
         (ports[one] as (MessagePort | null)[])[other] = port1;
         (ports[other] as (MessagePort | null)[])[one] = port2;
@@ -109,36 +105,34 @@ export class ShardThreads {
     return ports.slice(1).map((own, index) => this.#startOne(index + 1, own));
   }
 
-  #startOne(shard: number, ports: readonly (MessagePort | null)[]): Thread {
+  #startOne(thread: number, ports: readonly (MessagePort | null)[]): Thread {
     const { config, site, module, log, broken } = this.#options;
+    const shards = shardsOf(thread, config);
     const worker = new Worker(module.href);
-    const methods: MainMethods = {
-      ...this.engine.other,
-      lost: async () => void this.#shards.reopen(),
-    };
     const link = new Link({
       port: worker,
       answer: (call, caller) => this.#answer(call, caller),
-      ...{ methods, log },
+      ...{ targets: this.#targets, log },
     });
     worker.onmessage = ({ data }: MessageEvent<string | RpcMessage>) => link.receive(data);
     const end = (text: string): void => {
       if (this.#isOver) return;
       this.#isOver = true;
-      broken(new Error(`the thread of shard ${shard} stopped; ${text}`));
+      const named = `${shards.length === 1 ? "shard" : "shards"} ${shards.join(", ")}`;
+      broken(new Error(`the thread of ${named} stopped; ${text}`));
     };
     worker.onerror = (event) => {
       event.preventDefault();
       end(errorTextOf(event.message));
     };
     worker.addEventListener("close", () => end("by itself"));
-    const start: ThreadStart = { shard, config: shareOf(config), site, ports };
+    const start: ThreadStart = { thread, config: partOf(config), site, ports };
     worker.postMessage(
       start,
       ports.filter((port) => port !== null),
     );
     return {
-      ...{ link, methods: link.rpc.remote<ThreadMethods>() },
+      ...{ shards, link, methods: link.rpc.remote<ThreadMethods>("thread") },
       terminate: () => worker.terminate(),
     };
   }
@@ -153,28 +147,37 @@ export class ShardThreads {
     }
   }
 
-  /** In the order of their numbers; `own`: those of the shard in this thread. */
-  routes(own: ShardRoutes): ShardRoutes[] {
-    return [own, ...this.#threads.map(({ link }) => routesOver(link))];
+  /** What is asked of all shards. `own`: the routes of those in this thread. */
+  parts(own: readonly ShardRoutes[]): Pick<LocalOptions, "shards" | "status"> {
+    return { shards: this.#routes(own), status: () => this.status() };
   }
 
-  get #nothing(): EngineStatus {
-    return { ...this.engine.status(), queues: [], waitingLeases: 0 };
+  /** In the order of their numbers. */
+  #routes(own: readonly ShardRoutes[]): ShardRoutes[] {
+    const { config } = this.#options;
+    const away = this.#threads.flatMap(({ shards, link }) =>
+      shards.map((shard) => [shard, routesOver(link, shard)] as const),
+    );
+    const here = shardsOf(0, config).map((shard, place) => [shard, own[place]] as const);
+    const routes = new Map<number, ShardRoutes | undefined>([...here, ...away]);
+    return Array.from({ length: config.shards }, (_, shard) => routes.get(shard) as ShardRoutes);
   }
 
   /** A shard whose thread does not say in time how it is counts as not up. */
   async status(): Promise<EngineStatus> {
-    const others = this.#threads.map(async ({ methods }, index) => {
+    const here = statusOf(this.engines);
+    const others = this.#threads.map(async ({ methods, shards }, index) => {
       const status = await within(silenceMsMax, methods.status());
       if (status !== null) this.#statuses[index] = status;
-      return status ?? notUp(this.#statuses[index] ?? this.#nothing, index + 1);
+      return status ?? notUp(this.#statuses[index] ?? unheard(here, shards));
     });
-    return mergeStatuses([this.engine.status(), ...(await Promise.all(others))]);
+    return mergeStatuses([here, ...(await Promise.all(others))]);
   }
 
-  /** What is answered for other threads: `own` by the shard in this one, and pages by `serving`. */
-  answerBy(own: ShardRoutes, serving: Serving, gauges: () => ServerGauges): void {
-    const byShard = answerBy({ ...serving.routes, ...own } as Routes);
+  /** What is answered for other threads: `own` by the shards in this one, and all else by `serving`. */
+  answerBy(own: readonly ShardRoutes[], serving: Serving, gauges: () => ServerGauges): void {
+    const byServer = answerBy(serving.routes);
+    const byShard = answerByShard(shardsOf(0, this.#options.config), own);
     const text = async (response: Response | Promise<Response>) =>
       new JsonText(await (await response).text());
     const wholes = {
@@ -185,9 +188,7 @@ export class ShardThreads {
     };
     this.#answer = (call, caller) => {
       const whole = wholes[call.operation as keyof typeof wholes];
-      if (whole === undefined) {
-        return byShard({ ...call, operation: call.operation as OperationId }, caller);
-      }
+      if (whole === undefined) return (call.shard === null ? byServer : byShard)(call, caller);
       return answerOf(
         Promise.resolve().then(() => whole(caller)),
         caller,
@@ -225,9 +226,10 @@ export class ShardThreads {
   }
 
   /** Has all threads listen, this one by `own`. Throws a `ListenError`, and has then left nothing open. */
-  async listen(tls: Tls | null, own: () => Listening): Promise<Listening> {
+  async listen(tls: Tls | null, own: (isShared: boolean) => Listening): Promise<Listening> {
+    if (this.#threads.length === 0) return own(false);
     return await inTurn(this.#options.config, async () => {
-      const first = own();
+      const first = own(true);
       const methods = this.#threads.map((thread) => thread.methods);
       const stop = async (timeoutMs: number): Promise<void> => {
         const others = Promise.all(methods.map((one) => one.stop(timeoutMs)));
@@ -274,9 +276,11 @@ function errorTextOf(message: string): string {
   return [rest[0] ?? "", ...(frame === undefined ? [] : [frame.trim()])].join(" ");
 }
 
-/** As the shards' common life needs it. */
-function memberOf({ methods }: Thread): Member {
+/** A shard of another thread. */
+function memberOf({ rpc }: Link, shard: number): Member {
+  const methods = rpc.remote<ShardMethods>(shard);
   return {
+    other: methods,
     load: () => methods.load(),
     meet: (standings) => methods.meet(standings),
     start: () => void methods.start(),
@@ -306,17 +310,16 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T | null> {
   }
 }
 
-/** What is said of the shard of a thread that says nothing. */
-function notUp({ shards, ...last }: EngineStatus, shard: number): EngineStatus {
-  return { ...last, shards: shards.slice(0, 1).map((one) => ({ ...one, shard, up: false })) };
+/** What is said of the shards of a thread that says nothing, by what it said last. */
+function notUp({ shards, ...last }: EngineStatus): EngineStatus {
+  return { ...last, shards: shards.map((one) => ({ ...one, up: false })) };
 }
 
-/** A thread's part of what is bounded for the server as a whole; the largest bodies fit into it. */
-export function shareOf(config: ShardedConfig): ShardedConfig {
-  const part = (whole: number): number => Math.ceil(whole / config.shards);
-  const { connectionsMax, bodiesMax, importBodyMax } = config;
-  const bodies = Math.min(bodiesMax, Math.max(part(bodiesMax), 2 * importBodyMax));
-  return { ...config, connectionsMax: part(connectionsMax), bodiesMax: bodies };
+/** Of a thread that never said anything. */
+function unheard(other: EngineStatus, shards: readonly number[]): EngineStatus {
+  const [like] = other.shards;
+  const unknown = like === undefined ? [] : shards.map((shard) => ({ ...like, shard }));
+  return { ...other, shards: unknown, queues: [], waitingLeases: 0 };
 }
 
 /**

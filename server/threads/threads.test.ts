@@ -1,4 +1,4 @@
-// A server with a thread for each of three shards, in a process of its own. Each call comes over a
+// A server with four shards in three threads, in a process of its own. Each call comes over a
 // connection of its own, so a thread gets calls for the queues of every shard.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
@@ -15,8 +15,9 @@ import {
   connectionCount,
   everywhere,
   queueOf,
+  shardCount,
+  shardFlags,
   shards,
-  threeShards,
   timeouts,
 } from "./testing/calls.ts";
 
@@ -25,7 +26,7 @@ let server: ServerProcess;
 let calls: Calls;
 
 beforeAll(async () => {
-  server = await startServer({ data: join(folder, "data"), flags: threeShards });
+  server = await startServer({ data: join(folder, "data"), flags: shardFlags });
   calls = callsTo(fetch, server.port);
 });
 afterAll(async () => {
@@ -294,19 +295,19 @@ test("tasks, actions and items are found by their ids, whichever thread is asked
     tasks.push(repaired.body.task_id);
   }
   const found = await everywhere((index) =>
-    calls.call("storage/items.get", { id: ids[index % 3] }),
+    calls.call("storage/items.get", { id: ids[index % shardCount] }),
   );
   const explained = await everywhere((index) =>
-    calls.call("storage/items.explain", { id: ids[index % 3] }),
+    calls.call("storage/items.explain", { id: ids[index % shardCount] }),
   );
   const infos = await everywhere((index) =>
-    calls.call("tasks.info", { task_id: tasks[index % 3] }),
+    calls.call("tasks.info", { task_id: tasks[index % shardCount] }),
   );
   for (let index = 0; index < connectionCount; index += 1) {
-    const [id, queue_name] = [ids[index % 3], queues[index % 3]];
+    const [id, queue_name] = [ids[index % shardCount], queues[index % shardCount]];
     expect(found[index]?.body).toMatchObject({ id, payload: btoa(queue_name ?? "") });
     expect(explained[index]?.body).toMatchObject({ id, item: { id, queue_name } });
-    expect(infos[index]?.body).toMatchObject({ task_id: tasks[index % 3], queue_name });
+    expect(infos[index]?.body).toMatchObject({ task_id: tasks[index % shardCount], queue_name });
   }
   for (const { body } of await everywhere(() => calls.call("tasks.list", {}))) {
     const listed = body.tasks.map(({ task_id }: { task_id: string }) => task_id);
@@ -390,7 +391,8 @@ test("refusals are told as by one thread", async () => {
     for (const { code } of await everywhere(() => calls.page(path))) expect(code).toBe(200);
   }
   const health = await everywhere(async () => JSON.parse((await calls.page("health")).text));
-  for (const body of health) expect(body).toMatchObject({ status: "ok", shards: 3, shards_up: 3 });
+  for (const body of health)
+    expect(body).toMatchObject({ status: "ok", shards: shardCount, shards_up: shardCount });
 });
 
 test.each(shards)("protobuf is the same by every thread; shard %p", async (shard) => {
@@ -431,7 +433,7 @@ test.each(shards)("protobuf is the same by every thread; shard %p", async (shard
 });
 
 test("a second server is refused the port, whether it has threads or not", async () => {
-  for (const flags of [threeShards, ["--shards", "1"]]) {
+  for (const flags of [shardFlags, ["--shards", "1"]]) {
     const data = ["--data", join(folder, "second"), "--port", String(server.port)];
     const { code, output } = await runServer([...data, ...flags]);
     expect({ code, output }).toEqual({
@@ -443,7 +445,7 @@ test("a second server is refused the port, whether it has threads or not", async
 
 test("a second server is refused the data, and leaves the first its own", async () => {
   const data = join(folder, "data");
-  const { code, output } = await runServer(["--data", data, "--port", "0", ...threeShards]);
+  const { code, output } = await runServer(["--data", data, "--port", "0", ...shardFlags]);
   expect({ code, output }).toEqual({ code: 3, output: expect.stringContaining("data folder") });
   expect((await calls.page("readyz")).code).toBe(200);
 });

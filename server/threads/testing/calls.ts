@@ -1,12 +1,17 @@
-// Calls to a server with a thread for each shard, each on a connection of its own, which any thread
+// Calls to a server with several threads of shards, each on a connection of its own, which any thread
 // may get.
 
 import { expect } from "bun:test";
 import { nameIn } from "../../../engine/simulation/bundle.ts";
 import type { FoundItem, LeaseReply } from "../../../openapi/schemas.ts";
 
-export const shardCount = 3;
-export const threeShards: readonly string[] = ["--shards", String(shardCount)];
+export const shardCount = 4;
+/** The main one has two shards, the others one each. */
+export const threadCount = 3;
+export const shardFlags: readonly string[] = [
+  ...["--shards", String(shardCount)],
+  ...["--threads", String(threadCount)],
+];
 export const shards = Array.from({ length: shardCount }, (_, shard) => shard);
 
 /** So many connections miss one of three threads once in 5,000 tests. */

@@ -1,4 +1,4 @@
-// The thread of a shard with planted faults: it fails as soon as it is asked for one of them.
+// A thread with planted faults: it fails as soon as it is asked for one of them.
 
 import { runShardThread } from "../shard-thread.ts";
 

@@ -1,21 +1,20 @@
-// The threads of three shards in the process of a test, with stores in memory.
+// The threads of several shards in the process of a test, with stores in memory.
 
 import { systemClock } from "../../../engine/model/clock.ts";
 import { operations } from "../../../openapi/operations.ts";
 import type { OverviewMachine } from "../../../openapi/schemas.ts";
 import { createFront } from "../../app.ts";
-import { Audit } from "../../audit.ts";
 import type { Config } from "../../config.ts";
 import { engineOptionsOf } from "../../engine-options.ts";
 import { type Listening, listen } from "../../listen.ts";
 import { Losses } from "../../losses.ts";
 import { Metrics } from "../../metrics.ts";
-import { localServing, shardRoutesOf } from "../../serving.ts";
-import type { ShardRoutes } from "../../shards/routes.ts";
+import { localServing, shardsHere } from "../../serving.ts";
 import { defaultConfig, silentLog } from "../../testing/memory-engine.ts";
 import type { Tls } from "../../tls.ts";
-import { ShardThreads, shareOf } from "../shard-threads.ts";
-import { shardCount } from "./calls.ts";
+import { partOf, placedConfig } from "../placement.ts";
+import { ShardThreads } from "../shard-threads.ts";
+import { shardCount, threadCount } from "./calls.ts";
 
 const { machine }: { readonly machine: OverviewMachine } = operations.overview.replies[200].example;
 const site = { site: "/none", manifest: "/none/site.json", building: "/none/building" };
@@ -32,7 +31,9 @@ export async function openThreads({
   module = new URL("../../shard.worker.ts", import.meta.url),
 }: Options = {}) {
   const own = { logLevel: "error", host: "127.0.0.1", port: 0, ...change } as const;
-  const config = { ...defaultConfig(own), shards: change.shards ?? shardCount };
+  const config = placedConfig(defaultConfig({ threads: threadCount, ...own }), {
+    shards: shardCount,
+  });
   const broken: string[] = [];
   const isBroken = Promise.withResolvers<void>();
   const clock = systemClock();
@@ -45,17 +46,17 @@ export async function openThreads({
     },
   });
   await threads.open();
-  const audit = new Audit({ log: silentLog, now: () => clock.now() });
-  const routes: ShardRoutes = shardRoutesOf(threads.engine, { machine: () => machine, audit });
+  const audit = { log: silentLog, now: () => clock.now() };
+  const here = shardsHere(threads.engines, { audit, machine: () => machine });
   const metrics = new Metrics({ version: "1.2.3", status: () => threads.status() });
   const serving = localServing({
-    ...{ shards: threads.routes(routes), engine: threads.engine, audit, config, version: "1.2.3" },
-    ...{ status: () => threads.status(), isClosing: () => false, losses: new Losses(() => 0) },
+    ...{ ...here, ...threads.parts(here.shards), config, version: "1.2.3" },
+    ...{ isClosing: () => false, losses: new Losses(() => 0) },
     render: (gauges) => threads.render(metrics, gauges),
   });
   const counts = metrics.requests;
-  const front = createFront(serving, { config: shareOf(config), log: silentLog, counts });
-  threads.answerBy(routes, serving, front.gauges);
+  const front = createFront(serving, { config: partOf(config), log: silentLog, counts });
+  threads.answerBy(here.shards, serving, front.gauges);
   const close = async (): Promise<void> => {
     await threads.close();
     threads.terminate();

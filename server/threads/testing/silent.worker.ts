@@ -1,4 +1,4 @@
-// The thread of a shard that never says how its shard is, as one that is busy for ever.
+// A thread that never says how its shards are, as one that is busy for ever.
 
 import { runShardThread } from "../shard-thread.ts";
 

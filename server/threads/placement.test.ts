@@ -1,0 +1,53 @@
+// How shards are dealt out to threads, and what each thread may take of what is bounded.
+
+import { expect, test } from "bun:test";
+import { availableParallelism } from "node:os";
+import { limits } from "../../engine/model/limits.ts";
+import { defaultConfig } from "../testing/memory-engine.ts";
+import { partOf, placedConfig, shardsOf, threadOf } from "./placement.ts";
+
+test("each shard is in one thread, the first in the main one, and no thread has two more than another", () => {
+  for (let shards = 1; shards <= limits.shardsMax; shards += 1) {
+    for (const threads of [1, 2, 3, 8, 64]) {
+      const placed = placedConfig(defaultConfig({ shards, threads }), { shards: 1 });
+      expect(placed.threads).toBe(Math.min(shards, threads));
+      const dealt = Array.from({ length: placed.threads }, (_, thread) => shardsOf(thread, placed));
+      for (const [thread, own] of dealt.entries()) {
+        for (const shard of own) expect(threadOf(shard, placed)).toBe(thread);
+      }
+      expect(dealt.flat().toSorted((a, b) => a - b)).toEqual(
+        Array.from({ length: shards }, (_, shard) => shard),
+      );
+      expect(dealt[0]?.[0]).toBe(0);
+      const counts = dealt.map(({ length }) => length);
+      expect(Math.max(...counts) - Math.min(...counts)).toBeLessThan(2);
+    }
+  }
+});
+
+test("threads: one per core, and no more than shards", () => {
+  const placed = (change: object) => placedConfig(defaultConfig(change), { shards: 5 });
+  expect(placed({})).toMatchObject({ shards: 5, threads: Math.min(5, availableParallelism()) });
+  expect(placed({ shards: 2, threads: 3 })).toMatchObject({ shards: 2, threads: 2 });
+});
+
+test.each([
+  ["a test clock", { testClock: true }],
+  ["PostgreSQL", { store: "postgres" }],
+] as const)("%s has all shards in one thread", (_, change) => {
+  const placed = placedConfig(defaultConfig({ ...change, threads: 4 }), { shards: 4 });
+  expect(placed).toMatchObject({ shards: 4, threads: 1 });
+});
+
+test("what is bounded for the server is shared out among its threads", () => {
+  const given = defaultConfig({ connectionsMax: 10, bodiesMax: 900_000_000, threads: 3 });
+  const config = placedConfig(given, { shards: 6 });
+  const { connectionsMax, bodiesMax, ...rest } = partOf(config);
+  expect({ connectionsMax, bodiesMax }).toEqual({ connectionsMax: 4, bodiesMax: 300_000_000 });
+  expect(rest).toEqual(expect.objectContaining({ shards: 6, receiptsMax: config.receiptsMax }));
+});
+
+test("the largest import fits into a thread's part, beside what else is received", () => {
+  const config = placedConfig(defaultConfig({ threads: 16 }), { shards: 16 });
+  expect(partOf(config).bodiesMax).toBe(2 * config.importBodyMax);
+});
