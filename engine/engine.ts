@@ -30,6 +30,7 @@ import { storedItems } from "./model/items.ts";
 import { limits } from "./model/limits.ts";
 import type { Value } from "./model/messages.ts";
 import { shardOf, shareOf } from "./model/placement.ts";
+import { systemRandom } from "./model/random.ts";
 import {
   checkClear,
   checkClientsLimit,
@@ -148,7 +149,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   /** Its number. */
   readonly shard: number;
   readonly #options: EngineOptions<Items>;
-  readonly #overview = new Overview();
+  readonly #overview: Overview;
   /** On the machine's clock. */
   #overviewAt = Number.NEGATIVE_INFINITY;
   readonly #series: SeriesKeeper;
@@ -161,6 +162,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   constructor(options: EngineOptions<Items>) {
     this.#options = options;
     this.shard = options.shard;
+    this.#overview = new Overview(options.random ?? systemRandom);
     const bytes = shareOf(options.seriesBytes ?? 0, options.shardCount);
     this.#series = new SeriesKeeper(bytes, options.clock.now());
   }

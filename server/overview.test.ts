@@ -257,3 +257,12 @@ test("machine: its name, its disk, and the newest backup that is whole", () => {
     rmSync(folder, { recursive: true });
   }
 });
+
+test("what an engine has told means nothing to the next one, though both looked in the same millisecond", async () => {
+  await using app = await run();
+  const { since } = await app.ok("overview", { since: "" });
+  expect(await app.ok("overview", { since })).toMatchObject({ whole: false });
+  await app.restart();
+  await app.produce("one");
+  expect(await app.ok("overview", { since })).toMatchObject({ whole: true });
+});

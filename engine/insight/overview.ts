@@ -10,8 +10,10 @@ import type {
   TaskInfo,
 } from "../model/api.ts";
 import { quantile } from "../model/histogram.ts";
+import { newTag } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
 import { counterNames, noCounters } from "../model/queue-counters.ts";
+import type { Random } from "../model/random.ts";
 import type { Catalog } from "../state/catalog.ts";
 import type { LogicalQueue } from "../state/queue.ts";
 import type { Shard } from "../turn/shard.ts";
@@ -61,8 +63,8 @@ export class Overview {
   #removed: { readonly name: string; readonly version: number }[] = [];
   /** Of those that were removed longer ago, nobody knows. */
   #forgotten = 0;
-  /** Tells this engine's versions from those of the one before it. */
-  #epoch = "";
+  /** Tells this engine's versions from those of any other that its shard had, or has in another node. */
+  readonly #epoch: string;
   #version = 0;
   /** Which were not well at the latest look. */
   #shards = "";
@@ -71,10 +73,13 @@ export class Overview {
   readonly #taken = new Map<string, EngineOverview>();
   #latest: Latest | null = null;
 
+  constructor(random: Random) {
+    this.#epoch = newTag(random);
+  }
+
   /** Looks at all queues. */
   make(options: OverviewOptions): void {
     const { now, catalog, checkups, ports, tasks } = options;
-    this.#epoch ||= now.toString(36);
     this.#taken.clear();
     this.#version += 1;
     const around = checkups.surroundings(now);

@@ -108,6 +108,11 @@ export class Bundle {
     return this.#engine;
   }
 
+  /** Judges what is told of all queues together, while nothing happens. */
+  async checkWholes(): Promise<void> {
+    // A single engine is asked by nobody who merges.
+  }
+
   /** `null`: nobody is there to say it. */
   get witness(): Witness | null {
     return { engine: this.engine, memory: this.#memory, now: this.now };

@@ -330,6 +330,7 @@ export class World {
   async rest(): Promise<void> {
     await this.bundle.clock.settle();
     this.#rested();
+    await this.bundle.checkWholes();
   }
 
   async pass(ms: number): Promise<void> {

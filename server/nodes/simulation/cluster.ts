@@ -13,10 +13,13 @@ import { Bundle, second, type Witness } from "../../../engine/simulation/bundle.
 import { type Acknowledged, SimulatedDatabase } from "../../../engine/simulation/database.ts";
 import { Host } from "../../../engine/simulation/host.ts";
 import { seededRandom } from "../../../engine/simulation/seeded-random.ts";
+import { operations } from "../../../openapi/operations.ts";
 import type { MemoryImage } from "../../../stores/memory/store.ts";
 import { type Changes, StoreError } from "../../../stores/store.ts";
 import { CallServer } from "../../calls/call-server.ts";
 import type { Log, LogFields } from "../../log.ts";
+import { OverviewReplies } from "../../overview.ts";
+import { consoleRoutes } from "../../routes/console.ts";
 import { itemRoutes } from "../../routes/items.ts";
 import { queueRoutes } from "../../routes/queue.ts";
 import { queuesRoutes } from "../../routes/queues.ts";
@@ -27,6 +30,9 @@ import { Node } from "../node.ts";
 import { ping, pong, type Wire } from "../peer.ts";
 import { NodeCaller } from "./caller.ts";
 import { type Accepted, Network } from "./network.ts";
+import { Wholes } from "./wholes.ts";
+
+const { machine } = operations.overview.replies[200].example;
 
 /** As `peer-routes.ts` has it: a node that hears nothing for longer hangs up. */
 const idleMs = 8_000;
@@ -57,6 +63,8 @@ export interface ClusterOptions {
 export interface OpenCall {
   readonly name: string;
   readonly queue: string | undefined;
+  /** Aborted when the client has hung up. */
+  readonly signal: AbortSignal | undefined;
   /** It is lost with the process. */
   readonly end: () => void;
 }
@@ -67,6 +75,8 @@ export interface Running {
   readonly host: Host;
   readonly node: Node;
   readonly caller: NodeCaller;
+  /** The routes of its shards, in the order of their numbers. */
+  readonly shards: readonly ShardRoutes[];
   readonly calls: Set<OpenCall>;
   /** Of its engine, if it has opened one. */
   seen: { readonly memory: Witness["memory"]; readonly clock: Clock } | null;
@@ -86,6 +96,7 @@ export class Cluster extends Bundle {
   readonly places: readonly Place[];
   readonly #settings: ClusterOptions;
   readonly #random: Random;
+  readonly #wholes = new Wholes();
   #bug: unknown = null;
   /** Something is wrong, or was a moment ago. */
   isTroubled = false;
@@ -166,9 +177,14 @@ export class Cluster extends Bundle {
         });
       },
     });
+    const now = () => host.clock.now();
     const shards = node.engines.map(
       (engine) =>
         ({
+          ...consoleRoutes(
+            engine,
+            new OverviewReplies({ engine, machine: () => machine, now, machineNow: now }),
+          ),
           ...queuesRoutes(engine),
           ...itemRoutes(engine),
           ...queueRoutes(engine),
@@ -177,7 +193,7 @@ export class Cluster extends Bundle {
     );
     const routes = node.router.around(shardedRoutes(shards));
     const running: Running = {
-      ...{ url, host, node, caller: new NodeCaller(routes) },
+      ...{ url, host, node, shards, caller: new NodeCaller(routes) },
       ...{ calls: new Set(), seen: null, isDraining: false, wasStopped: false },
     };
     place.running = running;
@@ -301,9 +317,14 @@ export class Cluster extends Bundle {
   /** Ends without an answer where the process does. */
   #call({ host, caller, calls }: Running, name: string, request: unknown): Promise<unknown> {
     const ask = caller[name as keyof NodeCaller] as (request: unknown) => Promise<unknown>;
-    const { queue, requestTimeoutMs = Number.POSITIVE_INFINITY } = request as {
+    const {
+      queue,
+      requestTimeoutMs = Number.POSITIVE_INFINITY,
+      signal,
+    } = request as {
       readonly queue?: string;
       readonly requestTimeoutMs?: number;
+      readonly signal?: AbortSignal;
     };
     const { stops } = host;
     const isStopped = host.isStopped;
@@ -322,7 +343,7 @@ export class Cluster extends Bundle {
         calls.delete(call);
         reject(QueueError.from(unknownOutcome));
       };
-      const call: OpenCall = { name, queue, end };
+      const call: OpenCall = { name, queue, signal, end };
       calls.add(call);
       host.deliver(() => {
         ask
@@ -347,6 +368,18 @@ export class Cluster extends Bundle {
       throw cause;
     }
     return { engine, memory: seen.memory, now: seen.clock.now() };
+  }
+
+  override async checkWholes(): Promise<void> {
+    const { running } = this.owner ?? {};
+    if (running === undefined || running === null || this.witness === null) return;
+    await this.#wholes.check(running.shards, running.node.engines);
+    if (this.isTroubled) return;
+    const waiting = this.running.flatMap(({ calls }) => [...calls]);
+    const asked = waiting.filter(({ name, signal }) => name === "lease" && !signal?.aborted).length;
+    const { waitingLeases } = wholeOf(running).status();
+    if (waitingLeases <= asked) return;
+    throw new Violation("I23", `${waitingLeases} leases wait for ${asked} clients`);
   }
 
   #status(owner: Engine<string> | undefined): ReturnType<Engine["status"]> {

@@ -1,0 +1,77 @@
+// I23: what the routes tell of all queues together is what the shards have: a listing that is read page
+// by page, and an overview that is asked for what has changed since the last one.
+
+import type { Engine } from "../../../engine/model/api.ts";
+import { Violation } from "../../../engine/simulation/auditor.ts";
+import type { OverviewQueues, ServerOverviewReply } from "../../../openapi/schemas.ts";
+import { Caller, JsonText, type Routes } from "../../routes/route.ts";
+import { type ShardRoutes, shardedRoutes } from "../../shards/routes.ts";
+
+/** A page begins with the queue that the last one ended with, so each has one more. */
+const limit = 2;
+
+export class Wholes {
+  #since = "";
+  /** By queue, as the overviews since the last whole one have told. */
+  readonly #rows = new Map<string, string>();
+
+  /** While nothing happens. `shards`, `engines`: of the node that has the shards. */
+  async check(shards: readonly ShardRoutes[], engines: readonly Engine<string>[]): Promise<void> {
+    const routes = shardedRoutes(shards);
+    const all = { pivot: "", limit: 1_000 };
+    const names = engines.flatMap((engine) => engine.listQueues(all).map(({ name }) => name));
+    same("the queues that are listed", await listed(routes), names.toSorted());
+    this.#take(await overviewOf(routes, this.#since));
+    const replies = await Promise.all(shards.map((shard) => overviewOf(shard, "")));
+    const rows = replies.flatMap(({ queues }) => [...rowsOf(queues)]);
+    same("the overview", [...this.#rows].toSorted(), rows.toSorted());
+  }
+
+  #take({ whole, since, queues, removed }: ServerOverviewReply): void {
+    if (whole) this.#rows.clear();
+    for (const name of removed) this.#rows.delete(name);
+    for (const [name, row] of rowsOf(queues)) this.#rows.set(name, row);
+    this.#since = since;
+  }
+}
+
+function same(what: string, told: readonly unknown[], expected: readonly unknown[]): void {
+  const [a, b] = [JSON.stringify(told), JSON.stringify(expected)];
+  if (a !== b) throw new Violation("I23", `${what}: ${a}, expected ${b}`);
+}
+
+function rowsOf(queues: OverviewQueues): Map<string, string> {
+  const columns = Object.values(queues);
+  const rows = queues.queue_name.map((name, place) => {
+    const row = columns.map((column) => column[place]);
+    return [name, JSON.stringify(row)] as const;
+  });
+  return new Map(rows);
+}
+
+async function listed({ listQueues }: Pick<Routes, "listQueues">): Promise<string[]> {
+  const names: string[] = [];
+  for (;;) {
+    const pivot = names.at(-1) ?? "";
+    const { items } = await asked(listQueues({ pivot, limit }, newCaller()));
+    const found = items.map(({ queue_name }) => queue_name);
+    names.push(...found.filter((name) => name !== pivot));
+    if (found.length < limit) return names;
+  }
+}
+
+async function overviewOf(
+  { overview }: Pick<Routes, "overview">,
+  since: string,
+): Promise<ServerOverviewReply> {
+  return await asked(overview({ since }, newCaller()));
+}
+
+function newCaller(): Caller {
+  return new Caller({ client: new AbortController(), requestKey: null });
+}
+
+async function asked<T>(reply: Promise<T | JsonText>): Promise<T> {
+  const told = await reply;
+  return told instanceof JsonText ? JSON.parse(told.text) : told;
+}
