@@ -26,7 +26,7 @@ async function withServer<T>(
   flags: readonly string[],
   use: (client: Client, server: ServerProcess) => Promise<T>,
 ): Promise<T> {
-  const server = await startServer({ data, flags: ["--shards", "3", ...flags] });
+  const server = await startServer({ data, flags: ["--shards", "3", "--threads", "3", ...flags] });
   try {
     return await use(createClient({ url: `http://127.0.0.1:${server.port}` }), server);
   } finally {

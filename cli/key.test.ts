@@ -129,7 +129,16 @@ test("whoami, keys, actions: a server of several threads tells who asks, who may
   const checkout = made("checkout", "--role", "produce,read", "--queues", "orders*");
   const two = ["--role", "consume", "--queues", "orders", "--role", "produce", "--queues", "b*"];
   const both = made("both", ...two);
-  const flags = ["--store", "memory", "--shards", "3", "--api-keys-file", join(folder, "roles")];
+  const flags = [
+    "--store",
+    "memory",
+    "--shards",
+    "3",
+    "--threads",
+    "3",
+    "--api-keys-file",
+    join(folder, "roles"),
+  ];
   const server = await startServer({ data: join(folder, "roles-data"), flags });
   const as = (key: string, ...words: string[]) =>
     holdfast(...words, "--url", `http://127.0.0.1:${server.port}`, "--api-key", key);

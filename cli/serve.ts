@@ -36,7 +36,8 @@ export async function serve(argv: readonly string[]): Promise<number> {
     // Not before the signals are heard: who reads that it listens may stop it at once.
     greet(server, config);
     warnOfOpenFiles({ connectionsMax: config.connectionsMax, readFile, log });
-    log.info("listening", { url: server.url, store: config.store, shards: server.shards });
+    const { url, shards, threads } = server;
+    log.info("listening", { url, store: config.store, shards, threads });
     return exitCodes.ok.code;
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
@@ -84,9 +85,10 @@ function placeOf({ store, data, databaseSchema }: Config): string {
   return store === "postgres" ? `in PostgreSQL, schema ${databaseSchema}` : `in ${data}`;
 }
 
-function greet({ url, hasSite, shards }: Server, config: Config): void {
+function greet({ url, hasSite, shards, threads }: Server, config: Config): void {
   const { host, apiKeysFile, testClock } = config;
   const place = placeOf(config);
+  const spread = threads === 1 ? "" : ` in ${threads} threads`;
   const port = url.slice(url.lastIndexOf(":") + 1);
   const address = isEverywhere(host)
     ? `${bracketed(host)}:${port}, every address of this machine`
@@ -97,7 +99,7 @@ function greet({ url, hasSite, shards }: Server, config: Config): void {
     `  API      ${url}/swagger`,
     `  health   ${url}/health`,
     `  metrics  ${url}/metrics`,
-    `  items    ${place}, ${shards} ${shards === 1 ? "shard" : "shards"}`,
+    `  items    ${place}, ${shards} ${shards === 1 ? "shard" : "shards"}${spread}`,
   ];
   if (testClock) lines.push("  clock    of tests, moves only by clock.advance");
   if (apiKeysFile !== "") lines.push(`  keys     asked for, by ${apiKeysFile}`);

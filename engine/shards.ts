@@ -46,9 +46,22 @@ export async function openEngine<Items>(
   return engines[0];
 }
 
+/** At least one. */
+export type ShardEngines<Items> = readonly [ShardEngine<Items>, ...ShardEngine<Items>[]];
+
+/** Creates the engines of these shards, in their order. */
+export function createEngines<Items>(
+  [first, ...others]: readonly number[],
+  options: Omit<EngineOptions<Items>, "shard">,
+): ShardEngines<Items> {
+  assert(first !== undefined, "no shard is in this thread");
+  const create = (shard: number) => new ShardEngine<Items>({ ...options, shard });
+  return [create(first), ...others.map(create)];
+}
+
 export class Shards<Items> implements Whole {
-  /** Those of this thread, in the order of their numbers; each knows the queues of its shard alone. */
-  readonly engines: readonly [ShardEngine<Items>, ...ShardEngine<Items>[]];
+  /** The engines of this thread, in the order of their numbers; each knows the queues of its shard alone. */
+  readonly engines: ShardEngines<Items>;
   readonly #options: ShardsOptions<Items>;
   /** By number. */
   readonly #members: readonly Member[];
@@ -67,25 +80,18 @@ export class Shards<Items> implements Whole {
     elsewhere: ReadonlyMap<number, Member> = new Map<number, Member>(),
   ) {
     const { clock, shardCount } = options;
-    const engines: ShardEngine<Items>[] = [];
-    const engineOf = (shard: number): ShardEngine<Items> => {
-      const engine = new ShardEngine<Items>({
-        ...{ ...options, shard, whole: this },
-        reach: (other) => this.#at(other).other,
-        lost: () => void this.reopen(),
-      });
-      engines.push(engine);
-      return engine;
-    };
     const numbers = Array.from({ length: shardCount }, (_, shard) => shard);
+    const here = numbers.filter((shard) => !elsewhere.has(shard));
     this.#options = options;
-    this.#members = numbers.map((shard) => elsewhere.get(shard) ?? engineOf(shard));
-    const [first, ...others] = engines;
-    assert(first !== undefined, "no shard is in this thread");
-    this.engines = [first, ...others];
+    this.engines = createEngines<Items>(here, {
+      ...{ ...options, whole: this, reach: (shard) => this.#at(shard).other },
+      lost: () => void this.reopen(),
+    });
+    const engines = new Map(this.engines.map((engine) => [engine.shard, engine]));
+    this.#members = numbers.flatMap((shard) => elsewhere.get(shard) ?? engines.get(shard) ?? []);
     this.#advance =
       clock instanceof TestClock
-        ? new Advance({ clock, shards: () => engines.map(({ advancing }) => advancing) })
+        ? new Advance({ clock, shards: () => this.engines.map(({ advancing }) => advancing) })
         : null;
   }
 

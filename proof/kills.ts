@@ -26,7 +26,7 @@ export interface KillOptions {
 
 const rules = { leaseTimeoutMs: 1_000, maxAttempts: 12 };
 const shape = { partitions: 5, ...rules };
-const flags = ["--shards", "3", "--durability", "full"];
+const flags = ["--shards", "3", "--threads", "3", "--durability", "full"];
 
 /** What a kill meets. */
 type Moment = "load" | "start" | "stop";

@@ -3,7 +3,7 @@
 import { Address } from "./clients.ts";
 import { type ServerChild, spawnServer } from "./server-child.ts";
 
-const flags = ["--shards", "2"];
+const flags = ["--shards", "2", "--threads", "2"];
 
 /** A server that is killed and started again on the same data. */
 export class RestartingServer {

@@ -63,7 +63,7 @@ export async function proveSoak(options: SoakOptions): Promise<ProofResult> {
   const faults = new Faults();
   // What calls with keys were answered is kept for minutes; here, until a call has been repeated,
   // which takes long where the machine has other things to do.
-  const flags = ["--shards", "2", "--receipts-window", "1m"];
+  const flags = ["--shards", "2", "--threads", "2", "--receipts-window", "1m"];
   const server = spawnServer({ data, flags });
   const take = (): Sample => sampleOf(server.pid, data, performance.now() / 1_000);
   try {

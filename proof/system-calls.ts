@@ -50,7 +50,7 @@ const injections: readonly Injection[] = [
 const method = "system calls";
 const rules = { leaseTimeoutMs: 400, maxAttempts: 30, shardsFail: true } as const;
 const shape = { partitions: 4, ...rules };
-const flags = ["--shards", "2"];
+const flags = ["--shards", "2", "--threads", "2"];
 /** What the server may end with by itself; killed by us or by the tracer is the last. */
 const exitCodes = new Set([0, 2, 3, 70, 74, 137]);
 const statuses = new Set([0, 200, 429, 453, 454, 500, 503, 504]);

@@ -182,6 +182,8 @@ function operationAnswer(options: OperationOptions): Answer {
       const bytes = await intake.read(request, received, bodyBytesMax);
       const sent = await read(bytes, request, type !== null);
       const { body } = sent;
+      // A lease may wait for minutes, and would keep what it came with.
+      const kept = id === "lease" ? {} : { sent };
       requestLog?.noteQueue(request, body);
       if (key !== null) requireAccess(key, body);
       // From here to the answer the connection is silent by right. Not earlier, or a body
@@ -189,7 +191,7 @@ function operationAnswer(options: OperationOptions): Answer {
       silence.begin(request);
       const requestKey = request.headers.get(keyHeader);
       const grant = isTold && key ? grantOf(key) : null;
-      const caller = new Caller({ client: request, requestKey, grant, sent });
+      const caller = new Caller({ client: request, requestKey, grant, ...kept });
       const reply = await route(body, caller);
       const wanted = answerType(request, type);
       const answer = wanted === null ? jsonText(reply) : await writeProtobuf(reply);

@@ -115,7 +115,7 @@ export const ConfigSchema = Type.Object({
       expected: `a whole number from 1 to ${limits.shardsMax}`,
       defaultText: "one per core",
       description:
-        "Threads among which shards are dealt out, at most one per shard; PostgreSQL takes one.",
+        "Threads that share the shards, at most one each; one with PostgreSQL or a test clock.",
     }),
   ),
   durability: choice(["full", "normal"], {
@@ -213,7 +213,7 @@ export const ConfigSchema = Type.Object({
 
 export type Config = Readonly<Static<typeof ConfigSchema>>;
 
-/** A configuration whose number of shards was given, or found in the data folder, and their threads. */
+/** A configuration with the numbers of shards and threads resolved. */
 export type PlacedConfig = Config & { readonly shards: number; readonly threads: number };
 
 export interface ConfigSource {

@@ -242,20 +242,24 @@ describe.each([...diskKinds])("full disk, %s", (kind) => {
     async () => {
       using disk = new SmallDisk(kind, 60);
       const backups = join(disk.path, "backups");
-      await within(disk, ["--shards", "2", "--backups", backups], async (caller) => {
-        await caller.create();
-        for (let left = 200; left > 0; left -= 1) await caller.produce(100_000);
-        const made = async () => (await caller.call("/backup", {})).body;
-        for (let tries = 0; tries < 3; tries += 1) {
+      await within(
+        disk,
+        ["--shards", "2", "--threads", "2", "--backups", backups],
+        async (caller) => {
+          await caller.create();
+          for (let left = 200; left > 0; left -= 1) await caller.produce(100_000);
+          const made = async () => (await caller.call("/backup", {})).body;
+          for (let tries = 0; tries < 3; tries += 1) {
+            expect(await made()).toMatchObject({ code: 500 });
+            expect(readdirSync(backups)).toEqual([]);
+            await caller.finish("complete", await caller.lease(1));
+          }
+          disk.fill();
           expect(await made()).toMatchObject({ code: 500 });
-          expect(readdirSync(backups)).toEqual([]);
-          await caller.finish("complete", await caller.lease(1));
-        }
-        disk.fill();
-        expect(await made()).toMatchObject({ code: 500 });
-        await caller.drain();
-        expect(caller.server?.log()).not.toContain("shard is down");
-      });
+          await caller.drain();
+          expect(caller.server?.log()).not.toContain("shard is down");
+        },
+      );
     },
   );
 

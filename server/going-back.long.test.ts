@@ -37,7 +37,15 @@ class Site {
   async start(...flags: readonly string[]): Promise<Client> {
     const server = await startServer({
       data: this.#data,
-      flags: ["--shards", String(this.#shards), "--backups", `${this.#data}-backups`, ...flags],
+      flags: [
+        "--shards",
+        String(this.#shards),
+        "--threads",
+        "3",
+        "--backups",
+        `${this.#data}-backups`,
+        ...flags,
+      ],
     });
     this.#server = server;
     // Without keys of its own a client repeats nothing, so the calls are those of the test.

@@ -60,7 +60,7 @@ test.each(["sqlite", "postgres"] as const)(
   "redrive: killed as it goes, each item is in one place, and the task comes to its end; %s",
   async (store) => {
     const own = ["--store", "postgres", "--database-url", database.url];
-    const flags = ["--shards", "2", ...(store === "postgres" ? own : [])];
+    const flags = ["--shards", "2", "--threads", "2", ...(store === "postgres" ? own : [])];
     const start = () => startServer({ data: join(folder, store), flags });
     let server = await start();
     await fill(clientOf(server));
@@ -94,7 +94,7 @@ test.each(["sqlite", "postgres"] as const)(
 );
 
 test("find, explain and redrive in a server with several threads, whichever thread is asked", async () => {
-  const flags = ["--shards", "3"];
+  const flags = ["--shards", "3", "--threads", "3"];
   const server = await startServer({ data: join(folder, "threads"), flags });
   const client = clientOf(server);
   await fill(client);

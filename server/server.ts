@@ -32,7 +32,7 @@ import { Node } from "./nodes/node.ts";
 import { RequestLog } from "./request-log.ts";
 import { localServing, shardsHere } from "./serving.ts";
 import { openSite } from "./site.ts";
-import { partOf, placedConfig } from "./threads/placement.ts";
+import { resolvePlacement, threadConfig } from "./threads/placement.ts";
 import { ShardThreads } from "./threads/shard-threads.ts";
 import { readTls, type Tls } from "./tls.ts";
 import { tlsLookMs, watchTls } from "./tls-files.ts";
@@ -59,6 +59,7 @@ export interface Server {
   /** A checkout that was not built has none. */
   readonly hasSite: boolean;
   readonly shards: number;
+  readonly threads: number;
   /** Takes no more requests, answers those there are within `shutdownTimeoutMs`, closes the stores. */
   close(): Promise<void>;
 }
@@ -71,7 +72,7 @@ export async function openServer(given: Config, log: Log): Promise<Server> {
   try {
     await tryListening(given);
     const folder = given.store === "sqlite" ? openDataFolder(given.data) : null;
-    const config = placedConfig(given, { shards: folder?.shards ?? 1 });
+    const config = resolvePlacement(given, { shards: folder?.shards ?? 1 });
     try {
       return await serve({ config, log, tls: read.tls, keys });
     } catch (error) {
@@ -118,7 +119,7 @@ async function serve(parts: Parts): Promise<Server> {
     return {
       url,
       hasSite: existsSync(siteFolders.manifest) || existsSync(siteFolders.building),
-      shards: config.shards,
+      ...{ shards: config.shards, threads: config.threads },
       close: async () => {
         closing = true;
         // Those that are connected are served until somebody else has the shards.
@@ -202,7 +203,7 @@ function frontOf({ config, log, keys }: Parts, opened: Opened) {
     ...(node && peers && { node: peers, unserved: () => node.membership.unserved }),
   });
   const front = createFront(serving, {
-    ...{ config: partOf(config), log, counts: metrics.requests },
+    ...{ config: threadConfig(config), log, counts: metrics.requests },
     site: openSite(siteFolders),
     ...(config.logLevel === "debug" && { requestLog: new RequestLog(log) }),
     ...(peers && { node: peers }),

@@ -57,7 +57,7 @@ const noMachine: OverviewMachine = {
   ...{ memory_bytes: 0, disk_bytes: 0, disk_free_bytes: 0, last_backup_at: null },
 };
 
-/** What a server in one thread has of its shards. */
+/** What a thread has of its shards. */
 export function shardsHere(
   engines: Engines,
   { audit, machine = () => noMachine }: ShardsHereOptions,

@@ -65,7 +65,7 @@ async function textsOf(client: Client, queue: string): Promise<string[]> {
 test("transact: under kills each input is finished once, and each of its outputs exists once", async () => {
   using files = scratch();
   const port = freePort();
-  const options = { data: files.data, port, flags: ["--shards", "3"] };
+  const options = { data: files.data, port, flags: ["--shards", "3", "--threads", "3"] };
   let server = await startServer(options);
   try {
     const url = `http://127.0.0.1:${port}`;

@@ -25,7 +25,7 @@ export function Crossing(): ReactNode {
     <Diagram
       title="From the client to the store"
       description="A client sends JSON to the server, which checks it by the contract. The engine finds the queue and puts the request into the inbox of its shard. The shard decides a turn of all requests that wait, and hands changes to the store, which answers with rows. When the turn is committed the answers go back, leased items already written as reply text, and the client gets JSON. All of this is one thread of one process."
-      caption="One thread does all of it, so nothing is copied on the way. With several shards each has such a thread, and a call for a queue of another shard crosses to its thread, many at a time."
+      caption="One thread does all of it, so nothing is copied on the way. With several shards there is such a thread for each core, and a call for a queue of another thread crosses to it, many at a time."
       height={474}
     >
       <Tray at="0,104 360,368" look="dashed" />

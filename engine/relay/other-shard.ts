@@ -21,7 +21,7 @@ export interface QueueReference extends Target {
 
 /** What a shard says to the others once its store is open. */
 export interface Standing {
-  /** What time it is there; each thread has a clock of its own, which begins at the last turn of its shard if that is later. */
+  /** What time it is there; a thread's clock begins at the last turn of its shards if that is later. */
   readonly now: number;
   readonly passed: Passed;
   readonly queues: readonly QueueReference[];

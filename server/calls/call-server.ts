@@ -119,14 +119,11 @@ export function answerBy(routes: Partial<Routes>): Answering {
   };
 }
 
-/** Does each call by the routes of its shard. `shards`: their numbers, in the order of `routes`. */
-export function answerByShard(
-  shards: readonly number[],
-  routes: readonly Partial<Routes>[],
-): Answering {
-  const answers = new Map(shards.map((shard, place) => [shard, answerBy(routes[place] ?? {})]));
+/** Does each call by the routes of its shard. */
+export function answerByShard(routes: ReadonlyMap<number | null, Partial<Routes>>): Answering {
+  const answers = new Map([...routes].map(([shard, own]) => [shard, answerBy(own)]));
   return async (call, caller) => {
-    const answer = answers.get(call.shard ?? -1);
+    const answer = answers.get(call.shard);
     if (answer === undefined) throw new Error(`shard ${call.shard} was asked of the wrong end`);
     return await answer(call, caller);
   };

@@ -9,7 +9,7 @@ import type { Grant } from "../key-rights.ts";
 export interface Call {
   /** An operation, or what is asked of the server as a whole. */
   readonly operation: OperationId | PageId;
-  /** The shard that is to do it; `null` = what concerns the server as a whole. */
+  /** The shard that is to do it; `null` = what concerns the server as a whole, and any call to another node. */
   readonly shard: number | null;
   /** JSON of a body that was checked; `""` of a page. */
   readonly body: string;

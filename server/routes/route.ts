@@ -101,11 +101,11 @@ export class Caller {
     return this.#asking.requestKey;
   }
 
-  /** The JSON of a body: where it is the one that the client sent, as it was sent. */
+  /** The JSON of a body; if the client sent exactly this body, its original text. */
   jsonOf(body: unknown): string {
     const { sent } = this.#asking;
-    const text = sent?.body === body ? sent?.text : null;
-    return text ?? JSON.stringify(body);
+    const isSent = sent !== undefined && sent.body === body;
+    return (isSent ? sent.text : null) ?? JSON.stringify(body);
   }
 
   /** The request of the engine, with the key if one was sent. */

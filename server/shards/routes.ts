@@ -110,7 +110,8 @@ function toHolder<Id extends "getItem" | "taskInfo">(
   unknown: Parameters<typeof holderOf>[1],
 ): Routing<Id> {
   return (routes) => async (body, caller) => {
-    const outcomes = await Promise.allSettled(routes.map((route) => route(body, caller)));
+    const asked = { ...body };
+    const outcomes = await Promise.allSettled(routes.map((route) => route(asked, caller)));
     const outcome = outcomes[holderOf(outcomes, unknown) ?? 0];
     assert(outcome !== undefined, "a shard was asked and has no outcome");
     if (outcome.status === "rejected") throw outcome.reason;
@@ -143,13 +144,17 @@ async function ask<Id extends ShardOperationId>(
   return reply instanceof JsonText ? JSON.parse(reply.text) : reply;
 }
 
-/** Throws the first error, also while other shards still work on their replies. */
+/**
+ * Asks with a copy of the body, which is sent as JSON made from it: the text that the client sent may be
+ * mostly blanks. Throws the first error, also while other shards still work on their replies.
+ */
 function askAll<Id extends ShardOperationId>(
   routes: readonly Route<Id>[],
   body: RequestOf<Id>,
   caller: Caller,
 ): Promise<ResponseOf<Id>[]> {
-  return Promise.all(routes.map((route) => ask(route, body, caller)));
+  const asked = { ...body };
+  return Promise.all(routes.map((route) => ask(route, asked, caller)));
 }
 
 /** The queue whose shard decides, in the engine's order; `""` = none, which any shard refuses. */

@@ -28,7 +28,7 @@ export interface ThreadFigures {
   readonly keys: readonly KeyInfo[];
 }
 
-/** What is asked of a shard, by its number: by shards in other threads, and by the main thread for all that `Member` says. */
+/** What other threads ask of a shard: its shards as `OtherShard`, the main thread as `Member`. */
 export interface ShardMethods extends OtherShard {
   load(): Promise<Standing>;
   meet(standings: readonly Standing[]): Promise<void>;
@@ -44,7 +44,7 @@ export interface ShardMethods extends OtherShard {
 
 /** What the main thread asks of another one as a whole. */
 export interface ThreadMethods {
-  /** Of its shards. */
+  /** Returns the status of its shards. */
   status(): Promise<EngineStatus>;
   figures(): Promise<ThreadFigures>;
   /** Throws a `ListenError`. */

@@ -4,12 +4,12 @@ import { expect, test } from "bun:test";
 import { availableParallelism } from "node:os";
 import { limits } from "../../engine/model/limits.ts";
 import { defaultConfig } from "../testing/memory-engine.ts";
-import { partOf, placedConfig, shardsOf, threadOf } from "./placement.ts";
+import { resolvePlacement, shardsOf, threadConfig, threadOf } from "./placement.ts";
 
 test("each shard is in one thread, the first in the main one, and no thread has two more than another", () => {
   for (let shards = 1; shards <= limits.shardsMax; shards += 1) {
     for (const threads of [1, 2, 3, 8, 64]) {
-      const placed = placedConfig(defaultConfig({ shards, threads }), { shards: 1 });
+      const placed = resolvePlacement(defaultConfig({ shards, threads }), { shards: 1 });
       expect(placed.threads).toBe(Math.min(shards, threads));
       const dealt = Array.from({ length: placed.threads }, (_, thread) => shardsOf(thread, placed));
       for (const [thread, own] of dealt.entries()) {
@@ -21,12 +21,13 @@ test("each shard is in one thread, the first in the main one, and no thread has 
       expect(dealt[0]?.[0]).toBe(0);
       const counts = dealt.map(({ length }) => length);
       expect(Math.max(...counts) - Math.min(...counts)).toBeLessThan(2);
+      expect(counts[0]).toBe(Math.min(...counts));
     }
   }
 });
 
 test("threads: one per core, and no more than shards", () => {
-  const placed = (change: object) => placedConfig(defaultConfig(change), { shards: 5 });
+  const placed = (change: object) => resolvePlacement(defaultConfig(change), { shards: 5 });
   expect(placed({})).toMatchObject({ shards: 5, threads: Math.min(5, availableParallelism()) });
   expect(placed({ shards: 2, threads: 3 })).toMatchObject({ shards: 2, threads: 2 });
 });
@@ -35,19 +36,19 @@ test.each([
   ["a test clock", { testClock: true }],
   ["PostgreSQL", { store: "postgres" }],
 ] as const)("%s has all shards in one thread", (_, change) => {
-  const placed = placedConfig(defaultConfig({ ...change, threads: 4 }), { shards: 4 });
+  const placed = resolvePlacement(defaultConfig({ ...change, threads: 4 }), { shards: 4 });
   expect(placed).toMatchObject({ shards: 4, threads: 1 });
 });
 
 test("what is bounded for the server is shared out among its threads", () => {
   const given = defaultConfig({ connectionsMax: 10, bodiesMax: 900_000_000, threads: 3 });
-  const config = placedConfig(given, { shards: 6 });
-  const { connectionsMax, bodiesMax, ...rest } = partOf(config);
+  const config = resolvePlacement(given, { shards: 6 });
+  const { connectionsMax, bodiesMax, ...rest } = threadConfig(config);
   expect({ connectionsMax, bodiesMax }).toEqual({ connectionsMax: 4, bodiesMax: 300_000_000 });
   expect(rest).toEqual(expect.objectContaining({ shards: 6, receiptsMax: config.receiptsMax }));
 });
 
 test("the largest import fits into a thread's part, beside what else is received", () => {
-  const config = placedConfig(defaultConfig({ threads: 16 }), { shards: 16 });
-  expect(partOf(config).bodiesMax).toBe(2 * config.importBodyMax);
+  const config = resolvePlacement(defaultConfig({ threads: 16 }), { shards: 16 });
+  expect(threadConfig(config).bodiesMax).toBe(2 * config.importBodyMax);
 });

@@ -1,11 +1,12 @@
-// Which thread has which shards: they are dealt out in turn, so that each has as many as any other, or
-// one more. The main thread is the first.
+// Which thread has which shards: each has as many as any other, or one more. The main thread is the first,
+// has the first shard, and never more than another, as it also answers for the server as a whole.
 
 import { availableParallelism } from "node:os";
+import { shareOf } from "../../engine/model/placement.ts";
 import type { Config, PlacedConfig } from "../config.ts";
 
-/** `found`: what the data folder has, where nothing else was given. */
-export function placedConfig(config: Config, found: { readonly shards: number }): PlacedConfig {
+/** Resolves the numbers of shards and threads. `found`: what the data folder has. */
+export function resolvePlacement(config: Config, found: { readonly shards: number }): PlacedConfig {
   const { shards = found.shards, threads = availableParallelism() } = config;
   // A test clock is one thread's, and so are the connections to a database.
   const isOne = config.testClock || config.store === "postgres";
@@ -14,8 +15,9 @@ export function placedConfig(config: Config, found: { readonly shards: number })
 
 type Placed = Pick<PlacedConfig, "shards" | "threads">;
 
-export function threadOf(shard: number, { threads }: Placed): number {
-  return shard % threads;
+export function threadOf(shard: number, { shards, threads }: Placed): number {
+  const fromLast = Math.floor(((shards - 1 - shard) * threads) / shards);
+  return threads - 1 - fromLast;
 }
 
 /** In the order of their numbers. */
@@ -24,10 +26,10 @@ export function shardsOf(thread: number, placed: Placed): number[] {
   return numbers.filter((shard) => threadOf(shard, placed) === thread);
 }
 
-/** A thread's part of what is bounded for the server as a whole; the largest bodies fit into it. */
-export function partOf(config: PlacedConfig): PlacedConfig {
-  const part = (whole: number): number => Math.ceil(whole / config.threads);
-  const { connectionsMax, bodiesMax, importBodyMax } = config;
-  const bodies = Math.min(bodiesMax, Math.max(part(bodiesMax), 2 * importBodyMax));
-  return { ...config, connectionsMax: part(connectionsMax), bodiesMax: bodies };
+/** A thread's share of what is bounded for the server as a whole; the largest bodies fit into it. */
+export function threadConfig(config: PlacedConfig): PlacedConfig {
+  const { threads, bodiesMax, importBodyMax } = config;
+  const connectionsMax = shareOf(config.connectionsMax, threads);
+  const bodies = Math.max(shareOf(bodiesMax, threads), 2 * importBodyMax);
+  return { ...config, connectionsMax, bodiesMax: Math.min(bodiesMax, bodies) };
 }

@@ -2,11 +2,14 @@
 
 import { type OperationId, operations } from "../../openapi/operations.ts";
 import type { Call } from "../calls/call.ts";
+import type { PlacedConfig } from "../config.ts";
 import type { Grant } from "../key-rights.ts";
 import { jsonResponse } from "../reply.ts";
 import { Caller, type Routes } from "../routes/route.ts";
 import type { Serving } from "../serving.ts";
+import type { ShardRoutes } from "../shards/routes.ts";
 import type { Link } from "./link.ts";
+import { threadOf } from "./placement.ts";
 
 /** What is asked of the server as a whole has nobody who could hang up early. */
 const patient = new AbortController();
@@ -23,6 +26,25 @@ export function routesOver(link: Link, shard: number | null): Routes {
     },
   ]);
   return Object.fromEntries(routes) as Routes;
+}
+
+/** By number, the routes of the shards of this thread. `engines`, `routes`: in the same order. */
+export function byShard(
+  engines: readonly { readonly shard: number }[],
+  routes: readonly ShardRoutes[],
+): Map<number, ShardRoutes> {
+  return new Map(engines.map(({ shard }, place) => [shard, routes[place] as ShardRoutes]));
+}
+
+/** The routes of all shards, in the order of their numbers. `linkTo`: by thread. */
+export function routesOfAll(
+  own: ReadonlyMap<number, ShardRoutes>,
+  config: PlacedConfig,
+  linkTo: (thread: number) => Link,
+): ShardRoutes[] {
+  const routesOf = (shard: number): ShardRoutes =>
+    own.get(shard) ?? routesOver(linkTo(threadOf(shard, config)), shard);
+  return Array.from({ length: config.shards }, (_, shard) => routesOf(shard));
 }
 
 export function wholeOver(link: Link): Omit<Serving, "routes"> {

@@ -2,10 +2,11 @@
 // concerns another shard it asks of that shard's thread, and what concerns the server as a whole of the
 // main thread.
 
-import { ShardEngine } from "../../engine/engine.ts";
-import { type Clock, systemClock } from "../../engine/model/clock.ts";
+import type { ShardEngine } from "../../engine/engine.ts";
+import { systemClock } from "../../engine/model/clock.ts";
 import type { Hold } from "../../engine/registrar.ts";
 import type { OtherShard } from "../../engine/relay/other-shard.ts";
+import { createEngines, type ShardEngines } from "../../engine/shards.ts";
 import { createFront } from "../app.ts";
 import { answerByShard } from "../calls/call-server.ts";
 import { openDoor } from "../door.ts";
@@ -23,7 +24,7 @@ import { openSite } from "../site.ts";
 import { Link, type LinkPort } from "./link.ts";
 import type { MainMethods, ShardMethods, ThreadMethods, ThreadStart } from "./messages.ts";
 import { shardsOf, threadOf } from "./placement.ts";
-import { routesOver, wholeOver } from "./remote.ts";
+import { byShard, routesOfAll, routesOver, wholeOver } from "./remote.ts";
 import type { RpcMessage, Target } from "./rpc.ts";
 
 declare const self: Worker;
@@ -48,11 +49,19 @@ function start({ thread, config, site, ports }: ThreadStart, main: LinkPort): Li
   };
   const lost = () => void linkTo(0).rpc.remote<MainMethods>("thread").lost();
   const away = (shard: number) => linkTo(threadOf(shard, config)).rpc.remote<OtherShard>(shard);
-  const numbers = shardsOf(thread, config);
   const clock = systemClock();
-  const engines = enginesOf(numbers, { config, log, clock, lost, away });
+  const misplaced = async (): Promise<never> => {
+    throw new Error("what concerns all shards is asked of the main thread");
+  };
+  const engines: ShardEngines<string> = createEngines(shardsOf(thread, config), {
+    ...engineOptionsOf(config, log, { clock }),
+    whole: { backup: misplaced, advance: misplaced, close: misplaced },
+    reach: (shard) => engines.find((one) => one.shard === shard)?.other ?? away(shard),
+    lost,
+  });
   const audit = { log, now: () => clock.now() };
   const here = shardsHere(engines, { audit, machine: serverMachine(config) });
+  const own = byShard(engines, here.shards);
   const methods: ThreadMethods = {
     status: async () => here.status(),
     ...httpOf({ config, log, site, serving: () => serving }),
@@ -61,7 +70,7 @@ function start({ thread, config, site, ports }: ThreadStart, main: LinkPort): Li
     ["thread", methods],
     ...engines.map((engine) => [engine.shard, shardMethodsOf(engine)] as const),
   ]);
-  const answer = answerByShard(numbers, here.shards);
+  const answer = answerByShard(own);
   for (const [other, port] of ports.entries()) {
     const end = other === 0 ? main : port;
     if (end === null || other === thread) continue;
@@ -71,48 +80,12 @@ function start({ thread, config, site, ports }: ThreadStart, main: LinkPort): Li
       port.onmessage = ({ data }: MessageEvent<string | RpcMessage>) => link.receive(data);
     }
   }
-  const shards = Array.from(
-    { length: config.shards },
-    (_, shard) =>
-      here.shards[numbers.indexOf(shard)] ?? routesOver(linkTo(threadOf(shard, config)), shard),
-  );
+  const shards = routesOfAll(own, config, linkTo);
   const serving: Serving = {
     ...wholeOver(linkTo(0)),
     routes: { ...routesOver(linkTo(0), null), ...shardedRoutes(shards) },
   };
   return linkTo(0);
-}
-
-interface EnginesOptions extends Pick<ThreadStart, "config"> {
-  readonly log: Log;
-  readonly clock: Clock;
-  readonly lost: () => void;
-  /** A shard of another thread. */
-  readonly away: (shard: number) => OtherShard;
-}
-
-/** Those of the shards of this thread; they are loaded by the main thread. */
-function enginesOf(
-  [first, ...others]: readonly number[],
-  { config, log, clock, lost, away }: EnginesOptions,
-): readonly [ShardEngine<string>, ...ShardEngine<string>[]] {
-  const misplaced = async (): Promise<never> => {
-    throw new Error("what concerns all shards is asked of the main thread");
-  };
-  const options = {
-    ...engineOptionsOf(config, log, { clock }),
-    whole: { backup: misplaced, advance: misplaced, close: misplaced },
-    reach: (shard: number) => engines.get(shard)?.other ?? away(shard),
-    lost,
-  };
-  const engines = new Map<number, ShardEngine<string>>();
-  const engineOf = (shard: number): ShardEngine<string> => {
-    const engine = new ShardEngine<string>({ ...options, shard });
-    engines.set(shard, engine);
-    return engine;
-  };
-  if (first === undefined) throw new Error("a thread has no shards");
-  return [engineOf(first), ...others.map(engineOf)];
 }
 
 function shardMethodsOf(engine: ShardEngine<string>): ShardMethods {

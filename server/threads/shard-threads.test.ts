@@ -189,7 +189,7 @@ test.each([
   };
   asked[fault]().catch(() => undefined);
   await isBroken;
-  const whole = new RegExp(`^the thread of shard [12] stopped; ${text}$`);
+  const whole = new RegExp(`^the thread of shards [13], [24] stopped; ${text}$`);
   expect(broken).toEqual([expect.stringMatching(whole)]);
   // Its shard counts as not up; the process ends with it.
   expect((await threads.status()).shards.some(({ up }) => !up)).toBe(true);
@@ -200,11 +200,13 @@ test.each([
 test("a thread that says nothing keeps nobody from being told of the others", async () => {
   const module = new URL("./testing/silent.worker.ts", import.meta.url);
   await using opened = await openThreads({ module });
+  const listening = await opened.listen();
+  const calls = callsTo(fetch, portOf(listening));
+  await calls.createQueue(queueOf(0, "orders"));
   const { shards } = await opened.threads.status();
-  expect(shards.map(({ shard, up }) => [shard, up])).toEqual([
-    [0, true],
-    [1, false],
-    [2, false],
-    [3, true],
+  expect(shards.map(({ shard, up, commits }) => [shard, up, commits > 0])).toEqual([
+    [0, true, true],
+    ...[1, 2, 3, 4].map((shard) => [shard, false, false]),
   ]);
+  await listening.stop(0);
 });

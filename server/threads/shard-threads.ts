@@ -1,17 +1,17 @@
-// The threads among which the shards of a server are dealt out, as the main thread sees them. It has the
-// first shard, and answers for the server as a whole. All of them speak HTTP on one port.
+// The threads that share the shards of a server, as the main thread sees them. It has some of the shards,
+// and answers for the server as a whole. All of them speak HTTP on one port.
 
-import type { EngineStatus } from "../../engine/model/api.ts";
+import type { EngineStatus, Histogram, ShardStatus } from "../../engine/model/api.ts";
 import { type Member, Shards, type ShardsOptions } from "../../engine/shards.ts";
 import type { Answer, Call } from "../calls/call.ts";
-import { answerBy, answerByShard, answerOf } from "../calls/call-server.ts";
+import { answerByShard, answerOf } from "../calls/call-server.ts";
 import type { PlacedConfig } from "../config.ts";
 import { mergedInfos } from "../key-file.ts";
 import { type Address, ListenError, type Listening, tryListening } from "../listen.ts";
 import type { Log } from "../log.ts";
 import type { Metrics, ServerGauges } from "../metrics.ts";
 import { RequestCounts } from "../request-counts.ts";
-import { type Caller, JsonText } from "../routes/route.ts";
+import { type Caller, JsonText, type Routes } from "../routes/route.ts";
 import { type LocalOptions, type Serving, statusOf } from "../serving.ts";
 import { mergeStatuses } from "../shards/engine-status.ts";
 import type { ShardRoutes } from "../shards/routes.ts";
@@ -25,8 +25,8 @@ import type {
   ThreadMethods,
   ThreadStart,
 } from "./messages.ts";
-import { partOf, shardsOf } from "./placement.ts";
-import { routesOver } from "./remote.ts";
+import { shardsOf, threadConfig } from "./placement.ts";
+import { byShard, routesOfAll } from "./remote.ts";
 import type { RpcMessage, Target } from "./rpc.ts";
 
 export interface ShardThreadsOptions {
@@ -86,7 +86,7 @@ export class ShardThreads {
     for (const { shard, other } of shards.engines) this.#targets.set(shard, other);
   }
 
-  /** Those of the shards in this thread. */
+  /** The engines of the shards in this thread. */
   get engines() {
     return this.#shards.engines;
   }
@@ -126,7 +126,7 @@ export class ShardThreads {
       end(errorTextOf(event.message));
     };
     worker.addEventListener("close", () => end("by itself"));
-    const start: ThreadStart = { thread, config: partOf(config), site, ports };
+    const start: ThreadStart = { thread, config: threadConfig(config), site, ports };
     worker.postMessage(
       start,
       ports.filter((port) => port !== null),
@@ -149,18 +149,13 @@ export class ShardThreads {
 
   /** What is asked of all shards. `own`: the routes of those in this thread. */
   parts(own: readonly ShardRoutes[]): Pick<LocalOptions, "shards" | "status"> {
-    return { shards: this.#routes(own), status: () => this.status() };
-  }
-
-  /** In the order of their numbers. */
-  #routes(own: readonly ShardRoutes[]): ShardRoutes[] {
-    const { config } = this.#options;
-    const away = this.#threads.flatMap(({ shards, link }) =>
-      shards.map((shard) => [shard, routesOver(link, shard)] as const),
-    );
-    const here = shardsOf(0, config).map((shard, place) => [shard, own[place]] as const);
-    const routes = new Map<number, ShardRoutes | undefined>([...here, ...away]);
-    return Array.from({ length: config.shards }, (_, shard) => routes.get(shard) as ShardRoutes);
+    const linkTo = (thread: number): Link => {
+      const link = this.#threads[thread - 1]?.link;
+      if (link === undefined) throw new Error("a thread is asked that is not there");
+      return link;
+    };
+    const shards = routesOfAll(byShard(this.engines, own), this.#options.config, linkTo);
+    return { shards, status: () => this.status() };
   }
 
   /** A shard whose thread does not say in time how it is counts as not up. */
@@ -169,15 +164,19 @@ export class ShardThreads {
     const others = this.#threads.map(async ({ methods, shards }, index) => {
       const status = await within(silenceMsMax, methods.status());
       if (status !== null) this.#statuses[index] = status;
-      return status ?? notUp(this.#statuses[index] ?? unheard(here, shards));
+      return status ?? notUp(this.#statuses[index] ?? unreported(here, shards));
     });
     return mergeStatuses([here, ...(await Promise.all(others))]);
   }
 
   /** What is answered for other threads: `own` by the shards in this one, and all else by `serving`. */
   answerBy(own: readonly ShardRoutes[], serving: Serving, gauges: () => ServerGauges): void {
-    const byServer = answerBy(serving.routes);
-    const byShard = answerByShard(shardsOf(0, this.#options.config), own);
+    const answer = answerByShard(
+      new Map<number | null, Partial<Routes>>([
+        ...byShard(this.engines, own),
+        [null, serving.routes],
+      ]),
+    );
     const text = async (response: Response | Promise<Response>) =>
       new JsonText(await (await response).text());
     const wholes = {
@@ -188,7 +187,7 @@ export class ShardThreads {
     };
     this.#answer = (call, caller) => {
       const whole = wholes[call.operation as keyof typeof wholes];
-      if (whole === undefined) return (call.shard === null ? byServer : byShard)(call, caller);
+      if (whole === undefined) return answer(call, caller);
       return answerOf(
         Promise.resolve().then(() => whole(caller)),
         caller,
@@ -310,16 +309,31 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T | null> {
   }
 }
 
-/** What is said of the shards of a thread that says nothing, by what it said last. */
+/** The status of a silent thread's shards: the last one it reported, but not up. */
 function notUp({ shards, ...last }: EngineStatus): EngineStatus {
   return { ...last, shards: shards.map((one) => ({ ...one, up: false })) };
 }
 
-/** Of a thread that never said anything. */
-function unheard(other: EngineStatus, shards: readonly number[]): EngineStatus {
+/** The status of a thread that has never reported one. */
+function unreported(other: EngineStatus, shards: readonly number[]): EngineStatus {
   const [like] = other.shards;
-  const unknown = like === undefined ? [] : shards.map((shard) => ({ ...like, shard }));
-  return { ...other, shards: unknown, queues: [], waitingLeases: 0 };
+  const blank = like === undefined ? [] : shards.map((shard) => ({ ...blankOf(like), shard }));
+  return { ...other, shards: blank, queues: [], waitingLeases: 0 };
+}
+
+/** Nothing counted, in buckets with the bounds of another shard's. */
+function blankOf(like: ShardStatus): ShardStatus {
+  const empty = ({ bounds, counts }: Histogram) => ({
+    bounds,
+    counts: counts.map(() => 0),
+    sum: 0,
+  });
+  return {
+    ...{ shard: 0, up: false, full: false, restarts: 0, failures: 0, commits: 0 },
+    ...{ itemsCommitted: 0, walBytes: 0, fileBytes: 0, quarantined: 0, miscounted: 0, receipts: 0 },
+    itemsPerCommit: empty(like.itemsPerCommit),
+    commitSeconds: empty(like.commitSeconds),
+  };
 }
 
 /**

@@ -135,7 +135,9 @@ test.each([
   const lines = (await server.wholeLog()).trim().split("\n");
   const fatal = lines.filter((line) => line.includes('"level":"fatal"'));
   expect(fatal).toHaveLength(1);
-  expect(fatal[0]).toMatch(new RegExp(`the thread of shard [12] stopped; (error: )?${text}`));
+  expect(fatal[0]).toMatch(
+    new RegExp(`the thread of shards [13], [24] stopped; (error: )?${text}`),
+  );
 });
 
 test("start: a damaged store of a thread is reported as by one thread, and no file is made", async () => {

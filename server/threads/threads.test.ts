@@ -1,4 +1,4 @@
-// A server with four shards in three threads, in a process of its own. Each call comes over a
+// A server with five shards in three threads, in a process of its own. Each call comes over a
 // connection of its own, so a thread gets calls for the queues of every shard.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";

@@ -5,8 +5,8 @@ import { expect } from "bun:test";
 import { nameIn } from "../../../engine/simulation/bundle.ts";
 import type { FoundItem, LeaseReply } from "../../../openapi/schemas.ts";
 
-export const shardCount = 4;
-/** The main one has two shards, the others one each. */
+export const shardCount = 5;
+/** The main one has one shard, the others two each. */
 export const threadCount = 3;
 export const shardFlags: readonly string[] = [
   ...["--shards", String(shardCount)],

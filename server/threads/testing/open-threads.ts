@@ -12,7 +12,7 @@ import { Metrics } from "../../metrics.ts";
 import { localServing, shardsHere } from "../../serving.ts";
 import { defaultConfig, silentLog } from "../../testing/memory-engine.ts";
 import type { Tls } from "../../tls.ts";
-import { partOf, placedConfig } from "../placement.ts";
+import { resolvePlacement, threadConfig } from "../placement.ts";
 import { ShardThreads } from "../shard-threads.ts";
 import { shardCount, threadCount } from "./calls.ts";
 
@@ -31,7 +31,7 @@ export async function openThreads({
   module = new URL("../../shard.worker.ts", import.meta.url),
 }: Options = {}) {
   const own = { logLevel: "error", host: "127.0.0.1", port: 0, ...change } as const;
-  const config = placedConfig(defaultConfig({ threads: threadCount, ...own }), {
+  const config = resolvePlacement(defaultConfig({ threads: threadCount, ...own }), {
     shards: shardCount,
   });
   const broken: string[] = [];
@@ -55,7 +55,7 @@ export async function openThreads({
     render: (gauges) => threads.render(metrics, gauges),
   });
   const counts = metrics.requests;
-  const front = createFront(serving, { config: partOf(config), log: silentLog, counts });
+  const front = createFront(serving, { config: threadConfig(config), log: silentLog, counts });
   threads.answerBy(here.shards, serving, front.gauges);
   const close = async (): Promise<void> => {
     await threads.close();
