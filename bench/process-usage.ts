@@ -27,9 +27,29 @@ export function usageOf(pid: number): ProcessUsage {
   };
 }
 
-/** Processor seconds of the thread that a process began with. */
+/** Processor seconds of the thread that a process began with, to the nanosecond. */
 export function firstThreadSecondsOf(pid: number): number {
-  return secondsIn(statOf(`${pid}/task/${pid}`) ?? []);
+  return threadSecondsOf(pid, pid) ?? 0;
+}
+
+/** Processor seconds of each thread of a process, to the nanosecond; by thread id. */
+export function secondsByThread(pid: number): Map<number, number> {
+  const found = new Map<number, number>();
+  for (const id of readdirSync(`/proc/${pid}/task`).map(Number)) {
+    const seconds = threadSecondsOf(pid, id);
+    if (seconds !== null) found.set(id, seconds);
+  }
+  return found;
+}
+
+/** `null` if the thread has just ended. */
+function threadSecondsOf(pid: number, id: number): number | null {
+  try {
+    const [nanoseconds] = readFileSync(`/proc/${pid}/task/${id}/schedstat`, "utf8").split(" ");
+    return Number(nanoseconds) / 1e9;
+  } catch {
+    return null;
+  }
 }
 
 function secondsIn(stat: readonly string[]): number {
@@ -54,6 +74,17 @@ export function cpuSecondsBelow(pid: number): number {
   };
   const below = [...ticks].filter(([id]) => isBelow(id));
   return below.reduce((sum, [, { own }]) => sum + own, 0) / ticksPerSecond;
+}
+
+/** Processor seconds of the whole machine, including time that its host gave to other machines. */
+export function machineCpuSeconds(): number {
+  const [all = ""] = readFileSync("/proc/stat", "utf8").split("\n");
+  const [user, nice, system, , , irq, softirq, steal] = all.split(/\s+/).slice(1).map(Number);
+  const ticks = [user, nice, system, irq, softirq, steal].reduce<number>(
+    (sum, part) => sum + (part ?? 0),
+    0,
+  );
+  return ticks / ticksPerSecond;
 }
 
 /** `null` where the process has just ended. */
