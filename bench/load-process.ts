@@ -1,7 +1,7 @@
 // The load generator, as seen by the benchmark.
 
 import { join } from "node:path";
-import type { Answer, Order, Phase, PhaseResult, Work } from "./orders.ts";
+import type { Answer, Order, Phase, PhaseResult, ThreadedWork, Work } from "./orders.ts";
 import type { CallTimes } from "./statistics.ts";
 
 export class LoadProcess {
@@ -39,7 +39,7 @@ export class LoadProcess {
   }
 
   /** Opens the connections and prepares the requests. */
-  async prepare(port: number, work: Work): Promise<void> {
+  async prepare(port: number, work: Work | ThreadedWork): Promise<void> {
     await this.#ask({ kind: "prepare", port, work });
   }
 

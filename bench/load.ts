@@ -5,124 +5,25 @@
 import { Delivery } from "./delivery.ts";
 import { Channel } from "./http-client.ts";
 import { LeaseReader } from "./lease-reader.ts";
+import { type Claim, Run } from "./load-run.ts";
 import {
   type Answer,
   type Order,
   type Phase,
   type PhaseResult,
+  type ThreadedWork,
   type Work,
   wakePauseMs,
 } from "./orders.ts";
 import { CompleteBytes, LeaseBytes, ProduceBytes, type QueueAddress } from "./requests.ts";
 import { type CallTimes, Samples } from "./statistics.ts";
+import { openByThread } from "./thread-channels.ts";
 
-/** Without an answer for so long, items are lost or the server hangs. */
-const silenceMsMax = 20_000;
 /** A lease that finds nothing; longer than a produce takes, so that few calls are in vain. */
 const leaseTimeout = "2s";
 
-/** One run of a phase: what is left to do, shared by all connections. */
-class Run {
-  readonly produce = new Samples();
-  readonly lease = new Samples();
-  readonly complete = new Samples();
-  readonly finished: Promise<number>;
-  #resolve: (at: number) => void = () => undefined;
-  #reject: (cause: Error) => void = () => undefined;
-  readonly #items: number;
-  #toProduce: number;
-  /** By queue, items that no lease in flight has asked for. */
-  readonly #toLease: number[];
-  #toProduced: number;
-  #toComplete: number;
-  #heardAt = performance.now();
-  /** Consumers without anything to ask for, until a lease brings less than it asked for. */
-  readonly #idle: (() => void)[] = [];
-
-  /** `toLease`: by queue, how many items consumers get. */
-  constructor(phase: Phase, items: number, toLease: readonly number[]) {
-    this.#items = items;
-    this.#toProduce = phase === "consume" ? 0 : items;
-    this.#toProduced = this.#toProduce;
-    this.#toLease = phase === "produce" ? [] : [...toLease];
-    this.#toComplete = phase === "produce" ? 0 : items;
-    this.finished = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
-    const watch = setInterval(() => {
-      if (performance.now() - this.#heardAt < silenceMsMax) return;
-      this.fail(
-        new Error(
-          `nothing came for ${silenceMsMax / 1_000} s; ${this.#toProduced} items not produced, ${this.#toComplete} not completed`,
-        ),
-      );
-    }, 1_000);
-    const stop = (): void => clearInterval(watch);
-    this.finished.then(stop, stop);
-  }
-
-  fail(cause: Error): void {
-    this.#reject(cause);
-  }
-
-  /** The first number to produce, or -1. */
-  claimProduce(count: number): number {
-    if (this.#toProduce === 0) return -1;
-    const first = this.#items - this.#toProduce;
-    this.#toProduce -= count;
-    return first;
-  }
-
-  produced(count: number, at: number): void {
-    this.#toProduced -= count;
-    this.#heard(at);
-  }
-
-  /** How many to ask for, of the first queue from `from` on that has any. */
-  claimLease(batchSize: number, from: number): Claim | null {
-    for (let step = 0; step < this.#toLease.length; step += 1) {
-      const queue = (from + step) % this.#toLease.length;
-      const left = this.#toLease[queue] as number;
-      if (left === 0) continue;
-      const count = Math.min(batchSize, left);
-      this.#toLease[queue] = left - count;
-      return { queue, count };
-    }
-    return null;
-  }
-
-  /** Has it called if there is something to lease again. */
-  whenAny(resume: () => void): void {
-    this.#idle.push(resume);
-  }
-
-  /** A lease brought less than it asked for; 0 with a 454. */
-  leasedLess(queue: number, by: number): void {
-    if (by === 0) return;
-    this.#toLease[queue] = (this.#toLease[queue] as number) + by;
-    for (const resume of this.#idle.splice(0)) resume();
-  }
-
-  completed(count: number, at: number): void {
-    this.#toComplete -= count;
-    this.#heard(at);
-  }
-
-  #heard(at: number): void {
-    this.#heardAt = at;
-    if (this.#toProduced === 0 && this.#toComplete === 0) this.#resolve(at);
-  }
-}
-
-interface Claim {
-  /** Its place in the list of queues. */
-  readonly queue: number;
-  readonly count: number;
-}
-
 interface ProducerOptions {
-  readonly work: Work;
+  readonly work: Work | ThreadedWork;
   /** Where it begins among the queues. */
   readonly from: number;
   /** By queue, how many items were produced; the producer adds to it. */
@@ -179,15 +80,16 @@ class Consumer {
   readonly #reader: LeaseReader;
   readonly #batchSize: number;
   readonly #delivery: Delivery;
+  readonly #group: number;
   /** The place among the queues where it asks next. */
   #next: number;
 
   constructor(
     channel: Channel,
     queues: readonly QueueAddress[],
-    options: { batchSize: number; index: number; delivery: Delivery },
+    options: { batchSize: number; group: number; index: number; delivery: Delivery },
   ) {
-    const { batchSize, index, delivery } = options;
+    const { batchSize, group, index, delivery } = options;
     const client = { clientId: `client-${index}`, requestTimeout: leaseTimeout };
     this.#channel = channel;
     this.#queues = queues.map((queue) => ({
@@ -197,34 +99,33 @@ class Consumer {
     this.#reader = new LeaseReader(batchSize);
     this.#batchSize = batchSize;
     this.#delivery = delivery;
+    this.#group = group;
     this.#next = index;
   }
 
   start(run: Run): void {
     const reader = this.#reader;
-    let queue = 0;
-    let asked = 0;
+    let claim: Claim = { group: this.#group, queue: 0, count: 0 };
     let begun = 0;
 
     const lease = (now: number): void => {
-      const claim = run.claimLease(this.#batchSize, this.#next);
-      if (claim === null) {
+      const next = run.claimLease({ group: this.#group, from: this.#next }, this.#batchSize);
+      if (next === null) {
         run.whenAny(resume);
         return;
       }
-      queue = claim.queue;
-      asked = claim.count;
-      this.#next = queue + 1;
+      claim = next;
+      this.#next = claim.queue + 1;
       begun = now;
-      this.#channel.send(bytes().lease.of(asked), heardLease);
+      this.#channel.send(bytes().lease.of(claim.count), heardLease);
     };
-    const bytes = () => this.#queues[queue] as QueueBytes;
+    const bytes = () => this.#queues[claim.queue] as QueueBytes;
     const resume = (): void => lease(performance.now());
 
     const heardLease = (reply: Parameters<LeaseReader["read"]>[0]): void => {
       const now = performance.now();
       if (reply.status === 454) {
-        run.leasedLess(queue, asked);
+        run.leasedLess(claim, claim.count);
         lease(now);
         return;
       }
@@ -234,7 +135,7 @@ class Consumer {
       }
       run.lease.add(now - begun);
       reader.read(reply);
-      run.leasedLess(queue, asked - reader.count);
+      run.leasedLess(claim, claim.count - reader.count);
       const { complete } = bytes();
       complete.begin(reader.partition);
       for (let index = 0; index < reader.count; index += 1) {
@@ -260,50 +161,70 @@ class Consumer {
   }
 }
 
+/** Connections that call the same queues. */
+interface Group {
+  readonly queues: readonly string[];
+  readonly channels: readonly Channel[];
+}
+
 interface Prepared {
-  readonly work: Work;
+  readonly work: Work | ThreadedWork;
   readonly delivery: Delivery;
   readonly producers: readonly Producer[];
   readonly consumers: readonly Consumer[];
   readonly channels: readonly Channel[];
-  /** By queue, how many items were produced. */
-  readonly produced: readonly number[];
-  /** Told when a connection breaks. */
+  /** By group and queue, how many items were produced. */
+  readonly produced: readonly (readonly number[])[];
+  /** Called when a connection breaks. */
   fail: (cause: Error) => void;
 }
 
 let prepared: Prepared | null = null;
 
-async function prepare(port: number, work: Work): Promise<void> {
+async function prepare(port: number, work: Work | ThreadedWork): Promise<void> {
   for (const channel of prepared?.channels ?? []) channel.close();
-  const channels = await Promise.all(
-    Array.from({ length: work.connections }, () =>
-      Channel.open(port, (cause) => prepared?.fail(cause)),
-    ),
-  );
-  const queues = [work.queue, ...(work.others ?? [])].map((queue) => ({ port, queue }));
-  const produced = queues.map(() => 0);
+  const groups = await openGroups(port, work);
+  const produced = groups.map(({ queues }) => queues.map(() => 0));
   const delivery = new Delivery(work.backlog + work.items);
-  prepared = {
-    work,
-    delivery,
-    channels,
-    produced,
-    producers: channels.map(
-      (channel, from) => new Producer(channel, queues, { work, from, produced }),
-    ),
-    consumers: channels.map((channel, index) => {
-      return new Consumer(channel, queues, { batchSize: work.itemsPerCall, index, delivery });
-    }),
-    fail: () => undefined,
-  };
+  const producers: Producer[] = [];
+  const consumers: Consumer[] = [];
+  for (const [group, { queues, channels }] of groups.entries()) {
+    const addresses = queues.map((queue) => ({ port, queue }));
+    const counts = produced[group] as number[];
+    for (const [from, channel] of channels.entries()) {
+      const index = producers.length;
+      producers.push(new Producer(channel, addresses, { work, from, produced: counts }));
+      const options = { batchSize: work.itemsPerCall, group, index, delivery };
+      consumers.push(new Consumer(channel, addresses, options));
+    }
+  }
+  const channels = groups.flatMap((group) => group.channels);
+  const fail = () => undefined;
+  prepared = { work, delivery, channels, produced, producers, consumers, fail };
+}
+
+async function openGroups(port: number, work: Work | ThreadedWork): Promise<Group[]> {
+  const open = () => Channel.open(port, (cause) => prepared?.fail(cause));
+  const { connections } = work;
+  if ("queue" in work) {
+    const channels = await Promise.all(Array.from({ length: connections }, open));
+    return [{ queues: [work.queue], channels }];
+  }
+  const { pid, queues } = work;
+  const countFor = (names: readonly string[]) => (names.length === 0 ? 0 : connections);
+  const counts = { first: countFor(queues.first), other: countFor(queues.other) };
+  const channels = await openByThread(open, { port, pid, counts });
+  return [
+    { queues: queues.first, channels: channels.first },
+    { queues: queues.other, channels: channels.other },
+  ];
 }
 
 async function run(phase: Phase): Promise<PhaseResult> {
   if (prepared === null) throw new Error("a run needs a prepare before it");
   const { work, producers, consumers, delivery, produced } = prepared;
   // With several queues, what each has is known only once all is produced.
-  const current = new Run(phase, work.items, work.others ? produced : [work.items]);
+  const current = new Run(phase, work.items, "queue" in work ? [[work.items]] : produced);
   prepared.fail = (cause) => current.fail(cause);
   const producing = {
     produce: producers.length,

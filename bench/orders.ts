@@ -6,16 +6,36 @@ import type { CallTimes } from "./statistics.ts";
 /** `produce` and `consume` one after the other, or `together` with half of the connections each. */
 export type Phase = "produce" | "consume" | "together";
 
-/** Items that are to go through a queue, or several, in calls of one size. */
-export interface Work {
+/** Items that are to go through a queue in calls of one size. */
+export interface Work extends WorkSize {
   readonly queue: string;
-  /** If given, each connection takes turns among all of these queues; not in the phase `together`. */
-  readonly others?: readonly string[];
+  readonly connections: number;
+}
+
+/**
+ * Items that are to go through several queues, by connections of which the thread is known. Not in the
+ * phase `together`.
+ */
+export interface ThreadedWork extends WorkSize {
+  /** The server's process, on this machine. */
+  readonly pid: number;
+  /** Which queues a connection calls in turn. A thread without queues gets no connections. */
+  readonly queues: ByThread<readonly string[]>;
+  /** In each thread that has queues. */
+  readonly connections: number;
+}
+
+/** In the thread that a process began with, and in its other threads. */
+export interface ByThread<T> {
+  readonly first: T;
+  readonly other: T;
+}
+
+interface WorkSize {
   /** A multiple of `itemsPerCall`. */
   readonly items: number;
   readonly itemsPerCall: number;
   readonly payloadBytes: number;
-  readonly connections: number;
   /** Items that are in the queue before, numbered from 0; those produced are numbered on. */
   readonly backlog: number;
   /** Each produce has a key of its own. */
@@ -26,7 +46,7 @@ export interface Work {
 export const wakePauseMs = 4;
 
 export type Order =
-  | { readonly kind: "prepare"; readonly port: number; readonly work: Work }
+  | { readonly kind: "prepare"; readonly port: number; readonly work: Work | ThreadedWork }
   | { readonly kind: "run"; readonly phase: Phase }
   | {
       readonly kind: "wake";

@@ -1,7 +1,7 @@
-// What a thread for each shard gives, and what it costs that calls cross from one to another: the same
-// load on servers with one shard and with two, in turn. "Many": every connection takes turns among
-// queues that are spread evenly over the shards, so that with N shards (N - 1) of N calls cross,
-// whichever thread a connection is in. "One": a single queue, in the shard of the main thread.
+// What a thread for each shard gives, and what a call costs more that crosses from one thread to
+// another: the same calls on a server with one shard, and on one with two, in turn. On two shards all
+// calls are for the shard of their connection's thread, or all are for the other shard. Each thread has
+// as many connections as the one thread of one shard, so that its turns and commits are as large.
 
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -10,127 +10,185 @@ import { createQueue, itemsLeft } from "./calls.ts";
 import { checkDelivery } from "./delivery.ts";
 import { Connection } from "./http-client.ts";
 import { LoadProcess } from "./load-process.ts";
-import type { Work } from "./orders.ts";
-import { firstThreadSecondsOf, usageOf } from "./process-usage.ts";
+import type { ByThread, ThreadedWork } from "./orders.ts";
+import { cpuSecondsBelow, machineCpuSeconds, secondsByThread, usageOf } from "./process-usage.ts";
 import type { Figures, RunOptions } from "./run-cell.ts";
 import { type ServerProcess, startServer } from "./server-process.ts";
 import { median } from "./statistics.ts";
 
-export const measuredShards = [1, 2] as const;
-export const loads = ["many", "one"] as const;
-type Load = (typeof loads)[number];
+const threadConnections = 32;
 
+const measuredShards = [1, 2] as const;
+type Shards = (typeof measuredShards)[number];
 const phases = ["produce", "consume"] as const;
-const callsPerItem = { produce: 1, consume: 2 } as const;
-/** Runs of each load on each server; what a server does in its first run is mostly compiling. */
-const warmUps = 1;
-const runs = 3;
+/** Runs of each load; what a server does in its first runs is mostly compiling. */
+const warmUps = 2;
+const runs = 9;
+/** The runs that count: those in which other programs took the least processor time. */
+const quietRuns = 5;
+/** Short, so that the loads that are compared find the machine equally busy. */
+const producesPerRun = 5_000;
+const queuesPerShard = 4;
 
-/** Even for two shards and for four. */
-const many = [0, 1, 2, 3].flatMap((shard) => namesIn(shard, 4));
-const queuesOf: Readonly<Record<Load, readonly string[]>> = { many, one: many.slice(0, 1) };
+/** By shard, of two; on a server with one shard both are in that. */
+const [firstNames, secondNames] = [namesIn(0), namesIn(1)];
+const single = firstNames.slice(0, 1);
 
-interface Side {
-  readonly shards: number;
-  readonly server: ServerProcess;
+/** Queues by the thread of the connections that call them. */
+interface Load {
+  readonly shards: Shards;
+  readonly queues: ByThread<readonly string[]>;
 }
 
-/** By number of shards, load and phase: the rate, and processor time by call. */
+export const loads = {
+  "one shard": { shards: 1, queues: { first: firstNames, other: [] } },
+  "two shards, local": { shards: 2, queues: { first: firstNames, other: secondNames } },
+  "two shards, crossing": { shards: 2, queues: { first: secondNames, other: firstNames } },
+  "one queue": { shards: 1, queues: { first: single, other: [] } },
+  "one queue, crossing": { shards: 2, queues: { first: [], other: single } },
+} as const satisfies Record<string, Load>;
+export type LoadName = keyof typeof loads;
+const loadNames = Object.keys(loads) as LoadName[];
+
+/** By load and phase: the rate, and processor time per call. And how much of that a crossing adds. */
 export async function shardThreads(
   itemsPerCall: number,
   { directory }: RunOptions,
 ): Promise<Figures> {
-  const found = new Map<string, number[]>();
-  const load = await LoadProcess.start();
-  const sides: Side[] = [];
+  const found: Figures[] = [];
+  const generator = await LoadProcess.start();
+  const servers = new Map<Shards, ServerProcess>();
   try {
-    for (const shards of measuredShards) sides.push(await start(directory, shards));
+    for (const shards of measuredShards) servers.set(shards, await start(directory, shards));
     for (let run = 0; run < warmUps + runs; run += 1) {
-      for (const { shards, server } of run % 2 === 0 ? sides : sides.toReversed()) {
-        for (const name of loads) {
-          const figures = await measure(load, server, workOf(name, itemsPerCall));
-          if (run < warmUps) continue;
-          for (const [figure, value] of Object.entries(figures)) {
-            found.getOrInsertComputed(`${shards} shards.${name}.${figure}`, () => []).push(value);
-          }
-        }
+      const names = run % 2 === 0 ? loadNames : loadNames.toReversed();
+      const figures = await runAll(names, async (name) => {
+        const server = servers.get(loads[name].shards) as ServerProcess;
+        return await measure(generator, server, workOf(loads[name], itemsPerCall, server));
+      });
+      for (const [shards, { pid }] of servers) {
+        figures[`${shards} shards.memoryBytes`] = usageOf(pid).memoryBytes;
       }
-    }
-    for (const { shards, server } of sides) {
-      found.set(`${shards} shards.memoryBytes`, [usageOf(server.pid).memoryBytes]);
+      if (run >= warmUps) found.push(figures);
     }
   } finally {
-    await load.stop();
-    await Promise.all(sides.map(({ server }) => server.stop()));
-    for (const { shards } of sides) rmSync(dataOf(directory, shards), { recursive: true });
+    await generator.stop();
+    await Promise.all([...servers.values()].map((server) => server.stop()));
+    for (const shards of measuredShards)
+      rmSync(dataOf(directory, shards), { recursive: true, force: true });
   }
-  return Object.fromEntries([...found].map(([name, values]) => [name, median(values)]));
+  const others = (run: Figures) => run["otherCores"] ?? 0;
+  const quiet = found.toSorted((a, b) => others(a) - others(b)).slice(0, quietRuns);
+  return Object.fromEntries(
+    Object.keys(quiet[0] ?? {}).map((name) => [name, median(quiet.map((run) => run[name] ?? 0))]),
+  );
 }
 
-async function start(directory: string, shards: number): Promise<Side> {
+/** Measures the loads one after the other. */
+async function runAll(
+  names: readonly LoadName[],
+  measureOne: (name: LoadName) => Promise<Figures>,
+): Promise<Figures> {
+  const figures: Figures = {};
+  const [begin, before] = [performance.now(), otherCpuSeconds()];
+  for (const name of names) {
+    for (const [figure, value] of Object.entries(await measureOne(name))) {
+      figures[`${name}.${figure}`] = value;
+    }
+  }
+  addCrossing(figures);
+  figures["otherCores"] = (otherCpuSeconds() - before) / ((performance.now() - begin) / 1_000);
+  return figures;
+}
+
+/** Of everything on this machine that does not belong to the benchmark. */
+function otherCpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return machineCpuSeconds() - cpuSecondsBelow(process.pid) - (user + system) / 1e6;
+}
+
+/** Within one run, as the machine is not as fast in the next. */
+function addCrossing(figures: Figures): void {
+  for (const phase of phases) {
+    const [local = Number.NaN, crossing = Number.NaN] = (
+      ["two shards, local", "two shards, crossing"] as const satisfies LoadName[]
+    ).map((name) => figures[`${name}.${phase}.cpuMicrosecondsPerCall`]);
+    figures[`crossing.${phase}.cpuMicrosecondsPerCall`] = crossing - local;
+  }
+}
+
+async function start(directory: string, shards: Shards): Promise<ServerProcess> {
   const data = dataOf(directory, shards);
   rmSync(data, { recursive: true, force: true });
   mkdirSync(data, { recursive: true });
   const flags = ["--log-level", "error", "--shards", String(shards)];
   const server = await startServer({ data, flags });
   const connection = await Connection.open(server.port);
-  for (const queue of many) await createQueue(connection, { queue, partitions: 1 });
+  for (const queue of [...firstNames, ...secondNames]) {
+    await createQueue(connection, { queue, partitions: 1 });
+  }
   connection.close();
-  return { shards, server };
+  return server;
 }
 
 async function measure(
-  load: LoadProcess,
+  generator: LoadProcess,
   { port, pid }: ServerProcess,
-  work: Work,
+  work: ThreadedWork,
 ): Promise<Figures> {
-  await load.prepare(port, work);
+  await generator.prepare(port, work);
   const figures: Figures = {};
-  const { items, itemsPerCall } = work;
   for (const phase of phases) {
-    const before = usages(pid);
-    const { seconds, clientCpuSeconds, delivered } = await load.run(phase);
-    const after = usages(pid);
-    const [all, main] = [after.all - before.all, after.main - before.main];
-    const calls = (callsPerItem[phase] * items) / itemsPerCall;
+    const before = secondsByThread(pid);
+    const result = await generator.run(phase);
+    const { all, main } = secondsSince(before, pid);
+    const calls = result.produce.calls + result.lease.calls + result.complete.calls;
     Object.assign(figures, {
-      [`${phase}.itemsPerSecond`]: items / seconds,
+      [`${phase}.callsPerSecond`]: calls / result.seconds,
       [`${phase}.cpuMicrosecondsPerCall`]: (1e6 * all) / calls,
       [`${phase}.mainThreadMicrosecondsPerCall`]: (1e6 * main) / calls,
-      [`${phase}.serverCores`]: all / seconds,
-      [`${phase}.clientCores`]: clientCpuSeconds / seconds,
+      [`${phase}.serverCores`]: all / result.seconds,
+      [`${phase}.clientCores`]: result.clientCpuSeconds / result.seconds,
     });
-    if (phase === "produce") continue;
-    // Not kept while the load runs: a server closes a connection that is silent for long.
-    const connection = await Connection.open(port);
-    let leftFound = 0;
-    for (const queue of [work.queue, ...(work.others ?? [])]) {
-      leftFound += await itemsLeft(connection, queue);
+    if (phase === "consume") {
+      const leftFound = await leftIn(port, [...work.queues.first, ...work.queues.other]);
+      checkDelivery(result.delivered, { items: work.items, left: 0, leftFound });
     }
-    connection.close();
-    checkDelivery(delivered, { items, left: 0, leftFound });
   }
   return figures;
 }
 
-function workOf(load: Load, itemsPerCall: number): Work {
-  const [queue = "", ...others] = queuesOf[load];
-  const items = itemsPerCall * Math.round(24_000 / itemsPerCall ** 0.4);
-  const shape = { itemsPerCall, payloadBytes: 100, connections: 64, backlog: 0 };
-  return { queue, items, ...shape, ...(others.length > 0 && { others }) };
+/** Its connection is not kept while the load runs: a server closes an idle one. */
+async function leftIn(port: number, queues: readonly string[]): Promise<number> {
+  const connection = await Connection.open(port);
+  let left = 0;
+  for (const queue of queues) left += await itemsLeft(connection, queue);
+  connection.close();
+  return left;
 }
 
-/** Four names of queues. */
-function namesIn(shard: number, shardCount: number): string[] {
+function workOf({ queues }: Load, itemsPerCall: number, { pid }: ServerProcess): ThreadedWork {
+  const items = itemsPerCall * producesPerRun;
+  const connections = threadConnections;
+  return { pid, queues, connections, items, itemsPerCall, payloadBytes: 100, backlog: 0 };
+}
+
+function namesIn(shard: number): string[] {
   const names = Array.from({ length: 100 }, (_, index) => `queue-${index}`);
-  return names.filter((name) => shardOf(name, shardCount) === shard).slice(0, 4);
+  return names.filter((name) => shardOf(name, 2) === shard).slice(0, queuesPerShard);
 }
 
-function dataOf(directory: string, shards: number): string {
+function dataOf(directory: string, shards: Shards): string {
   return join(directory, `data-${shards}`);
 }
 
-/** Processor seconds of a process, and of its first thread, which has the first shard. */
-function usages(pid: number) {
-  return { all: usageOf(pid).cpuSeconds, main: firstThreadSecondsOf(pid) };
+/**
+ * Processor seconds of a process and of its first thread, which has the first shard. A thread that ended
+ * meanwhile is left out; Bun's helper threads end only after seconds without work.
+ */
+function secondsSince(before: ReadonlyMap<number, number>, pid: number) {
+  let all = 0;
+  const now = secondsByThread(pid);
+  for (const [id, seconds] of now) all += seconds - (before.get(id) ?? 0);
+  return { all, main: (now.get(pid) ?? 0) - (before.get(pid) ?? 0) };
 }

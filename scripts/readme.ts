@@ -17,7 +17,7 @@ import {
   stagesEnding,
 } from "../bench/results.ts";
 import { rateOfMany, rateOfOne } from "../bench/shard-account.ts";
-import { loads, measuredShards } from "../bench/shard-threads.ts";
+import { type LoadName, loads } from "../bench/shard-threads.ts";
 import { markdownTable, rate } from "../bench/table.ts";
 import { configReference } from "../server/config.ts";
 
@@ -338,28 +338,27 @@ function shardThreadsText(): string {
     if (itemsPerCall === undefined) return [];
     return [{ itemsPerCall, of: (figure) => figures[figure]?.median ?? Number.NaN }];
   });
-  const on = `${machine.cores} cores with the load on them, ${machine.fileSystem}`;
-  const from = `From ${linkTo(file, "results")}, on ${on}; the rate is beside that of one shard:`;
+  const others = Math.max(...sizes.map(({ of }) => of("otherCores"))).toFixed(2);
+  const on = `${machine.cores} cores with the load on them, of which other programs took ${others}, ${machine.fileSystem}`;
   const measured = markdownTable(shardThreadsHead, sizes.flatMap(shardThreadsRows));
   const head = ["by account, over one shard", ...accountedShards.map(String)];
   const account = markdownTable(head, sizes.flatMap(accountRows));
-  const ceilings = sizes.map(({ itemsPerCall, of }) => {
-    const at = (phase: string) => of(`1 shards.one.${phase}.mainThreadMicrosecondsPerCall`);
-    const perSecond = (Number(itemsPerCall) * 1_000_000) / (at("produce") + 2 * at("consume"));
-    return `${rate(Number(perSecond.toPrecision(2)))} with ${itemsPerCall} a call`;
-  });
-  const full = `Items per second through all three calls at which the thread of one queue is full: ${ceilings.join(", ")}.`;
-  return `${from}\n\n${measured}\n\n${account}\n\n${full}`;
+  return [
+    `From ${linkTo(file, "results")}, on ${on}:`,
+    measured,
+    crossingText(sizes),
+    account,
+    ceilingText(sizes),
+  ].join("\n\n");
 }
 
 const shardThreadsHead = [
-  "items a call",
+  "items per call",
   "verb",
-  "queues",
-  "shards",
-  "rate",
-  "all threads, µs a call",
-  "the main one, µs a call",
+  "load",
+  "calls/s",
+  "all threads, µs per call",
+  "the main one, µs per call",
   "cores of the server",
   "of the generator",
 ];
@@ -367,42 +366,80 @@ const shardPhases = ["produce", "consume"] as const;
 
 function shardThreadsRows({ itemsPerCall, of }: ShardThreads): string[][] {
   return shardPhases.flatMap((phase) =>
-    loads.flatMap((load) =>
-      measuredShards.map((shards) => {
-        const at = (figure: string) => of(`${shards} shards.${load}.${phase}.${figure}`);
-        const single = of(`1 shards.${load}.${phase}.itemsPerSecond`);
-        return [
-          itemsPerCall,
-          phase === "produce" ? phase : "lease and complete",
-          load,
-          String(shards),
-          (at("itemsPerSecond") / single).toFixed(2),
-          microsText(at("cpuMicrosecondsPerCall")),
-          microsText(at("mainThreadMicrosecondsPerCall")),
-          at("serverCores").toFixed(2),
-          at("clientCores").toFixed(2),
-        ];
-      }),
-    ),
+    Object.keys(loads).map((load) => {
+      const at = (figure: string) => of(`${load}.${phase}.${figure}`);
+      return [
+        itemsPerCall,
+        phase === "produce" ? phase : "lease and complete",
+        load,
+        rate(at("callsPerSecond")),
+        microsText(at("cpuMicrosecondsPerCall")),
+        microsText(at("mainThreadMicrosecondsPerCall")),
+        at("serverCores").toFixed(2),
+        at("clientCores").toFixed(2),
+      ];
+    }),
   );
 }
 
+/** A figure over a produce, a lease and a complete. */
+function callMicros({ of }: ShardThreads, load: LoadName | "crossing", figure: string): number {
+  return (of(`${load}.produce.${figure}`) + 2 * of(`${load}.consume.${figure}`)) / 3;
+}
+
+const allThreads = "cpuMicrosecondsPerCall";
+const mainThread = "mainThreadMicrosecondsPerCall";
 const accountedShards = [1, 2, 4, 8, 16] as const;
 
-function accountRows({ itemsPerCall, of }: ShardThreads): string[][] {
-  // A produce, a lease and a complete.
-  const micros = (name: string, figure: string): number => {
-    const at = (phase: string) => of(`${name}.${phase}.${figure}`);
-    return (at("produce") + 2 * at("consume")) / 3;
+function costsOfMany(size: ShardThreads) {
+  const local = callMicros(size, "two shards, local", allThreads);
+  return { local, crossing: callMicros(size, "crossing", allThreads) };
+}
+
+function crossingText(sizes: readonly ShardThreads[]): string {
+  const costs = sizes.map((size) => {
+    const { local, crossing } = costsOfMany(size);
+    const alone = callMicros(size, "one shard", allThreads);
+    const [one, two, more] = [alone, local, crossing].map(microsText);
+    return `with ${itemsText(size)} ${one} on one shard, ${two} local on two, and ${more} more to cross`;
+  });
+  return `Microseconds per call, over a produce, a lease and a complete: ${costs.join("; ")}.`;
+}
+
+function accountRows(size: ShardThreads): string[][] {
+  const many = costsOfMany(size);
+  const queue = {
+    own: callMicros(size, "one queue", mainThread),
+    crossing: callMicros(size, "one queue, crossing", mainThread),
   };
-  const [all, main] = ["cpuMicrosecondsPerCall", "mainThreadMicrosecondsPerCall"] as const;
-  const many = { one: micros("1 shards.many", all), two: micros("2 shards.many", all) };
-  const single = { one: micros("1 shards.one", main), two: micros("2 shards.one", main) };
-  const items = itemsPerCall === "1" ? "1 item" : `${itemsPerCall} items`;
-  return [
-    [`many queues, ${items} a call`, ...accountedShards.map((n) => rateOfMany(many, n).toFixed(1))],
-    [`one queue, ${items} a call`, ...accountedShards.map((n) => rateOfOne(single, n).toFixed(1))],
+  const row = (name: string, rateOf: (shards: number) => number) => [
+    `${name}, ${itemsText(size)}`,
+    ...accountedShards.map((shards) => rateOf(shards).toFixed(1)),
   ];
+  const linear = accountedShards.map((shards) => (rateOfMany(many, shards) / shards).toFixed(2));
+  return [
+    row("many queues", (shards) => rateOfMany(many, shards)),
+    [`as a share of that many times one, ${itemsText(size)}`, ...linear],
+    row("one queue", (shards) => rateOfOne(queue, shards)),
+  ];
+}
+
+function itemsText({ itemsPerCall }: ShardThreads): string {
+  return itemsPerCall === "1" ? "1 item per call" : `${itemsPerCall} items per call`;
+}
+
+function ceilingText(sizes: readonly ShardThreads[]): string {
+  const ceilings = sizes.map((size) => {
+    const [own, crossing] = (["one queue", "one queue, crossing"] as const).map((load) => {
+      const callsPerSecond = 1_000_000 / callMicros(size, load, mainThread);
+      return rate(Number(((Number(size.itemsPerCall) * callsPerSecond) / 3).toPrecision(2)));
+    });
+    return `${own} and ${crossing} with ${itemsText(size)}`;
+  });
+  return (
+    "Items per second through all three calls at which the thread of one queue is full, with all connections " +
+    `of its own and with none: ${ceilings.join(", ")}.`
+  );
 }
 
 function megabytes(bytes: number): string {
