@@ -392,14 +392,16 @@ const mainThread = "mainThreadMicrosecondsPerCall";
 const accountedShards = [1, 2, 4, 8, 16] as const;
 
 function costsOfMany(size: ShardThreads) {
-  const local = callMicros(size, "two shards, local", allThreads);
-  return { local, crossing: callMicros(size, "crossing", allThreads) };
+  return {
+    alone: callMicros(size, "one shard", allThreads),
+    local: callMicros(size, "two shards, local", allThreads),
+    crossing: callMicros(size, "crossing", allThreads),
+  };
 }
 
 function crossingText(sizes: readonly ShardThreads[]): string {
   const costs = sizes.map((size) => {
-    const { local, crossing } = costsOfMany(size);
-    const alone = callMicros(size, "one shard", allThreads);
+    const { alone, local, crossing } = costsOfMany(size);
     const [one, two, more] = [alone, local, crossing].map(microsText);
     return `with ${itemsText(size)} ${one} on one shard, ${two} local on two, and ${more} more to cross`;
   });
@@ -416,10 +418,18 @@ function accountRows(size: ShardThreads): string[][] {
     `${name}, ${itemsText(size)}`,
     ...accountedShards.map((shards) => rateOf(shards).toFixed(1)),
   ];
-  const linear = accountedShards.map((shards) => (rateOfMany(many, shards) / shards).toFixed(2));
+  const share = (shards: number) => rateOfMany(many, shards) / shards;
+  // What two threads cost more than one, even if no call crosses.
+  const more = Math.min(1, many.alone / many.local);
+  const shares = (of: (shards: number) => number) =>
+    accountedShards.map((shards) => of(shards).toFixed(2));
   return [
     row("many queues", (shards) => rateOfMany(many, shards)),
-    [`as a share of that many times one, ${itemsText(size)}`, ...linear],
+    [`share of linear, ${itemsText(size)}`, ...shares(share)],
+    [
+      `share at worst, ${itemsText(size)}`,
+      ...shares((shards) => share(shards) * (shards === 1 ? 1 : more)),
+    ],
     row("one queue", (shards) => rateOfOne(queue, shards)),
   ];
 }
