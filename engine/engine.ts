@@ -83,6 +83,7 @@ interface Parts<Items> {
   readonly reports: Reports;
   readonly shard: Shard;
   readonly checkups: Checkups;
+  readonly overview: Overview;
   readonly search: Search;
   readonly tasks: Tasks;
   /** Resolves when the shard starts; rejects if it is dropped. Other shards' questions wait for it. */
@@ -134,12 +135,14 @@ function partsOf<Items>(
   const keepsHistory = historyBytes > 0;
   const search = new Search({ catalog, checkups, clock, shard, others, keepsHistory });
   const tasks = new Tasks({ catalog, clock, shard, shardCount, search, receiptsWindowMs });
+  const { random = systemRandom } = options;
+  const overview = new Overview({ catalog, checkups, clock, shard, tasks, random });
   const started = Promise.withResolvers<void>();
   started.promise.catch(() => undefined);
   const own = new Shard(number, { ...options, turnLimits }, reports);
   return {
     ...{ calls, catalog, courier, leases, others, registrar, reports, shard: own },
-    ...{ checkups, search, tasks, started },
+    ...{ checkups, overview, search, tasks, started },
     ...{ deleted: [], hold: null },
   };
 }
@@ -149,9 +152,6 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   /** Its number. */
   readonly shard: number;
   readonly #options: EngineOptions<Items>;
-  readonly #overview: Overview;
-  /** On the machine's clock. */
-  #overviewAt = Number.NEGATIVE_INFINITY;
   readonly #series: SeriesKeeper;
   #look: Timer | null = null;
   /** `null` before it is loaded. */
@@ -162,7 +162,6 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   constructor(options: EngineOptions<Items>) {
     this.#options = options;
     this.shard = options.shard;
-    this.#overview = new Overview(options.random ?? systemRandom);
     const bytes = shareOf(options.seriesBytes ?? 0, options.shardCount);
     this.#series = new SeriesKeeper(bytes, options.clock.now());
   }
@@ -497,17 +496,8 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     isShown?: api.IsShown,
   ): { readonly now: number; readonly overview: api.EngineOverview } {
     this.#refuseClosing();
-    const { clock } = this.#options;
-    const machineNow = clock.machine.now();
-    // Everyone who asks within it is told of the same moment.
-    if (machineNow - this.#overviewAt >= limits.overviewMs) {
-      this.#overviewAt = machineNow;
-      const [catalog, checkups] = [this.#parts.catalog, this.#parts.checkups];
-      const { shard } = this.#parts;
-      const tasks = this.#parts.tasks.running();
-      this.#overview.make({ now: clock.now(), catalog, checkups, ports: [shard], tasks });
-    }
-    return { now: clock.now(), overview: this.#overview.take(since, isShown) };
+    const overview = this.#parts.overview.take(since, isShown);
+    return { now: this.#options.clock.now(), overview };
   }
 
   async clear(request: api.ClearRequest): Promise<api.ItemCounts> {

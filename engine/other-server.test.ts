@@ -73,6 +73,25 @@ test("a queue that the other server deleted is gone", async () => {
   });
 });
 
+test("overview: after the other server has written, each queue is counted once", async () => {
+  const { first, between } = await setupFirst();
+  const before = first.engine.overview("").overview;
+  await between("cut", async (second) => {
+    await second.produce("common", "second");
+    await second.createQueue({ name: "of-second" });
+  });
+  const { rows, totals, isWhole } = first.engine.overview(before.since).overview;
+  const counts = rows.map(({ queue, ready }) => [queue, ready]);
+  expect({ counts, isWhole, queues: totals.queues }).toEqual({
+    counts: [
+      ["common", 1],
+      ["of-second", 0],
+    ],
+    isWhole: true,
+    queues: 2,
+  });
+});
+
 test.each([1, 70])(
   "a call whose answer was lost is not done again behind %i turns of the other server",
   async (count) => {

@@ -147,7 +147,11 @@ test("clear, delete, update, delete items: counts come where they were asked for
 });
 
 const overview: EngineOverview = {
-  ...{ asOf: start, since: "a.1", isWhole: true, rows: [], removed: [], shards: [], alarms: [] },
+  ...{ asOf: start, since: "a.1", isWhole: true, rows: [], removed: [], alarms: [] },
+  shard: {
+    ...{ shard: 0, state: "up", since: null, commitP50Us: null, commitP99Us: null, restarts: 0 },
+    ...{ failures: 0, quarantined: 0, miscounted: 0, walBytes: 0, fileBytes: 0, waiting: 0 },
+  },
   tasks: [],
   totals: {
     ...{ queues: 0, ready: 0, held: 0, scheduled: 0, waiting: 0, produced: 0, leased: 0 },

@@ -53,18 +53,16 @@ export class Checkups {
   }
 
   surroundings(now: number): Surroundings {
-    const { catalog, clock, shard: shardOf } = this.#options;
+    const { catalog, clock, shard } = this.#options;
     const aheadMs = now - clock.machine.now();
-    const down = new Map<number, { since: number; nextStartAt: number }>();
-    const full = new Map<number, number>();
-    const { shard, isUp, downAt, nextStartAt, fullAt } = shardOf();
-    if (!isUp) down.set(shard, { since: downAt + aheadMs, nextStartAt: nextStartAt + aheadMs });
-    if (fullAt !== null) full.set(shard, fullAt + aheadMs);
+    const { isUp, downAt, nextStartAt, fullAt } = shard();
+    const down = isUp ? null : { since: downAt + aheadMs, nextStartAt: nextStartAt + aheadMs };
+    const fullSince = fullAt === null ? null : fullAt + aheadMs;
     let deadQueues: Set<string> | null = null;
     const isDeadQueue = (name: string): boolean => {
       deadQueues ??= catalog.deadQueueNames;
       return deadQueues.has(name);
     };
-    return { now, down, full, isDeadQueue };
+    return { now, down, fullSince, isDeadQueue };
   }
 }

@@ -7,10 +7,10 @@ import type { LogicalQueue } from "../state/queue.ts";
 /** What there is to know beside a queue. */
 export interface Surroundings {
   readonly now: number;
-  /** By shard; only those that are down. */
-  readonly down: ReadonlyMap<number, { readonly since: number; readonly nextStartAt: number }>;
-  /** By shard; only those whose store has no room, and since when. */
-  readonly full: ReadonlyMap<number, number>;
+  /** `null` = the shard is up. */
+  readonly down: { readonly since: number; readonly nextStartAt: number } | null;
+  /** Since when the store has no room; `null` = it has. */
+  readonly fullSince: number | null;
   /** Whether items of another queue go there when they die. */
   readonly isDeadQueue: (name: string) => boolean;
 }
@@ -65,15 +65,13 @@ export function healthOf(
 type Check = (queue: LogicalQueue, around: Surroundings) => Found | null;
 
 const shardDown: Check = (queue, { down }) => {
-  const shard = down.get(queue.shard);
-  if (shard === undefined) return null;
-  const { since, nextStartAt: nextAt } = shard;
+  if (down === null) return null;
+  const { since, nextStartAt: nextAt } = down;
   return { what: "shard_down", since, count: queue.itemCount, nextAt };
 };
 
-const storeFull: Check = (queue, { full }) => {
-  const since = full.get(queue.shard);
-  if (since === undefined) return null;
+const storeFull: Check = (queue, { fullSince: since }) => {
+  if (since === null) return null;
   return { what: "store_full", since, count: queue.places.size, nextAt: null };
 };
 

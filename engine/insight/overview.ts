@@ -1,14 +1,8 @@
 // All queues at a glance, as rows that are kept from one time to the next: whoever says what they
 // have seen is told what has changed since.
 
-import type {
-  Alarm,
-  EngineOverview,
-  IsShown,
-  OverviewRow,
-  ShardGlance,
-  TaskInfo,
-} from "../model/api.ts";
+import type { Alarm, EngineOverview, IsShown, OverviewRow, ShardGlance } from "../model/api.ts";
+import type { Clock } from "../model/clock.ts";
 import { quantile } from "../model/histogram.ts";
 import { newTag } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
@@ -16,6 +10,7 @@ import { counterNames, noCounters } from "../model/queue-counters.ts";
 import type { Random } from "../model/random.ts";
 import type { Catalog } from "../state/catalog.ts";
 import type { LogicalQueue } from "../state/queue.ts";
+import type { Tasks } from "../tasks/tasks.ts";
 import type { Shard } from "../turn/shard.ts";
 import type { Checkups } from "./checkups.ts";
 import { assess, type Found, healthOf, type Surroundings } from "./health.ts";
@@ -32,12 +27,12 @@ const commitsMs = 30_000;
 const restMs = 5_000;
 
 export interface OverviewOptions {
-  readonly now: number;
+  readonly clock: Clock;
   readonly catalog: Catalog;
   readonly checkups: Checkups;
-  readonly ports: readonly Shard[];
-  /** Those that run. */
-  readonly tasks: readonly TaskInfo[];
+  readonly shard: () => Shard;
+  readonly tasks: Pick<Tasks, "running">;
+  readonly random: Random;
 }
 
 interface Row {
@@ -57,52 +52,67 @@ const alarming = new Set<Found["what"]>([
 ]);
 
 export class Overview {
+  readonly #options: OverviewOptions;
   readonly #rows = new Map<LogicalQueue, Row>();
-  /** Of all rows, carried on by what changed: with many queues few of them do within a second. */
+  /** Sums of all rows, updated by each row that changed: with many queues few rows change within a second. */
   readonly #totals = { ...noTotals };
   #removed: { readonly name: string; readonly version: number }[] = [];
-  /** Of those that were removed longer ago, nobody knows. */
+  /** Names that were removed at this version or before are no longer kept. */
   #forgotten = 0;
-  /** Tells this engine's versions from those of any other that its shard had, or has in another node. */
+  /** Distinguishes versions of this overview from those of any other of its shard, also in another node. */
   readonly #epoch: string;
   #version = 0;
-  /** Which were not well at the latest look. */
-  #shards = "";
-  readonly #commits = new Map<number, Commits>();
+  /** On the machine's clock. */
+  #madeAt = Number.NEGATIVE_INFINITY;
+  /** Whether the shard was down or full at the latest look. */
+  #shardState = "";
+  readonly #commits: Commits;
   /** By what was seen before; of the latest. */
   readonly #taken = new Map<string, EngineOverview>();
   #latest: Latest | null = null;
 
-  constructor(random: Random) {
-    this.#epoch = newTag(random);
+  constructor(options: OverviewOptions) {
+    this.#options = options;
+    this.#epoch = newTag(options.random);
+    this.#commits = new Commits(options.clock.now());
   }
 
-  /** Looks at all queues. */
-  make(options: OverviewOptions): void {
-    const { now, catalog, checkups, ports, tasks } = options;
+  /** Looks at all queues, unless it did so recently: all clients that ask meanwhile see the same moment. */
+  #refresh(): Latest {
+    const { clock } = this.#options;
+    const machineNow = clock.machine.now();
+    if (this.#latest === null || machineNow - this.#madeAt >= limits.overviewMs) {
+      this.#madeAt = machineNow;
+      this.#latest = this.#make(clock.now());
+    }
+    return this.#latest;
+  }
+
+  #make(now: number): Latest {
+    const { catalog, checkups, shard, tasks } = this.#options;
     this.#taken.clear();
     this.#version += 1;
     const around = checkups.surroundings(now);
-    const shards = [...around.down.keys(), "full", ...around.full.keys()].join();
-    const isSameShards = shards === this.#shards;
-    this.#shards = shards;
+    const shardState = `${around.down !== null}, ${around.fullSince !== null}`;
+    const isSameState = shardState === this.#shardState;
+    this.#shardState = shardState;
     const troubles: Trouble[] = [];
     for (const queue of catalog.queues) {
       const known = this.#rows.get(queue);
       const { trouble } =
-        known !== undefined && isSameShards && isAsBefore(queue, known, now)
+        known !== undefined && isSameState && isAsBefore(queue, known, now)
           ? known
           : this.#look(queue, around);
       if (trouble !== null) troubles.push({ queue, found: trouble });
     }
     for (const queue of this.#rows.keys()) if (queue.deleted) this.#remove(queue);
-    this.#latest = {
+    return {
       asOf: now,
-      shards: ports.map((port) => this.#glance(port, around)),
+      shard: this.#glance(around),
       totals: { ...this.#totals, queues: this.#rows.size },
-      shardAlarms: shardAlarms(ports, around),
+      shardAlarms: shardAlarms(shard(), around),
       troubles: worstFirst(troubles, now),
-      tasks,
+      tasks: tasks.running(),
     };
   }
 
@@ -131,59 +141,50 @@ export class Overview {
     this.#forgotten = this.#removed.shift()?.version ?? 0;
   }
 
-  #glance(port: Shard, { down, full, now }: Surroundings): ShardGlance {
-    const { shard, isUp, counters } = port;
+  #glance({ down, fullSince, now }: Surroundings): ShardGlance {
+    const { shard, isUp, counters, waitingCount: waiting } = this.#options.shard();
     const { commitSeconds, restarts, failures, quarantined, miscounted } = counters;
     const { walBytes, fileBytes } = counters;
-    const commits = this.#commits.getOrInsertComputed(shard, () => new Commits(now));
-    const lately = commits.since(commitSeconds.counts, now);
-    const [p50, p99] = [0.5, 0.99].map((share) => quantile(commitSeconds.bounds, lately, share));
+    const recent = this.#commits.since(commitSeconds.counts, now);
+    const [p50, p99] = [0.5, 0.99].map((share) => quantile(commitSeconds.bounds, recent, share));
     const state = isUp ? (counters.full ? "full" : "up") : "down";
-    const since = down.get(shard)?.since ?? full.get(shard) ?? null;
+    const since = down?.since ?? fullSince;
     const commitTimes = { commitP50Us: micros(p50), commitP99Us: micros(p99) };
     const counts = { restarts, failures, quarantined, miscounted, walBytes, fileBytes };
-    return { shard, state, since, ...commitTimes, ...counts, waiting: port.waitingCount };
+    return { shard, state, since, ...commitTimes, ...counts, waiting };
   }
 
   /**
-   * `since`: what an earlier one said; `""`, or one that nobody knows any more: all of it.
-   * `isShown`: the queues that it is about; absent = all.
+   * `since`: that of an earlier overview; `""`, or one that is not known any more: all rows are returned.
+   * `isShown`: the queues that it contains; absent = all.
    */
-  take(said: string, isShown?: IsShown): EngineOverview {
-    const since = said.length <= limits.overviewSinceMax ? said : "";
+  take(given: string, isShown?: IsShown): EngineOverview {
+    const latest = this.#refresh();
+    const since = given.length <= limits.overviewSinceMax ? given : "";
     const known = this.#taken.get(since);
-    if (known !== undefined) return this.#shown(known, isShown);
-    const taken = this.#since(since);
-    // What others claim to have seen does not grow without end.
+    if (known !== undefined) return this.#shown(known, latest, isShown);
+    const taken = this.#since(since, latest);
+    // Clients may send any `since`: those that are kept must not grow without bound.
     if (this.#taken.size >= takenMax) this.#taken.clear();
     this.#taken.set(since, taken);
-    return this.#shown(taken, isShown);
+    return this.#shown(taken, latest, isShown);
   }
 
-  #shown(whole: EngineOverview, isShown: IsShown | undefined): EngineOverview {
+  #shown(whole: EngineOverview, latest: Latest, isShown: IsShown | undefined): EngineOverview {
     if (isShown === undefined) return whole;
     const all = [...this.#rows.values()].map(({ row }) => row);
     return {
       ...whole,
       totals: totalsOf(all.filter(({ queue }) => isShown(queue))),
-      alarms: this.#alarms(isShown),
+      alarms: alarmsOf(latest, isShown),
       rows: whole.rows.filter(({ queue }) => isShown(queue)),
       removed: whole.removed.filter(isShown),
       tasks: whole.tasks.filter(({ queue }) => isShown(queue)),
     };
   }
 
-  #alarms(isShown: IsShown): Alarm[] {
-    if (this.#latest === null) return [];
-    const { shardAlarms: first, troubles, asOf } = this.#latest;
-    const left = Math.max(0, alarmsMax - first.length);
-    const shown = troubles.filter(({ queue }) => isShown(queue.definition.name));
-    return [...first, ...queueAlarms(shown.slice(0, left), { now: asOf, isShown })];
-  }
-
-  #since(since: string): EngineOverview {
-    if (this.#latest === null) throw new Error("there is no overview yet");
-    const { asOf, shards, totals, tasks } = this.#latest;
+  #since(since: string, latest: Latest): EngineOverview {
+    const { asOf, shard, totals, tasks } = latest;
     const [epoch, text] = since.split(".");
     const seen = Number(text);
     const isWhole = epoch !== this.#epoch || !(seen >= this.#forgotten && seen <= this.#version);
@@ -196,8 +197,8 @@ export class Overview {
     const present = new Set(names.map(({ definition }) => definition.name));
     const removed = gone.filter(({ name }) => !present.has(name));
     return {
-      ...{ asOf, shards, totals, tasks },
-      alarms: this.#alarms(() => true),
+      ...{ asOf, shard, totals, tasks },
+      alarms: alarmsOf(latest, () => true),
       since: `${this.#epoch}.${this.#version}`,
       isWhole,
       rows,
@@ -298,7 +299,7 @@ class Commits {
   }
 }
 
-interface Latest extends Pick<EngineOverview, "asOf" | "shards" | "totals" | "tasks"> {
+interface Latest extends Pick<EngineOverview, "asOf" | "shard" | "totals" | "tasks"> {
   readonly shardAlarms: readonly Alarm[];
   readonly troubles: readonly Trouble[];
 }
@@ -322,41 +323,30 @@ function queueAlarms(troubles: readonly Trouble[], telling: Telling): Alarm[] {
   });
 }
 
-function shardAlarms(ports: readonly Shard[], { down, full }: Surroundings): Alarm[] {
-  return ports.flatMap(({ shard, counters }): Alarm[] => {
-    const { quarantined, miscounted } = counters;
-    const of = { queue: "", shard };
-    const alarm = (what: Alarm["what"], since: number | null, count: number, text: string) => [
-      { ...of, what, since, count, text: `Shard ${shard} ${text}.` },
-    ];
-    return [
-      ...(down.has(shard)
-        ? alarm(
-            "shard_down",
-            down.get(shard)?.since ?? null,
-            1,
-            "is down; its partitions cannot be reached",
-          )
-        : []),
-      ...(full.has(shard)
-        ? alarm("store_full", full.get(shard) ?? null, 1, "has no room; items cannot be produced")
-        : []),
-      ...(quarantined > 0
-        ? alarm(
-            "items_damaged",
-            null,
-            quarantined,
-            `has set aside ${quarantined} items that are damaged, or of no known queue`,
-          )
-        : []),
-      ...(miscounted > 0
-        ? alarm(
-            "items_miscounted",
-            null,
-            miscounted,
-            `found ${miscounted} items missing, or too many, at a start`,
-          )
-        : []),
-    ];
-  });
+function alarmsOf({ shardAlarms: first, troubles, asOf }: Latest, isShown: IsShown): Alarm[] {
+  const left = Math.max(0, alarmsMax - first.length);
+  const shown = troubles.filter(({ queue }) => isShown(queue.definition.name));
+  return [...first, ...queueAlarms(shown.slice(0, left), { now: asOf, isShown })];
+}
+
+function shardAlarms({ shard, counters }: Shard, { down, fullSince }: Surroundings): Alarm[] {
+  const { quarantined, miscounted } = counters;
+  const alarms: Alarm[] = [];
+  const add = (what: Alarm["what"], since: number | null, count: number, text: string) =>
+    alarms.push({ what, since, count, queue: "", shard, text: `Shard ${shard} ${text}.` });
+  if (down !== null) {
+    add("shard_down", down.since, 1, "is down; its partitions cannot be reached");
+  }
+  if (fullSince !== null) {
+    add("store_full", fullSince, 1, "has no room; items cannot be produced");
+  }
+  if (quarantined > 0) {
+    const text = `has set aside ${quarantined} items that are damaged, or of no known queue`;
+    add("items_damaged", null, quarantined, text);
+  }
+  if (miscounted > 0) {
+    const text = `found ${miscounted} items missing, or too many, at a start`;
+    add("items_miscounted", null, miscounted, text);
+  }
+  return alarms;
 }

@@ -387,7 +387,7 @@ export interface EngineOverview {
   readonly rows: readonly OverviewRow[];
   /** Queues that are gone. */
   readonly removed: readonly string[];
-  readonly shards: readonly ShardGlance[];
+  readonly shard: ShardGlance;
   readonly alarms: readonly Alarm[];
   /** Those that run, the newest first. */
   readonly tasks: readonly TaskInfo[];

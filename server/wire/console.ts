@@ -42,7 +42,7 @@ export function overviewReply(
   wire.ServerOverviewReply,
   "as_of" | "since" | "whole" | "totals" | "queues" | "removed" | "shards" | "alarms" | "tasks"
 > {
-  const { asOf, since, isWhole: whole, totals, rows, removed, shards, alarms, tasks } = overview;
+  const { asOf, since, isWhole: whole, totals, rows, removed, shard, alarms, tasks } = overview;
   return {
     ...{ as_of: instantText(asOf), since, whole },
     totals: {
@@ -67,7 +67,7 @@ export function overviewReply(
       ...countersOf((name) => rows.map((row) => row[name])),
     },
     removed: [...removed],
-    shards: shards.map(overviewShard),
+    shards: [overviewShard(shard)],
     alarms: alarms.map(({ what, since: began, count, queue, shard, text }) => ({
       ...{ what, since: instantTextOrNull(began), count, queue_name: queue },
       ...{ shard: shard ?? -1, text },

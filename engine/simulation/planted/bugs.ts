@@ -645,8 +645,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a shard that is down is not told of until it is started again",
     file: "insight/checkups.ts",
-    from: "if (!isUp) down.set(",
-    to: "if (!isUp && nextStartAt <= clock.machine.now()) down.set(",
+    from: "const down = isUp ? null",
+    to: "const down = isUp || nextStartAt > clock.machine.now() ? null",
   },
   {
     name: "a busy shard that has found room keeps it to itself",
