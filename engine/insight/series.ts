@@ -56,9 +56,8 @@ const pointsOfDay = (coarsePoints * coarseMs) / fineMs;
 /** Beside them the minute that runs. */
 const coarseRing = coarsePoints + 1;
 const columnBytes = 4 * (finePoints + coarseRing);
-/** Of all queues together; it has room before any, and so has each shard. */
-const totalBytes = columnBytes * ofQueue.length;
-const shardBytes = columnBytes * ofShard.length;
+/** All queues together, and the shard: both have room before any queue. */
+const firstBytes = columnBytes * (ofQueue.length + ofShard.length);
 /** Queues that are given room in one look: to take it for hundreds at once would be felt. */
 const newcomersMax = 64;
 /** Of what happens in ten seconds, how much of a queue's weight is left ten minutes later: half. */
@@ -125,7 +124,7 @@ class Column {
   }
 }
 
-/** What is kept of one queue, of all together, or of a shard. */
+/** What is kept of one queue, of all together, or of the shard. */
 class Track {
   /** The first point of which it has values. */
   readonly since: number;
@@ -176,43 +175,43 @@ const noTrack = new Track(0, ofQueue);
 
 /** What is known of a queue from one look to the next. */
 interface Known {
+  /** The point of the last look that found the queue. */
+  point: number;
   readonly counters: Float64Array;
   /** How much happens to it, lately more than before. */
   weight: number;
   track: Track | null;
 }
 
-/** What is known of a shard from one look to the next. */
-interface KnownShard {
-  readonly track: Track;
-  commits: number;
-  items: number;
-  times: readonly number[];
+/** What was counted of the shard at the last look. */
+interface ShardCounts {
+  readonly commits: number;
+  readonly items: number;
+  readonly times: readonly number[];
 }
 
-/** As much of a shard as is looked at. */
-export interface SeenShard {
-  readonly shard: number;
-  readonly counters: Pick<
-    Shard["counters"],
-    "commits" | "itemsCommitted" | "commitSeconds" | "fileBytes" | "walBytes"
-  >;
-}
+/** As much of the shard as is looked at. */
+export type SeenCounters = Pick<
+  Shard["counters"],
+  "commits" | "itemsCommitted" | "commitSeconds" | "fileBytes" | "walBytes"
+>;
 
 interface Look {
   readonly queues: Iterable<LogicalQueue>;
-  readonly shards: readonly SeenShard[];
+  readonly shard: { readonly counters: SeenCounters };
   readonly now: number;
 }
 
 export class SeriesKeeper {
   readonly #bytesMax: number;
-  readonly #shards = new Map<number, KnownShard>();
-  readonly #known = new Map<LogicalQueue, Known>();
+  readonly #shard: Track;
+  #shardCounts: ShardCounts = { commits: 0, items: 0, times: [] };
+  /** By owner, as stores that are opened again have the same queues. */
+  readonly #known = new Map<number, Known>();
   readonly #total: Track;
   /** The last point that is complete. */
   #point: number;
-  /** Of all tracks but that of the whole. */
+  /** Of the tracks of queues. */
   #bytes = 0;
   /** Queues that were given room in this look. */
   #newcomers = 0;
@@ -224,11 +223,11 @@ export class SeriesKeeper {
     this.#bytesMax = bytesMax;
     this.#point = Math.floor(now / fineMs) - 1;
     this.#total = new Track(this.#point + 1, ofQueue);
+    this.#shard = new Track(this.#point + 1, ofShard);
   }
 
   get bytes(): number {
-    const shards = this.#shards.values().reduce((sum, { track }) => sum + track.bytes, 0);
-    return this.#bytes + this.#total.bytes + shards;
+    return this.#bytes + this.#total.bytes + this.#shard.bytes;
   }
 
   /** The instant of the next look. */
@@ -236,14 +235,14 @@ export class SeriesKeeper {
     return (this.#point + 2) * fineMs;
   }
 
-  look({ queues, shards, now }: Look): void {
+  look({ queues, shard, now }: Look): void {
     const point = Math.floor(now / fineMs) - 1;
     const skipped = point - this.#point - 1;
     if (skipped < 0 || this.#bytesMax === 0) return;
     this.#point = point;
     this.#leastBusy = null;
     this.#newcomers = 0;
-    for (const shard of shards) this.#lookAtShard(shard, point, skipped);
+    this.#shard.put(point, skipped, this.#observeShard(shard.counters));
     const total = new Float64Array(seriesNames.length);
     const values = new Float64Array(seriesNames.length);
     for (const queue of queues) {
@@ -255,37 +254,34 @@ export class SeriesKeeper {
       this.#keep(known, point, skipped, values);
     }
     this.#total.put(point, skipped, total);
-    for (const [queue, known] of this.#known) {
-      if (!queue.deleted) continue;
+    for (const [owner, known] of this.#known) {
+      if (known.point === point) continue;
       this.#drop(known);
-      this.#known.delete(queue);
+      this.#known.delete(owner);
     }
   }
 
-  #lookAtShard({ shard, counters }: SeenShard, point: number, skipped: number): void {
-    const known = this.#shards.getOrInsertComputed(shard, () => {
-      return { track: new Track(point, ofShard), commits: 0, items: 0, times: [] };
-    });
+  #observeShard(counters: SeenCounters): Float64Array {
+    const known = this.#shardCounts;
     const { commits, itemsCommitted: items, commitSeconds, fileBytes, walBytes } = counters;
     const times = commitSeconds.counts.map((count, at) => since(known.times[at] ?? 0, count));
     const [p50, p99] = [0.5, 0.99].map((share) => quantile(commitSeconds.bounds, times, share));
-    const values = [since(known.commits, commits), since(known.items, items)];
-    values.push((p50 ?? 0) * 1e6, (p99 ?? 0) * 1e6, fileBytes, walBytes);
-    Object.assign(known, { commits, items, times: [...commitSeconds.counts] });
-    const { track } = known;
-    track.put(point, track.since === point ? 0 : skipped, Float64Array.from(values));
+    this.#shardCounts = { commits, items, times: [...commitSeconds.counts] };
+    const counted = [since(known.commits, commits), since(known.items, items)];
+    return Float64Array.of(...counted, (p50 ?? 0) * 1e6, (p99 ?? 0) * 1e6, fileBytes, walBytes);
   }
 
   /** Writes into `values` what is to be told of the queue. */
   #observe(queue: LogicalQueue, now: number, values: Float64Array): Known {
-    const known = this.#known.getOrInsertComputed(queue, () => {
-      return { counters: new Float64Array(counterNames.length), weight: 0, track: null };
+    const known = this.#known.getOrInsertComputed(queue.owner, () => {
+      return { point: 0, counters: new Float64Array(counterNames.length), weight: 0, track: null };
     });
+    known.point = this.#point;
     const { counters, oldestReadyAt } = queue;
     let events = 0;
     for (let index = 0; index < counterNames.length; index += 1) {
       const name = counterNames[index] as CounterName;
-      const happened = counters[name] - (known.counters[index] as number);
+      const happened = since(known.counters[index] as number, counters[name]);
       known.counters[index] = counters[name];
       values[index] = happened;
       events += happened;
@@ -315,7 +311,7 @@ export class SeriesKeeper {
 
   /** Whether there is room for it now; if not, the queue itself has none any more. */
   #makeRoom(wanting: Known, needed: number): boolean {
-    const bytesMax = this.#bytesMax - totalBytes - this.#shards.size * shardBytes;
+    const bytesMax = this.#bytesMax - firstBytes;
     while (this.#bytes + needed > bytesMax) {
       this.#leastBusy ??= [...this.#known.values()]
         .filter(({ track }) => track !== null)
@@ -338,7 +334,7 @@ export class SeriesKeeper {
     known.track = null;
   }
 
-  /** `queue`: absent = all together, or a shard. */
+  /** `queue`: absent = all together, or the shard. */
   read({ shard, names, from, stepMs }: SeriesRequest, queue?: LogicalQueue): Series {
     const track = this.#bytesMax === 0 ? null : this.#trackOf(shard, queue);
     const endAt = (this.#point + 1) * fineMs;
@@ -366,9 +362,9 @@ export class SeriesKeeper {
   }
 
   #trackOf(shard: number | undefined, queue: LogicalQueue | undefined): Track | null {
-    if (shard !== undefined) return this.#shards.get(shard)?.track ?? null;
+    if (shard !== undefined) return this.#shard;
     if (queue === undefined) return this.#total;
-    return this.#known.get(queue)?.track ?? null;
+    return this.#known.get(queue.owner)?.track ?? null;
   }
 }
 
