@@ -114,20 +114,19 @@ function partsOf<Items>(
     options.notice?.({ shard: number, ...one });
   const others = new Others(options);
   const courier = new Courier({
-    ...{ clock, shard: number, own: shard, other: (target) => others.at(target) },
-    isInTurn: clock instanceof TestClock,
+    ...{ clock, shard, other: (target) => others.at(target) },
     setAside: (count) => {
       own.counters.quarantined += count;
       notice({ kind: "items_set_aside", count });
     },
   });
-  const catalog = new Catalog({ clock, shard: number, shardCount, isUp: () => own.isUp });
+  const catalog = new Catalog({ clock, shard: number, shardCount });
   const registrar = new Registrar({ clock, catalog, courier, shard, others, refusal });
   const leases = new Leases<Items>({ clock, shard, waitingLeasesMax });
   const calls = new Calls({ clock, shard, find, reach });
   const checkups = new Checkups({ catalog, clock, shard });
   const reports = new Reports({
-    ...{ number, clock, shard, catalog, courier, leases, registrar, checkups, notice, lost },
+    ...{ clock, shard, catalog, courier, leases, registrar, checkups, notice, lost },
   });
   const historyBytes = share(bounds.historyBytes);
   const turnLimits = { ...bounds, receiptsMax: share(bounds.receiptsMax), historyBytes };

@@ -70,7 +70,7 @@ export class Leases<Items> {
       same.settle(clientGone);
     }
     if (request.signal?.aborted) throw QueueError.from(clientGone);
-    const mayFind = queue.mayLease(clock.now());
+    const mayFind = shard.isUp && queue.mayLease(clock.now());
     const isRepeated = key !== undefined && shard.remembers(key);
     const isKnown = isRepeated || before !== undefined;
     if (!isKnown && !mayFind && this.#waitingLeases >= waitingLeasesMax) {
@@ -135,7 +135,7 @@ export class Leases<Items> {
       },
       timeUp: () => {
         if (machine.now() < deadline) return;
-        if (!lease.isGranted) lease.settle(nothingIn(queue, clock.now()));
+        if (!lease.isGranted) lease.settle(this.#nothingIn(queue));
         else lease.timer = machine.at(deadline + limits.leaseStallMsMax, stalled);
       },
     };
@@ -182,13 +182,14 @@ export class Leases<Items> {
     shard.lines.join(lease, true);
     lease.timeUp();
   }
-}
-
-/** What a lease is told whose time is up. */
-function nothingIn(queue: LogicalQueue, now: number): Failure {
-  const { pause } = queue.definition;
-  if (pause?.lease === true) return pausedLease(pause);
-  // Whether it has items is not known then.
-  if (!queue.balance.isUp) return unreachableLease;
-  return queue.balance.leaseFrom >= 0 && queue.itemsAllowed(now) <= 0 ? limitedLease : emptyLease;
+  /** Why a lease was granted nothing until its deadline. */
+  #nothingIn(queue: LogicalQueue): Failure {
+    const { clock, shard } = this.#options;
+    const { pause } = queue.definition;
+    if (pause?.lease === true) return pausedLease(pause);
+    // Whether it has items is not known then.
+    if (!shard().isUp) return unreachableLease;
+    const isLimited = queue.balance.leaseFrom >= 0 && queue.itemsAllowed(clock.now()) <= 0;
+    return isLimited ? limitedLease : emptyLease;
+  }
 }

@@ -20,8 +20,6 @@ type Refresh = Extract<Request, { kind: "refresh" }>;
 type Discarded = Required<Pick<Notice, "count" | "ids">> & Pick<Notice, "queue">;
 
 export interface ReportsOptions {
-  /** This shard's number. */
-  readonly number: number;
   readonly clock: Clock;
   readonly shard: () => Shard;
   readonly catalog: Catalog;
@@ -88,9 +86,9 @@ export class Reports implements ShardEvents {
   }
 
   #refresh(passed: readonly Passed[], arrived?: ReadonlyMap<number, number>): Refresh {
-    const { number, catalog } = this.#options;
+    const { catalog, shard } = this.#options;
     // Nothing has gone back since: the others have at least what they were known to have.
-    const taken = takenFrom(number, passed).map(
+    const taken = takenFrom(shard().shard, passed).map(
       ([target, last]) => [target, Math.max(last, arrived?.get(target) ?? 0)] as const,
     );
     return { kind: "refresh", slots: catalog.slots, taken };
@@ -105,7 +103,6 @@ export class Reports implements ShardEvents {
     this.#opened ??= opened;
     this.#first.resolve(opened);
     if (this.#passed === null || !this.#hasStarted) return null;
-    this.#setUp(true);
     this.#recount(opened.counts);
     this.#countEvents(opened.events);
     courier.countAll(opened.outbox);
@@ -116,7 +113,6 @@ export class Reports implements ShardEvents {
   down(cause: unknown, lostCommits: number): void {
     const { notice, lost } = this.#options;
     if (lostCommits > 0) notice({ kind: "commits_lost", count: lostCommits });
-    this.#setUp(false);
     if (!this.#hasStarted) {
       this.#hasLost ||= isLoss(cause);
       this.#first.reject(cause);
@@ -140,12 +136,6 @@ export class Reports implements ShardEvents {
     const quarantined = report.commit?.quarantined ?? 0;
     if (quarantined > 0) notice({ kind: "items_quarantined", count: quarantined });
     for (const { targetShard, counts } of report.outbox) courier.count(targetShard, counts);
-  }
-
-  #setUp(up: boolean): void {
-    for (const { queue, partition } of this.#options.catalog.owners) {
-      queue.balance.update(partition, { up });
-    }
   }
 
   /** Counts of partitions that the catalog does not know are of slots that are free. */

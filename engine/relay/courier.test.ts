@@ -56,8 +56,8 @@ function setupCourier() {
     void calls.push({ shard, request, settle });
   const courier = new Courier({
     clock,
-    shard: 0,
-    own: () => ({ put: (request, settle) => put(0, request, settle) }),
+    shard: () => ({ shard: 0, put: (request, settle) => put(0, request, settle) }),
+    setAside: () => undefined,
     other: (shard) => ({
       receive: (sourceShard, items) =>
         new Promise((settle) => put(shard, { kind: "receive", sourceShard, items }, settle)),

@@ -5,7 +5,7 @@
 
 import type { OutboundItem } from "../../stores/item.ts";
 import type { OutboxCount } from "../../stores/store.ts";
-import type { Clock } from "../model/clock.ts";
+import { type Clock, TestClock } from "../model/clock.ts";
 import { type Failure, QueueError } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
 import type { Value } from "../model/messages.ts";
@@ -29,20 +29,17 @@ interface Route {
 
 export interface CourierOptions {
   readonly clock: Clock;
-  /** This one's number. */
-  readonly shard: number;
-  readonly own: () => Pick<Shard, "put">;
+  readonly shard: () => Pick<Shard, "shard" | "put">;
   readonly other: (shard: number) => Pick<OtherShard, "receive">;
-  /** One route after the other, by their shards, so that the order of arrival is certain. */
-  readonly isInTurn?: boolean;
   /** So many items were set aside, as no queue is known that they are for. */
-  readonly setAside?: (count: number) => void;
+  readonly setAside: (count: number) => void;
 }
 
 export class Courier {
   readonly #options: CourierOptions;
   readonly #clock: Clock;
   readonly #routes = new Map<number, Route>();
+  /** With a test clock routes are busy one after the other, so that the order of arrival is certain. */
   readonly #isInTurn: boolean;
   #holds = 0;
   /** Called when nothing is on its way any more. */
@@ -52,7 +49,7 @@ export class Courier {
   constructor(options: CourierOptions) {
     this.#options = options;
     this.#clock = options.clock.machine;
-    this.#isInTurn = options.isInTurn ?? false;
+    this.#isInTurn = options.clock instanceof TestClock;
   }
 
   /** What the outbox now has for another shard. */
@@ -144,13 +141,13 @@ export class Courier {
       arrived,
       ...(strays.length > 0 && { strays }),
     };
-    const { own, setAside } = this.#options;
-    own().put(request, (result) => {
+    const { shard, setAside } = this.#options;
+    shard().put(request, (result) => {
       if (!result.ok) {
         this.#again(route, result);
         return;
       }
-      if (strays.length > 0) setAside?.(strays.length);
+      if (strays.length > 0) setAside(strays.length);
       if (result.value.kind === "outbound") this.#carry(route, result.value.items);
     });
   }
@@ -166,7 +163,7 @@ export class Courier {
     }
     const { shard, other } = this.#options;
     void other(route.target)
-      .receive(shard, items)
+      .receive(shard().shard, items)
       .then((result) => {
         if (result.ok) this.#arrived(route, items, result.value);
         else this.#again(route, result);

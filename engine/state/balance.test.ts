@@ -5,7 +5,7 @@ import { Balance } from "./balance.ts";
 function balanceOf(ready: readonly number[]): Balance {
   const balance = new Balance();
   for (const [partition, count] of ready.entries()) {
-    balance.update(partition, { ready: count, open: true, up: true });
+    balance.update(partition, { ready: count, open: true });
   }
   return balance;
 }
@@ -34,12 +34,12 @@ test.each([
   expect(produced(balanceOf(Array.from({ length: partitions }, () => 0)), sizes)).toEqual([...to]);
 });
 
-test("produceTo: partitions that drain or are down do not count", () => {
+test("produceTo: partitions that drain do not count", () => {
   const balance = balanceOf([5, 0, 0]);
   expect(balance.produceTo).toBe(1);
   balance.update(1, { open: false });
   expect(balance.produceTo).toBe(2);
-  balance.update(2, { up: false });
+  balance.remove(2);
   expect(balance.produceTo).toBe(0);
   balance.remove(0);
   expect(balance.produceTo).toBe(-1);
@@ -76,8 +76,6 @@ test("leaseFrom: as many leases go to a partition as it has items, the draining 
   expect(balance.leaseFrom).toBe(-1);
   balance.forgetLent();
   expect(balance.leaseFrom).toBe(0);
-  balance.update(0, { up: false });
-  expect(balance.leaseFrom).toBe(-1);
 });
 
 test("produceTo, leaseFrom: through random changes the same as a look at every partition", () => {
@@ -91,7 +89,7 @@ test("produceTo, leaseFrom: through random changes the same as a look at every p
       ready[partition] = undefined;
     } else {
       ready[partition] = random.below(5);
-      balance.update(partition, { ready: ready[partition] ?? 0, open: true, up: true });
+      balance.update(partition, { ready: ready[partition] ?? 0, open: true });
     }
     const known = Array.from(ready, (count, index) => ({ count, index })).filter(
       (one): one is { count: number; index: number } => one.count !== undefined,

@@ -44,15 +44,12 @@ export interface Load {
   /** Leases that are to be served from it, and the items they would take. */
   leases: number;
   wanted: number;
-  /** Takes new items: it is not draining and its shard is up. */
+  /** Takes new items: it is not draining. */
   open: boolean;
-  /** Its shard is up. */
-  up: boolean;
 }
 
 function noLoad(): Load {
-  const counts = { ready: 0, leased: 0, aside: 0, leases: 0, wanted: 0 };
-  return { ...counts, open: false, up: false };
+  return { ready: 0, leased: 0, aside: 0, leases: 0, wanted: 0, open: false };
 }
 
 /**
@@ -66,13 +63,7 @@ export class Balance {
   readonly #forProduce = new Tournament();
   readonly #forLease = new Tournament();
   readonly #lent = new Set<number>();
-  #upCount = 0;
   #leasedCount = 0;
-
-  /** Whether the shard of the queue is up. */
-  get isUp(): boolean {
-    return this.#upCount > 0;
-  }
 
   /** Of all partitions. */
   get leasedCount(): number {
@@ -82,20 +73,18 @@ export class Balance {
   /** Adds the partition, or takes note of what the caller changed in its load. */
   update(partition: number, change: Partial<Load>): void {
     const load = this.#loads[partition];
-    const wasUp = load?.up === true;
     const leasedBefore = load?.leased ?? 0;
     const next = Object.assign(load ?? noLoad(), change);
     this.#loads[partition] = next;
-    this.#upCount += Number(next.up) - Number(wasUp);
     this.#leasedCount += next.leased - leasedBefore;
-    const none = Number.NEGATIVE_INFINITY;
-    this.#forProduce.set(partition, next.open && next.up ? -(next.ready + next.aside) : none);
+    const score = next.open ? -(next.ready + next.aside) : Number.NEGATIVE_INFINITY;
+    this.#forProduce.set(partition, score);
     this.#offer(partition, next);
   }
 
-  #offer(partition: number, { ready, leases, wanted, up }: Load): void {
-    const isOffered = up && ready > leases;
-    this.#forLease.set(partition, isOffered ? ready - wanted : Number.NEGATIVE_INFINITY);
+  #offer(partition: number, { ready, leases, wanted }: Load): void {
+    const score = ready > leases ? ready - wanted : Number.NEGATIVE_INFINITY;
+    this.#forLease.set(partition, score);
   }
 
   /** A lease that is served takes so many from it. */
@@ -123,7 +112,6 @@ export class Balance {
 
   /** Takes the partition out of the choice. */
   remove(partition: number): void {
-    if (this.#loads[partition]?.up) this.#upCount -= 1;
     this.#leasedCount -= this.#loads[partition]?.leased ?? 0;
     delete this.#loads[partition];
     this.#forProduce.set(partition, Number.NEGATIVE_INFINITY);

@@ -42,7 +42,6 @@ export interface CatalogOptions {
   readonly clock: Clock;
   readonly shard: number;
   readonly shardCount: number;
-  readonly isUp: () => boolean;
 }
 
 export class Catalog implements QueueRules {
@@ -152,8 +151,7 @@ export class Catalog implements QueueRules {
     const { partition } = place;
     this.#revision += 1;
     this.#owners.set(place.slot, { queue, partition, settings: null, revision: 0 });
-    const up = this.#options.isUp();
-    queue.balance.update(place.partition, { open: place.state === "active", up });
+    queue.balance.update(place.partition, { open: place.state === "active" });
   }
 
   /** The slot stays taken until it is free. */
@@ -184,10 +182,6 @@ export class Catalog implements QueueRules {
 
   ownerAt(slot: number): Owner | undefined {
     return this.#owners.get(slot) ?? undefined;
-  }
-
-  get owners(): Owner[] {
-    return [...this.#owners.values()].filter((owner) => owner !== null);
   }
 
   /** The one of this name, if there is one that callers find. */
