@@ -16,7 +16,7 @@ import { limits } from "../model/limits.ts";
 import type { FoundItem, Group, Happened, Value } from "../model/messages.ts";
 import { checkFind, checkGroups, checkPayloadRange, refuse } from "../model/validate.ts";
 import type { Others } from "../others.ts";
-import type { Explained, HistoryPart } from "../relay/other-shard.ts";
+import type { Explained, HistoryPart, OtherShard } from "../relay/other-shard.ts";
 import type { Catalog } from "../state/catalog.ts";
 import type { HistoryOf } from "../state/history.ts";
 import type { LogicalQueue } from "../state/queue.ts";
@@ -332,15 +332,20 @@ export class Search {
 
   /** `null` = this shard did not issue the id, or keeps no history. */
   async #follow(id: string): Promise<Followed | null> {
-    const { keepsHistory, others, shard } = this.#options;
+    const { keepsHistory, shard } = this.#options;
     // A shard looks through all of its history, in a turn of its own.
     if (!keepsHistory) return null;
     const named = this.#epochs()?.placeOf(id) ?? null;
     if (named === null) return null;
-    const own = shard().shard;
-    return follow({ ...named, id, shard: own }, async (asked, request) =>
-      asked === own ? await this.historyOf(request) : await others.at(asked).historyOf(request),
+    return follow({ ...named, id, shard: shard().shard }, (holder, request) =>
+      this.#at(holder).historyOf(request),
     );
+  }
+
+  /** What a shard of the server knows of items, this one or another. */
+  #at(number: number): Pick<OtherShard, "historyOf" | "explainHere"> {
+    const { others, shard } = this.#options;
+    return number === shard().shard ? this : others.at(number);
   }
 
   /** See `OtherShard`. */
@@ -373,18 +378,16 @@ export class Search {
   async #formerly(id: string, followed: Followed | null): Promise<Explained | null> {
     const end = followed?.events.at(-1)?.what;
     if (end !== undefined && isOver(end)) return null;
-    const { others, shard } = this.#options;
     const last = followed?.last ?? null;
     if (last !== null && last.id !== id) {
-      const holder = last.shard === shard().shard ? this : others.at(last.shard);
-      const present = await holder.explainHere(last.id, id);
+      const present = await this.#at(last.shard).explainHere(last.id, id);
       if (present !== null) return present;
     }
     const { name, deadQueue } = this.#placeOf(id)?.queue.definition ?? {};
     if (name === undefined) return null;
     const here = await this.explainFormer(name, id);
     if (here !== null || !deadQueue) return here;
-    return await (others.withQueue(deadQueue) ?? this).explainFormer(deadQueue, id);
+    return await (this.#options.others.withQueue(deadQueue) ?? this).explainFormer(deadQueue, id);
   }
 
   /** See `OtherShard`. */
