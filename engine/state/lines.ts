@@ -42,10 +42,10 @@ export class Lines {
   #ready = new Set<LogicalQueue>();
   /** Leases that may have been granted before. */
   readonly #repeated = new Set<WaitingLease>();
-  /** Those that have come since the last turn and may find something. */
-  readonly #arrived = new Set<WaitingLease>();
-  /** Those that the turn which runs looks at for the first time. */
-  readonly #inTurn = new Set<WaitingLease>();
+  /** Leases that arrived since the last turn and may find something. */
+  #arrived: WaitingLease[] = [];
+  /** Leases that the running turn looks at for the first time. */
+  #inTurn: readonly WaitingLease[] = [];
   /** Digests of keys whose grants are being taken back. */
   readonly #withdrawing = new Set<string>();
   /** Items that the next turn is asked for. */
@@ -75,7 +75,7 @@ export class Lines {
       return;
     }
     this.#ready.add(queue);
-    this.#arrived.add(lease);
+    this.#arrived.push(lease);
     this.#asked += request.batchSize;
   }
 
@@ -100,8 +100,6 @@ export class Lines {
   leave(lease: WaitingLease): void {
     lease.queue.line.leave(lease);
     this.#repeated.delete(lease);
-    this.#inTurn.delete(lease);
-    if (this.#arrived.delete(lease)) this.#asked -= lease.request.batchSize;
     // A repetition gets what was granted, if it can follow it.
     if (!lease.isGranted) this.#forget(lease);
   }
@@ -139,7 +137,7 @@ export class Lines {
     return this.isReady ? now : (this.#wakes.peek()?.at ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Roughly the items that leases ask for which the next turn may serve at once. */
+  /** Roughly the items that leases ask for which the next turn may serve at once; some leases may have left. */
   get asked(): number {
     return this.#asked + this.#repeated.size;
   }
@@ -152,8 +150,8 @@ export class Lines {
     }
     const queues = this.#ready;
     this.#ready = new Set();
-    for (const lease of this.#arrived) this.#inTurn.add(lease);
-    this.#arrived.clear();
+    this.#inTurn = this.#arrived;
+    this.#arrived = [];
     this.#asked = 0;
     return { queues, repeated: [...this.#repeated.values().take(repeatedMax)] };
   }
@@ -161,7 +159,7 @@ export class Lines {
   /** The turn is through: those that it has granted nothing wait on. */
   turnEnded(): void {
     for (const lease of this.#inTurn) if (!lease.isGranted) lease.listen();
-    this.#inTurn.clear();
+    this.#inTurn = [];
   }
 
   /** What was granted to a lease with this key is taken back; until then, no other is served. */
