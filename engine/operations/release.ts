@@ -4,7 +4,7 @@
 import type { CallKey } from "../model/call-key.ts";
 import { lateRelease } from "../model/errors.ts";
 import { release as releaseFate } from "../model/lifecycle.ts";
-import { findMovable, wantHeld } from "../turn/held.ts";
+import { findMovable, type HeldItem, wantHeld } from "../turn/held.ts";
 import { letGo, move } from "../turn/moves.ts";
 import type { Turn } from "../turn/turn-context.ts";
 import { answering, done, doneOnce, type Kind, type Numbered, type Result } from "./kind.ts";
@@ -31,11 +31,15 @@ function releaseOne(turn: Turn, request: Numbered<Release>): Result {
   if (request.deadline <= turn.machineNow) return lateRelease.untaken;
   const found = findMovable(turn, request, "released");
   if ("ok" in found) return found;
-  const partition = turn.memory.partition(request.slot);
+  releaseFound(turn, request.slot, found);
+  return done;
+}
+
+export function releaseFound(turn: Turn, slot: number, found: readonly HeldItem[]): void {
+  const partition = turn.memory.partition(slot);
   for (const item of found) {
     letGo(turn, partition, item.seq, item);
     move(turn, partition, item, { fate: releaseFate(item, turn.now), what: "released" });
   }
-  turn.draft.count(request.slot, "released", found.length);
-  return done;
+  turn.draft.count(slot, "released", found.length);
 }

@@ -1,10 +1,10 @@
-// Takes back what was leased to a client that had left before it was told; the attempt does not count.
+// Releases what was leased to a client that disconnected before it was answered; the attempt does not count.
 
 import type { CallKey } from "../model/call-key.ts";
-import { release } from "../model/lifecycle.ts";
-import { letGo, move } from "../turn/moves.ts";
+import type { HeldItem } from "../turn/held.ts";
 import { receiptFor } from "../turn/repeated.ts";
 import { answering, done, type Kind } from "./kind.ts";
+import { releaseFound } from "./release.ts";
 
 export interface Withdraw {
   readonly kind: "withdraw";
@@ -18,18 +18,16 @@ export interface Withdraw {
 export const withdraw: Kind<Withdraw> = {
   phase: "within",
   decide: answering((turn, { slot, seqs, leaseKey }) => {
-    const partition = turn.memory.partition(slot);
+    const { held } = turn.memory.partition(slot);
     if (leaseKey !== undefined) {
       turn.draft.receipts.set(leaseKey.digest, receiptFor(leaseKey, null));
     }
+    const left: HeldItem[] = [];
     for (const seq of seqs) {
-      const held = partition.held.get(seq);
-      if (held === undefined) continue;
-      letGo(turn, partition, seq, held);
-      const item = { ...held, seq };
-      move(turn, partition, item, { fate: release(item, turn.now), what: "released" });
-      turn.draft.count(slot, "released");
+      const one = held.get(seq);
+      if (one !== undefined) left.push({ ...one, seq });
     }
+    if (left.length > 0) releaseFound(turn, slot, left);
     return done;
   }),
 };

@@ -327,8 +327,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a lease nobody was told of counts as an attempt",
     file: "operations/withdraw.ts",
-    from: "fate: release(item, turn.now),",
-    to: "fate: { ...release(item, turn.now), attempts: held.attempts + 1 } as never,",
+    from: "left.push({ ...one, seq });",
+    to: "left.push({ ...one, attempts: one.attempts + 1, seq });",
   },
   {
     name: "a lease whose client is gone is not given back",
