@@ -27,7 +27,7 @@ const steps = [
 ] as const;
 
 /** In the largest unit of which there are two at least. */
-export function roughly(ms: number): string {
+function roughly(ms: number): string {
   const [unitMs, unit] = steps.find(([length]) => ms >= 2 * length) ?? [1_000, "second"];
   const count = Math.max(0, Math.floor(ms / unitMs));
   return `${count} ${unit}${count === 1 ? "" : "s"}`;

@@ -22,7 +22,7 @@ export interface TypedQueue<Value> {
 const requestTimeoutMsDefault = 5 * 60_000;
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-export function payloadOf(value: unknown): string {
+function payloadOf(value: unknown): string {
   const payload: string | undefined = JSON.stringify(value);
   if (payload !== undefined) return payload;
   throw new TypeError(`value is invalid; expected one that JSON has, got ${typeof value}`);

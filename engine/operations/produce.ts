@@ -49,7 +49,7 @@ function isText(item: NewItem): item is string {
   return typeof item === "string";
 }
 
-export function produced(duplicates: readonly number[], ids?: string[]): Result {
+function produced(duplicates: readonly number[], ids?: string[]): Result {
   if (ids !== undefined) return { ok: true, value: { kind: "produced", duplicates, ids } };
   return duplicates.length === 0 ? done : { ok: true, value: { kind: "produced", duplicates } };
 }

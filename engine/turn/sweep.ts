@@ -19,7 +19,7 @@ const headItems = 1;
 const headItemsMore = 64;
 
 /** The instant at which the next sweep has something to do. */
-export function nextSweep(memory: Memory, bounds: TurnLimits): number {
+function nextSweep(memory: Memory, bounds: TurnLimits): number {
   if (memory.expiring.size > 0) return 0;
   return Math.min(
     memory.runs.peek()?.lease.leaseDeadline ?? Number.POSITIVE_INFINITY,
