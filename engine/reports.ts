@@ -2,7 +2,6 @@
 // store is down or open again.
 
 import type { StoredTask } from "../stores/store.ts";
-import type { Checkups } from "./insight/checkups.ts";
 import type { Request } from "./kinds.ts";
 import type { Leases } from "./leases.ts";
 import type { Notice } from "./model/api.ts";
@@ -14,6 +13,7 @@ import type { Courier } from "./relay/courier.ts";
 import { takenFrom } from "./relay/passed.ts";
 import type { Catalog } from "./state/catalog.ts";
 import type { Granted } from "./state/lines.ts";
+import type { LogicalQueue } from "./state/queue.ts";
 import { isLoss, type Shard, type ShardEvents, succeeded } from "./turn/shard.ts";
 
 type Refresh = Extract<Request, { kind: "refresh" }>;
@@ -26,7 +26,8 @@ export interface ReportsOptions {
   readonly courier: Courier;
   readonly leases: Pick<Leases<unknown>, "granted">;
   readonly registrar: Registrar;
-  readonly checkups: Checkups;
+  /** Learns of each queue that changed, and of the end of each report. */
+  readonly checkups: { changed(queue: LogicalQueue): void; look(now: number): void };
   readonly notice: (notice: Omit<Notice, "shard">) => void;
   /** The store has lost what was acknowledged: all that is known beside it may be newer than it is. */
   readonly lost: () => void;
