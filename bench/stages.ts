@@ -83,6 +83,7 @@ async function run(backend: Backend, itemsPerCall: number): Promise<Figures> {
       ownerAt: () => ({ queue, partition: 0 }),
       homeOf: () => null,
       isLost: () => false,
+      targetOf: () => null,
       isOpen: () => true,
       pauseOf: () => undefined,
       queueOf: () => queue,

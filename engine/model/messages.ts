@@ -40,6 +40,8 @@ export interface QueueRules {
   /** Whether no queue of the shard has it, or had: then its store went back, or is another one's. */
   isLost(owner: number): boolean;
   queueOf(queueId: number): LogicalQueue | undefined;
+  /** The queue of this name in whichever shard, also while it is being deleted; `null` = there is none. */
+  targetOf(name: string): Target | null;
   /** Whether a queue of whichever shard is there, and takes items. */
   isOpen(owner: number): boolean;
   /** Of a queue in whichever shard; `undefined` = it is not paused, or not there. */
@@ -155,8 +157,7 @@ export type Value =
       readonly items: readonly FoundItem[];
       readonly groups: readonly Group[];
     }
-  /** `needs`: a queue of which it has to be said where its items go. */
-  | { readonly kind: "task"; readonly text: string; readonly needs?: string }
+  | { readonly kind: "task"; readonly text: string }
   | { readonly kind: "ahead"; readonly count: number; readonly isAll: boolean }
   /**
    * Of one item in one shard, in order. `last`: where it was when it was last heard of here;

@@ -249,7 +249,7 @@ export class Catalog implements QueueRules {
     return this.#queueIdLast;
   }
 
-  /** Of a queue in whichever shard, also while it is hidden; `null` = there is none. */
+  /** See `QueueRules`. */
   targetOf(name: string): Target | null {
     return this.#byName.get(name)?.target ?? this.directory.named(name) ?? null;
   }

@@ -6,7 +6,6 @@ import type { Read } from "../../stores/store.ts";
 import { type Filter, matcherOf } from "../model/filter.ts";
 import { dismiss, retry, wake } from "../model/lifecycle.ts";
 import { limits } from "../model/limits.ts";
-import type { Target } from "../model/messages.ts";
 import { readPast } from "../model/past.ts";
 import { answering, type Kind, type Numbered, type Result } from "../operations/kind.ts";
 import type { Memory } from "../state/memory.ts";
@@ -17,13 +16,8 @@ import { keepTask, type Progress, type TaskSpan, told } from "./task.ts";
 
 /** What becomes of each item. */
 export type Deed =
-  | {
-      readonly action: "redrive";
-      /** Where to, by the queue that an item came from; `null` = there is no such queue. */
-      readonly targets: readonly (readonly [queue: string, target: Target | null])[];
-      /** Where all go, whatever they came from. */
-      readonly to: Target | null;
-    }
+  /** `to`: the queue that all go to; `""` = each goes to the queue that it came from. */
+  | { readonly action: "redrive"; readonly to: string }
   /** A scheduled one is ready now. */
   | { readonly action: "promote" }
   /** To the dead queue; `""` = no reason was given. */
@@ -93,8 +87,6 @@ interface Done {
   moved: number;
   skipped: number;
   payloadBytes: number;
-  /** A queue of which it has to be said where it is. */
-  needs?: string;
 }
 
 function doPiece(turn: Turn, request: Numbered<TaskPiece>): Result {
@@ -109,11 +101,11 @@ function doPiece(turn: Turn, request: Numbered<TaskPiece>): Result {
   const moved = before.moved + done.moved;
   const progress: Progress = { spans: left, moved, skipped: before.skipped + done.skipped };
   keepTask({ memory, draft }, taskId, JSON.stringify(progress));
-  return told(JSON.stringify(progress), done.needs);
+  return told(JSON.stringify(progress));
 }
 
-function isEnough({ limit }: TaskPiece, { moved, payloadBytes, needs }: Done): boolean {
-  return moved >= limit || payloadBytes >= limits.turnBytesMax || needs !== undefined;
+function isEnough({ limit }: TaskPiece, { moved, payloadBytes }: Done): boolean {
+  return moved >= limit || payloadBytes >= limits.turnBytesMax;
 }
 
 /** What is left of a span; `null` = nothing. */
@@ -132,12 +124,7 @@ function goThrough(
     const id = partition.idOf(item.seq);
     const isOf = isThere(turn, partition, item) && isOfDeed(partition, item, request.deed);
     if (isOf && isMeant(item, id, request.deed.action === "retry")) {
-      const outcome = doOne(turn, partition, item, request.deed);
-      if (typeof outcome === "object") {
-        done.needs = outcome.needs;
-        break;
-      }
-      done[outcome] += 1;
+      done[doOne(turn, partition, item, request.deed)] += 1;
       done.payloadBytes += item.payload.length;
     }
     next = item.seq + 1;
@@ -159,13 +146,12 @@ function isOfDeed({ held }: Partition, item: Found, deed: Deed): boolean {
   return holder !== undefined && (deed.holder === "" || deed.holder === holder);
 }
 
-/** `needs`: the queue of which has to be said where it is. */
-type Outcome = "moved" | "skipped" | { readonly needs: string };
+type Outcome = "moved" | "skipped";
 
 function doOne(turn: Turn, partition: Partition, item: Found, deed: Deed): Outcome {
   switch (deed.action) {
     case "redrive":
-      return redrive(turn, partition, item, deed);
+      return redrive(turn, partition, item, deed.to);
     case "promote":
       return promote(turn, partition, item);
     case "reject":
@@ -178,25 +164,13 @@ function doOne(turn: Turn, partition: Partition, item: Found, deed: Deed): Outco
   }
 }
 
-function redrive(
-  turn: Turn,
-  partition: Partition,
-  item: Found,
-  { to, targets }: Extract<Deed, { action: "redrive" }>,
-): Outcome {
-  const { queue } = readPast(item.past);
-  const from = targets.find(([name]) => name === queue);
-  if (to === null && queue === undefined) return "skipped";
-  if (to === null && from === undefined) return { needs: queue ?? "" };
-  const target = to ?? from?.[1] ?? null;
-  if (target === null || isGone(turn, target)) return "skipped";
+/** An item without a queue to go to stays; one that is being deleted takes none. */
+function redrive(turn: Turn, partition: Partition, item: Found, to: string): Outcome {
+  const { rules } = turn.memory;
+  const target = rules.targetOf(to || (readPast(item.past).queue ?? ""));
+  if (target === null || !rules.isOpen(target.owner)) return "skipped";
   revive(turn, partition, item, target);
   return "moved";
-}
-
-/** It may have been deleted since it was looked up. */
-function isGone({ memory }: Turn, { owner }: Target): boolean {
-  return !memory.rules.isOpen(owner);
 }
 
 function promote(turn: Turn, partition: Partition, item: Found): Outcome {

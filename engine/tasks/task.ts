@@ -88,6 +88,6 @@ export function keepTask({ memory, draft }: Keeping, taskId: string, text: strin
   return told(text);
 }
 
-export function told(text: string, needs?: string): Result {
-  return { ok: true, value: { kind: "task", text, ...(needs !== undefined && { needs }) } };
+export function told(text: string): Result {
+  return { ok: true, value: { kind: "task", text } };
 }

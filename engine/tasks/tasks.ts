@@ -11,7 +11,6 @@ import type { Clock } from "../model/clock.ts";
 import { countChanged, failure, lateLong, noSuchTask, QueueError } from "../model/errors.ts";
 import type { Filter } from "../model/filter.ts";
 import { limits } from "../model/limits.ts";
-import type { Target } from "../model/messages.ts";
 import { checkRepair, checkTask, repairStates, unknownQueue } from "../model/validate.ts";
 import type { Catalog } from "../state/catalog.ts";
 import type { LogicalQueue } from "../state/queue.ts";
@@ -301,71 +300,39 @@ export class Tasks {
   }
 
   async #pieces(running: Running): Promise<void> {
-    const targets = new Map<string, Target | null>();
     try {
       while (!this.#isClosing && running.holds === 0 && running.definition.state === "running") {
         const { spans, moved: before } = running.progress;
         const left = running.definition.limit - before;
-        if (spans.length === 0 || left <= 0) {
-          await this.#end(running, "done");
-          return;
+        if (spans.length === 0 || left <= 0) await this.#end(running, "done");
+        else if (!this.#isPossible(running.definition)) await this.#end(running, "failed");
+        else {
+          await this.#piece(running, left);
+          await this.#pause(running.definition, running.progress.moved - before);
         }
-        const moved = await this.#piece(running, { left, targets });
-        await this.#pause(running.definition, moved);
       }
     } finally {
       running.isDriven = false;
     }
   }
 
-  /** How many items it moved. */
-  async #piece(
-    running: Running,
-    { left, targets }: { readonly left: number; readonly targets: Map<string, Target | null> },
-  ): Promise<number> {
+  async #piece(running: Running, left: number): Promise<void> {
     const { filter, perSecond } = running.definition;
-    const before = running.progress.moved;
     const most =
       perSecond === 0 ? limits.taskPieceItems : Math.min(perSecond, limits.taskPieceItems);
     const wanted = { limit: Math.min(left, most), looks: limits.taskPieceItems };
-    const deed = this.#deedOf(running.definition, targets);
-    if (deed === null) {
-      await this.#end(running, "failed");
-      return 0;
-    }
-    const needs = await this.#askPiece(running, { deed, filter, ...wanted });
-    if (needs !== undefined) targets.set(needs, this.#targetOf(needs));
-    return running.progress.moved - before;
+    await this.#askPiece(running, { deed: deedOf(running.definition), filter, ...wanted });
   }
 
-  /** Returns the queue of which it has to be told where it is. */
-  async #askPiece(
-    running: Running,
-    piece: Omit<TaskPiece, "kind" | "taskId">,
-  ): Promise<string | undefined> {
+  async #askPiece(running: Running, piece: Omit<TaskPiece, "kind" | "taskId">): Promise<void> {
     const taskId = progressKey(running.definition.taskId);
-    const { text, needs } = await this.#ask({ kind: "taskPiece", taskId, ...piece });
+    const { text } = await this.#ask({ kind: "taskPiece", taskId, ...piece });
     running.progress = progressIn(text);
-    return needs;
   }
 
-  /** `null` = the queue that all are to go to is gone. */
-  #deedOf(
-    { action, to, reason, holder }: Definition,
-    targets: Map<string, Target | null>,
-  ): Deed | null {
-    if (action === "reject") return { action, reason };
-    if (action === "retry") return { action, holder, reason };
-    if (action !== "redrive") return { action };
-    // Queues may have changed since the piece before.
-    for (const name of targets.keys()) targets.set(name, this.#targetOf(name));
-    const target = to === "" ? null : this.#targetOf(to);
-    if (to !== "" && target === null) return null;
-    return { action, targets: [...targets], to: target };
-  }
-
-  #targetOf(name: string): Target | null {
-    return this.#options.catalog.targetOf(name);
+  /** `false`: the queue that all items are to go to was deleted. */
+  #isPossible({ to }: Definition): boolean {
+    return to === "" || this.#options.catalog.targetOf(to) !== null;
   }
 
   /** As long as so many items may take. */
@@ -455,6 +422,20 @@ const done = {
   retry: "given back",
   delete: "removed",
 } as const satisfies Record<api.TaskAction, string>;
+
+function deedOf({ action, to, reason, holder }: Definition): Deed {
+  switch (action) {
+    case "redrive":
+      return { action, to };
+    case "reject":
+      return { action, reason };
+    case "retry":
+      return { action, holder, reason };
+    case "promote":
+    case "delete":
+      return { action };
+  }
+}
 
 function noDeadQueue(name: string) {
   return failure("no_dead_queue", `items cannot be rejected; queue '${name}' has no dead queue`);

@@ -143,6 +143,7 @@ async function setupShard({
         ownerAt: (slot) => queues[slot] && { queue: queues[slot], partition: 0 },
         homeOf: () => null,
         isLost: () => false,
+        targetOf: () => null,
         isOpen: () => true,
         pauseOf: () => undefined,
         queueOf: (queueId) => queues.find((queue) => queue.queueId === queueId),
