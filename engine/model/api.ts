@@ -748,7 +748,7 @@ export interface EngineStatus {
 export interface ShardStatus {
   readonly shard: number;
   readonly up: boolean;
-  /** Workers started in place of one that died. */
+  /** How often its store was opened again after it failed. */
   readonly restarts: number;
   /** Commits that the store refused or failed. */
   readonly failures: number;

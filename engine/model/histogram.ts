@@ -27,11 +27,12 @@ export class Observations implements Histogram {
     this.counts = new Array(bounds.length + 1).fill(0);
   }
 
-  add(value: number): void {
+  /** `count`: so many of the same size. */
+  add(value: number, count = 1): void {
     let bucket = 0;
     while (value > (this.bounds[bucket] ?? Number.POSITIVE_INFINITY)) bucket += 1;
-    this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
-    this.sum += value;
+    this.counts[bucket] = (this.counts[bucket] ?? 0) + count;
+    this.sum += value * count;
   }
 
   /** As of now; a bucket's bounds never change. */

@@ -6,8 +6,11 @@ import type { OutboxCount, StoredTask } from "../../stores/store.ts";
 import type { Result } from "../operations/kind.ts";
 import type { Trace } from "../state/history.ts";
 import type { Granted } from "../state/lines.ts";
+import type { Mentions } from "../state/mentions.ts";
 import type { LogicalQueue, Owner } from "../state/queue.ts";
-import type { Histogram, ItemCounts, ItemState, ProduceItem, QueueCounters, What } from "./api.ts";
+import type { ItemCounts, ItemState, ProduceItem, QueueCounters, What } from "./api.ts";
+import type { Epochs } from "./epochs.ts";
+import type { Observations } from "./histogram.ts";
 import type { Rules } from "./lifecycle.ts";
 
 /** A queue that items go to. Its own shard chooses a partition, and decides when they expire. */
@@ -186,22 +189,19 @@ export interface Answer {
   readonly outcome: Result;
 }
 
-/** What was observed, by bounds that both sides know. */
-export type Sizes = Pick<Histogram, "counts" | "sum">;
-
 /** What happened to items of one partition since the last report. */
 export interface Events {
   readonly slot: number;
   readonly counts: Partial<QueueCounters>;
-  /** Seconds from ready to leased, by the bounds of `queue-counters.ts`. */
-  readonly waited?: Sizes;
+  /** Seconds from ready to leased. */
+  readonly waited?: Observations;
   /** Seconds from leased to completed. */
-  readonly held?: Sizes;
+  readonly held?: Observations;
   /** Of the first that were discarded, at most `limits.discardedIdsMax`: the first id of each. */
   readonly discardedIds?: readonly string[];
   /** Who held what lapsed, and why items died, as `mentions.ts` counts it. */
-  readonly lapsedOf?: readonly (readonly [holder: string, count: number])[];
-  readonly diedOf?: readonly (readonly [reason: string, count: number])[];
+  readonly lapsedOf?: Mentions;
+  readonly diedOf?: Mentions;
 }
 
 /** What a shard says after each turn. */
@@ -249,8 +249,8 @@ export interface Passed {
 
 /** What a shard says once, when it has read its store. */
 export interface Opened {
-  /** What ids of this store begin with, as `Epochs` writes it. */
-  readonly tags: string;
+  /** Of its ids. */
+  readonly epochs: Epochs;
   readonly queues: readonly CatalogEntry[];
   readonly counts: readonly PartitionCounts[];
   readonly outbox: readonly OutboxCount[];

@@ -3,7 +3,7 @@
 
 import type { Histogram, QueueCounters } from "./api.ts";
 import { Observations } from "./histogram.ts";
-import type { Events, Sizes } from "./messages.ts";
+import type { Events } from "./messages.ts";
 
 export type CounterName = keyof QueueCounters;
 
@@ -16,25 +16,6 @@ export const counterNames = Object.keys(noCounters) as readonly CounterName[];
 
 /** Upper bounds in seconds, each about five times the one before. */
 export const spanBounds = [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300, 1_800, 7_200] as const;
-
-/** As much as a report contains; by `spanBounds`. */
-export interface Observed extends Sizes {
-  readonly counts: number[];
-  sum: number;
-}
-
-export function nothingObserved(): Observed {
-  return { counts: [0, ...spanBounds.map(() => 0)], sum: 0 };
-}
-
-/** So many items, each after so long. */
-export function observe(observed: Observed, ms: number, items: number): void {
-  const seconds = Math.max(0, ms) / 1_000;
-  let bucket = 0;
-  while (seconds > (spanBounds[bucket] ?? Number.POSITIVE_INFINITY)) bucket += 1;
-  observed.counts[bucket] = (observed.counts[bucket] ?? 0) + items;
-  observed.sum += seconds * items;
-}
 
 /** Of one queue, since the process has it. */
 export class QueueTotals {
@@ -53,9 +34,9 @@ export class QueueTotals {
   }
 }
 
-function merged(into: Observations | null, sizes: Sizes): Observations {
+function merged(into: Observations | null, observed: Observations): Observations {
   const all = into ?? new Observations(spanBounds);
-  all.merge(sizes);
+  all.merge(observed);
   return all;
 }
 

@@ -12,14 +12,10 @@ import type {
   UniqueKey,
 } from "../../stores/store.ts";
 import { reasonClass } from "../model/filter.ts";
+import { Observations } from "../model/histogram.ts";
 import { limits } from "../model/limits.ts";
 import type { Answer, Events } from "../model/messages.ts";
-import {
-  type CounterName,
-  nothingObserved,
-  type Observed,
-  observe,
-} from "../model/queue-counters.ts";
+import { type CounterName, spanBounds } from "../model/queue-counters.ts";
 import type { TurnHistory } from "../state/history.ts";
 import type { Granted } from "../state/lines.ts";
 import { type Mentions, mention } from "../state/mentions.ts";
@@ -62,13 +58,13 @@ export function inOrder(seqs: ReadonlySet<number>): number[] {
   return isSorted ? list : Array.from(new Float64Array(list).sort());
 }
 
-/** Told as it is; what is absent did not happen. */
-interface Happened {
+/** `Events` while a turn counts them; what is absent did not happen. */
+interface Happened extends Events {
   readonly slot: number;
   readonly counts: { [name in CounterName]?: number };
   discardedIds?: string[];
-  waited?: Observed;
-  held?: Observed;
+  waited?: Observations;
+  held?: Observations;
   lapsedOf?: Mentions;
   diedOf?: Mentions;
 }
@@ -181,15 +177,15 @@ export class Draft {
   /** So many items were leased that long after they had become ready. */
   waited(slot: number, ms: number, items: number): void {
     const here = this.#in(slot);
-    here.waited ??= nothingObserved();
-    observe(here.waited, ms, items);
+    here.waited ??= new Observations(spanBounds);
+    here.waited.add(Math.max(0, ms) / 1_000, items);
   }
 
   /** So many items were completed that long after they had been leased. */
   heldFor(slot: number, ms: number, items: number): void {
     const here = this.#in(slot);
-    here.held ??= nothingObserved();
-    observe(here.held, ms, items);
+    here.held ??= new Observations(spanBounds);
+    here.held.add(Math.max(0, ms) / 1_000, items);
   }
 
   /** `id`: its first. */
@@ -215,18 +211,7 @@ export class Draft {
   }
 
   get events(): Events[] {
-    return Array.from(this.#happened.values(), (happened) => {
-      // Mostly nothing lapsed or died, and nothing is to be written otherwise.
-      if (happened.lapsedOf === undefined && happened.diedOf === undefined) {
-        return happened as Happened & { lapsedOf?: never; diedOf?: never };
-      }
-      const { lapsedOf, diedOf, ...told } = happened;
-      return {
-        ...told,
-        ...(lapsedOf && { lapsedOf: [...lapsedOf] }),
-        ...(diedOf && { diedOf: [...diedOf] }),
-      };
-    });
+    return [...this.#happened.values()];
   }
 
   /** What a receipt of a request has to say beside that it was done. */

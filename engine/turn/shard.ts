@@ -7,7 +7,7 @@ import type { Request } from "../kinds.ts";
 import type { LeasedItem } from "../model/api.ts";
 import type { CallKey } from "../model/call-key.ts";
 import type { Clock, Timer } from "../model/clock.ts";
-import { Epochs } from "../model/epochs.ts";
+import type { Epochs } from "../model/epochs.ts";
 import { closingFailure, type Failure, QueueError } from "../model/errors.ts";
 import { Observations } from "../model/histogram.ts";
 import { limits, type TurnLimits } from "../model/limits.ts";
@@ -196,7 +196,7 @@ export class Shard {
   }
 
   #opened(opened: Opened): void {
-    this.epochs = Epochs.parse(opened.tags);
+    this.epochs = opened.epochs;
     this.counters.quarantined = opened.quarantined;
     // Found once: it was set right when it was told.
     this.counters.miscounted += opened.miscounted;

@@ -141,7 +141,7 @@ export class Turns {
     const opened: Opened = {
       ...turns.#takeUp(options.remains),
       settling: turns.#settling.map(({ op }) => op),
-      tags: memory.epochs.text,
+      epochs: memory.epochs,
       queues: image.queues,
       counts: [...memory.partitions.values()].map((partition) => partition.counts()),
       outbox: memory.outbox.counts(),
