@@ -80,6 +80,7 @@ export class LogicalQueue {
   deadOwner: number;
   readonly #places = new Map<number, PartitionPlace>();
   #activePlaces: readonly PartitionPlace[] | null = null;
+  /** By partition, after the last turn that was acknowledged; `balance` is ahead by the turns since. */
   readonly counts = new Map<number, PartitionCounts>();
   readonly balance = new Balance();
   readonly allowance = new Allowance();
@@ -318,11 +319,6 @@ export class LogicalQueue {
   /** Items of whatever state, by the latest reports. */
   get itemCount(): number {
     return itemsIn(this.#sums);
-  }
-
-  itemsAt(partition: number): number {
-    const counts = this.counts.get(partition);
-    return counts === undefined ? 0 : itemsIn(counts);
   }
 
   /** Items that clears have still to remove. */
