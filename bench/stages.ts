@@ -84,6 +84,7 @@ async function run(backend: Backend, itemsPerCall: number): Promise<Figures> {
       homeOf: () => null,
       isLost: () => false,
       targetOf: () => null,
+      originsAt: () => [],
       isOpen: () => true,
       pauseOf: () => undefined,
       queueOf: () => queue,

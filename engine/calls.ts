@@ -113,7 +113,7 @@ function producedOf({ value, replayed }: Done): api.Produced {
     const { duplicates, ids } = value;
     return { replayed, duplicates, ...(ids && { ids }) };
   }
-  return { replayed, duplicates: value.kind === "recalled" ? value.values : [] };
+  return { replayed, duplicates: [] };
 }
 
 export class Calls {

@@ -52,6 +52,15 @@ export interface PartitionPlace {
   /** The partition's number within its shard; reused only after the partition was emptied. */
   readonly slot: number;
   readonly state: "active" | "draining";
+  /** Where the partition was before reshards moved it here, oldest first; absent if it never moved. */
+  readonly origins?: readonly Origin[];
+}
+
+/** A place that a partition had in a store of an earlier number of shards. */
+export interface Origin {
+  /** The index of that store's epochs among those that the present store keeps. */
+  readonly epochs: number;
+  readonly slot: number;
 }
 
 /** One row of the catalog: a queue and the places of its partitions. */
@@ -67,6 +76,11 @@ export interface CatalogEntry {
   readonly deadOwner: number;
   /** The queue was deleted and its items are still being removed; it is unknown to everyone but recovery. */
   readonly deleting: boolean;
+  /**
+   * The `queueId` that the queue was created with, if a reshard had to give it another one. Keys and
+   * items on their way name the queue by it.
+   */
+  readonly createdAs?: number;
 }
 
 /** Whether a value read from outside is an entry, field by field. */
@@ -78,19 +92,26 @@ export function isCatalogEntry(value: unknown): value is CatalogEntry {
     isAbsentOr("string", value["definition"]["leaseRate"]) &&
     isAbsentOr("number", value["definition"]["uniqueForMs"]) &&
     isAbsentOr("string", value["definition"]["uniqueForText"]) &&
+    isAbsentOr("number", value["createdAs"]) &&
     (value["definition"]["pause"] === undefined ||
       hasForm(value["definition"]["pause"], pauseForm)) &&
     Array.isArray(value["places"]) &&
     value["places"].every(
       (place: unknown) =>
-        hasForm(place, placeForm) && (place["state"] === "active" || place["state"] === "draining"),
+        hasForm(place, placeForm) &&
+        (place["state"] === "active" || place["state"] === "draining") &&
+        (place["origins"] === undefined || areOrigins(place["origins"])),
     )
   );
 }
 
+function areOrigins(value: unknown): boolean {
+  return Array.isArray(value) && value.every((origin: unknown) => hasForm(origin, originForm));
+}
+
 type Form<T> = { readonly [name in keyof T]: "number" | "string" | "boolean" | "object" };
 
-const entryForm: Form<CatalogEntry> = {
+const entryForm: Form<Omit<CatalogEntry, "createdAs">> = {
   queueId: "number",
   definition: "object",
   places: "object",
@@ -113,11 +134,12 @@ const definitionForm: Form<Omit<QueueDefinition, OptionalFields>> = {
 /** Absent where the queue has none. */
 type OptionalFields = "pause" | "leasedMax" | "leaseRate" | "uniqueForMs" | "uniqueForText";
 const pauseForm: Form<Pause> = { lease: "boolean", produce: "boolean", reason: "string" };
-const placeForm: Form<PartitionPlace> = {
+const placeForm: Form<Omit<PartitionPlace, "origins">> = {
   partition: "number",
   slot: "number",
   state: "string",
 };
+const originForm: Form<Origin> = { epochs: "number", slot: "number" };
 
 function isAbsentOr(type: "number" | "string", value: unknown): boolean {
   return value === undefined || typeof value === type;

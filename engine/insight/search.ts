@@ -288,7 +288,7 @@ export class Search {
 
   /** Where an id says that its item is; `null` = nowhere in this shard. */
   #placeOf(id: string): (Place & { readonly seq: number }) | null {
-    const named = this.#epochs()?.placeOf(id) ?? null;
+    const named = this.#options.catalog.placeOf(id, this.#epochs());
     if (named === null) return null;
     const owner = this.#options.catalog.ownerAt(named.slot);
     const place = owner?.queue.places.get(owner.partition);
@@ -335,7 +335,7 @@ export class Search {
     const { keepsHistory, shard } = this.#options;
     // A shard looks through all of its history, in a turn of its own.
     if (!keepsHistory) return null;
-    const named = this.#epochs()?.placeOf(id) ?? null;
+    const named = this.#options.catalog.placeOf(id, this.#epochs());
     if (named === null) return null;
     return follow({ ...named, id, shard: shard().shard }, (holder, request) =>
       this.#at(holder).historyOf(request),
@@ -364,7 +364,7 @@ export class Search {
   }
 
   #idOf(place: Pick<Happened, "slot" | "seq">): string {
-    return this.#epochs()?.idOf(place) ?? "";
+    return this.#epochs()?.idOf(place, this.#options.catalog.originsAt(place.slot)) ?? "";
   }
 
   async #ahead({ place }: Place, seq: Item["seq"]) {

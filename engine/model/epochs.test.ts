@@ -21,7 +21,7 @@ test("next: a number keeps the tag under which it was issued, and its id", () =>
     for (const seq of [0, 9]) {
       const id = first.idOf({ slot, seq });
       expect(later.idOf({ slot, seq })).toBe(id);
-      expect(later.placeOf(id)).toEqual({ slot, seq });
+      expect(later.placeOf(id)).toEqual({ epochs: null, slot, seq });
     }
   }
   expect([0, 9, 10, 24, 25].map((seq) => third.tagOf(seq))).toEqual(

@@ -1,7 +1,12 @@
 // The epochs of a store's ids. Each opening of a store begins one, with a tag of its own for all
 // numbers from there on: a restored copy, or a log without its end, cannot show that later numbers
 // were issued already. An id therefore names one item, also when its store went back.
+//
+// After a reshard a store also has the epochs of the stores that its queues were in before. A
+// partition that was moved names them as its origins, oldest first; its numbers continue, so a number
+// says in which of these stores it was issued.
 
+import type { Origin } from "../../stores/queue.ts";
 import { formatId, idPrefix, nextTag, placeOf } from "./ids.ts";
 import { limits } from "./limits.ts";
 import type { Random } from "./random.ts";
@@ -12,24 +17,59 @@ interface Epoch {
   readonly tag: string;
 }
 
+/** What an id says of its item. */
+export interface IssuedPlace {
+  /** The index of the earlier store that issued it; `null` = this store did. */
+  readonly epochs: number | null;
+  readonly slot: number;
+  readonly seq: number;
+}
+
+const neverMoved: readonly Origin[] = [];
+
 export class Epochs {
   /** In rising order of numbers, and so of tags; at least one. */
   readonly #all: readonly [Epoch, ...Epoch[]];
   readonly #last: Epoch;
+  /** Those of the stores that partitions were moved from; their own numbers alone. */
+  readonly #earlier: readonly Epochs[];
 
-  private constructor(all: readonly [Epoch, ...Epoch[]]) {
+  private constructor(all: readonly [Epoch, ...Epoch[]], earlier: readonly Epochs[] = []) {
     this.#all = all;
     this.#last = all.at(-1) ?? all[0];
+    this.#earlier = earlier;
   }
 
   /** Reads what `text` wrote; a store that was never opened has one tag. */
   static parse(text: string): Epochs {
-    const [first = "", ...others] = text.split(" ");
-    return new Epochs([epochOf(first), ...others.map(epochOf)]);
+    const [own = "", ...earlier] = text.split("|");
+    return new Epochs(
+      epochsOf(own),
+      earlier.map((one) => new Epochs(epochsOf(one))),
+    );
+  }
+
+  /** Those of a new store, whose numbers begin at `first`, for partitions of earlier stores. */
+  static after(earlier: readonly Epochs[], first: number, random: Random): Epochs {
+    return new Epochs([{ first, tag: nextTag(latestOf(earlier), random) }], earlier);
   }
 
   get text(): string {
+    return [this, ...this.#earlier].map((one) => one.#ownText).join("|");
+  }
+
+  get #ownText(): string {
     return this.#all.map(({ first, tag }) => `${tag}:${first}`).join(" ");
+  }
+
+  /** Its own without those of earlier stores. */
+  get own(): Epochs {
+    return new Epochs(this.#all);
+  }
+
+  /** Those of an earlier store. */
+  earlierAt(epochs: number): Epochs {
+    return this.#earlier[epochs] ?? this;
   }
 
   /** The first number of the latest epoch: below it nothing is issued any more. */
@@ -44,9 +84,12 @@ export class Epochs {
   /** Another opening, whose numbers begin at `first`. An epoch that issued nothing is replaced. */
   next(first: number, random: Random): Epochs {
     const issued = this.#all.filter((one) => one.first < first);
-    const tag = nextTag(issued.at(-1)?.tag ?? null, random);
-    const [oldest, ...others] = [...issued, { first, tag }].slice(-limits.epochsMax);
-    return new Epochs(oldest === undefined ? [{ first, tag }] : [oldest, ...others]);
+    const tag = nextTag(issued.at(-1)?.tag ?? latestOf(this.#earlier), random);
+    const all = [...issued, { first, tag }];
+    const [oldest = { first, tag }, ...others] = all.slice(-limits.epochsMax);
+    // Numbers before those of the store itself are those of earlier stores.
+    const begin = all[0]?.first ?? first;
+    return new Epochs([{ ...oldest, first: begin }, ...others], this.#earlier);
   }
 
   tagOf(seq: number): string {
@@ -60,30 +103,82 @@ export class Epochs {
     return (this.#all[low] as Epoch).tag;
   }
 
-  idOf({ slot, seq }: { readonly slot: number; readonly seq: number }): string {
+  idOf(
+    { slot, seq }: { readonly slot: number; readonly seq: number },
+    origins: readonly Origin[] = neverMoved,
+  ): string {
+    if (origins.length > 0 && seq < this.#begin) {
+      const before = origins
+        .slice(1)
+        .findIndex(({ epochs }) => seq < this.earlierAt(epochs).#begin);
+      const origin = origins.at(before) as Origin;
+      return this.earlierAt(origin.epochs).idOf({ slot: origin.slot, seq });
+    }
     return formatId(idPrefix(this.tagOf(seq), slot), seq);
   }
 
-  /** Where this store has the item of an id; `null` = the store never issued it, or has gone back since. */
-  placeOf(id: string): { readonly slot: number; readonly seq: number } | null {
-    const place = placeOf(id);
-    if (place === null || this.tagOf(place.seq) !== place.tag) return null;
-    return { slot: place.slot, seq: place.seq };
+  /** The first number that a partition issues here. */
+  get #begin(): number {
+    return this.#all[0].first;
   }
 
-  /** The number of the first id of a slot that is not before this text. */
-  seqFrom(slot: number, text: string): number {
+  /** What an id says of its item; `null` = no store issued it that is known here, or it has gone back since. */
+  placeOf(id: string): IssuedPlace | null {
+    const place = placeOf(id);
+    if (place === null) return null;
+    const { tag, slot, seq } = place;
+    if (this.tagOf(seq) === tag) return { epochs: null, slot, seq };
+    const epochs = this.#earlier.findIndex((one) => one.tagOf(seq) === tag);
+    return epochs < 0 ? null : { epochs, slot, seq };
+  }
+
+  /** The number of the first id of a partition that is not before this text. */
+  seqFrom(slot: number, text: string, origins: readonly Origin[] = neverMoved): number {
+    const stores = [
+      ...origins.map((origin) => ({ epochs: this.earlierAt(origin.epochs), slot: origin.slot })),
+      { epochs: this, slot },
+    ];
+    for (const [index, store] of stores.entries()) {
+      const first = index === 0 ? 0 : store.epochs.#begin;
+      const next = stores[index + 1];
+      const before = next === undefined ? limits.seqMax + 1 : next.epochs.#begin;
+      const seq = store.epochs.#seqWithin(store.slot, text, { first, before });
+      if (seq !== null) return seq;
+    }
+    return limits.seqMax + 1;
+  }
+
+  /** The same of numbers from `first` to before `before`; `null` = all of their ids are before the text. */
+  #seqWithin(
+    slot: number,
+    text: string,
+    span: { readonly first: number; readonly before: number },
+  ): number | null {
     for (const [index, { first: begin, tag }] of this.#all.entries()) {
       // The oldest that is kept has the numbers of those before it, too.
-      const first = index === 0 ? 0 : begin;
+      const first = index === 0 ? span.first : begin;
+      const before = Math.min(this.#all[index + 1]?.first ?? span.before, span.before);
+      if (first >= before) continue;
       const prefix = idPrefix(tag, slot);
-      const before = this.#all[index + 1]?.first ?? limits.seqMax + 1;
       if (text <= formatId(prefix, first)) return first;
       if (text > formatId(prefix, before - 1)) continue;
       return placeOf(text)?.seq ?? before;
     }
-    return limits.seqMax + 1;
+    return null;
   }
+}
+
+/** The last tag of all; `null` = there is none. */
+function latestOf(epochs: readonly Epochs[]): string | null {
+  return epochs.reduce<string | null>(
+    (latest, { tag }) => (latest === null || tag > latest ? tag : latest),
+    null,
+  );
+}
+
+function epochsOf(text: string): [Epoch, ...Epoch[]] {
+  const [first = "", ...others] = text.split(" ");
+  return [epochOf(first), ...others.map(epochOf)];
 }
 
 function epochOf(text: string): Epoch {

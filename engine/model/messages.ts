@@ -1,7 +1,7 @@
 // What a shard tells its engine, beside what it is asked by the requests of `kinds.ts`.
 
 import type { Item, OutboundItem } from "../../stores/item.ts";
-import type { CatalogEntry, Pause } from "../../stores/queue.ts";
+import type { CatalogEntry, Origin, Pause } from "../../stores/queue.ts";
 import type { OutboxCount, StoredTask } from "../../stores/store.ts";
 import type { Result } from "../operations/kind.ts";
 import type { Trace } from "../state/history.ts";
@@ -38,6 +38,8 @@ export interface QueueRules {
   /** `null` = no queue has the slot. */
   settingsAt(slot: number): PartitionSettings | null;
   ownerAt(slot: number): Owner | undefined;
+  /** Of the partition that has the slot, see `PartitionPlace`. */
+  originsAt(slot: number): readonly Origin[];
   /** Where an item for the queue goes now; `null` = the shard has no such queue. */
   homeOf(owner: number): number | null;
   /** Whether no queue of the shard has it, or had: then its store went back, or is another one's. */

@@ -76,8 +76,8 @@ function producedUnder({ memory }: Turn, { items }: Addition, noted: Noted): Res
 
 /** As it was answered the first time. */
 function answerProduce(turn: Turn, request: Numbered<Produce>, values: readonly number[]): Result {
-  if (request.returnIds !== true) return produced(values);
   const [slot = 0, first = 0, ...duplicates] = values;
+  if (request.returnIds !== true) return produced(duplicates);
   return producedUnder(turn, request, { slot, first, duplicates });
 }
 
@@ -87,11 +87,10 @@ function produceOne(turn: Turn, request: Numbered<Produce>): Result {
   if (refused !== null) return refused;
   const { op, returnIds } = request;
   const { slot, first, duplicates } = addItems(turn, request);
-  if (returnIds === true) {
+  if (returnIds === true || duplicates.length > 0) {
     turn.draft.note(op, [slot, first, ...duplicates]);
-    return producedUnder(turn, request, { slot, first, duplicates });
   }
-  if (duplicates.length > 0) turn.draft.note(op, duplicates);
+  if (returnIds === true) return producedUnder(turn, request, { slot, first, duplicates });
   return produced(duplicates);
 }
 

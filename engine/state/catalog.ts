@@ -1,11 +1,19 @@
 // The queues of the shard, and what may become of them. It plans changes and checks
 // them; `registrar.ts` has each plan committed before it takes effect here.
 
-import type { CatalogEntry, PartitionPlace, Pause, QueueDefinition } from "../../stores/queue.ts";
+import type {
+  CatalogEntry,
+  Origin,
+  PartitionPlace,
+  Pause,
+  QueueDefinition,
+} from "../../stores/queue.ts";
+import type { SlotSeq } from "../../stores/store.ts";
 import type { IsShown, QueueChange, QueueSettings } from "../model/api.ts";
 import { ownerOf } from "../model/call-key.ts";
 import type { Clock } from "../model/clock.ts";
 import { formatDuration } from "../model/duration.ts";
+import type { Epochs } from "../model/epochs.ts";
 import { failure, QueueError, tooMany } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
 import type { PartitionSettings, QueueRules, Target } from "../model/messages.ts";
@@ -18,7 +26,7 @@ import {
 } from "../model/validate.ts";
 import type { QueueReference, ReferenceChange } from "../relay/other-shard.ts";
 import { Directory } from "./directory.ts";
-import { LogicalQueue, type Owner } from "./queue.ts";
+import { LogicalQueue, lastingOf, type Owner } from "./queue.ts";
 
 /** With what its shard decides by, as it was at a revision. */
 interface Owning extends Owner {
@@ -49,6 +57,8 @@ export class Catalog implements QueueRules {
   readonly #byName = new Map<string, LogicalQueue>();
   /** By slot; `null` where nobody owns it any more, and something may be left. */
   readonly #owners = new Map<number, Owning | null>();
+  /** The present slots of partitions that a reshard moved, by their former places. */
+  readonly #movedTo = new Map<string, number>();
   /** Of the other shards. */
   readonly directory = new Directory();
   readonly #byId = new Map<number, LogicalQueue>();
@@ -111,9 +121,9 @@ export class Catalog implements QueueRules {
   }
 
   #adoptOne(entry: CatalogEntry): Deleted | null {
-    const { queueId, definition, places, deleting } = entry;
+    const { queueId, places, deleting } = entry;
     this.#queueIdLast = Math.max(this.#queueIdLast, queueId);
-    this.#queueOwners.add(ownerOf({ queueId, createdAt: definition.createdAt }));
+    this.#queueOwners.add(ownerOf(lastingOf(entry, entry.createdAs)));
     if (!deleting) {
       this.add(entry);
       return null;
@@ -148,8 +158,9 @@ export class Catalog implements QueueRules {
 
   own(queue: LogicalQueue, place: PartitionPlace): void {
     queue.put(place);
-    const { partition } = place;
+    const { partition, origins = neverMoved } = place;
     this.#revision += 1;
+    for (const origin of origins) this.#movedTo.set(formerPlace(origin), place.slot);
     this.#owners.set(place.slot, { queue, partition, settings: null, revision: 0 });
     queue.balance.update(place.partition, { open: place.state === "active" });
   }
@@ -182,6 +193,26 @@ export class Catalog implements QueueRules {
 
   ownerAt(slot: number): Owner | undefined {
     return this.#owners.get(slot) ?? undefined;
+  }
+
+  /** See `QueueRules`. */
+  originsAt(slot: number): readonly Origin[] {
+    const owner = this.ownerAt(slot);
+    return owner?.queue.places.get(owner.partition)?.origins ?? neverMoved;
+  }
+
+  /** Where the shard has the item of an id; `null` = it has not issued the id, or has gone back since. */
+  placeOf(id: string, epochs: Epochs | null): SlotSeq | null {
+    const issued = epochs?.placeOf(id) ?? null;
+    if (issued === null) return null;
+    const { slot, seq } = issued;
+    if (issued.epochs === null) return { slot, seq };
+    const key = formerPlace({ epochs: issued.epochs, slot });
+    const present = this.#movedTo.get(key);
+    if (present === undefined) return null;
+    // The slot may be that of another partition by now.
+    const isThere = this.originsAt(present).some((origin) => formerPlace(origin) === key);
+    return isThere ? { slot: present, seq } : null;
   }
 
   /** The one of this name, if there is one that callers find. */
@@ -384,6 +415,12 @@ export class Catalog implements QueueRules {
     }
     throw tooMany("too_many", "partitions of a shard", limits.slotsMax);
   }
+}
+
+const neverMoved: readonly Origin[] = [];
+
+function formerPlace({ epochs, slot }: Origin): string {
+  return `${epochs}/${slot}`;
 }
 
 function refuseChain(deadQueue: string): never {

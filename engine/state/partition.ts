@@ -3,6 +3,7 @@
 // size follows what is leased, never what waits.
 
 import type { Item, Lease, ScheduledItem, Tally } from "../../stores/item.ts";
+import type { Origin } from "../../stores/queue.ts";
 import { assert } from "../model/assert.ts";
 import type { Epochs } from "../model/epochs.ts";
 import { Heap, type Heaped } from "../model/heap.ts";
@@ -133,7 +134,7 @@ export class Partition {
 
   idOf(seq: number): string {
     if (seq >= this.#epochs.first) return formatId(this.#idPrefix, seq);
-    return this.#epochs.idOf({ slot: this.slot, seq });
+    return this.#epochs.idOf({ slot: this.slot, seq }, this.#origins);
   }
 
   /** The number in an id of this partition; `null` = the id is not one of its ids. */
@@ -141,12 +142,22 @@ export class Partition {
     const latest = seqOf(this.#idPrefix, id);
     if (latest !== null) return latest >= this.#epochs.first ? latest : null;
     const place = this.#epochs.placeOf(id);
-    return place?.slot === this.slot ? place.seq : null;
+    if (place === null) return null;
+    const { epochs, slot, seq } = place;
+    const isHere =
+      epochs === null
+        ? slot === this.slot
+        : this.#origins.some((origin) => origin.epochs === epochs && origin.slot === slot);
+    return isHere ? seq : null;
+  }
+
+  get #origins(): readonly Origin[] {
+    return this.#rules.originsAt(this.slot);
   }
 
   /** The number of its first id that is not before this text. */
   seqFrom(text: string): number {
-    return this.#epochs.seqFrom(this.slot, text);
+    return this.#epochs.seqFrom(this.slot, text, this.#origins);
   }
 
   /** Ready items that may be leased. */

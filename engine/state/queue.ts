@@ -101,6 +101,7 @@ export class LogicalQueue {
   readonly #sums = { ready: 0, leased: 0, scheduled: 0, retried: 0, clearing: 0 };
   readonly totals = new QueueTotals();
   #owner: number | null = null;
+  readonly #createdAs: number | undefined;
   deleted = false;
   /** Queues of which a change is being committed that makes this one their dead queue. */
   readonly namedBy = new Set<string>();
@@ -111,6 +112,7 @@ export class LogicalQueue {
 
   constructor(entry: CatalogEntry, shard: number, clock: Clock) {
     this.queueId = entry.queueId;
+    this.#createdAs = entry.createdAs;
     this.shard = shard;
     this.#definition = entry.definition;
     this.deadOwner = entry.deadOwner;
@@ -156,7 +158,8 @@ export class LogicalQueue {
 
   /** What no queue before or after it has, also where its number is given again. */
   get lasting(): QueueName {
-    return { queueId: this.queueId, createdAt: this.definition.createdAt };
+    // Asked for each call.
+    return lastingOf(this, this.#createdAs);
   }
 
   entry(change: Partial<CatalogEntry> = {}): CatalogEntry {
@@ -166,6 +169,7 @@ export class LogicalQueue {
       places: [...this.places.values()],
       deadOwner: this.deadOwner,
       deleting: false,
+      ...(this.#createdAs !== undefined && { createdAs: this.#createdAs }),
       ...change,
     };
   }
@@ -361,6 +365,13 @@ export class LogicalQueue {
       held: copyOf(this.totals.held),
     };
   }
+}
+
+export function lastingOf(
+  { queueId, definition }: Pick<CatalogEntry, "queueId" | "definition">,
+  createdAs?: number,
+): QueueName {
+  return { queueId: createdAs ?? queueId, createdAt: definition.createdAt };
 }
 
 function isActive({ state }: PartitionPlace): boolean {

@@ -144,6 +144,7 @@ async function setupShard({
         homeOf: () => null,
         isLost: () => false,
         targetOf: () => null,
+        originsAt: () => [],
         isOpen: () => true,
         pauseOf: () => undefined,
         queueOf: (queueId) => queues.find((queue) => queue.queueId === queueId),
