@@ -1,7 +1,7 @@
 // The only place that knows which kinds of store there are.
 
 import { mkdirSync } from "node:fs";
-import type { Backend } from "./backend.ts";
+import type { OpenedStore } from "./backend.ts";
 import { openMemoryStore } from "./memory/store.ts";
 import type { NodeTable, Ownership } from "./nodes.ts";
 import {
@@ -94,7 +94,7 @@ export async function openStore(
   config: StoreOptions,
   shard: number,
   newTag: () => string,
-): Promise<Backend> {
+): Promise<OpenedStore> {
   if (config.kind === "memory") return openMemoryStore({ tag: newTag() });
   const { testClock = false, ownership } = config;
   if (config.kind === "postgres") {

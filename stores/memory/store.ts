@@ -2,7 +2,7 @@
 // be lost with the process. What it keeps is an image that outlives the store,
 // so that a restart can be played by opening the same image again.
 
-import type { Backend } from "../backend.ts";
+import type { OpenedStore } from "../backend.ts";
 import {
   type Item,
   type Lease,
@@ -38,6 +38,7 @@ import {
   type Wants,
   type Written,
 } from "../store.ts";
+import type { Quarantined, Transfer } from "../transfer.ts";
 import { noUpkeep, type StoredCounts } from "../upkeep.ts";
 import { SortedList } from "./sorted-list.ts";
 
@@ -398,12 +399,46 @@ export class MemoryStore implements Store {
 }
 
 /** `tag` is that of a new image; an `image` that is handed in keeps its own. */
-export function openMemoryStore(options: { tag: string; image?: MemoryImage }): Backend {
+export function openMemoryStore(options: { tag: string; image?: MemoryImage }): OpenedStore {
   const image = options.image ?? new MemoryImage(options.tag);
   return {
     store: new MemoryStore(image),
     upkeep: { ...noUpkeep, countItems: async () => countItems(image) },
+    transfer: transferOf(image),
   };
+}
+
+function transferOf(image: MemoryImage): Transfer {
+  return {
+    outbound: async (after, limit) => {
+      const taken = new Taken<Read<OutboundItem>>(limit);
+      image.outbound.walk({ outboundSeq: after + 1 }, (item) => taken.take(readOf(item), item));
+      return taken.items;
+    },
+    uniques: async (after, limit) => {
+      const found: UniqueKey[] = [];
+      image.uniquesByItem.walk({ slot: after.slot, seq: after.seq + 1 }, (unique) => {
+        found.push({ ...unique });
+        return found.length < limit;
+      });
+      return { found, next: found.length < limit ? null : (found.at(-1) ?? null) };
+    },
+    quarantined: async (after, limit) => {
+      const found = image.quarantined.slice(after, after + limit).map(quarantinedOf);
+      const next = after + found.length;
+      return { found, next: next < image.quarantined.length ? next : null };
+    },
+    quarantine: async (items) => {
+      for (const { columns, payload, slot, seq } of items) {
+        const item = JSON.parse(columns) as Omit<Item, "payload">;
+        image.quarantined.push({ ...item, slot, seq, payload: payload ?? new Uint8Array() });
+      }
+    },
+  };
+}
+
+function quarantinedOf({ payload, ...item }: Kept<Item>): Quarantined {
+  return { slot: item.slot, seq: item.seq, columns: JSON.stringify(item), payload };
 }
 
 const everything: ReadLimit = {

@@ -1,7 +1,7 @@
 // One shard's items in a schema of a PostgreSQL database: one read and one commit a turn, each one
 // way there and back.
 
-import type { Backend } from "../backend.ts";
+import type { OpenedStore } from "../backend.ts";
 import type { Tally } from "../item.ts";
 import {
   type Changes,
@@ -20,6 +20,7 @@ import { Database, type DatabaseOptions } from "./database.ts";
 import { pages, sources } from "./pages.ts";
 import { Reads } from "./reads.ts";
 import { parsed, queueOf, type StoredTally, type StoredTurn, tallyOf } from "./rows.ts";
+import { transferOf } from "./transfer.ts";
 
 /** Turns that are kept: more than can be unanswered. */
 const turnsKept = 1_024;
@@ -50,7 +51,7 @@ const texts = {
  * Throws `StoreError`: `lost` where the database lacks what this process had acknowledged; it says so
  * once, and can be opened then.
  */
-export async function openPostgresStore(options: DatabaseOptions): Promise<Backend> {
+export async function openPostgresStore(options: DatabaseOptions): Promise<OpenedStore> {
   const database = await Database.open(options);
   const store = new PostgresStore(database);
   const { lostCount } = database;
@@ -64,7 +65,7 @@ export async function openPostgresStore(options: DatabaseOptions): Promise<Backe
       `the database has lost ${count} that had been acknowledged, ${why}`,
     );
   }
-  return { store, upkeep: noUpkeep };
+  return { store, upkeep: noUpkeep, transfer: transferOf(database) };
 }
 
 class PostgresStore implements Store {

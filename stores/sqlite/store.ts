@@ -3,7 +3,7 @@
 
 import type { Database } from "bun:sqlite";
 import { dirname } from "node:path";
-import type { Backend } from "../backend.ts";
+import type { OpenedStore } from "../backend.ts";
 import type { Item, OutboundItem, ScheduledItem } from "../item.ts";
 import {
   type Changes,
@@ -60,6 +60,7 @@ import { ScheduledTable } from "./scheduled-table.ts";
 import { migrate, schema } from "./schema.ts";
 import { insertedItem, key, keyOf, limitOf, place, placeAndItem } from "./sql-text.ts";
 import { LogFile, type Syncer, systemSyncer, threadPoolSyncer } from "./sync.ts";
+import { transferOf } from "./transfer.ts";
 import { UniqueTable } from "./unique-table.ts";
 import { SqliteUpkeep } from "./upkeep.ts";
 
@@ -117,7 +118,7 @@ const statements = {
  * Opens the file, or makes it. Throws `StoreError`: `locked` when another
  * process has it, `damaged` when its log lost committed turns.
  */
-export async function openSqliteStore(options: SqliteOptions): Promise<Backend> {
+export async function openSqliteStore(options: SqliteOptions): Promise<OpenedStore> {
   const paths = { log: `${options.path}-wal`, mark: `${options.path}-mark` };
   const mark = new LogMark(paths.mark, paths.log);
   // Without a sync per commit a power cut alone may leave such a log, and that was accepted.
@@ -149,10 +150,11 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Backend> 
       { path: options.path, syncsCommits: isStrict, syncer },
     );
     const store = new SqliteStore({ database, items, upkeep, mark, room });
+    const transfer = transferOf(database);
     const lost = found.is === "whole" ? 0 : found.commits - commits;
     // Last: until here SQLite syncs what it makes of a new file, and what it does when a failure closes it.
     if (syncer !== null) letSync(database, false);
-    return { store, upkeep, ...(lost > 0 && { lostCommits: lost }) };
+    return { store, upkeep, transfer, ...(lost > 0 && { lostCommits: lost }) };
   } catch (cause) {
     closeDatabase(database);
     room?.closed();
