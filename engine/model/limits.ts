@@ -85,6 +85,10 @@ export const limits = {
   seqMax: 2 ** 45 - 1,
   /** Openings of a store whose ids are told apart, 30 bytes each; items of older ones change their ids. */
   epochsMax: 4_096,
+  /** What a reshard reads at a time of a partition, and writes in one commit. */
+  reshardPage: { items: 2_000, payloadBytes: 8 * 1024 * 1024 },
+  /** Items that were set aside, which may be large. */
+  reshardPageSetAside: 16,
   /** Waiting leases of a server, of which each shard has its share; each costs about 5 kB with its connection. */
   waitingLeasesMax: 10_000,
   /** Items that one call looks at for those that a filter means, and how many in one turn. */

@@ -4,8 +4,7 @@ import type { OutboundItem } from "../../stores/item.ts";
 import { assert } from "../model/assert.ts";
 import { expireDeadlineOf } from "../model/lifecycle.ts";
 import { answering, type Kind } from "../operations/kind.ts";
-import { append, cameAs, schedule } from "../turn/moves.ts";
-import type { Turn } from "../turn/turn-context.ts";
+import { append, cameAs, type Scene, schedule } from "../turn/moves.ts";
 
 /** Of what is counted for a queue that is gone. */
 const noSlot = -1;
@@ -47,8 +46,8 @@ export const receive: Kind<Receive> = {
   }),
 };
 
-function receiveOne(turn: Turn, item: OutboundItem, sourceShard: number): void {
-  const { memory, draft, now, stamp } = turn;
+export function receiveOne(scene: Scene, item: OutboundItem, sourceShard: number): void {
+  const { memory, draft, now, stamp } = scene;
   const { slot: _, seq: __, early: ___, outboundSeq: ____, targetShard: _____, ...rest } = item;
   const { targetOwner, queuedAt, ...given } = rest;
   const home = memory.rules.homeOf(targetOwner);
@@ -67,8 +66,8 @@ function receiveOne(turn: Turn, item: OutboundItem, sourceShard: number): void {
   const expireDeadline = expireDeadlineOf(settings, queuedAt);
   const unplaced = { ...given, createdAt: stamp, expireDeadline };
   const { slot: into, seq } = isLater
-    ? schedule(turn, partition, unplaced, { dueAt: queuedAt, retried: false })
-    : append(turn, partition, unplaced);
+    ? schedule(scene, partition, unplaced, { dueAt: queuedAt, retried: false })
+    : append(scene, partition, unplaced);
   // The next of this turn may go elsewhere.
   memory.tellQueue(partition);
   const from = { shard: sourceShard, slot: 0, seq: item.outboundSeq };

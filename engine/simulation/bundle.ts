@@ -21,6 +21,7 @@ import { type ErrorCode, QueueError } from "../model/errors.ts";
 import { newTag } from "../model/ids.ts";
 import { limits, type TurnLimits } from "../model/limits.ts";
 import { shardOf } from "../model/placement.ts";
+import { type Resharded, reshard } from "../reshard/reshard.ts";
 import { type Notice, openShards } from "../shards.ts";
 import type { Memory } from "../state/memory.ts";
 import { allShards } from "./all-shards.ts";
@@ -93,13 +94,15 @@ export class Bundle {
   readonly notices: Notice[] = [];
   readonly #options: SetupOptions;
   readonly #controls: StoreControl[] = [];
-  readonly #images: MemoryImage[] = [];
+  #images: MemoryImage[] = [];
+  #shardCount: number;
   readonly #stores: Store[] = [];
   #kills = 0;
   readonly #random;
 
   constructor(options: SetupOptions) {
     this.#options = options;
+    this.#shardCount = options.shardCount ?? 1;
     this.#random = seededRandom(options.seed ?? 1);
   }
 
@@ -177,9 +180,9 @@ export class Bundle {
     this.#testClock = this.#options.hasTestClock === true ? new TestClock(this.clock, now) : null;
     const clock = this.#testClock ?? this.clock;
     const kills = this.#kills;
-    const { shardCount = 1, waitingLeasesMax, turnLimits = limits, observe } = this.#options;
+    const { waitingLeasesMax, turnLimits = limits, observe } = this.#options;
     const { engines } = await openShards({
-      shardCount,
+      shardCount: this.#shardCount,
       clock,
       durability: "none",
       turnLimits,
@@ -301,6 +304,23 @@ export class Bundle {
   async restart(options: { now?: number } = {}): Promise<void> {
     this.kill();
     await this.open(options);
+  }
+
+  /** Kills the process, moves what is stored in memory to so many shards, and opens the engine on that. */
+  async reshard(shardCount: number): Promise<Resharded> {
+    this.kill();
+    const from = Array.from({ length: this.#shardCount }, (_, shard) => this.image(shard));
+    const to = Array.from({ length: shardCount }, () => new MemoryImage(newTag(this.#random)));
+    const moved = await reshard({
+      from: from.map((image) => openMemoryStore({ tag: "", image })),
+      to: to.map((image) => openMemoryStore({ tag: "", image })),
+      clock: this.clock,
+      random: this.#random,
+    });
+    this.#images = to;
+    this.#shardCount = shardCount;
+    await this.open();
+    return moved;
   }
 
   /** How a call ends; rejects when it throws what no call may throw. */

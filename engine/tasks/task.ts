@@ -1,6 +1,7 @@
 // What a shard keeps of tasks that go on for longer than a turn: each row is replaced in the commit
 // of what it tells, so that a task that is killed anywhere goes on where it was.
 
+import type { StoredTask } from "../../stores/store.ts";
 import type { ItemState } from "../model/api.ts";
 import { answering, type Kind, type Result } from "../operations/kind.ts";
 import type { Memory } from "../state/memory.ts";
@@ -74,6 +75,31 @@ export const taskBegin: Kind<TaskBegin> = {
 function spanOf(partition: Partition, state: ItemState): Omit<TaskSpan, "slot"> {
   if (state === "leased") return { aside: false, ...partition.heldSpan };
   return { aside: state === "scheduled", next: 0, before: partition.nextSeq };
+}
+
+/** Under which a shard keeps how far a task has come. */
+export const progressKey = (taskId: string): string => `${taskId}.progress`;
+
+/**
+ * A stored row of a task in a store where slots have other numbers, with the name of its queue; `null`
+ * = the task was never begun. What is not in any slot any more is left out.
+ */
+export function moveTask(
+  { taskId, text }: StoredTask,
+  all: readonly StoredTask[],
+  slotOf: (slot: number) => number | null,
+): (StoredTask & { readonly queue: string }) | null {
+  const [name] = taskId.split(".");
+  const definition = all.find((one) => one.taskId === name);
+  if (definition === undefined) return null;
+  const { queue } = JSON.parse(definition.text) as { readonly queue: string };
+  if (definition.taskId === taskId) return { taskId, text, queue };
+  const progress = JSON.parse(text) as Progress;
+  const spans = progress.spans.flatMap((span) => {
+    const slot = slotOf(span.slot);
+    return slot === null ? [] : [{ ...span, slot }];
+  });
+  return { taskId, text: JSON.stringify({ ...progress, spans }), queue };
 }
 
 interface Keeping {

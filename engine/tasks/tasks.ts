@@ -16,7 +16,7 @@ import type { Catalog } from "../state/catalog.ts";
 import type { LogicalQueue } from "../state/queue.ts";
 import type { Timing } from "../turn/inbox.ts";
 import { type Shard, succeeded } from "../turn/shard.ts";
-import type { Marks, Progress } from "./task.ts";
+import { type Marks, type Progress, progressKey } from "./task.ts";
 import { type Deed, nothingMore, type TaskPiece } from "./task-piece.ts";
 
 /** What a task is, as it is stored. */
@@ -24,7 +24,6 @@ interface Definition {
   readonly taskId: string;
   readonly action: api.TaskAction;
   readonly queue: string;
-  readonly queueId: number;
   /** Of a redrive; `""` = each item goes to where it came from. */
   readonly to: string;
   /** Of a reject or a retry; `""` = none was given. */
@@ -70,7 +69,6 @@ const destinationsMax = 10;
 const unkeyed = { digest: "", fingerprint: "" };
 
 const nothing: Progress = { spans: [], moved: 0, skipped: 0 };
-const progressKey = (taskId: string): string => `${taskId}.progress`;
 
 export interface TasksOptions {
   readonly catalog: Catalog;
@@ -188,9 +186,16 @@ export class Tasks {
     if (matched > expect)
       throw QueueError.from(countChanged(matched, expect, { verb: done[plan.action] }));
     const taskId = this.#newId();
-    const whose = { queue: queue.definition.name, queueId: queue.queueId };
     const definition: Definition = {
-      ...{ ...plan, ...whose, taskId, filter, perSecond, matched, destinations },
+      ...{
+        ...plan,
+        queue: queue.definition.name,
+        taskId,
+        filter,
+        perSecond,
+        matched,
+        destinations,
+      },
       // What came since it was counted is no more than was expected.
       limit: Math.min(limit, request.expect ?? limit),
       ...{ createdAt: this.#options.clock.now(), state: "running", endedAt: null },
@@ -227,8 +232,8 @@ export class Tasks {
 
   /** Ids of other queues name nothing. */
   #spansOf(queue: LogicalQueue, ids: readonly string[], states: readonly api.ItemState[]): Marks {
-    const { epochs } = this.#options.shard();
-    const named = [...new Set(ids)].flatMap((id) => epochs?.placeOf(id) ?? []);
+    const { catalog, shard } = this.#options;
+    const named = [...new Set(ids)].flatMap((id) => catalog.placeOf(id, shard().epochs) ?? []);
     const ranges = rangesOf(named.filter(({ slot }) => queue.partitionAt(slot) !== undefined));
     const spans = states.flatMap((state) =>
       ranges.map((range) => ({ ...range, aside: state === "scheduled" })),

@@ -25,12 +25,14 @@ test.each([
   {
     name: "fewer shards",
     arrange: ([first]: readonly MemoryImage[]) => [first],
-    message: "the number of shards cannot be changed; expected --shards 2, got 1",
+    message:
+      "the data are in another number of shards; expected --shards 2, got 1; 'holdfast reshard' changes the number while no server runs",
   },
   {
     name: "fewer shards, the second store in the place of the first",
     arrange: ([, second]: readonly MemoryImage[]) => [second],
-    message: "the number of shards cannot be changed; expected --shards 2, got 1",
+    message:
+      "the data are in another number of shards; expected --shards 2, got 1; 'holdfast reshard' changes the number while no server runs",
   },
   {
     name: "more shards",
@@ -38,7 +40,8 @@ test.each([
       ...[first, second],
       new MemoryImage("cccc"),
     ],
-    message: "the number of shards cannot be changed; expected --shards 2, got 3",
+    message:
+      "the data are in another number of shards; expected --shards 2, got 3; 'holdfast reshard' changes the number while no server runs",
   },
   {
     name: "two stores exchanged",
@@ -64,7 +67,8 @@ test("open: a store that only one shard ever used is not opened by one of two", 
   await bundle.run(() => bundle.engine.close());
   await expect(open([store, new MemoryImage("bbbb")])).rejects.toMatchObject({
     fault: "unusable",
-    message: "the number of shards cannot be changed; expected --shards 1, got 2",
+    message:
+      "the data are in another number of shards; expected --shards 1, got 2; 'holdfast reshard' changes the number while no server runs",
   });
 });
 

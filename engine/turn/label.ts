@@ -5,7 +5,7 @@ import { Epochs } from "../model/epochs.ts";
 
 export interface ShardIdentity {
   readonly shard: number;
-  /** A queue is in the shard that its name hashes to, so this never changes. */
+  /** A queue is in the shard that its name hashes to, so only a reshard changes it. */
   readonly shardCount: number;
 }
 
@@ -23,8 +23,12 @@ export function isLabelled(text: string, { shard, shardCount }: ShardIdentity): 
   const [, storedShard, storedCount] = /^(\d+)\/(\d+) /.exec(text) ?? [];
   if (storedShard === undefined) return false;
   if (storedCount !== String(shardCount)) {
-    const got = `expected --shards ${storedCount}, got ${shardCount}`;
-    throw new StoreError("unusable", `the number of shards cannot be changed; ${got}`);
+    const expected = `expected --shards ${storedCount}, got ${shardCount}`;
+    const how = "'holdfast reshard' changes the number while no server runs";
+    throw new StoreError(
+      "unusable",
+      `the data are in another number of shards; ${expected}; ${how}`,
+    );
   }
   if (storedShard !== String(shard)) {
     const got = `expected shard ${shard}, got ${storedShard}`;

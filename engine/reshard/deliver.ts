@@ -1,0 +1,84 @@
+// Delivers what was on its way between the old shards: the numbers that tell a receiver what it has are
+// those of the old shards, so nothing may be left on its way. A queue takes an item as it would from an
+// outbox.
+
+import type { OutboundItem } from "../../stores/item.ts";
+import type { Image, Read } from "../../stores/store.ts";
+import { ownerOf } from "../model/call-key.ts";
+import type { Clock } from "../model/clock.ts";
+import { limits } from "../model/limits.ts";
+import { receiveOne } from "../relay/receive.ts";
+import { Catalog } from "../state/catalog.ts";
+import { Memory } from "../state/memory.ts";
+import { lastingOf } from "../state/queue.ts";
+import { Draft } from "../turn/draft.ts";
+import type { ReshardPlan } from "./plan.ts";
+import type { Source, Target } from "./reshard.ts";
+
+export interface Delivery {
+  readonly sources: readonly Source[];
+  readonly targets: readonly Target[];
+  readonly plan: ReshardPlan;
+  readonly clock: Clock;
+  /** The instant at which all of them arrive. */
+  readonly now: number;
+}
+
+/** Returns how many items arrived. */
+export async function deliver(delivery: Delivery): Promise<number> {
+  const { sources, targets, plan } = delivery;
+  const images = sources.map(({ image }) => image);
+  if (images.every(({ outbox }) => outbox.length === 0)) return 0;
+  const shards = new Map<number, number>();
+  for (const [shard, { queues }] of plan.shards.entries()) {
+    for (const entry of queues) shards.set(ownerOf(lastingOf(entry, entry.createdAs)), shard);
+  }
+  const receivers = await Promise.all(targets.map((_, shard) => receiverOf(delivery, shard)));
+  let arrived = 0;
+  for (const [sourceShard, { opened }] of sources.entries()) {
+    for (let after = 0; ; ) {
+      const page = await opened.transfer.outbound(after, limits.reshardPage);
+      after = page.at(-1)?.outboundSeq ?? after;
+      if (page.length === 0) break;
+      const missing = page.filter((item) => !hasArrived(images, sourceShard, item));
+      const byShard = Map.groupBy(missing, ({ targetOwner }) => shards.get(targetOwner));
+      for (const [shard, items] of byShard) {
+        const whole = shard === undefined ? [] : items.filter(({ damaged }) => !damaged);
+        const others = shard === undefined ? items : items.filter(({ damaged }) => damaged);
+        await (targets[shard ?? 0] as Target).quarantine(others);
+        await receivers[shard ?? 0]?.(sourceShard, whole);
+        arrived += whole.length;
+      }
+    }
+  }
+  return arrived;
+}
+
+/** Its target has it; the sender has not removed it yet. */
+function hasArrived(
+  images: readonly Image[],
+  source: number,
+  { targetShard, outboundSeq }: OutboundItem,
+): boolean {
+  const inbound = images[targetShard]?.inbound ?? [];
+  const last = inbound.find(({ sourceShard }) => sourceShard === source);
+  return last !== undefined && outboundSeq <= last.outboundSeq;
+}
+
+type Receiver = (sourceShard: number, items: readonly Read<OutboundItem>[]) => Promise<void>;
+
+async function receiverOf(delivery: Delivery, shard: number): Promise<Receiver> {
+  const { targets, plan, clock, now } = delivery;
+  const target = targets[shard] as Target;
+  const rules = new Catalog({ clock, shard, shardCount: targets.length, isUp: () => true });
+  rules.adopt(plan.shards[shard]?.queues ?? []);
+  const { memory } = await Memory.load(shard, target.opened.store, { rules });
+  for (const partition of memory.partitions.values()) memory.tellQueue(partition);
+  return async (sourceShard, items) => {
+    if (items.length === 0) return;
+    const draft = new Draft();
+    const scene = { shard, memory, draft, now, stamp: now, limits };
+    for (const { damaged: _, ...item } of items) receiveOne(scene, item, sourceShard);
+    await target.commit(now, (turn) => draft.changes(turn, null));
+  };
+}

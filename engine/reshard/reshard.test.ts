@@ -1,0 +1,324 @@
+// What moves with queues to another number of shards.
+
+import { expect, test } from "bun:test";
+import type { TaskBegun } from "../model/api.ts";
+import { ownerOf } from "../model/call-key.ts";
+import {
+  type Bundle,
+  completeOf,
+  doneFirst,
+  hour,
+  idsOf,
+  minute,
+  nameIn,
+  produceOf,
+  second,
+  setup,
+} from "../simulation/bundle.ts";
+
+/** Numbers of shards, one after the other. */
+const ways = [
+  [1, 3],
+  [3, 1],
+  [2, 5, 2],
+  [4, 3, 7, 1, 2],
+] as const;
+const names = ["orders", "dead", "{shop}.a", "{shop}.b", "one", "two", "three", "four"];
+const again = { ok: true, value: { replayed: true } } as const;
+
+async function setupQueues(shardCount: number): Promise<Bundle> {
+  const bundle = await setup({ shardCount });
+  await bundle.createQueue({ name: "dead" });
+  const orders = { name: "orders", maxAttempts: 2, deadQueue: "dead", uniqueForMs: hour };
+  await bundle.createQueue({ ...orders, requestedPartitions: 3, leaseTimeoutMs: hour });
+  for (const name of names.slice(2)) await bundle.createQueue({ name, leaseTimeoutMs: hour });
+  return bundle;
+}
+
+/** Items of all queues with all that callers see of them. */
+async function seen(bundle: Bundle): Promise<unknown[]> {
+  const all: unknown[] = [];
+  for (const queue of names) {
+    const { partitions } = await bundle.run(() => bundle.engine.stats(queue));
+    for (const { partition } of partitions) {
+      const page = { queue, partition, pivot: "", limit: 10_000 };
+      all.push({
+        ...{ queue, partition },
+        items: await bundle.run(() => bundle.engine.listItems(page)),
+        scheduled: await bundle.run(() => bundle.engine.listScheduled(page)),
+      });
+    }
+    all.push(bundle.engine.queueInfo(queue));
+  }
+  return all;
+}
+
+/** Ready, leased, scheduled, retried, requeued and dead items, with gaps between them. */
+async function fill(bundle: Bundle): Promise<void> {
+  for (const queue of names) {
+    await bundle.produce(queue, ...Array.from({ length: 300 }, (_, index) => `${queue} ${index}`));
+    const gap = await bundle.lease(queue, { batchSize: 20 });
+    const ids = idsOf(gap.items).filter((_, index) => index % 3 > 0);
+    await bundle.ending(() => bundle.engine.complete(completeOf(queue, gap.partition, ids)));
+    await bundle.run(() =>
+      bundle.engine.produce(produceOf(queue, ["later", "much later"], bundle.now + hour)),
+    );
+    const retried = await bundle.lease(queue, { batchSize: 3 });
+    await bundle.retry(retried, { retryAt: bundle.now + minute });
+    await bundle.retry(await bundle.lease(queue, { batchSize: 2 }));
+  }
+  await bundle.retry(await bundle.lease("orders", { batchSize: 4 }), { dead: true });
+  await bundle.clock.advance(10 * second);
+}
+
+test.each(ways)(
+  "reshard: callers see the same items under the same ids; %i, %i …",
+  async (...way) => {
+    const [first, ...others] = way as readonly number[];
+    const bundle = await setupQueues(first ?? 1);
+    await fill(bundle);
+    for (const count of others) {
+      // So that a shard has several epochs.
+      await bundle.restart();
+      const before = await seen(bundle);
+      const moved = await bundle.reshard(count);
+      expect(moved).toMatchObject({ queues: names.length, damaged: 0 });
+      expect(bundle.images).toHaveLength(count);
+      expect(await seen(bundle)).toEqual(before);
+      await bundle.produce("orders", "another");
+      await bundle.produce("one", "another");
+    }
+  },
+);
+
+test.each(ways)("reshard: a holder finishes items by their ids; %i, %i …", async (...way) => {
+  const [first, ...others] = way as readonly number[];
+  const bundle = await setupQueues(first ?? 1);
+  await bundle.produce("orders", "a", "b", "c", "d", "e");
+  const leased = await bundle.lease("orders", { batchSize: 4 });
+  const { queue, partition } = leased;
+  for (const [index, count] of others.entries()) {
+    await bundle.reshard(count);
+    const [id = ""] = idsOf(leased.items).slice(index);
+    const found = await bundle.run(() => bundle.engine.explainItem(id));
+    expect(found.item).toMatchObject({ state: "leased", id, queue, partition });
+    expect(
+      await bundle.ending(() => bundle.engine.complete(completeOf(queue, partition, [id]))),
+    ).toEqual(doneFirst);
+    expect(
+      await bundle.ending(() => bundle.engine.complete(completeOf(queue, partition, [id]))),
+    ).toMatchObject({ ok: false, code: "refused" });
+  }
+  // The others lapse, and are requeued behind all that was there.
+  const before = await bundle.allListed("orders");
+  await bundle.clock.advance(hour);
+  expect(await bundle.allListed("orders")).toEqual(before);
+  const ids = idsOf((await bundle.lease("orders", { batchSize: 10 })).items);
+  expect(ids.toSorted()).toEqual(ids);
+});
+
+test.each(ways)(
+  "reshard: listings continue at an id of whichever shard; %i, %i …",
+  async (...way) => {
+    const [first, ...others] = way as readonly number[];
+    const bundle = await setupQueues(first ?? 1);
+    const list = (pivot: string, limit = 100) =>
+      bundle.run(() => bundle.engine.listItems({ queue: "one", partition: 0, pivot, limit }));
+    for (const count of others) {
+      await bundle.produce("one", "a", "b", "c");
+      await bundle.reshard(count);
+      await bundle.produce("one", "d", "e");
+      const ids = idsOf(await list(""));
+      expect(ids.toSorted()).toEqual(ids);
+      for (const [index, id] of ids.entries()) {
+        expect(idsOf(await list(id))).toEqual(ids.slice(index));
+      }
+    }
+  },
+);
+
+test.each(ways)(
+  "reshard: a call with a key that was done is not done again; %i, %i …",
+  async (...way) => {
+    const [first, ...others] = way as readonly number[];
+    const bundle = await setupQueues(first ?? 1);
+    const produce = { ...produceOf("orders", ["a", "b"]), returnIds: true, requestKey: "produce" };
+    const plain = { ...produceOf("one", ["a"]), requestKey: "plain" };
+    const unique = {
+      ...{ queue: "orders", requestTimeoutMs: minute, requestKey: "unique" },
+      items: ["x", "y", "x"].map((payload) => ({ payload, uniqueKey: payload })),
+    };
+    const produced = await bundle.run(() => bundle.engine.produce(produce));
+    const doubled = await bundle.run(() => bundle.engine.produce(unique));
+    await bundle.run(() => bundle.engine.produce(plain));
+    const lease = { ...bundle.leaseOf("orders", { batchSize: 2 }), requestKey: "lease" };
+    const leased = await bundle.run(() => bundle.engine.lease(lease));
+    const taken = await bundle.lease("one");
+    const complete = {
+      ...completeOf("one", taken.partition, idsOf(taken.items)),
+      requestKey: "complete",
+    };
+    await bundle.run(() => bundle.engine.complete(complete));
+    for (const count of others) {
+      await bundle.reshard(count);
+      const before = await seen(bundle);
+      expect(await bundle.run(() => bundle.engine.produce(produce))).toEqual({
+        ...produced,
+        replayed: true,
+      });
+      expect(await bundle.run(() => bundle.engine.produce(unique))).toEqual({
+        ...doubled,
+        replayed: true,
+      });
+      expect(await bundle.ending(() => bundle.engine.produce(plain))).toMatchObject(again);
+      expect(await bundle.run(() => bundle.engine.lease(lease))).toMatchObject({
+        replayed: true,
+        items: leased.items,
+      });
+      expect(await bundle.ending(() => bundle.engine.complete(complete))).toEqual(again);
+      expect(await seen(bundle)).toEqual(before);
+    }
+  },
+);
+
+test.each(ways)(
+  "reshard: unique keys stay taken for as long as they were; %i, %i …",
+  async (...way) => {
+    const [first, ...others] = way as readonly number[];
+    const bundle = await setupQueues(first ?? 1);
+    const items = [{ payload: "x", uniqueKey: "x" }];
+    const produce = () =>
+      bundle.run(() => bundle.engine.produce({ queue: "orders", requestTimeoutMs: minute, items }));
+    expect((await produce()).duplicates).toEqual([]);
+    for (const count of others) {
+      await bundle.reshard(count);
+      expect((await produce()).duplicates).toEqual([0]);
+    }
+    await bundle.clock.advance(hour);
+    expect((await produce()).duplicates).toEqual([]);
+  },
+);
+
+test("reshard: a task continues where it was, and one with a key is known", async () => {
+  const bundle = await setupQueues(2);
+  await bundle.produceMany("orders", 500);
+  for (let leases = 0; leases < 10; leases += 1) {
+    await bundle.retry(await bundle.lease("orders", { batchSize: 50 }), { dead: true });
+  }
+  await bundle.clock.advance(second);
+  const request = { queue: "dead", to: "", perSecond: 50, requestKey: "redrive" } as const;
+  const begun: TaskBegun = await bundle.run(() => bundle.engine.redrive(request));
+  await bundle.clock.advance(3 * second);
+  await bundle.reshard(5);
+  expect(bundle.engine.taskInfo(begun.taskId)).toMatchObject({ state: "running", matched: 500 });
+  expect(await bundle.run(() => bundle.engine.redrive(request))).toEqual({
+    ...begun,
+    replayed: true,
+  });
+  expect(await bundle.ended(begun.taskId)).toMatchObject({ state: "done", moved: 500 });
+  await bundle.clock.advance(minute);
+  expect(await bundle.listed("dead")).toEqual([]);
+  expect(await bundle.allListed("orders")).toHaveLength(500);
+});
+
+test.each([1, 2, 3])("reshard: what was on its way arrives once, in %i shards", async (count) => {
+  const [near, far] = [nameIn(0, 2), nameIn(1, 2)];
+  const bundle = await setup({ shardCount: 2 });
+  await bundle.createQueue({ name: far });
+  await bundle.createQueue({ name: near, maxAttempts: 1, deadQueue: far });
+  await bundle.produce(near, "received");
+  const leased = await bundle.lease(near);
+  // The receiver has the item, and the sender does not know it.
+  bundle.store(0).failAfter(1, { fault: "failed", applied: false });
+  await bundle.retry(leased);
+  expect(bundle.image(1).inbound.get(0)).toBe(1);
+  const { outbound } = bundle.image(0);
+  const [sent] = outbound.values();
+  if (sent === undefined) throw new Error("the outbox is empty");
+  for (const [index, text] of ["a", "b"].entries()) {
+    outbound.put({ ...sent, outboundSeq: 2 + index, payload: new TextEncoder().encode(text) });
+  }
+  expect(await bundle.reshard(count)).toMatchObject({ items: 1, delivered: 2 });
+  await bundle.clock.advance(minute);
+  expect(await bundle.listed(far)).toEqual(["received", "a", "b"]);
+  expect(bundle.images.flatMap(({ outbound }) => outbound.values())).toEqual([]);
+});
+
+test("reshard: what was set aside is kept", async () => {
+  const bundle = await setupQueues(2);
+  await bundle.produce("orders", "a");
+  const [source] = bundle.images.filter(({ slots }) => slots.size > 0);
+  for (const slot of source?.slots.keys() ?? []) source?.quarantine(slot, 0);
+  const count = source?.quarantined.length ?? 0;
+  await bundle.reshard(3);
+  expect(bundle.images.flatMap(({ quarantined }) => quarantined)).toHaveLength(count);
+  await bundle.reshard(1);
+  expect(bundle.images.flatMap(({ quarantined }) => quarantined)).toHaveLength(count);
+});
+
+test("reshard: queues of one tag stay in one shard", async () => {
+  const bundle = await setupQueues(1);
+  await bundle.reshard(5);
+  const shards = bundle.images.map(({ queues }) =>
+    [...queues.values()].filter(({ definition }) => definition.name.startsWith("{shop}")),
+  );
+  expect(shards.filter((queues) => queues.length > 0)).toHaveLength(1);
+});
+
+test("reshard: queues that were numbered apart keep what names them as they meet", async () => {
+  const bundle = await setup({ shardCount: 1 });
+  for (let index = 0; index < 12; index += 1) await bundle.createQueue({ name: `old-${index}` });
+  await bundle.createQueue({ name: "dead" });
+  await bundle.reshard(3);
+  // Each of these shards gives numbers on its own from here on.
+  for (let index = 0; index < 12; index += 1) {
+    await bundle.createQueue({ name: `q-${index}`, deadQueue: "dead", uniqueForMs: hour });
+    await bundle.clock.advance(second);
+  }
+  const produce = (index: number) =>
+    bundle.run(() =>
+      bundle.engine.produce({
+        ...{ queue: `q-${index}`, requestTimeoutMs: minute, requestKey: "key" },
+        items: [{ payload: "x", uniqueKey: "x" }],
+      }),
+    );
+  for (let index = 0; index < 12; index += 1) await produce(index);
+  const owners = () =>
+    bundle.images
+      .flatMap(({ queues }) => [...queues.values()])
+      .map(({ queueId, createdAs = queueId, definition: { createdAt } }) =>
+        ownerOf({ queueId: createdAs, createdAt }),
+      )
+      .sort();
+  const before = owners();
+  const ids = bundle.images.flatMap(({ queues }) => [...queues.keys()]);
+  expect(new Set(ids).size).toBeLessThan(ids.length);
+  await bundle.reshard(1);
+  expect(owners()).toEqual(before);
+  expect(bundle.images[0]?.queues.size).toBe(25);
+  for (let index = 0; index < 12; index += 1) {
+    expect(await produce(index)).toMatchObject({ replayed: true });
+    expect(bundle.engine.queueInfo(`q-${index}`).deadQueue).toBe("dead");
+  }
+});
+
+test("reshard: a queue that is being deleted is gone at the next start", async () => {
+  const bundle = await setupQueues(2);
+  await bundle.produceMany("one", 3_000);
+  for (const { queues } of bundle.images) {
+    for (const entry of queues.values()) {
+      if (entry.definition.name === "one") queues.set(entry.queueId, { ...entry, deleting: true });
+    }
+  }
+  await bundle.reshard(3);
+  await bundle.clock.advance(minute);
+  expect(() => bundle.engine.queueInfo("one")).toThrow("does not exist");
+  expect(bundle.images.flatMap((_, shard) => bundle.storedItems(shard))).toEqual([]);
+});
+
+test("reshard: stores that are not all of their shards are refused", async () => {
+  const bundle = await setupQueues(3);
+  const lacking = await setup({ shardCount: 2 });
+  for (const shard of [0, 1]) lacking.image(shard).tags = bundle.image(shard).tags;
+  expect(lacking.reshard(4)).rejects.toThrow("expected --shards 3, got 2");
+});

@@ -1,0 +1,300 @@
+// Moves all queues from the stores of some shards to those of another number of shards, with all that
+// belongs to them. It reads the old stores alone and writes new ones, which are nothing until their
+// caller puts them in the place of the old ones. Nothing else may have any of the stores open.
+
+import type { OpenedStore } from "../../stores/backend.ts";
+import type { Item, ScheduledItem, Tally } from "../../stores/item.ts";
+import { readItems, readScheduled } from "../../stores/single-reads.ts";
+import type {
+  Changes,
+  Image,
+  Read,
+  SlotSeq,
+  Some,
+  StoredTask,
+  TurnRecord,
+} from "../../stores/store.ts";
+import type { Quarantined } from "../../stores/transfer.ts";
+import type { Clock } from "../model/clock.ts";
+import { limits } from "../model/limits.ts";
+import { shardOf } from "../model/placement.ts";
+import type { Random } from "../model/random.ts";
+import { moveTask } from "../tasks/task.ts";
+import { isLabelled, labelOf } from "../turn/label.ts";
+import { deliver } from "./deliver.ts";
+import { type NewPlace, planReshard, type ReshardPlan } from "./plan.ts";
+import { movedReceipts } from "./receipts.ts";
+
+export interface ReshardOptions {
+  /** The old stores, by shard. */
+  readonly from: readonly OpenedStore[];
+  /** New and empty, by shard. */
+  readonly to: readonly OpenedStore[];
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Called after each commit, with the items that were moved so far, of all. */
+  readonly progress?: (items: number, all: number) => void | Promise<void>;
+}
+
+export interface Resharded {
+  readonly queues: number;
+  /** In whatever state. */
+  readonly items: number;
+  /** Items that were on their way from one shard to another. */
+  readonly delivered: number;
+  /** Damaged items that were set aside. */
+  readonly damaged: number;
+}
+
+/** An old store. */
+export interface Source {
+  readonly opened: OpenedStore;
+  readonly image: Image;
+}
+
+/** Throws `StoreError`, `unusable` if the old stores are not all of their shards. */
+export async function reshard(options: ReshardOptions): Promise<Resharded> {
+  const { from, to, clock, random, progress } = options;
+  const sources: Source[] = [];
+  for (const [shard, opened] of from.entries()) {
+    const image = await opened.store.load();
+    isLabelled(image.tags, { shard, shardCount: from.length });
+    sources.push({ opened, image });
+  }
+  const images = sources.map(({ image }) => image);
+  const plan = planReshard(images, to.length, random);
+  const lasts = images.map(({ turns }) => turns.at(-1)?.at ?? 0);
+  const now = lasts.reduce((latest, at) => Math.max(latest, at), clock.now());
+  const move = new Move({ sources, to, plan, now, progress: progress ?? (() => undefined) });
+  await move.definitions();
+  for (const source of sources.keys()) await move.partitions(source);
+  for (const source of sources.keys()) await move.rest(source);
+  await move.tallies();
+  const delivered = await deliver({ sources, targets: move.targets, plan, clock, now });
+  // No later turn is earlier than any turn of the old shards.
+  for (const target of move.targets) await target.commit(now, (turn) => ({ ...nothing, turn }));
+  const queues = plan.shards.reduce((sum, shard) => sum + shard.queues.length, 0);
+  return { queues, items: move.items, delivered, damaged: move.damaged };
+}
+
+const nothing: Omit<Changes, "turn"> = {
+  ...{ insert: [], move: [], remove: [], schedule: [], unschedule: [], quarantine: [] },
+  ...{ lease: [], unlease: [], tally: [], send: [], unsend: [], quarantineOutbound: [] },
+  ...{ receive: [], receipts: null, forgetTurn: 0, unique: [], ununique: [], tasks: [] },
+  ...{ queue: [], unqueue: [], tags: null },
+};
+
+/** A new store. */
+export class Target {
+  readonly opened: OpenedStore;
+  readonly #tag: string;
+  #turns = 0;
+
+  constructor(opened: OpenedStore, tag: string) {
+    this.opened = opened;
+    this.#tag = tag;
+  }
+
+  async commit(at: number, changes: (turn: TurnRecord) => Changes): Promise<void> {
+    const { store, upkeep } = this.opened;
+    this.#turns += 1;
+    await (await store.commit(changes({ turn: this.#turns, at, tag: this.#tag }))).synced;
+    await upkeep.relieve();
+  }
+
+  /** Sets damaged items aside. */
+  async quarantine(items: readonly Read<Item>[]): Promise<void> {
+    if (items.length === 0) return;
+    await this.opened.transfer.quarantine(
+      items.map(({ payload, damaged: _, ...item }): Quarantined => {
+        const bytes = typeof payload === "string" ? new TextEncoder().encode(payload) : payload;
+        return { slot: item.slot, seq: item.seq, columns: JSON.stringify(item), payload: bytes };
+      }),
+    );
+  }
+}
+
+interface MoveOptions extends Required<Pick<ReshardOptions, "to" | "progress">> {
+  readonly sources: readonly Source[];
+  readonly plan: ReshardPlan;
+  readonly now: number;
+}
+
+class Move {
+  readonly targets: readonly Target[];
+  items = 0;
+  damaged = 0;
+  readonly #options: MoveOptions;
+  readonly #all: number;
+  /** By new shard and slot. */
+  readonly #tallies: readonly Map<number, Tally>[];
+
+  constructor(options: MoveOptions) {
+    const { sources, to, plan } = options;
+    this.#options = options;
+    this.targets = to.map((opened, shard) => new Target(opened, tagOf(plan, shard)));
+    this.#tallies = to.map(() => new Map());
+    for (const [source, { image }] of sources.entries()) {
+      for (const tally of image.tallies) {
+        const place = this.#placeOf(source, tally.slot);
+        if (place === null) continue;
+        this.#tallies[place.shard]?.set(place.slot, { ...tally, slot: place.slot });
+      }
+    }
+    const tallies = this.#tallies.flatMap((one) => [...one.values()]);
+    this.#all = tallies.reduce((sum, one) => sum + itemsOf(one), 0);
+  }
+
+  #placeOf(source: number, slot: number): NewPlace | null {
+    return this.#options.plan.places[source]?.get(slot) ?? null;
+  }
+
+  #target(shard: number): Target {
+    return this.targets[shard] as Target;
+  }
+
+  async #commit(shard: number, changes: Partial<Changes>): Promise<void> {
+    const { now, progress } = this.#options;
+    await this.#target(shard).commit(now, (turn) => ({ ...nothing, turn, ...changes }));
+    await progress(this.items, this.#all);
+  }
+
+  /** Labels, receipts and queues. Receipts come first, because their turns are the oldest. */
+  async definitions(): Promise<void> {
+    const { sources, plan } = this.#options;
+    const images = sources.map(({ image }) => image);
+    for (const [shard, { queues, epochs }] of plan.shards.entries()) {
+      for (const { at, entries } of movedReceipts(images, plan, shard)) {
+        await this.#target(shard).commit(at, (turn) => ({ ...nothing, turn, receipts: entries }));
+      }
+      const tags = labelOf({ shard, shardCount: plan.shards.length }, epochs);
+      await this.#commit(shard, { tags });
+      for (const queue of piecesOf(queues)) await this.#commit(shard, { queue });
+    }
+  }
+
+  /** Items, ready, leased and scheduled. */
+  async partitions(source: number): Promise<void> {
+    const { store } = (this.#options.sources[source] as Source).opened;
+    const places = this.#options.plan.places[source] ?? new Map<number, NewPlace>();
+    for (const [slot, place] of places) {
+      const page = limits.reshardPage;
+      const span = (from: number) => ({ slot, from, before: limits.seqMax + 1 });
+      await this.#pages(place, (from) => readItems(store, span(from), page), {
+        changes: (insert) => ({ insert }),
+        lost: ({ createdAtSum, ...tally }) => {
+          const mean = tally.itemCount === 0 ? 0n : createdAtSum / BigInt(tally.itemCount);
+          const itemCount = Math.max(0, tally.itemCount - 1);
+          return { ...tally, itemCount, createdAtSum: createdAtSum - mean };
+        },
+      });
+      await this.#pages(place, (from) => readScheduled(store, span(from), page), {
+        changes: (schedule: readonly ScheduledItem[]) => ({ schedule }),
+        lost: (tally, { retried }) => {
+          const name = retried ? "retriedCount" : "scheduledCount";
+          return { ...tally, [name]: Math.max(0, tally[name] - 1) };
+        },
+      });
+    }
+  }
+
+  /** `lost`: the tally without a damaged item. */
+  async #pages<T extends Item>(
+    { shard, slot }: NewPlace,
+    read: (from: number) => Promise<Some<Read<T>>>,
+    how: {
+      readonly changes: (items: readonly T[]) => Partial<Changes>;
+      readonly lost: (tally: Tally, item: T) => Tally;
+    },
+  ): Promise<void> {
+    for (let from = 0; ; ) {
+      const { found, isAll } = await read(from);
+      const moved = found.map((item): Read<T> => ({ ...item, slot }));
+      const damaged = moved.filter((item) => item.damaged);
+      await this.#target(shard).quarantine(damaged);
+      for (const item of damaged) {
+        const tallies = this.#tallies[shard];
+        const tally = tallies?.get(slot);
+        if (tally !== undefined) tallies?.set(slot, how.lost(tally, item));
+      }
+      this.damaged += damaged.length;
+      this.items += moved.length - damaged.length;
+      const whole = moved.filter((item) => !item.damaged);
+      if (whole.length > 0) await this.#commit(shard, how.changes(whole));
+      const last = found.at(-1);
+      if (isAll || last === undefined) return;
+      from = last.seq + 1;
+    }
+  }
+
+  /** Leases, unique keys, tasks, and what was set aside. */
+  async rest(source: number): Promise<void> {
+    const { opened, image } = this.#options.sources[source] as Source;
+    await this.#slotted(source, image.leases, (leases) => ({
+      lease: leases.map(({ held: _, ...lease }) => lease),
+    }));
+    for (let at: SlotSeq | null = { slot: 0, seq: -1 }; at !== null; ) {
+      const page = await opened.transfer.uniques(at, limits.reshardPage.items);
+      await this.#slotted(source, page.found, (unique) => ({ unique }));
+      at = page.next;
+    }
+    await this.#tasks(source, image.tasks);
+    for (let after: number | null = 0; after !== null; ) {
+      const page = await opened.transfer.quarantined(after, limits.reshardPageSetAside);
+      const elsewhere = Math.min(source, this.targets.length - 1);
+      for (const item of page.found) {
+        const place = this.#placeOf(source, item.slot) ?? { shard: elsewhere, slot: item.slot };
+        const { transfer } = this.#target(place.shard).opened;
+        await transfer.quarantine([{ ...item, slot: place.slot }]);
+      }
+      after = page.next;
+    }
+  }
+
+  /** Rows of slots that no queue has are left out. */
+  async #slotted<T extends { readonly slot: number }>(
+    source: number,
+    rows: readonly T[],
+    changes: (rows: readonly T[]) => Partial<Changes>,
+  ): Promise<void> {
+    const moved = rows.flatMap((row) => {
+      const place = this.#placeOf(source, row.slot);
+      return place === null ? [] : [{ shard: place.shard, row: { ...row, slot: place.slot } }];
+    });
+    for (const [shard, some] of Map.groupBy(moved, (one) => one.shard)) {
+      for (const piece of piecesOf(some)) {
+        await this.#commit(shard, changes(piece.map(({ row }) => row)));
+      }
+    }
+  }
+
+  async #tasks(source: number, stored: readonly StoredTask[]): Promise<void> {
+    const slotOf = (slot: number) => this.#placeOf(source, slot)?.slot ?? null;
+    const tasks = stored.flatMap((task) => moveTask(task, stored, slotOf) ?? []);
+    const shards = this.targets.length;
+    for (const [shard, some] of Map.groupBy(tasks, ({ queue }) => shardOf(queue, shards))) {
+      await this.#commit(shard, { tasks: some.map(({ queue: _, ...task }) => task) });
+    }
+  }
+
+  async tallies(): Promise<void> {
+    for (const [shard, tallies] of this.#tallies.entries()) {
+      for (const tally of piecesOf([...tallies.values()])) await this.#commit(shard, { tally });
+    }
+  }
+}
+
+function tagOf({ shards }: ReshardPlan, shard: number): string {
+  return shards[shard]?.epochs.tag ?? "";
+}
+
+function itemsOf({ itemCount, scheduledCount, retriedCount }: Tally): number {
+  return itemCount + scheduledCount + retriedCount;
+}
+
+function piecesOf<T>(all: readonly T[]): T[][] {
+  const size = limits.reshardPage.items;
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, index) =>
+    all.slice(index * size, (index + 1) * size),
+  );
+}
