@@ -30,6 +30,7 @@ import { addRedrive } from "./commands/redrive.ts";
 import { addRelease } from "./commands/release.ts";
 import { addReload } from "./commands/reload.ts";
 import { addRepair } from "./commands/repair.ts";
+import { addReshard } from "./commands/reshard.ts";
 import { addRetry } from "./commands/retry.ts";
 import { addSeries } from "./commands/series.ts";
 import { addServe } from "./commands/serve.ts";
@@ -71,6 +72,7 @@ const commands = [
   addImport,
   addBackup,
   addRestore,
+  addReshard,
   addKey,
   addKeys,
   addWhoAmI,

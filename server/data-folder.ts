@@ -1,7 +1,9 @@
 // The data folder before there is anything in it: made, seen to be one that can be written to,
 // and taken away again where the start that made it fails.
 
-import { accessSync, constants, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { accessSync, constants, mkdirSync, rmSync } from "node:fs";
+import { countStores } from "../stores/open.ts";
+import { StoreError } from "../stores/store.ts";
 
 /** It cannot be had; the message is for the operator. */
 export class DataFolderError extends Error {
@@ -28,18 +30,15 @@ export function openDataFolder(path: string): DataFolder {
     const made = mkdirSync(path, { recursive: true, mode: 0o700 });
     accessSync(path, constants.W_OK | constants.X_OK);
     return {
-      shards: Math.max(1, readdirSync(path).filter(isStore).length),
+      shards: Math.max(1, countStores(path)),
       remove: () => {
         if (made !== undefined) rmSync(made, { recursive: true, force: true });
       },
     };
   } catch (cause) {
+    if (cause instanceof StoreError) throw cause;
     throw new DataFolderError(reasonOf(cause), cause);
   }
-}
-
-function isStore(file: string): boolean {
-  return /^shard-\d+\.db$/.test(file);
 }
 
 function isNoRoom(cause: unknown): boolean {

@@ -12,6 +12,12 @@ import {
 } from "./postgres/acknowledged.ts";
 import type { SessionOptions } from "./postgres/connection.ts";
 import { type Durability, isNoRoom, noRoom } from "./sqlite/connect.ts";
+import {
+  finishReshard,
+  openReshardFolder,
+  type ReshardFolder,
+  storesIn,
+} from "./sqlite/reshard-folder.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
 import type { Syncer } from "./sqlite/sync.ts";
 import { StoreError } from "./store.ts";
@@ -108,8 +114,10 @@ export async function openStore(
   }
   try {
     mkdirSync(config.directory, { recursive: true, mode: 0o700 });
+    finishReshard(config.directory);
   } catch (cause) {
     if (isNoRoom(cause)) throw noRoom(cause);
+    if (cause instanceof StoreError) throw cause;
     throw new StoreError("unusable", "the data directory cannot be made", cause);
   }
   return openSqliteStore({
@@ -122,4 +130,19 @@ export async function openStore(
     ...(config.pagesMax === undefined ? {} : { pagesMax: config.pagesMax }),
     ...(config.syncer && { syncer: config.syncer }),
   });
+}
+
+/** New stores for a data folder, to take the place of those that it has. Throws `StoreError`. */
+export function openForReshard(
+  directory: string,
+  shards: number,
+  newTag: () => string,
+): Promise<ReshardFolder> {
+  return openReshardFolder(directory, shards, { newTag, ballastBytes: ballastBytesDefault });
+}
+
+/** How many stores a data folder has, once a reshard that was killed is finished. Throws `StoreError`. */
+export function countStores(directory: string): number {
+  finishReshard(directory);
+  return storesIn(directory);
 }

@@ -1,0 +1,174 @@
+// `holdfast reshard` as it is typed.
+
+import { afterAll, expect, test } from "bun:test";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Engine, LeasedItem } from "../engine/model/api.ts";
+import { createShards } from "../engine/simulation/all-shards.ts";
+import { idsOf, minute, produceOf, queueDefaults } from "../engine/simulation/bundle.ts";
+import { openForReshard, openStore } from "../stores/open.ts";
+import { exitCodes } from "./exit-codes.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "holdfast-reshard-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const names = ["one", "two", "three", "four", "five"];
+
+async function opened<T>(
+  directory: string,
+  shards: number,
+  use: (engine: Engine<readonly LeasedItem[]>) => Promise<T>,
+  testClock = false,
+): Promise<T> {
+  const store = { kind: "sqlite", directory, ballastBytes: 0 } as const;
+  const engine = await createShards({ store, shards, testClock });
+  try {
+    return await use(engine);
+  } finally {
+    await engine.close();
+  }
+}
+
+/** With some items ready, leased and scheduled in each queue. */
+async function fill(engine: Engine<readonly LeasedItem[]>): Promise<void> {
+  for (const queue of names) {
+    await engine.createQueue({ ...queueDefaults, name: queue, requestedPartitions: 2 });
+    const texts = Array.from({ length: 300 }, (_, index) => `${queue} ${index}`);
+    await engine.produce(produceOf(queue, texts));
+    await engine.produce(produceOf(queue, ["later"], Date.now() + 60 * minute));
+    const lease = { queue, clientId: "worker", batchSize: 10, requestTimeoutMs: minute };
+    const { items, partition } = await engine.lease(lease);
+    const ids = idsOf(items).filter((_, index) => index % 2 === 0);
+    await engine.complete({ queue, partition, ids, requestTimeoutMs: minute });
+  }
+}
+
+async function seen(engine: Engine<readonly LeasedItem[]>): Promise<unknown[]> {
+  const all: unknown[] = [];
+  for (const queue of names) {
+    for (const partition of [0, 1]) {
+      const page = { queue, partition, pivot: "", limit: 10_000 };
+      all.push(await engine.listItems(page), await engine.listScheduled(page));
+    }
+  }
+  return all;
+}
+
+const base = { data: join(folder, "base"), seen: [] as unknown[] };
+await opened(base.data, 2, async (engine) => {
+  await fill(engine);
+  base.seen = await seen(engine);
+});
+
+function copy(name: string): string {
+  const data = join(folder, name);
+  cpSync(base.data, data, { recursive: true });
+  return data;
+}
+
+async function holdfast(...words: readonly string[]) {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "main.ts"), ...words], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [out, error] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code: await child.exited, out, error };
+}
+
+const reshard = (data: string, shards: number | string, ...words: readonly string[]) =>
+  holdfast("reshard", "--data", data, "--shards", String(shards), ...words);
+
+function refused(message: string) {
+  const error = `error: ${message}\nUsage: holdfast reshard [options]\n`;
+  return { code: exitCodes.usage.code, out: "", error };
+}
+
+test("reshard: to more shards and to fewer, with the same items under the same ids", async () => {
+  const data = copy("moved");
+  expect(await reshard(data, 5)).toEqual({
+    code: 0,
+    out: `${data}: 1480 items in 5 queues, from 2 shards to 5\nholdfast serve --data ${data}\n`,
+    error: "",
+  });
+  expect(readdirSync(data).sort()).toEqual([0, 1, 2, 3, 4].map((shard) => `shard-${shard}.db`));
+  expect(await opened(data, 5, seen)).toEqual(base.seen);
+  const moved = await reshard(data, 1, "--json");
+  expect(JSON.parse(moved.out)).toEqual({
+    ...{ data, shards: 1, shards_before: 5, queues: 5, items: 1480, delivered: 0, damaged: 0 },
+  });
+  expect(await opened(data, 1, seen)).toEqual(base.seen);
+});
+
+test("reshard: data of a test clock stay data of a test clock", async () => {
+  const data = join(folder, "clocked");
+  await opened(data, 1, fill, true);
+  expect((await reshard(data, 2)).code).toBe(0);
+  await opened(data, 2, seen, true);
+});
+
+test("reshard: what cannot be resharded is refused", async () => {
+  const data = copy("refused");
+  const expected = "--data is invalid; expected a data folder with stores";
+  expect(await reshard(join(folder, "missing"), 2)).toEqual(
+    refused(`${expected}, got '${join(folder, "missing")}'`),
+  );
+  const backup = join(folder, "backup");
+  mkdirSync(backup);
+  writeFileSync(join(backup, "backup.json"), "{}");
+  expect(await reshard(backup, 2)).toEqual(
+    refused(`${expected}, got a backup, which restore copies into one`),
+  );
+  expect(await reshard(data, 2)).toEqual(
+    refused("--shards is invalid; expected another number than the data have, got 2"),
+  );
+  expect((await reshard(data, 65)).error).toContain("expected a whole number from 1 to 64");
+  rmSync(join(data, "shard-1.db"));
+  expect((await reshard(data, 3)).error).toContain("expected --shards 2, got 1");
+  expect(existsSync(join(data, "resharding"))).toBe(false);
+});
+
+test("reshard: refused while a server has the data, and keeps servers away", async () => {
+  const data = copy("locked");
+  const newTag = () => "0".repeat(12);
+  await opened(data, 2, async () => {
+    const used = "the data directory is in use by another server";
+    expect(await reshard(data, 3)).toEqual(refused(`${used}; '${data}'`));
+  });
+  const held = await openForReshard(data, 3, newTag);
+  expect(await reshard(data, 4)).toEqual(refused(`the data folder is being resharded; '${data}'`));
+  const server = await holdfast("serve", "--port", "0", "--data", data);
+  expect(server.code).toBe(exitCodes.taken.code);
+  await held.close();
+  expect(await opened(data, 2, seen)).toEqual(base.seen);
+});
+
+test("reshard: a start puts the new stores in place if nothing else is left to do", async () => {
+  const data = copy("unfinished");
+  const moved = copy("finished");
+  expect((await reshard(moved, 3)).code).toBe(0);
+  // As a kill leaves it behind the first of the new stores.
+  mkdirSync(join(data, "resharded-3"));
+  cpSync(join(moved, "shard-0.db"), join(data, "shard-0.db"));
+  for (const shard of [1, 2]) {
+    cpSync(join(moved, `shard-${shard}.db`), join(data, "resharded-3", `shard-${shard}.db`));
+  }
+  writeFileSync(join(data, "shard-1.db-wal"), "the log of an old store");
+  const { store } = await openStore({ kind: "sqlite", directory: data }, 2, () => "");
+  await store.close();
+  expect(
+    readdirSync(data)
+      .filter((name) => !name.endsWith("-ballast"))
+      .sort(),
+  ).toEqual([0, 1, 2].map((shard) => `shard-${shard}.db`));
+  expect(await opened(data, 3, seen)).toEqual(base.seen);
+});

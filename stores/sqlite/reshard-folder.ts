@@ -1,0 +1,215 @@
+// A data folder whose stores are replaced by those of another number of shards. The new stores grow in a
+// folder inside it. Renaming that folder is the one step that makes them the data: before it the old
+// stores are whole, and after it whoever opens the data folder next puts the new stores in place.
+
+import { Database } from "bun:sqlite";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statfsSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { OpenedStore } from "../backend.ts";
+import { StoreError } from "../store.ts";
+import { bytesOf, noRoom, storeError } from "./connect.ts";
+import { openSqliteStore, type SqliteOptions } from "./store.ts";
+import type { Syncer } from "./sync.ts";
+
+/** Where the new stores grow. */
+const growing = "resharding";
+/** The same once they are the data, with how many they are. */
+const grown = /^resharded-(\d+)$/;
+const lockName = "reshard.lock";
+const storeName = /^shard-(\d+)\.db$/;
+/** What a store has beside its file, except copies of damaged logs, which are its operator's. */
+const besideStore = /^shard-\d+\.db-(wal|shm|mark|ballast|probe)$/;
+
+/** The new stores are nothing before they are synced all at once. */
+const noSyncer: Syncer = { syncData: async () => undefined, syncFolder: async () => undefined };
+
+export interface ReshardFolder {
+  readonly from: readonly OpenedStore[];
+  readonly to: readonly OpenedStore[];
+  readonly testClock: boolean;
+  /** Closes all stores and makes the new ones the data. */
+  replace(): Promise<void>;
+  /** Closes all stores and leaves the old ones as they were; does nothing after `replace`. */
+  close(): Promise<void>;
+}
+
+/** How many stores are in the folder. */
+export function storesIn(directory: string): number {
+  return readdirSync(directory).filter((name) => storeName.test(name)).length;
+}
+
+/**
+ * Throws `StoreError`: `locked` if a server or another reshard has the folder, `full` if there is not
+ * as much free room as the stores take.
+ */
+export async function openReshardFolder(
+  directory: string,
+  shards: number,
+  options: Pick<SqliteOptions, "newTag" | "ballastBytes">,
+): Promise<ReshardFolder> {
+  finishReshard(directory);
+  const lock = lockOf(directory);
+  const opened: OpenedStore[] = [];
+  const close = async (): Promise<void> => {
+    for (const { store } of opened.splice(0)) await store.close().catch(() => undefined);
+    rmSync(join(directory, growing), { recursive: true, force: true });
+    lock.release();
+  };
+  try {
+    const folder = join(directory, growing);
+    rmSync(folder, { recursive: true, force: true });
+    const paths = Array.from({ length: storesIn(directory) }, (_, shard) =>
+      join(directory, `shard-${shard}.db`),
+    );
+    const strict = { ...options, acceptLogLoss: false, durability: "full" } as const;
+    const testClock = await isOfTestClock({ ...strict, path: paths[0] ?? "" });
+    for (const path of paths) opened.push(await openSqliteStore({ ...strict, path, testClock }));
+    const from = [...opened];
+    requireRoom(directory, paths);
+    mkdirSync(folder, { mode: 0o700 });
+    const fresh = { ...strict, durability: "normal", ballastBytes: 0, testClock } as const;
+    for (let shard = 0; shard < shards; shard += 1) {
+      const path = join(folder, `shard-${shard}.db`);
+      opened.push(await openSqliteStore({ ...fresh, path, syncer: noSyncer }));
+    }
+    const to = opened.slice(from.length);
+    const replace = async (): Promise<void> => {
+      for (const { store } of to) await store.close();
+      syncStores(folder);
+      renameSync(folder, join(directory, `resharded-${shards}`));
+      sync(directory);
+      // Until here they have kept servers away.
+      await Promise.all(from.map(({ store }) => store.close().catch(() => undefined)));
+      opened.length = 0;
+      putInPlace(directory);
+      lock.release();
+    };
+    return { from, to, testClock, replace, close };
+  } catch (cause) {
+    await close();
+    throw storeError(cause, "unusable");
+  }
+}
+
+/**
+ * Puts stores in place that a reshard has made the data of the folder, if it was killed before it did.
+ * Throws `StoreError`: `locked` while it runs.
+ */
+export function finishReshard(directory: string): void {
+  if (grownIn(directory) === undefined) return;
+  const lock = lockOf(directory);
+  try {
+    putInPlace(directory);
+  } finally {
+    lock.release();
+  }
+}
+
+function grownIn(directory: string): string | undefined {
+  return existsSync(directory)
+    ? readdirSync(directory).find((name) => grown.test(name))
+    : undefined;
+}
+
+/** Each step may be the last, and is done again then. */
+function putInPlace(directory: string): void {
+  const name = grownIn(directory);
+  if (name === undefined) return;
+  const shards = Number(grown.exec(name)?.[1]);
+  const folder = join(directory, name);
+  const old = readdirSync(directory);
+  // A log is that of the store that is replaced.
+  for (const file of old) if (besideStore.test(file)) rmSync(join(directory, file));
+  for (const file of readdirSync(folder)) renameSync(join(folder, file), join(directory, file));
+  for (const file of old) {
+    const shard = Number(storeName.exec(file)?.[1] ?? -1);
+    if (shard >= shards) rmSync(join(directory, file));
+  }
+  sync(directory);
+  rmdirSync(folder);
+  sync(directory);
+}
+
+/** Closed stores have nothing but their files. */
+function syncStores(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    if (storeName.test(name)) sync(path);
+    else if (name.endsWith("-wal") && bytesOf(path) > 0) {
+      throw new StoreError("failed", "a new store could not be written as a whole");
+    } else rmSync(path);
+  }
+  sync(folder);
+}
+
+/** A file, or the names in a folder. */
+function sync(path: string): void {
+  const file = openSync(path, "r");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** A store is opened for the clock that it was made for, and refuses another. */
+async function isOfTestClock(options: SqliteOptions): Promise<boolean> {
+  try {
+    const { store } = await openSqliteStore({ ...options, testClock: false });
+    await store.close();
+    return false;
+  } catch (cause) {
+    if (storeError(cause).fault === "unusable") return true;
+    throw cause;
+  }
+}
+
+/** The new stores take about as much as the old ones. */
+function requireRoom(directory: string, paths: readonly string[]): void {
+  const bytes = paths.reduce((sum, path) => sum + bytesOf(path) + bytesOf(`${path}-wal`), 0);
+  const { bavail, bsize } = statfsSync(directory);
+  const free = bavail * bsize;
+  if (free >= bytes) return;
+  const got = `expected ${bytes} bytes as the stores have, got ${free}`;
+  throw new StoreError("full", `there is not enough space left for new stores; ${got}`, noRoom());
+}
+
+interface Lock {
+  release(): void;
+}
+
+/** The system releases it when the process ends, however it ends. */
+function lockOf(directory: string): Lock {
+  const path = join(directory, lockName);
+  const database = new Database(path, { create: true, readwrite: true });
+  try {
+    database.run("PRAGMA busy_timeout = 0");
+    database.run("BEGIN EXCLUSIVE");
+  } catch (cause) {
+    database.close();
+    const { fault } = storeError(cause);
+    if (fault !== "locked") throw storeError(cause);
+    throw new StoreError("locked", "the data folder is being resharded");
+  }
+  let isHeld = true;
+  return {
+    release: () => {
+      if (!isHeld) return;
+      isHeld = false;
+      // Before its end: who opens the file later finds another one, and nothing to be done.
+      rmSync(path, { force: true });
+      database.close();
+    },
+  };
+}
