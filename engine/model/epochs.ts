@@ -107,18 +107,18 @@ export class Epochs {
     { slot, seq }: { readonly slot: number; readonly seq: number },
     origins: readonly Origin[] = neverMoved,
   ): string {
-    if (origins.length > 0 && seq < this.#begin) {
+    if (origins.length > 0 && seq < this.begin) {
       const before = origins
         .slice(1)
-        .findIndex(({ epochs }) => seq < this.earlierAt(epochs).#begin);
+        .findIndex(({ epochs }) => seq < this.earlierAt(epochs).begin);
       const origin = origins.at(before) as Origin;
       return this.earlierAt(origin.epochs).idOf({ slot: origin.slot, seq });
     }
     return formatId(idPrefix(this.tagOf(seq), slot), seq);
   }
 
-  /** The first number that a partition issues here. */
-  get #begin(): number {
+  /** No partition has issued a number before it here; it never falls from a store to the one after it. */
+  get begin(): number {
     return this.#all[0].first;
   }
 
@@ -139,9 +139,9 @@ export class Epochs {
       { epochs: this, slot },
     ];
     for (const [index, store] of stores.entries()) {
-      const first = index === 0 ? 0 : store.epochs.#begin;
+      const first = index === 0 ? 0 : store.epochs.begin;
       const next = stores[index + 1];
-      const before = next === undefined ? limits.seqMax + 1 : next.epochs.#begin;
+      const before = next === undefined ? limits.seqMax + 1 : next.epochs.begin;
       const seq = store.epochs.#seqWithin(store.slot, text, { first, before });
       if (seq !== null) return seq;
     }

@@ -70,7 +70,7 @@ class PlannedShard {
   readonly #earlier = new Map<string, number>();
   readonly #last: { queueId: number };
   #slots = 0;
-  #nextSeq = 0;
+  #begin = 0;
 
   /** `last`: no queue of any shard has a higher number. */
   constructor(last: { queueId: number }) {
@@ -85,7 +85,8 @@ class PlannedShard {
         slot: origin.slot,
       }));
       const origins = [...before, { epochs: this.#indexOf(epochs.own), slot: place.slot }];
-      this.#nextSeq = Math.max(this.#nextSeq, nextSeqs.get(place.slot) ?? 0);
+      const nextSeq = nextSeqs.get(place.slot) ?? 0;
+      this.#begin = Math.max(this.#begin, nextSeq, epochs.begin);
       return { ...place, slot: this.#newSlot(), origins };
     });
     const moved = { ...entry, ...this.#numbered(entry), places };
@@ -120,7 +121,7 @@ class PlannedShard {
 
   plan(random: Random): ShardPlan {
     const earlier = [...this.#earlier.keys()].map((text) => Epochs.parse(text));
-    const epochs = Epochs.after(earlier, this.#nextSeq, random);
+    const epochs = Epochs.after(earlier, this.#begin, random);
     return { queues: this.#queues, epochs, sources: this.#sources };
   }
 }

@@ -55,6 +55,8 @@ async function seen(bundle: Bundle): Promise<unknown[]> {
 
 /** Ready, leased, scheduled, retried, requeued and dead items, with gaps between them. */
 async function fill(bundle: Bundle): Promise<void> {
+  // Its numbers are far ahead of those of the others.
+  await bundle.produceMany("three", 3_000);
   for (const queue of names) {
     await bundle.produce(queue, ...Array.from({ length: 300 }, (_, index) => `${queue} ${index}`));
     const gap = await bundle.lease(queue, { batchSize: 20 });
@@ -85,8 +87,7 @@ test.each(ways)(
       expect(moved).toMatchObject({ queues: names.length, damaged: 0 });
       expect(bundle.images).toHaveLength(count);
       expect(await seen(bundle)).toEqual(before);
-      await bundle.produce("orders", "another");
-      await bundle.produce("one", "another");
+      for (const queue of names) await bundle.produce(queue, "another");
     }
   },
 );

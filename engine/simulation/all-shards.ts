@@ -137,8 +137,8 @@ function isUnknown(cause: unknown): boolean {
 }
 
 function fullest(all: readonly ItemExplained[]): ItemExplained {
-  // Only the shard that issued the id says anything of it.
+  // Only the shard that issued the id says anything of it, or all that have the epochs of an earlier shard.
   const weight = ({ item, history, historySince }: ItemExplained): number =>
-    (item === null ? 0 : 2) + (history.length > 0 || historySince !== null ? 1 : 0);
+    (item === null ? 0 : 4) + (history.length > 0 ? 2 : 0) + (historySince === null ? 0 : 1);
   return all.reduce((best, one) => (weight(one) > weight(best) ? one : best));
 }

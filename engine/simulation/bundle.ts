@@ -306,20 +306,31 @@ export class Bundle {
     await this.open(options);
   }
 
-  /** Kills the process, moves what is stored in memory to so many shards, and opens the engine on that. */
+  /** Kills the process, and opens the engine on what was stored, moved to so many shards. */
   async reshard(shardCount: number): Promise<Resharded> {
     this.kill();
+    const moved = await this.moveStored(shardCount);
+    await this.open();
+    return moved;
+  }
+
+  /** While no process runs: moves what is stored in memory to so many shards. */
+  async moveStored(shardCount: number): Promise<Resharded> {
     const from = Array.from({ length: this.#shardCount }, (_, shard) => this.image(shard));
     const to = Array.from({ length: shardCount }, () => new MemoryImage(newTag(this.#random)));
     const moved = await reshard({
-      from: from.map((image) => openMemoryStore({ tag: "", image })),
+      from: from.map((image, shard) => {
+        const opened = openMemoryStore({ tag: "", image });
+        const { store } = this.store(shard).wrap(opened, this.store(shard).generation);
+        return { ...opened, store };
+      }),
       to: to.map((image) => openMemoryStore({ tag: "", image })),
       clock: this.clock,
       random: this.#random,
     });
+    for (const control of this.#controls) control?.emptied();
     this.#images = to;
     this.#shardCount = shardCount;
-    await this.open();
     return moved;
   }
 

@@ -145,6 +145,11 @@ export class StoreControl {
     this.#damaged.add(`${slot}/${seq}`);
   }
 
+  /** All that was stored is in another store now. */
+  emptied(): void {
+    this.#damaged.clear();
+  }
+
   /** As a store reads items of which some are damaged: only their place can be trusted. */
   spoil<T extends Item>({ found, isAll }: Some<Read<T>>): Some<Read<T>> {
     if (this.#damaged.size === 0) return { found, isAll };

@@ -33,6 +33,8 @@ export interface Parameters {
   readonly requestTimeoutMs: number;
   /** Time passes while the process is down, and items die meanwhile. */
   readonly isAway: boolean;
+  /** Queues move to other numbers of shards while the process is down. */
+  readonly reshards?: true;
   /** Commits are synced some events after they are written. */
   readonly syncsLater: boolean;
   /** Items are looked for, and what happened to them is kept. */
@@ -123,14 +125,23 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const isTested = seed % 29 === 12 && imported.weights.pause === 0;
   const tested = isTested ? onTestClock(imported) : imported;
   const crowded = isCrowded(seed) ? crowding(tested) : tested;
+  const resharded = [4, 5].includes(seed % 16) ? resharding(crowded) : crowded;
   // Few have as much on its way as makes a second message; in these, anything does.
   const secondTurnWeightMin = seed % 2 === 0 ? limits.secondTurnWeightMin : 1;
   return {
-    ...crowded,
+    ...resharded,
     isPlain: seed % 7 === 6 && !crowded.isLookedInto,
     syncsLater: !isCrowded(seed) && (seed % 7 === 1 || seed % 7 === 5),
-    bounds: { ...crowded.bounds, secondTurnWeightMin },
+    bounds: { ...resharded.bounds, secondTurnWeightMin },
   };
+}
+
+/** A world in which queues move, unless outputs have unique keys: those may not go to another shard. */
+function resharding(parameters: Parameters): Parameters {
+  const { shardCount, weights, queues } = parameters;
+  const isUnique = queues.some(({ uniqueForMs }) => uniqueForMs > 0);
+  if (weights.transact > 0 && isUnique && shardCount === 1) return parameters;
+  return { ...parameters, reshards: true, weights: { ...weights, kill: Math.max(4, weights.kill) } };
 }
 
 function isCrowded(seed: number): boolean {

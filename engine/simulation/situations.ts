@@ -83,6 +83,7 @@ export const situationNames = [
   "the process is killed between two turns",
   "the clock was set back at a restart",
   "time passes while the process is down",
+  "queues move to another number of shards",
   "an item dies at a start, behind others on their way to the same shard",
   "days pass at once",
   "a test clock is advanced",

@@ -129,6 +129,9 @@ export class World {
   readonly #advances: Advances;
   /** It may be killed by what it does next. */
   #isDying = false;
+  #shardCount: number;
+  /** Of its own: the other worlds stay as they were. */
+  readonly #moves: Chance;
   /** Something may have become of items that no shard tells. */
   #isUncounted = false;
   readonly #open = new Set<Open>();
@@ -182,8 +185,10 @@ export class World {
     this.#options = options;
     this.situations = options.situations;
     this.#chance = new Chance(seededRandom(options.seed));
+    this.#moves = new Chance(seededRandom(options.seed + 1));
     const usual = parametersOf(this.#chance, options.seed);
     this.parameters = options.setting?.parameters(usual) ?? usual;
+    this.#shardCount = this.parameters.shardCount;
     this.auditor = new Auditor(this.parameters, options.situations, {
       hasNodes: options.setting !== undefined,
     });
@@ -193,7 +198,7 @@ export class World {
     this.bundle =
       options.setting?.bundle(this) ??
       new Bundle({
-        shardCount: this.parameters.shardCount,
+        shardCount: this.#shardCount,
         seed: options.seed,
         waitingLeasesMax: 50,
         syncsLater: this.parameters.syncsLater,
@@ -275,7 +280,7 @@ export class World {
   }
 
   #watchStores(): void {
-    for (let shard = 0; shard < this.parameters.shardCount; shard += 1) {
+    for (let shard = 0; shard < this.#shardCount; shard += 1) {
       const store = this.bundle.store(shard);
       store.onCommit = (changes) => this.#watch.committed(shard, changes);
       store.onFault = (commit) => this.auditor.faulted(commit);
@@ -284,8 +289,7 @@ export class World {
   }
 
   get #stores(): StoreControl[] {
-    const { shardCount } = this.parameters;
-    return Array.from({ length: shardCount }, (_, shard) => this.bundle.store(shard));
+    return Array.from({ length: this.#shardCount }, (_, shard) => this.bundle.store(shard));
   }
 
   get now(): number {
@@ -322,7 +326,7 @@ export class World {
     if (this.#violation !== null) throw this.#violation;
     const bug = this.bundle.bug();
     if (bug !== null) throw bug;
-    for (let shard = 0; shard < this.parameters.shardCount; shard += 1) {
+    for (let shard = 0; shard < this.#shardCount; shard += 1) {
       this.bundle.store(shard).rested();
     }
   }
@@ -377,7 +381,7 @@ export class World {
     this.auditor.finish(this.now);
     this.#rethrow();
     let commits = 0;
-    for (let shard = 0; shard < this.parameters.shardCount; shard += 1) {
+    for (let shard = 0; shard < this.#shardCount; shard += 1) {
       commits += this.bundle.store(shard).commits;
     }
     return {
@@ -838,7 +842,7 @@ export class World {
     if (this.#options.setting !== undefined) return await this.#options.setting.trouble();
     this.produce(queue);
     await this.rest();
-    const shard = this.#chance.below(this.parameters.shardCount);
+    const shard = this.#chance.below(this.#shardCount);
     this.say(`store ${shard} is slow, and fails`);
     this.auditor.faulted();
     this.bundle.store(shard).fail({ fault: "failed", applied: this.#chance.hits(500) });
@@ -931,7 +935,7 @@ export class World {
 
   /** One of its turns is lost, such as that in which it ends. */
   #loseClear(): void {
-    const shard = this.#chance.below(this.parameters.shardCount);
+    const shard = this.#chance.below(this.#shardCount);
     const commits = this.#chance.below(3);
     this.#faults += 1;
     this.say(`store ${shard} fails to sync after ${commits} commits, and what it wrote is lost`);
@@ -983,7 +987,7 @@ export class World {
   // faults ----------------------------------------------------------------
 
   #failStore(): void {
-    const shard = this.#chance.below(this.parameters.shardCount);
+    const shard = this.#chance.below(this.#shardCount);
     const store = this.bundle.store(shard);
     this.#faults += 1;
     if (this.#chance.hits(350)) {
@@ -1015,7 +1019,7 @@ export class World {
   }
 
   async #slowDown(): Promise<void> {
-    const shard = this.#chance.below(this.parameters.shardCount);
+    const shard = this.#chance.below(this.#shardCount);
     this.say(`store ${shard} is ${this.#slow ? "released" : "slow"}`);
     if (this.#slow) {
       this.#releaseAll();
@@ -1034,13 +1038,13 @@ export class World {
 
   #releaseAll(): void {
     this.#slow = false;
-    for (let shard = 0; shard < this.parameters.shardCount; shard += 1) {
+    for (let shard = 0; shard < this.#shardCount; shard += 1) {
       this.bundle.store(shard).release();
     }
   }
 
   #heal(): void {
-    for (let shard = 0; shard < this.parameters.shardCount; shard += 1) {
+    for (let shard = 0; shard < this.#shardCount; shard += 1) {
       this.bundle.store(shard).heal();
     }
   }
@@ -1058,7 +1062,7 @@ export class World {
     this.#kills += 1;
     // From now on a store may do what nobody hears of.
     this.#isUncounted = true;
-    const shard = this.#chance.below(this.parameters.shardCount);
+    const shard = this.#chance.below(this.#shardCount);
     if (this.parameters.isAway && this.#chance.hits(500)) await this.#strand(shard);
     else if (this.#chance.hits(600)) {
       const applied = this.#chance.hits(500);
@@ -1113,6 +1117,7 @@ export class World {
       this.situations.reached("the process is killed while it starts");
     }
     if (this.#chance.hits(100)) await this.#cannotOpen();
+    await this.#reshard();
     const isBack = this.#chance.hits(200);
     const now =
       this.bundle.clock.now() - (isBack ? this.#chance.one([1, minute, day]) : -this.#away());
@@ -1129,6 +1134,20 @@ export class World {
     await this.#create("plain");
   }
 
+  /** Its queues move to another number of shards. */
+  async #reshard(): Promise<void> {
+    const { reshards } = this.parameters;
+    const isElsewhere = this.#options.openStore ?? this.#options.setting;
+    if (reshards !== true || isElsewhere !== undefined || !this.#moves.hits(400)) return;
+    const count = this.#moves.one([1, 2, 3, 4, 5].filter((one) => one !== this.#shardCount));
+    await this.bundle.moveStored(count);
+    this.say(`its queues move from ${this.#shardCount} to ${count} shards`);
+    this.#shardCount = count;
+    this.#watchStores();
+    this.#watch.killed(this.bundle.images);
+    this.situations.reached("queues move to another number of shards");
+  }
+
   /** How long the process is down: what is due meanwhile comes with its first turns. */
   #away(): number {
     if (!this.parameters.isAway) return 0;
@@ -1137,7 +1156,7 @@ export class World {
   }
 
   async #cannotOpen(): Promise<void> {
-    const shard = this.#chance.below(this.parameters.shardCount);
+    const shard = this.#chance.below(this.#shardCount);
     const store = this.bundle.store(shard);
     store.openFault = this.#chance.one(["locked", "damaged", "unusable"]);
     const opened = await this.bundle.tryOpen();
@@ -1151,7 +1170,7 @@ export class World {
   async #damage(): Promise<void> {
     if (this.#options.openStore !== undefined || this.#slow) return;
     await this.rest();
-    const shard = this.#chance.below(this.parameters.shardCount);
+    const shard = this.#chance.below(this.#shardCount);
     const stored = this.bundle.storedItems(shard);
     const victim = this.#chance.maybe(stored);
     const item = victim === undefined ? undefined : this.auditor.itemOf(victim.payload);

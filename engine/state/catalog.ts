@@ -59,6 +59,11 @@ export class Catalog implements QueueRules {
   readonly #owners = new Map<number, Owning | null>();
   /** The present slots of partitions that a reshard moved, by their former places. */
   readonly #movedTo = new Map<string, number>();
+  /**
+   * Of such partitions, by slot, also of one that is gone: its numbers lie before those of any
+   * partition that has the slot after it.
+   */
+  readonly #origins = new Map<number, readonly Origin[]>();
   /** Of the other shards. */
   readonly directory = new Directory();
   readonly #byId = new Map<number, LogicalQueue>();
@@ -129,8 +134,15 @@ export class Catalog implements QueueRules {
       return null;
     }
     const slots = places.map(({ slot }) => slot);
+    for (const place of places) this.#noteOrigins(place);
     for (const slot of slots) this.#owners.set(slot, null);
     return { queueId, slots };
+  }
+
+  #noteOrigins({ slot, origins }: PartitionPlace): void {
+    if (origins === undefined) return;
+    this.#origins.set(slot, origins);
+    for (const origin of origins) this.#movedTo.set(formerPlace(origin), slot);
   }
 
   add(entry: CatalogEntry): LogicalQueue {
@@ -158,9 +170,9 @@ export class Catalog implements QueueRules {
 
   own(queue: LogicalQueue, place: PartitionPlace): void {
     queue.put(place);
-    const { partition, origins = neverMoved } = place;
+    const { partition } = place;
     this.#revision += 1;
-    for (const origin of origins) this.#movedTo.set(formerPlace(origin), place.slot);
+    this.#noteOrigins(place);
     this.#owners.set(place.slot, { queue, partition, settings: null, revision: 0 });
     queue.balance.update(place.partition, { open: place.state === "active" });
   }
@@ -197,8 +209,7 @@ export class Catalog implements QueueRules {
 
   /** See `QueueRules`. */
   originsAt(slot: number): readonly Origin[] {
-    const owner = this.ownerAt(slot);
-    return owner?.queue.places.get(owner.partition)?.origins ?? neverMoved;
+    return this.#origins.get(slot) ?? neverMoved;
   }
 
   /** Where the shard has the item of an id; `null` = it has not issued the id, or has gone back since. */
@@ -207,12 +218,9 @@ export class Catalog implements QueueRules {
     if (issued === null) return null;
     const { slot, seq } = issued;
     if (issued.epochs === null) return { slot, seq };
-    const key = formerPlace({ epochs: issued.epochs, slot });
-    const present = this.#movedTo.get(key);
-    if (present === undefined) return null;
-    // The slot may be that of another partition by now.
-    const isThere = this.originsAt(present).some((origin) => formerPlace(origin) === key);
-    return isThere ? { slot: present, seq } : null;
+    // Of a partition that was gone before, or that is in another shard, nothing is found.
+    const present = this.#movedTo.get(formerPlace({ epochs: issued.epochs, slot }));
+    return { slot: present ?? nowhere, seq };
   }
 
   /** The one of this name, if there is one that callers find. */
@@ -418,6 +426,8 @@ export class Catalog implements QueueRules {
 }
 
 const neverMoved: readonly Origin[] = [];
+/** No partition has this slot. */
+const nowhere = -1;
 
 function formerPlace({ epochs, slot }: Origin): string {
   return `${epochs}/${slot}`;

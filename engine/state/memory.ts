@@ -112,7 +112,10 @@ export class Memory {
   ) {
     this.rules = rules;
     const stored = epochsIn(image.tags);
-    const first = image.tallies.reduce((most, { nextSeq }) => Math.max(most, nextSeq), 0);
+    const first = image.tallies.reduce(
+      (most, { nextSeq }) => Math.max(most, nextSeq),
+      stored.begin,
+    );
     this.epochs = epochs ?? (random === undefined ? stored : stored.next(first, random));
     this.isEpochNew = this.epochs.tag !== stored.tag;
     this.tasks = new Map(image.tasks.map(({ taskId, text }) => [taskId, text]));

@@ -12,8 +12,11 @@ export function bestExplained(outcomes: Outcomes<ItemExplained>): ItemExplained 
   const found = replies.find(({ item }) => item !== undefined);
   if (found !== undefined) return found;
   for (const error of failuresIn(outcomes)) throw error;
-  // Only the shard that issued the id says since when it keeps a history.
+  // Only the shard that issued the id says since when it keeps a history. After a reshard that may be
+  // several: all that have a queue of the shard that issued it.
   return (
-    replies.find(({ history_since }) => history_since !== null) ?? (replies[0] as ItemExplained)
+    replies.find(({ history }) => history.length > 0) ??
+    replies.find(({ history_since }) => history_since !== null) ??
+    (replies[0] as ItemExplained)
   );
 }

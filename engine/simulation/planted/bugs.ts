@@ -1233,4 +1233,24 @@ export const plantedBugs: readonly PlantedBug[] = [
     from: "const fate = wake(item, turn.now);",
     to: "const fate = wake({ ...item, attempts: 0 }, turn.now);",
   },
+  {
+    name: "a reshard forgets where the numbers of a store begin",
+    file: "reshard/plan.ts",
+    firstSeed: 16_484,
+    from: "this.#begin = Math.max(this.#begin, nextSeq, epochs.begin);",
+    to: "this.#begin = Math.max(this.#begin, nextSeq);",
+  },
+  {
+    name: "a reshard delivers what has arrived",
+    file: "reshard/deliver.ts",
+    firstSeed: 212,
+    from: "const missing = page.filter((item) => !hasArrived(images, sourceShard, item));",
+    to: "const missing = page;",
+  },
+  {
+    name: "a reshard leaves a lease behind",
+    file: "reshard/reshard.ts",
+    from: "await this.#slotted(source, image.leases, (leases) => ({",
+    to: "await this.#slotted(source, image.leases.slice(1), (leases) => ({",
+  },
 ];
