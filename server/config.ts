@@ -105,7 +105,7 @@ export const ConfigSchema = Type.Object({
       maximum: limits.shardsMax,
       expected: `a whole number from 1 to ${limits.shardsMax}`,
       defaultText: "as many as the data folder has, 1 if it is new",
-      description: "Stores to which queues are hashed; fixed once made.",
+      description: "Stores to which queues are hashed; `holdfast reshard` changes it.",
     }),
   ),
   threads: Type.Optional(

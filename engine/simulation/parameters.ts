@@ -141,7 +141,11 @@ function resharding(parameters: Parameters): Parameters {
   const { shardCount, weights, queues } = parameters;
   const isUnique = queues.some(({ uniqueForMs }) => uniqueForMs > 0);
   if (weights.transact > 0 && isUnique && shardCount === 1) return parameters;
-  return { ...parameters, reshards: true, weights: { ...weights, kill: Math.max(4, weights.kill) } };
+  return {
+    ...parameters,
+    reshards: true,
+    weights: { ...weights, kill: Math.max(4, weights.kill) },
+  };
 }
 
 function isCrowded(seed: number): boolean {
