@@ -118,7 +118,7 @@ test("reshard: data of a test clock stay data of a test clock", async () => {
 
 test("reshard: what cannot be resharded is refused", async () => {
   const data = copy("refused");
-  const expected = "--data is invalid; expected a data folder with stores";
+  const expected = "--data is invalid; expected data of a server";
   expect(await reshard(join(folder, "missing"), 2)).toEqual(
     refused(`${expected}, got '${join(folder, "missing")}'`),
   );
@@ -126,7 +126,7 @@ test("reshard: what cannot be resharded is refused", async () => {
   mkdirSync(backup);
   writeFileSync(join(backup, "backup.json"), "{}");
   expect(await reshard(backup, 2)).toEqual(
-    refused(`${expected}, got a backup, which restore copies into one`),
+    refused(`${expected}, got a backup, which restore copies into a data folder`),
   );
   expect(await reshard(data, 2)).toEqual(
     refused("--shards is invalid; expected another number than the data have, got 2"),
@@ -144,7 +144,7 @@ test("reshard: refused while a server has the data, and keeps servers away", asy
     const used = "the data directory is in use by another server";
     expect(await reshard(data, 3)).toEqual(refused(`${used}; '${data}'`));
   });
-  const held = await openForReshard(data, 3, newTag);
+  const held = await openForReshard({ kind: "sqlite", directory: data }, 3, newTag);
   expect(await reshard(data, 4)).toEqual(refused(`the data folder is being resharded; '${data}'`));
   const server = await holdfast("serve", "--port", "0", "--data", data);
   expect(server.code).toBe(exitCodes.taken.code);

@@ -54,7 +54,7 @@ test("data folder: without --shards a server has as many as the folder, and of n
   expect(await shardsOf({ data })).toBe(3);
   expect(await runServer(["--port", "0", "--data", data, "--shards", "2"])).toEqual({
     code: exitCodes.usage.code,
-    output: `the data are in another number of shards; expected --shards 3, got 2; 'holdfast reshard' moves a data folder to another number; data folder '${data}'\n`,
+    output: `the data are in another number of shards; expected --shards 3, got 2; 'holdfast reshard' changes the number; data folder '${data}'\n`,
   });
   expect(await shardsOf({ data, flags: ["--store", "memory"] })).toBe(1);
   expect(await shardsOf({ data: fresh })).toBe(1);

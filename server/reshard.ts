@@ -1,4 +1,4 @@
-// Moves the queues of a data folder to another number of shards, while no server runs on it.
+// Moves the queues of a data folder or database to another number of shards, while no server runs on it.
 
 import { existsSync } from "node:fs";
 import { systemClock, TestClock } from "../engine/model/clock.ts";
@@ -6,17 +6,18 @@ import { newTag } from "../engine/model/ids.ts";
 import { limits } from "../engine/model/limits.ts";
 import { systemRandom } from "../engine/model/random.ts";
 import { type Resharded, reshard } from "../engine/reshard/reshard.ts";
-import { countStores, openForReshard } from "../stores/open.ts";
+import { countSchemas, countStores, type DurableConfig, openForReshard } from "../stores/open.ts";
 
 export const { shardsMax } = limits;
 
-/** How many shards a folder has; 0 if there is no store in it. Throws `StoreError`. */
-export function shardsIn(folder: string): number {
-  return existsSync(folder) ? countStores(folder) : 0;
+/** How many shards the data have; 0 if there are none. Throws `StoreError`. */
+export async function shardsIn(store: DurableConfig): Promise<number> {
+  if (store.kind === "postgres") return countSchemas(store);
+  return existsSync(store.directory) ? countStores(store.directory) : 0;
 }
 
 export interface ReshardData {
-  readonly folder: string;
+  readonly store: DurableConfig;
   readonly shards: number;
   /** Once aborted, the data stay as they are and the reason is thrown. */
   readonly signal: AbortSignal;
@@ -25,12 +26,12 @@ export interface ReshardData {
 
 /** Throws `StoreError`. */
 export async function reshardData({
-  folder,
+  store,
   shards,
   signal,
   progress,
 }: ReshardData): Promise<Resharded> {
-  const stores = await openForReshard(folder, shards, () => newTag(systemRandom));
+  const stores = await openForReshard(store, shards, () => newTag(systemRandom));
   try {
     const moved = await reshard({
       ...{ from: stores.from, to: stores.to, random: systemRandom },

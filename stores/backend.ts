@@ -16,3 +16,14 @@ export interface Backend {
 export interface OpenedStore extends Backend {
   readonly transfer: Transfer;
 }
+
+/** All stores of some shards, and new ones that are to take their place. */
+export interface Replacement {
+  readonly from: readonly OpenedStore[];
+  readonly to: readonly OpenedStore[];
+  readonly testClock: boolean;
+  /** Closes all stores and makes the new ones the data. */
+  replace(): Promise<void>;
+  /** Closes all stores and leaves the old ones as they were, unless they are replaced. */
+  close(): Promise<void>;
+}

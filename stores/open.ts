@@ -1,7 +1,7 @@
 // The only place that knows which kinds of store there are.
 
 import { mkdirSync } from "node:fs";
-import type { OpenedStore } from "./backend.ts";
+import type { OpenedStore, Replacement } from "./backend.ts";
 import { openMemoryStore } from "./memory/store.ts";
 import type { NodeTable, Ownership } from "./nodes.ts";
 import {
@@ -12,12 +12,7 @@ import {
 } from "./postgres/acknowledged.ts";
 import type { SessionOptions } from "./postgres/connection.ts";
 import { type Durability, isNoRoom, noRoom } from "./sqlite/connect.ts";
-import {
-  finishReshard,
-  openReshardFolder,
-  type ReshardFolder,
-  storesIn,
-} from "./sqlite/reshard-folder.ts";
+import { finishReshard, openReshardFolder, storesIn } from "./sqlite/reshard-folder.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
 import type { Syncer } from "./sqlite/sync.ts";
 import { StoreError } from "./store.ts";
@@ -132,17 +127,35 @@ export async function openStore(
   });
 }
 
-/** New stores for a data folder, to take the place of those that it has. Throws `StoreError`. */
-export function openForReshard(
-  directory: string,
+/** Stores that a reshard can replace. */
+export type DurableConfig = Exclude<StoreConfig, { kind: "memory" }>;
+
+/** New stores, to take the place of those that there are. Throws `StoreError`. */
+export async function openForReshard(
+  config: DurableConfig,
   shards: number,
   newTag: () => string,
-): Promise<ReshardFolder> {
-  return openReshardFolder(directory, shards, { newTag, ballastBytes: ballastBytesDefault });
+): Promise<Replacement> {
+  if (config.kind === "sqlite") {
+    const { directory, ballastBytes = ballastBytesDefault } = config;
+    return openReshardFolder(directory, shards, { newTag, ballastBytes });
+  }
+  const { url, schema = "holdfast" } = config;
+  const { openReshardSchemas } = await import("./postgres/reshard-schemas.ts");
+  return openReshardSchemas({ url, schema }, shards, newTag);
 }
 
-/** How many stores a data folder has, once a reshard that was killed is finished. Throws `StoreError`. */
+/** How many shards a data folder has, once a reshard that was killed is finished. Throws `StoreError`. */
 export function countStores(directory: string): number {
   finishReshard(directory);
   return storesIn(directory);
+}
+
+/** How many shards a database has. Throws `StoreError`. */
+export async function countSchemas({
+  url,
+  schema = "holdfast",
+}: Extract<StoreConfig, { kind: "postgres" }>): Promise<number> {
+  const { schemasIn } = await import("./postgres/reshard-schemas.ts");
+  return schemasIn({ url, schema });
 }

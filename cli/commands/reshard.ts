@@ -1,5 +1,5 @@
-// `holdfast reshard`: moves the queues of a data folder to another number of shards, while no server
-// runs on it.
+// `holdfast reshard`: moves the queues of a data folder, or of a database, to another number of shards,
+// while no server runs on it.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -13,15 +13,26 @@ import { counted, openOutput } from "../output.ts";
 import { wholeNumber } from "../values.ts";
 
 interface Options {
-  readonly data: string;
+  readonly data?: string;
+  readonly databaseUrl?: string;
+  readonly databaseSchema: string;
   readonly shards: number;
+}
+
+/** What is resharded, as it is named for people, and how a server is started on it. */
+interface Place {
+  readonly store: Parameters<typeof shardsIn>[0];
+  readonly name: string;
+  readonly flags: string;
 }
 
 export function addReshard(program: Command): void {
   program
     .command("reshard")
     .description("move all queues to another number of shards, while no server runs on the data")
-    .requiredOption("--data <folder>", "the data folder")
+    .option("--data <folder>", "the data folder")
+    .option("--database-url <url>", "the database, instead of a data folder")
+    .option("--database-schema <name>", "prefix of the schemas in the database", "holdfast")
     .requiredOption(
       "--shards <number>",
       `how many shards it is to have, from 1 to ${shardsMax}`,
@@ -40,43 +51,57 @@ command is stopped or killed, the data are as they were, or moved as a whole.`,
         await reshard(options, json === true);
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;
-        throw new UsageError(`${reasonOf(error)}; '${options.data}'`);
+        throw new UsageError(`${reasonOf(error)}; '${placeOf(options).name}'`);
       }
     });
 }
 
-async function reshard({ data, shards }: Options, isJson: boolean): Promise<void> {
+function placeOf({ data, databaseUrl, databaseSchema: schema }: Options): Place {
+  if (databaseUrl !== undefined && data === undefined) {
+    // The URL may hold a password.
+    const flags = `--store postgres --database-schema ${schema}`;
+    const store = { kind: "postgres", url: databaseUrl, schema } as const;
+    return { store, name: `database schema ${schema}`, flags };
+  }
+  if (data !== undefined && databaseUrl === undefined) {
+    return { store: { kind: "sqlite", directory: data }, name: data, flags: `--data ${data}` };
+  }
+  throw new UsageError("expected either --data or --database-url");
+}
+
+async function reshard(options: Options, isJson: boolean): Promise<void> {
+  const { shards } = options;
+  const { store, name, flags } = placeOf(options);
   const output = openOutput(isJson);
-  const before = shardsBefore(data, shards);
+  const before = await shardsBefore(options);
   const signal = interruption();
   const bar = output.progress("items");
   const progress = (items: number, all: number) => bar.update(items, all === 0 ? 1 : items / all);
-  const moved = await reshardData({ folder: data, shards, signal, progress });
+  const moved = await reshardData({ store, shards, signal, progress });
   bar.end();
   const { items, delivered, queues, damaged } = moved;
-  output.result({ data, shards, shards_before: before, ...moved }, () =>
+  output.result({ data: name, shards, shards_before: before, ...moved }, () =>
     [
-      `${data}: ${counted(items + delivered, "item")} in ${counted(queues, "queue")}, from ${counted(before, "shard")} to ${shards}`,
+      `${name}: ${counted(items + delivered, "item")} in ${counted(queues, "queue")}, from ${counted(before, "shard")} to ${shards}`,
       ...(damaged === 0 ? [] : [`${counted(damaged, "damaged item")} set aside`]),
-      `holdfast serve --data ${data}`,
+      `holdfast serve ${flags}`,
     ].join("\n"),
   );
 }
 
-/** How many shards the folder has; throws `UsageError` if it cannot be resharded. */
-function shardsBefore(data: string, shards: number): number {
-  const expected = "expected a data folder with stores";
-  if (existsSync(join(data, manifestName))) {
-    throw new UsageError(
-      `--data is invalid; ${expected}, got a backup, which restore copies into one`,
-    );
+/** How many shards the data have; throws `UsageError` if they cannot be resharded. */
+async function shardsBefore(options: Options): Promise<number> {
+  const { store, name } = placeOf(options);
+  const flag = store.kind === "sqlite" ? "--data" : "--database-schema";
+  const invalid = `${flag} is invalid; expected data of a server`;
+  if (store.kind === "sqlite" && existsSync(join(store.directory, manifestName))) {
+    throw new UsageError(`${invalid}, got a backup, which restore copies into a data folder`);
   }
-  const before = shardsIn(data);
-  if (before === 0) throw new UsageError(`--data is invalid; ${expected}, got '${data}'`);
-  if (before !== shards) return before;
-  throw new UsageError(
-    `--shards is invalid; expected another number than the data have, got ${shards}`,
-  );
+  const before = await shardsIn(store);
+  if (before === 0) throw new UsageError(`${invalid}, got '${name}'`);
+  if (before !== options.shards) return before;
+  const expected = "expected another number than the data have";
+  throw new UsageError(`--shards is invalid; ${expected}, got ${before}`);
 }
 
 function reasonOf({ message, fault, cause }: StoreError): string {

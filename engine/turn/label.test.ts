@@ -26,13 +26,13 @@ test.each([
     name: "fewer shards",
     arrange: ([first]: readonly MemoryImage[]) => [first],
     message:
-      "the data are in another number of shards; expected --shards 2, got 1; 'holdfast reshard' moves a data folder to another number",
+      "the data are in another number of shards; expected --shards 2, got 1; 'holdfast reshard' changes the number",
   },
   {
     name: "fewer shards, the second store in the place of the first",
     arrange: ([, second]: readonly MemoryImage[]) => [second],
     message:
-      "the data are in another number of shards; expected --shards 2, got 1; 'holdfast reshard' moves a data folder to another number",
+      "the data are in another number of shards; expected --shards 2, got 1; 'holdfast reshard' changes the number",
   },
   {
     name: "more shards",
@@ -41,7 +41,7 @@ test.each([
       new MemoryImage("cccc"),
     ],
     message:
-      "the data are in another number of shards; expected --shards 2, got 3; 'holdfast reshard' moves a data folder to another number",
+      "the data are in another number of shards; expected --shards 2, got 3; 'holdfast reshard' changes the number",
   },
   {
     name: "two stores exchanged",
@@ -68,7 +68,7 @@ test("open: a store that only one shard ever used is not opened by one of two", 
   await expect(open([store, new MemoryImage("bbbb")])).rejects.toMatchObject({
     fault: "unusable",
     message:
-      "the data are in another number of shards; expected --shards 1, got 2; 'holdfast reshard' moves a data folder to another number",
+      "the data are in another number of shards; expected --shards 1, got 2; 'holdfast reshard' changes the number",
   });
 });
 

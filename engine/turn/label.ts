@@ -24,7 +24,7 @@ export function isLabelled(text: string, { shard, shardCount }: ShardIdentity): 
   if (storedShard === undefined) return false;
   if (storedCount !== String(shardCount)) {
     const expected = `expected --shards ${storedCount}, got ${shardCount}`;
-    const how = "'holdfast reshard' moves a data folder to another number";
+    const how = "'holdfast reshard' changes the number";
     throw new StoreError(
       "unusable",
       `the data are in another number of shards; ${expected}; ${how}`,

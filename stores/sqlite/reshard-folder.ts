@@ -16,7 +16,7 @@ import {
   statfsSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { OpenedStore } from "../backend.ts";
+import type { OpenedStore, Replacement } from "../backend.ts";
 import { StoreError } from "../store.ts";
 import { bytesOf, noRoom, storeError } from "./connect.ts";
 import { openSqliteStore, type SqliteOptions } from "./store.ts";
@@ -34,16 +34,6 @@ const besideStore = /^shard-\d+\.db-(wal|shm|mark|ballast|probe)$/;
 /** The new stores are nothing before they are synced all at once. */
 const noSyncer: Syncer = { syncData: async () => undefined, syncFolder: async () => undefined };
 
-export interface ReshardFolder {
-  readonly from: readonly OpenedStore[];
-  readonly to: readonly OpenedStore[];
-  readonly testClock: boolean;
-  /** Closes all stores and makes the new ones the data. */
-  replace(): Promise<void>;
-  /** Closes all stores and leaves the old ones as they were; does nothing after `replace`. */
-  close(): Promise<void>;
-}
-
 /** How many stores are in the folder. */
 export function storesIn(directory: string): number {
   return readdirSync(directory).filter((name) => storeName.test(name)).length;
@@ -57,7 +47,7 @@ export async function openReshardFolder(
   directory: string,
   shards: number,
   options: Pick<SqliteOptions, "newTag" | "ballastBytes">,
-): Promise<ReshardFolder> {
+): Promise<Replacement> {
   finishReshard(directory);
   const lock = lockOf(directory);
   const opened: OpenedStore[] = [];
