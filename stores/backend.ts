@@ -13,14 +13,14 @@ export interface Backend {
 }
 
 /** A store as it was opened; a reshard uses all of it. */
-export interface OpenedStore extends Backend {
+export interface TransferableStore extends Backend {
   readonly transfer: Transfer;
 }
 
 /** All stores of some shards, and new ones that are to take their place. */
 export interface Replacement {
-  readonly from: readonly OpenedStore[];
-  readonly to: readonly OpenedStore[];
+  readonly from: readonly TransferableStore[];
+  readonly to: readonly TransferableStore[];
   readonly testClock: boolean;
   /** Closes all stores and makes the new ones the data. */
   replace(): Promise<void>;

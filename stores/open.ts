@@ -1,7 +1,7 @@
 // The only place that knows which kinds of store there are.
 
 import { mkdirSync } from "node:fs";
-import type { OpenedStore, Replacement } from "./backend.ts";
+import type { Replacement, TransferableStore } from "./backend.ts";
 import { openMemoryStore } from "./memory/store.ts";
 import type { NodeTable, Ownership } from "./nodes.ts";
 import {
@@ -95,7 +95,7 @@ export async function openStore(
   config: StoreOptions,
   shard: number,
   newTag: () => string,
-): Promise<OpenedStore> {
+): Promise<TransferableStore> {
   if (config.kind === "memory") return openMemoryStore({ tag: newTag() });
   const { testClock = false, ownership } = config;
   if (config.kind === "postgres") {

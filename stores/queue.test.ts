@@ -21,7 +21,16 @@ function without(value: object, name: string): unknown {
   return Object.fromEntries(Object.entries(value).filter(([field]) => field !== name));
 }
 
+const moved = { ...place, origins: [{ epochs: 0, slot: 5 }] };
+
+test("isCatalogEntry: a queue that was moved says where its partitions were", () => {
+  expect(isCatalogEntry({ ...entry(1, "a", [moved]), createdAs: 7 })).toBe(true);
+});
+
 const otherForms: readonly unknown[] = [
+  { ...whole, createdAs: "7" },
+  { ...whole, places: [{ ...place, origins: {} }] },
+  { ...whole, places: [{ ...place, origins: [{ epochs: 0 }] }] },
   ...[null, undefined, 7, "entry", [], {}],
   ...Object.keys(whole).map((name) => without(whole, name)),
   ...Object.keys(whole.definition).map((name) => ({

@@ -90,3 +90,32 @@ test("seqFrom: numbers from before the oldest epoch that is kept are not passed 
     if (seq < 50 || seq > count - 50) expect(epochs.seqFrom(slot, id)).toBe(seq);
   }
 });
+
+test("idOf: numbers of earlier stores keep their ids, at the slots of those stores", () => {
+  // Numbers of the first store end at 30, those of the second, which has one epoch, at 40.
+  const middle = Epochs.after([third.own], 30, random);
+  const latest = Epochs.after([third.own, middle.own], 40, random)
+    .next(40, random)
+    .next(45, random);
+  const origins = [
+    { epochs: 0, slot },
+    { epochs: 1, slot: 7 },
+  ];
+  const idAt = (seq: number): string => {
+    if (seq < 30) return third.idOf({ slot, seq });
+    return seq < 40 ? middle.idOf({ slot: 7, seq }) : latest.idOf({ slot: 1, seq });
+  };
+  const seqs = Array.from({ length: 60 }, (_, seq) => seq);
+  const ids = seqs.map(idAt);
+  for (const epochs of [latest, Epochs.parse(latest.text)]) {
+    expect(seqs.map((seq) => epochs.idOf({ slot: 1, seq }, origins))).toEqual(ids);
+    expect(seqs.map((seq) => epochs.seqFrom(1, ids[seq] ?? "", origins))).toEqual(seqs);
+    const places = ids.map((id) => epochs.placeOf(id));
+    expect(places[29]).toEqual({ epochs: 0, slot, seq: 29 });
+    expect(places[30]).toEqual({ epochs: 1, slot: 7, seq: 30 });
+    expect(places[40]).toEqual({ epochs: null, slot: 1, seq: 40 });
+  }
+  expect(ids.toSorted()).toEqual(ids);
+  // A partition that was never moved is in the same store.
+  expect(latest.idOf({ slot: 2, seq: 50 })).toBe(latest.own.idOf({ slot: 2, seq: 50 }));
+});

@@ -108,9 +108,7 @@ export class Epochs {
     origins: readonly Origin[] = neverMoved,
   ): string {
     if (origins.length > 0 && seq < this.begin) {
-      const before = origins
-        .slice(1)
-        .findIndex(({ epochs }) => seq < this.earlierAt(epochs).begin);
+      const before = origins.slice(1).findIndex(({ epochs }) => seq < this.earlierAt(epochs).begin);
       const origin = origins.at(before) as Origin;
       return this.earlierAt(origin.epochs).idOf({ slot: origin.slot, seq });
     }

@@ -2,7 +2,7 @@
 // belongs to them. It reads the old stores alone and writes new ones, which are nothing until their
 // caller puts them in the place of the old ones. Nothing else may have any of the stores open.
 
-import type { OpenedStore } from "../../stores/backend.ts";
+import type { TransferableStore } from "../../stores/backend.ts";
 import type { Item, ScheduledItem, Tally } from "../../stores/item.ts";
 import { readItems, readScheduled } from "../../stores/single-reads.ts";
 import type {
@@ -27,9 +27,9 @@ import { movedReceipts } from "./receipts.ts";
 
 export interface ReshardOptions {
   /** The old stores, by shard. */
-  readonly from: readonly OpenedStore[];
+  readonly from: readonly TransferableStore[];
   /** New and empty, by shard. */
-  readonly to: readonly OpenedStore[];
+  readonly to: readonly TransferableStore[];
   readonly clock: Clock;
   readonly random: Random;
   /** Called after each commit, with the items that were moved so far, of all. */
@@ -48,7 +48,7 @@ export interface Resharded {
 
 /** An old store. */
 export interface Source {
-  readonly opened: OpenedStore;
+  readonly opened: TransferableStore;
   readonly image: Image;
 }
 
@@ -86,11 +86,11 @@ const nothing: Omit<Changes, "turn"> = {
 
 /** A new store. */
 export class Target {
-  readonly opened: OpenedStore;
+  readonly opened: TransferableStore;
   readonly #tag: string;
   #turns = 0;
 
-  constructor(opened: OpenedStore, tag: string) {
+  constructor(opened: TransferableStore, tag: string) {
     this.opened = opened;
     this.#tag = tag;
   }

@@ -1,7 +1,7 @@
 // The backend under test as the rules use it: it numbers the turns, reads one kind at
 // a time, and opens again what was kept.
 
-import type { Backend } from "../backend.ts";
+import type { TransferableStore } from "../backend.ts";
 import type { Item, OutboundItem, ScheduledItem } from "../item.ts";
 import { readItems, readOutbound, readScheduled } from "../single-reads.ts";
 import {
@@ -31,9 +31,9 @@ import {
 
 /** A fresh backend, and the means to open again what it has kept. */
 export interface OpenedStore {
-  readonly backend: Backend;
+  readonly backend: TransferableStore;
   /** Closes the one that was opened last and opens the same data again. */
-  reopen(): Promise<Backend>;
+  reopen(): Promise<TransferableStore>;
   /** Closes whatever is open and removes the data. */
   dispose(): Promise<void>;
 }
@@ -44,7 +44,7 @@ type Where = Partial<Omit<Span, "slot"> & ReadLimit>;
 
 export class Bench {
   readonly #opened: OpenedStore;
-  backend: Backend;
+  backend: TransferableStore;
   #turn = 0;
 
   constructor(opened: OpenedStore) {

@@ -8,6 +8,7 @@ import { itemRules } from "./item-rules.ts";
 import { modelRules } from "./model.ts";
 import { moveRules } from "./move-rules.ts";
 import { queueRules } from "./queue-rules.ts";
+import { transferRules } from "./transfer-rules.ts";
 import { turnRules } from "./turn-rules.ts";
 import { waitingRules } from "./waiting-rules.ts";
 
@@ -38,6 +39,7 @@ export function describeStore(
     turnRules(rule);
     moveRules(rule);
     queueRules(rule);
+    transferRules(rule);
     modelRules(rule, seeds);
   });
 }

@@ -2,7 +2,7 @@
 // be lost with the process. What it keeps is an image that outlives the store,
 // so that a restart can be played by opening the same image again.
 
-import type { OpenedStore } from "../backend.ts";
+import type { TransferableStore } from "../backend.ts";
 import {
   type Item,
   type Lease,
@@ -399,7 +399,7 @@ export class MemoryStore implements Store {
 }
 
 /** `tag` is that of a new image; an `image` that is handed in keeps its own. */
-export function openMemoryStore(options: { tag: string; image?: MemoryImage }): OpenedStore {
+export function openMemoryStore(options: { tag: string; image?: MemoryImage }): TransferableStore {
   const image = options.image ?? new MemoryImage(options.tag);
   return {
     store: new MemoryStore(image),

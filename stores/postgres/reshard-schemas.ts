@@ -1,7 +1,7 @@
 // The schemas of some shards, which are replaced by those of another number of shards. The new ones grow
 // beside the old ones under other names, and one transaction puts them in their place.
 
-import type { OpenedStore, Replacement } from "../backend.ts";
+import type { Replacement, TransferableStore } from "../backend.ts";
 import { StoreError } from "../store.ts";
 import { Connection, type SessionOptions } from "./connection.ts";
 import { openPostgresStore } from "./store.ts";
@@ -41,7 +41,7 @@ export async function openReshardSchemas(
   const { schema } = options;
   const fresh = `${schema}_${growing}`;
   const connection = await Connection.open(options);
-  const opened: OpenedStore[] = [];
+  const opened: TransferableStore[] = [];
   const closeAll = async (): Promise<void> => {
     for (const { store } of opened.splice(0)) await store.close().catch(() => undefined);
   };

@@ -1,7 +1,7 @@
 // One shard's items in a schema of a PostgreSQL database: one read and one commit a turn, each one
 // way there and back.
 
-import type { OpenedStore } from "../backend.ts";
+import type { TransferableStore } from "../backend.ts";
 import type { Tally } from "../item.ts";
 import {
   type Changes,
@@ -51,7 +51,7 @@ const texts = {
  * Throws `StoreError`: `lost` where the database lacks what this process had acknowledged; it says so
  * once, and can be opened then.
  */
-export async function openPostgresStore(options: DatabaseOptions): Promise<OpenedStore> {
+export async function openPostgresStore(options: DatabaseOptions): Promise<TransferableStore> {
   const database = await Database.open(options);
   const store = new PostgresStore(database);
   const { lostCount } = database;

@@ -16,7 +16,7 @@ import {
   statfsSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { OpenedStore, Replacement } from "../backend.ts";
+import type { Replacement, TransferableStore } from "../backend.ts";
 import { StoreError } from "../store.ts";
 import { bytesOf, noRoom, storeError } from "./connect.ts";
 import { openSqliteStore, type SqliteOptions } from "./store.ts";
@@ -50,7 +50,7 @@ export async function openReshardFolder(
 ): Promise<Replacement> {
   finishReshard(directory);
   const lock = lockOf(directory);
-  const opened: OpenedStore[] = [];
+  const opened: TransferableStore[] = [];
   const close = async (): Promise<void> => {
     for (const { store } of opened.splice(0)) await store.close().catch(() => undefined);
     rmSync(join(directory, growing), { recursive: true, force: true });

@@ -3,7 +3,7 @@
 
 import type { Database } from "bun:sqlite";
 import { dirname } from "node:path";
-import type { OpenedStore } from "../backend.ts";
+import type { TransferableStore } from "../backend.ts";
 import type { Item, OutboundItem, ScheduledItem } from "../item.ts";
 import {
   type Changes,
@@ -118,7 +118,7 @@ const statements = {
  * Opens the file, or makes it. Throws `StoreError`: `locked` when another
  * process has it, `damaged` when its log lost committed turns.
  */
-export async function openSqliteStore(options: SqliteOptions): Promise<OpenedStore> {
+export async function openSqliteStore(options: SqliteOptions): Promise<TransferableStore> {
   const paths = { log: `${options.path}-wal`, mark: `${options.path}-mark` };
   const mark = new LogMark(paths.mark, paths.log);
   // Without a sync per commit a power cut alone may leave such a log, and that was accepted.
