@@ -177,7 +177,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "the dead queue's shard drops what comes",
     file: "relay/receive.ts",
-    from: ": append(turn, partition, unplaced);",
+    from: ": append(scene, partition, unplaced);",
     to: ": { slot: home, seq: 0 };",
   },
   {
@@ -525,8 +525,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a repeated produce tells no duplicates",
     file: "operations/produce.ts",
-    from: "return produced(values);",
-    to: "return done;",
+    from: "if (request.returnIds !== true) return produced(duplicates);",
+    to: "if (request.returnIds !== true) return done;",
   },
   {
     name: "an item's origin is the id that it had last",
