@@ -233,3 +233,21 @@ test("close: what was granted, and nobody knows whether it is stored, is told so
   await bundle.clock.settle();
   expect(lease.ending).toMatchObject({ code: "unknown" });
 });
+
+test("a lease that comes while a turn reads is granted for as long as it asked", async () => {
+  const bundle = await setup();
+  await bundle.createQueue({ name: "orders", leaseTimeoutMs: second });
+  await bundle.produce("orders", "a");
+  bundle.store().holdReads();
+  // For this one the turn reads; its time is up before the turn decides.
+  await bundle.beginLease("orders", { requestTimeoutMs: second });
+  await bundle.clock.advance(3 * second);
+  const during = await bundle.beginLease("orders", { requestTimeoutMs: minute });
+  bundle.store().release();
+  await bundle.clock.settle();
+  expect(got(during)).toEqual(["a"]);
+  const { ending } = during;
+  expect(ending?.ok && ending.value.items.map(({ leaseDeadline }) => leaseDeadline)).toEqual([
+    bundle.now + second,
+  ]);
+});

@@ -74,9 +74,13 @@ function* inTime({ line }: LogicalQueue, machineNow: number): Generator<WaitingL
   for (const lease of line) if (lease.deadline > machineNow) yield lease;
 }
 
-/** Those that have a key are served once, and not at all if no more keys can be remembered. */
+/**
+ * A lease that arrived while the turn read is left to the next one: it would be granted as of before it
+ * arrived. Those that have a key are served once, and not at all if no more keys can be remembered.
+ */
 function* servable(turn: Turn, queue: LogicalQueue): Generator<WaitingLease> {
   for (const lease of inTime(queue, turn.machineNow)) {
+    if (lease.since > turn.now) continue;
     const { key } = lease;
     if (key !== undefined) {
       if (receiptOf(turn, key) !== undefined) {

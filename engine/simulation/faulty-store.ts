@@ -59,6 +59,7 @@ export class StoreControl {
   } | null = null;
   #unsynced: Unsynced | null = null;
   #syncHeld: Promise<void> | null = null;
+  readsHeld: Promise<void> | null = null;
   /** Opening the store fails like this. */
   openFault: StoreFault | null = null;
   /** Items that are no longer what was written, as `slot/seq`. */
@@ -98,6 +99,11 @@ export class StoreControl {
     this.#held ??= new Promise((resolve) => this.#letGo.push(resolve));
   }
 
+  /** Reads of turns take until `release`. */
+  holdReads(): void {
+    this.readsHeld ??= new Promise((resolve) => this.#letGo.push(resolve));
+  }
+
   /** Syncs take until `release`. */
   holdSync(): void {
     this.#syncHeld ??= new Promise((resolve) => this.#letGo.push(resolve));
@@ -116,6 +122,7 @@ export class StoreControl {
     this.#held = null;
     this.#heldAfter = null;
     this.#syncHeld = null;
+    this.readsHeld = null;
     for (const letGo of this.#letGo.splice(0)) letGo();
   }
 
@@ -292,6 +299,7 @@ class FaultyStore implements Store {
     const spoilEach = <K, T extends Item>(pages: ReadonlyMap<K, Some<Read<T>>>) =>
       new Map([...pages].map(([key, page]) => [key, this.#control.spoil(page)]));
     return this.#control.ask(this.#generation, async () => {
+      if (this.#control.readsHeld !== null) await this.#control.readsHeld;
       const facts = await this.#store.read(wants);
       return {
         ...facts,

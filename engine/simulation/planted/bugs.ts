@@ -1034,6 +1034,14 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "queues: queuesOf(replies.every(({ whole }) => whole) ? replies : [first]),",
   },
   {
+    name: "a lease that arrives while a turn reads is granted as of before",
+    file: "operations/serve-lines.ts",
+    ofNodes: true,
+    firstSeed: 91_017,
+    from: "    if (lease.since > turn.now) continue;\n",
+    to: "",
+  },
+  {
     name: "a shard decides before it knows which queues there are",
     file: "turn/turns.ts",
     ofNodes: true,
