@@ -70,7 +70,7 @@ type Receiver = (sourceShard: number, items: readonly Read<OutboundItem>[]) => P
 async function receiverOf(delivery: Delivery, shard: number): Promise<Receiver> {
   const { targets, plan, clock, now } = delivery;
   const target = targets[shard] as Target;
-  const rules = new Catalog({ clock, shard, shardCount: targets.length, isUp: () => true });
+  const rules = new Catalog({ clock, shard, shardCount: targets.length });
   rules.adopt(plan.shards[shard]?.queues ?? []);
   const { memory } = await Memory.load(shard, target.opened.store, { rules });
   for (const partition of memory.partitions.values()) memory.tellQueue(partition);
