@@ -150,6 +150,9 @@ const notRun: Readonly<Record<string, string>> = {
   "systemctl edit holdfast": "opens an editor; deploy.test.ts starts with what the drop-in sets",
   "holdfast confirm-loss":
     "needs a database that has lost something; failover.long.test.ts has one, cli.long.test.ts the command",
+  "holdfast reshard --data ./data --shards 4":
+    "the data of a server that is stopped; cli/reshard.test.ts runs it",
+  "holdfast reshard --database-url URL --shards 4": "the same",
   "bun start": "takes port 9090 and ./data; server/process.long.test.ts starts the same",
   "bun run bench": "measures for minutes; bench/*.test.ts run its parts",
   "mkdir -p deploy/secrets/holdfast deploy/secrets/prometheus":
