@@ -620,6 +620,7 @@ export class World {
     const stepBegun = this.#step;
     const wasSlow = this.#slow;
     const slowBegun = this.#slowTimes;
+    const isSlow = () => wasSlow || this.#slow || this.#slowTimes > slowBegun;
     // A grant that comes too late for its client goes back to the tail, or lapses before.
     const untold = () => this.auditor.leaseUntold(queue, request.batchSize, begunAt);
     this.say(`lease ${request.batchSize} of ${queue} by ${request.clientId}`);
@@ -630,7 +631,10 @@ export class World {
       isAnsweredLater: true,
       send: asking.send,
       doubted: () => {
-        if (this.parameters.returns) untold();
+        const hasLeft = asking.controller.signal.aborted;
+        if (this.parameters.returns || hasLeft) untold();
+        // A commit that was under way may have granted items to a client that has left.
+        if (hasLeft && isSlow()) this.auditor.faulted();
       },
       ended: (ending, wasLost) => {
         asking.isOver = true;
@@ -639,7 +643,7 @@ export class World {
           // A timeout promises that nothing happened.
           const isSure = ending !== null && !wasLost && this.#isTimeout(ending);
           if (!isSure) untold();
-          if (wasSlow || this.#slow || this.#slowTimes > slowBegun) {
+          if (isSlow()) {
             if (!isSure) this.auditor.faulted();
             this.situations.reached("a lease times out while a commit is slow");
           }

@@ -55,6 +55,8 @@ export interface ClusterOptions {
   readonly committed: (shard: number, changes: Changes) => void;
   /** Given each engine that a client calls, returns what is to be used in its place. */
   readonly watching: (engine: Engine) => Engine;
+  /** An owner has noticed that the database lacks what it acknowledged. */
+  readonly noticedLoss: () => void;
   /** Hears what a node logs. */
   readonly said: (url: string, event: string, fields: LogFields | undefined) => void;
 }
@@ -171,7 +173,10 @@ export class Cluster extends Bundle {
           openStore: (shard) =>
             this.database.openStore(host, shard, { ownership, acknowledged }).catch((cause) => {
               // Then an engine forgets all that it knows.
-              if (cause instanceof StoreError && cause.fault === "lost") begun();
+              if (cause instanceof StoreError && cause.fault === "lost") {
+                begun();
+                this.#settings.noticedLoss();
+              }
               throw cause;
             }),
         });

@@ -120,6 +120,7 @@ class NodesSetting implements Setting {
       watching: (engine) =>
         world.parameters.isLookedInto ? world.histories.watchingToo(engine) : engine,
       committed: (_, changes) => this.#committed(changes, world),
+      noticedLoss: () => this.#inTrouble.noticedLoss(),
       said: (url, event, fields) => {
         world.say(`${url} ${event} ${JSON.stringify(fields ?? {})}`);
         this.#watch(event, { fields, world });
@@ -146,7 +147,7 @@ class NodesSetting implements Setting {
     const { auditor, situations } = world;
     if (event === "owns the shards") {
       auditor.tookOver(world.now);
-      this.#inTrouble.tookOver();
+      this.#inTrouble.noticedLoss();
       if (auditor.pauses.of("orders").lease) {
         situations.reached("a queue is paused while its shards change hands");
       }

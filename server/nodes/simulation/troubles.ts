@@ -300,8 +300,8 @@ export class Troubles {
     if (again > 0) situations.reached("a completed item is there again");
   }
 
-  /** An owner that has not noticed the loss yet says that what it knows is so already is done. */
-  tookOver(): void {
+  /** Until an owner has noticed the loss, it says that what it knows is so already is done. */
+  noticedLoss(): void {
     if (this.#areQueuesOlder) this.#doubtPauses();
   }
 
