@@ -319,12 +319,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "if (commit.is",
   },
   {
-    name: "a produce that comes too late is written all the same",
-    file: "operations/produce.ts",
-    from: "if (request.deadline <= turn.machineNow) return lateProduce.untaken;",
-    to: "if (request.deadline <= turn.machineNow) { if (refusalOf(turn, request) === null) addItems(turn, request); return lateProduce.untaken; }",
-  },
-  {
     name: "a lease nobody was told of counts as an attempt",
     file: "operations/withdraw.ts",
     from: "left.push({ ...one, seq });",
