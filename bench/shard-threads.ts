@@ -1,4 +1,4 @@
-// What a thread for each shard gives, and what a call costs more that crosses from one thread to
+// What several threads of shards give, and what a call costs more that crosses from one thread to
 // another: the same calls on a server with one shard, and on one with two, in turn. On two shards all
 // calls are for the shard of their connection's thread, or all are for the other shard. Each thread has
 // as many connections as the one thread of one shard, so that its turns and commits are as large.
@@ -121,7 +121,7 @@ async function start(directory: string, shards: Shards): Promise<ServerProcess> 
   const data = dataOf(directory, shards);
   rmSync(data, { recursive: true, force: true });
   mkdirSync(data, { recursive: true });
-  const flags = ["--log-level", "error", "--shards", String(shards)];
+  const flags = ["--log-level", "error", "--shards", String(shards), "--threads", String(shards)];
   const server = await startServer({ data, flags });
   const connection = await Connection.open(server.port);
   for (const queue of [...firstNames, ...secondNames]) {

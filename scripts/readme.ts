@@ -329,7 +329,7 @@ interface ShardThreads {
   readonly of: (figure: string) => number;
 }
 
-/** What a thread for each shard costs and gives: as measured, and for more of them by account. */
+/** What threads of shards cost and give: as measured, and for more of them by account. */
 function shardThreadsText(): string {
   const file = latestResults(shardThreadsEnding);
   const { measurements, machine } = readResults(file);
