@@ -164,8 +164,10 @@ export class Calls {
       const plan = planTransact(asked, { reach, isKeyed: keyed !== undefined });
       return transactedOf(asked, await this.#transact(plan, { timing, ...keyed }));
     } catch (cause) {
-      // A queue or a partition that it names may be gone since it was done.
-      const isUnplanned = cause instanceof QueueError && cause.code === "invalid";
+      // Since it was done, a queue or a partition may have gone, and a reshard may have parted its queues.
+      const isUnplanned =
+        cause instanceof QueueError &&
+        (cause.code === "invalid" || cause.reason === "different_stores");
       const known = isUnplanned ? await this.#known(keyed?.key, timing) : null;
       if (known === null) throw cause;
       return transactedOf(asked, known);

@@ -200,6 +200,29 @@ test.each(ways)(
   },
 );
 
+test("reshard: a transact over queues that are parted is known by its key, and refused without it", async () => {
+  const bundle = await setup();
+  const queues = [nameIn(0, 3, "orders"), nameIn(1, 3, "orders")];
+  const complete: { queue: string; partition: number; ids: string[] }[] = [];
+  for (const name of queues) {
+    await bundle.createQueue({ name });
+    await bundle.produce(name, "a");
+    const { partition, items } = await bundle.lease(name);
+    complete.push({ queue: name, partition, ids: idsOf(items) });
+  }
+  const request = { complete, requestTimeoutMs: second };
+  const transact = (key: object) =>
+    bundle.ending(() => bundle.engine.transact({ ...request, ...key }));
+  const keyed = { requestKey: "key" };
+  expect(await transact(keyed)).toMatchObject({ ok: true, value: { replayed: false } });
+  await bundle.reshard(3);
+  expect(await transact(keyed)).toMatchObject(again);
+  expect(await transact({})).toMatchObject({
+    ok: false,
+    message: expect.stringContaining("their queues are in different shards"),
+  });
+});
+
 test("reshard: a task continues where it was, and one with a key is known", async () => {
   const bundle = await setupQueues(2);
   await bundle.produceMany("orders", 500);
