@@ -1,10 +1,11 @@
 // The schemas of some shards, which are replaced by those of another number of shards. The new ones grow
 // beside the old ones under other names, and one transaction puts them in their place.
 
-import type { Replacement, TransferableStore } from "../backend.ts";
+import type { Replacement } from "../backend.ts";
 import { StoreError } from "../store.ts";
+import type { Place } from "./acknowledged.ts";
 import { Connection, type SessionOptions } from "./connection.ts";
-import { openPostgresStore } from "./store.ts";
+import { openPostgresStore, type PostgresBackend } from "./store.ts";
 
 interface SchemasOptions extends SessionOptions {
   /** Begins the names of the schemas. */
@@ -12,6 +13,11 @@ interface SchemasOptions extends SessionOptions {
 }
 
 const growing = "resharding";
+
+/** Whether a row is the last of a chain. */
+const isLast = `
+  SELECT coalesce(bool_and(position = $1::bigint AND owner = $2::bytea), false)
+  FROM shard.turn WHERE position >= $1::bigint`;
 
 /** How many shards the database has. Throws `StoreError`. */
 export async function schemasIn(options: SchemasOptions): Promise<number> {
@@ -32,6 +38,27 @@ async function numbered(connection: Connection, prefix: string): Promise<string[
   return found;
 }
 
+/**
+ * Waits for the commits that are under way in the schemas, and keeps later ones out until the
+ * transaction ends. Throws `locked` if a schema has any behind its row in `lasts`: an
+ * advisory lock does not keep servers away that connect through a pooler.
+ */
+async function lockChains(
+  connection: Connection,
+  schemas: readonly string[],
+  lasts: readonly Place[],
+): Promise<void> {
+  const chains = schemas.map((name) => `${name}.turn`);
+  await connection.script(`LOCK TABLE ${chains.join(", ")} IN ACCESS EXCLUSIVE MODE`);
+  for (const [shard, { position, owner }] of lasts.entries()) {
+    const text = isLast.replace("shard.turn", String(chains[shard]));
+    const [row] = await connection.promptRows(text, [position, Buffer.from(owner)]);
+    if (row?.[0] === true) continue;
+    const expected = "stop all servers on the database, then reshard it again";
+    throw new StoreError("locked", `a server took ownership of the shards meanwhile; ${expected}`);
+  }
+}
+
 /** Throws `StoreError`: `locked` if a server or another reshard has the shards. */
 export async function openReshardSchemas(
   options: SchemasOptions,
@@ -41,7 +68,7 @@ export async function openReshardSchemas(
   const { schema } = options;
   const fresh = `${schema}_${growing}`;
   const connection = await Connection.open(options);
-  const opened: TransferableStore[] = [];
+  const opened: PostgresBackend[] = [];
   const closeAll = async (): Promise<void> => {
     for (const { store } of opened.splice(0)) await store.close().catch(() => undefined);
   };
@@ -75,9 +102,15 @@ export async function openReshardSchemas(
         ...to.map((_, shard) => `ALTER SCHEMA "${fresh}_${shard}" RENAME TO "${schema}_${shard}"`),
       ];
       try {
-        await connection.script(`BEGIN; ${steps.join("; ")}; COMMIT`);
+        await connection.script("BEGIN");
+        await lockChains(
+          connection,
+          old,
+          from.map(({ lastTurn }) => lastTurn()),
+        );
+        await connection.script(`${steps.join("; ")}; COMMIT`);
       } catch (cause) {
-        await connection.script("ROLLBACK");
+        await connection.script("ROLLBACK").catch(() => undefined);
         throw cause;
       }
       isReplaced = true;

@@ -14,6 +14,7 @@ import {
   type Written,
 } from "../store.ts";
 import { noUpkeep } from "../upkeep.ts";
+import type { Place } from "./acknowledged.ts";
 import { commitOf, type Folding, turnOf } from "./commit.ts";
 import { type Row, takenOver } from "./connection.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
@@ -47,11 +48,16 @@ const texts = {
   tags: "SELECT tag FROM shard.identity",
 } as const;
 
+export interface PostgresBackend extends TransferableStore {
+  /** The last row of the chain, unless the shard has another owner by now. */
+  readonly lastTurn: () => Place;
+}
+
 /**
  * Throws `StoreError`: `lost` where the database lacks what this process had acknowledged; it says so
  * once, and can be opened then.
  */
-export async function openPostgresStore(options: DatabaseOptions): Promise<TransferableStore> {
+export async function openPostgresStore(options: DatabaseOptions): Promise<PostgresBackend> {
   const database = await Database.open(options);
   const store = new PostgresStore(database);
   const { lostCount } = database;
@@ -65,7 +71,8 @@ export async function openPostgresStore(options: DatabaseOptions): Promise<Trans
       `the database has lost ${count} that had been acknowledged, ${why}`,
     );
   }
-  return { store, upkeep: noUpkeep, transfer: transferOf(database) };
+  const lastTurn = (): Place => ({ position: database.position, owner: database.owner });
+  return { store, upkeep: noUpkeep, transfer: transferOf(database), lastTurn };
 }
 
 class PostgresStore implements Store {

@@ -1,0 +1,90 @@
+// The schemas that a reshard makes, and when they replace the old ones.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { nextRound } from "../../client/testing/still-time.ts";
+import { Connection } from "./connection.ts";
+import { openReshardSchemas, schemasIn } from "./reshard-schemas.ts";
+import { openPostgresStore } from "./store.ts";
+import { commit, failureOf, newStore, tag } from "./testing/opened.ts";
+import { testServer } from "./testing/server.ts";
+
+const server = testServer();
+let admin: Connection;
+
+beforeAll(async () => {
+  admin = await Connection.open({ url: server.url });
+});
+afterAll(() => admin.close());
+
+const newTag = () => tag;
+
+/** A database with shards, of which each has one turn. */
+async function shardsOf(count: number): Promise<{ readonly url: string; readonly schema: string }> {
+  const options = newStore(server.url);
+  for (let shard = 0; shard < count; shard += 1) {
+    const { store } = await openPostgresStore({ ...options, shard });
+    await commit(store, 1);
+    await store.close();
+  }
+  return { url: options.url, schema: options.schema };
+}
+
+async function turnsIn(place: { readonly url: string; readonly schema: string }, shard: number) {
+  const { store } = await openPostgresStore({ ...place, shard, newTag, testClock: null });
+  const { turns } = await store.load();
+  await store.close();
+  return turns.map(({ turn }) => turn);
+}
+
+async function schemasOf(prefix: string): Promise<unknown[]> {
+  const rows = await admin.rows(
+    `SELECT nspname::text FROM pg_namespace WHERE starts_with(nspname, '${prefix}_') ORDER BY 1`,
+  );
+  return rows.map(([name]) => name);
+}
+
+const takenOver = {
+  fault: "locked",
+  message:
+    "a server took ownership of the shards meanwhile; stop all servers on the database, then reshard it again",
+} as const;
+
+test("replace: commits of a server behind a pooler since the opening are kept, and the new schemas dropped", async () => {
+  const place = await shardsOf(2);
+  const replacement = await openReshardSchemas(place, 3, newTag);
+  for (const { store } of replacement.from) await store.load();
+  const pooled = { ...place, pooler: "transaction", newTag, testClock: false } as const;
+  const { store } = await openPostgresStore({ ...pooled, shard: 1 });
+  await commit(store, 2);
+  expect(await failureOf(replacement.replace())).toEqual(takenOver);
+  await replacement.close();
+  await commit(store, 3);
+  await store.close();
+  expect(await schemasOf(place.schema)).toEqual([`${place.schema}_0`, `${place.schema}_1`]);
+  expect(await turnsIn(place, 1)).toEqual([1, 2, 3]);
+});
+
+test("replace: a commit under way is waited for", async () => {
+  const place = await shardsOf(1);
+  const replacement = await openReshardSchemas(place, 2, newTag);
+  const chain = `${place.schema}_0.turn`;
+  await admin.script(
+    `BEGIN; INSERT INTO ${chain} SELECT max(position) + 1, 'another' FROM ${chain}`,
+  );
+  const replaced = failureOf(replacement.replace());
+  const waits = `SELECT bool_or(NOT granted) FROM pg_locks WHERE relation = '${chain}'::regclass`;
+  while ((await admin.rows(waits))[0]?.[0] !== true) await nextRound();
+  await admin.script("COMMIT");
+  expect(await replaced).toEqual(takenOver);
+  await replacement.close();
+  expect(await schemasIn(place)).toBe(1);
+});
+
+test("replace: the new schemas take the place of the old ones", async () => {
+  const place = await shardsOf(2);
+  const replacement = await openReshardSchemas(place, 1, newTag);
+  await replacement.replace();
+  await replacement.close();
+  expect(await schemasOf(place.schema)).toEqual([`${place.schema}_0`]);
+  expect(await turnsIn(place, 0)).toEqual([]);
+});
