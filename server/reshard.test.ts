@@ -5,6 +5,7 @@ import type { Engine, LeasedItem } from "../engine/model/api.ts";
 import { createShards } from "../engine/simulation/all-shards.ts";
 import { minute, produceOf, queueDefaults } from "../engine/simulation/bundle.ts";
 import { openForReshard } from "../stores/open.ts";
+import { Connection } from "../stores/postgres/connection.ts";
 import { testServer } from "../stores/postgres/testing/server.ts";
 import { reshardData, shardsIn } from "./reshard.ts";
 
@@ -54,6 +55,15 @@ async function seen(engine: Shards): Promise<unknown[]> {
   return all;
 }
 
+/** As the end of a process that is killed does. */
+async function killSessions(): Promise<void> {
+  const connection = await Connection.open({ url: server.url });
+  await connection.script(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'holdfast' AND pid <> pg_backend_pid()",
+  );
+  await connection.close();
+}
+
 function reshard(schema: string, shards: number) {
   const { signal } = new AbortController();
   return reshardData({ store: storeOf(schema), shards, signal, progress: () => undefined });
@@ -65,6 +75,7 @@ test("reshard: a database has the same items under the same ids, in other schema
   const before = await opened("moved", 2, seen);
   // What one leaves behind that was killed is in nobody's way.
   const left = await openForReshard(storeOf("moved"), 4, () => "0".repeat(12));
+  await killSessions();
   await Promise.all([...left.from, ...left.to].map(({ store }) => store.close()));
   for (const shards of [5, 1, 3]) {
     expect(await reshard("moved", shards)).toEqual({

@@ -14,6 +14,7 @@ import {
   unsettled,
 } from "./acknowledged.ts";
 import { Connection, type Row, type SessionOptions, takenOver, type Value } from "./connection.ts";
+import { takeLock } from "./lock.ts";
 import { nodesName } from "./nodes.ts";
 import { migrate, named, nodesSchema, shardSchema } from "./schema.ts";
 
@@ -32,9 +33,6 @@ export interface DatabaseOptions extends SessionOptions {
 }
 
 const ownerBytes = 16;
-/** How long the session of a server that was killed may take to end. */
-const lockPatienceMs = 3_000;
-const lockPauseMs = 50;
 
 /** The beginning of an owner, behind whatever there is. */
 const takeOver = `
@@ -163,18 +161,9 @@ export class Database {
   }
 
   /** As long as the session lives, no other server opens the shard, unless both are nodes. */
-  async #lock({ ownership }: DatabaseOptions): Promise<void> {
-    const shared = ownership === undefined ? "" : "_shared";
-    for (const until = Date.now() + lockPatienceMs; ; await Bun.sleep(lockPauseMs)) {
-      const [locked] = await this.#connection.promptRows(
-        `SELECT pg_try_advisory_lock${shared}(hashtextextended(convert_from($1::bytea, 'UTF8'), 0))`,
-        [Buffer.from(this.#shard)],
-      );
-      if (locked?.[0] === true) return;
-      if (Date.now() > until) {
-        throw new StoreError("locked", "the database is in use by another server");
-      }
-    }
+  #lock({ ownership }: DatabaseOptions): Promise<void> {
+    const refusal = "the database is in use by another server";
+    return takeLock(this.#connection, this.#shard, { isShared: ownership !== undefined, refusal });
   }
 
   async #refuseOtherClock({ testClock }: DatabaseOptions): Promise<void> {

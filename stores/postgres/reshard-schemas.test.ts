@@ -88,3 +88,26 @@ test("replace: the new schemas take the place of the old ones", async () => {
   expect(await schemasOf(place.schema)).toEqual([`${place.schema}_0`]);
   expect(await turnsIn(place, 0)).toEqual([]);
 });
+
+test("open: a second reshard is refused, and leaves the new schemas of the first one alone", async () => {
+  const place = await shardsOf(1);
+  const replacement = await openReshardSchemas(place, 2, newTag);
+  expect(await failureOf(openReshardSchemas(place, 3, newTag))).toEqual({
+    fault: "locked",
+    message: "the database is being resharded",
+  });
+  await replacement.replace();
+  await replacement.close();
+  expect(await schemasIn(place)).toBe(2);
+});
+
+test("open: refused while a server has a shard", async () => {
+  const place = await shardsOf(2);
+  const { store } = await openPostgresStore({ ...place, shard: 1, newTag, testClock: false });
+  expect(await failureOf(openReshardSchemas(place, 3, newTag))).toEqual({
+    fault: "locked",
+    message: "the database is in use by another server",
+  });
+  await store.close();
+  expect(await schemasIn(place)).toBe(2);
+});

@@ -5,6 +5,7 @@ import type { Replacement } from "../backend.ts";
 import { StoreError } from "../store.ts";
 import type { Place } from "./acknowledged.ts";
 import { Connection, type SessionOptions } from "./connection.ts";
+import { takeLock } from "./lock.ts";
 import { openPostgresStore, type PostgresBackend } from "./store.ts";
 
 interface SchemasOptions extends SessionOptions {
@@ -80,16 +81,19 @@ export async function openReshardSchemas(
   const open = async (store: { schema: string; shard: number; testClock: boolean | null }) => {
     opened.push(await openPostgresStore({ ...options, ...store, newTag }));
   };
-  let isReplaced = false;
+  let hasFresh = false;
   const close = async (): Promise<void> => {
     await closeAll();
-    if (!isReplaced) await dropFresh().catch(() => undefined);
+    if (hasFresh) await dropFresh().catch(() => undefined);
     await connection.close();
   };
   try {
+    // The session that drops new schemas has it, so they are never those of another reshard.
+    await takeLock(connection, fresh, { refusal: "the database is being resharded" });
     const old = await numbered(connection, schema);
     for (const shard of old.keys()) await open({ schema, shard, testClock: null });
     const from = [...opened];
+    hasFresh = true;
     await dropFresh();
     const [clock] = await connection.promptRows(`SELECT test_clock FROM ${old[0]}.identity`);
     const testClock = clock?.[0] === true;
@@ -113,7 +117,7 @@ export async function openReshardSchemas(
         await connection.script("ROLLBACK").catch(() => undefined);
         throw cause;
       }
-      isReplaced = true;
+      hasFresh = false;
     };
     return { from, to, testClock, replace, close };
   } catch (cause) {
