@@ -111,3 +111,18 @@ test("open: refused while a server has a shard", async () => {
   await store.close();
   expect(await schemasIn(place)).toBe(2);
 });
+
+test("open: schemas that a killed reshard left are dropped, behind a gap as well", async () => {
+  const place = await shardsOf(1);
+  const fresh = { ...place, schema: `${place.schema}_resharding` };
+  for (const shard of [1, 7]) {
+    const { store } = await openPostgresStore({ ...fresh, shard, newTag, testClock: false });
+    await commit(store, 1);
+    await store.close();
+  }
+  await admin.script(`CREATE SCHEMA ${fresh.schema}_notes`);
+  const replacement = await openReshardSchemas(place, 2, newTag);
+  for (const { store } of replacement.to) expect((await store.load()).turns).toEqual([]);
+  await replacement.close();
+  expect(await schemasOf(place.schema)).toEqual([`${place.schema}_0`, `${fresh.schema}_notes`]);
+});

@@ -32,11 +32,23 @@ export async function schemasIn(options: SchemasOptions): Promise<number> {
 
 /** Names that end with the number of a shard, quoted, without gaps. */
 async function numbered(connection: Connection, prefix: string): Promise<string[]> {
-  const rows = await connection.promptRows("SELECT nspname::text FROM pg_catalog.pg_namespace");
-  const names = new Set(rows.map(([name]) => String(name)));
+  const names = new Set(await namesIn(connection));
   const found: string[] = [];
   while (names.has(`${prefix}_${found.length}`)) found.push(`"${prefix}_${found.length}"`);
   return found;
+}
+
+/** Drops all schemas whose names end with a number, which may have gaps. */
+async function dropNumbered(connection: Connection, prefix: string): Promise<void> {
+  for (const name of await namesIn(connection)) {
+    if (!(name.startsWith(`${prefix}_`) && /^\d+$/.test(name.slice(prefix.length + 1)))) continue;
+    await connection.script(`DROP SCHEMA "${name}" CASCADE`);
+  }
+}
+
+async function namesIn(connection: Connection): Promise<string[]> {
+  const rows = await connection.promptRows("SELECT nspname::text FROM pg_catalog.pg_namespace");
+  return rows.map(([name]) => String(name));
 }
 
 /**
@@ -73,11 +85,7 @@ export async function openReshardSchemas(
   const closeAll = async (): Promise<void> => {
     for (const { store } of opened.splice(0)) await store.close().catch(() => undefined);
   };
-  const dropFresh = async (): Promise<void> => {
-    for (const name of await numbered(connection, fresh)) {
-      await connection.script(`DROP SCHEMA ${name} CASCADE`);
-    }
-  };
+  const dropFresh = (): Promise<void> => dropNumbered(connection, fresh);
   const open = async (store: { schema: string; shard: number; testClock: boolean | null }) => {
     opened.push(await openPostgresStore({ ...options, ...store, newTag }));
   };
