@@ -126,3 +126,22 @@ test("open: schemas that a killed reshard left are dropped, behind a gap as well
   await replacement.close();
   expect(await schemasOf(place.schema)).toEqual([`${place.schema}_0`, `${fresh.schema}_notes`]);
 });
+
+test("open: schemas and tables of another role are refused, and left alone", async () => {
+  const place = await shardsOf(2);
+  const name = `${place.schema}_1`;
+  const other = { ...place, url: place.url.replace("holdfast@", "other@") };
+  const refusal = (schema: string, owner: string, role: string) => ({
+    fault: "unusable" as const,
+    message: `schema "${schema}" belongs to another role; expected to connect as '${owner}', got '${role}'`,
+  });
+  await admin.script("CREATE ROLE other LOGIN SUPERUSER");
+  expect(await failureOf(openReshardSchemas(other, 3, newTag))).toEqual(
+    refusal(`${place.schema}_0`, "holdfast", "other"),
+  );
+  await admin.script(`ALTER TABLE ${name}.item OWNER TO other`);
+  expect(await failureOf(openReshardSchemas(place, 3, newTag))).toEqual(
+    refusal(name, "other", "holdfast"),
+  );
+  expect(await schemasOf(place.schema)).toEqual([`${place.schema}_0`, name]);
+});

@@ -15,6 +15,14 @@ interface SchemasOptions extends SessionOptions {
 
 const growing = "resharding";
 
+/** Schemas of other roles, and those with a table of another role. */
+const otherOwners = `
+  SELECT DISTINCT nspname::text, pg_get_userbyid(owner)::text, current_user::text FROM (
+    SELECT nspname, nspowner AS owner FROM pg_catalog.pg_namespace
+    UNION ALL SELECT nspname, relowner FROM pg_catalog.pg_class
+    JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
+  ) AS owned WHERE pg_get_userbyid(owner) <> current_user ORDER BY 1, 2`;
+
 /** Whether a row is the last of a chain. */
 const isLast = `
   SELECT coalesce(bool_and(position = $1::bigint AND owner = $2::bytea), false)
@@ -72,7 +80,20 @@ async function lockChains(
   }
 }
 
-/** Throws `StoreError`: `locked` if a server or another reshard has the shards. */
+/** New schemas belong to the role that makes them, so that the server's might have no access. */
+async function refuseOtherOwner(connection: Connection, schemas: readonly string[]): Promise<void> {
+  const rows = await connection.promptRows(otherOwners);
+  for (const [name, owner, role] of rows) {
+    if (!schemas.includes(`"${name}"`)) continue;
+    const expected = `expected to connect as '${owner}', got '${role}'`;
+    throw new StoreError("unusable", `schema "${name}" belongs to another role; ${expected}`);
+  }
+}
+
+/**
+ * Throws `StoreError`: `locked` if a server or another reshard has the shards, `unusable` if they belong
+ * to another role of the database.
+ */
 export async function openReshardSchemas(
   options: SchemasOptions,
   shards: number,
@@ -99,6 +120,7 @@ export async function openReshardSchemas(
     // The session that drops new schemas has it, so they are never those of another reshard.
     await takeLock(connection, fresh, { refusal: "the database is being resharded" });
     const old = await numbered(connection, schema);
+    await refuseOtherOwner(connection, old);
     for (const shard of old.keys()) await open({ schema, shard, testClock: null });
     const from = [...opened];
     hasFresh = true;
