@@ -137,6 +137,25 @@ test("reshard: what cannot be resharded is refused", async () => {
   expect(existsSync(join(data, "resharding"))).toBe(false);
 });
 
+test("reshard: a store that is missing, or new in its place, is refused each time", async () => {
+  const data = copy("lost");
+  expect((await reshard(data, 3)).code).toBe(0);
+  rmSync(join(data, "shard-1.db"));
+  const left = ["shard-0.db", "shard-2.db"];
+  const missing = `a store is missing; expected shard-1.db, got only ${left.join(", ")}`;
+  for (const _ of [1, 2]) {
+    expect(await reshard(data, 4)).toEqual(refused(`${missing}; '${data}'`));
+    expect(readdirSync(data).sort()).toEqual(left);
+  }
+  const { store } = await openStore({ kind: "sqlite", directory: data, ballastBytes: 0 }, 1, () =>
+    "0".repeat(12),
+  );
+  await store.close();
+  const lost = "the store of shard 1 is new and the others are not";
+  expect((await reshard(data, 4)).error).toContain(lost);
+  expect(existsSync(join(data, "shard-2.db"))).toBe(true);
+});
+
 test("reshard: refused while a server has the data, and keeps servers away", async () => {
   const data = copy("locked");
   const newTag = () => "0".repeat(12);

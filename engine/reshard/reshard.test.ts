@@ -346,3 +346,16 @@ test("reshard: stores that are not all of their shards are refused", async () =>
   for (const shard of [0, 1]) lacking.image(shard).tags = bundle.image(shard).tags;
   expect(lacking.reshard(4)).rejects.toThrow("expected --shards 3, got 2");
 });
+
+test("reshard: a new store in the place of a lost one is refused", async () => {
+  const bundle = await setupQueues(3);
+  bundle.image(1).tags = "0".repeat(12);
+  const refusal = "the store of shard 1 is new and the others are not";
+  await expect(bundle.reshard(4)).rejects.toThrow(refusal);
+});
+
+test("reshard: stores that are all new are moved", async () => {
+  const bundle = await setup({ shardCount: 2 });
+  for (const shard of [0, 1]) bundle.image(shard).tags = "0".repeat(12);
+  expect(await bundle.reshard(3)).toMatchObject({ queues: 0, items: 0 });
+});

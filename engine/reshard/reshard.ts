@@ -5,14 +5,15 @@
 import type { TransferableStore } from "../../stores/backend.ts";
 import type { Item, ScheduledItem, Tally } from "../../stores/item.ts";
 import { readItems, readScheduled } from "../../stores/single-reads.ts";
-import type {
-  Changes,
-  Image,
-  Read,
-  SlotSeq,
-  Some,
-  StoredTask,
-  TurnRecord,
+import {
+  type Changes,
+  type Image,
+  type Read,
+  type SlotSeq,
+  type Some,
+  type StoredTask,
+  StoreError,
+  type TurnRecord,
 } from "../../stores/store.ts";
 import type { Quarantined } from "../../stores/transfer.ts";
 import type { Clock } from "../model/clock.ts";
@@ -56,11 +57,11 @@ export interface Source {
 export async function reshard(options: ReshardOptions): Promise<Resharded> {
   const { from, to, clock, random, progress } = options;
   const sources: Source[] = [];
-  for (const [shard, opened] of from.entries()) {
+  for (const opened of from) {
     const image = await opened.store.load();
-    isLabelled(image.tags, { shard, shardCount: from.length });
     sources.push({ opened, image });
   }
+  requireLabels(sources);
   const images = sources.map(({ image }) => image);
   const plan = planReshard(images, to.length, random);
   const lasts = images.map(({ turns }) => turns.at(-1)?.at ?? 0);
@@ -75,6 +76,18 @@ export async function reshard(options: ReshardOptions): Promise<Resharded> {
   for (const target of move.targets) await target.commit(now, (turn) => ({ ...nothing, turn }));
   const queues = plan.shards.reduce((sum, shard) => sum + shard.queues.length, 0);
   return { queues, items: move.items, delivered, damaged: move.damaged };
+}
+
+/** A store without a label is as good as new: beside one with a label it stands in for a lost store. */
+function requireLabels(sources: readonly Source[]): void {
+  const shardCount = sources.length;
+  const labelled = sources.map(({ image }, shard) => isLabelled(image.tags, { shard, shardCount }));
+  const unlabelled = labelled.indexOf(false);
+  if (unlabelled === -1 || !labelled.includes(true)) return;
+  throw new StoreError(
+    "unusable",
+    `the store of shard ${unlabelled} is new and the others are not; expected the store that has its queues`,
+  );
 }
 
 const nothing: Omit<Changes, "turn"> = {

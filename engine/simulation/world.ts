@@ -1143,6 +1143,9 @@ export class World {
     const { reshards } = this.parameters;
     const isElsewhere = this.#options.openStore ?? this.#options.setting;
     if (reshards !== true || isElsewhere !== undefined || !this.#moves.hits(400)) return;
+    // Killed before the first commit of each shard: a reshard refuses it until the next start.
+    const labelled = this.bundle.images.filter(({ tags }) => tags.includes("/")).length;
+    if (labelled > 0 && labelled < this.#shardCount) return;
     const count = this.#moves.one([1, 2, 3, 4, 5].filter((one) => one !== this.#shardCount));
     await this.bundle.moveStored(count);
     this.say(`its queues move from ${this.#shardCount} to ${count} shards`);

@@ -11,6 +11,8 @@ export interface ConnectOptions {
   /** The file; its folder must exist. */
   readonly path: string;
   readonly durability: Durability;
+  /** Make the file if it is missing; default true. */
+  readonly create?: boolean;
   /** The most the file may grow to, in pages; for tests of a full disk. */
   readonly pagesMax?: number;
 }
@@ -29,8 +31,9 @@ export function bytesOf(path: string): number {
 export function connect(options: ConnectOptions): Database {
   let database: Database | undefined;
   try {
-    createForOwner(options.path);
-    database = new Database(options.path, { create: true, readwrite: true, strict: true });
+    const { path, create = true } = options;
+    if (create) createForOwner(path);
+    database = new Database(path, { create, readwrite: true, strict: true });
     configure(database, options);
   } catch (cause) {
     database?.close();

@@ -34,9 +34,15 @@ const besideStore = /^shard-\d+\.db-(wal|shm|mark|ballast|probe)$/;
 /** The new stores are nothing before they are synced all at once. */
 const noSyncer: Syncer = { syncData: async () => undefined, syncFolder: async () => undefined };
 
-/** How many stores are in the folder. */
+/** How many stores are in the folder. Throws `StoreError`, `unusable` if one is missing before the last. */
 export function storesIn(directory: string): number {
-  return readdirSync(directory).filter((name) => storeName.test(name)).length;
+  const stores = new Set(readdirSync(directory).filter((name) => storeName.test(name)));
+  for (let shard = 0; shard < stores.size; shard += 1) {
+    if (stores.has(`shard-${shard}.db`)) continue;
+    const got = `got only ${[...stores].toSorted().join(", ")}`;
+    throw new StoreError("unusable", `a store is missing; expected shard-${shard}.db, ${got}`);
+  }
+  return stores.size;
 }
 
 /**
@@ -63,8 +69,9 @@ export async function openReshardFolder(
       join(directory, `shard-${shard}.db`),
     );
     const strict = { ...options, acceptLogLoss: false, durability: "full" } as const;
-    const testClock = await isOfTestClock({ ...strict, path: paths[0] ?? "" });
-    for (const path of paths) opened.push(await openSqliteStore({ ...strict, path, testClock }));
+    const old = { ...strict, create: false } as const;
+    const testClock = await isOfTestClock({ ...old, path: paths[0] ?? "" });
+    for (const path of paths) opened.push(await openSqliteStore({ ...old, path, testClock }));
     const from = [...opened];
     requireRoom(directory, paths);
     mkdirSync(folder, { mode: 0o700 });
