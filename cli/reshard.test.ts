@@ -2,6 +2,8 @@
 
 import { afterAll, expect, test } from "bun:test";
 import {
+  chmodSync,
+  chownSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -15,7 +17,9 @@ import { join } from "node:path";
 import type { Engine, LeasedItem } from "../engine/model/api.ts";
 import { createShards } from "../engine/simulation/all-shards.ts";
 import { idsOf, minute, produceOf, queueDefaults } from "../engine/simulation/bundle.ts";
+import { DataFolderError, storesOf } from "../server/data-folder.ts";
 import { openForReshard, openStore } from "../stores/open.ts";
+import { StoreError } from "../stores/store.ts";
 import { exitCodes } from "./exit-codes.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-reshard-"));
@@ -154,6 +158,47 @@ test("reshard: a store that is missing, or new in its place, is refused each tim
   const lost = "the store of shard 1 is new and the others are not";
   expect((await reshard(data, 4)).error).toContain(lost);
   expect(existsSync(join(data, "shard-2.db"))).toBe(true);
+});
+
+// The superuser may write everywhere, so that a test as another user needs to be one.
+const asRoot = test.skipIf(process.geteuid?.() !== 0);
+const nobody = 65_534;
+
+async function asNobody<T>(run: () => Promise<T>): Promise<T> {
+  process.seteuid?.(nobody);
+  try {
+    return await run();
+  } finally {
+    process.seteuid?.(0);
+  }
+}
+
+/** All that is in the folder, and the folder, is that user's. */
+function give(directory: string, user: number): void {
+  chmodSync(folder, 0o711);
+  for (const name of [".", ...readdirSync(directory)]) chownSync(join(directory, name), user, user);
+}
+
+const openFor = (directory: string, shards: number) =>
+  openForReshard({ kind: "sqlite", directory }, shards, () => "0".repeat(12));
+
+test("reshard: a file instead of a folder is called that", async () => {
+  const file = join(folder, "file");
+  writeFileSync(file, "");
+  expect(await reshard(file, 2)).toEqual(refused(`the data directory is a file; '${file}'`));
+});
+
+asRoot("reshard: a folder that cannot be read, or not be written, is called that", async () => {
+  const data = copy("unreadable");
+  give(data, nobody);
+  chmodSync(data, 0o500);
+  const readOnly = new StoreError("unusable", "the data directory is read-only for this user");
+  await asNobody(async () => {
+    await expect(openFor(data, 3)).rejects.toThrow(readOnly);
+  });
+  chmodSync(data, 0o300);
+  const unreadable = new DataFolderError("the data directory cannot be read by this user");
+  await asNobody(async () => expect(() => storesOf(data)).toThrow(unreadable));
 });
 
 test("reshard: refused while a server has the data, and keeps servers away", async () => {

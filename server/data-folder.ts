@@ -1,7 +1,7 @@
 // The data folder before there is anything in it: made, seen to be one that can be written to,
 // and taken away again where the start that made it fails.
 
-import { accessSync, constants, mkdirSync, rmSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, rmSync } from "node:fs";
 import { countStores } from "../stores/open.ts";
 import { StoreError } from "../stores/store.ts";
 
@@ -41,6 +41,16 @@ export function openDataFolder(path: string): DataFolder {
   }
 }
 
+/** How many stores are in a folder; 0 if it does not exist. Throws `StoreError` or `DataFolderError`. */
+export function storesOf(path: string): number {
+  try {
+    return existsSync(path) ? countStores(path) : 0;
+  } catch (cause) {
+    if (cause instanceof StoreError) throw cause;
+    throw new DataFolderError(reasonOf(cause), cause);
+  }
+}
+
 function isNoRoom(cause: unknown): boolean {
   const { code = "" } = (cause ?? {}) as NodeJS.ErrnoException;
   return ["ENOSPC", "EDQUOT"].includes(code);
@@ -49,6 +59,7 @@ function isNoRoom(cause: unknown): boolean {
 function reasonOf(cause: unknown): string {
   const { code, message, syscall } = cause as NodeJS.ErrnoException;
   if (isNoRoom(cause)) return "there is no space left for the data directory";
+  if (code === "ENOTDIR" && syscall === "scandir") return "the data directory is a file";
   const isReadOnly = code === "EACCES" || code === "EPERM" || code === "EROFS";
   if (isReadOnly && syscall === "access") return "the data directory is read-only for this user";
   if (isReadOnly && syscall === "scandir") return "the data directory cannot be read by this user";

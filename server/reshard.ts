@@ -1,19 +1,19 @@
 // Moves the queues of a data folder or database to another number of shards, while no server runs on it.
 
-import { existsSync } from "node:fs";
 import { systemClock, TestClock } from "../engine/model/clock.ts";
 import { newTag } from "../engine/model/ids.ts";
 import { limits } from "../engine/model/limits.ts";
 import { systemRandom } from "../engine/model/random.ts";
 import { type Resharded, reshard } from "../engine/reshard/reshard.ts";
-import { countSchemas, countStores, type DurableConfig, openForReshard } from "../stores/open.ts";
+import { countSchemas, type DurableConfig, openForReshard } from "../stores/open.ts";
+import { storesOf } from "./data-folder.ts";
 
 export const { shardsMax } = limits;
 
-/** How many shards the data have; 0 if there are none. Throws `StoreError`. */
+/** How many shards the data have; 0 if there are none. Throws `StoreError` or `DataFolderError`. */
 export async function shardsIn(store: DurableConfig): Promise<number> {
   if (store.kind === "postgres") return countSchemas(store);
-  return existsSync(store.directory) ? countStores(store.directory) : 0;
+  return storesOf(store.directory);
 }
 
 export interface ReshardData {

@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { manifestName } from "../../engine/backup.ts";
+import { DataFolderError } from "../../server/data-folder.ts";
 import { reshardData, shardsIn, shardsMax } from "../../server/reshard.ts";
 import { StoreError } from "../../stores/store.ts";
 import { UsageError } from "../exit-codes.ts";
@@ -50,8 +51,9 @@ command is stopped or killed, the data are as they were, or moved as a whole.`,
       try {
         await reshard(options, json === true);
       } catch (error) {
-        if (!(error instanceof StoreError)) throw error;
-        throw new UsageError(`${reasonOf(error)}; '${placeOf(options).name}'`);
+        const reason = reasonOf(error);
+        if (reason === null) throw error;
+        throw new UsageError(`${reason}; '${placeOf(options).name}'`);
       }
     });
 }
@@ -104,7 +106,11 @@ async function shardsBefore(options: Options): Promise<number> {
   throw new UsageError(`--shards is invalid; ${expected}, got ${before}`);
 }
 
-function reasonOf({ message, fault, cause }: StoreError): string {
+/** `null`: a bug, or a refusal that says it all. */
+function reasonOf(error: unknown): string | null {
+  if (error instanceof DataFolderError) return error.message;
+  if (!(error instanceof StoreError)) return null;
+  const { message, fault, cause } = error;
   const isTold = fault === "failed" && cause instanceof Error && cause.message !== "";
   return isTold ? `${message}; ${cause.message}` : message;
 }

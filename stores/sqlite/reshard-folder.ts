@@ -18,7 +18,7 @@ import {
 import { join } from "node:path";
 import type { Replacement, TransferableStore } from "../backend.ts";
 import { StoreError } from "../store.ts";
-import { bytesOf, noRoom, storeError } from "./connect.ts";
+import { bytesOf, namingNoRoom, noRoom, storeError } from "./connect.ts";
 import { openSqliteStore, type SqliteOptions } from "./store.ts";
 import type { Syncer } from "./sync.ts";
 
@@ -189,16 +189,7 @@ interface Lock {
 /** The system releases it when the process ends, however it ends. */
 function lockOf(directory: string): Lock {
   const path = join(directory, lockName);
-  const database = new Database(path, { create: true, readwrite: true });
-  try {
-    database.run("PRAGMA busy_timeout = 0");
-    database.run("BEGIN EXCLUSIVE");
-  } catch (cause) {
-    database.close();
-    const { fault } = storeError(cause);
-    if (fault !== "locked") throw storeError(cause);
-    throw new StoreError("locked", "the data folder is being resharded");
-  }
+  const database = lockedDatabase(path);
   let isHeld = true;
   return {
     release: () => {
@@ -209,4 +200,20 @@ function lockOf(directory: string): Lock {
       database.close();
     },
   };
+}
+
+function lockedDatabase(path: string): Database {
+  let database: Database | undefined;
+  try {
+    database = new Database(path, { create: true, readwrite: true });
+    database.run("PRAGMA busy_timeout = 0");
+    database.run("BEGIN EXCLUSIVE");
+    return database;
+  } catch (cause) {
+    database?.close();
+    const { fault } = storeError(namingNoRoom(cause, path));
+    if (fault === "locked") throw new StoreError("locked", "the data folder is being resharded");
+    if (fault === "full") throw noRoom(cause);
+    throw new StoreError("unusable", "the data directory is read-only for this user", cause);
+  }
 }
