@@ -10,6 +10,7 @@ import {
   mkdtempSync,
   readdirSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -199,6 +200,39 @@ asRoot("reshard: a folder that cannot be read, or not be written, is called that
   chmodSync(data, 0o300);
   const unreadable = new DataFolderError("the data directory cannot be read by this user");
   await asNobody(async () => expect(() => storesOf(data)).toThrow(unreadable));
+});
+
+asRoot("reshard: what root makes belongs to the owner of the stores", async () => {
+  const data = copy("given");
+  give(data, nobody);
+  const owners = (directory: string) =>
+    readdirSync(directory, { recursive: true })
+      .map((name) => [String(name), statSync(join(directory, String(name)))] as const)
+      .map(([name, { uid, gid }]) => `${name} ${uid} ${gid}`)
+      .filter((text) => !text.endsWith(` ${nobody} ${nobody}`));
+  const held = await openFor(data, 3);
+  expect(existsSync(join(data, "resharding")) && existsSync(join(data, "reshard.lock"))).toBe(true);
+  expect(owners(data).filter((text) => !text.startsWith("resharding/"))).toEqual([]);
+  await held.close();
+  expect((await reshard(data, 3)).code).toBe(0);
+  expect(owners(data)).toEqual([]);
+  expect(await asNobody(() => opened(data, 3, seen))).toEqual(base.seen);
+});
+
+asRoot("reshard: stores of another user are refused before anything is made", async () => {
+  const data = copy("foreign");
+  give(data, nobody);
+  chmodSync(data, 0o777);
+  for (const shard of [0, 1]) {
+    chmodSync(join(data, `shard-${shard}.db`), 0o666);
+    chownSync(join(data, `shard-${shard}.db`), 0, 0);
+  }
+  const before = readdirSync(data);
+  const refusal = `the stores belong to another user; expected user 0 or root, got user ${nobody}`;
+  await asNobody(async () => {
+    await expect(openFor(data, 3)).rejects.toThrow(new StoreError("unusable", refusal));
+  });
+  expect(readdirSync(data)).toEqual(before);
 });
 
 test("reshard: refused while a server has the data, and keeps servers away", async () => {

@@ -4,6 +4,7 @@
 
 import { Database } from "bun:sqlite";
 import {
+  chownSync,
   closeSync,
   existsSync,
   fsyncSync,
@@ -14,6 +15,7 @@ import {
   rmdirSync,
   rmSync,
   statfsSync,
+  statSync,
 } from "node:fs";
 import { join } from "node:path";
 import type { Replacement, TransferableStore } from "../backend.ts";
@@ -55,6 +57,7 @@ export async function openReshardFolder(
   options: Pick<SqliteOptions, "newTag" | "ballastBytes">,
 ): Promise<Replacement> {
   finishReshard(directory);
+  refuseOtherUser(directory);
   const lock = lockOf(directory);
   const opened: TransferableStore[] = [];
   const close = async (): Promise<void> => {
@@ -73,8 +76,12 @@ export async function openReshardFolder(
     const testClock = await isOfTestClock({ ...old, path: paths[0] ?? "" });
     for (const path of paths) opened.push(await openSqliteStore({ ...old, path, testClock }));
     const from = [...opened];
+    for (const name of readdirSync(directory)) {
+      if (besideStore.test(name)) giveToOwner(directory, join(directory, name));
+    }
     requireRoom(directory, paths);
     mkdirSync(folder, { mode: 0o700 });
+    giveToOwner(directory, folder);
     const fresh = { ...strict, durability: "normal", ballastBytes: 0, testClock } as const;
     for (let shard = 0; shard < shards; shard += 1) {
       const path = join(folder, `shard-${shard}.db`);
@@ -83,6 +90,7 @@ export async function openReshardFolder(
     const to = opened.slice(from.length);
     const replace = async (): Promise<void> => {
       for (const { store } of to) await store.close();
+      for (const name of readdirSync(folder)) giveToOwner(directory, join(folder, name));
       syncStores(folder);
       renameSync(folder, join(directory, `resharded-${shards}`));
       sync(directory);
@@ -160,6 +168,32 @@ function sync(path: string): void {
   }
 }
 
+interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Of the stores. `null`: the system has no owners, or there is no store yet. */
+function ownerOf(directory: string): Owner | null {
+  if (process.geteuid === undefined) return null;
+  return statSync(join(directory, "shard-0.db"), { throwIfNoEntry: false }) ?? null;
+}
+
+/** A server of their owner could not open stores of another user. Only root can give them to the owner. */
+function refuseOtherUser(directory: string): void {
+  const owner = ownerOf(directory);
+  const user = process.geteuid?.();
+  if (owner === null || user === 0 || user === owner.uid) return;
+  const got = `expected user ${owner.uid} or root, got user ${user}`;
+  throw new StoreError("unusable", `the stores belong to another user; ${got}`);
+}
+
+/** What root makes belongs to the owner of the stores. */
+function giveToOwner(directory: string, path: string): void {
+  const owner = ownerOf(directory);
+  if (owner !== null && process.geteuid?.() === 0) chownSync(path, owner.uid, owner.gid);
+}
+
 /** A store is opened for the clock that it was made for, and refuses another. */
 async function isOfTestClock(options: SqliteOptions): Promise<boolean> {
   try {
@@ -190,6 +224,7 @@ interface Lock {
 function lockOf(directory: string): Lock {
   const path = join(directory, lockName);
   const database = lockedDatabase(path);
+  for (const file of lockFiles(directory)) giveToOwner(directory, file);
   let isHeld = true;
   return {
     release: () => {
@@ -200,6 +235,12 @@ function lockOf(directory: string): Lock {
       database.close();
     },
   };
+}
+
+/** The lock and its journal, as far as they exist. */
+function lockFiles(directory: string): string[] {
+  const path = join(directory, lockName);
+  return [path, `${path}-journal`].filter((file) => existsSync(file));
 }
 
 function lockedDatabase(path: string): Database {
