@@ -2,7 +2,7 @@
 // data, and whole.
 
 import { afterAll, describe, expect, test } from "bun:test";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Engine, LeasedItem } from "../engine/model/api.ts";
@@ -80,7 +80,8 @@ describe.skipIf(untraceable !== null)(`reshard: killed; ${untraceable ?? "by str
         expect([2, 3]).toContain(shards);
         after.push(shards);
         expect(await opened(data, shards, seen)).toEqual(before);
-        // What was left of it is in nobody's way.
+        expect(readdirSync(data).filter((name) => name.startsWith("reshard"))).toEqual([]);
+        // Another one can run after it.
         if (shards === 2) expect(await reshard()).toBe(0);
         expect(await opened(data, 3, seen)).toEqual(before);
       }

@@ -250,6 +250,23 @@ test("reshard: refused while a server has the data, and keeps servers away", asy
   expect(await opened(data, 2, seen)).toEqual(base.seen);
 });
 
+test("reshard: a start removes what a killed one left, unless one runs", async () => {
+  const data = copy("killed");
+  const running = await openFor(data, 3);
+  const start = () => openStore({ kind: "sqlite", directory: data, ballastBytes: 0 }, 0, () => "");
+  await expect(start()).rejects.toThrow("the data folder is being resharded");
+  expect(existsSync(join(data, "resharding", "shard-2.db"))).toBe(true);
+  await running.close();
+  // A journal that was not ended is empty.
+  mkdirSync(join(data, "resharding"));
+  for (const name of ["resharding/shard-0.db", "reshard.lock", "reshard.lock-journal"]) {
+    writeFileSync(join(data, name), "");
+  }
+  await (await start()).store.close();
+  expect(readdirSync(data).filter((name) => name.startsWith("reshard"))).toEqual([]);
+  expect(await opened(data, 2, seen)).toEqual(base.seen);
+});
+
 test("reshard: a start puts the new stores in place if nothing else is left to do", async () => {
   const data = copy("unfinished");
   const moved = copy("finished");

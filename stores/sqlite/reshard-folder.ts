@@ -108,14 +108,16 @@ export async function openReshardFolder(
 }
 
 /**
- * Puts stores in place that a reshard has made the data of the folder, if it was killed before it did.
- * Throws `StoreError`: `locked` while it runs.
+ * Finishes what a killed reshard left: puts new stores in place that are the data, and removes those
+ * that are not. Throws `StoreError`: `locked` while a reshard runs.
  */
 export function finishReshard(directory: string): void {
-  if (grownIn(directory) === undefined) return;
+  const isLeft = existsSync(join(directory, growing)) || lockFiles(directory).length > 0;
+  if (!isLeft && grownIn(directory) === undefined) return;
   const lock = lockOf(directory);
   try {
     putInPlace(directory);
+    rmSync(join(directory, growing), { recursive: true, force: true });
   } finally {
     lock.release();
   }
@@ -230,7 +232,7 @@ function lockOf(directory: string): Lock {
     release: () => {
       if (!isHeld) return;
       isHeld = false;
-      // Before its end: who opens the file later finds another one, and nothing to be done.
+      // Before its end: a process that opens the file later makes another one, and finds nothing to do.
       rmSync(path, { force: true });
       database.close();
     },
