@@ -18,6 +18,7 @@ import { join } from "node:path";
 import type { Engine, LeasedItem } from "../engine/model/api.ts";
 import { createShards } from "../engine/simulation/all-shards.ts";
 import { idsOf, minute, produceOf, queueDefaults } from "../engine/simulation/bundle.ts";
+import { SmallDisk, whyNoDisk } from "../proof/small-disk.ts";
 import { DataFolderError, storesOf } from "../server/data-folder.ts";
 import { openForReshard, openStore } from "../stores/open.ts";
 import { StoreError } from "../stores/store.ts";
@@ -249,6 +250,31 @@ test("reshard: refused while a server has the data, and keeps servers away", asy
   await held.close();
   expect(await opened(data, 2, seen)).toEqual(base.seen);
 });
+
+test("reshard: no ballast is made, and one that exists stays", async () => {
+  const data = copy("ballast");
+  writeFileSync(join(data, "shard-0.db-ballast"), "as it was");
+  const held = await openFor(data, 3);
+  held.requireRoom(0);
+  const refusal = "there is not enough space left for new stores; expected ";
+  expect(() => held.requireRoom(2 ** 50)).toThrow(refusal);
+  await held.close();
+  expect(readdirSync(data).sort()).toEqual(["shard-0.db", "shard-0.db-ballast", "shard-1.db"]);
+});
+
+test.skipIf(whyNoDisk("tmpfs") !== null)(
+  "reshard: refused if the disk has no room for the ballast of each new shard",
+  async () => {
+    using disk = new SmallDisk("tmpfs", 24);
+    const data = join(disk.path, "data");
+    cpSync(base.data, data, { recursive: true });
+    const before = readdirSync(data);
+    const refusal = "there is not enough space left for new stores; expected ";
+    expect((await reshard(data, 3)).error).toContain(refusal);
+    expect(readdirSync(data)).toEqual(before);
+    expect((await reshard(data, 1)).code).toBe(0);
+  },
+);
 
 test("reshard: a start removes what a killed one left, unless one runs", async () => {
   const data = copy("killed");

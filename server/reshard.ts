@@ -35,6 +35,7 @@ export async function reshardData({
   try {
     const moved = await reshard({
       ...{ from: stores.from, to: stores.to, random: systemRandom },
+      requireRoom: (moreBytes) => stores.requireRoom(moreBytes),
       clock: stores.testClock ? new TestClock() : systemClock(),
       progress: async (items, all) => {
         progress(items, all);

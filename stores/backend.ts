@@ -22,6 +22,8 @@ export interface Replacement {
   readonly from: readonly TransferableStore[];
   readonly to: readonly TransferableStore[];
   readonly testClock: boolean;
+  /** Throws `full` if it is known that the new stores cannot take so many bytes more than the old ones. */
+  requireRoom(moreBytes: number): void;
   /** Closes all stores and makes the new ones the data. */
   replace(): Promise<void>;
   /** Closes all stores and leaves the old ones as they were, unless they are replaced. */

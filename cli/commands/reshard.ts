@@ -43,8 +43,9 @@ export function addReshard(program: Command): void {
       "after",
       `
 Items keep their ids, leases continue, and calls with a key can still be repeated. The new
-stores grow beside the old ones, so the disk needs as much free room as the data take. If the
-command is stopped or killed, the data are as they were, or moved as a whole.`,
+stores grow beside the old ones, so the disk needs as much free room as the data take, and 8 MiB
+for each new shard. If the command is stopped or killed, the data are as they were, or moved as
+a whole. Run it as the owner of the data folder, or as root.`,
     )
     .action(async (options: Options, command: Command) => {
       const { json } = command.optsWithGlobals<{ json?: boolean }>();

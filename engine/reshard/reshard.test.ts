@@ -347,6 +347,23 @@ test("reshard: stores that are not all of their shards are refused", async () =>
   expect(lacking.reshard(4)).rejects.toThrow("expected --shards 3, got 2");
 });
 
+test("reshard: room is asked for receipts that each new shard has", async () => {
+  const bundle = await setupQueues(1);
+  await bundle.produce("orders", "a", "b", "c");
+  const { items, partition } = await bundle.lease("orders", { batchSize: 3 });
+  const complete = { ...completeOf("orders", partition, idsOf(items)), requestKey: "key" };
+  await bundle.ending(() => bundle.engine.complete(complete));
+  const bytes = () =>
+    bundle.images
+      .flatMap(({ receipts }) => [...receipts.values()])
+      .reduce((sum, { entries }) => sum + entries.length, 0);
+  const before = bytes();
+  const asked: number[] = [];
+  await bundle.moveStored(4, { requireRoom: (moreBytes) => asked.push(moreBytes) });
+  expect(asked).toEqual([bytes() - before]);
+  expect(asked[0]).toBeGreaterThan(0);
+});
+
 test("reshard: a new store in the place of a lost one is refused", async () => {
   const bundle = await setupQueues(3);
   bundle.image(1).tags = "0".repeat(12);

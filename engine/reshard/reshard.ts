@@ -35,6 +35,8 @@ export interface ReshardOptions {
   readonly random: Random;
   /** Called after each commit, with the items that were moved so far, of all. */
   readonly progress?: (items: number, all: number) => void | Promise<void>;
+  /** Called before the first commit; throws if the new stores cannot take so many bytes more than the old ones. */
+  readonly requireRoom?: (moreBytes: number) => void;
 }
 
 export interface Resharded {
@@ -64,6 +66,7 @@ export async function reshard(options: ReshardOptions): Promise<Resharded> {
   requireLabels(sources);
   const images = sources.map(({ image }) => image);
   const plan = planReshard(images, to.length, random);
+  options.requireRoom?.(copiedBytes(images, plan));
   const lasts = images.map(({ turns }) => turns.at(-1)?.at ?? 0);
   const now = lasts.reduce((latest, at) => Math.max(latest, at), clock.now());
   const move = new Move({ sources, to, plan, now, progress: progress ?? (() => undefined) });
@@ -76,6 +79,16 @@ export async function reshard(options: ReshardOptions): Promise<Resharded> {
   for (const target of move.targets) await target.commit(now, (turn) => ({ ...nothing, turn }));
   const queues = plan.shards.reduce((sum, shard) => sum + shard.queues.length, 0);
   return { queues, items: move.items, delivered, damaged: move.damaged };
+}
+
+/** Receipts without a slot go to each new shard that may need them, so the new stores have more of them. */
+function copiedBytes(images: readonly Image[], plan: ReshardPlan): number {
+  const bytesIn = (rows: Iterable<{ readonly entries: Uint8Array }>): number =>
+    Iterator.from(rows).reduce((sum, { entries }) => sum + entries.length, 0);
+  const before = images.reduce((sum, { receipts }) => sum + bytesIn(receipts), 0);
+  const shards = [...plan.shards.keys()];
+  const after = shards.reduce((sum, shard) => sum + bytesIn(movedReceipts(images, plan, shard)), 0);
+  return Math.max(0, after - before);
 }
 
 /** A store without a label is as good as new: beside one with a label it stands in for a lost store. */

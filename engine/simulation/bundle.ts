@@ -21,7 +21,7 @@ import { type ErrorCode, QueueError } from "../model/errors.ts";
 import { newTag } from "../model/ids.ts";
 import { limits, type TurnLimits } from "../model/limits.ts";
 import { shardOf } from "../model/placement.ts";
-import { type Resharded, reshard } from "../reshard/reshard.ts";
+import { type Resharded, type ReshardOptions, reshard } from "../reshard/reshard.ts";
 import { type Notice, openShards } from "../shards.ts";
 import type { Memory } from "../state/memory.ts";
 import { allShards } from "./all-shards.ts";
@@ -315,10 +315,14 @@ export class Bundle {
   }
 
   /** While no process runs: moves what is stored in memory to so many shards. */
-  async moveStored(shardCount: number): Promise<Resharded> {
+  async moveStored(
+    shardCount: number,
+    options: Pick<ReshardOptions, "requireRoom"> = {},
+  ): Promise<Resharded> {
     const from = Array.from({ length: this.#shardCount }, (_, shard) => this.image(shard));
     const to = Array.from({ length: shardCount }, () => new MemoryImage(newTag(this.#random)));
     const moved = await reshard({
+      ...options,
       from: from.map((image, shard) => {
         const opened = openMemoryStore({ tag: "", image });
         const { store } = this.store(shard).wrap(opened, this.store(shard).generation);

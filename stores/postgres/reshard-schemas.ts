@@ -149,7 +149,9 @@ export async function openReshardSchemas(
       }
       hasFresh = false;
     };
-    return { from, to, testClock, replace, close };
+    // Only the database knows its disk.
+    const requireRoom = (): void => undefined;
+    return { from, to, testClock, requireRoom, replace, close };
   } catch (cause) {
     await close();
     if (cause instanceof StoreError) throw cause;

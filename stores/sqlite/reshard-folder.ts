@@ -49,7 +49,7 @@ export function storesIn(directory: string): number {
 
 /**
  * Throws `StoreError`: `locked` if a server or another reshard has the folder, `full` if there is not
- * as much free room as the stores take.
+ * as much free room as the stores take, and the ballast that the next start makes of `ballastBytes`.
  */
 export async function openReshardFolder(
   directory: string,
@@ -71,7 +71,16 @@ export async function openReshardFolder(
     const paths = Array.from({ length: storesIn(directory) }, (_, shard) =>
       join(directory, `shard-${shard}.db`),
     );
-    const strict = { ...options, acceptLogLoss: false, durability: "full" } as const;
+    const bytes = bytesNeeded(paths) + shards * options.ballastBytes;
+    const requireMore = (moreBytes: number) => requireRoom(directory, bytes + moreBytes);
+    // Before anything takes some of it.
+    requireMore(0);
+    const strict = {
+      ...options,
+      ballastBytes: 0,
+      acceptLogLoss: false,
+      durability: "full",
+    } as const;
     const old = { ...strict, create: false } as const;
     const testClock = await isOfTestClock({ ...old, path: paths[0] ?? "" });
     for (const path of paths) opened.push(await openSqliteStore({ ...old, path, testClock }));
@@ -79,10 +88,9 @@ export async function openReshardFolder(
     for (const name of readdirSync(directory)) {
       if (besideStore.test(name)) giveToOwner(directory, join(directory, name));
     }
-    requireRoom(directory, paths);
     mkdirSync(folder, { mode: 0o700 });
     giveToOwner(directory, folder);
-    const fresh = { ...strict, durability: "normal", ballastBytes: 0, testClock } as const;
+    const fresh = { ...strict, durability: "normal", testClock } as const;
     for (let shard = 0; shard < shards; shard += 1) {
       const path = join(folder, `shard-${shard}.db`);
       opened.push(await openSqliteStore({ ...fresh, path, syncer: noSyncer }));
@@ -100,7 +108,7 @@ export async function openReshardFolder(
       putInPlace(directory);
       lock.release();
     };
-    return { from, to, testClock, replace, close };
+    return { from, to, testClock, requireRoom: requireMore, replace, close };
   } catch (cause) {
     await close();
     throw storeError(cause, "unusable");
@@ -209,12 +217,15 @@ async function isOfTestClock(options: SqliteOptions): Promise<boolean> {
 }
 
 /** The new stores take about as much as the old ones. */
-function requireRoom(directory: string, paths: readonly string[]): void {
-  const bytes = paths.reduce((sum, path) => sum + bytesOf(path) + bytesOf(`${path}-wal`), 0);
+function bytesNeeded(paths: readonly string[]): number {
+  return paths.reduce((sum, path) => sum + bytesOf(path) + bytesOf(`${path}-wal`), 0);
+}
+
+function requireRoom(directory: string, bytes: number): void {
   const { bavail, bsize } = statfsSync(directory);
   const free = bavail * bsize;
   if (free >= bytes) return;
-  const got = `expected ${bytes} bytes as the stores have, got ${free}`;
+  const got = `expected ${bytes} bytes for them and their ballast, got ${free}`;
   throw new StoreError("full", `there is not enough space left for new stores; ${got}`, noRoom());
 }
 
