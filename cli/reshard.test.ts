@@ -148,9 +148,10 @@ test("reshard: a store that is missing, or new in its place, is refused each tim
   expect((await reshard(data, 3)).code).toBe(0);
   rmSync(join(data, "shard-1.db"));
   const left = ["shard-0.db", "shard-2.db"];
-  const missing = `a store is missing; expected shard-1.db, got only ${left.join(", ")}`;
   for (const _ of [1, 2]) {
-    expect(await reshard(data, 4)).toEqual(refused(`${missing}; '${data}'`));
+    expect(await reshard(data, 4)).toEqual(
+      refused(`a store is missing; expected shard-1.db; '${data}'`),
+    );
     expect(readdirSync(data).sort()).toEqual(left);
   }
   const { store } = await openStore({ kind: "sqlite", directory: data, ballastBytes: 0 }, 1, () =>

@@ -36,15 +36,18 @@ const besideStore = /^shard-\d+\.db-(wal|shm|mark|ballast|probe)$/;
 /** The new stores are nothing before they are synced all at once. */
 const noSyncer: Syncer = { syncData: async () => undefined, syncFolder: async () => undefined };
 
-/** How many stores are in the folder. Throws `StoreError`, `unusable` if one is missing before the last. */
+/** How many stores are in the folder. */
 export function storesIn(directory: string): number {
-  const stores = new Set(readdirSync(directory).filter((name) => storeName.test(name)));
-  for (let shard = 0; shard < stores.size; shard += 1) {
-    if (stores.has(`shard-${shard}.db`)) continue;
-    const got = `got only ${[...stores].toSorted().join(", ")}`;
-    throw new StoreError("unusable", `a store is missing; expected shard-${shard}.db, ${got}`);
-  }
-  return stores.size;
+  return readdirSync(directory).filter((name) => storeName.test(name)).length;
+}
+
+/** Their paths, by shard. Throws `StoreError`, `unusable` if one is missing before the last. */
+function pathsIn(directory: string): string[] {
+  return Array.from({ length: storesIn(directory) }, (_, shard) => {
+    const path = join(directory, `shard-${shard}.db`);
+    if (existsSync(path)) return path;
+    throw new StoreError("unusable", `a store is missing; expected shard-${shard}.db`);
+  });
 }
 
 /**
@@ -68,9 +71,7 @@ export async function openReshardFolder(
   try {
     const folder = join(directory, growing);
     rmSync(folder, { recursive: true, force: true });
-    const paths = Array.from({ length: storesIn(directory) }, (_, shard) =>
-      join(directory, `shard-${shard}.db`),
-    );
+    const paths = pathsIn(directory);
     const bytes = bytesNeeded(paths) + shards * options.ballastBytes;
     const requireMore = (moreBytes: number) => requireRoom(directory, bytes + moreBytes);
     // Before anything takes some of it.
