@@ -73,7 +73,7 @@ test("reshard: a database has the same items under the same ids, in other schema
   expect(await shardsIn(storeOf("moved"))).toBe(0);
   await opened("moved", 2, fill);
   const before = await opened("moved", 2, seen);
-  // What one leaves behind that was killed is in nobody's way.
+  // What a killed reshard leaves does not block the next one.
   const left = await openForReshard(storeOf("moved"), 4, () => "0".repeat(12));
   await killSessions();
   await Promise.all([...left.from, ...left.to].map(({ store }) => store.close()));

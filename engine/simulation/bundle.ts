@@ -111,9 +111,9 @@ export class Bundle {
     return this.#engine;
   }
 
-  /** Judges what is told of all queues together, while nothing happens. */
+  /** Checks listings and overviews of all queues, while nothing happens. */
   async checkWholes(): Promise<void> {
-    // A single engine is asked by nobody who merges.
+    // Only nodes have routes that merge what several shards tell.
   }
 
   /** `null`: nobody is there to say it. */

@@ -1,6 +1,6 @@
 // A data folder whose stores are replaced by those of another number of shards. The new stores grow in a
 // folder inside it. Renaming that folder is the one step that makes them the data: before it the old
-// stores are whole, and after it whoever opens the data folder next puts the new stores in place.
+// stores are whole, and after it the next start or reshard puts the new stores in place.
 
 import { Database } from "bun:sqlite";
 import {
