@@ -14,7 +14,7 @@ import type { Request } from "./kinds.ts";
 import { Leases } from "./leases.ts";
 import type * as api from "./model/api.ts";
 import { assert } from "./model/assert.ts";
-import { TestClock, type Timer } from "./model/clock.ts";
+import { after, TestClock, type Timer } from "./model/clock.ts";
 import {
   closingFailure,
   type Failure,
@@ -25,10 +25,12 @@ import {
   QueueError,
   reopeningFailure,
   unknownOutcome,
+  unknownShardFailure,
 } from "./model/errors.ts";
+import { newTag } from "./model/ids.ts";
 import { storedItems } from "./model/items.ts";
 import { limits } from "./model/limits.ts";
-import type { Value } from "./model/messages.ts";
+import type { Passed, Value } from "./model/messages.ts";
 import { shardOf, shareOf } from "./model/placement.ts";
 import { systemRandom } from "./model/random.ts";
 import {
@@ -45,7 +47,9 @@ import {
 import { Others } from "./others.ts";
 import { type Hold, Registrar } from "./registrar.ts";
 import { Courier } from "./relay/courier.ts";
+import { Introductions } from "./relay/introductions.ts";
 import type { OtherShard, Standing } from "./relay/other-shard.ts";
+import { stepBackOf, takenFrom } from "./relay/passed.ts";
 import { Reports } from "./reports.ts";
 import { Catalog, type Deleted } from "./state/catalog.ts";
 import { LogicalQueue, type WaitingLease } from "./state/queue.ts";
@@ -54,7 +58,10 @@ import type { Reached } from "./transacts.ts";
 import { Shard, type ShardOptions, succeeded } from "./turn/shard.ts";
 
 /** What concerns all shards of the server together. */
-export type Whole = Pick<api.Engine, "backup" | "advance" | "close">;
+export interface Whole extends Pick<api.Engine, "backup" | "advance" | "close"> {
+  /** A shard was opened again after a loss. */
+  readonly reopened?: () => Promise<void>;
+}
 
 export interface EngineOptions<Items> extends ShardOptions<Items> {
   /** Its number among the shards of the server. */
@@ -68,8 +75,6 @@ export interface EngineOptions<Items> extends ShardOptions<Items> {
   readonly notice?: (notice: api.Notice) => void;
   readonly reach: (shard: number) => OtherShard;
   readonly whole: Whole;
-  /** Its store has lost what was acknowledged; all shards have to be opened again. */
-  readonly lost: () => void;
 }
 
 /** All that is known beside the store. */
@@ -77,6 +82,7 @@ interface Parts<Items> {
   readonly calls: Calls;
   readonly catalog: Catalog;
   readonly courier: Courier;
+  readonly introductions: Introductions;
   readonly leases: Leases<Items>;
   readonly others: Others;
   readonly registrar: Registrar;
@@ -90,20 +96,26 @@ interface Parts<Items> {
   readonly started: PromiseWithResolvers<void>;
   /** Queues of which a delete has to be finished. */
   deleted: readonly Deleted[];
-  /** From its first meeting of the others on. */
+  /** What the store held of items that go from shard to shard; `null` = it is not open yet. */
+  opened: Passed | null;
+  /** Until it starts. */
   hold: Hold | null;
 }
+
+/** Many more than are on their way at a time. */
+const unsureNumbers = 2 ** 20;
 
 interface PartsEvents {
   readonly refusal: () => Failure | null;
   readonly find: (name: string) => LogicalQueue;
   readonly reach: (name: string) => Reached;
   readonly lost: () => void;
+  readonly metLate: (standing: Standing) => void;
 }
 
 function partsOf<Items>(
   options: EngineOptions<Items>,
-  { refusal, find, reach, lost }: PartsEvents,
+  { refusal, find, reach, lost, metLate }: PartsEvents,
 ): Parts<Items> {
   const { clock, shard: number, shardCount, turnLimits: bounds = limits } = options;
   // What is bounded for the server is divided: a shard does not know what the others hold.
@@ -121,7 +133,21 @@ function partsOf<Items>(
     },
   });
   const catalog = new Catalog({ clock, shard: number, shardCount });
-  const registrar = new Registrar({ clock, catalog, courier, shard, others, refusal });
+  const { random = systemRandom } = options;
+  const introductions = new Introductions({
+    ...{ clock: clock.machine, shard: number, others, run: newTag(random) },
+    own: () => ({ now: clock.now(), queues: catalog.references }),
+    met: (standing) => {
+      // No shard is behind another: what one sends would have expired by the clock of the next.
+      clock.raise(standing.now);
+      catalog.meet(standing);
+    },
+    metLate,
+    agree: (taken) => reports.agree(taken),
+  });
+  const registrar = new Registrar({
+    ...{ clock, catalog, courier, shard, others, introductions, refusal },
+  });
   const leases = new Leases<Items>({ clock, shard, waitingLeasesMax });
   const calls = new Calls({ clock, shard, find, reach });
   const checkups = new Checkups({ catalog, clock, shard });
@@ -134,19 +160,18 @@ function partsOf<Items>(
   const keepsHistory = historyBytes > 0;
   const search = new Search({ catalog, checkups, clock, shard, others, keepsHistory });
   const tasks = new Tasks({ catalog, clock, shard, shardCount, search, receiptsWindowMs });
-  const { random = systemRandom } = options;
   const overview = new Overview({ catalog, checkups, clock, shard, tasks, random });
   const started = Promise.withResolvers<void>();
   started.promise.catch(() => undefined);
   const own = new Shard(number, { ...options, turnLimits }, reports);
   return {
-    ...{ calls, catalog, courier, leases, others, registrar, reports, shard: own },
+    ...{ calls, catalog, courier, introductions, leases, others, registrar, reports, shard: own },
     ...{ checkups, overview, search, tasks, started },
-    ...{ deleted: [], hold: null },
+    ...{ deleted: [], opened: null, hold: null },
   };
 }
 
-/** `load`, `meet` and `start` come before all else, and again after `drop`. */
+/** `load`, `meet` and `start` come before all else. It opens its store again by itself. */
 export class ShardEngine<Items> implements api.Engine<Items> {
   /** Its number. */
   readonly shard: number;
@@ -156,6 +181,9 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   /** `null` before it is loaded. */
   #loaded: Parts<Items> | null = null;
   #hasStarted = false;
+  /** Its store has lost what was acknowledged. */
+  #hasLost = false;
+  #isReopening = false;
   #closing: Promise<void> | null = null;
 
   constructor(options: EngineOptions<Items>) {
@@ -170,45 +198,59 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     return this.#loaded;
   }
 
+  /** Throws `not_ready` while its store is not open. */
+  get #open(): Parts<Items> {
+    const parts = this.#parts;
+    if (parts.opened === null) throw QueueError.from(reopeningFailure);
+    return parts;
+  }
+
   #newParts(): Parts<Items> {
     const parts: Parts<Items> = partsOf(this.#options, {
       refusal: () => this.#refusal(this.#loaded !== parts || !this.#hasStarted),
       find: (name) => this.#find(name),
       reach: (name) => this.#reach(name),
       lost: () => {
-        if (this.#loaded === parts) this.#options.lost();
+        if (this.#loaded === parts) this.#lost();
       },
+      metLate: (standing) => this.#noteStepBack(parts, [standing]),
     });
     return parts;
   }
 
   /** Opens the store; throws `StoreError` where that is not to be. */
-  async load(): Promise<Standing> {
+  async load(): Promise<void> {
     const parts = this.#newParts();
     this.#loaded = parts;
     const opened = await parts.reports.firstOpened;
     if (this.#closing !== null) throw QueueError.from(closingFailure);
     parts.deleted = parts.catalog.adopt(opened.queues);
-    const { clock } = this.#options;
-    return { now: clock.now(), passed: opened.passed, queues: parts.catalog.references };
+    parts.opened = opened.passed;
+    parts.introductions.opened(opened.passed);
   }
 
-  /**
-   * Learns what the others have, and nothing else: until `start` no queue changes and nothing sets out.
-   * `standings`: of all shards, by their number.
-   */
-  async meet(standings: readonly Standing[]): Promise<void> {
+  /** Learns what the others have, and nothing else: until `start` no queue changes and nothing sets out. */
+  async meet(): Promise<void> {
     const parts = this.#parts;
-    const { catalog, registrar, reports } = parts;
-    // No shard is behind another: what one sends would have expired by the clock of the next.
-    this.#options.clock.raise(Math.max(...standings.map(({ now }) => now)));
-    const others = standings.filter((_, shard) => shard !== this.#options.shard);
-    catalog.meet(others.flatMap(({ queues }) => queues));
+    const { introductions, others, registrar, reports, opened } = parts;
+    const { shard } = this.#options;
+    assert(opened !== null, "a shard meets the others before its store is open");
     parts.hold = await registrar.hold({ isFirst: true });
-    await reports.meet(standings.map(({ passed }) => passed));
+    const standings = await introductions.begin();
+    this.#noteStepBack(parts, standings);
+    // A shard that is not heard of may have items under the next numbers, if this one has lost them.
+    const isSure = standings.length === others.numbers.length;
+    const issued = isSure ? [] : [[shard, opened.sent + unsureNumbers] as const];
+    await reports.meet([...takenFrom(shard, standings), ...issued]);
   }
 
-  /** All shards have met. */
+  #noteStepBack({ opened }: Parts<Items>, others: readonly Standing[]): void {
+    const { shard, notice } = this.#options;
+    const count = opened === null ? 0 : stepBackOf(shard, opened, others);
+    if (count > 0) notice?.({ kind: "store_went_back", shard, count });
+  }
+
+  /** Queues may change from now on, and items set out. */
   start(): void {
     const { clock, seriesBytes = 0 } = this.#options;
     const { catalog, deleted, registrar, reports, tasks, started } = this.#parts;
@@ -230,16 +272,49 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     parts.hold = null;
   }
 
-  /** Forgets all that may be newer than what is stored. */
-  async drop(): Promise<void> {
+  #lost(): void {
+    this.#hasLost = true;
+    if (!this.#isReopening && this.#closing === null) void this.#reopen();
+  }
+
+  /** Forgets all that may be newer than what is stored, and begins from that. */
+  async #reopen(): Promise<void> {
+    const { shard, notice, whole, clock } = this.#options;
+    const { machine } = clock;
+    this.#isReopening = true;
+    while (this.#hasLost) {
+      this.#hasLost = false;
+      await this.#drop();
+      if (this.#closing !== null) return;
+      try {
+        await this.load();
+        await this.meet();
+        this.start();
+        await whole.reopened?.();
+      } catch (cause) {
+        if (this.#closing !== null) return;
+        this.#hasLost = true;
+        notice?.({ kind: "shard_down", shard, cause });
+        await new Promise<void>((resolve) => {
+          after(machine, limits.restartMsMin, resolve);
+        });
+      }
+      if (this.#closing !== null) return;
+    }
+    this.#isReopening = false;
+    notice?.({ kind: "shard_up", shard });
+  }
+
+  async #drop(): Promise<void> {
     this.#stop(reopeningFailure);
     await this.#loaded?.shard.abandon(reopeningFailure);
     // Its lock would keep the next one out.
     await this.#loaded?.shard.storeClosed;
   }
 
-  /** Of which `load` or `meet` has thrown. */
+  /** Of which `load` or `meet` has thrown, or which another one keeps from starting. */
   async giveUp(): Promise<void> {
+    this.#closing ??= Promise.resolve();
     this.#stop(closingFailure);
     const shard = this.#loaded?.shard;
     if (shard === undefined) return;
@@ -249,7 +324,8 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   #stop(why: Failure): void {
     this.#hasStarted = false;
     if (this.#loaded === null) return;
-    const { tasks, started } = this.#loaded;
+    const { introductions, tasks, started } = this.#loaded;
+    introductions.end();
     tasks.close();
     started.reject(QueueError.from(why));
     this.letGo();
@@ -284,17 +360,18 @@ export class ShardEngine<Items> implements api.Engine<Items> {
 
   /** As the other shards reach it. */
   readonly other: OtherShard = {
+    introduce: async (standing) => {
+      return await this.#open.introductions.hear(standing);
+    },
     receive: async (sourceShard, items) => {
-      await this.#parts.started.promise.catch(() => undefined);
-      return await this.#parts.shard.ask({ kind: "receive", sourceShard, items });
+      const { shard, started } = this.#parts;
+      await started.promise;
+      return await shard.ask({ kind: "receive", sourceShard, items });
     },
     hear: async (change) => {
-      const { catalog, shard, started } = this.#parts;
-      const [outcome] = await Promise.allSettled([started.promise]);
-      // It was dropped: the next start asks all shards anew.
-      if (outcome.status === "rejected") return;
-      catalog.hear(change);
-      if (change.isPause) await shard.decided();
+      const { catalog, shard } = this.#open;
+      if (!catalog.hear(change)) throw QueueError.from(unknownShardFailure);
+      if (change.isPause && this.#hasStarted) await shard.decided();
     },
     claim: async (deadQueue, by) => {
       await this.#parts.started.promise;
@@ -351,9 +428,10 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     const { catalog, others } = this.#parts;
     if (others.withQueue(name) === null) return this.#find(name);
     this.#refuseClosing();
+    checkLookupName(name);
+    catalog.requireKnown(name);
     const reference = catalog.directory.named(name);
     if (reference !== undefined && catalog.isOpen(reference.owner)) return reference;
-    checkLookupName(name);
     return unknownQueue(name);
   }
 
@@ -634,7 +712,8 @@ export class ShardEngine<Items> implements api.Engine<Items> {
 
   async #end(): Promise<void> {
     if (this.#loaded === null) return;
-    const { tasks, shard } = this.#loaded;
+    const { introductions, tasks, shard } = this.#loaded;
+    introductions.end();
     tasks.close();
     this.#endLeases(closingFailure, ({ line }) => line);
     await shard.close();

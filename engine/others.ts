@@ -18,10 +18,14 @@ export class Others {
     this.#options = options;
   }
 
-  get all(): OtherShard[] {
-    const { shard: own, shardCount, reach } = this.#options;
+  get numbers(): number[] {
+    const { shard: own, shardCount } = this.#options;
     const numbers = Array.from({ length: shardCount }, (_, shard) => shard);
-    return numbers.filter((shard) => shard !== own).map(reach);
+    return numbers.filter((shard) => shard !== own);
+  }
+
+  get all(): OtherShard[] {
+    return this.numbers.map(this.#options.reach);
   }
 
   at(shard: number): OtherShard {

@@ -169,15 +169,15 @@ test("changes: a backup that waits for a shard that is down lets others go on in
   expect(changed.ending).toMatchObject({ ok: true });
 });
 
-test("update, delete: while the engine opens again, none is told that its queue is not there", async () => {
+test("update, delete: while a shard opens again, none is told that its queue is not there", async () => {
   const bundle = await setupTwo();
   bundle.store(1).fail({ fault: "lost" });
   bundle.store(1).openFault = "failed";
   await bundle.begin(() => bundle.engine.produce(produceOf("first", ["a"])));
   const updated = await bundle.begin(() =>
-    bundle.engine.updateQueue({ name: "second", maxAttempts: 3 }),
+    bundle.engine.updateQueue({ name: "first", maxAttempts: 3 }),
   );
-  const deleted = await beginDelete(bundle, "second");
+  const deleted = await beginDelete(bundle, "first");
   for (const { ending } of [updated, deleted]) {
     expect(ending).toMatchObject({ ok: false, code: "closing" });
   }

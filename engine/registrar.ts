@@ -31,6 +31,7 @@ import { limits } from "./model/limits.ts";
 import { checkQueueName } from "./model/validate.ts";
 import type { Others } from "./others.ts";
 import type { Courier } from "./relay/courier.ts";
+import type { Introductions } from "./relay/introductions.ts";
 import type { ReferenceChange } from "./relay/other-shard.ts";
 import { type Catalog, type Deleted, type QueuePlan, quotedIf } from "./state/catalog.ts";
 import { itemsIn, type LogicalQueue } from "./state/queue.ts";
@@ -42,6 +43,7 @@ export interface RegistrarOptions {
   readonly courier: Courier;
   readonly shard: () => Shard;
   readonly others: Others;
+  readonly introductions: Introductions;
   /** Why nothing is changed any more; `null`: it is. */
   readonly refusal: () => Failure | null;
 }
@@ -131,11 +133,6 @@ export class Registrar {
     await this.#inTime(told, deadline, unknownOutcome);
   }
 
-  /** Ends when all other shards know. */
-  async #tell(change: ReferenceChange): Promise<void> {
-    await Promise.all(this.#options.others.all.map((other) => other.hear(change)));
-  }
-
   /** The name is free once the delete is certain; it ends when nothing of the queue is left. */
   async delete(request: DeleteQueueRequest & DeleteQueueRules): Promise<Deletion> {
     if (request.dryRun) return (await this.#checkDelete(request)).deletion;
@@ -157,7 +154,7 @@ export class Registrar {
 
   /** No other shard sends to the queue from now on; throws if one has sent something. */
   async #retire(queue: LogicalQueue, deadline: number): Promise<void> {
-    const { others } = this.#options;
+    const { others, introductions } = this.#options;
     const { name } = queue.definition;
     const retiring = Promise.all(others.all.map((other) => other.retire(queue.owner)));
     try {
@@ -167,7 +164,7 @@ export class Registrar {
       if (queue.itemCount > 0) throw QueueError.from(notEmpty(name, queue.itemCount));
       if (queue.isAdding) throw QueueError.from(notEmpty(name, null));
     } catch (cause) {
-      behind(this.#tell({ put: [queue.reference], removed: [] }));
+      behind(introductions.tell({ put: [queue.reference], removed: [] }));
       throw cause;
     }
   }
@@ -178,11 +175,13 @@ export class Registrar {
     const { catalog, others } = this.#options;
     checkQueueName(name);
     const { owner } = catalog.find(name);
-    const sending = await Promise.all(others.all.map((other) => other.isSending(owner)));
+    // What is on its way goes with the queue.
+    const asked = force ? [] : others.all.map((other) => other.isSending(owner));
+    const sending = await Promise.all(asked);
     const queue = catalog.find(name);
     const names = catalog.dependentNames(name);
     if (!force) this.#requireUnused(queue, names, request.isShown);
-    if (!force && sending.includes(true)) throw QueueError.from(notEmpty(name, null));
+    if (sending.includes(true)) throw QueueError.from(notEmpty(name, null));
     request.checkDependents?.(names);
     const { ready, leased, scheduled, retried } = queue.itemCounts;
     const counts = { ready, leased, scheduled, retried };
@@ -198,6 +197,7 @@ export class Registrar {
     request: DeleteQueueRequest & DeleteQueueRules,
     deadline: number,
   ): Promise<Deleted & { readonly deletion: Deletion; readonly heard: Promise<void> }> {
+    const { catalog, introductions } = this.#options;
     const { queue, deletion } = await this.#checkDelete(request);
     // An item that came meanwhile would go with the queue.
     if (!request.force) await this.#retire(queue, deadline);
@@ -205,16 +205,15 @@ export class Registrar {
     try {
       await this.#write({ put: [queue.entry({ deleting: true })] }, deadline);
     } catch (cause) {
-      if (!request.force) behind(this.#tell({ put: [queue.reference], removed: [] }));
+      if (!request.force) behind(introductions.tell({ put: [queue.reference], removed: [] }));
       throw cause;
     } finally {
       queue.isHidden = false;
     }
-    const { catalog } = this.#options;
     const { reference } = queue;
     const deleted = catalog.remove(queue);
     for (const other of catalog.dependents(reference.name)) catalog.cutLost(other);
-    const heard = this.#tell({ put: [], removed: [reference] });
+    const heard = introductions.tell({ put: [], removed: [reference] });
     for (const lease of [...queue.line]) lease.settle(deletedFailure);
     return { ...deleted, deletion, heard };
   }
@@ -418,8 +417,10 @@ export class Registrar {
     try {
       if (isNaming) unclaim = await this.#claim(deadQueue, name, deadline);
       const queue = await write();
-      const heard = this.#tell({ put: [queue.reference], removed: [], ...how }).finally(unclaim);
-      return { told: Promise.all([heard, this.#options.shard().decided(queue.slots)]) };
+      const { introductions, shard } = this.#options;
+      const change = { put: [queue.reference], removed: [], ...how };
+      const heard = introductions.tell(change).finally(unclaim);
+      return { told: Promise.all([heard, shard().decided(queue.slots)]) };
     } catch (cause) {
       unclaim();
       throw cause;

@@ -5,12 +5,12 @@ import type { StoredTask } from "../stores/store.ts";
 import type { Request } from "./kinds.ts";
 import type { Leases } from "./leases.ts";
 import type { Notice } from "./model/api.ts";
+import { assert } from "./model/assert.ts";
 import type { Clock } from "./model/clock.ts";
 import { limits } from "./model/limits.ts";
 import type { Events, Opened, PartitionCounts, Passed, Report } from "./model/messages.ts";
 import type { Registrar } from "./registrar.ts";
 import type { Courier } from "./relay/courier.ts";
-import { takenFrom } from "./relay/passed.ts";
 import type { Catalog } from "./state/catalog.ts";
 import type { Granted } from "./state/lines.ts";
 import type { LogicalQueue } from "./state/queue.ts";
@@ -39,8 +39,8 @@ export class Reports implements ShardEvents {
   #opened: Opened | null = null;
   /** Rejects where the store fails before the shards start. */
   readonly #failed = Promise.withResolvers<never>();
-  /** What all shards had of each other when they met; `null` before that. */
-  #passed: readonly Passed[] | null = null;
+  /** By shard, what others had of this one when they met last; `null` before that. */
+  #taken: Map<number, number> | null = null;
   #hasStarted = false;
   /** Since it met the others. */
   #hasLost = false;
@@ -64,18 +64,26 @@ export class Reports implements ShardEvents {
    * Tells what the store held when it was opened first, and has the shard learn what the others have
    * of it. Throws where the store fails again.
    */
-  async meet(passed: readonly Passed[]): Promise<void> {
+  async meet(taken: Passed["taken"]): Promise<void> {
     const { shard, courier } = this.#options;
     const opened = await this.#first.promise;
-    this.#passed = passed;
+    this.#taken = new Map(taken);
     this.#recount(opened.counts);
     courier.countAll(opened.outbox);
     // A store that opens and then fails with each turn would be tried for ever, and unheard.
-    const asked = shard().ask(this.#refresh(passed));
+    const asked = shard().ask(this.#refresh(this.#taken));
     succeeded(await Promise.race([asked, this.#failed.promise]));
   }
 
-  /** All shards have met: from now on a failure is the shard's own affair. */
+  /** Has the shard go by what others have of it; returns what it has by then. */
+  async agree(taken: Passed["taken"]): Promise<Passed> {
+    for (const [other, last] of taken) this.#taken?.set(other, last);
+    const value = succeeded(await this.#options.shard().ask({ kind: "refresh", slots: [], taken }));
+    assert(value.kind === "passed", "a shard was asked what it has and answered something else");
+    return value.passed;
+  }
+
+  /** From now on a failure is the shard's own affair. */
   started(): void {
     this.#hasStarted = true;
     if (this.#hasLost) this.#options.lost();
@@ -86,13 +94,8 @@ export class Reports implements ShardEvents {
     return this.#opened?.tasks ?? [];
   }
 
-  #refresh(passed: readonly Passed[], arrived?: ReadonlyMap<number, number>): Refresh {
-    const { catalog, shard } = this.#options;
-    // Nothing has gone back since: the others have at least what they were known to have.
-    const taken = takenFrom(shard().shard, passed).map(
-      ([target, last]) => [target, Math.max(last, arrived?.get(target) ?? 0)] as const,
-    );
-    return { kind: "refresh", slots: catalog.slots, taken };
+  #refresh(taken: ReadonlyMap<number, number>): Refresh {
+    return { kind: "refresh", slots: this.#options.catalog.slots, taken: [...taken] };
   }
 
   opened(opened: Opened): Refresh | null {
@@ -103,12 +106,17 @@ export class Reports implements ShardEvents {
     if (opened.full) notice({ kind: "store_full" });
     this.#opened ??= opened;
     this.#first.resolve(opened);
-    if (this.#passed === null || !this.#hasStarted) return null;
+    if (this.#taken === null || !this.#hasStarted) return null;
     this.#recount(opened.counts);
     this.#countEvents(opened.events);
     courier.countAll(opened.outbox);
     notice({ kind: "shard_up" });
-    return this.#refresh(this.#passed, new Map(opened.passed.arrived));
+    // The others have at least what they were known to have: one that goes back says so.
+    const arrived = new Map(opened.passed.arrived);
+    const taken = [...this.#taken].map(([other, last]): [number, number] => {
+      return [other, Math.max(last, arrived.get(other) ?? 0)];
+    });
+    return this.#refresh(new Map(taken));
   }
 
   down(cause: unknown, lostCommits: number): void {

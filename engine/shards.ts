@@ -1,6 +1,6 @@
 // The shards of a server, from its start to its end: each is an engine of its own, in this thread or in
-// another. What concerns them all is here: they start together, are opened again together if one of them
-// lost what was acknowledged, and are copied as of one moment.
+// another. What concerns them all is here: they start together, end together, and are copied as of one
+// moment.
 
 import { Advance } from "./advance.ts";
 import { type EngineOptions, ShardEngine, type Whole } from "./engine.ts";
@@ -8,22 +8,19 @@ import type * as api from "./model/api.ts";
 import { assert } from "./model/assert.ts";
 import { TestClock } from "./model/clock.ts";
 import { noTestClock, QueueError } from "./model/errors.ts";
-import { limits } from "./model/limits.ts";
 import type { Hold } from "./registrar.ts";
-import type { OtherShard, Standing } from "./relay/other-shard.ts";
-import { stepsBack } from "./relay/passed.ts";
+import type { OtherShard } from "./relay/other-shard.ts";
 
 export type { Notice } from "./model/api.ts";
 
-export type ShardsOptions<Items> = Omit<EngineOptions<Items>, "shard" | "reach" | "whole" | "lost">;
+export type ShardsOptions<Items> = Omit<EngineOptions<Items>, "shard" | "reach" | "whole">;
 
 /** One of the shards, wherever it runs; see `ShardEngine`. */
 export interface Member {
   readonly other: OtherShard;
-  load(): Promise<Standing>;
-  meet(standings: readonly Standing[]): Promise<void>;
+  load(): Promise<void>;
+  meet(): Promise<void>;
   start(): void;
-  drop(): Promise<void>;
   giveUp(): Promise<void>;
   hold(): Promise<Hold>;
   copy(folder: string): Promise<api.StoreCopy>;
@@ -66,12 +63,6 @@ export class Shards<Items> implements Whole {
   /** By number. */
   readonly #members: readonly Member[];
   readonly #advance: Advance | null;
-  /** Of which `open` has thrown the cause. */
-  #failed = 0;
-  /** They are being opened, at first or again. */
-  #isOpening = false;
-  /** Meanwhile one of them has lost something. */
-  #isLost = false;
   #closing: Promise<void> | null = null;
 
   /** `elsewhere`: by number, those that are in other threads. They are opened by `open`. */
@@ -85,7 +76,6 @@ export class Shards<Items> implements Whole {
     this.#options = options;
     this.engines = createEngines<Items>(here, {
       ...{ ...options, whole: this, reach: (shard) => this.#at(shard).other },
-      lost: () => void this.reopen(),
     });
     const engines = new Map(this.engines.map((engine) => [engine.shard, engine]));
     this.#members = numbers.flatMap((shard) => elsewhere.get(shard) ?? engines.get(shard) ?? []);
@@ -103,16 +93,6 @@ export class Shards<Items> implements Whole {
 
   /** Throws the first cause, and gives notice of any other. */
   async open(): Promise<void> {
-    this.#isOpening = true;
-    try {
-      await this.#open();
-    } finally {
-      this.#isOpening = false;
-    }
-    if (this.#isLost) void this.reopen();
-  }
-
-  async #open(): Promise<void> {
     const { notice } = this.#options;
     const members = this.#members;
     const failures: { readonly shard: number; readonly cause: unknown }[] = [];
@@ -123,59 +103,30 @@ export class Shards<Items> implements Whole {
       });
     const load = (member: Member, shard: number) => noting(member.load(), shard);
     try {
-      const standings: Standing[] = [];
       const [first, ...others] = members;
       // If two servers start at once, the one that gets the first store gets the others too.
-      if (first !== undefined) standings.push(await load(first, 0));
+      if (first !== undefined) await load(first, 0);
       const loading = others.map((member, index) => load(member, index + 1));
       // Each says only once what its store has lost.
       await Promise.allSettled(loading);
-      standings.push(...(await Promise.all(loading)));
-      for (const { shard, count } of stepsBack(standings.map(({ passed }) => passed))) {
-        notice?.({ kind: "store_went_back", shard, count });
-      }
-      const meeting = members.map((member, shard) => noting(member.meet(standings), shard));
+      await Promise.all(loading);
+      const meeting = members.map((member, shard) => noting(member.meet(), shard));
       await Promise.allSettled(meeting);
       await Promise.all(meeting);
       for (const member of members) member.start();
-      await this.#advance?.begin(() => {
-        for (const engine of this.engines) engine.letGo();
-      });
+      await this.reopened();
     } catch (cause) {
       await Promise.all(members.map((member) => member.giveUp()));
       const [one, ...more] = failures;
       for (const other of more) notice?.({ kind: "shard_down", ...other });
-      this.#failed = one?.shard ?? 0;
       throw one?.cause ?? cause;
     }
   }
 
-  /** Forgets all that may be newer than what is stored, and begins from that. */
-  async reopen(): Promise<void> {
-    const { clock, notice } = this.#options;
-    const { machine } = clock;
-    this.#isLost = true;
-    if (this.#isOpening || this.#closing !== null) return;
-    this.#isOpening = true;
-    for (;;) {
-      this.#isLost = false;
-      await Promise.all(this.#members.map((member) => member.drop()));
-      if (this.#closing !== null) return;
-      try {
-        await this.#open();
-        if (!this.#isLost) break;
-        continue;
-      } catch (cause) {
-        if (this.#closing !== null) return;
-        notice?.({ kind: "shard_down", shard: this.#failed, cause });
-      }
-      await new Promise<void>((resolve) => {
-        machine.at(machine.now() + limits.restartMsMin, resolve);
-      });
-      if (this.#closing !== null) return;
-    }
-    this.#isOpening = false;
-    for (const shard of this.#members.keys()) notice?.({ kind: "shard_up", shard });
+  async reopened(): Promise<void> {
+    await this.#advance?.begin(() => {
+      for (const engine of this.engines) engine.letGo();
+    });
   }
 
   async advance(...how: Parameters<Whole["advance"]>): ReturnType<Whole["advance"]> {

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "../stores/open.ts";
+import { StoreError } from "../stores/store.ts";
 import { ShardEngine } from "./engine.ts";
 import type { Clock } from "./model/clock.ts";
 import { systemClock } from "./model/clock.ts";
@@ -19,85 +20,122 @@ const unused = async (): Promise<never> => {
 };
 /** A shard to which nothing is sent, and which sends nothing. */
 const other = {
+  introduce: async ({ now }) => {
+    const passed = { sent: 0, taken: [], arrived: [] };
+    return { shard: 1, run: "other", version: 0, now, passed, queues: [] };
+  },
   hear: async () => undefined,
   isSending: async () => false,
   retire: async () => false,
 } as Partial<OtherShard> as OtherShard;
 
-function engineOf(
-  { shard, clock }: { readonly shard: number; readonly clock: Clock },
-  folder: string | null = null,
-) {
+interface Placed {
+  readonly shard: number;
+  readonly clock: Clock;
+  readonly reach?: (shard: number) => OtherShard;
+}
+
+function engineOf({ shard, clock, reach = () => other }: Placed, folder: string | null = null) {
   const store =
     folder === null
       ? ({ kind: "memory" } as const)
       : ({ kind: "sqlite", directory: folder, ballastBytes: 0 } as const);
-  return new ShardEngine({
+  let isLost = false;
+  const engine = new ShardEngine({
     ...{ shard, shardCount: 2, clock, durability: "none", renderLeased: (items) => items },
-    openStore: (number) => openStore(store, number, () => newTag(systemRandom)),
-    reach: () => other,
+    openStore: async (number) => {
+      const backend = await openStore(store, number, () => newTag(systemRandom));
+      const losing = Object.create(backend.store, {
+        load: { value: backend.store.load.bind(backend.store) },
+        read: { value: backend.store.read.bind(backend.store) },
+        close: { value: backend.store.close.bind(backend.store) },
+        commit: {
+          value: (changes: Parameters<typeof backend.store.commit>[0]) => {
+            if (!isLost) return backend.store.commit(changes);
+            isLost = false;
+            return Promise.reject(new StoreError("lost", "told to"));
+          },
+        },
+      });
+      return { ...backend, store: losing };
+    },
+    reach,
     whole: { backup: unused, advance: unused, close: unused },
-    lost: () => undefined,
   });
+  /** Its store has lost something: the next commit says so. */
+  const lose = (): void => {
+    isLost = true;
+  };
+  return { engine, lose };
 }
 
 test("meet: no shard is behind another, whatever its own clock says", async () => {
   const [early, late] = [new VirtualClock(start), new VirtualClock(start + hour)];
-  const engines = [engineOf({ shard: 0, clock: early }), engineOf({ shard: 1, clock: late })];
-  const loading = Promise.all(engines.map((engine) => engine.load()));
-  await Promise.all([early.settle(), late.settle()]);
-  const standings = await loading;
-  const meeting = Promise.all(engines.map((engine) => engine.meet(standings)));
-  await Promise.all([early.settle(), late.settle()]);
-  await meeting;
+  const reach = (shard: number): OtherShard => engines[shard]?.other as OtherShard;
+  const engines = [early, late].map((clock, shard) => engineOf({ shard, clock, reach }).engine);
+  const settled = async (all: readonly Promise<void>[]): Promise<void> => {
+    for (let rounds = 0; rounds < 3; rounds += 1)
+      await Promise.all([early.settle(), late.settle()]);
+    await Promise.all(all);
+  };
+  await settled(engines.map((engine) => engine.load()));
+  await settled(engines.map((engine) => engine.meet()));
   expect([early.now(), late.now()]).toEqual([start + hour, start + hour]);
 });
 
-/** The shard as the first of two, in a folder of its own. */
-async function inFolder(work: (engine: ReturnType<typeof engineOf>) => Promise<void>) {
+async function inFolder(work: (folder: string) => Promise<void>) {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-engine-"));
   try {
-    const engine = engineOf({ shard: 0, clock: systemClock() }, folder);
-    await met(engine);
-    engine.start();
-    await work(engine);
-    await engine.end();
+    await work(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function met(engine: ReturnType<typeof engineOf>): Promise<void> {
-  const standing = await engine.load();
-  await engine.meet([standing, { ...standing, queues: [] }]);
+/** The shard as the first of two, in a folder of its own. */
+async function met(folder: string) {
+  const { engine, lose } = engineOf({ shard: 0, clock: systemClock() }, folder);
+  await engine.load();
+  await engine.meet();
+  return { engine, lose };
 }
 
 test("unclaim: it comes after its claim, also where both wait for the shard to start", async () => {
-  await inFolder(async (engine) => {
+  await inFolder(async (folder) => {
     const name = nameIn(0, 2, "dead");
-    await engine.createQueue({ ...queueDefaults, name });
-    await engine.drop();
-    await met(engine);
+    const before = await met(folder);
+    before.engine.start();
+    await before.engine.createQueue({ ...queueDefaults, name });
+    await before.engine.end();
+    const { engine } = await met(folder);
     const claim = engine.other.claim(name, "gone");
     const unclaim = engine.other.unclaim(name, "gone");
     engine.start();
     await Promise.all([claim, unclaim]);
     expect(await engine.deleteQueue({ name, force: false })).toMatchObject({ dependents: [] });
+    await engine.end();
   });
 });
 
-test("drop: the store is closed by then, so that it can be opened again at once", async () => {
-  await inFolder(async (engine) => {
+test("a loss: the store is closed before it is opened again, and the shard goes on", async () => {
+  await inFolder(async (folder) => {
     const name = nameIn(0, 2);
+    const { engine, lose } = await met(folder);
+    engine.start();
     await engine.createQueue({ ...queueDefaults, name });
     for (let round = 0; round < 5; round += 1) {
-      const produced = engine.produce(produceOf(name, ["a"])).catch(() => undefined);
-      await new Promise<void>((resolve) => setImmediate(resolve));
-      await engine.drop();
-      await produced;
-      await met(engine);
-      engine.start();
+      lose();
+      expect(await engine.produce(produceOf(name, ["a"])).catch(({ code }) => code)).toBe(
+        "unknown",
+      );
+      const isUp = async (): Promise<boolean> =>
+        engine.stats(name).then(
+          () => true,
+          () => false,
+        );
+      while (!(await isUp())) await Bun.sleep(1);
     }
     expect(engine.status().shards).toMatchObject([{ shard: 0, up: true }]);
+    await engine.end();
   });
 });

@@ -585,8 +585,10 @@ async function setupLosses() {
 
 test("open: what several shards have lost is told of each", async () => {
   const { bundle, losses, lost, produceToAll, queues } = await setupLosses();
-  for (const shard of [1, 2]) losses.add(shard);
-  bundle.store(0).fail({ fault: "lost" });
+  for (const shard of [0, 1, 2]) {
+    losses.add(shard);
+    bundle.store(shard).fail({ fault: "failed" });
+  }
   await produceToAll();
   await bundle.clock.advance(minute);
   expect(lost()).toEqual(["shard_down 0", "shard_down 1", "shard_down 2"]);
@@ -610,23 +612,26 @@ test("open: a shard that finds a loss while the others are opened again is heard
   for (const queue of queues) await bundle.produce(queue, "b");
 });
 
-test("open: while a store is opened again after a loss, callers are told so", async () => {
-  const { bundle, hold, losses, produceToAll, queues } = await setupLosses();
-  await bundle.createQueue({ name: "idle" });
-  const waiting = await bundle.beginLease("idle");
+test("open: while a store is opened again after a loss, callers are told so, and those of others are not", async () => {
+  const { bundle, hold, queues } = await setupLosses();
+  const [near = "", , far = ""] = queues;
+  const idle = nameIn(2, 3, "idle");
+  await bundle.createQueue({ name: idle });
+  const waiting = await bundle.beginLease(idle);
+  const elsewhere = await bundle.beginLease(near);
   const release = hold(2);
-  losses.add(2);
-  bundle.store(0).fail({ fault: "lost" });
-  await produceToAll();
+  bundle.store(2).fail({ fault: "lost" });
+  await bundle.begin(() => bundle.engine.produce(produceOf(far, ["a"])));
   const reopening = {
     ...{ ok: false as const, code: "closing" as const, details: undefined },
     message: "a store is opened again after a loss; nothing was changed, try again",
   };
   expect(waiting.ending).toEqual(reopening);
-  for (const queue of queues) {
-    const produced = await bundle.ending(() => bundle.engine.produce(produceOf(queue, ["b"])));
-    expect(produced).toEqual(reopening);
-  }
+  expect(await bundle.ending(() => bundle.engine.produce(produceOf(far, ["b"])))).toEqual(
+    reopening,
+  );
+  await bundle.produce(near, "b");
+  expect(elsewhere.ending).toMatchObject({ ok: true, value: { items: [{}] } });
   release();
   await bundle.clock.advance(minute);
   for (const queue of queues) await bundle.produce(queue, "c");

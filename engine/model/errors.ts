@@ -165,6 +165,11 @@ export const unfinishedFailure: Failure = {
   code: "closing",
 };
 /** Of an engine whose database has lost something: it forgets what it knew. */
+/** Of a shard whose queues are not known; see `relay/introductions.ts`. */
+export const unknownShardFailure = failure(
+  "not_ready",
+  "the shard of another queue that this is about cannot be reached; nothing was changed, try again",
+);
 export const reopeningFailure = failure(
   "not_ready",
   "a store is opened again after a loss; nothing was changed, try again",

@@ -179,6 +179,7 @@ export type Value =
   /** `strays`: numbers of items of queues that the shard never had; nothing from the first of them on was taken. */
   | { readonly kind: "received"; readonly strays: readonly number[] }
   | { readonly kind: "copied"; readonly bytes: number }
+  | { readonly kind: "passed"; readonly passed: Passed }
   /** When the shard next has something to do; `null` = never. */
   | { readonly kind: "due"; readonly at: number | null }
   | { readonly kind: "ages"; readonly ages: readonly PartitionAges[] }

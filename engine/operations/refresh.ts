@@ -10,16 +10,20 @@ export interface Refresh {
   readonly kind: "refresh";
   /** Whose counts are reported. */
   readonly slots: readonly number[];
-  /** What the other shards have of this one; absent = nothing new is known. */
+  /**
+   * What other shards have of this one, or for its own number what it has issued: the answer says what has
+   * come of it. Absent = nothing new is known, and nothing is asked.
+   */
   readonly taken?: Passed["taken"];
 }
 
 export const refresh: Kind<Refresh> = {
   phase: "before",
-  decide: answering((turn, { slots, taken = [] }) => {
-    for (const [target, outboundSeq] of taken) agree(turn, target, outboundSeq);
+  decide: answering((turn, { slots, taken }) => {
+    for (const [target, outboundSeq] of taken ?? []) agree(turn, target, outboundSeq);
     for (const slot of slots) turn.draft.touched.add(turn.memory.partition(slot));
-    return done;
+    if (taken === undefined) return done;
+    return { ok: true, value: { kind: "passed", passed: turn.memory.passed(turn.shard) } };
   }),
 };
 

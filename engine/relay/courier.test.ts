@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { OutboundItem } from "../../stores/item.ts";
 import type { Request } from "../kinds.ts";
-import { failure, undeliveredBackup } from "../model/errors.ts";
+import { failure, QueueError, undeliveredBackup } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
 import type { Result } from "../operations/kind.ts";
 import { VirtualClock } from "../simulation/virtual-clock.ts";
@@ -11,6 +11,7 @@ interface Call {
   readonly shard: number;
   readonly request: Request;
   readonly settle: (result: Result, op: number) => void;
+  readonly fail: (cause: QueueError) => void;
 }
 
 const done: Result = { ok: true, value: { kind: "done" } };
@@ -49,18 +50,24 @@ function waits(count: number, targetShard = 1, targetOwner = 0) {
   return count === 0 ? [] : [{ targetShard, targetOwner, count }];
 }
 
+function unused(): void {
+  throw new Error("a shard answers its own requests");
+}
+
 function setupCourier() {
   const clock = new VirtualClock(0);
   const calls: Call[] = [];
-  const put = (shard: number, request: Request, settle: Call["settle"]) =>
-    void calls.push({ shard, request, settle });
+  const put = (shard: number, request: Request, settle: Call["settle"], fail = unused) =>
+    void calls.push({ shard, request, settle, fail });
   const courier = new Courier({
     clock,
     shard: () => ({ shard: 0, put: (request, settle) => put(0, request, settle) }),
     setAside: () => undefined,
     other: (shard) => ({
       receive: (sourceShard, items) =>
-        new Promise((settle) => put(shard, { kind: "receive", sourceShard, items }, settle)),
+        new Promise((settle, fail) =>
+          put(shard, { kind: "receive", sourceShard, items }, settle, fail),
+        ),
     }),
   });
   /** Settles the oldest call that waits, and says what it was. */
@@ -120,7 +127,7 @@ test("count: what comes into the outbox while a page is asked for is asked for t
   expect(calls).toEqual([]);
 });
 
-test("count: a target without room is asked again later, one that closes is not", async () => {
+test("count: a target without room, or that closes, is asked again later", async () => {
   const { clock, courier, settleNext, calls } = setupCourier();
   courier.count(1, waits(1));
   await settleNext(page(1));
@@ -129,6 +136,12 @@ test("count: a target without room is asked again later, one that closes is not"
   await clock.advance(1_000);
   expect(await settleNext(page(1))).toBe("0 forward to 1, has 0");
   await settleNext(failure("shutting_down", "closing"));
+  expect(calls).toHaveLength(0);
+  await clock.advance(1_000);
+  expect(await settleNext(page(1))).toBe("0 forward to 1, has 0");
+  calls.shift()?.fail(QueueError.from(failure("not_ready", "away")));
+  await clock.advance(1_000);
+  expect(await settleNext(failure("shutting_down", "closing"))).toBe("0 forward to 1, has 0");
   await clock.advance(60_000);
   expect(calls).toHaveLength(0);
 });

@@ -144,7 +144,7 @@ export class Courier {
     const { shard, setAside } = this.#options;
     shard().put(request, (result) => {
       if (!result.ok) {
-        this.#again(route, result);
+        if (result.code !== "closing") this.#later(route);
         return;
       }
       if (strays.length > 0) setAside(strays.length);
@@ -162,12 +162,17 @@ export class Courier {
       return;
     }
     const { shard, other } = this.#options;
-    void other(route.target)
-      .receive(shard().shard, items)
-      .then((result) => {
+    const receiving = other(route.target).receive(shard().shard, items);
+    void receiving.then(
+      (result) => {
         if (result.ok) this.#arrived(route, items, result.value);
-        else this.#again(route, result);
-      });
+        else this.#later(route);
+      },
+      (cause) => {
+        if (!(cause instanceof QueueError)) throw cause;
+        this.#later(route);
+      },
+    );
   }
 
   #arrived(route: Route, items: readonly OutboundItem[], value: Value): void {
@@ -178,8 +183,7 @@ export class Courier {
     this.#ask(route, strays);
   }
 
-  #again(route: Route, { code }: Failure): void {
-    if (code === "closing") return;
+  #later(route: Route): void {
     this.#clock.at(this.#clock.now() + againMs, () => this.#ask(route));
   }
 }

@@ -19,8 +19,17 @@ export interface QueueReference extends Target {
   readonly pause?: Pause;
 }
 
-/** What a shard says to the others once its store is open. */
-export interface Standing {
+/** The place of something that a shard says in the order of what it says of its queues. */
+interface Said {
+  readonly shard: number;
+  /** No other opening of the shard has it. */
+  readonly run: string;
+  /** Rises by one with each change, from 0 at the opening. */
+  readonly version: number;
+}
+
+/** What a shard has. */
+export interface Standing extends Said {
   /** What time it is there; a thread's clock begins at the last turn of its shards if that is later. */
   readonly now: number;
   readonly passed: Passed;
@@ -28,7 +37,7 @@ export interface Standing {
 }
 
 /** What became of the queues of a shard. */
-export interface ReferenceChange {
+export interface ReferenceChange extends Said {
   /** Created, or changed. */
   readonly put: readonly QueueReference[];
   /** Deleted. */
@@ -50,11 +59,16 @@ export interface HistoryPart {
 /** An item and why it is where it is, without what happened to it. */
 export type Explained = Omit<ItemExplained, "history" | "historySince">;
 
-/** `receive`, `hear` and `claim` wait until the shard has started; all but `hear` may throw `QueueError`. */
+/** `receive` and `claim` wait until the shard has started; each may throw `QueueError`. */
 export interface OtherShard {
+  /** Tells each of the two shards what the other has. It throws `not_ready`, as `hear` does, where the store is not open. */
+  introduce(standing: Standing): Promise<Standing>;
   /** Takes items that are for its queues from the outbox of another shard. */
   receive(sourceShard: number, items: readonly OutboundItem[]): Promise<Result>;
-  /** Ends when it knows; at a pause when it has decided all that came before, unless it is down. */
+  /**
+   * Ends when it knows; at a pause when it has decided all that came before, unless it is down. Throws
+   * where it lacks what was told before.
+   */
   hear(change: ReferenceChange): Promise<void>;
   /**
    * A queue is about to name this one as its dead queue: until `unclaim` it gets no dead queue of its

@@ -1,7 +1,18 @@
 import { expect, test } from "bun:test";
-import { queueDefaults } from "../simulation/bundle.ts";
+import type { QueueReference, Standing } from "../relay/other-shard.ts";
+import { nameIn, queueDefaults } from "../simulation/bundle.ts";
 import { VirtualClock } from "../simulation/virtual-clock.ts";
 import { Catalog } from "./catalog.ts";
+
+/** What another shard says that has these queues. */
+function standing(shard: number, ...queues: readonly QueueReference[]): Standing {
+  const passed = { sent: 0, taken: [], arrived: [] };
+  return { shard, run: "", version: 0, now: 0, passed, queues };
+}
+
+/** Names of queues of the shard, and of the one behind it. */
+const near = nameIn(1, 3, "near");
+const far = nameIn(2, 3, "far");
 
 function setupCatalog() {
   const catalog = new Catalog({
@@ -9,6 +20,7 @@ function setupCatalog() {
     shard: 1,
     shardCount: 3,
   });
+  catalog.meet(standing(0));
   const create = (name: string, requestedPartitions = 1, deadQueue = "") =>
     catalog.add(
       catalog.planCreate({ ...queueDefaults, name, requestedPartitions, deadQueue }, 1_000),
@@ -59,15 +71,46 @@ test("planUpdate: surplus partitions drain, missing ones are added, holes are fi
 
 test("settingsOf: names the dead queue, and leaves its partitions to its shard", () => {
   const { catalog, create } = setupCatalog();
-  const elsewhere = { name: "far", shard: 2, owner: 7, deadQueue: "", deadOwner: 0 };
-  catalog.meet([elsewhere]);
-  const near = create("near", 2);
+  catalog.meet(standing(2, { name: far, shard: 2, owner: 7, deadQueue: "", deadOwner: 0 }));
+  const { owner } = create(near, 2);
   const deadOf = (deadQueue: string) => {
     const queue = create(`to-${deadQueue}`, 3, deadQueue);
     return catalog.settingsOf({ queue, partition: 2 })?.dead;
   };
-  expect(deadOf("near")).toEqual({ shard: 1, owner: near.owner });
-  expect(deadOf("far")).toMatchObject({ shard: 2, owner: 7 });
+  expect(deadOf(near)).toEqual({ shard: 1, owner });
+  expect(deadOf(far)).toEqual({ shard: 2, owner: 7 });
+});
+
+test("meet: what is not known of a shard cuts no dead queue, and keeps what depends on it from being decided", () => {
+  const { catalog, create } = setupCatalog();
+  catalog.meet(standing(2, { name: far, shard: 2, owner: 7, deadQueue: "", deadOwner: 0 }));
+  const queue = create(near, 1, far);
+  const opened = new Catalog({ clock: new VirtualClock(1_000), shard: 1, shardCount: 3 });
+  opened.adopt([queue.entry()]);
+  const found = opened.find(near);
+  opened.meet(standing(0));
+  expect(opened.settingsOf({ queue: found, partition: 0 })?.dead).toEqual({ shard: 2, owner: 7 });
+  const { entry } = opened.planUpdate({ name: near, requestedPartitions: 2 }, 2_000);
+  expect(entry.deadOwner).toBe(7);
+  const unknown = expect.objectContaining({ code: "closing", reason: "not_ready" });
+  const create2 = () =>
+    opened.planCreate({ ...queueDefaults, name: "second", deadQueue: near }, 2_000);
+  expect(create2).toThrow(unknown);
+  opened.meet(standing(2));
+  expect(found.definition.deadQueue).toBe("");
+  expect(create2().deadOwner).toBe(found.owner);
+});
+
+test("meet: what a shard has no more is forgotten, and what it was about to name is free", () => {
+  const { catalog, create } = setupCatalog();
+  const queue = create(near);
+  const one = { name: far, shard: 2, owner: 7, deadQueue: "", deadOwner: 0 };
+  catalog.meet(standing(2, one));
+  queue.namedBy.add(far);
+  queue.namedBy.add(nameIn(0, 3));
+  catalog.meet({ ...standing(2), run: "again" });
+  expect(catalog.targetOf(far)).toBeNull();
+  expect([...queue.namedBy]).toEqual([nameIn(0, 3)]);
 });
 
 test("find, list: a queue that is hidden is not there, and keeps its name and its slots", () => {
@@ -92,22 +135,39 @@ test("remove: the name is free at once, the slots are not, and nobody owns them"
 
 test("hear: a reference to a dead queue that is gone is cut, even if its name is another queue's now", () => {
   const { catalog, create } = setupCatalog();
-  const dead = { name: "far", shard: 2, owner: 7, deadQueue: "", deadOwner: 0 };
-  catalog.meet([dead]);
-  const queue = create("a", 1, "far");
-  catalog.hear({ put: [{ ...dead, owner: 8 }], removed: [dead] });
+  const dead = { name: far, shard: 2, owner: 7, deadQueue: "", deadOwner: 0 };
+  catalog.meet(standing(2, dead));
+  const queue = create("a", 1, far);
+  const change = { shard: 2, run: "", put: [{ ...dead, owner: 8 }], removed: [dead] };
+  expect(catalog.hear({ ...change, version: 1 })).toBe(true);
   expect(queue.definition.deadQueue).toBe("");
-  expect([catalog.targetOf("far")?.owner, catalog.pauseOf(7)]).toEqual([8, undefined]);
+  expect([catalog.targetOf(far)?.owner, catalog.pauseOf(7)]).toEqual([8, undefined]);
+});
+
+test("hear: what comes again changes nothing, and what was told between or by another opening is missed", () => {
+  const { catalog } = setupCatalog();
+  const one = { name: far, shard: 2, owner: 7, deadQueue: "", deadOwner: 0 };
+  catalog.meet(standing(2));
+  const change = { shard: 2, run: "", version: 1, put: [one], removed: [] };
+  expect(catalog.hear(change)).toBe(true);
+  expect(catalog.hear({ ...change, version: 2, put: [], removed: [one] })).toBe(true);
+  expect(catalog.hear(change)).toBe(true);
+  expect(catalog.targetOf(far)).toBeNull();
+  expect(catalog.hear({ ...change, version: 4 })).toBe(false);
+  expect(catalog.hear({ ...change, version: 3, run: "again" })).toBe(false);
+  catalog.meet({ ...standing(2, one), version: 1 });
+  expect(catalog.targetOf(far)).toBeNull();
 });
 
 test("planCreate: a queue that one in another shard names gets no dead queue, nor does one that has one become one", () => {
   const { catalog, create } = setupCatalog();
-  const { owner: deadOwner } = create("a");
-  const other = { name: "other", shard: 0, owner: 8, deadQueue: "", deadOwner: 0 };
-  catalog.meet([{ name: "far", shard: 2, owner: 7, deadQueue: "a", deadOwner }, other]);
+  const { owner: deadOwner } = create(near);
+  const other = { name: nameIn(0, 3), shard: 0, owner: 8, deadQueue: "", deadOwner: 0 };
+  catalog.meet({ ...standing(0, other), version: 1 });
+  catalog.meet(standing(2, { name: far, shard: 2, owner: 7, deadQueue: near, deadOwner }));
   const bad = { code: "invalid", reason: "bad_dead_queue" };
-  const change = { name: "a", deadQueue: "other" };
+  const change = { name: near, deadQueue: other.name };
   expect(() => catalog.planUpdate(change, 2_000)).toThrow(expect.objectContaining(bad));
-  expect(() => create("b", 1, "far")).toThrow(expect.objectContaining(bad));
-  expect(catalog.dependentNames("a")).toEqual(["far"]);
+  expect(() => create("b", 1, far)).toThrow(expect.objectContaining(bad));
+  expect(catalog.dependentNames(near)).toEqual([far]);
 });

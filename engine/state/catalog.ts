@@ -14,9 +14,10 @@ import { ownerOf } from "../model/call-key.ts";
 import type { Clock } from "../model/clock.ts";
 import { formatDuration } from "../model/duration.ts";
 import type { Epochs } from "../model/epochs.ts";
-import { failure, QueueError, tooMany } from "../model/errors.ts";
+import { failure, QueueError, tooMany, unknownShardFailure } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
 import type { PartitionSettings, QueueRules, Target } from "../model/messages.ts";
+import { shardOf } from "../model/placement.ts";
 import {
   checkDeadQueueName,
   checkLookupName,
@@ -24,7 +25,7 @@ import {
   checkQueueSettings,
   unknownQueue,
 } from "../model/validate.ts";
-import type { QueueReference, ReferenceChange } from "../relay/other-shard.ts";
+import type { QueueReference, ReferenceChange, Standing } from "../relay/other-shard.ts";
 import { Directory } from "./directory.ts";
 import { LogicalQueue, lastingOf, type Owner } from "./queue.ts";
 
@@ -84,24 +85,50 @@ export class Catalog implements QueueRules {
 
   /** Takes what stands in the store; returns the queues whose delete has to be finished. */
   adopt(stored: readonly CatalogEntry[]): Deleted[] {
-    return stored.flatMap((entry) => this.#adoptOne(entry) ?? []);
-  }
-
-  /** The other shards have said which queues they have. */
-  meet(references: readonly QueueReference[]): void {
-    this.directory.apply({ put: references, removed: [] });
+    const deleted = stored.flatMap((entry) => this.#adoptOne(entry) ?? []);
     for (const queue of this.queues) this.cutLost(queue);
-    this.#revision += 1;
+    return deleted;
   }
 
-  /** What became of queues of other shards. */
-  hear(change: ReferenceChange): void {
-    this.directory.apply(change);
+  /** Another shard has said which queues it has. */
+  meet(standing: Standing): void {
+    const met = this.directory.meet(standing);
+    if (met === null) return;
+    if (met.isNew) this.#unclaimAll(standing.shard);
+    for (const queue of this.queues) this.cutLost(queue);
+  }
+
+  /** What became of queues of another shard; returns whether all is known that it had said before. */
+  hear(change: ReferenceChange): boolean {
+    if (!this.directory.hear(change)) return false;
     const removed = new Set(change.removed.map(({ name }) => name));
-    if (removed.size === 0) return;
+    if (removed.size === 0) return true;
     for (const queue of this.queues) {
       if (removed.has(queue.definition.deadQueue)) this.cutLost(queue);
     }
+    return true;
+  }
+
+  /** Changes of queues of that shard have come to nothing: it was opened again. */
+  #unclaimAll(shard: number): void {
+    for (const { namedBy } of this.queues) {
+      for (const name of namedBy) if (this.#shardOf(name) === shard) namedBy.delete(name);
+    }
+  }
+
+  #shardOf(name: string): number {
+    return shardOf(name, this.#options.shardCount);
+  }
+
+  /** Whether it is known if there is such a queue. */
+  isKnown(name: string): boolean {
+    const shard = this.#shardOf(name);
+    return shard === this.#options.shard || this.directory.knows(shard);
+  }
+
+  /** Throws `not_ready` where it is not known if there is such a queue. */
+  requireKnown(name: string): void {
+    if (!this.isKnown(name)) throw QueueError.from(unknownShardFailure);
   }
 
   /** Of all queues, as the other shards may know them. */
@@ -111,7 +138,9 @@ export class Catalog implements QueueRules {
 
   /** Removes the reference to a dead queue that is gone, even if another queue has its name now. */
   cutLost(queue: LogicalQueue): void {
-    const dead = this.targetOf(queue.definition.deadQueue)?.owner ?? 0;
+    const { deadQueue } = queue.definition;
+    if (!this.isKnown(deadQueue)) return;
+    const dead = this.targetOf(deadQueue)?.owner ?? 0;
     if (dead === queue.deadOwner) return;
     queue.cutDeadQueue();
     this.#revision += 1;
@@ -266,7 +295,8 @@ export class Catalog implements QueueRules {
     const queue = this.find(change.name);
     const { createdAt, pause } = queue.definition;
     const settings: QueueSettings = merge(queue.definition, change);
-    if (settings.deadQueue !== queue.definition.deadQueue) this.#checkDeadQueue(settings, isShown);
+    const isSame = settings.deadQueue === queue.definition.deadQueue;
+    if (!isSame) this.#checkDeadQueue(settings, isShown);
     checkQueueSettings(settings);
     const updatedAt = laterThan(queue, now);
     const definition = { ...definitionOf(settings), ...(pause && { pause }), createdAt, updatedAt };
@@ -276,7 +306,8 @@ export class Catalog implements QueueRules {
     });
     const missing = upTo(wanted).filter((partition) => !queue.places.has(partition));
     const places = [...kept, ...this.#newPlaces(missing)];
-    const deadOwner = this.targetOf(definition.deadQueue)?.owner ?? 0;
+    const named = isSame ? queue.deadOwner : this.targetOf(definition.deadQueue)?.owner;
+    const deadOwner = named ?? 0;
     return { queue, entry: queue.entry({ definition, places, deadOwner }) };
   }
 
@@ -379,7 +410,11 @@ export class Catalog implements QueueRules {
     if (place === undefined) return null;
     const { leaseTimeoutMs, expireTimeoutMs, maxAttempts, pause, uniqueForMs } = queue.definition;
     const rules = { leaseTimeoutMs, expireTimeoutMs, maxAttempts };
-    const dead = this.targetOf(queue.definition.deadQueue);
+    const { deadOwner } = queue;
+    const dead =
+      deadOwner === 0
+        ? null
+        : { shard: this.#shardOf(queue.definition.deadQueue), owner: deadOwner };
     const uniques = uniqueForMs !== undefined && { uniqueForMs };
     const named = { slot: place.slot, queue: queue.definition.name, owner: queue.owner };
     return { ...named, ...rules, dead, ...(pause && { pause }), ...uniques };
@@ -389,6 +424,8 @@ export class Catalog implements QueueRules {
     if (deadQueue === "") return;
     checkDeadQueueName(deadQueue);
     if (deadQueue === name) refuseDeadQueue("dead_queue cannot reference itself");
+    // Any shard may have a queue that names this one.
+    this.#requireAllKnown();
     const elsewhere = this.directory.named(deadQueue);
     if (elsewhere === undefined) this.nameable(deadQueue);
     else if (this.#deadQueueOf(elsewhere) !== "") refuseChain(deadQueue);
@@ -406,6 +443,14 @@ export class Catalog implements QueueRules {
     }
     if (dead.definition.deadQueue !== "" || dead.isNaming) refuseChain(deadQueue);
     return dead;
+  }
+
+  #requireAllKnown(): void {
+    const { shard, shardCount } = this.#options;
+    for (let other = 0; other < shardCount; other += 1) {
+      if (other === shard || this.directory.knows(other)) continue;
+      throw QueueError.from(unknownShardFailure);
+    }
   }
 
   #newPlaces(partitions: readonly number[]): PartitionPlace[] {

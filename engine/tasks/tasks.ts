@@ -110,7 +110,9 @@ export class Tasks {
   async redrive(queue: LogicalQueue, request: api.RedriveRequest): Promise<api.TaskBegun> {
     checkTask(request, "redrive");
     const { to = "" } = request;
-    if (to !== "" && this.#options.catalog.targetOf(to) === null) unknownQueue(to);
+    const { catalog } = this.#options;
+    if (to !== "") catalog.requireKnown(to);
+    if (to !== "" && catalog.targetOf(to) === null) unknownQueue(to);
     const plan = { action: "redrive", to, reason: "", holder: "", states: ["ready"] } as const;
     return this.#start(queue, request, plan);
   }
@@ -337,7 +339,8 @@ export class Tasks {
 
   /** `false`: the queue that all items are to go to was deleted. */
   #isPossible({ to }: Definition): boolean {
-    return to === "" || this.#options.catalog.targetOf(to) !== null;
+    const { catalog } = this.#options;
+    return to === "" || !catalog.isKnown(to) || catalog.targetOf(to) !== null;
   }
 
   /** As long as so many items may take. */

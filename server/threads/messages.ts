@@ -1,7 +1,7 @@
 // What the threads of a server ask of each other beside the calls of clients.
 
 import type { EngineStatus, StoreCopy } from "../../engine/model/api.ts";
-import type { OtherShard, Standing } from "../../engine/relay/other-shard.ts";
+import type { OtherShard } from "../../engine/relay/other-shard.ts";
 import type { KeyInfo } from "../../openapi/schemas.ts";
 import type { PlacedConfig } from "../config.ts";
 import type { ServerGauges } from "../metrics.ts";
@@ -30,10 +30,9 @@ export interface ThreadFigures {
 
 /** What other threads ask of a shard: its shards as `OtherShard`, the main thread as `Member`. */
 export interface ShardMethods extends OtherShard {
-  load(): Promise<Standing>;
-  meet(standings: readonly Standing[]): Promise<void>;
+  load(): Promise<void>;
+  meet(): Promise<void>;
   start(): Promise<void>;
-  drop(): Promise<void>;
   giveUp(): Promise<void>;
   /** Returns the number of the hold, for `release`. */
   hold(): Promise<number>;
@@ -52,10 +51,4 @@ export interface ThreadMethods {
   renew(tls: Tls): Promise<void>;
   /** Takes no more connections, and ends when every request is answered or cut off. */
   stop(timeoutMs: number): Promise<void>;
-}
-
-/** What other threads ask of the main thread as a whole. */
-export interface MainMethods {
-  /** The store of a shard has lost what was acknowledged. */
-  lost(): Promise<void>;
 }

@@ -22,7 +22,7 @@ import { type Serving, shardsHere } from "../serving.ts";
 import { shardedRoutes } from "../shards/routes.ts";
 import { openSite } from "../site.ts";
 import { Link, type LinkPort } from "./link.ts";
-import type { MainMethods, ShardMethods, ThreadMethods, ThreadStart } from "./messages.ts";
+import type { ShardMethods, ThreadMethods, ThreadStart } from "./messages.ts";
 import { shardsOf, threadOf } from "./placement.ts";
 import { byShard, routesOfAll, routesOver, wholeOver } from "./remote.ts";
 import type { RpcMessage, Target } from "./rpc.ts";
@@ -47,7 +47,6 @@ function start({ thread, config, site, ports }: ThreadStart, main: LinkPort): Li
     if (link === undefined) throw new Error("a thread is asked that is not there");
     return link;
   };
-  const lost = () => void linkTo(0).rpc.remote<MainMethods>("thread").lost();
   const away = (shard: number) => linkTo(threadOf(shard, config)).rpc.remote<OtherShard>(shard);
   const clock = systemClock();
   const misplaced = async (): Promise<never> => {
@@ -57,7 +56,6 @@ function start({ thread, config, site, ports }: ThreadStart, main: LinkPort): Li
     ...engineOptionsOf(config, log, { clock }),
     whole: { backup: misplaced, advance: misplaced, close: misplaced },
     reach: (shard) => engines.find((one) => one.shard === shard)?.other ?? away(shard),
-    lost,
   });
   const audit = { log, now: () => clock.now() };
   const here = shardsHere(engines, { audit, machine: serverMachine(config) });
@@ -92,9 +90,8 @@ function shardMethodsOf(engine: ShardEngine<string>): ShardMethods {
   return {
     ...engine.other,
     load: () => engine.load(),
-    meet: (standings) => engine.meet(standings),
+    meet: () => engine.meet(),
     start: async () => engine.start(),
-    drop: () => engine.drop(),
     giveUp: () => engine.giveUp(),
     ...holdsOf(engine),
     copy: (folder) => engine.copy(folder),

@@ -18,13 +18,7 @@ import type { ShardRoutes } from "../shards/routes.ts";
 import type { SiteFolders } from "../site.ts";
 import type { Tls } from "../tls.ts";
 import { Link } from "./link.ts";
-import type {
-  MainMethods,
-  ShardMethods,
-  ThreadFigures,
-  ThreadMethods,
-  ThreadStart,
-} from "./messages.ts";
+import type { ShardMethods, ThreadFigures, ThreadMethods, ThreadStart } from "./messages.ts";
 import { shardsOf, threadConfig } from "./placement.ts";
 import { byShard, routesOfAll } from "./remote.ts";
 import type { RpcMessage, Target } from "./rpc.ts";
@@ -79,11 +73,8 @@ export class ShardThreads {
     const elsewhere = this.#threads.flatMap(({ shards, link }) =>
       shards.map((shard) => [shard, memberOf(link, shard)] as const),
     );
-    const shards = new Shards(options.engine, new Map(elsewhere));
-    this.#shards = shards;
-    const own: MainMethods = { lost: async () => void shards.reopen() };
-    this.#targets.set("thread", own);
-    for (const { shard, other } of shards.engines) this.#targets.set(shard, other);
+    this.#shards = new Shards(options.engine, new Map(elsewhere));
+    for (const { shard, other } of this.engines) this.#targets.set(shard, other);
   }
 
   /** The engines of the shards in this thread. */
@@ -281,9 +272,8 @@ function memberOf({ rpc }: Link, shard: number): Member {
   return {
     other: methods,
     load: () => methods.load(),
-    meet: (standings) => methods.meet(standings),
+    meet: () => methods.meet(),
     start: () => void methods.start(),
-    drop: () => methods.drop(),
     giveUp: () => methods.giveUp(),
     hold: async () => {
       const number = await methods.hold();

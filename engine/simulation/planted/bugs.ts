@@ -902,7 +902,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "an engine goes on by queues that the database has lost",
     file: "engine.ts",
     ofNodes: true,
-    from: "if (this.#loaded === parts) this.#options.lost();",
+    from: "if (this.#loaded === parts) this.#lost();",
     to: "",
   },
   {

@@ -1,0 +1,166 @@
+// Two shards, each an engine of its own, of which one may not reach the other.
+
+import { expect, test } from "bun:test";
+import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
+import { ShardEngine } from "../engine.ts";
+import type { Notice } from "../model/api.ts";
+import { failure, QueueError } from "../model/errors.ts";
+import {
+  copyOf,
+  hour,
+  minute,
+  nameIn,
+  produceOf,
+  queueDefaults,
+  second,
+  start,
+} from "../simulation/bundle.ts";
+import { seededRandom } from "../simulation/seeded-random.ts";
+import { VirtualClock } from "../simulation/virtual-clock.ts";
+import type { OtherShard } from "./other-shard.ts";
+
+const [near, far] = [nameIn(0, 2), nameIn(1, 2)];
+const away = QueueError.from(failure("not_ready", "nobody reaches it"));
+const unused = async (): Promise<never> => {
+  throw new Error("nothing of the server as a whole is asked");
+};
+
+function setupPair() {
+  const clock = new VirtualClock(start);
+  const images = [new MemoryImage("0123456789Ab"), new MemoryImage("0123456789Ac")];
+  const engines: ShardEngine<unknown>[] = [];
+  const notices: Notice[] = [];
+  let isCut = false;
+  const reach = (shard: number): OtherShard =>
+    new Proxy({} as OtherShard, {
+      get:
+        (_, name: keyof OtherShard) =>
+        async (...given: never[]) => {
+          const other = engines[shard]?.other;
+          if (isCut || other === undefined) throw away;
+          return await (other[name] as (...given: never[]) => unknown)(...given);
+        },
+    });
+  const done = async <T>(work: Promise<T>): Promise<T> => {
+    work.catch(() => undefined);
+    await clock.advance(3 * second);
+    return await work;
+  };
+  return {
+    ...{ clock, notices, images, done },
+    cut: (is: boolean) => {
+      isCut = is;
+    },
+    engine: (shard: number) => engines[shard] as ShardEngine<unknown>,
+    open: async (shard: number) => {
+      const random = seededRandom(engines.length + shard + 7);
+      engines[shard]?.abandon();
+      const engine = new ShardEngine<unknown>({
+        ...{ shard, shardCount: 2, clock, durability: "none", random, reach },
+        openStore: async () => openMemoryStore({ tag: "", image: images[shard] as MemoryImage }),
+        renderLeased: (items) => items,
+        notice: (notice) => notices.push(notice),
+        whole: { backup: unused, advance: unused, close: unused },
+      });
+      engines[shard] = engine;
+      await done(engine.load());
+      await done(engine.meet());
+      engine.start();
+    },
+  };
+}
+
+async function setupQueues() {
+  const pair = setupPair();
+  for (const shard of [0, 1]) await pair.open(shard);
+  await pair.clock.advance(5 * second);
+  const { done, engine } = pair;
+  await done(engine(1).createQueue({ ...queueDefaults, name: far }));
+  const settings = { ...queueDefaults, name: near, deadQueue: far, expireTimeoutMs: minute };
+  await done(engine(0).createQueue(settings));
+  return pair;
+}
+
+async function countIn(pair: Awaited<ReturnType<typeof setupQueues>>): Promise<number> {
+  const { done, engine } = pair;
+  const listed = await done(
+    engine(1).listItems({ queue: far, partition: 0, pivot: "", limit: 100 }),
+  );
+  return listed.length;
+}
+
+test("introductions: a shard opens without one that cannot be reached, and knows it once it can", async () => {
+  const pair = await setupQueues();
+  const { clock, done, engine } = pair;
+  pair.cut(true);
+  await pair.open(0);
+  const produce = [near, far].map((queue) => ({ queue, items: [{ payload: new Uint8Array(1) }] }));
+  await expect(
+    done(engine(0).transact({ produce, requestTimeoutMs: minute })),
+  ).rejects.toMatchObject({
+    reason: "not_ready",
+  });
+  const naming = engine(0).createQueue({
+    ...queueDefaults,
+    name: nameIn(0, 2, "b"),
+    deadQueue: far,
+  });
+  await expect(done(naming)).rejects.toMatchObject({ reason: "not_ready" });
+  // What needs nothing of the other goes on, a change of its own queues among it.
+  await done(engine(0).updateQueue({ name: near, maxAttempts: 7 }));
+  await done(engine(0).produce(produceOf(near, ["dies"])));
+  await clock.advance(hour);
+  expect(engine(0).queueInfo(near).deadQueue).toBe(far);
+  expect(await countIn(pair)).toBe(0);
+  pair.cut(false);
+  await clock.advance(5 * second);
+  expect(await countIn(pair)).toBe(1);
+  await done(engine(0).createQueue({ ...queueDefaults, name: nameIn(0, 2, "c"), deadQueue: far }));
+});
+
+test("introductions: a change that could not be told is told once the other can be reached", async () => {
+  const { clock, cut, done, engine } = await setupQueues();
+  cut(true);
+  await done(engine(0).updateQueue({ name: near, deadQueue: "" }));
+  const remove = () => done(engine(1).deleteQueue({ name: far, force: false }));
+  await expect(remove()).rejects.toMatchObject({ reason: "not_ready" });
+  cut(false);
+  await clock.advance(5 * second);
+  expect(await remove()).toMatchObject({ dependents: [] });
+});
+
+test("introductions: a dead queue that was deleted meanwhile is cut, and with it what was on its way", async () => {
+  const pair = await setupQueues();
+  const { clock, cut, done, engine, notices } = pair;
+  cut(true);
+  await pair.open(0);
+  await done(engine(1).deleteQueue({ name: far, force: true }));
+  await done(engine(0).produce(produceOf(near, ["dies"])));
+  await clock.advance(hour);
+  cut(false);
+  await clock.advance(5 * second);
+  expect(engine(0).queueInfo(near).deadQueue).toBe("");
+  expect(notices.filter(({ kind }) => kind === "items_discarded")).toMatchObject([{ count: 1 }]);
+});
+
+test("introductions: one that went back while it reaches nobody issues no number that another has", async () => {
+  const pair = await setupQueues();
+  const { clock, cut, done, engine, images, notices } = pair;
+  const before = copyOf(images[0] as MemoryImage);
+  await done(engine(0).produce(produceOf(near, ["first"])));
+  await clock.advance(hour);
+  expect(await countIn(pair)).toBe(1);
+  engine(0).abandon();
+  await clock.advance(second);
+  images[0] = before;
+  cut(true);
+  await pair.open(0);
+  await done(engine(0).produce(produceOf(near, ["second"])));
+  await clock.advance(hour);
+  cut(false);
+  await clock.advance(5 * second);
+  expect(await countIn(pair)).toBe(2);
+  expect(notices.filter(({ kind }) => kind === "store_went_back")).toMatchObject([
+    { shard: 0, count: 1 },
+  ]);
+});
