@@ -247,6 +247,16 @@ export class Auditor {
     }
   }
 
+  /**
+   * The commit that granted a lease stalls: the lease may lapse before its items are released, and
+   * then the attempt counts.
+   */
+  mayHaveLapsed(queue: string): void {
+    for (const item of this.#items.values()) {
+      if (placesOf(item).includes(queue)) item.faultsSeen -= 1;
+    }
+  }
+
   /** No grant is on its way any more. */
   rested(): void {
     this.#stamp += 1;
@@ -1301,11 +1311,15 @@ export class Auditor {
   }
 }
 
+/** Queues that the item may be in. */
+function placesOf({ place, produce, redrivenMax }: Tracked): string[] {
+  return [place.name, place.deadQueue, ...(redrivenMax > 0 ? [produce.queue] : [])];
+}
+
 /** An item that the task may come to, where it is by what is known or may be. */
 function concern(item: Tracked, task: TaskCall): void {
-  const { place, produce, redrivenMax, kind } = item;
-  const places = [place.name, place.deadQueue, ...(redrivenMax > 0 ? [produce.queue] : [])];
-  if (!places.includes(task.queue) || (task.kind !== null && task.kind !== kind)) return;
+  const isElsewhere = !placesOf(item).includes(task.queue);
+  if (isElsewhere || (task.kind !== null && task.kind !== item.kind)) return;
   item.tasks.push(task);
   if (task.action === "redrive") item.redrivenMax += 1;
   if (task.action === "promote") item.notBefore = 0;

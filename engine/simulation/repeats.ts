@@ -44,8 +44,11 @@ export interface RepeatedCall<T extends Outcome> {
   readonly send: (key: Repeatable) => Promise<T>;
   /** Asks for something else with the same key; absent = nobody tries. */
   readonly sendOther?: (key: Repeatable) => Promise<T>;
-  /** An answer was lost, and the call is sent again. */
-  readonly doubted?: () => void;
+  /**
+   * The answer does not decide the call, which is sent again; `null`: it is lost, or the outcome is
+   * unknown.
+   */
+  readonly doubted?: (answer: Ending<Outcome> | null) => void;
   readonly ended: Ended<T>;
 }
 
@@ -154,7 +157,7 @@ export class Repeats {
     const heard = (ending: Ending<Outcome> | null) => {
       call.open -= 1;
       if (isTaken(ending)) call.undecided -= 1;
-      this.#heard(call, this.#isUnheard(ending) ? null : ending);
+      this.#heard(call, ending);
     };
     this.#options.send(what, () => call.send({ requestKey }), heard, answeredWithinMs(call));
   }
@@ -182,8 +185,9 @@ export class Repeats {
     this.#options.send(what, () => sendOther({ requestKey }), heard, answeredWithinMs(call));
   }
 
-  #heard(call: Repeated, ending: Ending<Outcome> | null): void {
+  #heard(call: Repeated, answer: Ending<Outcome> | null): void {
     if (call.ending === "given up") return;
+    const ending = this.#isUnheard(answer) ? null : answer;
     if (ending?.ok === false && ending.message.includes("key is taken")) {
       const { what, requestKey } = call;
       throw new Violation("I16", `a ${what} was refused for another, whose key ${requestKey} was`);
@@ -199,7 +203,7 @@ export class Repeats {
     }
     if (ending === null || !isFinal) {
       call.wasLost = true;
-      call.doubted?.();
+      call.doubted?.(answer);
       return;
     }
     const isReplayed = ending.ok && ending.value.replayed;

@@ -82,6 +82,8 @@ interface Open {
 interface Asking {
   /** Of the connection that it was sent on last. */
   controller: AbortController;
+  /** Kills of the process before it was sent last. */
+  kills: number;
   isOver: boolean;
   readonly send: (key: Repeatable) => Promise<Leased>;
 }
@@ -602,18 +604,7 @@ export class World {
       batchSize: this.#chance.between(1, this.parameters.batchMax),
       requestTimeoutMs: this.parameters.requestTimeoutMs,
     };
-    const asking: Asking = {
-      controller: new AbortController(),
-      isOver: false,
-      send: (key) => {
-        asking.controller = new AbortController();
-        const { signal } = asking.controller;
-        return this.explanations.asking(queue, () =>
-          this.bundle.engine.lease({ ...request, ...key, signal }),
-        );
-      },
-    };
-    this.#asking.push(asking);
+    const asking = this.#askFor(request);
     const begunAt = this.earliest;
     const { faults, pauses } = this.auditor;
     const paused = pauses.since(queue).lease;
@@ -630,11 +621,14 @@ export class World {
       timeoutMs: this.parameters.requestTimeoutMs,
       isAnsweredLater: true,
       send: asking.send,
-      doubted: () => {
+      doubted: (answer) => {
         const hasLeft = asking.controller.signal.aborted;
-        if (this.parameters.returns || hasLeft) untold();
+        // A process that was killed releases nothing: a repetition is answered from the receipt.
+        const isStalled = answer === null && asking.kills === this.#kills;
+        if (this.parameters.returns || hasLeft || isStalled) untold();
         // A commit that was under way may have granted items to a client that has left.
         if (hasLeft && isSlow()) this.auditor.faulted();
+        else if (isStalled) this.auditor.mayHaveLapsed(queue);
       },
       ended: (ending, wasLost) => {
         asking.isOver = true;
@@ -658,6 +652,24 @@ export class World {
         this.#watch.leaseEnded(ending, this.now > begunAt || this.#step > stepBegun + 5);
       },
     });
+  }
+
+  #askFor(request: LeaseRequest): Asking {
+    const asking: Asking = {
+      controller: new AbortController(),
+      kills: this.#kills,
+      isOver: false,
+      send: (key) => {
+        asking.controller = new AbortController();
+        asking.kills = this.#kills;
+        const { signal } = asking.controller;
+        return this.explanations.asking(request.queue, () =>
+          this.bundle.engine.lease({ ...request, ...key, signal }),
+        );
+      },
+    };
+    this.#asking.push(asking);
+    return asking;
   }
 
   /** Between nodes the owner may fail with a lease that another node then answers. */
