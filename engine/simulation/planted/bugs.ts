@@ -340,7 +340,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "an item that is next goes to the tail instead",
     file: "operations/lease.ts",
     from: "      grant(item);\n      left -= 1;\n    }",
-    to: '      if (item.seq % 7 === 3 && item.attempts === 0) move(turn, partition, item, { to: "queue", attempts: 0 });\n      else grant(item);\n      left -= 1;\n    }',
+    to: '      if (item.seq % 7 === 3 && item.attempts === 0) move(turn, partition, item, { fate: { to: "queue", attempts: 0 }, what: "released" });\n      else grant(item);\n      left -= 1;\n    }',
   },
   {
     name: "requests that were committed are done again after a restart",
