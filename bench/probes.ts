@@ -9,7 +9,7 @@ import { gather } from "./gather.ts";
 import { Connection } from "./http-client.ts";
 import { keys } from "./keys.ts";
 import { LoadProcess } from "./load-process.ts";
-import { drain as drainNode, forwarded, rolling, takeover } from "./nodes.ts";
+import { drain as drainNode, forwarded, rolling, spread, takeover } from "./nodes.ts";
 import { wakePauseMs } from "./orders.ts";
 import { usageOf } from "./process-usage.ts";
 import { addTimes, type Figures, folderBytes, type RunOptions } from "./run-cell.ts";
@@ -189,6 +189,7 @@ export const probes: readonly Probe[] = [
   { name: "nodes takeover", canonical: false, store: "postgres", run: takeover },
   { name: "nodes drain", canonical: false, store: "postgres", run: drainNode },
   { name: "nodes rolling", canonical: false, store: "postgres", run: rolling },
+  { name: "nodes spread", canonical: false, store: "postgres", run: spread },
   ...[1, 100].map((itemsPerCall) => ({
     name: `nodes forwarded ${itemsPerCall}`,
     canonical: false,

@@ -143,6 +143,19 @@ test("reshard: what cannot be resharded is refused", async () => {
   expect(existsSync(join(data, "resharding"))).toBe(false);
 });
 
+test("reshard: several databases are refused, however they are given", async () => {
+  const [one, two] = ["postgres://a:secret@one/name", "postgres://b:secret@two/name"];
+  for (const urls of [
+    ["--database-url", one, "--database-url", two],
+    ["--database-url", `${one} ${two}`],
+  ]) {
+    const { code, error } = await holdfast("reshard", ...urls, "--shards", "2");
+    expect(code).toBe(exitCodes.usage.code);
+    expect(error).toContain("expected one database, as a cluster with several cannot be resharded");
+    expect(error).not.toContain("secret");
+  }
+});
+
 test("reshard: a store that is missing, or new in its place, is refused each time", async () => {
   const data = copy("lost");
   expect((await reshard(data, 3)).code).toBe(0);

@@ -42,6 +42,7 @@ const echoes: Readonly<Record<Operation, Echo>> = {
   advance: "twice",
   series: "same",
   listNodes: "same",
+  drainNode: "same",
   confirmLoss: "same",
   findItems: "same",
   groupItems: "same",

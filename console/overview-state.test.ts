@@ -23,6 +23,7 @@ function reply(atMs: number, change: Partial<ServerOverviewReply> = {}): ServerO
       shards: [],
       alarms: [],
       tasks: [],
+      unreached: [],
     },
     totals: sampleTotals,
     queues: sampleOverviewQueues,
@@ -131,4 +132,14 @@ test("overview: the same second twice is one sample", () => {
   const again = withReply(first, reply(0, { whole: true }));
   expect(again.totals.in).toEqual(first.totals.in);
   expect(ratesOf(again.totals, again.asOfMs).in).toBeNull();
+});
+
+test("a shard that could not be reached makes no rate of the sums", () => {
+  const totals = (produced_total: number) => ({ ...sampleTotals, produced_total });
+  const all = withReply(null, reply(0, { totals: totals(1_000) }));
+  const without = withReply(all, reply(1_000, { totals: totals(400), unreached: [1] }));
+  expect(without.unreached).toEqual([1]);
+  const again = withReply(without, reply(2_000, { totals: totals(1_010) }));
+  expect(again.totals.in).toEqual([{ atMs: start + 2_000, value: 1_010 }]);
+  expect(again.unreached).toEqual([]);
 });

@@ -36,6 +36,8 @@ export interface Overview {
   /** Those that run, the newest first. */
   readonly tasks: readonly TaskInfo[];
   readonly machine: OverviewMachine;
+  /** Shards that are missing in the last reply; their queues are as they were before it. */
+  readonly unreached: readonly number[];
 }
 
 export function withReply(before: Overview | null, reply: ServerOverviewReply): Overview {
@@ -48,17 +50,21 @@ export function withReply(before: Overview | null, reply: ServerOverviewReply): 
   }
   const isSame =
     before?.queues.size === queues.size && before.names.every((name) => queues.has(name));
+  // Sums over other shards make no rate together.
+  const isSameSum = before?.unreached.join() === reply.unreached.join();
+  const flow = isSameSum ? before?.totals : undefined;
   return {
     since: reply.since,
     asOfMs,
     firstMs: before?.firstMs ?? asOfMs,
-    totals: { ...reply.totals, ...flowOf(countsOf(reply.totals), before?.totals, asOfMs) },
+    totals: { ...reply.totals, ...flowOf(countsOf(reply.totals), flow, asOfMs) },
     queues,
     names: isSame ? before.names : [...queues.keys()].sort(),
     shards: reply.shards,
     alarms: reply.alarms,
     tasks: reply.tasks,
     machine: reply.machine,
+    unreached: reply.unreached,
   };
 }
 

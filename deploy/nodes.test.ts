@@ -71,6 +71,8 @@ describe("compose.nodes.yaml", () => {
       expect(config.nodeUrl).toBe(`http://${name}:${port}`);
       expect({ ...config, nodeUrl: "" }).toEqual({ ...first, nodeUrl: "" });
       expect(config.port).toBe(port);
+      // As many as a new cluster has, or as are recorded.
+      expect(config.shards).toBeUndefined();
     }
     for (const { environment, image } of Object.values(nodes)) {
       for (const variable of Object.keys(environment)) expect(known).toContain(variable);
@@ -81,7 +83,7 @@ describe("compose.nodes.yaml", () => {
   test("the database is the one that it starts, and its password stands nowhere", () => {
     const { POSTGRES_USER, POSTGRES_DB, POSTGRES_PASSWORD = "" } = postgres?.environment ?? {};
     const [, config] = configs[0] ?? [];
-    const url = new URL(config?.databaseUrl ?? "");
+    const url = new URL(config?.databaseUrl[0] ?? "");
     expect([url.username, url.pathname, url.hostname]).toEqual([
       POSTGRES_USER ?? "",
       `/${POSTGRES_DB}`,
@@ -211,6 +213,7 @@ describe("kubernetes/nodes.yaml", () => {
       store: "postgres",
       nodeUrl: `http://${podIp}:${port}`,
     });
+    expect(config.shards).toBeUndefined();
   });
 
   test("secrets come from where its first lines put them", () => {

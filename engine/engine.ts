@@ -48,8 +48,8 @@ import { Others } from "./others.ts";
 import { type Hold, Registrar } from "./registrar.ts";
 import { Courier } from "./relay/courier.ts";
 import { Introductions } from "./relay/introductions.ts";
-import type { OtherShard, Standing } from "./relay/other-shard.ts";
-import { stepBackOf, takenFrom } from "./relay/passed.ts";
+import type { Asker, OtherShard, Standing } from "./relay/other-shard.ts";
+import { numbersPassedOver, stepBackOf, takenFrom } from "./relay/passed.ts";
 import { Reports } from "./reports.ts";
 import { Catalog, type Deleted } from "./state/catalog.ts";
 import { LogicalQueue, type WaitingLease } from "./state/queue.ts";
@@ -102,9 +102,6 @@ interface Parts<Items> {
   hold: Hold | null;
 }
 
-/** Many more than are on their way at a time. */
-const unsureNumbers = 2 ** 20;
-
 interface PartsEvents {
   readonly refusal: () => Failure | null;
   readonly find: (name: string) => LogicalQueue;
@@ -136,7 +133,12 @@ function partsOf<Items>(
   const { random = systemRandom } = options;
   const introductions = new Introductions({
     ...{ clock: clock.machine, shard: number, others, run: newTag(random) },
-    own: () => ({ now: clock.now(), queues: catalog.references }),
+    own: () => {
+      const { claims, retiring } = registrar;
+      return { now: clock.now(), queues: catalog.references, claims, retiring };
+    },
+    knownRun: (other) => catalog.directory.runOf(other),
+    isCurrent: (other, said) => catalog.directory.isCurrent(other, said),
     met: (standing) => {
       // No shard is behind another: what one sends would have expired by the clock of the next.
       clock.raise(standing.now);
@@ -205,6 +207,12 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     return parts;
   }
 
+  /** Throws `not_ready` until it has started. */
+  get #started(): Parts<Items> {
+    if (!this.#hasStarted) throw QueueError.from(reopeningFailure);
+    return this.#parts;
+  }
+
   #newParts(): Parts<Items> {
     const parts: Parts<Items> = partsOf(this.#options, {
       refusal: () => this.#refusal(this.#loaded !== parts || !this.#hasStarted),
@@ -240,7 +248,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     this.#noteStepBack(parts, standings);
     // A shard that is not heard of may have items under the next numbers, if this one has lost them.
     const isSure = standings.length === others.numbers.length;
-    const issued = isSure ? [] : [[shard, opened.sent + unsureNumbers] as const];
+    const issued = isSure ? [] : [[shard, opened.sent + numbersPassedOver] as const];
     await reports.meet([...takenFrom(shard, standings), ...issued]);
   }
 
@@ -346,7 +354,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     return { shard, bytes: value.bytes };
   }
 
-  /** What a test clock has to know of it; `null` before it has started. */
+  /** What a test clock, or a simulation, has to know of it; `null` before it has started. */
   get advancing() {
     if (this.#loaded === null || !this.#hasStarted) return null;
     const { catalog, courier, shard } = this.#loaded;
@@ -360,9 +368,8 @@ export class ShardEngine<Items> implements api.Engine<Items> {
 
   /** As the other shards reach it. */
   readonly other: OtherShard = {
-    introduce: async (standing) => {
-      return await this.#open.introductions.hear(standing);
-    },
+    introduce: async (standing) => await this.#open.introductions.hear(standing),
+    lastSaid: async () => this.#open.introductions.said,
     receive: async (sourceShard, items) => {
       const { shard, started } = this.#parts;
       await started.promise;
@@ -373,27 +380,49 @@ export class ShardEngine<Items> implements api.Engine<Items> {
       if (!catalog.hear(change)) throw QueueError.from(unknownShardFailure);
       if (change.isPause && this.#hasStarted) await shard.decided();
     },
-    claim: async (deadQueue, by) => {
-      await this.#parts.started.promise;
-      return this.#parts.registrar.claim(deadQueue, by);
+    claim: async (claim, asker) => {
+      const { registrar, started } = this.#parts;
+      await started.promise;
+      this.#admit(asker);
+      registrar.claim(claim);
     },
-    unclaim: async (deadQueue, by) => {
+    unclaim: async (claim, asker) => {
+      const { catalog, started } = this.#parts;
       // Not before the claim, which waits as well.
-      await this.#parts.started.promise.catch(() => undefined);
-      this.#parts.catalog.unclaim(deadQueue, by);
+      await started.promise;
+      this.#admit(asker);
+      catalog.unclaim(claim);
     },
-    isSending: async (owner) => this.#parts.courier.isSending(owner),
-    retire: async (owner) => {
-      const { catalog, courier, shard } = this.#parts;
+    isSending: async (owner) => this.#started.courier.isSending(owner),
+    retire: async (owner, asker) => {
+      const { catalog, courier, shard } = this.#started;
+      this.#admit(asker);
       catalog.directory.retire(owner);
-      await shard.decided();
+      if (!(await shard.decided())) throw QueueError.from(unknownShardFailure);
       return courier.isSending(owner);
     },
-    itemCount: async (queue) => this.#parts.catalog.itemCountOf(queue),
-    historyOf: (request) => this.#parts.search.historyOf(request),
-    explainHere: (id, askedId) => this.#parts.search.explainHere(id, askedId),
-    explainFormer: (queue, originId) => this.#parts.search.explainFormer(queue, originId),
+    itemCount: async (queue) => this.#started.catalog.itemCountOf(queue),
+    historyOf: async (request) => await this.#started.search.historyOf(request),
+    explainHere: async (id, askedId) => await this.#started.search.explainHere(id, askedId),
+    explainFormer: async (queue, originId) =>
+      await this.#started.search.explainFormer(queue, originId),
   };
+
+  /** Refuses what an earlier opening of another shard asks, or one that is not known here yet. */
+  #admit(asker: Asker): void {
+    if (!this.#parts.catalog.directory.admit(asker)) throw QueueError.from(unknownShardFailure);
+  }
+
+  /** Before it is refused: what is not known of these queues in other shards may be there by now. */
+  async #learn(names: readonly string[]): Promise<void> {
+    const { catalog, introductions, others } = this.#started;
+    const unknown = names.filter((name) => {
+      const { owner } = catalog.directory.named(name) ?? {};
+      return others.withQueue(name) !== null && (owner === undefined || !catalog.isOpen(owner));
+    });
+    const shards = new Set(unknown.map((name) => shardOf(name, this.#options.shardCount)));
+    await Promise.all([...shards].map((shard) => introductions.catchUp(shard)));
+  }
 
   /** For `series`, as long as the engine is there. */
   #lookLater(): void {
@@ -444,8 +473,10 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     return this.#parts.calls.produce(request);
   }
 
-  transact(request: api.TransactRequest): Promise<api.Transacted> {
-    return this.#parts.calls.transact(request);
+  async transact(request: api.TransactRequest): Promise<api.Transacted> {
+    const outputs = request.produce?.map(({ queue }) => queue) ?? [];
+    if (outputs.length > 0) await this.#learn(outputs);
+    return await this.#parts.calls.transact(request);
   }
 
   complete(request: api.CompleteRequest): Promise<api.Outcome> {
@@ -476,6 +507,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     this.#refuseClosing();
     const { shard, shardCount } = this.#options;
     assert(shardOf(settings.name, shardCount) === shard, "a queue is created in another shard");
+    await this.#learn([settings.deadQueue]);
     await this.#parts.registrar.create(settings, isShown);
   }
 
@@ -485,7 +517,8 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   ): Promise<api.ItemCounts> {
     this.#refuseClosing();
     checkExpect(change.expect);
-    return this.#parts.registrar.update(change, isShown);
+    if (change.deadQueue !== undefined) await this.#learn([change.deadQueue]);
+    return await this.#parts.registrar.update(change, isShown);
   }
 
   async deleteQueue(
@@ -626,7 +659,8 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   }
 
   async redrive(request: api.RedriveRequest): Promise<api.TaskBegun> {
-    return this.#parts.tasks.redrive(this.#find(request.queue), request);
+    if (request.to !== undefined) await this.#learn([request.to]);
+    return await this.#parts.tasks.redrive(this.#find(request.queue), request);
   }
 
   async repair(request: api.RepairRequest): Promise<api.TaskBegun> {

@@ -34,10 +34,15 @@ export class Others {
     return reach(shard);
   }
 
-  /** The one that has the queue, if there is such a queue; `null` = this one. */
-  withQueue(name: string): OtherShard | null {
+  /** The number of the one that has the queue, if there is such a queue; `null` = this one. */
+  shardWith(name: string): number | null {
     const { shard: own, shardCount } = this.#options;
     const shard = shardOf(name, shardCount);
-    return shard === own ? null : this.at(shard);
+    return shard === own ? null : shard;
+  }
+
+  withQueue(name: string): OtherShard | null {
+    const shard = this.shardWith(name);
+    return shard === null ? null : this.at(shard);
   }
 }

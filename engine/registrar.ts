@@ -32,7 +32,7 @@ import { checkQueueName } from "./model/validate.ts";
 import type { Others } from "./others.ts";
 import type { Courier } from "./relay/courier.ts";
 import type { Introductions } from "./relay/introductions.ts";
-import type { ReferenceChange } from "./relay/other-shard.ts";
+import type { Claim, ReferenceChange } from "./relay/other-shard.ts";
 import { type Catalog, type Deleted, type QueuePlan, quotedIf } from "./state/catalog.ts";
 import { itemsIn, type LogicalQueue } from "./state/queue.ts";
 import { type Shard, succeeded } from "./turn/shard.ts";
@@ -60,17 +60,32 @@ export interface Hold {
   readonly release: () => void;
 }
 
+/** How long a delete waits for what other shards say of the queue. */
+const askedMsMax = 5_000;
+
 type CatalogChange = Omit<Extract<Request, { kind: "catalog" }>, "kind">;
 
 export class Registrar {
   readonly #options: RegistrarOptions;
   /** The end of the last change that was begun. */
   #last: Promise<unknown> = Promise.resolve();
+  /** Of dead queues in other shards. */
+  readonly #claims = new Set<Claim>();
+  /** Owners of queues that other shards are to send nothing to any more. */
+  readonly #retiring = new Set<number>();
   /** Queues of which partitions are about to go; each with what ends a pause in between. */
   readonly #reaping = new Map<LogicalQueue, () => void>();
 
   constructor(options: RegistrarOptions) {
     this.#options = options;
+  }
+
+  get claims(): Claim[] {
+    return [...this.#claims];
+  }
+
+  get retiring(): number[] {
+    return [...this.#retiring];
   }
 
   async create(settings: QueueSettings, isShown?: IsShown): Promise<void> {
@@ -156,28 +171,37 @@ export class Registrar {
   async #retire(queue: LogicalQueue, deadline: number): Promise<void> {
     const { others, introductions } = this.#options;
     const { name } = queue.definition;
-    const retiring = Promise.all(others.all.map((other) => other.retire(queue.owner)));
+    this.#retiring.add(queue.owner);
+    const asker = introductions.asker();
+    const retiring = Promise.all(others.all.map((other) => other.retire(queue.owner, asker)));
     try {
-      const sent = await this.#inTime(retiring, deadline, lateChange.untaken);
+      const sent = await this.#inTime(retiring, this.#askedUntil(deadline), lateChange.untaken);
       if (sent.includes(true)) throw QueueError.from(notEmpty(name, null));
       // It may have come by now.
       if (queue.itemCount > 0) throw QueueError.from(notEmpty(name, queue.itemCount));
       if (queue.isAdding) throw QueueError.from(notEmpty(name, null));
     } catch (cause) {
+      this.#retiring.delete(queue.owner);
       behind(introductions.tell({ put: [queue.reference], removed: [] }));
       throw cause;
     }
   }
 
+  /** Other shards have so long to say what the work needs. */
+  #askedUntil(deadline: number): number {
+    return Math.min(deadline, this.#options.clock.machine.now() + askedMsMax);
+  }
+
   /** Throws where it is not to be deleted. */
-  async #checkDelete(request: DeleteQueueRequest & DeleteQueueRules) {
+  async #checkDelete(request: DeleteQueueRequest & DeleteQueueRules, deadline = this.#deadline()) {
     const { name, force, expect = Number.POSITIVE_INFINITY } = request;
     const { catalog, others } = this.#options;
     checkQueueName(name);
     const { owner } = catalog.find(name);
     // What is on its way goes with the queue.
     const asked = force ? [] : others.all.map((other) => other.isSending(owner));
-    const sending = await Promise.all(asked);
+    const until = this.#askedUntil(deadline);
+    const sending = await this.#inTime(Promise.all(asked), until, lateChange.untaken);
     const queue = catalog.find(name);
     const names = catalog.dependentNames(name);
     if (!force) this.#requireUnused(queue, names, request.isShown);
@@ -198,7 +222,7 @@ export class Registrar {
     deadline: number,
   ): Promise<Deleted & { readonly deletion: Deletion; readonly heard: Promise<void> }> {
     const { catalog, introductions } = this.#options;
-    const { queue, deletion } = await this.#checkDelete(request);
+    const { queue, deletion } = await this.#checkDelete(request, deadline);
     // An item that came meanwhile would go with the queue.
     if (!request.force) await this.#retire(queue, deadline);
     queue.isHidden = true;
@@ -209,6 +233,7 @@ export class Registrar {
       throw cause;
     } finally {
       queue.isHidden = false;
+      this.#retiring.delete(queue.owner);
     }
     const { reference } = queue;
     const deleted = catalog.remove(queue);
@@ -431,15 +456,22 @@ export class Registrar {
 
   /** Returns what ends the claim. */
   async #claim(deadQueue: string, by: string, deadline: number): Promise<() => void> {
-    const { catalog, others } = this.#options;
-    const other = others.withQueue(deadQueue);
-    if (other === null) {
-      this.claim(deadQueue, by);
-      return () => catalog.unclaim(deadQueue, by);
+    const { catalog, others, introductions } = this.#options;
+    const claim = { deadQueue, by };
+    const shard = others.shardWith(deadQueue);
+    if (shard === null) {
+      this.claim(claim);
+      return () => catalog.unclaim(claim);
     }
-    const unclaim = (): void => void other.unclaim(deadQueue, by).catch(() => undefined);
+    const other = others.at(shard);
+    this.#claims.add(claim);
+    const unclaim = (): void => {
+      this.#claims.delete(claim);
+      other.unclaim(claim, introductions.asker()).catch(() => introductions.missed(shard));
+    };
     try {
-      await this.#inTime(other.claim(deadQueue, by), deadline, lateChange.untaken);
+      const claiming = other.claim(claim, introductions.asker());
+      await this.#inTime(claiming, deadline, lateChange.untaken);
     } catch (cause) {
       // It may come about later.
       unclaim();
@@ -449,7 +481,7 @@ export class Registrar {
   }
 
   /** See `OtherShard`. */
-  claim(deadQueue: string, by: string): void {
+  claim({ deadQueue, by }: Claim): void {
     this.#refuse();
     this.#options.catalog.nameable(deadQueue).namedBy.add(by);
   }

@@ -22,8 +22,10 @@ const unused = async (): Promise<never> => {
 const other = {
   introduce: async ({ now }) => {
     const passed = { sent: 0, taken: [], arrived: [] };
-    return { shard: 1, run: "other", version: 0, now, passed, queues: [] };
+    const asked = { order: 0, claims: [], retiring: [] };
+    return { shard: 1, run: "other", version: 0, now, passed, queues: [], ...asked };
   },
+  lastSaid: async () => ({ run: "other", version: 0 }),
   hear: async () => undefined,
   isSending: async () => false,
   retire: async () => false,
@@ -108,8 +110,10 @@ test("unclaim: it comes after its claim, also where both wait for the shard to s
     await before.engine.createQueue({ ...queueDefaults, name });
     await before.engine.end();
     const { engine } = await met(folder);
-    const claim = engine.other.claim(name, "gone");
-    const unclaim = engine.other.unclaim(name, "gone");
+    const asked = { deadQueue: name, by: "gone" };
+    const asker = (order: number) => ({ shard: 1, run: "other", order });
+    const claim = engine.other.claim(asked, asker(1));
+    const unclaim = engine.other.unclaim(asked, asker(2));
     engine.start();
     await Promise.all([claim, unclaim]);
     expect(await engine.deleteQueue({ name, force: false })).toMatchObject({ dependents: [] });

@@ -142,6 +142,7 @@ test("operations: paths and order are those of the specification, and more", () 
     "/v1/clock.advance",
     "/v1/server.series",
     "/v1/nodes.list",
+    "/v1/nodes.drain",
     "/v1/losses.confirm",
     "/v1/server.whoami",
     "/v1/server.keys",
@@ -195,6 +196,7 @@ test("operations: what the specification requires of a request is required, and 
     ["advance", ["by"]],
     ["series", ["names"]],
     ["listNodes", []],
+    ["drainNode", ["url"]],
     ["confirmLoss", []],
     ["whoAmI", []],
     ["listKeys", []],
@@ -416,11 +418,19 @@ test.each(rows)("operations: %s lists every code it can answer", (id, { replies 
   const queues = ["createQueue", "updateQueue", "deleteQueue", "pause", "resume"];
   const worked = ["produce", ...held, "transact"];
   const tasks = ["redrive", "repair", "cancelTask"];
-  const others = ["clear", "reload", "advance", "importItems", "deleteItems"];
+  const others = ["clear", "reload", "advance", "drainNode", "importItems", "deleteItems"];
   const changing = ["lease", ...worked, ...queues, ...tasks, ...others];
   const timed = ["lease", ...worked, ...queues];
   const named = ["getItem", "redrive", "repair", "taskInfo", "cancelTask"];
-  const stateful = ["lease", ...worked, "deleteQueue", "advance", "importItems", ...named];
+  const stateful = [
+    "lease",
+    ...worked,
+    "deleteQueue",
+    "advance",
+    "drainNode",
+    "importItems",
+    ...named,
+  ];
   // These are answered from memory, so they wait for no store.
   const ofServer = ["confirmLoss", "whoAmI", "listKeys", "listActions"];
   const unqueued = ["listQueues", "queueInfo", ...ofServer];

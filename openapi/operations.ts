@@ -99,6 +99,15 @@ function refusal(
 
 const done: schemas.Reply = { code: 200, code_text: "OK", message: "" };
 
+/** Of a call that needs every shard. `effect`: what has not happened; `why`: what is missing, as clauses. */
+function unreachedShard(effect: string, why: string): OperationReply {
+  return refusal(503, {
+    meaning: `The server is shutting down, or a shard could not be reached within a second and ${why}; ${effect}.`,
+    reason: "shutting_down",
+    message: "service is shutting down; nothing was changed",
+  });
+}
+
 /** A 200 without anything to return. */
 function success(meaning: string): OperationReply & { example: schemas.Reply } {
   return { meaning, reaction: replyCodes[200].reaction, example: done };
@@ -283,6 +292,7 @@ const sampleOverview: schemas.ServerOverviewReply = {
     disk_free_bytes: 85_899_345_920,
     last_backup_at: "2026-03-01T03:00:00.000Z",
   },
+  unreached: [],
 };
 
 const tooManyTasks = (effect: string) =>
@@ -655,7 +665,7 @@ A transact that only produces writes to several queues together. An output with 
     tag: "Queues",
     summary: "List queues",
     description:
-      "Returns definitions of queues in the order of their names, from `pivot` on. `dead_queue` is empty for a queue that is itself a dead queue. The list ends when a page has fewer than `limit`.",
+      "Returns definitions of queues in the order of their names, from `pivot` on. `dead_queue` is empty for a queue that is itself a dead queue. The list ends when a page has fewer than `limit`. Queues of shards that could not be reached within a second are missing, and `unreached` names these shards.",
     request: schemas.QueuesListRequest,
     response: schemas.QueuesListReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -665,7 +675,7 @@ A transact that only produces writes to several queues together. An output with 
       200: {
         meaning: "The queues from `pivot` on; none when no name follows it.",
         reaction: "For the next page, give the last name as `pivot` and skip it in the reply.",
-        example: { items: [sampleQueue] },
+        example: { items: [sampleQueue], unreached: [] },
       },
       400: refusal(400, {
         meaning: "`pivot` or `limit` is absent, or `limit` is out of bounds; nothing was listed.",
@@ -982,7 +992,7 @@ Each is as of the reports that the shards have made.`,
     role: "read",
     reach: "visible",
     description:
-      "Everything that a console shows, for all queues in one cheap call that is meant to be made once a second: counts, health, counters, shards, alarms, running tasks and the machine. It is made from memory, at most once a second, however many ask; changes that time alone causes are noticed within five. With `since`, only queues that have changed come. An API key for some queues sees only those, and their sums. Compute rates from two replies: a counter that is lower than before started again.",
+      "Everything that a console shows, for all queues in one cheap call that is meant to be made once a second: counts, health, counters, shards, alarms, running tasks and the machine. It is made from memory, at most once a second, however many ask; changes that time alone causes are noticed within five. With `since`, only queues that have changed come. Shards that could not be reached within a second are missing and named in `unreached`; the next reply continues where theirs ended. An API key for some queues sees only those, and their sums. Compute rates from two replies: a counter that is lower than before started again.",
     request: schemas.ServerOverviewRequest,
     response: schemas.ServerOverviewReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1162,13 +1172,14 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     tag: "Operations",
     summary: "Tell the last hour or day",
     role: "read",
-    description: `Returns what happened to the items of a queue or of all queues together, or what a shard did, point by point: every ten seconds for an hour, every minute for a day. The points are in memory, in as many bytes as \`--series-bytes\` says: they begin with the process, or with the node that took the shards over, and if not all queues fit, the busiest are kept. A client that draws rates from them needs no counters of its own; nothing is counted in two points.`,
+    description: `Returns what happened to the items of a queue or of all queues together, or what a shard did, point by point: every ten seconds for an hour, every minute for a day. The points are in memory, in as many bytes as \`--series-bytes\` says: they begin with the process, or with the node that took the shards over, and if not all queues fit, the busiest are kept. A client that draws rates from them needs no counters of its own; nothing is counted in two points. A series of all queues needs every shard: it fails if one cannot be reached within a second.`,
     request: schemas.ServerSeriesRequest,
     response: schemas.ServerSeriesReply,
     bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders", names: ["produced", "completed", "ready"] },
     replies: {
       ...sharedRefusals({ effect: "nothing was told" }),
+      503: unreachedShard("nothing was told", "a series of all queues needs every shard"),
       200: {
         meaning: "What is kept from `from` on.",
         reaction:
@@ -1202,7 +1213,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     reach: "visible",
     tag: "Operations",
     summary: "List the nodes",
-    description: `Names the nodes that share the database, and which of them is the owner of the shards. Any node answers, from what it saw within the last second. A server that was started without \`--node-url\` is alone, and lists none.`,
+    description: `Lists the nodes of a cluster, and the owner of each shard. Any node answers, from what it last read in the database, ten times per ownership lease. A server that was started without \`--node-url\` is alone, and lists none.`,
     request: schemas.NodesListRequest,
     response: schemas.NodesListReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1219,16 +1230,70 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
               version: "1.0.0",
               started_at: "2026-03-01T12:00:00.000Z",
               seen_at: "2026-03-01T13:05:00.000Z",
-              owner: true,
+              shards: [0, 1],
               draining: false,
               live: true,
             },
           ],
-          epoch: 3,
+          shards: [
+            {
+              ...{ shard: 0, node: "http://10.0.0.7:9090", epoch: 3 },
+              taken_at: "2026-03-01T12:31:07.250Z",
+            },
+            {
+              ...{ shard: 1, node: "http://10.0.0.7:9090", epoch: 1 },
+              taken_at: "2026-03-01T12:00:00.125Z",
+            },
+          ],
         },
       },
       400: unknownKey,
       429: overloaded("nothing was changed"),
+    },
+  }),
+
+  drainNode: row({
+    path: "/v1/nodes.drain",
+    role: "admin",
+    reach: "all",
+    audits: always,
+    tag: "Operations",
+    summary: "Drain a node",
+    description:
+      "Asks a node to hand its shards over, one after the other, to the nodes with the fewest, and to take no others. It still answers calls and forwards them. Any node takes the request, for any node, and records it in the database; the node reads it within a tenth of the ownership lease. Its list of shards in `nodes.list` is empty when it is done. With `draining: false` the node takes its share again; so does a process that is started anew. A node keeps or takes shards all the same while no other node could.",
+    request: schemas.NodesDrainRequest,
+    response: schemas.NodeInfo,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { url: "http://10.0.0.7:9090" },
+    replies: {
+      ...changeRefusals({ effect: "nothing was changed" }),
+      200: {
+        meaning: "The request is recorded; the reply is the node as `nodes.list` returns it.",
+        reaction: "Read `nodes.list` until the node has no shards.",
+        example: {
+          url: "http://10.0.0.7:9090",
+          version: "1.0.0",
+          started_at: "2026-03-01T12:00:00.000Z",
+          seen_at: "2026-03-01T13:05:00.000Z",
+          shards: [0, 1],
+          draining: true,
+          live: true,
+        },
+      },
+      400: refusal(400, {
+        meaning: "`url` is absent or is not a URL; nothing was changed.",
+        reason: "malformed",
+        message: "url is invalid; expected one such as 'http://10.0.0.7:9090', got 'queue-1'",
+      }),
+      429: overloaded("nothing was changed"),
+      453: refusal(453, {
+        meaning:
+          "No live node has this URL, no other node could take its shards, or the server is alone; nothing was changed.",
+        reaction: "Compare `url` with `nodes.list`; start another node before you drain the last.",
+        reason: "no_such_node",
+        message:
+          "node does not exist; no live node has 'http://10.0.0.9:9090', expected http://10.0.0.7:9090, http://10.0.0.8:9090",
+      }),
     },
   }),
 
@@ -1327,13 +1392,14 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     reach: "visible",
     tag: "Server",
     summary: "List what was done",
-    description: `Says who did what: the last ${bounds.actionsMax.toLocaleString("en-US")} calls that created, changed, paused, cleared or deleted a queue, removed, imported or gave up items by hand, advanced the test clock or made a backup, newest first, whether or not they succeeded. They are in memory and start again with the process; its log has them too. What producers and workers do is not included. A redrive is listed under the queue that items leave and under those they go to. An API key for some queues is shown the actions on those.`,
+    description: `Says who did what: the last ${bounds.actionsMax.toLocaleString("en-US")} calls that created, changed, paused, cleared or deleted a queue, removed, imported or gave up items by hand, advanced the test clock or made a backup, newest first, whether or not they succeeded. They are in memory and start again with the process; its log has them too. What producers and workers do is not included. A redrive is listed under the queue that items leave and under those they go to. An API key for some queues is shown the actions on those. Actions in shards that could not be reached within a second are missing, and \`unreached\` names these shards; if \`pivot\` is an action in one of them, the call fails.`,
     request: schemas.ActionsListRequest,
     response: schemas.ActionsListReply,
     bodyBytesMax: bounds.bodyBytesMax,
     example: { limit: 100 },
     replies: {
       ...sharedRefusals({ effect: "nothing was listed" }),
+      503: unreachedShard("nothing was listed", "the action of the pivot is there"),
       200: {
         meaning: "The actions from `pivot` on, newest first; none when none is older.",
         reaction: "For the next page, give the last id as `pivot` and skip it in the reply.",
@@ -1351,6 +1417,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
             },
           ],
           since: "2026-02-27T08:00:00.000Z",
+          unreached: [],
         },
       },
       400: refusal(400, {
@@ -1508,6 +1575,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     example: { id: sampleId },
     replies: {
       ...sharedRefusals({ effect: "nothing was changed" }),
+      503: unreachedShard("nothing was changed", "the item may be there"),
       200: {
         meaning: "The item as it is stored.",
         reaction: replyCodes[200].reaction,
@@ -1542,6 +1610,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     example: { id: sampleId },
     replies: {
       ...sharedRefusals({ effect: "nothing was changed" }),
+      503: unreachedShard("nothing was changed", "the item may be there"),
       200: {
         meaning: "What is known of it.",
         reaction: replyCodes[200].reaction,
@@ -1663,7 +1732,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     role: "read",
     reach: "visible",
     description:
-      "Returns the tasks that run or have ended, the newest first, 100 at most; `tasks.info` knows the last 1,000.",
+      "Returns the tasks that run or have ended, the newest first, 100 at most; `tasks.info` knows the last 1,000. Tasks of shards that could not be reached within a second are missing, and `unreached` names these shards.",
     request: schemas.TasksListRequest,
     response: schemas.TasksListReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1673,7 +1742,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       200: {
         meaning: "The tasks.",
         reaction: replyCodes[200].reaction,
-        example: { tasks: [schemas.sampleTask] },
+        example: { tasks: [schemas.sampleTask], unreached: [] },
       },
       400: refusal(400, {
         meaning: "The queue does not exist.",
@@ -1697,6 +1766,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     example: { task_id: "rmg2k7v1" },
     replies: {
       ...sharedRefusals({ effect: "nothing was changed" }),
+      503: unreachedShard("nothing was changed", "the task may be there"),
       200: {
         meaning: "The task as it is now.",
         reaction: replyCodes[200].reaction,
@@ -1732,6 +1802,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     example: { task_id: "rmg2k7v1" },
     replies: {
       ...changeRefusals({ effect: "the task goes on" }),
+      503: unreachedShard("the task goes on", "the task may be there"),
       200: {
         meaning: "The task as it ended, through this call or before it.",
         reaction: replyCodes[200].reaction,
@@ -1889,6 +1960,7 @@ const healthy: schemas.Health = {
   durability: "full",
   shards: 1,
   shards_up: 1,
+  shards_without_owner: [],
 };
 
 export const pages = {

@@ -419,7 +419,7 @@ const QueuesListRequest = message<schemas.QueuesListRequest>(
 const QueuesListReply = message<schemas.QueuesListReply>(
   "QueuesListReply",
   schemas.QueuesListReply,
-  { items: list(1, QueueInfo) },
+  { items: list(1, QueueInfo), unreached: list(100, "whole") },
 );
 
 const QueueInfoRequest = message<Pick<schemas.QueueInfoRequest, "queue_name">>(
@@ -790,19 +790,38 @@ const NodesListRequest = message<schemas.NodesListRequest>(
   {},
 );
 
+const NodesDrainRequest = message<schemas.NodesDrainRequest>(
+  "NodesDrainRequest",
+  schemas.NodesDrainRequest,
+  {
+    url: text(100, required),
+    draining: flag(101, {
+      hasPresence: true,
+      says: "Not set: it is to drain. False: it takes shards again.",
+    }),
+  },
+);
+
 const NodeInfo = message<schemas.NodeInfo>("NodeInfo", schemas.NodeInfo, {
   url: text(100),
   version: text(101),
   started_at: instant(102),
   seen_at: instant(103),
-  owner: flag(104),
+  shards: list(104, "whole"),
   draining: flag(105),
   live: flag(106),
 });
 
+const ShardOwner = message<schemas.ShardOwner>("ShardOwner", schemas.ShardOwner, {
+  shard: whole(100),
+  node: text(101),
+  epoch: whole(102),
+  taken_at: instant(103, { says: "Of the last takeover. Not set: there was none." }),
+});
+
 const NodesListReply = message<schemas.NodesListReply>("NodesListReply", schemas.NodesListReply, {
   items: list(100, NodeInfo),
-  epoch: whole(101),
+  shards: list(101, ShardOwner),
 });
 
 const ConfirmLossRequest = message<schemas.ConfirmLossRequest>(
@@ -883,7 +902,7 @@ const Action = message<schemas.Action>("Action", schemas.Action, {
 const ActionsListReply = message<schemas.ActionsListReply>(
   "ActionsListReply",
   schemas.ActionsListReply,
-  { items: list(100, Action), since: instant(101) },
+  { items: list(100, Action), since: instant(101), unreached: list(102, "whole") },
 );
 
 const storageItem = {
@@ -1118,6 +1137,7 @@ const TasksListRequest = message<schemas.TasksListRequest>(
 
 const TasksListReply = message<schemas.TasksListReply>("TasksListReply", schemas.TasksListReply, {
   tasks: list(100, TaskInfo),
+  unreached: list(101, "whole"),
 });
 
 const ServerOverviewReply = message<schemas.ServerOverviewReply>(
@@ -1137,6 +1157,7 @@ const ServerOverviewReply = message<schemas.ServerOverviewReply>(
     machine: { number: 110, kind: OverviewMachine, says: "The machine of the server." },
     tasks: list(111, TaskInfo),
     machine_now: instant(112),
+    unreached: list(113, "whole"),
   },
 );
 
@@ -1224,6 +1245,7 @@ export const operationMessages: { readonly [Id in OperationId]: OperationMessage
   advance: { request: ClockAdvanceRequest, reply: ClockAdvanceReply },
   series: { request: ServerSeriesRequest, reply: ServerSeriesReply },
   listNodes: { request: NodesListRequest, reply: NodesListReply },
+  drainNode: { request: NodesDrainRequest, reply: NodeInfo },
   confirmLoss: { request: ConfirmLossRequest, reply: ConfirmLossReply },
   whoAmI: { request: WhoAmIRequest, reply: WhoAmIReply },
   listKeys: { request: KeysListRequest, reply: KeysListReply },

@@ -890,6 +890,13 @@ export const QueueInfo = Type.Object(
 );
 export type QueueInfo = Static<typeof QueueInfo>;
 
+/** Of a call that asks every shard. */
+const unreached = (missing: string) =>
+  Type.Array(Type.Integer(), {
+    description: `Numbers of the shards whose ${missing} are missing, because they could not be reached within a second; empty as a rule.`,
+    examples: [[]],
+  });
+
 export const QueuesListRequest = Type.Object(
   {
     pivot: Type.String({
@@ -936,6 +943,7 @@ export const QueuesListReply = Type.Object(
         ],
       ],
     }),
+    unreached: unreached("queues"),
   },
   { ...closed, description: "Definitions of queues." },
 );
@@ -1914,6 +1922,25 @@ export const NodesListRequest = Type.Object(
 );
 export type NodesListRequest = Static<typeof NodesListRequest>;
 
+export const NodesDrainRequest = Type.Object(
+  {
+    url: Type.String({
+      description: "The node, as `nodes.list` names it.",
+      examples: ["http://10.0.0.7:9090"],
+    }),
+    draining: Type.Optional(
+      Type.Boolean({
+        description:
+          "`true`: it hands its shards over and takes none; `false`: it takes its share.",
+        examples: [true],
+        [defaultKeyword]: true,
+      }),
+    ),
+  },
+  { ...closed, description: "Which node is to drain, or to take shards again." },
+);
+export type NodesDrainRequest = Static<typeof NodesDrainRequest>;
+
 export const NodeInfo = Type.Object(
   {
     url: Type.String({
@@ -1929,12 +1956,12 @@ export const NodeInfo = Type.Object(
       description: "Date-time of its last sign of life.",
       examples: ["2026-03-01T13:05:00.000Z"],
     }),
-    owner: Type.Boolean({
-      description: "Whether it is the owner of the shards; the others forward calls to it.",
-      examples: [true],
+    shards: Type.Array(Type.Integer({ minimum: 0 }), {
+      description: "Numbers of the shards that it owns; other nodes forward calls for them to it.",
+      examples: [[0, 3, 6]],
     }),
     draining: Type.Boolean({
-      description: "Whether it was told to stop, so that it takes nothing over.",
+      description: "Whether it takes no shards: it is being stopped, or was asked to drain.",
       examples: [false],
     }),
     live: Type.Boolean({
@@ -1942,9 +1969,29 @@ export const NodeInfo = Type.Object(
       examples: [true],
     }),
   },
-  { ...closed, description: "One of several nodes on one database." },
+  { ...closed, description: "One of the nodes of a cluster." },
 );
 export type NodeInfo = Static<typeof NodeInfo>;
+
+export const ShardOwner = Type.Object(
+  {
+    shard: Type.Integer({ description: "Its number.", minimum: 0, examples: [3] }),
+    node: Type.String({
+      description: "URL of the node that owns it; empty if none does.",
+      examples: ["http://10.0.0.7:9090"],
+    }),
+    epoch: Type.Integer({
+      description: "How often the shard has been taken over.",
+      minimum: 0,
+      examples: [3],
+    }),
+    taken_at: sinceInstant(
+      "Date-time of the last takeover, by the clock of the database; `null`: there was none.",
+    ),
+  },
+  { ...closed, description: "A shard of a cluster, and the node that owns it." },
+);
+export type ShardOwner = Static<typeof ShardOwner>;
 
 export const NodesListReply = Type.Object(
   {
@@ -1952,13 +1999,12 @@ export const NodesListReply = Type.Object(
       description: "Those seen within the last hour, by URL; none if the server is alone.",
       examples: [[]],
     }),
-    epoch: Type.Integer({
-      description: "How often the shards have been taken over; 0 if the server is alone.",
-      minimum: 0,
-      examples: [3],
+    shards: Type.Array(ShardOwner, {
+      description: "The shards of the cluster, by number; none if the server is alone.",
+      examples: [[]],
     }),
   },
-  { ...closed, description: "The nodes." },
+  { ...closed, description: "The nodes, and which of them owns which shard." },
 );
 export type NodesListReply = Static<typeof NodesListReply>;
 
@@ -2158,6 +2204,7 @@ export const ActionsListReply = Type.Object(
       description: "Date-time from which actions are known; older ones are only in the log.",
       examples: ["2026-02-27T08:00:00.000Z"],
     }),
+    unreached: unreached("actions"),
   },
   { ...closed, description: "What was done." },
 );
@@ -2899,6 +2946,7 @@ export const TasksListReply = Type.Object(
       description: "The newest first; the last hundred are kept.",
       examples: [[sampleTask]],
     }),
+    unreached: unreached("tasks"),
   },
   { ...closed, description: "Tasks." },
 );
@@ -2921,7 +2969,8 @@ export const ServerOverviewReply = Type.Object(
       examples: ["mf3k2a9c.1042"],
     }),
     whole: Type.Boolean({
-      description: "All queues are in the reply; forget any others, because they are gone.",
+      description:
+        "All queues are in the reply, except those of `unreached` shards; forget any others. A later reply has the queues of these shards again.",
       examples: [true],
     }),
     poll_after_ms: Type.Integer({
@@ -2934,7 +2983,10 @@ export const ServerOverviewReply = Type.Object(
       description: "Queues that are gone since then.",
       examples: [["old-orders"]],
     }),
-    shards: Type.Array(OverviewShard, { description: "All shards.", examples: [[]] }),
+    shards: Type.Array(OverviewShard, {
+      description: "All shards that could be reached.",
+      examples: [[]],
+    }),
     alarms: Type.Array(OverviewAlarm, {
       description:
         "What a person should look at, at most 50: of the server and its shards first, then of queues by their items times how long it has been so.",
@@ -2945,6 +2997,7 @@ export const ServerOverviewReply = Type.Object(
       examples: [[]],
     }),
     machine: OverviewMachine,
+    unreached: unreached("queues, counts, alarms and tasks"),
   },
   { ...closed, description: "All queues at a glance." },
 );
@@ -3088,7 +3141,7 @@ export const Health = Type.Object(
   {
     status: Type.String({
       description:
-        "`ok`; `degraded` while some shards are down and their partitions cannot be reached; else `store_full` while the disk has no room, and calls that only add items are refused; else `commits_lost` once a database has lost commits that this server acknowledged, until `losses.confirm` or a restart.",
+        "`ok`; `degraded` while some shards are down or have no owner and their queues cannot be reached; else `store_full` while the disk has no room, and calls that only add items are refused; else `commits_lost` once a database has lost commits that this server acknowledged, until `losses.confirm` or a restart.",
       examples: ["ok"],
       [openWordsKeyword]: ["ok", "degraded", "store_full", "commits_lost"],
     }),
@@ -3104,6 +3157,11 @@ export const Health = Type.Object(
     }),
     shards: Type.Integer({ description: "Shards that the server runs.", examples: [1] }),
     shards_up: Type.Integer({ description: "Shards that answer now.", examples: [1] }),
+    shards_without_owner: Type.Array(Type.Integer(), {
+      description:
+        "Of a node: numbers of the shards that no node serves, as far as this one knows, such as those in a database that is away.",
+      examples: [[1, 3]],
+    }),
   },
   { ...closed, description: "The state of the server." },
 );
@@ -3198,7 +3256,9 @@ export const entities = {
   NamedSeries,
   ServerSeriesReply,
   NodesListRequest,
+  NodesDrainRequest,
   NodeInfo,
+  ShardOwner,
   NodesListReply,
   ConfirmLossRequest,
   ConfirmLossReply,

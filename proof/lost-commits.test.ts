@@ -11,6 +11,8 @@ import { type Loss, noLoss, survived } from "./lost-commits.ts";
 const rules = { leaseTimeoutMs: 1_000, maxAttempts: 5, shardsFail: true } as const;
 const prefix = idPrefix("0123456789Ab", 0);
 const idOf = (seq: number): string => formatId(prefix, seq);
+/** Of the opening that follows. */
+const laterPrefix = idPrefix("0124456789Ab", 0);
 /** The standby stops between 200 and 400, and the primary is killed at 500. */
 const loss: Loss = { keptUntil: 200, lostFrom: 400, goesOnAt: 500 };
 
@@ -79,6 +81,32 @@ test("a lease is lost that counts no attempt because its release is lost", () =>
   const early = [lease(250, [1, 1]), { ...release, call: 300, end: 305 } as Entry];
   expect(judged([produce(100, 1), ...early, ...again]).faults).toEqual([]);
   expect(judged([produce(100, 1), waited, release, ...again], noLoss).faults).toEqual([]);
+});
+
+test("what was finished is lost all the same if the next opening issues its number again", () => {
+  const kept = [produce(100, 1), lease(110, [1, 1])];
+  const transact: Entry = {
+    ...{ verb: "transact", ...at(250), client: "client-110" },
+    parts: [
+      { verb: "complete", partition: 0, ids: [idOf(1)] },
+      { verb: "produce", queue: "orders", numbers: [2] },
+    ],
+  };
+  const lost = [transact, lease(260, [2, 2]), complete(270, 260, 2)];
+  const ofLater = (entry: Entry): Entry => {
+    const later = (id: string): string => id.replace(prefix, laterPrefix);
+    if (entry.verb === "lease") {
+      return { ...entry, offers: entry.offers.map((one) => ({ ...one, id: later(one.id) })) };
+    }
+    return entry.verb === "complete" ? { ...entry, ids: entry.ids.map(later) } : entry;
+  };
+  const again = (seq: number): Entry[] =>
+    [lease(1_600, [1, seq, 2]), complete(1_610, 1_600, seq)].map(ofLater);
+  expect(judged([...kept, ...lost, ...again(2)])).toEqual({ faults: [], gone: [idOf(2)] });
+  const { faults } = judged([...kept, ...lost, ...again(2)], noLoss);
+  expect(faults).toContain("I2: an id was leased twice");
+  // Behind all numbers that are known, the next opening says nothing of what was finished before it.
+  expect(judged([...kept, produce(250, 2), ...lost.slice(1), ...again(3)]).gone).toEqual([]);
 });
 
 test("what was finished while it may be lost may be kept as well", () => {

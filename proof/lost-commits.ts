@@ -2,6 +2,7 @@
 // takes over. What was answered while they may have been lost is made unknown, and what is known to
 // be lost is taken out: the checkers judge the rest as ever.
 
+import { openingOf, placeOf } from "../engine/model/ids.ts";
 import {
   type Ending,
   type Entry,
@@ -100,6 +101,7 @@ function knownLost(
   items: readonly (readonly Offered[])[],
   { calls, isInDoubt, loss }: Doubts & { readonly loss: Loss },
 ): KnownLost {
+  const reissuedNumbers = numberedAgain(items.flat(), isInDoubt);
   for (let { lostFrom } = loss; ; ) {
     const since = lostFrom;
     const isLost: KnownLost["isLost"] = (entry) =>
@@ -110,7 +112,9 @@ function knownLost(
         return mayBeKept ? call.ids : [];
       }),
     );
-    const known = items.flatMap((item) => rolledBack(item, { released, isInDoubt }));
+    const known = items
+      .flatMap((item) => rolledBack(item, { released, isInDoubt }))
+      .concat(reissuedNumbers);
     lostFrom = known.reduce((from, { end }) => Math.min(from, end), since);
     if (lostFrom === since) return { known, isLost };
   }
@@ -128,6 +132,27 @@ function rolledBack(
       return later.attempts === attempts && !released.has(id);
     });
     return isUnknown ? [lease] : [];
+  });
+}
+
+/**
+ * Leases of ids whose numbers a later opening of the store has issued again under its own tag: each
+ * opening continues behind all numbers that are stored.
+ */
+function numberedAgain(offered: readonly Offered[], isInDoubt: Doubts["isInDoubt"]): LeaseCall[] {
+  const places = offered.flatMap(({ lease, offer }) => {
+    const place = placeOf(offer.id);
+    const partition = `${lease.queue}/${lease.partition}`;
+    return place === null ? [] : [{ ...place, lease, partition, opening: openingOf(place.tag) }];
+  });
+  const byPartition = Map.groupBy(places, ({ partition }) => partition);
+  return places.flatMap((one) => {
+    if (!isInDoubt(one.lease)) return [];
+    const isAgain = byPartition.get(one.partition)?.some((later) => {
+      if (later.tag === one.tag || later.lease.end <= one.lease.end) return false;
+      return later.seq === one.seq || (later.seq < one.seq && later.opening >= one.opening);
+    });
+    return isAgain ? [one.lease] : [];
   });
 }
 

@@ -3,10 +3,10 @@
 
 import { Cluster, type NodeProcess } from "../bench/cluster.ts";
 import { freePort } from "../bench/peers/child-server.ts";
+import { Wire } from "../bench/wire.ts";
 import type { Random } from "../engine/model/random.ts";
 import { seededRandom } from "../engine/simulation/seeded-random.ts";
 import { underLoad } from "../server/nodes/testing/load.ts";
-import { Wire } from "../server/nodes/testing/wire.ts";
 import { type ProofResult, type Say, stopwatch } from "./result.ts";
 
 export interface NodesOptions {
@@ -39,7 +39,7 @@ class Members {
     this.#members.set(node, { node, database, link });
   }
 
-  /** Every other time the one that has the shards. */
+  /** Every other time the one that has the queue at work. */
   async chosen(random: Random): Promise<Member> {
     const { nodes } = this.cluster;
     const node =
@@ -108,8 +108,8 @@ export async function proveNodes({
         if (done % 10 === 9) say(`${done + 1} disturbances`);
       }
     });
-    const { epoch } = await cluster.ownerRow();
-    const figures = { disturbances: count, ...happened, owners: epoch, ...judged.figures };
+    const takeovers = (await cluster.ownerRows()).reduce((sum, { epoch }) => sum + epoch, 0);
+    const figures = { disturbances: count, ...happened, takeovers, ...judged.figures };
     const faults = judged.faults.map((fault) => `${fault}--only nodes --seed ${seed}`);
     return { method: "nodes", seconds: elapsed(), seed, figures, faults };
   } finally {

@@ -40,9 +40,7 @@ export class Redriver {
 
   /** Until it is told to stop. */
   async work(isOver: () => boolean): Promise<void> {
-    const owner = this.#plainClient();
-    for (const queue of [source, target]) await createQueue(owner, queue);
-    owner.close();
+    await createRedriveQueues(this.#address);
     while (!isOver()) {
       await Bun.sleep(everyMs);
       if (this.#taskIds.length + this.#unknown < redrivesMax) await this.#redrive();
@@ -94,6 +92,16 @@ export class Redriver {
       ...{ produced: this.#produced, taskIds: this.#taskIds, unknown: this.#unknown },
       ...{ waiting, moved },
     };
+  }
+}
+
+/** Leaves queues alone that are there already. */
+export async function createRedriveQueues(address: Place): Promise<void> {
+  const client = new Client("redriver", address);
+  try {
+    for (const queue of [source, target]) await createQueue(client, queue);
+  } finally {
+    client.close();
   }
 }
 

@@ -164,7 +164,9 @@ describe("operations", () => {
     };
     expect(await server.ok("queueInfo", { name: "orders" })).toEqual(info);
     expect(await server.ok("queueInfo", { queue_name: "orders" })).toEqual(info);
-    expect(await server.ok("listQueues", { pivot: "", limit: 10 })).toEqual({ items: [info] });
+    const page = { pivot: "", limit: 10 };
+    const unreached: number[] = [];
+    expect(await server.ok("listQueues", page)).toEqual({ items: [info], unreached });
     const change = { ...orders, reference: "team", lease_timeout: "90s" };
     expect(await server.ok("updateQueue", change)).toEqual(done);
     expect(await server.ok("queueInfo", { name: "orders" })).toEqual({
@@ -173,7 +175,7 @@ describe("operations", () => {
       lease_timeout: "90s",
     });
     expect(await server.ok("deleteQueue", { ...orders, force: false })).toEqual(done);
-    expect(await server.ok("listQueues", { pivot: "", limit: 10 })).toEqual({ items: [] });
+    expect(await server.ok("listQueues", page)).toEqual({ items: [], unreached });
   });
 
   test("pause and resume: what is paused is refused or waits, and is shown", async () => {
@@ -1038,6 +1040,7 @@ describe("pages", () => {
       durability: "none",
       shards: 1,
       shards_up: 1,
+      shards_without_owner: [],
     });
   });
 
@@ -1063,6 +1066,21 @@ describe("pages", () => {
     expect(await answered({ full: false }, 2)).toBe("commits_lost");
     expect(await answered({ full: true }, 2)).toBe("store_full");
     expect(await answered({ full: false, up: false }, 2)).toBe("degraded");
+  });
+
+  test("nodes.drain: a server that is alone refuses it, and lists that it was asked", async () => {
+    await using server = await setup();
+    const url = "http://10.0.0.7:9090";
+    for (const draining of [true, false]) {
+      expect(await server.call("drainNode", { url, draining })).toMatchObject({
+        code: 453,
+        reason: "not_a_node",
+        message: "server is alone and has no nodes; start it with --node-url to make it one",
+      });
+    }
+    expect((await server.call("drainNode", {} as never)).code).toBe(400);
+    const { items } = await server.ok("listActions", { limit: 1 });
+    expect(items).toMatchObject([{ operation: "drainNode", code: 453 }]);
   });
 
   test("losses.confirm: a loss is told until an operator has confirmed it, and the next one again", async () => {

@@ -124,7 +124,8 @@ export class Audit {
         return (!queue || queues.includes(queue)) && queues.some(isShown);
       });
     const shown = items.toReversed().slice(0, limit);
-    return { items: shown.map((action) => shownOf(action, isShown)), since: this.#since };
+    const told = shown.map((action) => shownOf(action, isShown));
+    return { items: told, since: this.#since, unreached: [] };
   }
 }
 

@@ -36,7 +36,7 @@ test("readConfig: with nothing given, every setting has its default", () => {
       data: "./data",
       backups: "",
       store: "sqlite",
-      databaseUrl: "",
+      databaseUrl: [],
       databaseSchema: "holdfast",
       databasePooler: "none",
       requireReplica: false,
@@ -73,7 +73,7 @@ test("readConfig: a store in PostgreSQL needs a database", () => {
   const url = "postgres://user:word@db.example:5432/holdfast";
   expect(read({ argv: ["--store", "postgres", "--database-url", url] })).toMatchObject({
     ok: true,
-    config: { store: "postgres", databaseUrl: url },
+    config: { store: "postgres", databaseUrl: [url] },
   });
   expect(faultsOf({ argv: ["--require-replica", "--database-pooler", "transaction"] })).toEqual([
     '--require-replica is of a database; expected --store postgres with it, got "sqlite"',
@@ -85,6 +85,49 @@ test("readConfig: a store in PostgreSQL needs a database", () => {
   expect(faultsOf({ argv: ["--database-url", "db.example"] })).toEqual([
     expect.stringContaining("--database-url is invalid; expected a URL such as"),
   ]);
+});
+
+test("readConfig: several databases are given by flags, or as one text with spaces or lines", () => {
+  const urls = ["postgres://a:word@one,two:5433/name", "postgres://b:word@three/name"];
+  const node = ["--store", "postgres", "--node-url", "http://10.0.0.7:9090"];
+  const databasesOf = (source: Parameters<typeof read>[0]) => {
+    const result = read({ ...source, argv: [...node, ...(source.argv ?? [])] });
+    return result.ok ? result.config.databaseUrl : result.faults;
+  };
+  expect(databasesOf({ argv: urls.flatMap((url) => ["--database-url", url]) })).toEqual(urls);
+  for (const text of [urls.join(" "), `\n${urls.join("\n")}\n`]) {
+    expect(databasesOf({ argv: ["--database-url", text] })).toEqual(urls);
+    expect(databasesOf({ env: { HOLDFAST_DATABASE_URL: text } })).toEqual(urls);
+  }
+  for (const databaseUrl of [urls, urls.join(" ")]) {
+    const file = JSON.stringify({ databaseUrl });
+    expect(databasesOf({ argv: ["--config", "x.json"], file })).toEqual(urls);
+  }
+});
+
+test("readConfig: several databases need a node, and each is given once", () => {
+  const given = (...urls: string[]) => urls.flatMap((url) => ["--database-url", url]);
+  const [one, two] = ["postgres://a:word@one/name", "postgres://b:word@two/name"];
+  const store = ["--store", "postgres"];
+  expect(faultsOf({ argv: [...store, ...given(one, two)] })).toEqual([
+    "several databases are of a cluster; expected --node-url with them, or one database, got 2 of --database-url",
+  ]);
+  const node = [...store, "--node-url", "http://10.0.0.7:9090"];
+  expect(faultsOf({ argv: [...node, ...given(one, "postgresql://c:other@one/name")] })).toEqual([
+    '--database-url is invalid; expected each database once, got "one/name" again',
+  ]);
+});
+
+test("readConfig: the fault of a database does not tell its password", () => {
+  const expected =
+    "--database-url is invalid; expected a URL such as postgres://user:password@host:5432/name, with spaces between several";
+  for (const [url, got] of [
+    ["postgres://a:wo@rd@one/name,postgres://b:word@two/name", "…@two/name"],
+    ["mysql://a:word@one/name", "…@one/name"],
+    ["one/name?user=a&password=word&x=1", "one/name?user=a&password=…&x=1"],
+  ]) {
+    expect(faultsOf({ argv: [`--database-url=${url}`] })).toEqual([`${expected}, got ["${got}"]`]);
+  }
 });
 
 test("readConfig: flags come before the environment, the environment before the file", () => {

@@ -14,6 +14,9 @@ import { isClusterVariable } from "./cluster-variables.ts";
 import { exposureFaults, isPublic } from "./exposure.ts";
 import { queueLabelsMax } from "./queue-metrics.ts";
 
+/** `URL,URL` is not one; the password of the second would become part of a host's name. */
+const databaseUrlPattern = "^postgres(ql)?://(?!.*,postgres(ql)?://)[^\\s\\0]+$";
+
 /** A body is held whole in memory, once as bytes and once decoded. */
 const bodyBytesMax = 512_000_000;
 
@@ -62,12 +65,13 @@ export const ConfigSchema = Type.Object({
     description:
       "Where items are kept: in files, in PostgreSQL, or in memory, which is lost at a stop.",
   }),
-  databaseUrl: text({
-    default: "",
-    expected: "a URL such as postgres://user:password@host:5432/name",
-    pattern: "^(postgres(ql)?://.+)?$",
+  databaseUrl: list({
+    expected: "a URL such as postgres://user:password@host:5432/name, with spaces between several",
+    pattern: databaseUrlPattern,
     description:
-      "The database of --store postgres; with host,host or URL,URL the first that is a primary.",
+      "The database of --store postgres; with host,host the first that is a primary. A cluster may have several.",
+    isSpaced: true,
+    isSecret: true,
   }),
   databasePooler: choice(["none", "transaction"], {
     default: "none",
@@ -91,21 +95,22 @@ export const ConfigSchema = Type.Object({
     expected: "a URL such as http://10.0.0.7:9090",
     pattern: "^(https?://[A-Za-z0-9._:[\\]-]+)?$",
     description:
-      "Where other nodes on the same database reach this one; turns the server into one of several.",
+      "Where other nodes on the same database reach this one; makes the server a node of a cluster.",
   }),
   ownershipLease: text({
     default: "5s",
     expected: "a duration such as 5s",
     pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h|d))+$",
-    description: "How long a silent node keeps the shards; from 1s to 1m.",
+    description: "How long a silent node keeps its shards; from 1s to 1m.",
   }),
   shards: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: limits.shardsMax,
       expected: `a whole number from 1 to ${limits.shardsMax}`,
-      defaultText: "as many as the data folder has, 1 if it is new",
-      description: "Stores to which queues are hashed; `holdfast reshard` changes it.",
+      defaultText: "as many as the data have; if new, 1, and 16 in a cluster",
+      description:
+        "Stores to which queues are hashed; recorded at the first start, `holdfast reshard` changes it.",
     }),
   ),
   threads: Type.Optional(
@@ -307,7 +312,7 @@ export function readConfig(source: ConfigSource): ConfigResult {
     } else if (Value.Check(schema, given.value) && given.value !== "") {
       config[key] = given.value;
     } else {
-      const got = shown(given.value);
+      const got = schema["isSecret"] ? shownWithoutPassword(given.value) : shown(given.value);
       faults.push(`${given.source} is invalid; expected ${setting.expected}, got ${got}`);
     }
   }
@@ -328,7 +333,7 @@ function databaseFaults(config: Config): readonly string[] {
     if (databasePooler !== "none") faults.push(`--database-pooler is of a database; ${expected}`);
     return faults;
   }
-  if (databaseUrl === "") {
+  if (databaseUrl.length === 0) {
     const expected = "expected --database-url with it, such as postgres://user:password@host/name";
     faults.push(`there is no database; ${expected}; 'bun run postgres' starts one for trials`);
   }
@@ -336,7 +341,29 @@ function databaseFaults(config: Config): readonly string[] {
     const expected = "expected none with --store postgres, which pg_dump copies";
     faults.push(`--backups is of files; ${expected}, got ${shown(backups)}`);
   }
+  return [...faults, ...severalDatabasesFaults(config)];
+}
+
+function severalDatabasesFaults({ databaseUrl, nodeUrl }: Config): readonly string[] {
+  const faults: string[] = [];
+  if (databaseUrl.length > 1 && nodeUrl === "") {
+    const expected = "expected --node-url with them, or one database";
+    faults.push(
+      `several databases are of a cluster; ${expected}, got ${databaseUrl.length} of --database-url`,
+    );
+  }
+  const names = databaseUrl.map(databaseName);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) {
+    const expected = "expected each database once";
+    faults.push(`--database-url is invalid; ${expected}, got ${shown(twice)} again`);
+  }
   return faults;
+}
+
+/** Hosts and name of the database at a URL, without user and password. */
+export function databaseName(url: string): string {
+  return /^postgres(?:ql)?:\/\/(?:[^/?]*@)?([^?]*)/.exec(url)?.[1] ?? "";
 }
 
 function nodeFaults({ store, nodeUrl, testClock }: Config): readonly string[] {
@@ -442,7 +469,10 @@ function readConfigFile(path: Given, readFile: ConfigSource["readFile"], faults:
   const keys = settings.map((setting) => setting.key);
   for (const [key, value] of Object.entries(content)) {
     if (keys.includes(key)) {
-      layer.set(key, { source: `${key} in ${name}`, value });
+      const setting = settings.find((candidate) => candidate.key === key);
+      const isText = setting?.schema["isSpaced"] === true && typeof value === "string";
+      const read = isText ? fromText(setting, value) : value;
+      layer.set(key, { source: `${key} in ${name}`, value: read });
     } else {
       faults.push(`unknown key in ${name}; got ${shown(key)}${didYouMean(key, keys)}`);
     }
@@ -458,7 +488,9 @@ function fromText(setting: Setting, written: string): unknown {
     case "boolean":
       return written === "true" || (written === "false" ? false : written);
     case "array":
-      return written.split(",").map((piece) => piece.trim());
+      return setting.schema["isSpaced"] === true
+        ? written.split(/\s+/).filter((piece) => piece !== "")
+        : written.split(",").map((piece) => piece.trim());
     case "string":
     case undefined:
       return written;
@@ -469,6 +501,13 @@ function fromText(setting: Setting, written: string): unknown {
 function shown(value: unknown): string {
   const json = JSON.stringify(value);
   return json.length <= 80 ? json : `${json.slice(0, 80)}…`;
+}
+
+/** As `shown`; all before a host may be a password. */
+function shownWithoutPassword(value: unknown): string {
+  const json = JSON.stringify(value);
+  const cut = json.replace(/[^"]*@/g, "…@").replace(/(password=)[^&"]*/gi, "$1…");
+  return shown(JSON.parse(cut));
 }
 
 function flagOf(key: string): string {
@@ -520,6 +559,13 @@ function file(expected: string, description: string) {
   return text({ default: "", expected, pattern: "^[^\\0]*$", description });
 }
 
-function list({ pattern, ...options }: Omit<Text, "default">) {
+interface List extends Omit<Text, "default"> {
+  /** Spaces or line breaks are between the pieces of a text, as a piece may have commas. */
+  readonly isSpaced?: boolean;
+  /** A value may have a password. */
+  readonly isSecret?: boolean;
+}
+
+function list({ pattern, ...options }: List) {
   return Type.Array(Type.String({ pattern }), { ...options, default: [] });
 }

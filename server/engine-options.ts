@@ -69,7 +69,10 @@ export function engineOptionsOf(
   };
   return {
     shardCount: config.shards,
-    openStore: (shard) => openStore(options, shard, () => newTag(systemRandom)),
+    openStore: (shard) => {
+      const own = { ...options, ...storeOf(config, shard) };
+      return openStore(own, shard, () => newTag(systemRandom));
+    },
     renderLeased,
     turnLimits,
     clock,
@@ -80,12 +83,13 @@ export function engineOptionsOf(
   };
 }
 
-export function storeOf(config: Config): StoreConfig {
+/** Of a shard: of several databases each has its own part of the shards. */
+export function storeOf(config: Config, shard = 0): StoreConfig {
   switch (config.store) {
     case "memory":
       return { kind: "memory" };
     case "postgres":
-      return { kind: "postgres", url: config.databaseUrl, schema: config.databaseSchema };
+      return postgresOf(config, shard);
     case "sqlite":
       return {
         kind: "sqlite",
@@ -94,6 +98,11 @@ export function storeOf(config: Config): StoreConfig {
         acceptLogLoss: config.acceptWalLoss,
       };
   }
+}
+
+export function postgresOf({ databaseUrl, databaseSchema: schema }: Config, shard: number) {
+  const url = databaseUrl[shard % databaseUrl.length] ?? "";
+  return { kind: "postgres", url, schema } as const;
 }
 
 /** Long enough for a client to try again, short enough for what has to be kept. */

@@ -22,16 +22,18 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** The standby first. */
+function bothHosts(): string {
+  const [standby, primary] = [database.standby, database.primary].map(({ url }) => new URL(url));
+  const { host = "" } = standby ?? {};
+  return database.standby.url.replace(host, `${host},${primary?.host}`);
+}
+
 const start = (...flags: readonly string[]): Promise<ServerProcess> =>
   startServer({
     data: join(folder, "unused"),
     flags: [
-      ...[
-        "--store",
-        "postgres",
-        "--database-url",
-        `${database.standby.url},${database.primary.url}`,
-      ],
+      ...["--store", "postgres", "--database-url", bothHosts()],
       ...["--shards", "1", ...flags],
     ],
   });

@@ -16,29 +16,40 @@ export interface HealthOptions {
   readonly isClosing: () => boolean;
   /** Absent = none can be. */
   readonly losses?: Losses;
-  /** Why no node serves, `null` where one does; absent = this server is the only one. */
-  readonly unserved?: () => string | null;
+  /** Of a node: `null` = each shard has an owner. */
+  readonly unserved?: () => Unserved | null;
+}
+
+/** Shards that no node serves, as far as this one knows. */
+export interface Unserved {
+  readonly why: string;
+  readonly shards: readonly number[];
+  /** No shard is served. */
+  readonly isEverywhere: boolean;
 }
 
 export async function healthResponse(options: HealthOptions): Promise<Response> {
   const { status: statusOf, version, config, isClosing, unserved, losses } = options;
   const { durability, shards } = await statusOf();
-  const upCount = shards.filter(({ up }) => up).length;
   if (isClosing()) throw new Refusal("shutting_down", closingFailure.message);
   refuseUnserved(options);
+  const without = unserved?.()?.shards ?? [];
+  const reached = reachedOf(shards, options);
+  const upCount = reached.filter(({ up }) => up).length;
   // A node may have none of them.
-  if (upCount === 0 && (shards.length > 0 || unserved === undefined))
+  if (upCount === 0 && (reached.length > 0 || unserved === undefined))
     throw new Refusal("not_ready", "no shard is up; nothing was changed");
   const isFull = shards.some(({ full }) => full);
   const status = (losses?.unconfirmed ?? 0) > 0 ? "commits_lost" : "ok";
   const whole = isFull ? "store_full" : status;
   const health: Health = {
-    status: upCount === shards.length ? whole : "degraded",
+    status: upCount === shards.length && without.length === 0 ? whole : "degraded",
     version,
     store: config.store,
     durability,
     shards: shards.length,
     shards_up: upCount,
+    shards_without_owner: [...without],
   };
   return jsonResponse(JSON.stringify(health));
 }
@@ -48,13 +59,14 @@ export function liveResponse(): Response {
   return jsonResponse(doneText);
 }
 
-/** Every queue can be served in all of its partitions. */
+/** Queues can be served: every one, or those of shards that have an owner. */
 export async function readyResponse(options: HealthOptions): Promise<Response> {
   const { status, isClosing } = options;
-  const { shards } = await status();
-  const upCount = shards.filter(({ up }) => up).length;
+  const { shards: all } = await status();
   if (isClosing()) throw new Refusal("shutting_down", closingFailure.message);
   refuseUnserved(options);
+  const shards = reachedOf(all, options);
+  const upCount = shards.filter(({ up }) => up).length;
   if (upCount < shards.length) {
     throw new Refusal(
       "not_ready",
@@ -64,8 +76,14 @@ export async function readyResponse(options: HealthOptions): Promise<Response> {
   return jsonResponse(doneText);
 }
 
-/** What is up in memory serves nobody where its database is away, or may be another node's. */
+/** A shard that is up in memory is not served while its database is away, and may be another node's. */
+function reachedOf(shards: EngineStatus["shards"], { unserved }: HealthOptions) {
+  const without = new Set(unserved?.()?.shards);
+  return shards.filter(({ shard }) => !without.has(shard));
+}
+
+/** A node that serves some shards stays in: all nodes may lack the others. */
 function refuseUnserved({ unserved }: HealthOptions): void {
-  const why = unserved?.() ?? null;
-  if (why !== null) throw new Refusal("not_ready", `${why}; nothing was changed`);
+  const found = unserved?.() ?? null;
+  if (found?.isEverywhere) throw new Refusal("not_ready", `${found.why}; nothing was changed`);
 }

@@ -243,7 +243,7 @@ test("nodes: takeovers are told by reason and calls by operation, with how long 
   seconds.add(0.5);
   seconds.add(3);
   const node = () => ({
-    ...{ isOwner: true, isTrusted: false, epoch: 9, peersUp: 1, nodes: 3 },
+    ...{ held: [0, 3], isTrusted: false, handOvers: 4, peersUp: 1, nodes: 3 },
     takeovers: [
       { reason: "lapsed", count: 3, seconds } as const,
       { reason: "own", count: 0, seconds: new Observations([1, 5]) } as const,
@@ -255,9 +255,9 @@ test("nodes: takeovers are told by reason and calls by operation, with how long 
   });
   const lines = await linesOf(new Metrics({ version: "1.2.3", status: () => statusOf({}), node }));
   for (const line of [
-    "holdfast_node_owner 1",
+    "holdfast_node_shards 2",
     "holdfast_node_trusted 0",
-    "holdfast_node_epoch 9",
+    "holdfast_node_hand_overs_total 4",
     'holdfast_node_takeovers_total{reason="lapsed"} 3',
     'holdfast_node_takeovers_total{reason="own"} 0',
     'holdfast_node_takeover_seconds_bucket{reason="lapsed",le="1"} 1',

@@ -44,10 +44,12 @@ export interface CommitFates {
 
 /** One of several nodes on one database. */
 export interface NodeFigures {
-  readonly isOwner: boolean;
+  /** Numbers of the shards that it has. */
+  readonly held: readonly number[];
   /** Whether it may answer from memory. */
   readonly isTrusted: boolean;
-  readonly epoch: number;
+  /** Shards that it has handed over. */
+  readonly handOvers: number;
   readonly takeovers: Membership["takeovers"];
   readonly forwarded: Router["forwarded"];
   readonly peersUp: number;
@@ -180,16 +182,16 @@ function fateFamilies(
 
 function nodeFamilies(node: NodeFigures | undefined): Family[] {
   if (node === undefined) return [];
-  const { isOwner, isTrusted, epoch, takeovers, forwarded, peersUp, nodes } = node;
+  const { held, isTrusted, handOvers, takeovers, forwarded, peersUp, nodes } = node;
   const rows: readonly Single[] = [
-    ["holdfast_node_owner", "gauge", "Whether this node has the shards: 1 or 0.", Number(isOwner)],
+    ["holdfast_node_shards", "gauge", "Shards that this node has.", held.length],
     [
       "holdfast_node_trusted",
       "gauge",
       "Whether it has had a sign from the database lately enough to answer from memory: 1 or 0.",
       Number(isTrusted),
     ],
-    ["holdfast_node_epoch", "gauge", "How often the shards were taken over, by any node.", epoch],
+    ["holdfast_node_hand_overs_total", "counter", "Shards that it handed over.", handOvers],
     ["holdfast_node_peers", "gauge", "Other nodes that it is connected to.", peersUp],
     ["holdfast_nodes", "gauge", "Nodes seen lately, this one included.", nodes],
   ];
@@ -198,13 +200,13 @@ function nodeFamilies(node: NodeFigures | undefined): Family[] {
     [
       "holdfast_node_takeovers_total",
       "counter",
-      "Times that this node took them over, by reason.",
+      "Times that this node took a shard over, by reason.",
       takeovers.map(({ reason, count }): Figure => [{ reason }, count]),
     ],
     [
       "holdfast_node_takeover_seconds",
       "histogram",
-      "Seconds from a takeover until the shards were open, by its reason.",
+      "Seconds from a takeover until the shard was open, by its reason.",
       takeovers.map(({ reason, seconds }): Figure => [{ reason }, seconds]),
     ],
     [

@@ -48,10 +48,15 @@ test("what was acknowledged is there after the server was killed and the databas
   expect(await second.stop()).toBe(0);
 });
 
-test("without --shards there is one in a database, and one that has two is refused", async () => {
+test("without --shards a database has as many as before, a new one has one, and another number is refused", async () => {
   const two = ["--database-schema", "two"];
   expect(await (await start(...two, "--shards", "2")).stop()).toBe(0);
-  const { code, output } = await runServer(["--port", "0", ...inDatabase(), ...two]);
+  const again = await start(...two);
+  const found = await fetch(`http://127.0.0.1:${again.port}/health`);
+  expect(await found.json()).toMatchObject({ shards: 2 });
+  expect(await again.stop()).toBe(0);
+  const flags = ["--port", "0", "--shards", "1"];
+  const { code, output } = await runServer([...flags, ...inDatabase(), ...two]);
   expect({ code, output }).toEqual({
     code: exitCodes.usage.code,
     output: expect.stringContaining("expected --shards 2, got 1"),

@@ -3,21 +3,15 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { ShardEngine } from "../engine/engine.ts";
 import type { Engine } from "../engine/model/api.ts";
 import { type Clock, sharedClock, systemClock, TestClock } from "../engine/model/clock.ts";
-import { limits } from "../engine/model/limits.ts";
-import { openShards } from "../engine/shards.ts";
 import manifest from "../package.json" with { type: "json" };
-import {
-  commitFatesOf,
-  durabilityOf,
-  openNodes,
-  type SharedSession,
-  sessionOf,
-} from "../stores/open.ts";
+import { commitFatesOf, durabilityOf, type SharedSession } from "../stores/open.ts";
 import { StoreError, type StoreFault } from "../stores/store.ts";
 import { type AppOptions, createFront } from "./app.ts";
 import { backupResponse } from "./backup.ts";
+import { nodesIn, sessionFor, shardsIn } from "./cluster-shards.ts";
 import type { Config, PlacedConfig } from "./config.ts";
 import { DataFolderError, openDataFolder } from "./data-folder.ts";
 import { openDoor } from "./door.ts";
@@ -28,6 +22,7 @@ import type { Log } from "./log.ts";
 import { Losses } from "./losses.ts";
 import { serverMachine } from "./machine.ts";
 import { type CommitFates, Metrics } from "./metrics.ts";
+import type { DrainRequest } from "./nodes/drain-requests.ts";
 import { Node } from "./nodes/node.ts";
 import { RequestLog } from "./request-log.ts";
 import { localServing, shardsHere } from "./serving.ts";
@@ -72,7 +67,8 @@ export async function openServer(given: Config, log: Log): Promise<Server> {
   try {
     await tryListening(given);
     const folder = given.store === "sqlite" ? openDataFolder(given.data) : null;
-    const config = resolvePlacement(given, { shards: folder?.shards ?? 1 });
+    const shards = folder?.shards ?? (given.store === "postgres" ? await shardsIn(given) : 1);
+    const config = resolvePlacement(given, { shards });
     try {
       return await serve({ config, log, tls: read.tls, keys });
     } catch (error) {
@@ -96,8 +92,7 @@ interface Parts {
 async function serve(parts: Parts): Promise<Server> {
   const { config, log, tls } = parts;
   const clock = config.testClock ? new TestClock() : systemClock();
-  const { databasePooler: pooler, requireReplica } = config;
-  const session = sessionOf({ pooler, requireReplica }, limits.shardsMax);
+  const session = sessionFor(config);
   const node = config.nodeUrl === "" ? null : nodeOf(config, log, session);
   const shards = node ?? (await openedThreads(config, log, { clock, session }));
   let closing = false;
@@ -108,7 +103,7 @@ async function serve(parts: Parts): Promise<Server> {
   try {
     const own = (isShared: boolean) => listen(front.app, { ...config, tls, isShared });
     listening = shards instanceof ShardThreads ? await shards.listen(tls, own) : own(false);
-    await node?.membership.join();
+    await node?.join();
     const { url, renew, stop } = listening;
     if (tls !== null) {
       const look = watchTls({ files: config, readFile, renew, log });
@@ -192,7 +187,8 @@ function frontOf({ config, log, keys }: Parts, opened: Opened) {
     router: node.router,
     key: node.key,
     log,
-    seen: () => node.membership.seen,
+    seen: () => node.memberships.map(({ seen }) => seen),
+    requestDrain: (request: DrainRequest) => node.requestDrain(request),
   };
   const infos = () => keys?.infos ?? [];
   const serving = localServing({
@@ -200,7 +196,7 @@ function frontOf({ config, log, keys }: Parts, opened: Opened) {
     render: (gauges) => threads?.render(metrics, gauges) ?? metrics.render(gauges),
     ...(keys !== null && { keys: () => threads?.keys(infos()) ?? infos() }),
     ...backupsOf(config, threads ?? shards.engines[0]),
-    ...(node && peers && { node: peers, unserved: () => node.membership.unserved }),
+    ...(node && peers && { node: peers, unserved: () => node.unserved }),
   });
   const front = createFront(serving, {
     ...{ config: threadConfig(config), log, counts: metrics.requests },
@@ -220,7 +216,7 @@ function nodeOf(config: PlacedConfig, log: Log, session: SharedSession): Node {
   const leaseMs = boundedDuration("--ownership-lease", config.ownershipLease, ownershipLeaseMs);
   return new Node({
     ...{ url, version, leaseMs, log },
-    openNodes: () => openNodes(store, leaseMs, session),
+    openNodes: nodesIn(config, leaseMs, session),
     statusElsewhere: {
       durability: durabilityOf(store),
       now: 0,
@@ -229,9 +225,12 @@ function nodeOf(config: PlacedConfig, log: Log, session: SharedSession): Node {
       queues: [],
     },
     shardCount: config.shards,
-    openShards: (ownership, now) => {
+    createEngine: ({ ownership, now, ...place }) => {
       const clock = sharedClock(now - Date.now());
-      return openShards<string>(engineOptionsOf(config, log, { clock, session, ownership }));
+      return new ShardEngine({
+        ...engineOptionsOf(config, log, { clock, session, ownership }),
+        ...place,
+      });
     },
   });
 }

@@ -80,17 +80,17 @@ interface ShardsHereOptions {
 /** In the thread that answers for the server as a whole. */
 export function localServing(options: LocalOptions): Serving {
   const { shards, engine, audit, render, node, backup, keys, losses } = options;
-  const local = { ...shardedRoutes(shards), ...audit.around(clockRoutes(engine)) };
+  const reached = node ? shards.map((own, shard) => node.router.around(own, shard)) : shards;
+  const shared = { ...shardedRoutes(reached), ...audit.around(clockRoutes(engine)) };
   const makeBackup = async (): Promise<Response> => {
     if (backup !== undefined) return await backup();
     throw new Refusal("backups_off", "backups are off; start the server with --backups <folder>");
   };
-  const shared = node === undefined ? local : node.router.around(local);
   return {
     routes: {
       ...shared,
       overview: tellingLosses(shared.overview, losses),
-      ...nodesRoutes(node?.seen),
+      ...audit.around(nodesRoutes(node)),
       ...keysRoutes(keys),
       // Of this process, whichever node has the shards.
       ...audit.around(lossRoutes(losses)),

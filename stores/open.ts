@@ -3,7 +3,7 @@
 import { mkdirSync } from "node:fs";
 import type { Replacement, TransferableStore } from "./backend.ts";
 import { openMemoryStore } from "./memory/store.ts";
-import type { NodeTable, Ownership } from "./nodes.ts";
+import type { ClusterShape, NodeTable, Ownership } from "./nodes.ts";
 import {
   type Acknowledged,
   acknowledgedOf,
@@ -21,7 +21,7 @@ export type StoreConfig =
   | { readonly kind: "memory" }
   | {
       readonly kind: "postgres";
-      /** Such as `postgres://user:password@host:5432/name`; of `host,host` or `URL,URL` the first that is a primary. */
+      /** Such as `postgres://user:password@host:5432/name`; of `host,host` the first that is a primary. */
       readonly url: string;
       /** Begins the names of the database schemas, one per shard, which are made when missing; default `holdfast`. */
       readonly schema?: string;
@@ -39,6 +39,8 @@ export type StoreConfig =
       /** The most a shard's file may grow to, in pages of 4 KiB; default no bound. */
       readonly pagesMax?: number;
     };
+
+type PostgresConfig = Extract<StoreConfig, { kind: "postgres" }>;
 
 /**
  * `testClock`: its instants are those of a test clock, and may be far ahead; default false, `null`:
@@ -76,14 +78,26 @@ export function durabilityOf(config: StoreConfig): Durability | "none" {
   return config.kind === "postgres" ? "full" : (config.durability ?? "full");
 }
 
-/** Of the database in which the shards are. Throws `StoreError`. */
+/**
+ * The rows of one database of a cluster, which are made when missing. Throws `StoreError`: `unusable`
+ * if the database is of a cluster of another shape.
+ */
 export async function openNodes(
-  { url, schema = "holdfast" }: Extract<StoreConfig, { kind: "postgres" }>,
-  leaseMs: number,
+  { url, schema = "holdfast" }: PostgresConfig,
+  { leaseMs, cluster }: { readonly leaseMs: number; readonly cluster: ClusterShape },
   session: SharedSession,
 ): Promise<NodeTable> {
   const { PostgresNodes } = await import("./postgres/nodes.ts");
-  return PostgresNodes.open({ ...session, url, schema, leaseMs });
+  return PostgresNodes.open({ ...session, url, schema, leaseMs, cluster });
+}
+
+/** The cluster that a database is of; `null` if no node was ever started on it. Throws `StoreError`. */
+export async function clusterOf(
+  { url, schema = "holdfast" }: PostgresConfig,
+  session: SharedSession,
+): Promise<ClusterShape | null> {
+  const { clusterIn } = await import("./postgres/nodes.ts");
+  return clusterIn({ ...session, url, schema });
 }
 
 /**
@@ -151,11 +165,8 @@ export function countStores(directory: string): number {
   return storesIn(directory);
 }
 
-/** How many shards a database has. Throws `StoreError`. */
-export async function countSchemas({
-  url,
-  schema = "holdfast",
-}: Extract<StoreConfig, { kind: "postgres" }>): Promise<number> {
+/** How many shards a database has; of a cluster, those of all of its databases. Throws `StoreError`. */
+export async function countSchemas({ url, schema = "holdfast" }: PostgresConfig): Promise<number> {
   const { schemasIn } = await import("./postgres/reshard-schemas.ts");
   return schemasIn({ url, schema });
 }

@@ -3,6 +3,7 @@
 import { type Command, Option } from "commander";
 import { bounds } from "../../openapi/bounds.ts";
 import { contextOf } from "../context.ts";
+import { noteUnreached } from "../unreached.ts";
 import { wholeNumber } from "../values.ts";
 
 const head = ["at", "key", "operation", "queue", "to", "items", "code"];
@@ -29,6 +30,7 @@ export function addActions(program: Command): void {
         ]);
         return `${context.table(head, rows)}\nknown since ${since}; before that, the server's log`;
       });
+      noteUnreached(context, reply.unreached, "actions");
     });
 }
 

@@ -59,10 +59,12 @@ function scriptOf(name: string, shell: string): string {
     .replaceAll("ShellCompDirective", `__${name}_directive`);
 }
 
+const noQueues = { infos: [] };
+
 /** None when the server cannot tell at once. */
 async function namesOfQueues(command: Command): Promise<readonly string[]> {
   const { client } = contextOf(command);
-  const infos = await allQueues(client, { timeoutMs: namesTimeoutMs }).catch(() => []);
+  const { infos } = await allQueues(client, { timeoutMs: namesTimeoutMs }).catch(() => noQueues);
   return infos.map(({ queue_name }) => queue_name);
 }
 

@@ -6,6 +6,7 @@ import type { QueueExplainReply, ServerOverviewReply } from "../../client/wire.t
 import { type Context, contextOf } from "../context.ts";
 import { fine, severityOf } from "../health.ts";
 import { counted, escaped } from "../output.ts";
+import { noteUnreached } from "../unreached.ts";
 import { wholeNumber } from "../values.ts";
 
 const limitDefault = 40;
@@ -40,7 +41,7 @@ async function explain(
 }
 
 async function explainAll(context: Context, limit: number): Promise<void> {
-  const { queues, alarms } = await context.client.overview();
+  const { queues, alarms, unreached } = await context.client.overview();
   const names = suffering(queues);
   const explained: QueueExplainReply[] = [];
   for (const queue_name of names.slice(0, limit)) {
@@ -55,6 +56,7 @@ async function explainAll(context: Context, limit: number): Promise<void> {
     const count = counted(queues.queue_name.length, "queue");
     return parts.length > 0 ? parts.join("\n\n") : `nothing is the matter with any of ${count}`;
   });
+  noteUnreached(context, unreached, "queues");
 }
 
 /** The worst first. */

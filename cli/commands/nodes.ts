@@ -1,26 +1,94 @@
-// `holdfast nodes`: who shares the database, and who has the shards.
+// `holdfast nodes`: the nodes of a cluster, which of them owns each shard, and draining them.
 
 import type { Command } from "commander";
-import { contextOf } from "../context.ts";
+import type { ReplyFor } from "../../client/wire.ts";
+import { type Context, contextOf } from "../context.ts";
 
-const head = ["node", "version", "state", "joined", "seen"];
+type Nodes = ReplyFor<"listNodes">;
+
+interface Options {
+  readonly shards?: boolean;
+}
+
+interface DrainOptions {
+  readonly undo?: boolean;
+}
+
+const nodesHead = ["node", "version", "state", "shards", "joined", "seen"];
+const shardsHead = ["shard", "node", "epoch", "taken over"];
 
 export function addNodes(program: Command): void {
-  program
+  const nodes = program
     .command("nodes")
-    .description("nodes that share the database, and which of them owns the shards")
-    .action(async (_: unknown, command: Command) => {
+    .description("nodes of a cluster, and the shards that each of them owns")
+    .option("--shards", "the owner of each shard, and how often it was taken over")
+    .action(async ({ shards }: Options, command: Command) => {
       const context = contextOf(command);
       const reply = await context.client.listNodes({});
       context.result(reply, () => {
         if (reply.items.length === 0) return "one server, and no nodes; --node-url makes it one";
-        const rows = reply.items.map(({ url, version, started_at, seen_at, ...node }) => {
-          const { owner, draining, live } = node;
-          const what = live ? "forwards" : "is gone";
-          const state = `${owner ? "has the shards" : what}${draining ? ", draining" : ""}`;
-          return [url, version, state, started_at, seen_at];
-        });
-        return `${context.table(head, rows)}\ntakeovers so far: ${reply.epoch}`;
+        const table = shards === true ? ownersTable(context, reply) : nodesTable(context, reply);
+        return [table, ...unownedLines(reply)].join("\n");
       });
     });
+
+  nodes
+    .command("drain")
+    .description("ask a node to hand its shards over and to take none")
+    .argument("<node-url>", "the node, as `holdfast nodes` lists it")
+    .option("--undo", "let it take its share again")
+    .action(async (url: string, { undo = false }: DrainOptions, command: Command) => {
+      const context = contextOf(command);
+      const reply = await context.client.drainNode({ url, draining: !undo });
+      context.result(reply, () => drainText(reply, undo));
+    });
+}
+
+function drainText({ url, shards: { length: count } }: ReplyFor<"drainNode">, undo: boolean) {
+  if (undo) return `${url} takes its share of the shards again`;
+  if (count === 0) return `${url} has no shards, and takes none`;
+  const which = count === 1 ? "its shard" : `its ${count} shards`;
+  return `${url} hands ${which} over; \`holdfast nodes\` shows how many it still has`;
+}
+
+function nodesTable(context: Context, { items }: Nodes): string {
+  const rows = items.map((node) => {
+    const { url, version, shards, started_at, seen_at } = node;
+    const which = shards.length === 0 ? "none" : `${shards.length}: ${rangesText(shards)}`;
+    return [url, version, stateText(node), which, started_at, seen_at];
+  });
+  return context.table(nodesHead, rows);
+}
+
+function stateText({ live, draining }: Nodes["items"][number]): string {
+  if (!live) return "gone";
+  return draining ? "draining" : "up";
+}
+
+function ownersTable(context: Context, { shards }: Nodes): string {
+  const rows = shards.map(({ shard, node, epoch, taken_at }) => [
+    ...[shard, node || "none", epoch, taken_at ?? "never"],
+  ]);
+  return context.table(shardsHead, rows);
+}
+
+/** One line if there are shards without a live owner: their calls wait. */
+function unownedLines({ items, shards }: Nodes): readonly string[] {
+  const live = new Set(items.flatMap(({ url, live: isLive }) => (isLive ? [url] : [])));
+  const unowned = shards.filter(({ node }) => !live.has(node)).map(({ shard }) => shard);
+  if (unowned.length === 0) return [];
+  const which = rangesText(unowned);
+  if (unowned.length === 1) return [`shard ${which} has no live owner: its calls wait for one`];
+  return [`shards ${which} have no live owner: their calls wait for one`];
+}
+
+/** Ascending numbers as `0-3, 9`. */
+function rangesText(numbers: readonly number[]): string {
+  const ranges: [first: number, last: number][] = [];
+  for (const number of numbers) {
+    const range = ranges.at(-1);
+    if (range !== undefined && number === range[1] + 1) range[1] = number;
+    else ranges.push([number, number]);
+  }
+  return ranges.map(([first, last]) => (first === last ? first : `${first}-${last}`)).join(", ");
 }

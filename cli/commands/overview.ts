@@ -7,6 +7,7 @@ import { formatDuration } from "../../engine/model/duration.ts";
 import { type Context, contextOf } from "../context.ts";
 import { severityOf } from "../health.ts";
 import { type Cell, counted, escaped } from "../output.ts";
+import { noteUnreached } from "../unreached.ts";
 import { intervalMs, wholeNumber } from "../values.ts";
 import { watching } from "../watching.ts";
 
@@ -39,6 +40,7 @@ async function overview(_: Options, command: Command): Promise<void> {
   if (watch === undefined) {
     const seen = await look();
     context.result(seen, () => told(context, { seen, before: null, rows }));
+    noteUnreached(context, seen.unreached, "queues");
     return;
   }
   let before: ServerOverviewReply | null = null;

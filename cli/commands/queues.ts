@@ -13,6 +13,7 @@ import { type Counts, countsOf, countsOfAll, countsText, totalOf } from "../coun
 import { UsageError } from "../exit-codes.ts";
 import { dryRunMeaning, expectOption, type GuardOptions } from "../guard.ts";
 import { counted } from "../output.ts";
+import { noteUnreached } from "../unreached.ts";
 import { wholeNumber } from "../values.ts";
 
 interface Settings {
@@ -49,10 +50,11 @@ export function addQueues(program: Command): void {
     .addHelpText("after", "\nThe counts are those of the last second.")
     .action(async (_, command: Command) => {
       const context = contextOf(command);
-      const rows = await countedQueues(context.client);
+      const { rows, unreached } = await countedQueues(context.client);
       context.result(rows, () => told(context, rows));
       const rest = rows.filter(({ counts }) => counts === null).length;
       if (rest > 0) context.note(`not counted: ${counted(rest, "queue")}; see stats`);
+      noteUnreached(context, unreached, "queues");
     });
 
   settingsOf(queues.command("create").description("define a new queue"), {
@@ -209,9 +211,14 @@ async function create(queue_name: string, settings: Settings, command: Command):
 /** Without counts beyond the first ones, and where there are none to be had. */
 type CountedQueue = QueueInfo & { readonly counts: Counts | null };
 
-async function countedQueues(client: Client): Promise<readonly CountedQueue[]> {
+interface CountedQueues {
+  readonly rows: readonly CountedQueue[];
+  readonly unreached: readonly number[];
+}
+
+async function countedQueues(client: Client): Promise<CountedQueues> {
   const options = { timeoutMs: countTimeoutMs };
-  const infos = await allQueues(client);
+  const { infos, unreached } = await allQueues(client);
   const counts = new Map(await orNull(countsOfAll(client, options)));
   const missing = infos.map(({ queue_name }) => queue_name).filter((name) => !counts.has(name));
   await Promise.all(
@@ -220,7 +227,8 @@ async function countedQueues(client: Client): Promise<readonly CountedQueue[]> {
       if (own !== null) counts.set(name, own);
     }),
   );
-  return infos.map((info) => ({ ...info, counts: counts.get(info.queue_name) ?? null }));
+  const rows = infos.map((info) => ({ ...info, counts: counts.get(info.queue_name) ?? null }));
+  return { rows, unreached };
 }
 
 async function orNull<T>(answer: Promise<T>): Promise<T | null> {
@@ -232,18 +240,23 @@ async function orNull<T>(answer: Promise<T>): Promise<T | null> {
   }
 }
 
+interface ListedQueues {
+  readonly infos: readonly QueueInfo[];
+  /** Shards of which some page has no queues. */
+  readonly unreached: readonly number[];
+}
+
 /** Page by page, as long as pages are full; each begins with the last of the one before. */
-export async function allQueues(
-  client: Client,
-  options: CallOptions = {},
-): Promise<readonly QueueInfo[]> {
+export async function allQueues(client: Client, options: CallOptions = {}): Promise<ListedQueues> {
   const limit = bounds.queuesListMax;
   const infos: QueueInfo[] = [];
+  const missing = new Set<number>();
   for (;;) {
     const pivot = infos.at(-1)?.queue_name ?? "";
-    const { items } = await client.listQueues({ pivot, limit }, options);
+    const { items, unreached } = await client.listQueues({ pivot, limit }, options);
     infos.push(...items.filter(({ queue_name }) => queue_name !== pivot));
-    if (items.length < limit) return infos;
+    for (const shard of unreached) missing.add(shard);
+    if (items.length < limit) return { infos, unreached: [...missing].sort((a, b) => a - b) };
   }
 }
 

@@ -32,7 +32,7 @@ export function addReshard(program: Command): void {
     .command("reshard")
     .description("move all queues to another number of shards, while no server runs on the data")
     .option("--data <folder>", "the data folder")
-    .option("--database-url <url>", "the database, instead of a data folder")
+    .option("--database-url <url>", "the database, instead of a data folder", oneDatabase)
     .option("--database-schema <name>", "prefix of the schemas in the database", "holdfast")
     .requiredOption(
       "--shards <number>",
@@ -57,6 +57,14 @@ a whole. Run it as the owner of the data folder, or as root.`,
         throw new UsageError(`${reason}; '${placeOf(options).name}'`);
       }
     });
+}
+
+/** Throws `UsageError` if several are given: queues cannot be moved between databases. */
+function oneDatabase(url: string, before: string | undefined): string {
+  if (before === undefined && !/\s/.test(url.trim())) return url.trim();
+  throw new UsageError(
+    "--database-url is invalid; expected one database, as a cluster with several cannot be resharded",
+  );
 }
 
 function placeOf({ data, databaseUrl, databaseSchema: schema }: Options): Place {

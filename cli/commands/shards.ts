@@ -8,6 +8,7 @@ import { bounds } from "../../openapi/bounds.ts";
 import { forms } from "../../openapi/forms.ts";
 import { type Context, contextOf } from "../context.ts";
 import { type Cell, escaped } from "../output.ts";
+import { noteUnreached } from "../unreached.ts";
 
 export function addShards(program: Command): void {
   program
@@ -26,6 +27,7 @@ decides: {shop}.orders and {shop}.invoices live in one shard.`,
       if (names.length === 0) {
         const rows = rowsOf(overview);
         context.result(rows, () => formatRows(context, rows));
+        noteUnreached(context, overview.unreached, "figures");
         return;
       }
       const placements: Placement[] = [];

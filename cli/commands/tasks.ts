@@ -10,6 +10,7 @@ import { type FilterOptions, filtered } from "../filter.ts";
 import { expectOption, type GuardOptions } from "../guard.ts";
 import { interruption } from "../interrupt.ts";
 import { counted } from "../output.ts";
+import { noteUnreached } from "../unreached.ts";
 import { wholeNumber } from "../values.ts";
 
 export function addTasks(program: Command): void {
@@ -156,7 +157,7 @@ const done: Readonly<Record<string, string>> = {
 
 async function list(queue: string | undefined, _: unknown, command: Command): Promise<void> {
   const context = contextOf(command);
-  const { tasks } = await context.client.listTasks(
+  const { tasks, unreached } = await context.client.listTasks(
     queue === undefined ? {} : { queue_name: queue },
   );
   context.result(tasks, () => {
@@ -177,6 +178,7 @@ async function list(queue: string | undefined, _: unknown, command: Command): Pr
       rows,
     );
   });
+  noteUnreached(context, unreached, "tasks");
 }
 
 async function one(command: Command, ask: (context: Context) => Promise<TaskInfo>): Promise<void> {

@@ -5,6 +5,7 @@ import { useObserved } from "../observed.ts";
 import { pollNow, seen } from "../overview-poll.ts";
 import { PageTitle } from "../parts/page-title.tsx";
 import { Fault } from "../parts/refusal.tsx";
+import { Unreached } from "../parts/unreached.tsx";
 import { Alarms } from "./alarms.tsx";
 import { CreateQueue } from "./create-queue.tsx";
 import { FlowChart } from "./flow-chart.tsx";
@@ -26,14 +27,15 @@ export function OverviewPage(): ReactNode {
       </>
     );
   }
-  if (overview !== null && (isTrying || overview.queues.size === 0)) {
+  const hasNone = overview?.queues.size === 0 && overview.unreached.length === 0;
+  if (overview !== null && (isTrying || hasNone)) {
     return (
       <>
         {/* Of a server that has lost its queues there is something to say first. */}
         {overview.alarms.length > 0 && <Alarms />}
         <NoQueues
           onBegun={() => setTrying(true)}
-          onShow={overview.queues.size === 0 ? undefined : () => setTrying(false)}
+          onShow={hasNone ? undefined : () => setTrying(false)}
         />
       </>
     );
@@ -42,6 +44,7 @@ export function OverviewPage(): ReactNode {
     <>
       <PageTitle of="Queues" />
       <h1 className="vh">Queues</h1>
+      <Unreached />
       <Alarms />
       <div className="band">
         <Ledger />

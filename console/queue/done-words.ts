@@ -16,6 +16,7 @@ const words: Readonly<Record<string, string>> = {
   deleteItems: "deleted items",
   advance: "advanced the clock",
   backup: "made a backup",
+  drainNode: "drained or undrained a node",
   confirmLoss: "confirmed a loss",
 };
 

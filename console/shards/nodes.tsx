@@ -4,6 +4,7 @@ import { spanText } from "../format.ts";
 import { serverHost } from "../place.ts";
 import { useMachineNow } from "../time.ts";
 import { lookOf, tookText } from "./shard-order.ts";
+import { hostText } from "./shard-owners.ts";
 
 interface NodesProps {
   readonly shards: readonly OverviewShard[];
@@ -34,7 +35,12 @@ export function Nodes({ shards, machine, nodes }: NodesProps): ReactNode {
   return (
     <section className="nodes" aria-label="Nodes">
       {nodes.map((node) => (
-        <NodeRow key={node.url} node={node} shards={node.owner ? shards : []} nowMs={now} />
+        <NodeRow
+          key={node.url}
+          node={node}
+          shards={shards.filter(({ shard }) => node.shards.includes(shard))}
+          nowMs={now}
+        />
       ))}
     </section>
   );
@@ -47,19 +53,20 @@ interface NodeRowProps {
 }
 
 function NodeRow({ node, shards, nowMs }: NodeRowProps): ReactNode {
-  const { url, version, started_at: started, seen_at: seenAt, owner, draining, live } = node;
-  const duty = owner ? "owns the shards" : live ? "forwards to the owner" : "no sign of life";
+  const { url, version, started_at: started, seen_at: seenAt, draining, live } = node;
+  const isOwner = shards.length > 0;
+  const duty = live ? "owns no shard" : "no sign of life";
   return (
     <div className="node" data-state={live ? "live" : "gone"}>
       <NodeName
-        title={url.replace(/^https?:\/\//, "")}
+        title={hostText(url)}
         detail={`${version}, here for ${spanText(nowMs - Date.parse(started))}`}
       />
-      {owner ? <Clamp shards={shards} /> : <div className="clamp empty muted">{duty}</div>}
-      {owner ? <Slowest shards={shards} /> : <div className="n" />}
+      {isOwner ? <Clamp shards={shards} /> : <div className="clamp empty muted">{duty}</div>}
+      {isOwner ? <Slowest shards={shards} /> : <div className="n" />}
       <div className={live ? "n" : "n bad"}>
         {spanText(Math.max(0, nowMs - Date.parse(seenAt)))}
-        <small>{draining ? "heard, it drains" : "heard"}</small>
+        <small>{draining ? "seen, draining" : "seen"}</small>
       </div>
     </div>
   );
@@ -80,7 +87,7 @@ function NodeName({
   );
 }
 
-/** A square for each shard, in the clamp of who owns it. */
+/** A square for each shard, in the clamp of its owner. */
 function Clamp({ shards }: { readonly shards: readonly OverviewShard[] }): ReactNode {
   return (
     <ol className="clamp" aria-label="Shards that it owns">

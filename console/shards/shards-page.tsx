@@ -1,4 +1,4 @@
-// Who has the shards, and how each of them does: as far as the server tells.
+// The nodes, the shards that each of them owns, and the state of each shard.
 
 import type { ReactNode } from "react";
 import { useAsked } from "../asked.ts";
@@ -6,11 +6,13 @@ import { useObserved } from "../observed.ts";
 import { pollNow, seen } from "../overview-poll.ts";
 import { PageTitle } from "../parts/page-title.tsx";
 import { Fault } from "../parts/refusal.tsx";
+import { Unreached } from "../parts/unreached.tsx";
 import { Gauges } from "./gauges.tsx";
 import { Loss } from "./loss.tsx";
 import { Nodes } from "./nodes.tsx";
+import { Owners } from "./owners.tsx";
+import { unownedText } from "./shard-owners.ts";
 import { ShardTable } from "./shard-table.tsx";
-import { Takeovers } from "./takeovers.tsx";
 
 const nodesMs = 2_000;
 
@@ -32,6 +34,7 @@ export function ShardsPage(): ReactNode {
   // Below a list of unknown length nothing has its place.
   const isKnown = overview !== null && (nodes.data !== undefined || nodes.error !== null);
   const isAlone = nodes.data === undefined || nodes.data.items.length === 0;
+  const unowned = nodes.data === undefined ? null : unownedText(nodes.data);
   return (
     <>
       <PageTitle of="Shards" />
@@ -42,14 +45,7 @@ export function ShardsPage(): ReactNode {
             ? "This machine is a clamp, and holds all of them."
             : "A node is a clamp, and holds the shards that it owns."}
         </span>
-        <span className="end muted">
-          {overview?.machine.store}
-          {nodes.data && !isAlone && (
-            <>
-              , epoch <b className="mono">{nodes.data.epoch}</b>
-            </>
-          )}
-        </span>
+        <span className="end muted">{overview?.machine.store}</span>
       </header>
       {nodes.error !== null && nodes.data === undefined && (
         <Fault
@@ -59,12 +55,18 @@ export function ShardsPage(): ReactNode {
         />
       )}
       <Nodes shards={shards} machine={overview?.machine} nodes={nodes.data?.items ?? []} />
+      {unowned !== null && (
+        <p className="unowned bad" role="status">
+          {unowned}
+        </p>
+      )}
+      <Unreached />
       <div className={isKnown ? undefined : "unknown"}>
         <Loss alarms={overview?.alarms ?? []} />
         <ShardTable shards={shards} queues={overview?.queues} />
         <div className="two">
           <Gauges machine={overview?.machine} shards={shards} />
-          <Takeovers nodes={nodes.data} />
+          <Owners nodes={nodes.data} />
         </div>
       </div>
     </>

@@ -122,32 +122,43 @@ export function testShardsAndKeys(browser: () => ConsoleBrowser): void {
     },
   );
 
-  test("nodes: who owns the shards, who is silent, how often they were taken over", async () => {
-    await using server = await openConsoleServer();
+  test("nodes: the shards of each, the owner and epoch of every shard, and those without an owner", async () => {
+    await using server = await openConsoleServer({ shards: 3 });
     for (const viewport of [wide, narrow]) {
       await using visitor = await browser().visit(`${server.consoleUrl}/shards`, { viewport });
       const { page, errors } = visitor;
       const now = new Date().toISOString();
+      const taken_at = new Date(Date.now() - 150 * 60_000).toISOString();
       const node = { version: "1.0.0", started_at: now, seen_at: now, draining: false, live: true };
+      const [first, second, third] = [1, 2, 3].map((number) => `http://queue-${number}:9090`);
       await page.route("**/v1/nodes.list", (route) =>
         route.fulfill({
           json: {
             items: [
-              { ...node, url: "http://queue-1:9090", owner: true },
-              { ...node, url: "http://queue-2:9090", owner: false },
-              { ...node, url: "http://queue-3:9090", owner: false, live: false },
+              { ...node, url: first, shards: [0, 2] },
+              { ...node, url: second, shards: [] },
+              { ...node, url: third, shards: [], live: false },
             ],
-            epoch: 12,
+            shards: [
+              { shard: 0, node: first, epoch: 1, taken_at },
+              { shard: 1, node: "", epoch: 12, taken_at: null },
+              { shard: 2, node: first, epoch: 4, taken_at },
+            ],
           },
         }),
       );
       await page.reload();
       await live(page);
-      await page.getByText("taken over 12 times").waitFor();
+      await page.getByText("Shard 1 has no live owner: its calls wait for one.").waitFor();
       const nodes = page.locator(".node");
       expect(await nodes.count()).toBe(3);
-      expect(await nodes.nth(0).locator(".shard").count()).toBe(1);
+      expect(await nodes.nth(0).locator(".shard").allTextContents()).toEqual(["0", "2"]);
+      expect(await nodes.nth(1).textContent()).toContain("owns no shard");
       expect(await nodes.nth(2).textContent()).toContain("no sign of life");
+      const owners = page.getByRole("table", { name: "owners" }).locator("tbody tr");
+      expect(await owners.allTextContents()).toEqual([
+        ...["0queue-1:909012.5 h", "1none12never", "2queue-1:909042.5 h"],
+      ]);
       expect([...(await axeFaults(page)), ...(await twinsOn(page))]).toEqual([]);
       expect(await isWiderThanWindow(page)).toBe(false);
       expect(errors).toEqual([]);

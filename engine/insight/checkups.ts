@@ -61,7 +61,8 @@ export class Checkups {
     let deadQueues: Set<string> | null = null;
     const isDeadQueue = (name: string): boolean => {
       deadQueues ??= catalog.deadQueueNames;
-      return deadQueues.has(name);
+      // A queue of a shard that is not known may name it.
+      return deadQueues.has(name) || !catalog.isAllKnown;
     };
     return { now, down, fullSince, isDeadQueue };
   }

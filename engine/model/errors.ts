@@ -235,3 +235,8 @@ export class QueueError extends Error {
     return new QueueError(failed);
   }
 }
+
+/** Whether it says exactly that. */
+export function isFailure({ reason, message }: QueueError, failed: Failure): boolean {
+  return reason === failed.reason && message === failed.message;
+}

@@ -54,6 +54,11 @@ export function nextTag(before: string | null, random: Random): string {
   );
 }
 
+/** The part of a tag that rises with each opening of the store, as text. */
+export function openingOf(tag: string): string {
+  return tag.slice(0, orderLength);
+}
+
 /** The part that all ids of a slot have in common, of one tag. */
 export function idPrefix(tag: string, slot: number): string {
   return `1${tag}${digits(slot, slotLength)}`;

@@ -164,3 +164,37 @@ test("introductions: one that went back while it reaches nobody issues no number
     { shard: 0, count: 1 },
   ]);
 });
+
+test("introductions: who created a queue finds it from any shard that can be reached, also one that was behind", async () => {
+  const { cut, done, engine } = await setupQueues();
+  cut(true);
+  await done(engine(1).updateQueue({ name: far, maxAttempts: 3 }));
+  cut(false);
+  const later = nameIn(1, 2, "later");
+  const creating = engine(1).createQueue({ ...queueDefaults, name: later });
+  const naming = creating.then(() =>
+    engine(0).createQueue({ ...queueDefaults, name: nameIn(0, 2, "c"), deadQueue: later }),
+  );
+  await done(naming);
+});
+
+test("introductions: a redrive waits until it is known which queues there are", async () => {
+  const pair = await setupQueues();
+  const { clock, cut, done, engine } = pair;
+  for (let count = 0; count < 4; count += 1)
+    await done(engine(0).produce(produceOf(near, ["dies"])));
+  await clock.advance(hour);
+  expect(await countIn(pair)).toBe(4);
+  const { taskId } = await done(engine(1).redrive({ queue: far, filter: {}, perSecond: 1 }));
+  cut(true);
+  await pair.open(1);
+  const again = engine(1).redrive({ queue: far, filter: {} });
+  await expect(done(again)).rejects.toMatchObject({ reason: "not_ready" });
+  await clock.advance(10 * minute);
+  expect(engine(1).taskInfo(taskId).state).toBe("running");
+  // Nor is it known that it is the dead queue of another, for which nobody has to ask.
+  expect(engine(1).explain(far).findings).toEqual([]);
+  cut(false);
+  await clock.advance(10 * second);
+  expect(engine(1).taskInfo(taskId)).toMatchObject({ state: "done", moved: 4, skipped: 0 });
+});

@@ -3,12 +3,12 @@
 // be told of a change is told of everything, again and again until it has heard.
 
 import { after, type Clock, type Timer } from "../model/clock.ts";
-import { QueueError } from "../model/errors.ts";
+import { QueueError, unknownShardFailure } from "../model/errors.ts";
 import type { Passed } from "../model/messages.ts";
 import type { Others } from "../others.ts";
-import type { QueueReference, ReferenceChange, Standing } from "./other-shard.ts";
+import type { Asker, ReferenceChange, Said, Standing } from "./other-shard.ts";
 
-/** How long an opening waits for one that says nothing. */
+/** How long an opening, or a change, waits for one that says nothing. */
 const silenceMsMax = 1_000;
 /** How long until one that could not be told something is told again. */
 const againMs = 1_000;
@@ -21,7 +21,11 @@ export interface IntroductionsOptions {
   /** No other opening of the shard has it. */
   readonly run: string;
   /** What it has now, but for how far items have come. */
-  readonly own: () => Pick<Standing, "now"> & { readonly queues: readonly QueueReference[] };
+  readonly own: () => Pick<Standing, "now" | "queues" | "claims" | "retiring">;
+  /** The opening of another shard that is known; `null` = none is. */
+  readonly knownRun: (shard: number) => string | null;
+  /** Whether all is known that another shard has said. */
+  readonly isCurrent: (shard: number, said: Said) => boolean;
   /** Learns what another shard has. */
   readonly met: (standing: Standing) => void;
   /**
@@ -41,10 +45,11 @@ export class Introductions {
   readonly #standings = new Map<number, Standing>();
   /** Rises with each change that is told. */
   #version = 0;
+  #order = 0;
   /** Shards that lack something. */
   readonly #behind: Set<number>;
-  /** Those of them that are being told. */
-  readonly #asked = new Set<number>();
+  /** Those of them that are being told; each ends when that has. */
+  readonly #asked = new Map<number, Promise<boolean>>();
   #timer: Timer | null = null;
   #isOver = false;
 
@@ -60,13 +65,39 @@ export class Introductions {
 
   /** Asks all other shards before this one decides anything; returns what those have that answer in time. */
   async begin(): Promise<Standing[]> {
-    const { clock } = this.#options;
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = after(clock, silenceMsMax, resolve);
-    await Promise.race([this.#introduceAll(), late]);
-    timer.cancel();
+    await this.#inTime(this.#introduceAll());
     this.#opened = null;
     return [...this.#standings.values()];
+  }
+
+  get said(): Said {
+    return { run: this.#options.run, version: this.#version };
+  }
+
+  /** As which the shard asks another for something that lasts. */
+  asker(): Asker {
+    const { shard, run } = this.#options;
+    this.#order += 1;
+    return { shard, run, order: this.#order };
+  }
+
+  /** What the shard asked for, or was to ask no more, has not come there. */
+  missed(other: number): void {
+    this.#behind.add(other);
+    this.#later();
+  }
+
+  /** Learns what another shard has by now. Throws `not_ready` if it does not say so in time. */
+  async catchUp(other: number): Promise<void> {
+    const { others, isCurrent } = this.#options;
+    const isDone = await this.#inTime(
+      succeeds(async () => {
+        const said = await others.at(other).lastSaid();
+        if (!isCurrent(other, said)) await this.#exchange(other);
+        if (!isCurrent(other, said)) throw QueueError.from(unknownShardFailure);
+      }),
+    );
+    if (!isDone) throw QueueError.from(unknownShardFailure);
   }
 
   /** Ends when every shard knows that can be reached. */
@@ -74,11 +105,21 @@ export class Introductions {
     const { others, shard, run } = this.#options;
     this.#version += 1;
     const told = { ...change, shard, run, version: this.#version };
-    const numbers = others.numbers.filter((other) => !this.#behind.has(other));
-    const telling = numbers.map(async (other) => {
-      if (!(await succeeds(() => others.at(other).hear(told)))) this.#later(other);
-    });
-    await Promise.all(telling);
+    await Promise.all(others.numbers.map((other) => this.#tellOne(other, told)));
+  }
+
+  async #tellOne(other: number, told: ReferenceChange): Promise<void> {
+    const { others } = this.#options;
+    if (!this.#behind.has(other)) {
+      const heard = succeeds(() => others.at(other).hear(told));
+      // What is paused is not to come from there any more, however long that takes.
+      if (await (told.isPause ? heard : this.#inTime(heard))) return;
+    }
+    this.#behind.add(other);
+    const isUnderWay = this.#asked.has(other);
+    await this.#inTime(this.#introduce(other));
+    // What was under way may have been of before.
+    if (isUnderWay && this.#behind.has(other)) await this.#inTime(this.#introduce(other));
   }
 
   /** Another shard has introduced itself. */
@@ -95,28 +136,34 @@ export class Introductions {
 
   #standing(passed: Passed): Standing {
     const { shard, run, own } = this.#options;
-    return { shard, run, version: this.#version, passed, ...own() };
+    return { shard, run, version: this.#version, order: this.#order, passed, ...own() };
   }
 
-  async #introduceAll(): Promise<void> {
-    const numbers = [...this.#behind].filter((other) => !this.#asked.has(other));
-    await Promise.all(numbers.map((other) => this.#introduce(other)));
+  async #introduceAll(): Promise<boolean> {
+    await Promise.all([...this.#behind].map((other) => this.#introduce(other)));
+    return true;
   }
 
-  async #introduce(other: number): Promise<void> {
-    this.#asked.add(other);
-    const isDone = await succeeds(async () => {
-      const { others, agree } = this.#options;
-      const own = this.#standing(this.#opened ?? (await agree([])));
-      await this.#meet(await others.at(other).introduce(own));
-      if (own.version === this.#version) this.#behind.delete(other);
+  #introduce(other: number): Promise<boolean> {
+    return this.#asked.getOrInsertComputed(other, async () => {
+      const isDone = await succeeds(() => this.#exchange(other));
+      this.#asked.delete(other);
+      if (!isDone || this.#behind.has(other)) this.#later();
+      return isDone;
     });
-    this.#asked.delete(other);
-    if (!isDone || this.#behind.has(other)) this.#later(other);
+  }
+
+  async #exchange(other: number): Promise<void> {
+    const { others, agree } = this.#options;
+    const own = this.#standing(this.#opened ?? (await agree([])));
+    await this.#meet(await others.at(other).introduce(own));
+    const isNow = own.version === this.#version && own.order === this.#order;
+    if (isNow) this.#behind.delete(other);
   }
 
   async #meet(standing: Standing): Promise<Passed> {
     const { shard, met, metLate, agree } = this.#options;
+    await this.#refuseFormer(standing);
     met(standing);
     if (this.#opened !== null) {
       this.#standings.set(standing.shard, standing);
@@ -127,13 +174,29 @@ export class Introductions {
     return await agree([[standing.shard, new Map(standing.passed.taken).get(shard) ?? 0]]);
   }
 
-  #later(other: number): void {
-    this.#behind.add(other);
+  /** What an earlier opening has said may come late, behind what the present one said. */
+  async #refuseFormer({ shard: other, run }: Standing): Promise<void> {
+    const { others, knownRun } = this.#options;
+    if (knownRun(other) === run) return;
+    const present = await others.at(other).lastSaid();
+    if (present.run !== run) throw QueueError.from(unknownShardFailure);
+  }
+
+  #later(): void {
     if (this.#isOver || this.#timer !== null) return;
     this.#timer = after(this.#options.clock, againMs, () => {
       this.#timer = null;
       void this.#introduceAll();
     });
+  }
+
+  /** Whether it was done, in time. */
+  async #inTime(work: Promise<boolean>): Promise<boolean> {
+    const { promise: late, resolve } = Promise.withResolvers<boolean>();
+    const timer = after(this.#options.clock, silenceMsMax, () => resolve(false));
+    const isDone = await Promise.race([work, late]);
+    timer.cancel();
+    return isDone;
   }
 }
 

@@ -19,25 +19,42 @@ export interface QueueReference extends Target {
   readonly pause?: Pause;
 }
 
-/** The place of something that a shard says in the order of what it says of its queues. */
-interface Said {
-  readonly shard: number;
+/** How far a shard has come in telling what becomes of its queues. */
+export interface Said {
   /** No other opening of the shard has it. */
   readonly run: string;
   /** Rises by one with each change, from 0 at the opening. */
   readonly version: number;
 }
 
+/** The shard that asks another for something that lasts. */
+export interface Asker {
+  readonly shard: number;
+  readonly run: string;
+  /** Rises with each time that it asks. */
+  readonly order: number;
+}
+
+/** A queue is about to name a dead queue. */
+export interface Claim {
+  readonly deadQueue: string;
+  readonly by: string;
+}
+
 /** What a shard has. */
-export interface Standing extends Said {
+export interface Standing extends Said, Asker {
   /** What time it is there; a thread's clock begins at the last turn of its shards if that is later. */
   readonly now: number;
   readonly passed: Passed;
   readonly queues: readonly QueueReference[];
+  readonly claims: readonly Claim[];
+  /** Owners of queues that it is about to delete. */
+  readonly retiring: readonly number[];
 }
 
 /** What became of the queues of a shard. */
 export interface ReferenceChange extends Said {
+  readonly shard: number;
   /** Created, or changed. */
   readonly put: readonly QueueReference[];
   /** Deleted. */
@@ -59,10 +76,15 @@ export interface HistoryPart {
 /** An item and why it is where it is, without what happened to it. */
 export type Explained = Omit<ItemExplained, "history" | "historySince">;
 
-/** `receive` and `claim` wait until the shard has started; each may throw `QueueError`. */
+/**
+ * `receive` and `claim` wait until the shard has started; until then all but `introduce`, `lastSaid` and
+ * `hear` throw `not_ready`, and these while its store is not open. What an earlier opening asks is refused
+ * in the same way.
+ */
 export interface OtherShard {
-  /** Tells each of the two shards what the other has. It throws `not_ready`, as `hear` does, where the store is not open. */
+  /** Tells each of the two shards what the other has. */
   introduce(standing: Standing): Promise<Standing>;
+  lastSaid(): Promise<Said>;
   /** Takes items that are for its queues from the outbox of another shard. */
   receive(sourceShard: number, items: readonly OutboundItem[]): Promise<Result>;
   /**
@@ -74,14 +96,14 @@ export interface OtherShard {
    * A queue is about to name this one as its dead queue: until `unclaim` it gets no dead queue of its
    * own, and is deleted by force alone. Throws `bad_dead_queue`.
    */
-  claim(deadQueue: string, by: string): Promise<void>;
-  unclaim(deadQueue: string, by: string): Promise<void>;
+  claim(claim: Claim, asker: Asker): Promise<void>;
+  unclaim(claim: Claim, asker: Asker): Promise<void>;
   /** Whether it has items for a queue of another shard, by its owner. */
   isSending(owner: number): Promise<boolean>;
   /**
    * The same, once nothing more is sent there: the queue is being deleted. `hear` ends it, either way.
    */
-  retire(owner: number): Promise<boolean>;
+  retire(owner: number, asker: Asker): Promise<boolean>;
   /** In whatever state; 0 of a queue that is not there. */
   itemCount(queue: string): Promise<number>;
   historyOf(request: HistoryOf): Promise<HistoryPart>;

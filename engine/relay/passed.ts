@@ -9,9 +9,13 @@ export function takenFrom(shard: number, others: readonly Standing[]): Passed["t
   return others.map((other) => [other.shard, new Map(other.passed.taken).get(shard) ?? 0] as const);
 }
 
+/** How far behind its last number a shard goes on that does not know what another has of its items. */
+export const numbersPassedOver = 2 ** 20;
+
 /** Items that the shard sent or took, and knows nothing of; with several others at most as many. */
 export function stepBackOf(shard: number, own: Passed, others: readonly Standing[]): number {
-  const sent = Math.max(0, ...takenFrom(shard, others).map(([, last]) => last - own.sent));
+  const ahead = Math.max(0, ...takenFrom(shard, others).map(([, last]) => last - own.sent));
+  const sent = ahead % numbersPassedOver;
   const taken = others.reduce((sum, { shard: source, passed }) => {
     const arrived = new Map(passed.arrived).get(shard) ?? 0;
     return sum + Math.max(0, arrived - (new Map(own.taken).get(source) ?? 0));

@@ -34,7 +34,9 @@ export const receive: Kind<Receive> = {
       last = item.outboundSeq;
       receiveOne(turn, item, sourceShard);
     }
-    if (last !== memory.inbound.get(sourceShard)) {
+    // Also committed if nothing is new: the sender deletes what is acknowledged here, and only a commit
+    // shows that the store still has it.
+    if (last > 0) {
       memory.inbound.set(sourceShard, last);
       draft.receive.push({ sourceShard, outboundSeq: last });
     }

@@ -267,7 +267,7 @@ export class Auditor {
    * The database has lost its latest commits: what it says of these items is older than what was
    * told, and of those that are not there any more nothing. Their ids may never be others'.
    */
-  wentBack(at: number, isOther: (key: string) => boolean, left: ReadonlyMap<string, unknown>) {
+  wentBack(at: number, isOther: (key: string) => boolean, left: ReadonlyMap<string, string>) {
     const sums = { lost: 0, again: 0 };
     this.faulted({ applies: true });
     this.tookOver(Number.POSITIVE_INFINITY);
@@ -279,6 +279,8 @@ export class Auditor {
       if (!left.has(item.key) && isCertain(item)) sums.lost += 1;
       if (item.end === "completed") sums.again += 1;
       item.wentBackAt = this.#stamp;
+      // Its first id is lost with it: it gets another one where it is written again, or arrives.
+      if (left.get(item.key)?.includes("/out/") ?? true) item.origin = null;
       item.end = null;
       item.grant = null;
       item.attempts = 0;

@@ -72,8 +72,8 @@ export const writtenFirst: Ending<Produced> = {
 /** Who can say what is the matter with queues. */
 export interface Witness {
   readonly engine: Engine;
-  /** What it has seen; another one when it begins anew. */
-  readonly memory: { readonly since: number };
+  /** What it has seen of a queue; another one when that begins anew. */
+  readonly memoryOf: (queue: string) => { readonly since: number };
   /** By its clock. */
   readonly now: number;
 }
@@ -118,7 +118,8 @@ export class Bundle {
 
   /** `null`: nobody is there to say it. */
   get witness(): Witness | null {
-    return { engine: this.engine, memory: this.#memory, now: this.now };
+    const memory = this.#memory;
+    return { engine: this.engine, memoryOf: () => memory, now: this.now };
   }
 
   /** By the clock of the queues. */

@@ -1,11 +1,20 @@
 // A database that several nodes share, in memory: the stored state of all shards, the chain of turns
-// of each, and the rows that say who has them. It does what `stores/postgres/` asks of PostgreSQL,
+// of each, and the rows of its owner. It does what `stores/postgres/` asks of PostgreSQL,
 // in its order. Commits may come late, answers may be lost, and a standby that was behind may take
 // over, which loses what was acknowledged.
 
 import type { Backend } from "../../stores/backend.ts";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
-import type { NodeRow, NodesSeen, NodeTable, Ownership, Self } from "../../stores/nodes.ts";
+import type {
+  NodeProcess,
+  NodeRow,
+  NodesSeen,
+  NodeTable,
+  Ownership,
+  Self,
+  ShardEpoch,
+  ShardRow,
+} from "../../stores/nodes.ts";
 import {
   type Changes,
   type Image,
@@ -35,16 +44,13 @@ interface Stored {
   readonly chain: Token[];
 }
 
-interface OwnerRow {
-  readonly url: string | null;
-  readonly epoch: number;
-  readonly leaseUntil: number;
-}
+type OwnerRow = Omit<ShardRow, "isLapsed">;
 
 /** All that a copy of the database has. */
 interface State {
   readonly shards: Map<number, Stored>;
-  owner: OwnerRow;
+  /** By shard. */
+  owners: readonly OwnerRow[];
   readonly nodes: Map<string, Omit<NodeRow, "isLive">>;
 }
 
@@ -54,6 +60,7 @@ export type Acknowledged = Map<number, Place>;
 export interface DatabaseOptions {
   readonly clock: VirtualClock;
   readonly random: Random;
+  readonly shardCount: number;
   /** Of an owner. */
   readonly leaseMs: number;
   /** Hears what was committed, before anyone is told. */
@@ -79,8 +86,10 @@ export class SimulatedDatabase {
 
   constructor(options: DatabaseOptions) {
     this.#options = options;
-    const owner = { url: null, epoch: 0, leaseUntil: 0 };
-    this.#state = { shards: new Map(), owner, nodes: new Map() };
+    const owners = Array.from({ length: options.shardCount }, (_, shard) => ({
+      ...{ shard, url: null, epoch: 0, leaseUntil: 0, meantFor: null, takenAt: null },
+    }));
+    this.#state = { shards: new Map(), owners, nodes: new Map() };
   }
 
   get clock(): VirtualClock {
@@ -145,24 +154,26 @@ export class SimulatedDatabase {
 
   /** The standby has all that is committed by now. */
   replicate(): void {
-    const { owner, nodes } = this.#state;
+    const { owners, nodes } = this.#state;
     const shards = new Map<number, Stored>();
     for (const [shard, { image, chain }] of this.#state.shards) {
       shards.set(shard, { image: copyOf(image), chain: [...chain] });
     }
-    this.#standby = { shards, owner, nodes: new Map(nodes) };
+    this.#standby = { shards, owners, nodes: new Map(nodes) };
   }
 
   /**
-   * The standby takes over, if there is one; what it lacks is lost. The lease of the owner was
+   * The standby takes over, if there is one; what it lacks is lost. The leases of the owners were
    * written by a clock that is ahead of its own.
    */
   failOver(aheadMs: number): boolean {
     if (this.#standby === null) return false;
     this.#late = [];
     this.#state = this.#standby;
-    const { owner } = this.#state;
-    this.#state.owner = { ...owner, leaseUntil: owner.leaseUntil + aheadMs };
+    this.#state.owners = this.#state.owners.map((row) => ({
+      ...row,
+      leaseUntil: row.leaseUntil + aheadMs,
+    }));
     this.#standby = null;
     this.restart();
     return true;
@@ -185,7 +196,7 @@ export class SimulatedDatabase {
     this.#sessions.delete(session);
   }
 
-  /** The store of a shard, for the node that the row of the owner names. */
+  /** The store of a shard, for the node that its row names. */
   async openStore(
     host: Host,
     shard: number,
@@ -210,10 +221,9 @@ export class SimulatedDatabase {
 
   // statements, each done at once ------------------------------------------
 
-  /** The beginning of an owner, behind whatever there is; `null`: the shards are another's. */
+  /** The beginning of an owner, behind whatever there is; `null`: the shard is another's. */
   append(shard: number, token: Token, { url, epoch }: Ownership): Place | null {
-    const { owner } = this.#state;
-    if (owner.url !== url || owner.epoch !== epoch) return null;
+    if (!this.#isOwner({ shard, url, epoch })) return null;
     const { chain } = this.#stored(shard);
     chain.push(token);
     return { position: chain.length - 1, token };
@@ -263,22 +273,34 @@ export class SimulatedDatabase {
     });
   }
 
-  look({ url, key, version, isDraining }: Self, epoch: number | null): NodesSeen {
+  #isOwner({ shard, url, epoch }: ShardEpoch & Ownership): boolean {
+    const row = this.#state.owners[shard];
+    return row?.url === url && row.epoch === epoch;
+  }
+
+  #setOwner(shard: number, change: Partial<OwnerRow>): void {
+    this.#state.owners = this.#state.owners.map((row) =>
+      row.shard === shard ? { ...row, ...change } : row,
+    );
+  }
+
+  look({ url, key, version, isDraining }: Self, held: readonly ShardEpoch[]): NodesSeen {
     const { nodes } = this.#state;
     const { leaseMs } = this.#options;
     const now = this.clock.now();
     const before = nodes.get(url);
-    const startedAt = before?.key === key ? before.startedAt : now;
-    nodes.set(url, { url, key, version, isDraining, startedAt, seenAt: now });
-    const { owner } = this.#state;
-    if (owner.url === url && owner.epoch === epoch) {
-      this.#state.owner = { ...owner, leaseUntil: now + leaseMs };
+    const { startedAt, isDrainRequested } =
+      before?.key === key ? before : { startedAt: now, isDrainRequested: false };
+    nodes.set(url, {
+      ...{ url, key, version, isDraining, isDrainRequested, startedAt },
+      seenAt: now,
+    });
+    for (const { shard, epoch } of held) {
+      if (this.#isOwner({ shard, url, epoch }))
+        this.#setOwner(shard, { leaseUntil: now + leaseMs });
     }
-    const { url: ownerUrl, epoch: ownerEpoch, leaseUntil } = this.#state.owner;
     return {
-      owner:
-        ownerUrl === null ? null : { url: ownerUrl, epoch: ownerEpoch, isLapsed: leaseUntil < now },
-      ...{ epoch: ownerEpoch, leaseUntil },
+      shards: this.#state.owners.map((row) => ({ ...row, isLapsed: row.leaseUntil < now })),
       isContested: before !== undefined && before.key !== key,
       nodes: [...nodes.values()]
         .map((row) => ({ ...row, isLive: row.seenAt > now - leaseMs }))
@@ -287,20 +309,29 @@ export class SimulatedDatabase {
     };
   }
 
-  takeOver({ url }: Self, unrenewed: number | null): number | null {
-    const { owner } = this.#state;
+  takeOver({ url }: Self, shard: number, unrenewed: number | null): number | null {
+    const row = this.#state.owners[shard];
+    if (row === undefined) return null;
     const now = this.clock.now();
-    const isSilent = owner.leaseUntil < now || owner.leaseUntil === unrenewed;
-    const isFree = owner.url === null || owner.url === url || isSilent;
+    const isSilent = row.leaseUntil < now || row.leaseUntil === unrenewed;
+    const isFree = row.url === null || row.url === url || isSilent;
     if (!isFree) return null;
-    const epoch = owner.epoch + 1;
-    this.#state.owner = { url, epoch, leaseUntil: now + this.#options.leaseMs };
+    const epoch = row.epoch + 1;
+    const leaseUntil = now + this.#options.leaseMs;
+    this.#setOwner(shard, { url, epoch, leaseUntil, meantFor: null, takenAt: now });
     return epoch;
   }
 
-  giveUp({ url }: Self, epoch: number): void {
-    const { owner } = this.#state;
-    if (owner.url === url && owner.epoch === epoch) this.#state.owner = { ...owner, url: null };
+  giveUp({ url }: Self, { shard, epoch }: ShardEpoch, meantFor: string | null): void {
+    if (this.#isOwner({ shard, url, epoch })) this.#setOwner(shard, { url: null, meantFor });
+  }
+
+  requestDrain({ url, key }: NodeProcess, isRequested: boolean): boolean {
+    const { nodes } = this.#state;
+    const row = nodes.get(url);
+    if (row?.key !== key) return false;
+    nodes.set(url, { ...row, isDrainRequested: isRequested });
+    return true;
   }
 
   leave({ url, key }: Self): void {
@@ -417,7 +448,7 @@ class OwnedShard implements Store {
   async open(ownership: Ownership): Promise<void> {
     const { shard, token, session, acknowledged } = this.#options;
     const place = await session.ask(() => this.#database.append(shard, token, ownership));
-    if (place === null) throw new StoreError("locked", "the shards belong to another node");
+    if (place === null) throw new StoreError("locked", "the shard belongs to another node");
     this.#place = place;
     const known = acknowledged.get(shard);
     const row = await session.ask(() => this.#database.row(shard, known?.position ?? 0));
@@ -487,16 +518,20 @@ class Nodes implements NodeTable {
     return this.#session.ask(() => work(this.#session.database));
   }
 
-  look(self: Self, epoch: number | null): Promise<NodesSeen> {
-    return this.#ask((database) => database.look(self, epoch));
+  look(self: Self, held: readonly ShardEpoch[]): Promise<NodesSeen> {
+    return this.#ask((database) => database.look(self, held));
   }
 
-  takeOver(self: Self, unrenewed: number | null): Promise<number | null> {
-    return this.#ask((database) => database.takeOver(self, unrenewed));
+  takeOver(self: Self, shard: number, unrenewed: number | null): Promise<number | null> {
+    return this.#ask((database) => database.takeOver(self, shard, unrenewed));
   }
 
-  giveUp(self: Self, epoch: number): Promise<void> {
-    return this.#ask((database) => database.giveUp(self, epoch));
+  giveUp(self: Self, held: ShardEpoch, meantFor: string | null): Promise<void> {
+    return this.#ask((database) => database.giveUp(self, held, meantFor));
+  }
+
+  requestDrain(node: NodeProcess, isRequested: boolean): Promise<boolean> {
+    return this.#ask((database) => database.requestDrain(node, isRequested));
   }
 
   leave(self: Self): Promise<void> {

@@ -39,8 +39,14 @@ const order: readonly FindingWord[] = [
   ...(["all_leased", "all_scheduled"] as const),
 ];
 
+type Memory = ReturnType<Witness["memoryOf"]>;
+
 /** What is known of one queue, as its witness has seen it. */
 interface Seen {
+  /** Of the witness; `null` = there is none. */
+  readonly memory: Memory | null;
+  /** When that was found to know all that is stored; it may have begun before. */
+  readonly startedAt: number;
   /** When a lease was asked for that was granted something. */
   granted: number;
   readonly recent: Recent;
@@ -95,9 +101,6 @@ export class Explanations {
   readonly #known = new Map<string, Known>();
   /** Queues that were deleted: which one of a name is told of is not known any more. */
   readonly #deleted = new Set<string>();
-  #memory: Witness["memory"] | null = null;
-  /** When it was found to know all that is stored; it may have begun before. */
-  #startedAt = Number.NEGATIVE_INFINITY;
   /** How often stores were found to be full, and when that may have been told last. */
   #full = { count: 0, at: Number.NEGATIVE_INFINITY };
 
@@ -113,18 +116,15 @@ export class Explanations {
   restarted(): void {
     this.#known.clear();
     this.#deleted.clear();
-    this.#begin(this.#options.witness());
   }
 
-  #begin(witness: Witness | null): void {
-    this.#memory = witness?.memory ?? null;
-    this.#startedAt = witness?.now ?? this.#options.now();
-    for (const known of this.#known.values()) Object.assign(known, this.#seenNothing());
-  }
-
-  #seenNothing(): Seen {
-    const { since } = this.#memory ?? { since: this.#startedAt };
+  #seenNothing(queue: string): Seen {
+    const witness = this.#options.witness();
+    const memory = witness?.memoryOf(queue) ?? null;
+    const startedAt = witness?.now ?? this.#options.now();
+    const since = memory?.since ?? startedAt;
     return {
+      ...{ memory, startedAt },
       ...{ granted: 0, held: [], lapses: [], faults: 0 },
       recent: new Recent(since),
       since: new SinceWhen(since),
@@ -139,7 +139,7 @@ export class Explanations {
   #knownOf(queue: string): Known {
     return this.#known.getOrInsertComputed(queue, () => ({
       ...{ open: 0, last: 0 },
-      ...this.#seenNothing(),
+      ...this.#seenNothing(queue),
     }));
   }
 
@@ -165,7 +165,6 @@ export class Explanations {
     const { auditor, queues } = this.#options;
     const witness = this.#options.witness();
     if (witness === null) return;
-    if (witness.memory !== this.#memory) this.#begin(witness);
     const { engine, now } = witness;
     const status = engine.status();
     const isHealthy = isCalm && status.shards.every(({ up }) => up);
@@ -176,6 +175,9 @@ export class Explanations {
       const isThere = engine.listQueues({ pivot: name, limit: 1 }).some((one) => one.name === name);
       if (gauges === undefined || !isThere) continue;
       const known = this.#knownOf(place.name);
+      if (known.memory !== witness.memoryOf(place.name)) {
+        Object.assign(known, this.#seenNothing(place.name));
+      }
       const tally = auditor.tallyOf(place, now);
       known.recent.look(now, gauges, readyBounds(tally, isHealthy));
       const explained = engine.explain(place.name);
@@ -245,12 +247,12 @@ export class Explanations {
     const { pauses } = this.#options.auditor;
     const { hasNodes } = this.#options;
     const { queue } = explained;
-    const { open, last, granted } = known;
+    const { open, last, granted, memory, startedAt } = known;
     // Of several nodes, one that is cut off may have what waits.
     const isAsked = open > 0 && (isHealthy || !hasNodes);
-    const bornAt = this.#memory?.since ?? this.#startedAt;
+    const bornAt = memory?.since ?? startedAt;
     const graceMs = Math.max(askGraceMs, place.leaseTimeoutMs);
-    const since = Math.max(last, this.#startedAt, tally.readySince);
+    const since = Math.max(last, startedAt, tally.readySince);
     // When a pause has ended is not known, and while it lasts nobody has to ask.
     const isExcused = pauses.mayEverHaveBeen(queue) || queue === "dead";
     const isMeantToWait = pauses.of(queue).lease || queue === "dead";
@@ -296,7 +298,7 @@ export class Explanations {
     const isAllKnown = held.length + aside === most;
     const mayBeReady = most > held.length + aside;
     const rest = known.recent.restMs;
-    const restLeast = Math.min(rest.least, now - this.#startedAt);
+    const restLeast = Math.min(rest.least, now - known.startedAt);
     const isDeleted = this.#deleted.has(queue);
     const isLimited = !auditor.isUnlimited;
     const mayBeHeld = most - ready - aside;

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { limits } from "../model/limits.ts";
-import { nameIn, setup } from "./bundle.ts";
+import { minute, nameIn, produceOf, setup } from "./bundle.ts";
 import { simulate } from "./simulate.ts";
 import { Situations } from "./situations.ts";
 
@@ -44,5 +44,34 @@ test("receive: an item for a queue that the catalog lost does not come to the on
   );
   expect(bundle.image(1).quarantined).toHaveLength(1);
   expect([...bundle.image(1).outbound.values()]).toEqual([]);
+  await bundle.engine.close();
+});
+
+test("receive: an item that the store lost is taken again, though its shard has not noticed the loss yet", async () => {
+  const bundle = await setup({ shardCount: 2 });
+  const [near, far] = [nameIn(0, 2), nameIn(1, 2)];
+  for (const name of [near, far]) await bundle.createQueue({ name });
+  await bundle.produce(near, "input");
+  const { queue, partition, items } = await bundle.lease(near);
+  bundle.store(1).hold();
+  await bundle.run(() =>
+    bundle.engine.transact({
+      requestTimeoutMs: minute,
+      complete: [{ queue, partition, ids: items.map(({ id }) => id) }],
+      produce: [{ queue: far, items: [{ payload: "output" }] }],
+    }),
+  );
+  const goBack = [bundle.snapshot(0), bundle.snapshot(1)];
+  bundle.store(1).release();
+  await bundle.clock.advance(minute);
+  expect(await bundle.listed(far)).toEqual(["output"]);
+  for (const one of goBack) one();
+  // The sender is the first to open its store again.
+  for (const shard of [0, 1]) bundle.store(shard).fail({ fault: "lost" });
+  await bundle.begin(() => bundle.engine.produce(produceOf(near, ["first"])));
+  await bundle.clock.advance(minute);
+  await bundle.begin(() => bundle.engine.produce(produceOf(far, ["second"])));
+  await bundle.clock.advance(minute);
+  expect(await bundle.listed(far)).toContain("output");
   await bundle.engine.close();
 });

@@ -142,6 +142,8 @@ export const nodeSituationNames = [
   "an owner that was stopped goes on as one that forwards",
   "an owner is cut off from the database",
   "an owner hands over",
+  "an owner is asked to drain",
+  "a node gets its share by a hand-over",
   "an owner is cut off from another node",
   "an owner ends while a call is forwarded to it",
   "an owner has its shards again",

@@ -61,8 +61,6 @@ export interface Setting {
   readonly trouble: () => Promise<void>;
   /** All is well again, and stays so. */
   readonly calm: () => Promise<void>;
-  /** The same, until the end. */
-  readonly rest: () => void;
   /** Nothing is wrong, or was a moment ago. */
   readonly isCalm: () => boolean;
   readonly quiet: typeof usualQuiet;
@@ -378,7 +376,6 @@ export class World {
     }
     await this.calmDown();
     if (this.parameters.weights.pause > 0) await this.#resumeAll();
-    this.#options.setting?.rest();
     await drain(this);
     this.auditor.finish(this.now);
     this.#rethrow();

@@ -7,7 +7,8 @@ import { Catalog } from "./catalog.ts";
 /** What another shard says that has these queues. */
 function standing(shard: number, ...queues: readonly QueueReference[]): Standing {
   const passed = { sent: 0, taken: [], arrived: [] };
-  return { shard, run: "", version: 0, now: 0, passed, queues };
+  const asked = { order: 0, claims: [], retiring: [] };
+  return { shard, run: "", version: 0, now: 0, passed, queues, ...asked };
 }
 
 /** Names of queues of the shard, and of the one behind it. */
@@ -131,6 +132,20 @@ test("remove: the name is free at once, the slots are not, and nobody owns them"
   expect(catalog.remove(queue).slots).toEqual([0, 1]);
   expect(catalog.ownerAt(0)).toBeUndefined();
   expect(create("a", 2).slots).toEqual([2, 3]);
+});
+
+test("meet: a queue that its shard is about to delete takes nothing, until the shard says otherwise", () => {
+  const { catalog } = setupCatalog();
+  const one = { name: far, shard: 2, owner: 7, deadQueue: "", deadOwner: 0 };
+  catalog.meet({ ...standing(2, one), retiring: [7] });
+  expect(catalog.isOpen(7)).toBe(false);
+  // What was said before is late.
+  catalog.meet({ ...standing(2, one), order: -1 });
+  expect(catalog.directory.admit({ shard: 2, run: "", order: 0 })).toBe(false);
+  catalog.meet({ ...standing(2, one), order: 1 });
+  expect(catalog.isOpen(7)).toBe(true);
+  expect(catalog.directory.admit({ shard: 2, run: "", order: 2 })).toBe(true);
+  expect(catalog.directory.admit({ shard: 2, run: "former", order: 3 })).toBe(false);
 });
 
 test("hear: a reference to a dead queue that is gone is cut, even if its name is another queue's now", () => {

@@ -25,7 +25,7 @@ import {
   checkQueueSettings,
   unknownQueue,
 } from "../model/validate.ts";
-import type { QueueReference, ReferenceChange, Standing } from "../relay/other-shard.ts";
+import type { Claim, QueueReference, ReferenceChange, Standing } from "../relay/other-shard.ts";
 import { Directory } from "./directory.ts";
 import { LogicalQueue, lastingOf, type Owner } from "./queue.ts";
 
@@ -92,9 +92,7 @@ export class Catalog implements QueueRules {
 
   /** Another shard has said which queues it has. */
   meet(standing: Standing): void {
-    const met = this.directory.meet(standing);
-    if (met === null) return;
-    if (met.isNew) this.#unclaimAll(standing.shard);
+    if (this.directory.meet(standing)) this.#claimAll(standing);
     for (const queue of this.queues) this.cutLost(queue);
   }
 
@@ -109,11 +107,12 @@ export class Catalog implements QueueRules {
     return true;
   }
 
-  /** Changes of queues of that shard have come to nothing: it was opened again. */
-  #unclaimAll(shard: number): void {
+  /** Queues of that shard are about to name these, and no others. */
+  #claimAll({ shard, claims }: Standing): void {
     for (const { namedBy } of this.queues) {
       for (const name of namedBy) if (this.#shardOf(name) === shard) namedBy.delete(name);
     }
+    for (const { deadQueue, by } of claims) this.#byName.get(deadQueue)?.namedBy.add(by);
   }
 
   #shardOf(name: string): number {
@@ -134,6 +133,16 @@ export class Catalog implements QueueRules {
   /** Of all queues, as the other shards may know them. */
   get references(): QueueReference[] {
     return [...this.#byName.values()].map((queue) => queue.reference);
+  }
+
+  /** Whether it is known which queues each other shard has. */
+  get isAllKnown(): boolean {
+    return this.directory.knownCount === this.#options.shardCount - 1;
+  }
+
+  /** Throws `not_ready` where it is not known which queues some other shard has. */
+  requireAllKnown(): void {
+    if (!this.isAllKnown) throw QueueError.from(unknownShardFailure);
   }
 
   /** Removes the reference to a dead queue that is gone, even if another queue has its name now. */
@@ -391,7 +400,7 @@ export class Catalog implements QueueRules {
   }
 
   /** No queue is about to name it any more; also while it is hidden. */
-  unclaim(deadQueue: string, by: string): void {
+  unclaim({ deadQueue, by }: Claim): void {
     this.#byName.get(deadQueue)?.namedBy.delete(by);
   }
 
@@ -425,7 +434,7 @@ export class Catalog implements QueueRules {
     checkDeadQueueName(deadQueue);
     if (deadQueue === name) refuseDeadQueue("dead_queue cannot reference itself");
     // Any shard may have a queue that names this one.
-    this.#requireAllKnown();
+    this.requireAllKnown();
     const elsewhere = this.directory.named(deadQueue);
     if (elsewhere === undefined) this.nameable(deadQueue);
     else if (this.#deadQueueOf(elsewhere) !== "") refuseChain(deadQueue);
@@ -443,14 +452,6 @@ export class Catalog implements QueueRules {
     }
     if (dead.definition.deadQueue !== "" || dead.isNaming) refuseChain(deadQueue);
     return dead;
-  }
-
-  #requireAllKnown(): void {
-    const { shard, shardCount } = this.#options;
-    for (let other = 0; other < shardCount; other += 1) {
-      if (other === shard || this.directory.knows(other)) continue;
-      throw QueueError.from(unknownShardFailure);
-    }
   }
 
   #newPlaces(partitions: readonly number[]): PartitionPlace[] {

@@ -1,21 +1,28 @@
 // The queues of the other shards. Their own shards decide about them; what is known here follows.
 
-import type { QueueReference, ReferenceChange, Standing } from "../relay/other-shard.ts";
-
-interface Removal {
-  readonly removed: readonly QueueReference[];
-}
+import type {
+  Asker,
+  QueueReference,
+  ReferenceChange,
+  Said,
+  Standing,
+} from "../relay/other-shard.ts";
 
 export class Directory {
   readonly #byName = new Map<string, QueueReference>();
   readonly #byOwner = new Map<number, QueueReference>();
   /** Queues that are being deleted, by owner. */
   readonly #retired = new Set<number>();
-  /** By shard, what it has said last of its queues. */
-  readonly #heard = new Map<number, Pick<Standing, "run" | "version">>();
+  /** By shard, what it has said last of its queues, and asked for. */
+  readonly #heard = new Map<number, Said & Pick<Asker, "order">>();
 
   get size(): number {
     return this.#byName.size;
+  }
+
+  /** Of how many shards it is known which queues they have. */
+  get knownCount(): number {
+    return this.#heard.size;
   }
 
   /** Whether it is known which queues that shard has. */
@@ -23,18 +30,44 @@ export class Directory {
     return this.#heard.has(shard);
   }
 
-  /** `null` = that was known already; `isNew`: it was opened again since it was heard of. */
-  meet({ shard, run, version, queues }: Standing): (Removal & { readonly isNew: boolean }) | null {
+  /** The opening of a shard that is known; `null` = none is. */
+  runOf(shard: number): string | null {
+    return this.#heard.get(shard)?.run ?? null;
+  }
+
+  /** Whether all that the shard has said is known. */
+  isCurrent(shard: number, { run, version }: Said): boolean {
     const heard = this.#heard.get(shard);
-    const isNew = heard !== undefined && heard.run !== run;
-    if (heard !== undefined && !isNew && heard.version >= version) return null;
-    this.#heard.set(shard, { run, version });
-    const owners = new Set(queues.map(({ owner }) => owner));
-    const removed = [...this.#byOwner.values()].filter((one) => {
-      return one.shard === shard && !owners.has(one.owner);
-    });
-    this.#apply({ put: queues, removed });
-    return { removed, isNew };
+    return heard?.run === run && heard.version >= version;
+  }
+
+  /** Of an opening that is known to be the present one; returns whether what it asks for is as of now. */
+  meet({ shard, run, version, order, queues, retiring }: Standing): boolean {
+    const heard = this.#heard.get(shard);
+    const before = heard?.run === run ? heard : { version: -1, order: -1 };
+    if (version >= before.version) {
+      const owners = new Set(queues.map(({ owner }) => owner));
+      const removed = [...this.#byOwner.values()].filter((one) => {
+        return one.shard === shard && !owners.has(one.owner);
+      });
+      this.#apply({ put: queues, removed });
+    }
+    const isAsked = order >= before.order;
+    if (isAsked) for (const owner of retiring) this.retire(owner);
+    const last = {
+      version: Math.max(version, before.version),
+      order: Math.max(order, before.order),
+    };
+    this.#heard.set(shard, { run, ...last });
+    return isAsked;
+  }
+
+  /** Whether who asks is the opening that is known, and has asked for nothing since. */
+  admit({ shard, run, order }: Asker): boolean {
+    const heard = this.#heard.get(shard);
+    if (heard?.run !== run || order <= heard.order) return false;
+    this.#heard.set(shard, { ...heard, order });
+    return true;
   }
 
   /** Returns whether it knows all that the shard had said before. */
@@ -43,7 +76,7 @@ export class Directory {
     const heard = this.#heard.get(shard);
     if (heard?.run !== run || version > heard.version + 1) return false;
     if (version === heard.version + 1) {
-      this.#heard.set(shard, { run, version });
+      this.#heard.set(shard, { ...heard, version });
       this.#apply(change);
     }
     return true;

@@ -110,9 +110,8 @@ export class Tasks {
   async redrive(queue: LogicalQueue, request: api.RedriveRequest): Promise<api.TaskBegun> {
     checkTask(request, "redrive");
     const { to = "" } = request;
-    const { catalog } = this.#options;
-    if (to !== "") catalog.requireKnown(to);
-    if (to !== "" && catalog.targetOf(to) === null) unknownQueue(to);
+    this.#requireKnown({ action: "redrive", to });
+    if (to !== "" && this.#options.catalog.targetOf(to) === null) unknownQueue(to);
     const plan = { action: "redrive", to, reason: "", holder: "", states: ["ready"] } as const;
     return this.#start(queue, request, plan);
   }
@@ -311,6 +310,7 @@ export class Tasks {
       while (!this.#isClosing && running.holds === 0 && running.definition.state === "running") {
         const { spans, moved: before } = running.progress;
         const left = running.definition.limit - before;
+        this.#requireKnown(running.definition);
         if (spans.length === 0 || left <= 0) await this.#end(running, "done");
         else if (!this.#isPossible(running.definition)) await this.#end(running, "failed");
         else {
@@ -339,8 +339,15 @@ export class Tasks {
 
   /** `false`: the queue that all items are to go to was deleted. */
   #isPossible({ to }: Definition): boolean {
+    return to === "" || this.#options.catalog.targetOf(to) !== null;
+  }
+
+  /** Throws `not_ready` while it is not known whether there is a queue that items would go to. */
+  #requireKnown({ action, to }: Pick<Plan, "action" | "to">): void {
     const { catalog } = this.#options;
-    return to === "" || !catalog.isKnown(to) || catalog.targetOf(to) !== null;
+    if (action !== "redrive") return;
+    if (to === "") catalog.requireAllKnown();
+    else catalog.requireKnown(to);
   }
 
   /** As long as so many items may take. */

@@ -133,16 +133,20 @@ export class Shard {
     else if (this.lines.nextAt(0) < Number.POSITIVE_INFINITY) this.#turns?.wakeInTime();
   }
 
-  /** Ends when it has decided all requests that came before, and told the counts of these slots; not while it is down. */
-  decided(slots: readonly number[] = []): Promise<void> {
-    if (!this.isUp) return Promise.resolve();
+  /**
+   * Ends when it has decided all requests that came before, and told the counts of these slots; returns
+   * `false` if it is down or ends meanwhile, and has not.
+   */
+  decided(slots: readonly number[] = []): Promise<boolean> {
+    if (!this.isUp) return Promise.resolve(false);
     return new Promise((resolve) => {
-      const end = (): void => {
+      const end = (): void => settle(false);
+      const settle = (isDone: boolean): void => {
         this.#deciding.delete(end);
-        resolve();
+        resolve(isDone);
       };
       this.#deciding.add(end);
-      this.put({ kind: "refresh", slots }, end);
+      this.put({ kind: "refresh", slots }, ({ ok }) => settle(ok));
     });
   }
 

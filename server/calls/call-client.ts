@@ -17,8 +17,7 @@ type Client = Pick<Request, "signal">;
 /** Hang-ups of other calls than leases are forwarded once the call has waited at most this long. */
 export const listenMs = 100;
 
-interface Waiting {
-  readonly operation: Call["operation"];
+interface Waiting extends Pick<Call, "operation" | "shard"> {
   readonly client: Client;
   readonly settle: (forwarded: Forwarded) => void;
   isSent: boolean;
@@ -65,8 +64,8 @@ export class CallClient {
         this.#waiting.delete(number);
         resolve(forwarded);
       };
-      const { operation } = call;
-      const waiting: Waiting = { operation, client, settle, isSent: false };
+      const { operation, shard } = call;
+      const waiting: Waiting = { operation, shard, client, settle, isSent: false };
       this.#waiting.set(number, waiting);
       const timer = limit?.(() => this.#giveUp(number));
       this.#ask({ number, call });
@@ -95,18 +94,18 @@ export class CallClient {
     });
   }
 
-  /** Asks for these calls back: each is answered with what came of it until then. */
-  recall(operation: Call["operation"]): void {
-    for (const [number, waiting] of this.#waiting) {
-      if (waiting.operation === operation) this.#ask({ number, call: null });
-    }
-  }
-
-  /** Waits no longer for what became of these calls. */
-  lose(operation: Call["operation"]): void {
-    for (const [number, waiting] of [...this.#waiting]) {
-      if (waiting.operation === operation) this.#giveUp(number);
-    }
+  /**
+   * Asks for leases of this shard back, or of all: each is answered with what came of it until then.
+   * Returns what gives up those that have no answer.
+   */
+  recall(of: number | null): () => void {
+    const recalled = [...this.#waiting].flatMap(([number, { operation, shard }]) =>
+      operation === "lease" && (of === null || of === shard) ? [number] : [],
+    );
+    for (const number of recalled) this.#ask({ number, call: null });
+    return () => {
+      for (const number of recalled) this.#giveUp(number);
+    };
   }
 
   /** A call that was not sent yet is not sent any more, so that it has no effect. */

@@ -1,17 +1,21 @@
 // A call on its way to whoever has the engine, in another thread or another node, and its answer.
 
 import type { Failure } from "../../engine/model/errors.ts";
+import type { OtherShard } from "../../engine/relay/other-shard.ts";
 import type { OperationId, PageId } from "../../openapi/operations.ts";
 import type { Reason } from "../../openapi/reasons.ts";
 import type { NodeRow } from "../../stores/nodes.ts";
 import type { Grant } from "../key-rights.ts";
 
+/** What a shard asks of one that another node has. */
+export type ShardOperation = `shard.${keyof OtherShard}`;
+
 export interface Call {
-  /** An operation, or what is asked of the server as a whole. */
-  readonly operation: OperationId | PageId;
-  /** The shard that is to do it; `null` = what concerns the server as a whole, and any call to another node. */
+  /** An operation, or what is asked of the server as a whole, or of one shard by another. */
+  readonly operation: OperationId | PageId | ShardOperation;
+  /** The shard that is to do it; `null` = it concerns the server as a whole. */
   readonly shard: number | null;
-  /** JSON of a body that was checked; `""` of a page. */
+  /** JSON of a body that was checked, or of arguments; `""` of a page. */
   readonly body: string;
   readonly requestKey: string | null;
   /** Of the API key, which was checked, where it is to be told. */
@@ -19,7 +23,7 @@ export interface Call {
 }
 
 /**
- * `moved`: nothing was done; the engine is elsewhere, at `owner` as far as is known. `lost`: what became of it is not known.
+ * `moved`: nothing was done; the shard is elsewhere, at `owner` as far as is known. `lost`: what became of it is not known.
  * `failed`: a bug, which was logged there.
  */
 export type Answer =

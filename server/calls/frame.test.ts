@@ -28,7 +28,7 @@ const calls: readonly (Call | null)[] = [
 const failure = { ok: false, code: "refused", reason: "count_changed", message: "a; b" } as const;
 const node = {
   ...{ url: "http://a:1", key: "k", version: "1", startedAt: 1, seenAt: 2 },
-  ...{ isDraining: false, isLive: true },
+  ...{ isDraining: false, isDrainRequested: false, isLive: true },
 };
 const answers: readonly Answer[] = [
   { is: "done", text: "{}", isReplayed: false },

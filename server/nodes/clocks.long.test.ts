@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Cluster, queueOf, settings } from "../../bench/cluster.ts";
 
-const cluster = new Cluster();
+const cluster = new Cluster({ shards: 1 });
 const hasFaketime = Bun.which("faketime") !== null;
 
 /** As `faketime` does it, but without a process in between; timeouts go by the real clock. */

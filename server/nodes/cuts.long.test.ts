@@ -4,10 +4,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { Cluster, type NodeProcess, queueOf, settings } from "../../bench/cluster.ts";
 import { freePort } from "../../bench/peers/child-server.ts";
+import { Wire } from "../../bench/wire.ts";
 import { underLoad } from "./testing/load.ts";
-import { Wire } from "./testing/wire.ts";
 
-const cluster = new Cluster();
+const cluster = new Cluster({ shards: 1 });
 /** Long enough that it lapses when a test makes it, on a machine that is as slow as can be. */
 const lease = "30s";
 /** The ways to the database, of the owner and of the other node. */
@@ -65,7 +65,7 @@ test("the database is restarted for longer than a lease, and the owner stays", a
     await cluster.stopDatabase();
     for (const wire of [ownerDatabase, otherDatabase]) wire.snap();
     await cluster.startDatabase();
-    await cluster.query("UPDATE holdfast_nodes.owner SET lease_until = 0");
+    await cluster.query("UPDATE holdfast_nodes.shard SET lease_until = 0");
     // The other finds it first, and has looked to the end once it looks again.
     otherDatabase.heal();
     await nextLook();

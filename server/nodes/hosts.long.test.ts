@@ -2,9 +2,9 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Cluster, queueOf, settings } from "../../bench/cluster.ts";
-import { Wire } from "./testing/wire.ts";
+import { Wire } from "../../bench/wire.ts";
 
-const cluster = new Cluster();
+const cluster = new Cluster({ shards: 1 });
 
 beforeAll(() => cluster.startDatabase());
 afterAll(() => cluster.end());

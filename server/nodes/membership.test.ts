@@ -2,12 +2,19 @@ import { expect, test } from "bun:test";
 import { after } from "../../engine/model/clock.ts";
 import { Host } from "../../engine/simulation/host.ts";
 import { VirtualClock } from "../../engine/simulation/virtual-clock.ts";
-import type { NodesSeen, NodeTable, Owner } from "../../stores/nodes.ts";
+import type { NodesSeen, NodeTable, Owner, ShardRow } from "../../stores/nodes.ts";
 import { StoreError } from "../../stores/store.ts";
 import { silentLog } from "../testing/memory-engine.ts";
 import { Membership } from "./membership.ts";
 
 const nothing = (): void => undefined;
+/** Of a cluster that has shard 0 alone. */
+const oneShard = { shards: [0], lose: nothing, close: async () => undefined };
+
+function rowOf(owner: Owner | null, leaseUntil: number): ShardRow {
+  const { url = null, epoch = 0, isLapsed = false } = owner ?? {};
+  return { ...{ shard: 0, meantFor: null, takenAt: null }, url, epoch, leaseUntil, isLapsed };
+}
 
 test("a node that stood still while it took over goes by the time that the next look tells", async () => {
   const world = new VirtualClock(0);
@@ -15,8 +22,10 @@ test("a node that stood still while it took over goes by the time that the next 
   let epoch = 0;
   const nodes: NodeTable = {
     look: async () => ({
-      owner: epoch === 0 ? null : { url: "http://a", epoch, isLapsed: false },
-      ...{ epoch, leaseUntil: world.now(), isContested: false, nodes: [], now: world.now() },
+      shards: [
+        rowOf(epoch === 0 ? null : { url: "http://a", epoch, isLapsed: false }, world.now()),
+      ],
+      ...{ isContested: false, nodes: [], now: world.now() },
     }),
     takeOver: async () => {
       // As SIGSTOP does.
@@ -25,15 +34,15 @@ test("a node that stood still while it took over goes by the time that the next 
       return epoch;
     },
     giveUp: async () => undefined,
+    requestDrain: async () => true,
     leave: async () => undefined,
     close: async () => undefined,
   };
   const membership = new Membership({
     self: { url: "http://a", key: "", version: "", isDraining: false },
-    ...{ leaseMs: 5_000, clock: new Host(world, 0).clock, log: silentLog },
+    ...{ leaseMs: 5_000, clock: new Host(world, 0).clock, log: silentLog, ...oneShard },
     openNodes: async () => nodes,
-    own: async (_, now) => void owned.push(now),
-    lose: nothing,
+    own: async (_, __, now) => void owned.push(now),
   });
   await membership.join();
   expect(owned).toEqual([]);
@@ -51,8 +60,8 @@ test("a node that was stopped before it heard what a look showed goes by the tim
   const nodes: NodeTable = {
     look: () => {
       told.looks += 1;
-      const times = { leaseUntil: world.now(), now: world.now() };
-      return heard({ ...times, owner, epoch: 0, isContested: false, nodes: [] });
+      const shards = [rowOf(owner, world.now())];
+      return heard({ shards, isContested: false, nodes: [], now: world.now() });
     },
     takeOver: () => {
       told.asked += 1;
@@ -60,15 +69,15 @@ test("a node that was stopped before it heard what a look showed goes by the tim
       return heard(owner.epoch);
     },
     giveUp: async () => undefined,
+    requestDrain: async () => true,
     leave: async () => undefined,
     close: async () => undefined,
   };
   const membership = new Membership({
     self: { url, key: "", version: "", isDraining: false },
-    ...{ leaseMs: 5_000, clock: host.clock, log: silentLog },
+    ...{ leaseMs: 5_000, clock: host.clock, log: silentLog, ...oneShard },
     openNodes: async () => nodes,
-    own: async (_, now) => void told.behindMs.push(world.now() - now),
-    lose: nothing,
+    own: async (_, __, now) => void told.behindMs.push(world.now() - now),
   });
   host.stop();
   void membership.join();
@@ -78,7 +87,7 @@ test("a node that was stopped before it heard what a look showed goes by the tim
   expect(told).toEqual({ looks: 1, asked: 0, behindMs: [] });
   await world.advance(1_000);
   expect(told).toMatchObject({ asked: 1, behindMs: [0] });
-  expect(membership.isTrusted).toBe(true);
+  expect(membership.isTrusted(0)).toBe(true);
 });
 
 test("an owner whose machine slept opens the shards anew, by the database's time", async () => {
@@ -91,8 +100,8 @@ test("an owner whose machine slept opens the shards anew, by the database's time
   const url = "http://a";
   const nodes: NodeTable = {
     look: async () => ({
-      owner: epoch === 0 ? null : { url, epoch, isLapsed: false },
-      ...{ epoch, leaseUntil: world.now(), isContested: false, nodes: [] },
+      shards: [rowOf(epoch === 0 ? null : { url, epoch, isLapsed: false }, world.now())],
+      ...{ isContested: false, nodes: [] },
       now: 1_000_000 + world.now() + sleptMs,
     }),
     takeOver: async () => {
@@ -100,14 +109,15 @@ test("an owner whose machine slept opens the shards anew, by the database's time
       return epoch;
     },
     giveUp: async () => undefined,
+    requestDrain: async () => true,
     leave: async () => undefined,
     close: async () => undefined,
   };
   const membership = new Membership({
     self: { url, key: "", version: "", isDraining: false },
-    ...{ leaseMs: 5_000, clock: new Host(world, 0).clock, log: silentLog },
+    ...{ leaseMs: 5_000, clock: new Host(world, 0).clock, log: silentLog, ...oneShard },
     openNodes: async () => nodes,
-    own: async (_, now) => void owned.push(now),
+    own: async (_, __, now) => void owned.push(now),
     lose: () => {
       lost += 1;
     },
@@ -123,7 +133,7 @@ test("an owner whose machine slept opens the shards anew, by the database's time
   sleptMs += 4_000;
   await world.advance(10_000);
   expect({ owned, lost }).toEqual({ owned: [1_000_000, 1_036_300], lost: 1 });
-  expect(membership.isTrusted).toBe(true);
+  expect(membership.isTrusted(0)).toBe(true);
   expect(membership.takeovers.map(({ reason, count }) => [reason, count])).toEqual([
     ["free", 1],
     ["lapsed", 0],
@@ -157,28 +167,29 @@ function onlooker() {
       const { url, epoch, leaseUntil, seenAt } = row;
       const now = world.now();
       const node = { url: "http://b", key: "", version: "", startedAt: 0, isDraining: false };
+      const isDrainRequested = false;
       return {
-        owner: { url, epoch, isLapsed: leaseUntil < now },
-        ...{ epoch, leaseUntil, isContested: false, now },
-        nodes: [{ ...node, seenAt, isLive: seenAt > now - 5_000 }],
+        shards: [rowOf({ url, epoch, isLapsed: leaseUntil < now }, leaseUntil)],
+        ...{ isContested: false, now },
+        nodes: [{ ...node, isDrainRequested, seenAt, isLive: seenAt > now - 5_000 }],
       };
     },
-    takeOver: async ({ url }, unrenewed) => {
+    takeOver: async ({ url }, _, unrenewed) => {
       asked.push(unrenewed);
       if (unrenewed !== row.leaseUntil) return null;
       Object.assign(row, { url, epoch: row.epoch + 1 });
       return row.epoch;
     },
     giveUp: async () => undefined,
+    requestDrain: async () => true,
     leave: async () => undefined,
     close: async () => undefined,
   };
   const membership = new Membership({
     self: { url: "http://a", key: "", version: "", isDraining: false },
-    ...{ leaseMs: 5_000, clock, log: silentLog },
+    ...{ leaseMs: 5_000, clock, log: silentLog, ...oneShard },
     openNodes: async () => nodes,
     own: async () => undefined,
-    lose: nothing,
   });
   return { world, membership, row, asked };
 }
@@ -192,7 +203,7 @@ test("an owner that has renewed nothing for a lease is silent, whatever the data
   await world.advance(1_000);
   expect(asked).toEqual([3_600_000]);
   expect(row).toMatchObject({ url: "http://a", epoch: 2 });
-  expect(membership.isTrusted).toBe(true);
+  expect(membership.isTrusted(0)).toBe(true);
   expect(membership.takeovers.find(({ reason }) => reason === "lapsed")?.count).toBe(1);
 });
 
@@ -202,11 +213,11 @@ test("a node that has given no sign of life for a lease is gone, whatever the da
   await membership.join();
   for (let count = 0; count < 5; count += 1) {
     await world.advance(4_000);
-    expect([isLive(), membership.others.length]).toEqual([[true], 1]);
+    expect([isLive(), membership.others(0).length]).toEqual([[true], 1]);
     row.seenAt -= 10;
   }
   await world.advance(6_100);
-  expect([isLive(), membership.others.length]).toEqual([[false], 0]);
+  expect([isLive(), membership.others(0).length]).toEqual([[false], 0]);
   row.seenAt += 1;
   await world.advance(600);
   expect(isLive()).toEqual([true]);
@@ -252,7 +263,7 @@ function slowNode({ leaseMs, openMs = 0, lookMs = 0, ownMs = 0 }: Slow) {
   const nodes: NodeTable = {
     look: async () => {
       const seen: NodesSeen = {
-        ...{ owner, epoch: 0, leaseUntil: world.now(), isContested: false, nodes: [] },
+        ...{ shards: [rowOf(owner, world.now())], isContested: false, nodes: [] },
         now: world.now(),
       };
       await later(lookMs);
@@ -264,6 +275,7 @@ function slowNode({ leaseMs, openMs = 0, lookMs = 0, ownMs = 0 }: Slow) {
       return owner.epoch;
     },
     giveUp: async () => undefined,
+    requestDrain: async () => true,
     leave: async () => undefined,
     close: async () => {
       told.closed += 1;
@@ -271,17 +283,16 @@ function slowNode({ leaseMs, openMs = 0, lookMs = 0, ownMs = 0 }: Slow) {
   };
   const membership = new Membership({
     self: { url, key: "", version: "", isDraining: false },
-    ...{ leaseMs, clock, log: silentLog },
+    ...{ leaseMs, clock, log: silentLog, ...oneShard },
     openNodes: async () => {
       told.openings += 1;
       await later(openMs);
       return nodes;
     },
-    own: async (_, now) => {
+    own: async (_, __, now) => {
       told.owned.push(world.now() - now);
       await later(ownMs);
     },
-    lose: nothing,
   });
   return { world, membership, told };
 }
@@ -291,9 +302,9 @@ test("an opening that takes longer than a look is waited for by the looks that f
   const looked = membership.look();
   await world.advance(29_000);
   await looked;
-  expect(membership.unserved).toBe("the database does not answer");
+  expect(membership.unserved?.why).toBe("the database does not answer");
   await world.advance(10_000);
-  expect(membership.isTrusted).toBe(true);
+  expect(membership.isTrusted(0)).toBe(true);
   expect(told).toEqual({ openings: 1, owned: [0], closed: 0 });
 });
 
@@ -309,21 +320,24 @@ test("the longer the lease, the longer the database may take to answer a look", 
   const slow = slowNode({ leaseMs: 60_000, lookMs: 3_000 });
   void slow.membership.look();
   await slow.world.advance(200_000);
-  expect(slow.membership.isTrusted).toBe(true);
+  expect(slow.membership.isTrusted(0)).toBe(true);
   // Behind the database by as long as an answer took on its way.
   expect(slow.told).toEqual({ openings: 1, owned: [3_000], closed: 0 });
 
   const silent = slowNode({ leaseMs: 5_000, lookMs: 3_000 });
   void silent.membership.look();
   await silent.world.advance(200_000);
-  expect(silent.membership.isTrusted).toBe(false);
+  expect(silent.membership.isTrusted(0)).toBe(false);
   expect(silent.told.owned).toEqual([]);
 });
 
 test("hear: of a node that has started anew, the process that is there now takes the former one's place", async () => {
   const { world, membership, row } = onlooker();
-  const node = { url: "http://b", version: "", startedAt: 0, seenAt: 0, isDraining: false };
-  const keys = () => membership.others.map(({ key }) => key);
+  const node = {
+    ...{ url: "http://b", version: "", startedAt: 0, seenAt: 0 },
+    ...{ isDraining: false, isDrainRequested: false },
+  };
+  const keys = () => membership.others(0).map(({ key }) => key);
   await membership.join();
   membership.hear({ ...node, key: "another", isLive: true });
   // What it has seen of late is the truth.
@@ -332,4 +346,79 @@ test("hear: of a node that has started anew, the process that is there now takes
   await world.advance(5_000);
   membership.hear({ ...node, key: "present", isLive: true });
   expect(keys()).toEqual(["present"]);
+});
+
+/** Two shards that node a has, whose looks take their time, beside a node b that lives and has none. */
+function slowLooks(closeMs: number) {
+  const world = new VirtualClock(1_000);
+  const { clock } = new Host(world, 0);
+  const later = (ms: number): Promise<void> => new Promise((done) => void after(clock, ms, done));
+  const rows = [rowOf(null, 0), { ...rowOf(null, 0), shard: 1 }];
+  const asked: string[] = [];
+  const node = {
+    ...{ version: "", startedAt: 0, seenAt: 0, isLive: true },
+    ...{ isDraining: false, isDrainRequested: false },
+  };
+  const set = (shard: number, change: Partial<ShardRow>): void => {
+    const row = rows[shard];
+    if (row !== undefined) rows[shard] = { ...row, ...change };
+  };
+  const nodes: NodeTable = {
+    look: async ({ isDraining }) => {
+      asked.push(isDraining ? "look, draining" : "look");
+      const seenAt = world.now();
+      const live = { ...node, url: "http://b", key: "b", seenAt };
+      const seen = { shards: [...rows], isContested: false, nodes: [live], now: world.now() };
+      await later(300);
+      return seen;
+    },
+    takeOver: async ({ url }, shard) => {
+      asked.push(`take over ${shard}`);
+      const epoch = (rows[shard]?.epoch ?? 0) + 1;
+      set(shard, { url, epoch });
+      return epoch;
+    },
+    giveUp: async (_, { shard }, meantFor) => {
+      asked.push(`give up ${shard}`);
+      set(shard, { url: null, meantFor });
+    },
+    requestDrain: async () => true,
+    leave: async () => undefined,
+    close: async () => undefined,
+  };
+  const membership = new Membership({
+    self: { url: "http://a", key: "a", version: "", isDraining: false },
+    ...{ leaseMs: 5_000, clock, log: silentLog, shards: [0, 1] },
+    ...{ openNodes: async () => nodes, own: async () => undefined, lose: nothing },
+    close: () => later(closeMs),
+  });
+  set(0, { url: "http://a" });
+  set(1, { url: "http://a" });
+  return { world, membership, asked };
+}
+
+test("a shard that was just handed over is not taken back by a look that was sent before", async () => {
+  const { world, membership, asked } = slowLooks(600);
+  void membership.look();
+  while (!asked.includes("give up 1")) await world.advance(10);
+  // A look is under way, and shows the row as it was before.
+  expect(asked.at(-2)).toBe("look");
+  await world.advance(1_500);
+  expect(asked.filter((text) => text === "take over 1").length).toBe(1);
+});
+
+test("drain: a look has said so before the first shard is given up", async () => {
+  const { world, membership, asked } = slowLooks(100);
+  const joined = membership.look();
+  await world.advance(1_000);
+  await joined;
+  void membership.look();
+  void membership.drain();
+  await world.advance(10_000);
+  const first = asked.findIndex((text) => text.startsWith("give up"));
+  expect(asked.slice(0, first)).toContain("look, draining");
+  expect(asked.slice(first).filter((text) => text.startsWith("give up"))).toEqual([
+    "give up 0",
+    "give up 1",
+  ]);
 });

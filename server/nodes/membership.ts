@@ -1,288 +1,356 @@
-// This node among those that share the database: it gives signs of life, takes the shards over
-// when they are nobody's, and knows until when it may trust that they are its own.
+// This node among those that share one database of a cluster: it gives signs of life, takes its share
+// of the shards over when they are free, hands shards over to nodes with fewer, and knows until when
+// it may trust that those it has are its own.
 
 import { after, type Clock, type Timer } from "../../engine/model/clock.ts";
-import { Observations } from "../../engine/model/histogram.ts";
-import type { NodeRow, NodesSeen, NodeTable, Owner, Self } from "../../stores/nodes.ts";
+import type {
+  NodeProcess,
+  NodeRow,
+  NodesSeen,
+  NodeTable,
+  Owner,
+  Self,
+  ShardEpoch,
+  ShardRow,
+} from "../../stores/nodes.ts";
 import type { Log } from "../log.ts";
-import { Unchanged } from "./unchanged.ts";
+import { HandOvers } from "./hand-overs.ts";
+import { Liveness, processOf } from "./liveness.ts";
+import { NodeConnection } from "./node-connection.ts";
+import { type ShardActions, ShardOwnership } from "./shard-ownership.ts";
+import {
+  type FreeShard,
+  freeMsMax,
+  leastLoaded,
+  shardsToTake,
+  shardToHandOver,
+  takersAmong,
+} from "./share.ts";
+import {
+  TakeoverCounts,
+  type TakeoverReason,
+  type Takeovers,
+  takeoverReasonTexts,
+} from "./takeovers.ts";
+import { Watchers } from "./watchers.ts";
 
-export interface MembershipOptions {
+export interface MembershipOptions extends ShardActions {
   readonly self: Self;
-  /** How long an owner has without a sign of life. */
+  /** Of the database, as it is reported; default `the database`. */
+  readonly name?: string;
+  /** Numbers of the shards in this database. */
+  readonly shards: readonly number[];
+  /** How long a node keeps ownership of a shard without renewing it. */
   readonly leaseMs: number;
   /** Steady, whatever becomes of the machine's. */
   readonly clock: Clock;
   readonly openNodes: () => Promise<NodeTable>;
-  /** Opens the shards as of this epoch. */
-  readonly own: (epoch: number, databaseNow: number) => Promise<void>;
-  /** The shards are another's by now, or have to be opened anew. */
-  readonly lose: () => void;
   readonly log: Log;
 }
 
 /** Looks within a lease. */
 const looksPerLease = 10;
-/**
- * A look that brings nothing for longer is given up, and its connection with it: an owner has then
- * time for further ones before the shards may be another's. A longer lease bears a slower database.
- */
-const lookMsMax = { least: 2_000, ofLease: 1 / 5 };
-/** More time than this has to have gone by at the database alone, from a look to the next. */
+/** More time than this has to have passed at the database alone, from a look to the next. */
 const standstillMsMax = 1_000;
 
-/** Nobody had the shards; their owner was silent; they were this node's own before. */
-export const takeoverReasons = ["free", "lapsed", "own"] as const;
-type TakeoverReason = (typeof takeoverReasons)[number];
+const noNodes: NodesSeen = { shards: [], isContested: false, nodes: [], now: 0 };
 
-export interface Takeovers {
-  readonly reason: TakeoverReason;
-  readonly count: number;
-  /** From the row of the owner to shards that are open, of those that came so far. */
-  readonly seconds: Observations;
+/** When a look was sent: by the clock's `precise`, and after how many changes of rows by this node. */
+interface Sent {
+  readonly askedAt: number;
+  readonly changes: number;
 }
-
-const takeoverSecondsBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
-const whyTexts: Readonly<Record<TakeoverReason, string>> = {
-  free: "free",
-  lapsed: "lapsed",
-  own: "its own before",
-};
-
-const noNodes: NodesSeen = {
-  ...{ owner: null, epoch: 0, leaseUntil: 0, isContested: false, nodes: [], now: 0 },
-};
 
 export class Membership {
   readonly #options: MembershipOptions;
+  readonly #shards: ReadonlyMap<number, ShardOwnership>;
   #self: Self;
-  #nodes: Promise<NodeTable> | null = null;
+  readonly #connection: NodeConnection;
+  readonly #liveness: Liveness;
+  readonly #watchers: Watchers;
   #seen: NodesSeen = noNodes;
-  /** As of which it owns the shards, whether they are open already or not. */
-  #epoch: number | null = null;
-  #isOpen = false;
-  #isGivingUp = false;
-  /** By the clock's `precise`, when it asked for what it has seen. */
+  /** By the clock's `precise`, when what it has seen was asked for. */
   #askedAt = 0;
   /** By the clock's `precise`, as is the next: until then what the last look showed is the truth. */
   #trustedUntil = 0;
-  readonly #lease = new Unchanged();
-  readonly #signsOfLife = new Unchanged();
   /** An owner that was cut off together with this node has until then to renew what has lapsed. */
   #patientUntil = 0;
   #isAway = false;
-  #version = 0;
-  readonly #takeovers = takeoverReasons.map((reason) => ({
-    ...{ reason, count: 0 },
-    seconds: new Observations(takeoverSecondsBounds),
-  }));
+  /** As this process's row said when it looked last. */
+  #isDrainRequested = false;
+  #isHandingOverAll = false;
+  /** How often this node itself has changed a row. */
+  #changes = 0;
+  /** The last change of each shard's row. */
+  readonly #changedIn = new Map<number, number>();
+  readonly #takeovers = new TakeoverCounts();
+  readonly #handOvers = new HandOvers();
   #timer: Timer | null = null;
   #looking: Promise<void> | null = null;
   #ended = false;
-  readonly #watchers = new Set<() => void>();
 
   constructor(options: MembershipOptions) {
     this.#options = options;
     this.#self = options.self;
+    this.#connection = new NodeConnection(options);
+    this.#liveness = new Liveness({ leaseMs: options.leaseMs, now: () => this.#now() });
+    this.#watchers = new Watchers(options.clock);
+    const ownership = (shard: number) =>
+      new ShardOwnership({
+        ...{ shard, actions: options, log: options.log },
+        now: () => this.#now(),
+        // The others have to see it free for so long, from one of their looks on.
+        retryAgainMs: freeMsMax + (3 * options.leaseMs) / looksPerLease,
+        giveUp: (held, meantFor) => this.#giveUp(held, meantFor),
+        rowChanged: (row, change) => this.#rowChanged(row, change),
+        changed: () => this.#watchers.notify(),
+      });
+    this.#shards = new Map(options.shards.map((shard) => [shard, ownership(shard)]));
   }
 
   #now(): number {
     return this.#options.clock.precise();
   }
 
+  get #name(): string {
+    return this.#options.name ?? "the database";
+  }
+
   get seen(): NodesSeen {
     return this.#seen;
   }
 
-  get owner(): Owner | null {
-    return this.#seen.owner;
-  }
-
-  /** By this node. */
+  /** By this node, of all shards. */
   get takeovers(): readonly Takeovers[] {
-    return this.#takeovers;
+    return this.#takeovers.all;
   }
 
-  /** The shards are this node's own, and open. */
-  get isOwner(): boolean {
-    return this.#isOpen;
+  /** How many shards this node has handed over. */
+  get handOvers(): number {
+    return this.#handOvers.count;
   }
 
-  /** Nobody else can have taken over yet: what is in memory is the truth. */
-  get isTrusted(): boolean {
-    return this.#isOpen && !this.isStale;
+  /** Numbers of the shards that are this node's own, and open. */
+  get held(): readonly number[] {
+    return this.#all.filter(({ isOpen }) => isOpen).map(({ shard }) => shard);
   }
 
-  /** They are this node's own, and are being opened or handed over. */
-  get isChanging(): boolean {
-    return (this.#epoch !== null || this.#isGivingUp) && !this.#isOpen;
+  /** The shard is this node's own, and open. */
+  isOwner(shard: number): boolean {
+    return this.#shards.get(shard)?.isOpen ?? false;
   }
 
-  /** It has not seen the database for so long that the shards may be anyone's. */
+  /** The shard is this node's own as of this epoch, open or not. */
+  isCurrent(shard: number, epoch: number): boolean {
+    return this.#shards.get(shard)?.epoch === epoch;
+  }
+
+  /** No other node can have taken the shard over yet: what is in memory is the truth. */
+  isTrusted(shard: number): boolean {
+    return this.isOwner(shard) && !this.isStale;
+  }
+
+  /** The shard is this node's own, and is being opened or handed over. */
+  isChanging(shard: number): boolean {
+    return this.#shards.get(shard)?.isChanging ?? false;
+  }
+
+  /** It has not seen the database for so long that its shards may be any node's. */
   get isStale(): boolean {
     return this.#now() >= this.#trustedUntil;
   }
 
-  /** Rises whenever those who watch are told. */
+  /** Rises whenever the watchers are notified. */
   get version(): number {
-    return this.#version;
+    return this.#watchers.version;
   }
 
-  /** The others that lived when it looked last, the owner first. */
-  get others(): readonly NodeRow[] {
-    const { owner } = this.#seen;
-    return this.live
-      .filter(({ url }) => url !== this.#self.url)
-      .sort((a, b) => Number(b.url === owner?.url) - Number(a.url === owner?.url));
+  /** The owner of a shard when it looked last; `null`: the shard was free. */
+  ownerOf(shard: number): Owner | null {
+    const row = this.#row(shard);
+    if (row === undefined || row.url === null) return null;
+    return { url: row.url, epoch: row.epoch, isLapsed: row.isLapsed };
   }
 
-  /** The one that has the shards, itself included, as far as it knows. */
-  get ownerNode(): NodeRow | null {
-    return this.live.find(({ url }) => url === this.owner?.url) ?? null;
+  /** The live node that has the shard, this one included, as far as it knows. */
+  ownerNode(shard: number): NodeRow | null {
+    const owner = this.#row(shard)?.url;
+    return this.live.find(({ url }) => url === owner) ?? null;
   }
 
-  /** Those that lived when it looked last. */
+  /** The others that lived when it looked last, the owner of the shard first. */
+  others(shard: number): readonly NodeRow[] {
+    const owner = this.#row(shard)?.url;
+    return this.#others.sort((a, b) => Number(b.url === owner) - Number(a.url === owner));
+  }
+
+  /** The nodes that lived when it looked last. */
   get live(): readonly NodeRow[] {
     return this.#seen.nodes.filter(({ isLive }) => isLive);
   }
 
-  /** Why nobody is served, as far as it knows; `null`: somebody has the shards. */
-  get unserved(): string | null {
-    if (this.isStale) return "the database does not answer";
-    const isLapsed = this.owner?.isLapsed ?? true;
-    return this.#isOpen || !isLapsed ? null : "no node has the shards";
+  /** Which shards are not served, as far as it knows, and why; `null`: all have an owner. */
+  get unserved(): { readonly why: string; readonly shards: readonly number[] } | null {
+    if (this.isStale) {
+      return { why: `${this.#name} does not answer`, shards: this.#options.shards };
+    }
+    const isUnserved = ({ shard, url, isLapsed }: ShardRow): boolean =>
+      !this.isOwner(shard) && (url === null || isLapsed);
+    const shards = this.#seen.shards.filter(isUnserved).map(({ shard }) => shard);
+    if (shards.length === 0) return null;
+    return {
+      why: `no node has shard${shards.length === 1 ? "" : "s"} ${shards.join(", ")}`,
+      shards,
+    };
   }
 
-  /** It takes nothing over any more, and nobody else is there to do so. */
+  /** It takes no shard over any more, and no other node is there to do so. */
   get isLast(): boolean {
-    return this.#self.isDraining && this.others.every(({ isDraining }) => isDraining);
+    return this.#takers.length === 0;
   }
 
-  /** The first look; throws where the database cannot be reached. */
+  /** URLs of the live nodes that take shards, this one included if it does. */
+  get #takers(): readonly string[] {
+    const { url, isDraining } = this.#self;
+    const self = { url, isDraining, isDrainRequested: this.#isDrainRequested, isLive: true };
+    return takersAmong([self, ...this.#others]);
+  }
+
+  get #otherTakers(): readonly string[] {
+    return this.#takers.filter((url) => url !== this.#self.url);
+  }
+
+  /** It neither is being stopped, nor has to be empty on request. */
+  get #takesShards(): boolean {
+    return this.#takers.includes(this.#self.url);
+  }
+
+  get #all(): readonly ShardOwnership[] {
+    return [...this.#shards.values()];
+  }
+
+  get #others(): NodeRow[] {
+    return this.live.filter(({ url }) => url !== this.#self.url);
+  }
+
+  #row(shard: number): ShardRow | undefined {
+    return this.#seen.shards.find((row) => row.shard === shard);
+  }
+
+  /** The first look; throws if the database cannot be reached, and can then `look` later. */
   async join(): Promise<void> {
-    this.#nodes = this.#options.openNodes();
-    await this.#nodes;
+    await this.#connection.open();
     await this.look();
   }
 
-  /** Told of each change of who has the shards, and of each look that brought nothing. */
+  /** Runs at each change of an owner or of a shard's state, and after each look that failed. */
   watch(run: () => void): void {
     this.#watchers.add(run);
   }
 
-  /** Resolves once the version is not that one, or after so long. */
-  async change(version: number, ms: number): Promise<void> {
-    if (version !== this.#version) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#watchers.add(resolve);
-    const timer = after(this.#options.clock, ms, resolve);
-    await promise;
-    timer.cancel();
-    this.#watchers.delete(resolve);
+  /** Resolves once the version is not that one, or after so many milliseconds. */
+  change(version: number, ms: number): Promise<void> {
+    return this.#watchers.change(version, ms);
   }
 
-  #tell(): void {
-    this.#version += 1;
-    for (const run of this.#watchers) run();
+  #rowChanged(shard: number, change: Partial<ShardRow>): void {
+    this.#changes += 1;
+    this.#changedIn.set(shard, this.#changes);
+    const shards = this.#seen.shards.map((row) =>
+      row.shard === shard ? { ...row, ...change } : row,
+    );
+    this.#seen = { ...this.#seen, shards };
   }
 
-  /** Looks now, and then in its rhythm. */
+  /** Looks now, and then in its rhythm; while the database is away in its rhythm alone. */
   look(): Promise<void> {
+    return this.#isAway && this.#timer !== null ? Promise.resolve() : this.#lookNow();
+  }
+
+  #lookNow(): Promise<void> {
     this.#timer?.cancel();
     this.#timer = null;
     this.#looking ??= this.#lookOnce().finally(() => {
       this.#looking = null;
       if (this.#ended) return;
       const { clock, leaseMs } = this.#options;
-      this.#timer = after(clock, leaseMs / looksPerLease, () => void this.look());
+      this.#timer = after(clock, leaseMs / looksPerLease, () => void this.#lookNow());
     });
     return this.#looking;
   }
 
+  /** Looks, and sends that look from now on. */
+  async lookAnew(): Promise<void> {
+    await this.#looking;
+    await this.look();
+  }
+
   async #lookOnce(): Promise<void> {
     try {
-      const nodes = await this.#opened();
-      const askedAt = this.#now();
-      try {
-        const seen = await this.#soon(nodes.look(this.#self, this.#epoch));
-        await this.#found(seen, askedAt);
-      } catch (cause) {
-        this.#nodes = null;
-        nodes.close().catch(() => undefined);
-        throw cause;
-      }
+      await this.#connection.use(async (nodes) => {
+        const sent = { askedAt: this.#now(), changes: this.#changes };
+        const held = this.#all.flatMap(({ shard, epoch }) =>
+          epoch === null ? [] : { shard, epoch },
+        );
+        const found = await this.#connection.inTime(nodes.look(this.#self, held));
+        await this.#found(found, sent);
+      });
       this.#isAway = false;
     } catch (cause) {
       this.#patientUntil = this.#now() + this.#options.leaseMs;
-      if (!this.#isAway) this.#options.log.error("database of the nodes is away", cause);
+      const { log } = this.#options;
+      if (!this.#isAway)
+        log.error("database of the nodes is away", cause, { database: this.#name });
       this.#isAway = true;
-      this.#tell();
+      this.#watchers.notify();
     }
   }
 
-  /** An opening has bounds of its own, and goes on when a look is over: it may have several hosts to try. */
-  #opened(): Promise<NodeTable> {
-    if (this.#nodes === null) {
-      const nodes = this.#options.openNodes();
-      this.#nodes = nodes;
-      nodes.catch(() => {
-        if (this.#nodes === nodes) this.#nodes = null;
-      });
-    }
-    return this.#soon(this.#nodes);
-  }
-
-  async #found(found: NodesSeen, askedAt: number): Promise<void> {
-    const { leaseMs } = this.#options;
-    const unrenewed = this.#unrenewed(found);
-    const nodes = this.#withSilent(found.nodes);
-    const seen = unrenewed === null ? found : withLapsed(found);
-    const { owner } = seen;
-    const isNews = owner?.url !== this.owner?.url || owner?.epoch !== this.owner?.epoch;
+  async #found(found: NodesSeen, { askedAt, changes }: Sent): Promise<void> {
+    const { leaseMs, log } = this.#options;
+    const before = this.#seen;
+    // A row that this node has freed since the look was sent.
+    const isOlder = ({ shard }: ShardRow): boolean =>
+      (this.#changedIn.get(shard) ?? 0) > changes && this.#shards.get(shard)?.epoch === null;
+    const shards = this.#liveness
+      .seeShards(found.shards)
+      .map((row) => (isOlder(row) ? (this.#row(row.shard) ?? row) : row));
     // Before the first look, a process of the same URL may just have ended.
-    const isContested = seen.isContested && this.#seen.now > 0;
-    if (isContested && !this.#seen.isContested) {
-      this.#options.log.warn("node URL is another process's too", { url: this.#self.url });
+    const isContested = found.isContested && before.now > 0;
+    if (isContested && !before.isContested) {
+      log.warn("node URL is another process's too", { url: this.#self.url });
     }
-    const standstillMs = this.#standstillMs(seen);
-    this.#seen = { ...seen, nodes, isContested };
+    const standstillMs = this.#standstillMs(found);
+    const nodes = this.#liveness.seeNodes(found.nodes);
+    this.#seen = { shards, nodes, isContested, now: found.now };
+    this.#seeDrains(nodes);
     this.#askedAt = askedAt;
     // From when it was sent: an owner that was stopped hears what was true before.
     this.#trustedUntil = askedAt + leaseMs - leaseMs / 5;
-    if (isNews) this.#tell();
-    const isMine = owner !== null && owner.url === this.#self.url && owner.epoch === this.#epoch;
-    if (isMine && standstillMs <= standstillMsMax) return;
-    this.#lose(isMine ? standstillMs : null);
-    const isLapsed = owner?.isLapsed === true && this.#now() > this.#patientUntil;
-    const isOwn = owner?.url === this.#self.url && !isContested;
-    const isFree = owner === null || isLapsed || isOwn;
-    if (isFree && !this.#self.isDraining && !this.#ended)
-      await this.#takeOver(seen, { askedAt, unrenewed });
+    if (hasOtherOwner(before.shards, shards)) this.#watchers.notify();
+    this.#loseOthers(standstillMs);
+    const isPatient = this.#now() <= this.#patientUntil;
+    const free = this.#liveness.seeFree(
+      shards.filter(({ url, isLapsed }) => url === null || (isLapsed && !isPatient)),
+    );
+    await this.#take(free, askedAt);
+    this.#rebalance(free);
+  }
+
+  #seeDrains(nodes: readonly NodeRow[]): void {
+    for (const node of nodes) {
+      if (node.isDraining || node.isDrainRequested) this.#handOvers.drains(processOf(node));
+    }
+    const { url, key } = this.#self;
+    const own = nodes.find((node) => node.url === url && node.key === key);
+    const isRequested = own?.isDrainRequested ?? false;
+    if (isRequested === this.#isDrainRequested) return;
+    this.#isDrainRequested = isRequested;
+    this.#options.log.info("asked to drain", { draining: isRequested });
   }
 
   /**
-   * The lease of an owner that has not renewed it for so long by this node's own clock; else `null`.
-   * By that of a database that was set back it would last for as much longer.
-   */
-  #unrenewed({ epoch, leaseUntil }: NodesSeen): number | null {
-    const now = this.#now();
-    this.#lease.see([["owner", `${epoch} ${leaseUntil}`]], now);
-    return this.#lease.msOf("owner", now) > this.#options.leaseMs ? leaseUntil : null;
-  }
-
-  /** Nor does a node live whose last sign of life is that old, however far ahead its instant lies. */
-  #withSilent(nodes: readonly NodeRow[]): NodeRow[] {
-    const now = this.#now();
-    const signs = nodes.map(({ url, seenAt }) => [url, String(seenAt)] as const);
-    this.#signsOfLife.see(signs, now);
-    return nodes.map((node) => {
-      const isSilent = this.#signsOfLife.msOf(node.url, now) > this.#options.leaseMs;
-      return { ...node, isLive: node.isLive && !isSilent };
-    });
-  }
-
-  /**
-   * How much more time has gone by at the database since the last look, at least: a machine that
+   * How much more time has passed at the database since the last look, at least: a machine that
    * sleeps stops the clock by which leases of items end.
    */
   #standstillMs({ now }: NodesSeen): number {
@@ -290,123 +358,184 @@ export class Membership {
     return Math.floor(now - this.#seen.now - (this.#now() - this.#askedAt));
   }
 
-  /** Another node was said to have the shards: one that is cut off may never have seen it. */
+  /** Another node was reported to have a shard: one that is cut off may never have seen it. */
   hear(node: NodeRow): void {
     const { nodes } = this.#seen;
-    // One that has started anew lets nobody in who knows the process before it.
-    const isSame = ({ url, key }: NodeRow): boolean => url === node.url && key === node.key;
+    // One that has started anew lets no process in that knows the one before it.
+    const isSame = (one: NodeRow): boolean => processOf(one) === processOf(node);
     if (!this.isStale || nodes.some((one) => one.isLive && isSame(one))) return;
     this.#seen = { ...this.#seen, nodes: [...nodes.filter(({ url }) => url !== node.url), node] };
-    this.#tell();
+    this.#watchers.notify();
   }
 
-  /** Another node was heard to serve: what waits here waits for nothing. */
-  depose(): void {
-    if (this.isStale) this.#lose(null);
+  /** Another node has served the shard: what waits here waits for nothing. */
+  depose(shard: number): void {
+    const ownership = this.#shards.get(shard);
+    if (ownership !== undefined && this.isStale) this.#lose(ownership);
   }
 
-  /** `null`: they are another's by now. */
-  #lose(standstillMs: number | null): void {
-    if (this.#epoch === null) return;
-    this.#epoch = null;
-    this.#isOpen = false;
-    const { lose, log } = this.#options;
-    lose();
-    if (standstillMs === null) log.warn("shards are another node's");
-    else log.warn("clock stood still", { ms: standstillMs });
-    this.#tell();
+  /** Loses the shards that are another node's by now, and all after a standstill. */
+  #loseOthers(standstillMs: number): void {
+    const isMine = ({ shard, epoch }: ShardOwnership): boolean => {
+      const row = this.#row(shard);
+      return row?.url === this.#self.url && row.epoch === epoch;
+    };
+    const held = this.#all.filter(({ epoch }) => epoch !== null);
+    for (const shard of held) if (!isMine(shard)) this.#lose(shard);
+    if (standstillMs <= standstillMsMax || !held.some(isMine)) return;
+    this.#options.log.warn("clock stood still", { ms: standstillMs });
+    for (const shard of held) if (isMine(shard)) shard.lose();
+    this.#watchers.notify();
   }
 
-  async #takeOver(
-    { now, owner }: NodesSeen,
-    { askedAt, unrenewed }: { readonly askedAt: number; readonly unrenewed: number | null },
-  ): Promise<void> {
-    const { own, log } = this.#options;
+  /** The shard is another node's by now. */
+  #lose(ownership: ShardOwnership): void {
+    if (!ownership.lose()) return;
+    this.#options.log.warn("shard is another node's", { shard: ownership.shard });
+    this.#watchers.notify();
+  }
+
+  /** Takes over what was this node's own, and its share of what is free, all at once. */
+  async #take(free: readonly FreeShard[], askedAt: number): Promise<void> {
+    if (!this.#takesShards || this.#ended) return;
     const heardAt = this.#now();
-    // The owner's time stays behind the database's by the age of this reading. A process that was
+    // An owner's time stays behind the database's by the age of this reading. A process that was
     // stopped before it heard the answer leaves the takeover to the next look.
-    if (heardAt - askedAt >= this.#lookMsMax) return;
-    const epoch = await this.#ask((nodes) => nodes.takeOver(this.#self, unrenewed));
-    // After a stop since then the shards may already be another node's.
-    if (epoch === null || this.#now() - heardAt >= this.#lookMsMax) return;
-    const databaseNow = now + Math.floor(this.#now() - heardAt);
-    this.#epoch = epoch;
-    const reason = owner === null ? "free" : owner.isLapsed ? "lapsed" : "own";
-    const takeovers = this.#takeovers[takeoverReasons.indexOf(reason)];
-    if (takeovers !== undefined) takeovers.count += 1;
-    this.#seen = { ...this.#seen, epoch, owner: { url: this.#self.url, epoch, isLapsed: false } };
-    log.info("takes the shards over", { epoch, why: whyTexts[reason] });
-    // Beside the looks, which have to go on meanwhile.
-    void own(epoch, databaseNow).then(
-      () => {
-        if (this.#epoch !== epoch) return;
-        this.#isOpen = true;
-        takeovers?.seconds.add((this.#now() - heardAt) / 1_000);
-        log.info("owns the shards", { epoch });
-        this.#tell();
-      },
-      (cause: unknown) => {
-        log.error("shards cannot be opened", cause, { epoch });
-        if (this.#epoch === epoch) void this.#giveUp(epoch);
-      },
+    if (heardAt - askedAt >= this.#connection.answerMsMax) return;
+    const isTakeable = ({ shard }: { readonly shard: number }): boolean =>
+      this.#shards.get(shard)?.isTakeable ?? false;
+    const others = this.#otherTakers;
+    const { shards, isContested } = this.#seen;
+    const own = shards.filter(({ url }) => url === this.#self.url && !isContested);
+    const former = own.filter(isTakeable).map(({ shard }) => shard);
+    const shared = shardsToTake({
+      ...{ self: this.#self.url, others, shardCount: this.#shards.size },
+      heldCount: this.#all.filter(({ epoch }) => epoch !== null).length + former.length,
+      free: free.filter((one) => isTakeable(one) && !former.includes(one.shard)),
+    });
+    const taken = new Set([...former, ...shared]);
+    const rows = shards.filter(({ shard }) => taken.has(shard));
+    const takeovers = await Promise.allSettled(rows.map((row) => this.#takeOver(row, heardAt)));
+    const failed = takeovers.find(({ status }) => status === "rejected");
+    if (failed?.status === "rejected") throw failed.reason;
+  }
+
+  async #takeOver(row: ShardRow, heardAt: number): Promise<void> {
+    const { shard } = row;
+    const { url } = this.#self;
+    const { now } = this.#seen;
+    const unrenewed = this.#liveness.isUnrenewed(row) ? row.leaseUntil : null;
+    const epoch = await this.#connection.ask((nodes) =>
+      nodes.takeOver(this.#self, shard, unrenewed),
     );
+    // After a stop since then the shard may already be another node's.
+    if (epoch === null || this.#now() - heardAt >= this.#connection.answerMsMax) return;
+    const databaseNow = now + Math.floor(this.#now() - heardAt);
+    const reason: TakeoverReason = row.url === null ? "free" : row.isLapsed ? "lapsed" : "own";
+    this.#takeovers.taken(reason);
+    this.#handOvers.taken(shard, this.#now());
+    this.#options.log.info("takes a shard over", {
+      ...{ shard, epoch, why: takeoverReasonTexts[reason] },
+    });
+    this.#shards.get(shard)?.taken({ shard, epoch, url }, databaseNow, () => {
+      this.#takeovers.opened(reason, (this.#now() - heardAt) / 1_000);
+    });
   }
 
-  async #giveUp(epoch: number): Promise<void> {
-    this.#isGivingUp = true;
-    this.#epoch = null;
-    this.#isOpen = false;
-    await this.#ask((nodes) => nodes.giveUp(this.#self, epoch)).catch(() => undefined);
-    this.#isGivingUp = false;
-    this.#tell();
+  /** Hands one shard over if another node has too few, or all on request. */
+  #rebalance(free: readonly FreeShard[]): void {
+    const now = this.#now();
+    if (this.#self.isDraining || this.#ended) return;
+    if (!this.#takesShards) {
+      void this.#handOverAll();
+      return;
+    }
+    const isBusy = this.#all.some(({ isChanging }) => isChanging);
+    if (isBusy || !this.#handOvers.isDue(now)) return;
+    const others = this.#others;
+    const takers = this.#otherTakers;
+    const isKnown = (url: string): boolean => {
+      const node = others.find((other) => other.url === url);
+      if (node === undefined) return false;
+      return this.#liveness.isKnown(node) && !this.#handOvers.isPaused(processOf(node), now);
+    };
+    const offer = shardToHandOver({
+      ...{ self: this.#self.url, shards: this.#seen.shards, held: this.held, free },
+      others: takers,
+      known: takers.filter(isKnown),
+    });
+    const ownership = this.#shards.get(offer?.shard ?? -1);
+    const to = others.find(({ url }) => url === offer?.to);
+    if (ownership === undefined || to === undefined) return;
+    this.#handOvers.begun(ownership.shard, processOf(to), now);
+    void this.#handOver(ownership, to);
   }
 
-  /** What was asked on a connection that says nothing may yet be done: a look shows whether it was. */
-  async #ask<T>(ask: (nodes: NodeTable) => Promise<T>): Promise<T | null> {
-    return this.#nodes === null ? null : await this.#soon(this.#nodes.then(ask));
+  async #handOver(ownership: ShardOwnership, to: NodeRow | null): Promise<void> {
+    if ((await ownership.handOver(to)) && to !== null) this.#handOvers.count += 1;
   }
 
-  /** Takes nothing over any more; `closed`: closes the shards, of which nothing is answered any more. */
-  async drain(closed: () => Promise<void>): Promise<void> {
+  /** Ends as soon as it may keep shards again, or cannot hand any over. */
+  async #handOverAll(): Promise<void> {
+    if (this.#isHandingOverAll) return;
+    this.#isHandingOverAll = true;
+    while (!this.#takesShards && !this.isStale && !this.#ended) {
+      const next = this.#all.find(({ isHeld }) => isHeld);
+      if (next === undefined) break;
+      await this.#handOver(next, this.#leastLoaded);
+    }
+    this.#isHandingOverAll = false;
+  }
+
+  /** The other node that a shard is to go to; `null`: no other takes any. */
+  get #leastLoaded(): NodeRow | null {
+    const url = leastLoaded(this.#otherTakers, this.#seen.shards);
+    return this.#others.find((node) => node.url === url) ?? null;
+  }
+
+  /** Asks that process to drain, or not to. `false`: it has no row; `null`: there is no connection. */
+  requestDrain(node: NodeProcess, isRequested: boolean): Promise<boolean | null> {
+    return this.#connection.ask((nodes) => nodes.requestDrain(node, isRequested));
+  }
+
+  async #giveUp(held: ShardEpoch, meantFor: string | null): Promise<boolean> {
+    const freed = await this.#connection.ask(async (nodes) => {
+      await nodes.giveUp(this.#self, held, meantFor);
+      return true;
+    });
+    return freed ?? false;
+  }
+
+  /** Takes no shard over any more, and hands over those that it has. */
+  async drain(): Promise<void> {
     this.#self = { ...this.#self, isDraining: true };
-    const epoch = this.#epoch;
-    // Said first, so that nobody waits for the row that is about to be free.
-    await this.look();
-    this.#isOpen = false;
-    this.#tell();
-    await closed();
-    if (epoch !== null) await this.#giveUp(epoch);
+    // A look that was sent before may still bring shards. The new one tells the other nodes first, so
+    // that none waits for rows that are about to be free.
+    await this.lookAnew();
+    for (;;) {
+      const held = this.#all.filter(({ isHeld }) => isHeld);
+      if (held.length === 0) break;
+      // Nothing can be handed over, so that order does not matter, and each may take its time.
+      const next = this.isStale ? held : held.slice(0, 1);
+      const to = this.#leastLoaded;
+      await Promise.all(next.map((ownership) => this.#handOver(ownership, to)));
+    }
     await this.look();
   }
 
-  /** The last word: the others forget this node. */
+  /** The others forget this node. */
   async leave(): Promise<void> {
     this.#ended = true;
     this.#timer?.cancel();
     await this.#looking;
-    await this.#ask((nodes) => nodes.leave(this.#self)).catch(() => undefined);
-    await this.#ask((nodes) => nodes.close()).catch(() => undefined);
-  }
-
-  get #lookMsMax(): number {
-    return Math.max(lookMsMax.least, this.#options.leaseMs * lookMsMax.ofLease);
-  }
-
-  async #soon<T>(work: Promise<T>): Promise<T> {
-    const ms = this.#lookMsMax;
-    const { promise, reject } = Promise.withResolvers<never>();
-    const late = (): void => reject(new Error(`nothing came within ${ms} ms`));
-    const timer = after(this.#options.clock, ms, late);
-    try {
-      return await Promise.race([work, promise]);
-    } finally {
-      timer.cancel();
-      work.catch(() => undefined);
-    }
+    await this.#connection.ask((nodes) => nodes.leave(this.#self)).catch(() => undefined);
+    await this.#connection.ask((nodes) => nodes.close()).catch(() => undefined);
   }
 }
 
-/** Whoever comes first takes over from it. */
-function withLapsed(seen: NodesSeen): NodesSeen {
-  return { ...seen, owner: seen.owner && { ...seen.owner, isLapsed: true } };
+function hasOtherOwner(before: readonly ShardRow[], now: readonly ShardRow[]): boolean {
+  return now.some(({ shard, url, epoch }) => {
+    const known = before.find((row) => row.shard === shard);
+    return known?.url !== url || known.epoch !== epoch;
+  });
 }

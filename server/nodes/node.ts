@@ -1,28 +1,48 @@
-// This server as one of several nodes on one database: what it has of the shards, and when.
+// This server as one of several nodes of a cluster: which shards it has, and when.
 
 import { randomBytes } from "node:crypto";
+import type { ShardEngine, Whole } from "../../engine/engine.ts";
 import type { Engine, EngineStatus } from "../../engine/model/api.ts";
 import { after, type Clock, steadyClock } from "../../engine/model/clock.ts";
-import { closingFailure, QueueError } from "../../engine/model/errors.ts";
-import type { Shards } from "../../engine/shards.ts";
-import type { NodeTable, Ownership } from "../../stores/nodes.ts";
+import { closingFailure, noTestClock, QueueError } from "../../engine/model/errors.ts";
+import type { OtherShard } from "../../engine/relay/other-shard.ts";
+import {
+  isAway,
+  type NodeRow,
+  type NodeTable,
+  type Ownership,
+  shardsOf,
+} from "../../stores/nodes.ts";
+import type { Unserved } from "../health.ts";
 import type { Log } from "../log.ts";
 import type { NodeFigures } from "../metrics.ts";
 import type { Engines } from "../serving.ts";
-import { Membership } from "./membership.ts";
+import { type DrainRequest, requestDrain } from "./drain-requests.ts";
+import { Membership, type MembershipOptions } from "./membership.ts";
 import { type Connect, connectBySocket } from "./peer.ts";
 import { Router } from "./router.ts";
+
+/** What an engine gets from the node that opens it. */
+export interface Place {
+  readonly shard: number;
+  readonly ownership: Ownership;
+  /** The database's clock, in epoch milliseconds. */
+  readonly now: number;
+  readonly reach: (shard: number) => OtherShard;
+  readonly whole: Whole;
+}
 
 export interface NodeOptions {
   /** Where the others reach this one. */
   readonly url: string;
   readonly version: string;
   readonly leaseMs: number;
-  readonly openNodes: () => Promise<NodeTable>;
-  /** `now`: the database's clock. */
+  /** Of the cluster. */
   readonly shardCount: number;
-  readonly openShards: (ownership: Ownership, now: number) => Promise<Shards<string>>;
-  /** What there is to say of shards that are elsewhere. */
+  /** One for each database. */
+  readonly openNodes: readonly (() => Promise<NodeTable>)[];
+  readonly createEngine: (place: Place) => ShardEngine<string>;
+  /** What there is to say of a shard that is elsewhere. */
   readonly statusElsewhere: EngineStatus;
   readonly log: Log;
   /** Of the process itself; a simulation has its own. */
@@ -32,41 +52,81 @@ export interface NodeOptions {
 
 const keyBytes = 32;
 
+const alone = async (): Promise<never> => {
+  throw new Error("a node does nothing with all shards together");
+};
+
+const noClock = async (): Promise<never> => {
+  throw QueueError.from(noTestClock);
+};
+
 export class Node {
   readonly key = randomBytes(keyBytes).toString("hex");
-  readonly membership: Membership;
+  /** One for each database: shard i is in database i modulo their number. */
+  readonly memberships: readonly Membership[];
   readonly router: Router;
-  /** Of all shards, while this node has them; refuse everything while it does not. */
+  /** Of all shards, in order of number; those of shards that this node has not refuse everything. */
   readonly engines: Engines;
   readonly #options: NodeOptions;
   readonly #clock: Clock;
-  #held: Shards<string> | null = null;
+  /** Of shards that are this node's, open or being opened. */
+  readonly #held = new Map<number, ShardEngine<string>>();
 
   constructor(options: NodeOptions) {
-    const { url, version, leaseMs, openNodes, log } = options;
+    const { openNodes, shardCount: shards, log } = options;
     const { clock = steadyClock(), connect = connectBySocket } = options;
     this.#options = options;
     this.#clock = clock;
-    this.membership = new Membership({
-      self: { url, key: this.key, version, isDraining: false },
-      leaseMs,
-      clock,
-      openNodes,
-      own: (epoch, now) => this.#own({ url, epoch }, now),
-      lose: () => this.#lose(),
-      log,
-    });
-    this.router = new Router(this.membership, { clock, connect, log });
-    const others = Array.from({ length: options.shardCount - 1 }, (_, at) => this.#engine(at + 1));
+    const databases = openNodes.length;
+    this.memberships = openNodes.map((open, database) =>
+      this.#membership(open, {
+        shards: shardsOf({ shards, database, databases }),
+        ...(databases > 1 && { name: `database ${database + 1}` }),
+      }),
+    );
+    const { memberships } = this;
+    const held = (shard: number) => this.#engineOf(shard)?.other ?? null;
+    this.router = new Router({ memberships, held, clock, connect, log });
+    const others = Array.from({ length: shards - 1 }, (_, at) => this.#engine(at + 1));
     this.engines = [this.#engine(0), ...others];
+  }
+
+  #membership(
+    openNodes: () => Promise<NodeTable>,
+    database: Pick<MembershipOptions, "shards" | "name">,
+  ): Membership {
+    const { url, version, leaseMs, log } = this.#options;
+    return new Membership({
+      self: { url, key: this.key, version, isDraining: false },
+      ...{ ...database, leaseMs, clock: this.#clock, openNodes, log },
+      own: (shard, epoch, now) => this.#own({ shard, ownership: { url, epoch }, now }),
+      lose: (shard) => this.#lose(shard),
+      close: (shard) => this.#close(shard),
+      handedOver: (shard, node) => void this.router.nudge(shard, node),
+    });
+  }
+
+  #of(shard: number): Membership {
+    return this.memberships[shard % this.memberships.length] as Membership;
+  }
+
+  /** No other node can have the shard by now. */
+  isTrusted(shard: number): boolean {
+    return this.#of(shard).isTrusted(shard);
+  }
+
+  /** As what it knows is the truth. */
+  #engineOf(shard: number): ShardEngine<string> | undefined {
+    return this.#of(shard).isStale ? undefined : this.#held.get(shard);
   }
 
   #engine(shard: number): Engine<string> {
     return new Proxy({} as Engine<string>, {
       get: (_, name: keyof Engine<string>) => {
-        const engine = this.#held?.engines[shard];
+        const engine = this.#held.get(shard);
         if (engine !== undefined) return engine[name].bind(engine);
         if (name === "status") return () => this.#options.statusElsewhere;
+        if (name === "advance") return noClock;
         return () => {
           throw QueueError.from(closingFailure);
         };
@@ -74,40 +134,103 @@ export class Node {
     });
   }
 
-  async #own(ownership: Ownership, now: number): Promise<void> {
-    const shards = await this.#options.openShards(ownership, now);
-    if (this.membership.owner?.epoch === ownership.epoch) this.#held = shards;
-    else shards.abandon();
+  /** A shard as those of this node reach it. */
+  #reach(shard: number): OtherShard {
+    return new Proxy({} as OtherShard, {
+      get:
+        (_, method: keyof OtherShard) =>
+        async (...given: never[]) => {
+          const other = this.#engineOf(shard)?.other;
+          if (other === undefined) return await this.router.ask(shard, method, given);
+          return await (other[method] as (...given: never[]) => Promise<unknown>)(...given);
+        },
+    });
   }
 
-  #lose(): void {
-    const shards = this.#held;
-    this.#held = null;
-    shards?.abandon();
+  async #own(place: Pick<Place, "shard" | "ownership" | "now">): Promise<void> {
+    const { shard } = place;
+    const engine = this.#options.createEngine({
+      ...place,
+      reach: (other) => this.#reach(other),
+      whole: { backup: alone, advance: noClock, close: alone },
+    });
+    this.#held.set(shard, engine);
+    const isHeld = (): boolean => this.#held.get(shard) === engine;
+    try {
+      await engine.load();
+      await engine.meet();
+      if (isHeld()) engine.start();
+    } catch (cause) {
+      // It was lost meanwhile, and so abandoned.
+      if (!isHeld()) return;
+      this.#held.delete(shard);
+      await engine.giveUp();
+      throw cause;
+    }
+  }
+
+  #lose(shard: number): void {
+    this.#held.get(shard)?.abandon();
+    this.#held.delete(shard);
+  }
+
+  async #close(shard: number): Promise<void> {
+    const engine = this.#held.get(shard);
+    // A turn whose database says nothing is not waited for.
+    const late = after(this.#clock, this.#options.leaseMs, () => engine?.abandon());
+    await engine?.end().finally(() => late.cancel());
+    if (this.#held.get(shard) === engine) this.#held.delete(shard);
+  }
+
+  /** Throws if no database can be reached, or one is not of this cluster. */
+  async join(): Promise<void> {
+    const joins = await Promise.allSettled(this.memberships.map((one) => one.join()));
+    const causes = joins.flatMap((join) => (join.status === "rejected" ? [join.reason] : []));
+    const cause = causes.find((one) => !isAway(one));
+    if (cause !== undefined) throw cause;
+    if (causes.length === joins.length) throw causes[0];
+    for (const [database, { status }] of joins.entries()) {
+      if (status === "rejected") void this.memberships[database]?.look();
+    }
+  }
+
+  /** Which shards no node serves, as far as it knows, and why; `null` = all are served. */
+  get unserved(): Unserved | null {
+    const all = this.memberships.map(({ unserved }) => unserved);
+    const some = all.filter((one) => one !== null);
+    if (some.length === 0) return null;
+    return {
+      why: some.map(({ why }) => why).join("; "),
+      shards: some.flatMap(({ shards }) => shards).sort((a, b) => a - b),
+      isEverywhere: some.flatMap(({ shards }) => shards).length === this.#options.shardCount,
+    };
   }
 
   figures(): NodeFigures {
-    const { isOwner, isTrusted, seen, takeovers, live } = this.membership;
     const { forwarded, peersUp } = this.router;
-    const counts = { takeovers, forwarded, peersUp, nodes: live.length };
-    return { isOwner, isTrusted, epoch: seen.epoch, ...counts };
+    const held = this.memberships.flatMap((membership) => membership.held);
+    const live = this.memberships.flatMap((membership) => membership.live.map(({ url }) => url));
+    return {
+      ...{ forwarded, peersUp, held, nodes: new Set(live).size },
+      isTrusted: this.memberships.every(({ isStale }) => !isStale),
+      takeovers: this.memberships.flatMap(({ takeovers }) => takeovers),
+      handOvers: this.memberships.reduce((sum, { handOvers }) => sum + handOvers, 0),
+    };
   }
 
-  /** Hands the shards over; calls that come from now on go to whoever takes them. */
+  /** Asks a node of the cluster to drain, or not to. */
+  requestDrain(request: DrainRequest): Promise<NodeRow> {
+    return requestDrain(this.memberships, request);
+  }
+
+  /** Hands its shards over; calls that come from now on go to whoever takes them. */
   async drain(): Promise<void> {
-    await this.membership.drain(async () => {
-      const shards = this.#held;
-      this.#held = null;
-      // A turn whose database says nothing is not waited for.
-      const late = after(this.#clock, this.#options.leaseMs, () => shards?.abandon());
-      await shards?.close();
-      late.cancel();
-    });
+    await Promise.all(this.memberships.map((membership) => membership.drain()));
     this.router.leave();
   }
 
   async leave(): Promise<void> {
     this.router.close();
-    await this.membership.leave();
+    await Promise.all(this.memberships.map((membership) => membership.leave()));
   }
 }

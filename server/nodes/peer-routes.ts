@@ -2,14 +2,13 @@
 
 import { timingSafeEqual } from "node:crypto";
 import { Elysia } from "elysia";
-import type { NodesSeen } from "../../stores/nodes.ts";
 import { CallServer, type CallServerOptions } from "../calls/call-server.ts";
 import type { Log } from "../log.ts";
+import type { ClusterNodes } from "../routes/nodes.ts";
 import { peerPath, ping, pong } from "./peer.ts";
 import type { Router } from "./router.ts";
 
-export interface PeerOptions {
-  readonly seen: () => NodesSeen;
+export interface PeerOptions extends ClusterNodes {
   readonly router: Router;
   /** What this node expects of the others. */
   readonly key: string;

@@ -58,7 +58,13 @@ test("a torn frame of calls closes the connection, and begins no call", async ()
     },
   };
   const app = peerRoutes({
-    ...{ seen: () => null as never, router: router as unknown as Router, key: "k", log },
+    ...{
+      seen: () => null as never,
+      requestDrain: () => null as never,
+      router: router as unknown as Router,
+      key: "k",
+      log,
+    },
   }).listen({ hostname: "127.0.0.1", port: 0 });
   const node = { url: `http://127.0.0.1:${app.server?.port}`, key: "k" };
   const heard: string[] = [];

@@ -107,20 +107,22 @@ export class Peer {
     return forwarded;
   }
 
-  /**
-   * Takes no more calls. Leases that wait there come back, with what they were granted meanwhile;
-   * once all is answered it is closed, or the node could not stop listening.
-   */
+  /** Takes no more calls. Once all is answered it is closed, or the node could not stop listening. */
   retire(): void {
     if (this.#isRetired) return;
     this.#isRetired = true;
-    this.#callClient.recall("lease");
-    // One that is cut off from its database cannot say what became of them, and may not know it.
-    after(this.#clock, silenceMsMax, () => {
-      this.#callClient.lose("lease");
-      this.#closeIfIdle();
-    });
+    this.recall(null);
     this.#closeIfIdle();
+  }
+
+  /** Leases that wait there for this shard, or for any, come back, with what they were granted meanwhile. */
+  recall(shard: number | null): void {
+    const giveUp = this.#callClient.recall(shard);
+    // A node that is cut off from its database cannot say what became of them, and may not know it.
+    after(this.#clock, silenceMsMax, () => {
+      giveUp();
+      if (this.#isRetired) this.#closeIfIdle();
+    });
   }
 
   #closeIfIdle(): void {

@@ -5,12 +5,12 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Cluster, type NodeProcess, settings } from "../../bench/cluster.ts";
+import { Cluster, type NodeProcess, settings, wholeReply } from "../../bench/cluster.ts";
 import { createClient } from "../../client/client.ts";
 import { newApiKey } from "../api-keys.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-node-keys-"));
-const cluster = new Cluster();
+const cluster = new Cluster({ shards: 1 });
 const anna = newApiKey("anna");
 const viewer = newApiKey("viewer", { roles: ["read"], queues: ["orders*"] });
 let owner: NodeProcess;
@@ -53,11 +53,14 @@ test("a call that a node forwards is checked there, done as its key's, and seen 
   expect(audited(owner)).toEqual(expected);
   expect(audited(other)).toEqual([]);
   for (const node of [owner, other]) {
-    const { items: queues } = await as(viewer, node).listQueues({ pivot: "", limit: 10 });
+    const { items: queues } = await wholeReply(() =>
+      as(viewer, node).listQueues({ pivot: "", limit: 10 }),
+    );
     expect(queues.map(({ queue_name }) => queue_name)).toEqual(["orders"]);
-    const { items: actions } = await as(viewer, node).listActions({ limit: 10 });
+    const { items: actions } = await wholeReply(() => as(viewer, node).listActions({ limit: 10 }));
     expect(actions).toMatchObject([{ key_name: "anna", queue_name: "orders" }]);
-    expect((await as(anna, node).listActions({ limit: 10 })).items).toHaveLength(2);
+    const all = await wholeReply(() => as(anna, node).listActions({ limit: 10 }));
+    expect(all.items).toHaveLength(2);
     expect((await as(viewer, node).whoAmI({})).name).toBe("viewer");
     const refused = as(viewer, node).queue("orders").clear({ queue: true });
     expect(await refused.catch((error: unknown) => error)).toMatchObject({

@@ -9,16 +9,21 @@ import {
   reopeningFailure,
   unreachableLease,
 } from "../../engine/model/errors.ts";
+import { VirtualClock } from "../../engine/simulation/virtual-clock.ts";
+import type { NodeRow } from "../../stores/nodes.ts";
+import { decodeCalls } from "../calls/frame.ts";
 import { Caller } from "../routes/route.ts";
 import { silentLog } from "../testing/memory-engine.ts";
 import type { Membership } from "./membership.ts";
+import { ping } from "./peer.ts";
 import { Router } from "./router.ts";
 
-/** This node has the shards all along. */
+/** This node has the shard all along. */
 const owner: Partial<Membership> = {
-  ...{ version: 1, isTrusted: true, isOwner: true, isLast: false, isStale: false },
-  ...{ isChanging: false, others: [], owner: null, ownerNode: null },
-  watch: () => () => undefined,
+  ...{ version: 1, isLast: false, isStale: false },
+  ...{ isTrusted: () => true, isOwner: () => true, isChanging: () => false },
+  ...{ others: () => [], ownerOf: () => null, ownerNode: () => null },
+  watch: () => undefined,
   change: () => Promise.resolve(),
 };
 
@@ -29,7 +34,10 @@ function setup(ends: Failure, { endsAtOnce = false } = {}) {
     throw new Error("no other node is there");
   };
   const clock = steadyClock();
-  const router = new Router(owner as Membership, { clock, connect, log: silentLog });
+  const router = new Router({
+    ...{ memberships: [owner as Membership], held: () => null },
+    ...{ clock, connect, log: silentLog },
+  });
   const route = async (asked: { readonly request_timeout: string }): Promise<never> => {
     await Bun.sleep(endsAtOnce ? 0 : Number.parseInt(asked.request_timeout, 10));
     throw QueueError.from(ends);
@@ -37,13 +45,13 @@ function setup(ends: Failure, { endsAtOnce = false } = {}) {
   const routes: Record<
     "lease" | "produce",
     (asked: typeof body, caller: Caller) => Promise<unknown>
-  > = router.around({ lease: route, produce: route });
+  > = router.around({ lease: route, produce: route }, 0);
   const caller = new Caller({ client: new AbortController(), requestKey: null });
   return { router, routes, caller };
 }
 
 describe("a lease whose time is up while the shard of its queue is down", () => {
-  test("is told so by the node that has the shards", async () => {
+  test("is told so by the node that has the shard", async () => {
     const { routes, caller } = setup(unreachableLease);
     await expect(routes.lease(body, caller)).rejects.toMatchObject({ reason: "not_ready" });
   });
@@ -52,7 +60,7 @@ describe("a lease whose time is up while the shard of its queue is down", () => 
     const { router, caller } = setup(unreachableLease);
     const call = {
       operation: "lease",
-      shard: null,
+      shard: 0,
       body: JSON.stringify(body),
       requestKey: null,
     } as const;
@@ -66,12 +74,12 @@ describe("a lease whose time is up while the shard of its queue is down", () => 
 test.each([
   ["a lease", "lease", closingFailure],
   ["a produce", "produce", closingFailure],
-  ["a lease while the shards are opened again", "lease", reopeningFailure],
-  ["a produce while the shards are opened again", "produce", reopeningFailure],
-] as const)("%s is done where the shards are, within its time", async (_, id, ends) => {
+  ["a lease while the shard is opened again", "lease", reopeningFailure],
+  ["a produce while the shard is opened again", "produce", reopeningFailure],
+] as const)("%s is done where the shard is, within its time", async (_, id, ends) => {
   const { router, caller } = setup(ends, { endsAtOnce: true });
   const call = {
-    ...{ operation: id, shard: null },
+    ...{ operation: id, shard: 0 },
     body: JSON.stringify({ ...body, request_timeout: "1h" }),
     requestKey: null,
   };
@@ -88,3 +96,102 @@ test.each([
     await expect(routes[id](body, caller)).rejects.toMatchObject({ reason });
   },
 );
+
+const second = 1_000;
+const isPing = (text: string): boolean => text === ping;
+const silent = { url: "http://silent", key: "k" } as NodeRow;
+
+/** A node other than this one has the shard; `url`: none has it if that is `null`. */
+function elsewhere(url: string | null) {
+  const clock = new VirtualClock(0);
+  const membership: Partial<Membership> = {
+    ...owner,
+    ...{ isTrusted: () => false, isOwner: () => false },
+    others: () => [silent],
+    ownerOf: () => (url === null ? null : { url, epoch: 1, isLapsed: false }),
+    change: (_, ms) => new Promise((resolve) => void clock.at(clock.now() + ms, resolve)),
+  };
+  const sent: string[] = [];
+  const router = new Router({
+    ...{ memberships: [membership as Membership], held: () => null, clock, log: silentLog },
+    // It is connected, and answers nothing: a process that was stopped.
+    connect: (_, events) => {
+      clock.soon(() => events.opened());
+      return { send: (text) => sent.push(text), close: () => events.closed() };
+    },
+  });
+  const local = async (): Promise<never> => {
+    throw QueueError.from(closingFailure);
+  };
+  const routes: Record<"listQueues", (body: object, caller: Caller) => Promise<unknown>> =
+    router.around({ listQueues: local }, 0);
+  const caller = new Caller({ client: new AbortController(), requestKey: null });
+  /** After how many milliseconds a call fails, and with what. */
+  const failing = async (asking: Caller) => {
+    let failed: { readonly ms: number; readonly error: unknown } | null = null;
+    const page = { pivot: "", limit: 10 };
+    routes.listQueues(page, asking).catch((error) => {
+      failed = { ms: clock.now(), error };
+    });
+    while (failed === null) await clock.advance(50);
+    return failed as { readonly ms: number; readonly error: unknown };
+  };
+  return { caller, failing, sent };
+}
+
+describe.each([
+  ["the node that has the shard is silent", silent.url],
+  ["no node has the shard", null],
+])("%s", (_, url) => {
+  test("a call about all shards ends after a second, as it can be done without the shard", async () => {
+    const { caller, failing } = elsewhere(url);
+    const { ms, error } = await failing(caller.waitingElsewhere(second));
+    expect(ms).toBe(second);
+    expect(error).toMatchObject({ code: "closing", reason: "not_ready" });
+  });
+
+  test("any other call waits as long as it has", async () => {
+    const { caller, failing } = elsewhere(url);
+    expect((await failing(caller)).ms).toBeGreaterThan(3 * second);
+  });
+});
+
+test("a call that is given up is called back where it was sent", async () => {
+  const { caller, failing, sent } = elsewhere(silent.url);
+  await failing(caller.waitingElsewhere(second));
+  expect(sent.map(isPing)).toContain(false);
+  const [call, back] = sent.filter((text) => !isPing(text)).flatMap(decodeCalls);
+  expect(call).toMatchObject({ call: { operation: "listQueues", shard: 0 } });
+  expect(back).toEqual({ number: call?.number ?? 0, call: null });
+});
+
+test("a shard of this node's own is waited for, however long it takes", async () => {
+  const { routes, caller } = setup(unreachableLease);
+  const slow = { ...body, request_timeout: "60ms" };
+  // Its reply would be complete.
+  const reply = routes.produce(slow, caller.waitingElsewhere(1));
+  await expect(reply).rejects.toThrow(unreachableLease.message);
+});
+
+test("a node that is cut off from a shard's database asks the nodes that another one shows", async () => {
+  const node = {
+    ...{ url: "http://b", key: "b", version: "", startedAt: 0, seenAt: 0 },
+    ...{ isDraining: false, isLive: true },
+  };
+  const none = { isTrusted: () => false, isOwner: () => false, isLast: false };
+  const near = { ...owner, ...none, others: () => [node] };
+  const cutOff = { ...owner, ...none, isStale: true };
+  const asked: string[] = [];
+  const router = new Router({
+    ...{ memberships: [near as unknown as Membership, cutOff as unknown as Membership] },
+    ...{ held: () => null, clock: steadyClock(), log: silentLog },
+    connect: ({ url }) => {
+      asked.push(url);
+      throw new Error("it is enough to be asked");
+    },
+  });
+  const { produce } = router.around({ produce: async (_: typeof body, __: Caller) => null }, 1);
+  const caller = new Caller({ client: new AbortController(), requestKey: null });
+  await produce(body, caller).catch(() => undefined);
+  expect(asked[0]).toBe("http://b");
+});

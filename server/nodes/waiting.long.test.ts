@@ -3,10 +3,10 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { Cluster, type NodeProcess, queueOf, settings } from "../../bench/cluster.ts";
+import { Wire } from "../../bench/wire.ts";
 import { createClient } from "../../client/client.ts";
-import { Wire } from "./testing/wire.ts";
 
-const cluster = new Cluster();
+const cluster = new Cluster({ shards: 1 });
 const wires = new Map<NodeProcess, Wire>();
 
 async function start(): Promise<NodeProcess> {
@@ -105,7 +105,7 @@ test("a node that is cut off finds one that has joined and taken over behind its
   const { epoch } = await cluster.ownerRow();
   const joined = await start();
   // Whoever finds its own name there takes over.
-  await cluster.query(`UPDATE holdfast_nodes.owner SET url = '${joined.nodeUrl}'`);
+  await cluster.query(`UPDATE holdfast_nodes.shard SET url = '${joined.nodeUrl}'`);
   await until(async () => (await cluster.ownerRow()).epoch > epoch);
   expect(await cluster.owner()).toBe(joined);
   await queueOf(joined, "behind").produce("for the deaf one");

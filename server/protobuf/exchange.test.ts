@@ -129,7 +129,7 @@ test("a queue is described with canonical timeouts and its namespace, also in a 
     pause_reason: "",
   };
   expect((await call(app, "queueInfo", orders)).body).toEqual(info);
-  expect((await call(app, "listQueues", {})).body).toEqual({ items: [info] });
+  expect((await call(app, "listQueues", {})).body).toEqual({ items: [info], unreached: [] });
   const json = await app.ok("queueInfo", { name: "orders" });
   expect(json).toMatchObject({ lease_timeout: "60m", expire_timeout: "1440m" });
   expect(json).not.toHaveProperty("namespace");

@@ -1,14 +1,32 @@
-// The nodes that share the database with this one.
+// The nodes of the cluster.
 
-import type { NodesSeen } from "../../stores/nodes.ts";
-import { nodesPage } from "../wire/nodes.ts";
+import type { NodeRow, NodesSeen } from "../../stores/nodes.ts";
+import type { DrainRequest } from "../nodes/drain-requests.ts";
+import { Refusal } from "../reply.ts";
+import { isGiven } from "../wire/fields.ts";
+import { nodeInfo, nodesPage } from "../wire/nodes.ts";
 import type { Routes } from "./route.ts";
 
-/** `seen`: absent of a server that is alone. */
-export function nodesRoutes(seen: (() => NodesSeen) | undefined): Routes<"listNodes"> {
+export interface ClusterNodes {
+  /** By database. */
+  readonly seen: () => readonly NodesSeen[];
+  readonly requestDrain: (request: DrainRequest) => Promise<NodeRow>;
+}
+
+/** `nodes`: absent if the server is alone. */
+export function nodesRoutes(nodes: ClusterNodes | undefined): Routes<"listNodes" | "drainNode"> {
   return {
     async listNodes() {
-      return nodesPage(seen?.());
+      return nodesPage(nodes?.seen() ?? []);
+    },
+
+    async drainNode({ url, draining }) {
+      if (nodes === undefined) {
+        const message = "server is alone and has no nodes; start it with --node-url to make it one";
+        throw new Refusal("not_a_node", message);
+      }
+      const isRequested = isGiven(draining) ? draining : true;
+      return nodeInfo(await nodes.requestDrain({ url, isRequested }), nodes.seen());
     },
   };
 }

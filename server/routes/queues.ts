@@ -55,7 +55,7 @@ export function queuesRoutes(engine: Engine<string>): QueuesRoutes {
 
   return {
     async listQueues(body, { grant }) {
-      return { items: listedFor(grant, engine, queuesPage(body)).map(queueInfo) };
+      return { items: listedFor(grant, engine, queuesPage(body)).map(queueInfo), unreached: [] };
     },
 
     async createQueue(body, { grant }) {

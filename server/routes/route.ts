@@ -62,6 +62,8 @@ export interface Asking {
   readonly grant?: Grant | null;
   /** Absent = not known any more. */
   readonly sent?: Sent<unknown>;
+  /** How long to wait for a shard that another node has; absent = as long as the call has. */
+  readonly elsewhereMsMax?: number;
 }
 
 /** Whether who asks makes a difference, once he was let in. */
@@ -99,6 +101,16 @@ export class Caller {
 
   get requestKey(): string | null {
     return this.#asking.requestKey;
+  }
+
+  /** How long to wait for a shard that another node has; `null` = as long as the call has. */
+  get elsewhereMsMax(): number | null {
+    return this.#asking.elsewhereMsMax ?? null;
+  }
+
+  /** The same caller, who waits no longer than this for a shard that another node has. */
+  waitingElsewhere(elsewhereMsMax: number): Caller {
+    return new Caller({ ...this.#asking, elsewhereMsMax });
   }
 
   /** The JSON of a body; if the client sent exactly this body, its original text. */

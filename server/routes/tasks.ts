@@ -28,7 +28,7 @@ export function taskRoutes(engine: Engine<string>): TaskRoutes {
       const tasks = queue_name ? engine.listTasks(queue_name) : engine.listTasks();
       const isShown = visibleTo(grant);
       const shown = tasks.filter(({ queue }) => isShown(queue));
-      return { tasks: shown.map((task) => taskInfo(task, isShown)) };
+      return { tasks: shown.map((task) => taskInfo(task, isShown)), unreached: [] };
     },
 
     async taskInfo({ task_id }, { grant }) {

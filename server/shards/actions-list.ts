@@ -2,6 +2,7 @@
 // contains the place of the list that has the action.
 
 import type { Action, ActionsListReply } from "../../openapi/schemas.ts";
+import { type ReachedReplies, reachedIn, unreachedError, unreachedIn } from "./reached.ts";
 
 interface ActionsPage {
   readonly limit: number;
@@ -10,22 +11,31 @@ interface ActionsPage {
 }
 
 /**
- * `replies`: the newest `limit` actions of each place, or all that it knows if there is a pivot.
- * Returns a page of all of them, the latest `at` first.
+ * `replies`: the newest `limit` actions of each place, or all that it knows if there is a pivot; one
+ * at least. Returns a page of all of them, the latest `at` first. Throws if the place of the pivot
+ * could not be reached: the page would begin anywhere.
  */
 export function mergeActions(
-  replies: readonly ActionsListReply[],
+  replies: ReachedReplies<Pick<ActionsListReply, "items" | "since">>,
   { limit, pivot }: ActionsPage,
 ): ActionsListReply {
   const count = replies.length;
-  const actions = replies.flatMap(({ items }, place) =>
-    items.map((action) => ({ ...action, id: action.id * count + place })),
+  const unreached = unreachedIn(replies);
+  const place = pivot % count;
+  if (pivot !== 0 && unreached.includes(place)) {
+    throw unreachedError([place], "the action of the pivot is there");
+  }
+  const actions = replies.flatMap((reply, at) =>
+    (reply?.items ?? []).map((action) => ({ ...action, id: action.id * count + at })),
   );
   actions.sort(newestFirst);
   const from = startOf(actions, { pivot, count });
   // Before the latest of these instants, some place may have dropped actions.
-  const instants = replies.map((reply) => reply.since).sort();
-  return { items: actions.slice(from, from + limit), since: instants.at(-1) ?? "" };
+  const instants = reachedIn(replies)
+    .map((reply) => reply.since)
+    .sort();
+  const since = instants.at(-1) ?? "";
+  return { items: actions.slice(from, from + limit), since, unreached };
 }
 
 function newestFirst(a: Action, b: Action): number {

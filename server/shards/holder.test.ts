@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { noSuchTask, QueueError } from "../../engine/model/errors.ts";
+import { noSuchTask, QueueError, reopeningFailure } from "../../engine/model/errors.ts";
 import { holderOf } from "./holder.ts";
 
 const has = { status: "fulfilled", value: "it" } as const;
@@ -19,4 +19,15 @@ test("holderOf: a place that fails may have it, and two cannot", () => {
   expect(() => holderOf([unknown, down], "no_such_task")).toThrow("down");
   expect(() => holderOf([unknown, unknown], "no_such_item")).toThrow("no such task");
   expect(() => holderOf([has, has], "no_such_task")).toThrow("several places; 0, 1");
+});
+
+const unreached = failed(QueueError.from(reopeningFailure));
+
+test("holderOf: a shard that could not be reached may have it", () => {
+  expect(holderOf([unreached, has], "no_such_task")).toBe(1);
+  expect(() => holderOf([unknown, unreached, unreached], "no_such_task")).toThrow(
+    "shards 1, 2 could not be reached; the task may be there, try again",
+  );
+  expect(() => holderOf([unreached, down], "no_such_task")).toThrow("down");
+  expect(() => holderOf([unreached, unreached], "no_such_task")).toThrow("is opened again");
 });

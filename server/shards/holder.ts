@@ -1,26 +1,52 @@
-// Finds the place that has the item or task that a call names by its id alone, among the outcomes
-// of the call at every place.
+// Finds the shard that has the item or task that a call names by its id alone, among the outcomes of
+// the call at every shard.
 
 import { QueueError, type Reason } from "../../engine/model/errors.ts";
+import { isUnreached, unreachedError } from "./reached.ts";
 
 export type Outcomes<T> = readonly PromiseSettledResult<T>[];
 
+/** Why a shard refuses that does not have it. */
+export type UnknownReason = Extract<Reason, "no_such_item" | "no_such_task">;
+
 /**
- * The index of the place that has it; `null` = every place refused with the reason `unknown`.
- * Throws the failure of a place that may have it, unless another place has it. Throws if several
- * places have it, because a cancel must not stop another task.
+ * The number of the shard that has it; `null` = every shard refused with the reason `unknown`. Throws
+ * the failure of a shard that may have it, unless another shard has it. Throws if several shards have
+ * it, because a cancel must not stop another task.
  */
-export function holderOf(outcomes: Outcomes<unknown>, unknown: Reason): number | null {
-  const holders = outcomes.flatMap(({ status }, index) => (status === "fulfilled" ? [index] : []));
+export function holderOf(outcomes: Outcomes<unknown>, unknown: UnknownReason): number | null {
+  const holders = outcomes.flatMap(({ status }, shard) => (status === "fulfilled" ? [shard] : []));
   if (holders.length > 1) throw new Error(`id is in use at several places; ${holders.join(", ")}`);
   const [holder] = holders;
   if (holder !== undefined) return holder;
-  for (const error of failuresIn(outcomes)) {
-    if (!(error instanceof QueueError && error.reason === unknown)) throw error;
-  }
+  const isUnknown = (error: unknown) => error instanceof QueueError && error.reason === unknown;
+  const effect = `the ${unknown === "no_such_item" ? "item" : "task"} may be there`;
+  throwFailure(outcomes, { isExpected: isUnknown, effect });
   return null;
 }
 
-export function failuresIn(outcomes: Outcomes<unknown>): unknown[] {
-  return outcomes.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
+/**
+ * Throws what a shard failed with. That some could not be reached comes last, because another failure,
+ * such as a malformed id, is not cured by another try. `effect`: what that means, as a clause.
+ */
+export function throwFailure(
+  outcomes: Outcomes<unknown>,
+  {
+    isExpected = () => false,
+    effect,
+  }: { readonly isExpected?: (error: unknown) => boolean; readonly effect: string },
+): void {
+  const failures = outcomes.flatMap((one, shard) =>
+    one.status === "rejected" && !isExpected(one.reason) ? [{ shard, error: one.reason }] : [],
+  );
+  const unreached = failures.filter(({ error }) => isUnreached(error));
+  const other = failures.find(({ error }) => !isUnreached(error));
+  if (other !== undefined) throw other.error;
+  const [first] = unreached;
+  if (first === undefined) return;
+  if (unreached.length === outcomes.length) throw first.error;
+  throw unreachedError(
+    unreached.map(({ shard }) => shard),
+    effect,
+  );
 }

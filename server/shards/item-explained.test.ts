@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { QueueError, reopeningFailure } from "../../engine/model/errors.ts";
 import type { ItemExplained } from "../../openapi/schemas.ts";
 import { bestExplained } from "./item-explained.ts";
 import { sampleExplained } from "./testing/samples.ts";
@@ -20,4 +21,12 @@ test.each<[string, ItemExplained[], ItemExplained]>([
 test("bestExplained: a place that fails may have it", () => {
   expect(bestExplained([down, has(found)])).toBe(found);
   expect(() => bestExplained([has(ended), down])).toThrow("down");
+});
+
+test("bestExplained: a shard that could not be reached may have it", () => {
+  const unreached = { status: "rejected", reason: QueueError.from(reopeningFailure) } as const;
+  expect(bestExplained([unreached, has(found)])).toBe(found);
+  expect(() => bestExplained([has(ended), unreached])).toThrow(
+    "shard 1 could not be reached; the item may be there, try again",
+  );
 });

@@ -1,7 +1,7 @@
 // Merges what several places know of an item.
 
 import type { ItemExplained } from "../../openapi/schemas.ts";
-import { failuresIn, type Outcomes } from "./holder.ts";
+import { type Outcomes, throwFailure } from "./holder.ts";
 
 /**
  * The reply that has the item, else the one of the shard that issued the id. Throws the failure of a place
@@ -11,7 +11,7 @@ export function bestExplained(outcomes: Outcomes<ItemExplained>): ItemExplained 
   const replies = outcomes.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   const found = replies.find(({ item }) => item !== undefined);
   if (found !== undefined) return found;
-  for (const error of failuresIn(outcomes)) throw error;
+  throwFailure(outcomes, { effect: "the item may be there" });
   // Only the shard that issued the id says since when it keeps a history. After a reshard that may be
   // several: all that have a queue of the shard that issued it.
   return (

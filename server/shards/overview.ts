@@ -6,6 +6,7 @@ import {
   OverviewTotals,
   type ServerOverviewReply,
 } from "../../openapi/schemas.ts";
+import { type ReachedReplies, reachedIn, unreachedIn } from "./reached.ts";
 import { newestFirst } from "./tasks-list.ts";
 
 type Replies = readonly ServerOverviewReply[];
@@ -23,8 +24,18 @@ export function splitSince(since: string, count: number): string[] {
   return parts.length === count ? parts : Array.from({ length: count }, () => "");
 }
 
-/** `replies`: one at least; all of them are whole, or none is. */
-export function mergeOverviews(replies: Replies): ServerOverviewReply {
+/**
+ * `all`: one at least was reached; all replies are whole, or none is. `parts`: each shard's part of the
+ * `since` that the client has sent.
+ */
+export function mergeOverviews(
+  all: ReachedReplies<ServerOverviewReply>,
+  parts: readonly string[],
+): ServerOverviewReply {
+  const replies = reachedIn(all);
+  const whole = replies.every((reply) => reply.whole);
+  // After a whole reply the client no longer has the queues of an unreached shard.
+  const kept = (shard: number): string => (whole ? "" : (parts[shard] ?? ""));
   const texts = (key: "now" | "machine_now" | "as_of") => replies.map((reply) => reply[key]).sort();
   const asOf = texts("as_of")[0] ?? "";
   const [first] = replies;
@@ -34,8 +45,8 @@ export function mergeOverviews(replies: Replies): ServerOverviewReply {
     machine_now: texts("machine_now").at(-1) ?? "",
     // No shard was looked at before this moment.
     as_of: asOf,
-    since: replies.map(({ since }) => since).join(separator),
-    whole: replies.every(({ whole }) => whole),
+    since: all.map((reply, shard) => reply?.since ?? kept(shard)).join(separator),
+    whole,
     poll_after_ms: Math.max(...replies.map(({ poll_after_ms }) => poll_after_ms)),
     totals: totalsOf(replies),
     queues: queuesOf(replies),
@@ -44,6 +55,7 @@ export function mergeOverviews(replies: Replies): ServerOverviewReply {
     alarms: alarmsOf(replies, Date.parse(asOf)),
     tasks: newestFirst(replies.flatMap(({ tasks }) => tasks)),
     machine: first.machine,
+    unreached: unreachedIn(all),
   };
 }
 

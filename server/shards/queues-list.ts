@@ -4,9 +4,9 @@ import type { QueuesListReply } from "../../openapi/schemas.ts";
 
 /** `replies`: pages of different queues with one pivot and limit. Returns the page of all queues. */
 export function mergeQueues(
-  replies: readonly QueuesListReply[],
+  replies: readonly Pick<QueuesListReply, "items">[],
   { limit }: { readonly limit: number },
-): QueuesListReply {
+): Pick<QueuesListReply, "items"> {
   const items = replies.flatMap((reply) => reply.items);
   items.sort((a, b) => (a.queue_name < b.queue_name ? -1 : 1));
   return { items: items.slice(0, limit) };

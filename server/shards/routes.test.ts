@@ -1,34 +1,18 @@
 // The merged routes of several engines, compared with one engine that has all queues. What queues do
-// to queues of other shards is in `across-shards.test.ts`.
+// to queues of other shards is in `across-shards.test.ts`; shards that cannot be reached are in
+// `unreached.test.ts`.
 
 import { expect, test } from "bun:test";
-import { failure, QueueError } from "../../engine/model/errors.ts";
 import { shardOf } from "../../engine/model/placement.ts";
 import { seededRandom } from "../../engine/simulation/seeded-random.ts";
 import type { RequestOf } from "../../openapi/operations.ts";
 import type { LeaseReply, ServerOverviewReply } from "../../openapi/schemas.ts";
 import { mergeStatuses } from "./engine-status.ts";
 import { shardedRoutes } from "./routes.ts";
+import { Client, deadItems, names, oneOfEach, timed, withQueues } from "./testing/twin-queues.ts";
 import { minute, refusalOf, second, shardCount, start, Twins, timeouts } from "./testing/twins.ts";
 
-/** In the order of their character codes; shards have some of them each. */
-const names = ["B", "Z", "a", "b", "c", "d", "e", "f", "orders", "{t}.x", "{t}.y", "é"];
-const timed = { request_timeout: "1m" };
 const instant = (ms: number) => new Date(ms).toISOString();
-
-async function withQueues(): Promise<Twins> {
-  const twins = await Twins.open();
-  for (const name of names.toReversed()) await twins.create(name);
-  return twins;
-}
-
-/** The first name of each shard. */
-function oneOfEach(): string[] {
-  const firsts = Array.from({ length: shardCount }, (_, shard) =>
-    names.find((name) => shardOf(name, shardCount) === shard),
-  );
-  return firsts.filter((name) => name !== undefined);
-}
 
 async function leaseOf(
   twins: Twins,
@@ -118,36 +102,6 @@ test.each([1, 2, 5, 12, 13])("queues.list: pages of %d skip and repeat no queue"
   expect(listed).toEqual(names);
   expect(await twins.refused("listQueues", { pivot: "", limit: 0 })).toContain("limit");
 });
-
-test("queues.list: a shard that fails fails the list, with what it says", async () => {
-  await using twins = await withQueues();
-  const page = { pivot: "", limit: 100 };
-  twins.fail(1, QueueError.from(failure("not_ready", "shard 1 is opened again; nothing changed")));
-  expect(await refusalOf(twins.all("listQueues", page))).toBe(
-    "shard 1 is opened again; nothing changed",
-  );
-  expect(await refusalOf(twins.all("overview", {}))).toContain("shard 1");
-  twins.fail(1, null);
-  await twins.same("listQueues", page);
-});
-
-/** What a client knows after each reply, as the contract says. */
-class Client {
-  readonly rows = new Map<string, Record<string, unknown>>();
-  since = "";
-
-  apply(reply: ServerOverviewReply): ServerOverviewReply {
-    const { whole, removed, queues, since } = reply;
-    if (whole) this.rows.clear();
-    for (const name of removed) this.rows.delete(name);
-    for (const [at, name] of queues.queue_name.entries()) {
-      const row = Object.entries(queues).map(([key, column]) => [key, column[at]]);
-      this.rows.set(name, Object.fromEntries(row));
-    }
-    this.since = since;
-    return reply;
-  }
-}
 
 /** What a client knows besides the shard of each queue. */
 function rowsIn({ rows }: Client) {
@@ -297,16 +251,6 @@ test("overview: a key for some queues sees these alone, and their sums", async (
   expect(all.queues.queue_name.toSorted()).toEqual(["a", "b", "orders"]);
   expect(all.totals).toEqual(one.totals);
 });
-
-async function deadItems(twins: Twins): Promise<void> {
-  for (const name of oneOfEach()) {
-    await twins.produce(name, "a", "b", "c");
-    // Tasks of one millisecond have no order.
-    await twins.advance(1);
-    const body = { queue_name: name, action: "delete", filter: { kind: "" }, per_second: 1 };
-    await twins.both("repair", body);
-  }
-}
 
 test("tasks: listed newest first, looked up and cancelled by whichever shard has them", async () => {
   await using twins = await withQueues();

@@ -1,7 +1,7 @@
 // The routes of a server with several shards. A queue lives whole in one shard, which follows from
 // its name, and a call that names a queue is done there. Any other call asks every shard and merges
-// the replies. It fails if a shard fails: a reply without the queues of that shard would look
-// complete.
+// the replies. Lists and the overview name the shards that could not be reached; if a shard fails
+// otherwise, so does the call.
 
 import { assert } from "../../engine/model/assert.ts";
 import { shardOf } from "../../engine/model/placement.ts";
@@ -11,16 +11,24 @@ import type { OperationId, RequestOf, ResponseOf } from "../../openapi/operation
 import { type Caller, JsonText, type Route, type Routes } from "../routes/route.ts";
 import { isGiven } from "../wire/fields.ts";
 import { mergeActions } from "./actions-list.ts";
-import { holderOf } from "./holder.ts";
+import { holderOf, type UnknownReason } from "./holder.ts";
 import { bestExplained } from "./item-explained.ts";
 import { mergeOverviews, splitSince } from "./overview.ts";
 import { mergeQueues } from "./queues-list.ts";
+import {
+  elsewhereMsMax,
+  type ReachedReplies,
+  reachedIn,
+  reachedReplies,
+  unreachedError,
+  unreachedIn,
+} from "./reached.ts";
 import { longestStep, mergeSeries } from "./series.ts";
 import { mergeTasks } from "./tasks-list.ts";
 
 /** Operations that the process does: on its clock, its API keys, its nodes, its lost commits. */
 type ProcessOperationId = keyof Routes<
-  "advance" | "confirmLoss" | "listKeys" | "listNodes" | "whoAmI"
+  "advance" | "confirmLoss" | "drainNode" | "listKeys" | "listNodes" | "whoAmI"
 >;
 
 /** Operations that shards do. */
@@ -45,7 +53,7 @@ const routings: { readonly [Id in ShardOperationId]: Routing<Id> } = {
   extend: toQueue(named),
   release: toQueue(named),
   transact: toQueue(firstQueue),
-  listQueues: toAll(mergeQueues),
+  listQueues: queuesOf,
   createQueue: toQueue(named),
   updateQueue: toQueue(named),
   queueInfo: toQueue(({ name, queue_name }) => name ?? queue_name ?? ""),
@@ -98,20 +106,12 @@ function toQueue<Id extends ShardOperationId>(
   return (routes) => (body, caller) => routeOf(routes, nameOf(body))(body, caller);
 }
 
-/** Asks every shard with the same body. */
-function toAll<Id extends ShardOperationId>(
-  merge: (replies: readonly ResponseOf<Id>[], body: RequestOf<Id>) => ResponseOf<Id>,
-): Routing<Id> {
-  return (routes) => async (body, caller) => merge(await askAll(routes, body, caller), body);
-}
-
 /** Returns the reply of the shard that knows the id in the body. `unknown`: why others refuse. */
-function toHolder<Id extends "getItem" | "taskInfo">(
-  unknown: Parameters<typeof holderOf>[1],
-): Routing<Id> {
+function toHolder<Id extends "getItem" | "taskInfo">(unknown: UnknownReason): Routing<Id> {
   return (routes) => async (body, caller) => {
     const asked = { ...body };
-    const outcomes = await Promise.allSettled(routes.map((route) => route(asked, caller)));
+    const brief = caller.waitingElsewhere(elsewhereMsMax);
+    const outcomes = await Promise.allSettled(routes.map((route) => route(asked, brief)));
     const outcome = outcomes[holderOf(outcomes, unknown) ?? 0];
     assert(outcome !== undefined, "a shard was asked and has no outcome");
     if (outcome.status === "rejected") throw outcome.reason;
@@ -145,16 +145,17 @@ async function ask<Id extends ShardOperationId>(
 }
 
 /**
- * Asks with a copy of the body, which is sent as JSON made from it: the text that the client sent may be
- * mostly blanks. Throws the first error, also while other shards still work on their replies.
+ * Asks with a copy of the body, which is sent as JSON made from it: the text that the client sent may
+ * be mostly blanks.
  */
 function askAll<Id extends ShardOperationId>(
   routes: readonly Route<Id>[],
   body: RequestOf<Id>,
   caller: Caller,
-): Promise<ResponseOf<Id>[]> {
+): Promise<ReachedReplies<ResponseOf<Id>>> {
   const asked = { ...body };
-  return Promise.all(routes.map((route) => ask(route, asked, caller)));
+  const brief = caller.waitingElsewhere(elsewhereMsMax);
+  return reachedReplies(routes.map((route) => ask(route, asked, brief)));
 }
 
 /** The queue whose shard decides, in the engine's order; `""` = none, which any shard refuses. */
@@ -163,16 +164,26 @@ function firstQueue({ complete, retry, produce }: RequestOf<"transact">): string
   return first?.queue_name ?? "";
 }
 
+function queuesOf(routes: readonly Route<"listQueues">[]): Route<"listQueues"> {
+  return async (body, caller) => {
+    const replies = await askAll(routes, body, caller);
+    return { ...mergeQueues(reachedIn(replies), body), unreached: unreachedIn(replies) };
+  };
+}
+
 function overviewOf(routes: readonly Route<"overview">[]): Route<"overview"> {
   return async (body, caller) => {
     const parts = splitSince(body.since ?? "", routes.length);
+    const brief = caller.waitingElsewhere(elsewhereMsMax);
     const askSince = (since: string, shard: number) =>
-      ask(routeAt(routes, shard), { ...body, since }, caller);
-    const replies = await Promise.all(parts.map(askSince));
-    if (!replies.some(({ whole }) => whole)) return mergeOverviews(replies);
+      ask(routeAt(routes, shard), { ...body, since }, brief);
+    const replies = await reachedReplies(parts.map(askSince));
+    if (!replies.some((reply) => reply?.whole)) return mergeOverviews(replies, parts);
     // A client that receives a whole reply forgets all other queues, so it needs those of all shards.
-    const whole = replies.map((reply, shard) => (reply.whole ? reply : askSince("", shard)));
-    return mergeOverviews(await Promise.all(whole));
+    const whole = replies.map(async (reply, shard) =>
+      reply === null || reply.whole ? reply : await askSince("", shard),
+    );
+    return mergeOverviews(await reachedReplies(whole), parts);
   };
 }
 
@@ -184,14 +195,22 @@ function seriesOf(routes: readonly Route<"series">[]): Route<"series"> {
       checkWithin("shard", shard, { min: 0, max: routes.length - 1 });
       return routeAt(routes, shard)(body, caller);
     }
-    const replies = await askAll(routes, body, caller);
+    const replies = complete(await askAll(routes, body, caller));
     // Shards that look at different moments may choose different steps for one `from`.
     const step = longestStep(replies);
-    const aligned = replies.map((reply, place) =>
-      reply.step === step ? reply : ask(routeAt(routes, place), { ...body, step }, caller),
+    const brief = caller.waitingElsewhere(elsewhereMsMax);
+    const aligned = replies.map(async (reply, place) =>
+      reply.step === step ? reply : await ask(routeAt(routes, place), { ...body, step }, brief),
     );
-    return mergeSeries(await Promise.all(aligned));
+    return mergeSeries(complete(await reachedReplies(aligned)));
   };
+}
+
+/** A sum without a shard would look like a drop. */
+function complete<T>(replies: ReachedReplies<T>): readonly T[] {
+  const unreached = unreachedIn(replies);
+  if (unreached.length === 0) return reachedIn(replies);
+  throw unreachedError(unreached, "a series of all queues needs every shard");
 }
 
 function actionsOf(routes: readonly Route<"listActions">[]): Route<"listActions"> {
@@ -206,14 +225,16 @@ function actionsOf(routes: readonly Route<"listActions">[]): Route<"listActions"
 
 function explainItemOf(routes: readonly Route<"explainItem">[]): Route<"explainItem"> {
   return async (body, caller) => {
-    return bestExplained(await Promise.allSettled(routes.map((one) => ask(one, body, caller))));
+    const brief = caller.waitingElsewhere(elsewhereMsMax);
+    return bestExplained(await Promise.allSettled(routes.map((one) => ask(one, body, brief))));
   };
 }
 
 function tasksOf(routes: readonly Route<"listTasks">[]): Route<"listTasks"> {
   return async (body, caller) => {
     if (body.queue_name) return routeOf(routes, body.queue_name)(body, caller);
-    return mergeTasks(await askAll(routes, body, caller));
+    const replies = await askAll(routes, body, caller);
+    return { ...mergeTasks(reachedIn(replies)), unreached: unreachedIn(replies) };
   };
 }
 
@@ -223,7 +244,8 @@ function cancelTaskOf(
   shards: readonly ShardRoutes[],
 ): Route<"cancelTask"> {
   return async (body, caller) => {
-    const known = await Promise.allSettled(shards.map(({ taskInfo }) => taskInfo(body, caller)));
+    const brief = caller.waitingElsewhere(elsewhereMsMax);
+    const known = await Promise.allSettled(shards.map(({ taskInfo }) => taskInfo(body, brief)));
     return routeAt(routes, holderOf(known, "no_such_task") ?? 0)(body, caller);
   };
 }

@@ -4,7 +4,9 @@ import { limits } from "../../engine/model/limits.ts";
 import type { TaskInfo, TasksListReply } from "../../openapi/schemas.ts";
 
 /** All running tasks are listed; ended ones take what is left of the limit. */
-export function mergeTasks(replies: readonly TasksListReply[]): TasksListReply {
+export function mergeTasks(
+  replies: readonly Pick<TasksListReply, "tasks">[],
+): Pick<TasksListReply, "tasks"> {
   const all = newestFirst(replies.flatMap(({ tasks }) => tasks));
   const running = all.filter(({ state }) => state === "running");
   const ended = all.filter(({ state }) => state !== "running");

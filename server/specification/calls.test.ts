@@ -103,7 +103,11 @@ const calls = [
     reply,
   ],
   ["/v1/queue.complete", (id) => ({ ...place, request_timeout: "1m", ids: [id] }), reply],
-  ["/v1/queues.list", () => ({ pivot: "", limit: 10, namespace: "_system" }), ["items"]],
+  [
+    "/v1/queues.list",
+    () => ({ pivot: "", limit: 10, namespace: "_system" }),
+    ["items", "unreached"],
+  ],
   [
     "/v1/queues.create",
     () => ({

@@ -547,6 +547,7 @@ row(
       durability: "full",
       shards: 2,
       shards_up: 2,
+      shards_without_owner: [],
     });
     const metrics = await app.metrics();
     expect(metrics).toContain('holdfast_info{version="1.2.3",durability="full"} 1');

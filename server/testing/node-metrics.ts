@@ -1,17 +1,19 @@
-// What a node tells beyond a server that is alone, for those who look whether alerts, dashboard
-// and pages know it.
+// Metrics that a node has beyond those of a server that is alone, for the tests of alerts, the
+// dashboard and pages.
 
 import { Observations } from "../../engine/model/histogram.ts";
 import { Metrics } from "../metrics.ts";
 
-/** The lines of /metrics of one node of several, without shards. */
+/** The lines about nodes in the /metrics of a node. */
 export async function nodeMetrics(): Promise<readonly string[]> {
   const metrics = new Metrics({
     version: "1.2.3",
     status: () => ({ now: 0, durability: "full", waitingLeases: 0, shards: [], queues: [] }),
     node: () => ({
-      ...{ isOwner: false, isTrusted: false, epoch: 1 },
-      takeovers: [{ reason: "free", count: 1, seconds: new Observations([1]) }],
+      ...{ held: [0], isTrusted: false, handOvers: 1 },
+      takeovers: (["free", "lapsed"] as const).map((reason) => ({
+        ...{ reason, count: 1, seconds: new Observations([1]) },
+      })),
       forwarded: new Map([["produce", new Observations([1])]]),
       ...{ peersUp: 1, nodes: 2 },
     }),

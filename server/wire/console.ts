@@ -38,13 +38,10 @@ export function clientsReply(clients: engine.QueueClients): wire.QueueClientsRep
 export function overviewReply(
   overview: engine.EngineOverview,
   isShown: engine.IsShown = () => true,
-): Pick<
-  wire.ServerOverviewReply,
-  "as_of" | "since" | "whole" | "totals" | "queues" | "removed" | "shards" | "alarms" | "tasks"
-> {
+): Omit<wire.ServerOverviewReply, "now" | "machine_now" | "poll_after_ms" | "machine"> {
   const { asOf, since, isWhole: whole, totals, rows, removed, shard, alarms, tasks } = overview;
   return {
-    ...{ as_of: instantText(asOf), since, whole },
+    ...{ as_of: instantText(asOf), since, whole, unreached: [] },
     totals: {
       ...{ queues: totals.queues, ready: totals.ready, leased: totals.held },
       ...{ scheduled: totals.scheduled, waiting_leases: totals.waiting },

@@ -1,21 +1,45 @@
-// The nodes there are, as replies tell them.
+// The nodes of a cluster and their shards, as replies tell them.
 
 import type * as wire from "../../openapi/schemas.ts";
-import type { NodesSeen } from "../../stores/nodes.ts";
+import type { NodeRow, NodesSeen, ShardRow } from "../../stores/nodes.ts";
 import { instantText } from "./fields.ts";
 
-export function nodesPage(seen: NodesSeen | undefined): wire.NodesListReply {
-  const { nodes = [], owner = null, epoch = 0 } = seen ?? {};
+/** `seen`: by database; none of a server that is alone. */
+export function nodesPage(seen: readonly NodesSeen[]): wire.NodesListReply {
+  const latest = new Map<string, NodeRow>();
+  for (const node of seen.flatMap((one) => one.nodes)) {
+    const other = latest.get(node.url);
+    // A node that only one of the databases sees alive lives.
+    if (other === undefined || (!other.isLive && node.isLive)) latest.set(node.url, node);
+  }
+  const nodes = [...latest.values()].toSorted((a, b) => (a.url < b.url ? -1 : 1));
   return {
-    items: nodes.map(({ url, version, startedAt, seenAt, isDraining, isLive }) => ({
-      url,
-      version,
-      started_at: instantText(startedAt),
-      seen_at: instantText(seenAt),
-      owner: owner?.url === url,
-      draining: isDraining,
-      live: isLive,
+    items: nodes.map((node) => nodeInfo(node, seen)),
+    shards: shardsIn(seen).map(({ shard, url, epoch, takenAt }) => ({
+      shard,
+      node: url ?? "",
+      epoch,
+      taken_at: takenAt === null ? null : instantText(takenAt),
     })),
-    epoch,
   };
+}
+
+/** `seen`: by database. */
+export function nodeInfo(node: NodeRow, seen: readonly NodesSeen[]): wire.NodeInfo {
+  const { url, version, startedAt, seenAt, isDraining, isDrainRequested, isLive } = node;
+  return {
+    url,
+    version,
+    started_at: instantText(startedAt),
+    seen_at: instantText(seenAt),
+    shards: shardsIn(seen)
+      .filter((one) => one.url === url)
+      .map(({ shard }) => shard),
+    draining: isDraining || isDrainRequested,
+    live: isLive,
+  };
+}
+
+function shardsIn(seen: readonly NodesSeen[]): ShardRow[] {
+  return seen.flatMap((one) => one.shards).toSorted((a, b) => a.shard - b.shard);
 }

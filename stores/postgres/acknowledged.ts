@@ -73,6 +73,11 @@ export function acknowledge(all: Acknowledged, shard: number, { position, owner 
   new Uint8Array(all, shard * entryBytes + ownerAt, ownerBytes).set(owner);
 }
 
+/** Nothing is known of the shard any more. */
+export function forget(all: Acknowledged, shard: number): void {
+  numbersOf(all, shard)[at.position] = 0;
+}
+
 /** Counts what became of the row that was asked for; `null` = nobody can know any more. */
 export function settle(all: Acknowledged, shard: number, fate: "held" | "notHeld" | null): void {
   refuse(all, shard);

@@ -7,6 +7,7 @@ import {
   acknowledge,
   addLost,
   ask,
+  forget,
   lastAcknowledged,
   type Place,
   refuse,
@@ -28,7 +29,7 @@ export interface DatabaseOptions extends SessionOptions {
   readonly testClock: boolean | null;
   /** What this process has acknowledged, whichever store of it did so; absent = nothing is known. */
   readonly acknowledged?: Acknowledged;
-  /** Which node it belongs to, where several share the database; absent: it has one server. */
+  /** Which node the shard belongs to, if several share the database; absent: it has one server. */
   readonly ownership?: Ownership;
 }
 
@@ -38,17 +39,27 @@ const ownerBytes = 16;
 const takeOver = `
   INSERT INTO shard.turn SELECT coalesce(max(position), 0) + 1, $1::bytea, NULL FROM shard.turn
   ON CONFLICT DO NOTHING RETURNING position`;
-/** The same for a node, unless the shards are another's by now. */
+/** The same for a node, unless the shard is another's by now. */
 const takeOverAsNode = `
   INSERT INTO shard.turn SELECT coalesce((SELECT max(position) FROM shard.turn), 0) + 1, $1::bytea, NULL
-  FROM (SELECT FROM nodes.owner WHERE url = $2::text AND epoch = $3::bigint FOR SHARE) AS mine
+  FROM (SELECT FROM nodes.shard WHERE shard = $2::bigint AND url = $3::text AND epoch = $4::bigint FOR SHARE) AS mine
   ON CONFLICT DO NOTHING RETURNING position`;
-const isOwner = "SELECT count(*) FROM nodes.owner WHERE url = $1::text AND epoch = $2::bigint";
+const isOwner =
+  "SELECT count(*) FROM nodes.shard WHERE shard = $1::bigint AND url = $2::text AND epoch = $3::bigint";
 const behind = "SELECT count(*) FROM shard.turn WHERE position > $1::bigint";
 
 const stillThere = `
   SELECT coalesce(bool_or(position = $1::bigint AND owner = $2::bytea), false),
     coalesce(bool_or(position = $3::bigint AND owner = $4::bytea), false), min(position), max(position) FROM shard.turn`;
+
+/** What the chain has of a row that was acknowledged, and of one that was asked for. */
+interface Found {
+  readonly isThere: boolean;
+  readonly isHeld: boolean;
+  readonly first: number;
+  readonly last: number;
+}
+
 const nowhere: Place = { position: 0, owner: new Uint8Array() };
 
 export class Database {
@@ -175,8 +186,8 @@ export class Database {
   }
 
   /** A commit of the last owner that is still under way either comes before this, or never. */
-  async #takeOver({ schema, ownership }: DatabaseOptions): Promise<void> {
-    const node = ownership === undefined ? null : [ownership.url, ownership.epoch];
+  async #takeOver({ schema, shard, ownership }: DatabaseOptions): Promise<void> {
+    const node = ownership === undefined ? null : [shard, ownership.url, ownership.epoch];
     const ofNodes = (text: string): string => named(text, nodesSchema, nodesName(schema));
     // What is read behind it tells callers what became of their commits.
     const append = (text: string, values: readonly Value[]): Promise<Row[]> =>
@@ -191,30 +202,68 @@ export class Database {
         return;
       }
       if (node !== null && (await this.promptRows(ofNodes(isOwner), node))[0]?.[0] === 0) {
-        throw new StoreError("locked", "the shards belong to another node");
+        await this.#refuseLost(shard);
+        throw new StoreError("locked", "the shard belongs to another node");
       }
     }
   }
 
-  /** A row that went with those before it was pruned by a later owner, not lost. */
+  /**
+   * Throws `lost` once if commits of this process are gone. The standby that took over may lack the
+   * takeover by this node too: then the shard belongs to another node, which knows nothing of them.
+   */
+  async #refuseLost(shard: number): Promise<void> {
+    const all = this.#acknowledged;
+    const known = all && lastAcknowledged(all, shard);
+    if (known === null) return;
+    const row = await this.#lookFor(known, nowhere);
+    const count = lostAfter(known, row);
+    if (count === 0) return;
+    addLost(all as Acknowledged, shard, count);
+    forget(all as Acknowledged, shard);
+    throw lossOf(count);
+  }
+
+  async #lookFor(known: Place, asked: Place): Promise<Found> {
+    const places = [known, asked];
+    const values = places.flatMap(({ position, owner }) => [position, Buffer.from(owner)]);
+    const [row] = await this.promptRows(stillThere, values);
+    const [isThere, isHeld, first, last] = row as [boolean, boolean, number, number];
+    return { isThere, isHeld, first, last };
+  }
+
   async #countLost({ acknowledged, shard }: DatabaseOptions): Promise<void> {
     if (acknowledged === undefined) return;
     const known = lastAcknowledged(acknowledged, shard);
     const asked = unsettled(acknowledged, shard);
     if (known === null && asked === null) return;
-    const places = [known ?? nowhere, asked ?? nowhere];
-    const values = places.flatMap(({ position, owner }) => [position, Buffer.from(owner)]);
-    const [row] = await this.promptRows(stillThere, values);
-    const [isThere, isHeld, first, last] = row as [boolean, boolean, number, number];
+    const found = await this.#lookFor(known ?? nowhere, asked ?? nowhere);
     if (asked !== null) {
       // Behind the row of this owner it can never come any more.
-      const fate = isHeld ? "held" : "notHeld";
-      settle(acknowledged, shard, first <= asked.position ? fate : null);
+      const fate = found.isHeld ? "held" : "notHeld";
+      settle(acknowledged, shard, found.first <= asked.position ? fate : null);
     }
-    if (known !== null && !isThere && first <= known.position) {
-      this.lostCount = Math.max(1, known.position - last + 1);
-    }
+    if (known !== null) this.lostCount = lostAfter(known, { ...found, last: this.position - 1 });
   }
+}
+
+/**
+ * Commits up to this row that are gone, at least. A row that went with those before it was pruned by a
+ * later owner, not lost.
+ */
+function lostAfter(known: Place, { isThere, first, last }: Found): number {
+  if (isThere || first > known.position) return 0;
+  return Math.max(1, known.position - last);
+}
+
+/** The failure of a store whose database lacks so many commits that were acknowledged. */
+export function lossOf(count: number): StoreError {
+  const commits = count === 1 ? "a commit" : `${count} commits`;
+  const why = "as a standby that was behind does when it takes over";
+  return new StoreError(
+    "lost",
+    `the database has lost ${commits} that had been acknowledged, ${why}`,
+  );
 }
 
 function isWithoutEffect(cause: unknown): boolean {

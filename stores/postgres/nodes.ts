@@ -1,59 +1,136 @@
-// The nodes that share a database as rows, on a connection of their own.
+// The nodes of a cluster and the owners of its shards as rows, on a connection of their own.
 
-import type { NodeRow, NodesSeen, NodeTable, Self } from "../nodes.ts";
+import {
+  type ClusterShape,
+  type NodeProcess,
+  type NodeRow,
+  type NodesSeen,
+  type NodeTable,
+  refuseEmpty,
+  refuseOtherShape,
+  type Self,
+  type ShardEpoch,
+  type ShardRow,
+  shardsOf,
+} from "../nodes.ts";
 import { StoreError } from "../store.ts";
+import { int8Array } from "./arrays.ts";
 import { Connection, type SessionOptions, type Value } from "./connection.ts";
-import { migrate, named, nodesSchema } from "./schema.ts";
+import { migrate, named, nodesSchema, presentFormat } from "./schema.ts";
 
-export interface NodesOptions extends SessionOptions {
+interface SchemaOptions extends SessionOptions {
   /** Begins the names of all schemas. */
   readonly schema: string;
-  /** How long an owner has without a sign of life. */
+}
+
+export interface NodesOptions extends SchemaOptions {
+  /** How long a node keeps ownership of a shard without renewing it. */
   readonly leaseMs: number;
+  readonly cluster: ClusterShape;
 }
 
 const now = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
-/** A node that was not seen for so long is not told of any more. */
+/** A node that was not seen for so long is not reported any more. */
 const forgottenMs = 3_600_000;
 
 const texts = {
   signOfLife: `
-    INSERT INTO nodes.node VALUES ($1::text, $2::text, $3::text, ${now}, ${now}, $4::boolean)
+    INSERT INTO nodes.node VALUES ($1::text, $2::text, $3::text, ${now}, ${now}, $4::boolean, false)
     ON CONFLICT (url) DO UPDATE SET key = excluded.key, version = excluded.version, seen_at = excluded.seen_at,
-      draining = excluded.draining, started_at = CASE WHEN node.key = excluded.key THEN node.started_at ELSE excluded.started_at END
+      draining = excluded.draining, drain_requested = node.drain_requested AND node.key = excluded.key,
+      started_at = CASE WHEN node.key = excluded.key THEN node.started_at ELSE excluded.started_at END
     RETURNING (SELECT before.key FROM nodes.node AS before WHERE before.url = $1::text)`,
-  renew: `UPDATE nodes.owner SET lease_until = ${now} + $3::bigint WHERE url = $1::text AND epoch = $2::bigint`,
-  owner: `SELECT url, epoch, lease_until, lease_until < ${now}, ${now} FROM nodes.owner`,
-  nodes: `SELECT url, key, version, started_at, seen_at, draining, seen_at > ${now} - $1::bigint FROM nodes.node WHERE seen_at > ${now} - ${forgottenMs} ORDER BY url`,
+  renew: `
+    UPDATE nodes.shard AS owned SET lease_until = ${now} + $4::bigint
+    FROM unnest($2::bigint[], $3::bigint[]) AS held(number, epoch)
+    WHERE owned.shard = held.number AND owned.epoch = held.epoch AND owned.url = $1::text`,
+  shards: `SELECT shard, url, epoch, lease_until, lease_until < ${now}, meant_for, taken_at, ${now} FROM nodes.shard ORDER BY shard`,
+  nodes: `SELECT url, key, version, started_at, seen_at, draining, drain_requested, seen_at > ${now} - $1::bigint FROM nodes.node WHERE seen_at > ${now} - ${forgottenMs} ORDER BY url`,
   takeOver: `
-    UPDATE nodes.owner SET url = $1::text, epoch = epoch + 1, lease_until = ${now} + $2::bigint
-    WHERE url = $1::text OR url IS NULL OR lease_until < ${now} OR lease_until = $3::bigint RETURNING epoch`,
-  giveUp: "UPDATE nodes.owner SET url = NULL WHERE url = $1::text AND epoch = $2::bigint",
+    UPDATE nodes.shard SET url = $1::text, epoch = epoch + 1, lease_until = ${now} + $3::bigint, meant_for = NULL,
+      taken_at = ${now}
+    WHERE shard = $2::bigint AND (url = $1::text OR url IS NULL OR lease_until < ${now} OR lease_until = $4::bigint)
+    RETURNING epoch`,
+  giveUp: `
+    UPDATE nodes.shard SET url = NULL, meant_for = $4::text
+    WHERE shard = $2::bigint AND url = $1::text AND epoch = $3::bigint`,
+  requestDrain: `
+    UPDATE nodes.node SET drain_requested = $3::boolean WHERE url = $1::text AND key = $2::text RETURNING 1`,
   leave: "DELETE FROM nodes.node WHERE url = $1::text AND key = $2::text",
+  cluster: "SELECT shards, database, databases FROM nodes.cluster",
 } as const;
 
-/** What the schema of nodes is called, quoted. */
+/** Name of the schema of nodes, quoted. */
 export function nodesName(schema: string): string {
   return `"${schema}_nodes"`;
+}
+
+/** The shape of the cluster that a database is of; `null` if no node was ever started on it. Throws `StoreError`. */
+export async function clusterIn(options: SchemaOptions): Promise<ClusterShape | null> {
+  const connection = await Connection.open(options);
+  try {
+    return await recordedCluster(connection, options.schema);
+  } finally {
+    await connection.close();
+  }
+}
+
+/** As `clusterIn`, on an open connection. */
+export async function recordedCluster(
+  connection: Connection,
+  schema: string,
+): Promise<ClusterShape | null> {
+  const name = nodesName(schema);
+  if ((await presentFormat(connection, name, nodesSchema)) === null) return null;
+  const [row] = await connection.promptRows(named(texts.cluster, nodesSchema, name));
+  if (row === undefined) throw new StoreError("damaged", "the row of the cluster is missing");
+  const [shards, database, databases] = row as [number, number, number];
+  return { shards, database, databases };
+}
+
+/** Rows of a cluster that is new. */
+function newCluster({ shards, database, databases }: ClusterShape): string {
+  return `
+    INSERT INTO nodes.cluster VALUES (1, ${shards}, ${database}, ${databases});
+    INSERT INTO nodes.shard SELECT shard, NULL, 0, 0, NULL, NULL
+    FROM generate_series(${database}, ${shards - 1}, ${databases}) AS shard`;
+}
+
+/** Script that makes all shards free, of which there are so many from now on, in the only database of a cluster. */
+export function reshardCluster(schema: string, shards: number): string {
+  const text = `
+    UPDATE nodes.cluster SET shards = ${shards};
+    INSERT INTO nodes.shard
+    SELECT shard, NULL, (SELECT coalesce(max(epoch), 0) + 1 FROM nodes.shard), 0, NULL, NULL
+    FROM generate_series(0, ${shards - 1}) AS shard
+    ON CONFLICT (shard) DO UPDATE SET url = NULL, epoch = excluded.epoch, lease_until = 0, meant_for = NULL;
+    DELETE FROM nodes.shard WHERE shard >= ${shards}`;
+  return named(text, nodesSchema, nodesName(schema));
 }
 
 export class PostgresNodes implements NodeTable {
   readonly #connection: Connection;
   readonly #name: string;
   readonly #leaseMs: number;
+  readonly #shardCount: number;
 
-  private constructor(connection: Connection, { schema, leaseMs }: NodesOptions) {
+  private constructor(connection: Connection, { schema, leaseMs, cluster }: NodesOptions) {
     this.#connection = connection;
     this.#name = nodesName(schema);
     this.#leaseMs = leaseMs;
+    this.#shardCount = shardsOf(cluster).length;
   }
 
-  /** Throws `StoreError`. */
+  /** Throws `StoreError`: `unusable` if the database is of a cluster of another shape. */
   static async open(options: NodesOptions): Promise<PostgresNodes> {
+    const { schema, cluster } = options;
+    refuseEmpty(cluster);
     const connection = await Connection.open(options);
     const nodes = new PostgresNodes(connection, options);
     try {
-      await migrate(connection, nodes.#name, nodesSchema);
+      await migrate(connection, nodes.#name, nodesSchema, () => newCluster(cluster));
+      // Another node may have made it at the same time.
+      refuseOtherShape((await recordedCluster(connection, schema)) ?? cluster, cluster);
       return nodes;
     } catch (cause) {
       void nodes.close();
@@ -65,33 +142,44 @@ export class PostgresNodes implements NodeTable {
     return this.#connection.rows(named(text, nodesSchema, this.#name), values);
   }
 
-  async look({ url, key, version, isDraining }: Self, epoch: number | null): Promise<NodesSeen> {
-    const [signs, , owners, nodes] = await Promise.all([
+  async look(
+    { url, key, version, isDraining }: Self,
+    held: readonly ShardEpoch[],
+  ): Promise<NodesSeen> {
+    const numbers = int8Array(held.map(({ shard }) => shard));
+    const epochs = int8Array(held.map(({ epoch }) => epoch));
+    // All are sent before the first is answered.
+    const [signs, , shards, nodes] = await Promise.all([
       this.#rows(texts.signOfLife, [url, key, version, String(isDraining)]),
-      epoch === null ? [] : this.#rows(texts.renew, [url, epoch, this.#leaseMs]),
-      this.#rows(texts.owner),
+      held.length === 0 ? [] : this.#rows(texts.renew, [url, numbers, epochs, this.#leaseMs]),
+      this.#rows(texts.shards),
       this.#rows(texts.nodes, [this.#leaseMs]),
     ]);
-    const [owner] = owners as [string | null, number, number, boolean, number][];
-    if (owner === undefined) throw new StoreError("damaged", "the row of the owner is missing");
-    const [ownerUrl, ownerEpoch, leaseUntil, isLapsed, seenAt] = owner;
+    const [first] = shards as unknown as StoredShard[];
+    if (first === undefined || shards.length !== this.#shardCount) {
+      const expected = `expected ${this.#shardCount} rows of shards, got ${shards.length}`;
+      throw new StoreError("unusable", `the database was resharded; ${expected}`);
+    }
     return {
-      owner: ownerUrl === null ? null : { url: ownerUrl, epoch: ownerEpoch, isLapsed },
-      epoch: ownerEpoch,
-      leaseUntil,
+      shards: (shards as unknown as StoredShard[]).map(shardRow),
       isContested: ![null, key].includes(signs[0]?.[0] as string | null),
       nodes: (nodes as unknown as StoredNode[]).map(nodeRow),
-      now: seenAt,
+      now: first[7],
     };
   }
 
-  async takeOver({ url }: Self, unrenewed: number | null): Promise<number | null> {
-    const [row] = await this.#rows(texts.takeOver, [url, this.#leaseMs, unrenewed]);
+  async takeOver({ url }: Self, shard: number, unrenewed: number | null): Promise<number | null> {
+    const [row] = await this.#rows(texts.takeOver, [url, shard, this.#leaseMs, unrenewed]);
     return (row?.[0] as number | undefined) ?? null;
   }
 
-  async giveUp({ url }: Self, epoch: number): Promise<void> {
-    await this.#rows(texts.giveUp, [url, epoch]);
+  async giveUp({ url }: Self, { shard, epoch }: ShardEpoch, meantFor: string | null) {
+    await this.#rows(texts.giveUp, [url, shard, epoch, meantFor]);
+  }
+
+  async requestDrain({ url, key }: NodeProcess, isRequested: boolean): Promise<boolean> {
+    const rows = await this.#rows(texts.requestDrain, [url, key, String(isRequested)]);
+    return rows.length > 0;
   }
 
   async leave({ url, key }: Self): Promise<void> {
@@ -103,6 +191,22 @@ export class PostgresNodes implements NodeTable {
   }
 }
 
+type StoredShard = [
+  shard: number,
+  url: string | null,
+  epoch: number,
+  leaseUntil: number,
+  isLapsed: boolean,
+  meantFor: string | null,
+  takenAt: number | null,
+  now: number,
+];
+
+function shardRow(row: StoredShard): ShardRow {
+  const [shard, url, epoch, leaseUntil, isLapsed, meantFor, takenAt] = row;
+  return { shard, url, epoch, leaseUntil, isLapsed, meantFor, takenAt };
+}
+
 type StoredNode = [
   url: string,
   key: string,
@@ -110,10 +214,11 @@ type StoredNode = [
   startedAt: number,
   seenAt: number,
   isDraining: boolean,
+  isDrainRequested: boolean,
   isLive: boolean,
 ];
 
 function nodeRow(row: StoredNode): NodeRow {
-  const [url, key, version, startedAt, seenAt, isDraining, isLive] = row;
-  return { url, key, version, startedAt, seenAt, isDraining, isLive };
+  const [url, key, version, startedAt, seenAt, isDraining, isDrainRequested, isLive] = row;
+  return { url, key, version, startedAt, seenAt, isDraining, isDrainRequested, isLive };
 }

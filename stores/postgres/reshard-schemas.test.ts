@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { nextRound } from "../../client/testing/still-time.ts";
 import { Connection } from "./connection.ts";
+import { clusterIn, PostgresNodes } from "./nodes.ts";
 import { openReshardSchemas, schemasIn } from "./reshard-schemas.ts";
 import { openPostgresStore } from "./store.ts";
 import { commit, failureOf, newStore, tag } from "./testing/opened.ts";
@@ -144,4 +145,50 @@ test("open: schemas and tables of another role are refused, and left alone", asy
     refusal(name, "other", "holdfast"),
   );
   expect(await schemasOf(place.schema)).toEqual([`${place.schema}_0`, name]);
+});
+
+const self = { url: "http://a", key: "", version: "", isDraining: false };
+
+test("replace: of a cluster, all shards of the new number are free, and their epochs go on", async () => {
+  const place = newStore(server.url);
+  const open = (shards: number) =>
+    PostgresNodes.open({
+      ...place,
+      leaseMs: 60_000,
+      cluster: { shards, database: 0, databases: 1 },
+    });
+  const nodes = await open(3);
+  for (const shard of [0, 1, 1]) await nodes.takeOver(self, shard, null);
+  // Shard 1 was opened, the others never.
+  const ownership = { url: self.url, epoch: 2 };
+  await (await openPostgresStore({ ...place, shard: 1, ownership })).store.close();
+  expect(await schemasIn(place)).toBe(3);
+  const rows = async (shards: number) => {
+    const resharded = await open(shards);
+    const seen = await resharded.look(self, []);
+    await resharded.close();
+    return seen.shards.map(({ url, epoch, leaseUntil }) => ({ url, epoch, leaseUntil }));
+  };
+  for (const [shards, epoch] of [
+    [4, 3],
+    [2, 4],
+  ] as const) {
+    const replacement = await openReshardSchemas(place, shards, newTag);
+    await replacement.replace();
+    await replacement.close();
+    expect(await clusterIn(place)).toEqual({ shards, database: 0, databases: 1 });
+    expect(await rows(shards)).toEqual(Array(shards).fill({ url: null, epoch, leaseUntil: 0 }));
+  }
+  expect((await failureOf(nodes.look(self, []))).fault).toBe("unusable");
+  await nodes.close();
+});
+
+test("open: a cluster of several databases is refused", async () => {
+  const place = newStore(server.url);
+  const cluster = { shards: 2, database: 0, databases: 2 };
+  await (await PostgresNodes.open({ ...place, leaseMs: 60_000, cluster })).close();
+  expect(await failureOf(openReshardSchemas(place, 3, newTag))).toEqual({
+    fault: "unusable",
+    message: "only a cluster with 1 database can be resharded; got 2",
+  });
 });

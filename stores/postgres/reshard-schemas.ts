@@ -6,6 +6,7 @@ import { StoreError } from "../store.ts";
 import type { Place } from "./acknowledged.ts";
 import { Connection, type SessionOptions } from "./connection.ts";
 import { takeLock } from "./lock.ts";
+import { nodesName, recordedCluster, reshardCluster } from "./nodes.ts";
 import { openPostgresStore, type PostgresBackend } from "./store.ts";
 
 interface SchemasOptions extends SessionOptions {
@@ -28,11 +29,12 @@ const isLast = `
   SELECT coalesce(bool_and(position = $1::bigint AND owner = $2::bytea), false)
   FROM shard.turn WHERE position >= $1::bigint`;
 
-/** How many shards the database has. Throws `StoreError`. */
+/** How many shards the database has; of a cluster, all of its databases. Throws `StoreError`. */
 export async function schemasIn(options: SchemasOptions): Promise<number> {
   const connection = await Connection.open(options);
   try {
-    return (await numbered(connection, options.schema)).length;
+    const cluster = await recordedCluster(connection, options.schema);
+    return cluster?.shards ?? (await numbered(connection, options.schema)).length;
   } finally {
     await connection.close();
   }
@@ -44,6 +46,34 @@ async function numbered(connection: Connection, prefix: string): Promise<string[
   const found: string[] = [];
   while (names.has(`${prefix}_${found.length}`)) found.push(`"${prefix}_${found.length}"`);
   return found;
+}
+
+interface OldSchemas {
+  /** Of the shards, by number, quoted. */
+  readonly names: readonly string[];
+  readonly isCluster: boolean;
+}
+
+/** Throws `unusable` if the shards are in several databases. */
+async function oldSchemas(connection: Connection, schema: string): Promise<OldSchemas> {
+  const cluster = await recordedCluster(connection, schema);
+  if (cluster === null) return { names: await numbered(connection, schema), isCluster: false };
+  if (cluster.databases > 1) {
+    const got = `got ${cluster.databases}`;
+    throw new StoreError("unusable", `only a cluster with 1 database can be resharded; ${got}`);
+  }
+  // The schema of a shard is made when a node opens it for the first time, so some may be missing.
+  const names = Array.from({ length: cluster.shards }, (_, shard) => `"${schema}_${shard}"`);
+  return { names, isCluster: true };
+}
+
+/** Whether the stores are for a test clock; those of one database all are, or none. */
+async function isForTestClock(connection: Connection, names: readonly string[]): Promise<boolean> {
+  const present = new Set(await namesIn(connection));
+  const name = names.find((quoted) => present.has(quoted.slice(1, -1)));
+  if (name === undefined) return false;
+  const [row] = await connection.promptRows(`SELECT test_clock FROM ${name}.identity`);
+  return row?.[0] === true;
 }
 
 /** Drops all schemas whose names end with a number, which may have gaps. */
@@ -119,14 +149,13 @@ export async function openReshardSchemas(
   try {
     // The session that drops new schemas has it, so they are never those of another reshard.
     await takeLock(connection, fresh, { refusal: "the database is being resharded" });
-    const old = await numbered(connection, schema);
-    await refuseOtherOwner(connection, old);
-    for (const shard of old.keys()) await open({ schema, shard, testClock: null });
+    const { names: old, isCluster } = await oldSchemas(connection, schema);
+    await refuseOtherOwner(connection, isCluster ? [...old, nodesName(schema)] : old);
+    const testClock = await isForTestClock(connection, old);
+    for (const shard of old.keys()) await open({ schema, shard, testClock });
     const from = [...opened];
     hasFresh = true;
     await dropFresh();
-    const [clock] = await connection.promptRows(`SELECT test_clock FROM ${old[0]}.identity`);
-    const testClock = clock?.[0] === true;
     for (let shard = 0; shard < shards; shard += 1) await open({ schema: fresh, shard, testClock });
     const to = opened.slice(from.length);
     const replace = async (): Promise<void> => {
@@ -134,6 +163,7 @@ export async function openReshardSchemas(
       const steps = [
         ...old.map((name) => `DROP SCHEMA ${name} CASCADE`),
         ...to.map((_, shard) => `ALTER SCHEMA "${fresh}_${shard}" RENAME TO "${schema}_${shard}"`),
+        ...(isCluster ? [reshardCluster(schema, shards)] : []),
       ];
       try {
         await connection.script("BEGIN");

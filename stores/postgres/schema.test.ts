@@ -134,7 +134,8 @@ test("open: a shard of a later version and one without a format are refused and 
 });
 
 test("open: nodes of a later version are refused", async () => {
-  const options = { url: server.url, schema: "later", leaseMs: 5_000 };
+  const cluster = { shards: 1, database: 0, databases: 1 };
+  const options = { url: server.url, schema: "later", leaseMs: 5_000, cluster };
   await (await PostgresNodes.open(options)).close();
   await connection.script("UPDATE later_nodes.format SET number = 2");
   expect(await failureOf(PostgresNodes.open(options))).toEqual(later);

@@ -59,6 +59,21 @@ export async function migrate(
   }
 }
 
+/**
+ * The format of a schema that is not made here; `null` if there is none. Throws `unusable` if it is
+ * of a later version.
+ */
+export async function presentFormat(
+  connection: Connection,
+  name: string,
+  { upgrades }: Schema,
+): Promise<number | null> {
+  const expected = upgrades.length + 1;
+  const got = await formatOf(connection, name);
+  if (got !== null && got > expected) throw laterFormat({ expected, got });
+  return got;
+}
+
 /** `null`: there is no such schema. */
 async function formatOf(connection: Connection, name: string): Promise<number | null> {
   const [schema] = await connection.promptRows(find, [Buffer.from(name.slice(1, -1))]);

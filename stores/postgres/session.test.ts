@@ -2,8 +2,8 @@
 // that the database keeps it.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Wire } from "../../bench/wire.ts";
 import { nextRound, type StillTime, settled, stillTime } from "../../client/testing/still-time.ts";
-import { Wire } from "../../server/nodes/testing/wire.ts";
 import type { Backend } from "../backend.ts";
 import { item, tally } from "../conformance/values.ts";
 import { acknowledgedOf, fatesOf } from "./acknowledged.ts";

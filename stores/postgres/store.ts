@@ -17,7 +17,7 @@ import { noUpkeep } from "../upkeep.ts";
 import type { Place } from "./acknowledged.ts";
 import { commitOf, type Folding, turnOf } from "./commit.ts";
 import { type Row, takenOver } from "./connection.ts";
-import { Database, type DatabaseOptions } from "./database.ts";
+import { Database, type DatabaseOptions, lossOf } from "./database.ts";
 import { pages, sources } from "./pages.ts";
 import { Reads } from "./reads.ts";
 import { parsed, queueOf, type StoredTally, type StoredTurn, tallyOf } from "./rows.ts";
@@ -64,12 +64,7 @@ export async function openPostgresStore(options: DatabaseOptions): Promise<Postg
   if (lostCount > 0) {
     await store.close();
     database.noteLost();
-    const count = lostCount === 1 ? "a commit" : `${lostCount} commits`;
-    const why = "as a standby that was behind does when it takes over";
-    throw new StoreError(
-      "lost",
-      `the database has lost ${count} that had been acknowledged, ${why}`,
-    );
+    throw lossOf(lostCount);
   }
   const lastTurn = (): Place => ({ position: database.position, owner: database.owner });
   return { store, upkeep: noUpkeep, transfer: transferOf(database), lastTurn };

@@ -1,12 +1,15 @@
 // The nodes of a simulated world, in one thread: each the server's own `Node`, with its own engine
 // and its own clock, on one database and one network.
 
+import { ShardEngine } from "../../../engine/engine.ts";
 import type { Engine } from "../../../engine/model/api.ts";
 import { after, type Clock } from "../../../engine/model/clock.ts";
 import { closingFailure, QueueError, unknownOutcome } from "../../../engine/model/errors.ts";
 import { limits, type TurnLimits } from "../../../engine/model/limits.ts";
+import { shardOf } from "../../../engine/model/placement.ts";
 import type { Random } from "../../../engine/model/random.ts";
-import { type Notice, openShards } from "../../../engine/shards.ts";
+import type { QueueReference } from "../../../engine/relay/other-shard.ts";
+import type { Notice } from "../../../engine/shards.ts";
 import { allShards } from "../../../engine/simulation/all-shards.ts";
 import { Violation } from "../../../engine/simulation/auditor.ts";
 import { Bundle, second, type Witness } from "../../../engine/simulation/bundle.ts";
@@ -15,6 +18,7 @@ import { Host } from "../../../engine/simulation/host.ts";
 import { seededRandom } from "../../../engine/simulation/seeded-random.ts";
 import { operations } from "../../../openapi/operations.ts";
 import type { MemoryImage } from "../../../stores/memory/store.ts";
+import type { NodeRow } from "../../../stores/nodes.ts";
 import { type Changes, StoreError } from "../../../stores/store.ts";
 import { CallServer } from "../../calls/call-server.ts";
 import type { Log, LogFields } from "../../log.ts";
@@ -41,6 +45,14 @@ const shutdownMs = 10_000;
 /** How long after its time is up a call may be answered: the answer may come from another node. */
 const lateMsMax = 250;
 const leaseLateMsMax = lateMsMax + limits.leaseStallMsMax;
+
+type Memory = ReturnType<Witness["memoryOf"]>;
+
+interface Seen {
+  readonly memory: Memory;
+  readonly clock: Clock;
+  readonly engine: () => ShardEngine<string>;
+}
 
 export interface ClusterOptions {
   readonly seed: number;
@@ -77,13 +89,14 @@ export interface Running {
   readonly host: Host;
   readonly node: Node;
   readonly caller: NodeCaller;
-  /** The routes of its shards, in the order of their numbers. */
+  /** Of all shards, wherever they are, and of this process alone, by number. */
+  readonly routes: ShardRoutes;
   readonly shards: readonly ShardRoutes[];
   readonly calls: Set<OpenCall>;
-  /** Of its engine, if it has opened one. */
-  seen: { readonly memory: Witness["memory"]; readonly clock: Clock } | null;
+  /** By shard, of the engine that it has opened last. */
+  readonly seen: Map<number, Seen>;
   isDraining: boolean;
-  /** While it had the shards. */
+  /** While it had shards. */
   wasStopped: boolean;
 }
 
@@ -114,6 +127,7 @@ export class Cluster extends Bundle {
       clock: this.clock,
       random: chance,
       leaseMs,
+      shardCount: options.shardCount,
       committed: (shard, changes) => {
         this.store(shard).commits += 1;
         this.store(shard).onCommit?.(changes);
@@ -137,8 +151,37 @@ export class Cluster extends Bundle {
     return second;
   }
 
-  get owner(): Place | undefined {
-    return this.places.find(({ running }) => running?.node.membership.isTrusted === true);
+  /** The process that has the shard of a queue. */
+  ownerOf(queue: string): Running | undefined {
+    return this.#ownerAt(shardOf(queue, this.#settings.shardCount));
+  }
+
+  /** The engine of the shard of a queue, as that process has it. */
+  engineOf({ node }: Running, queue: string): Engine<string> {
+    return node.engines[shardOf(queue, this.#settings.shardCount)] as Engine<string>;
+  }
+
+  /** The nodes that a process may ask for a queue, as far as it knows. */
+  knownTo({ node }: Running, queue: string): readonly NodeRow[] {
+    const [membership] = node.memberships;
+    return membership?.others(shardOf(queue, this.#settings.shardCount)) ?? [];
+  }
+
+  #ownerAt(shard: number): Running | undefined {
+    return this.running.find(({ node }) => node.isTrusted(shard));
+  }
+
+  /** The process that has each shard, by number; `null`: some shard has none. */
+  get #owners(): readonly Running[] | null {
+    const owners = Array.from({ length: this.#settings.shardCount }, (_, shard) =>
+      this.#ownerAt(shard),
+    );
+    return owners.every((owner) => owner !== undefined) ? owners : null;
+  }
+
+  /** The engine of each shard, where it is; `null`: some shard is nowhere. */
+  get engines(): readonly Engine<string>[] | null {
+    return this.#owners?.map(({ node }, shard) => node.engines[shard] as Engine<string>) ?? null;
   }
 
   override async open(): Promise<void> {
@@ -156,18 +199,20 @@ export class Cluster extends Bundle {
       ...{ url, version: "simulated", leaseMs, log },
       clock: host.clock,
       connect: this.network.connector(url, host),
-      openNodes: () => this.database.openNodes(host),
+      openNodes: [() => this.database.openNodes(host)],
       statusElsewhere: { now: 0, durability: "full", waitingLeases: 0, shards: [], queues: [] },
       shardCount: this.#settings.shardCount,
-      openShards: (ownership, now) => {
-        const { shardCount, turnLimits } = this.#settings;
+      createEngine: ({ ownership, now, ...place }) => {
+        const { turnLimits } = this.#settings;
         const clock = host.clockFrom(now);
         const begun = (): void => {
-          running.seen = { memory: { since: clock.now() }, clock };
+          const memory = { since: clock.now() };
+          running.seen.set(place.shard, { memory, clock, engine: () => engine });
         };
         begun();
-        return openShards<string>({
-          ...{ shardCount, clock, turnLimits, durability: "full" },
+        const engine = new ShardEngine<string>({
+          ...place,
+          ...{ shardCount: this.#settings.shardCount, clock, turnLimits, durability: "full" },
           ...{ renderLeased, random: this.#random },
           notice: (notice) => this.#noticed(notice),
           openStore: (shard) =>
@@ -180,6 +225,7 @@ export class Cluster extends Bundle {
               throw cause;
             }),
         });
+        return engine;
       },
     });
     const now = () => host.clock.now();
@@ -196,10 +242,10 @@ export class Cluster extends Bundle {
           ...taskRoutes(engine),
         }) as ShardRoutes,
     );
-    const routes = node.router.around(shardedRoutes(shards));
+    const routes = shardedRoutes(shards.map((own, shard) => node.router.around(own, shard)));
     const running: Running = {
-      ...{ url, host, node, shards, caller: new NodeCaller(routes) },
-      ...{ calls: new Set(), seen: null, isDraining: false, wasStopped: false },
+      ...{ url, host, node, caller: new NodeCaller(routes), routes, shards },
+      ...{ calls: new Set(), seen: new Map(), isDraining: false, wasStopped: false },
     };
     place.running = running;
     this.network.listen(url, {
@@ -207,7 +253,7 @@ export class Cluster extends Bundle {
       accept: (key, wire) => (key === node.key ? this.#accepted(running, wire) : null),
     });
     // A node that cannot reach its database at the start ends.
-    node.membership.join().catch(() => this.end(running));
+    node.join().catch(() => this.end(running));
   }
 
   /** As `peer-routes.ts` does. */
@@ -245,6 +291,11 @@ export class Cluster extends Bundle {
     this.network.gone(url, host);
     this.database.killed(host);
     for (const call of [...calls]) call.end();
+  }
+
+  /** As any node records it in the database. */
+  requestDrain({ url, node: { key } }: Running, isRequested: boolean): void {
+    this.database.requestDrain({ url, key }, isRequested);
   }
 
   /** As a server does that is told to end. */
@@ -305,8 +356,8 @@ export class Cluster extends Bundle {
     // It may have ended since it was chosen.
     const only = running.find((node) => node === this.only);
     const one = only ?? running[this.#settings.chance.below(running.length)];
-    const { running: trusted } = this.owner ?? {};
-    const owner = trusted == null ? undefined : wholeOf(trusted);
+    const { engines } = this;
+    const owner = engines === null ? undefined : allShards(engines);
     const engine = new Proxy({} as Engine, {
       get: (_, name: keyof Engine) => {
         if (name === "status") return () => this.#status(owner);
@@ -360,31 +411,42 @@ export class Cluster extends Bundle {
     });
   }
 
-  /** The node that has the shards, unless its engine begins anew. */
+  /** Those that have the shards, unless one of them begins anew. */
   override get witness(): Witness | null {
-    const { node, seen } = this.owner?.running ?? {};
-    if (node === undefined || seen == null) return null;
+    const [owners, engines] = [this.#owners, this.engines];
+    if (owners === null || engines === null) return null;
+    const seen = owners.map((owner, shard) => owner.seen.get(shard));
+    const memoryOf = (queue: string): Memory => {
+      const { memory } = seen[shardOf(queue, seen.length)] ?? {};
+      if (memory === undefined) throw new Error(`nobody has seen ${queue}`);
+      return memory;
+    };
     // What a lease brings is nothing that it is asked for.
-    const engine = wholeOf({ node }) as unknown as Engine;
+    const engine = allShards(engines) as unknown as Engine;
     try {
       engine.listQueues({ pivot: "", limit: 1 });
     } catch (cause) {
       if (cause instanceof QueueError) return null;
       throw cause;
     }
-    return { engine, memory: seen.memory, now: seen.clock.now() };
+    const now = Math.max(...seen.map((one) => one?.clock.now() ?? 0));
+    return { engine, memoryOf, now };
   }
 
   override async checkWholes(): Promise<void> {
-    const { running } = this.owner ?? {};
-    if (running === undefined || running === null || this.witness === null) return;
-    await this.#wholes.check(running.shards, running.node.engines);
+    const [owners, engines] = [this.#owners, this.engines];
+    if (owners === null || engines === null || this.witness === null) return;
+    const locals = owners.map(({ shards }, shard) => shards[shard] as ShardRoutes);
+    const asked = this.isTroubled ? undefined : this.running[this.#settings.chance.below(2)];
+    const routes = asked?.routes ?? shardedRoutes(locals);
+    await this.run(() => this.#wholes.check({ routes, locals, engines }));
     if (this.isTroubled) return;
+    checkDirectories(owners.map(({ seen }, shard) => seen.get(shard)?.engine()));
     const waiting = this.running.flatMap(({ calls }) => [...calls]);
-    const asked = waiting.filter(({ name, signal }) => name === "lease" && !signal?.aborted).length;
-    const { waitingLeases } = wholeOf(running).status();
-    if (waitingLeases <= asked) return;
-    throw new Violation("I23", `${waitingLeases} leases wait for ${asked} clients`);
+    const clients = waiting.filter(({ name, signal }) => name === "lease" && !signal?.aborted);
+    const { waitingLeases } = allShards(engines).status();
+    if (waitingLeases <= clients.length) return;
+    throw new Violation("I23", `${waitingLeases} leases wait for ${clients.length} clients`);
   }
 
   #status(owner: Engine<string> | undefined): ReturnType<Engine["status"]> {
@@ -405,7 +467,17 @@ export class Cluster extends Bundle {
 
 export const turnLimitsOf = (bounds: Partial<TurnLimits>): TurnLimits => ({ ...limits, ...bounds });
 
-/** All that a node has of the shards. */
-export function wholeOf({ node }: Pick<Running, "node">) {
-  return allShards(node.engines);
+/** What each shard knows of the queues of the others is what these have. */
+function checkDirectories(engines: readonly (ShardEngine<string> | undefined)[]): void {
+  const catalogs = engines.flatMap((engine) => engine?.advancing?.catalog ?? []);
+  if (catalogs.length < engines.length) return;
+  const textOf = (all: Iterable<QueueReference>): string =>
+    JSON.stringify([...all].toSorted((a, b) => a.owner - b.owner));
+  for (const [shard, { directory }] of catalogs.entries()) {
+    const others = catalogs.flatMap(({ references }, other) => (other === shard ? [] : references));
+    const [known, there] = [textOf(directory.all), textOf(others)];
+    if (known !== there) {
+      throw new Violation("I23", `shard ${shard} knows of ${known}, and there are ${there}`);
+    }
+  }
 }

@@ -74,7 +74,7 @@ class NodesSetting implements Setting {
     const chance = this.#chance;
     return {
       ...usual,
-      shardCount: chance.between(1, 3),
+      shardCount: chance.one([1, 2, 3, 5]),
       queues: usual.queues.map((one) => ({
         ...one,
         leaseTimeoutMs: chance.one([second, 10 * second, minute]),
@@ -126,7 +126,10 @@ class NodesSetting implements Setting {
         this.#watch(event, { fields, world });
       },
     });
-    this.#troubles = new Troubles({ cluster, world, chance, isLossy: this.#isLossy });
+    this.#troubles = new Troubles({
+      ...{ cluster, world, chance, isLossy: this.#isLossy },
+      requestsDrains: this.#seed % 10 === 6,
+    });
     return cluster;
   }
 
@@ -145,7 +148,7 @@ class NodesSetting implements Setting {
     { fields, world }: { readonly fields: LogFields | undefined; readonly world: World },
   ): void {
     const { auditor, situations } = world;
-    if (event === "owns the shards") {
+    if (event === "owns a shard") {
       auditor.tookOver(world.now);
       this.#inTrouble.noticedLoss();
       if (auditor.pauses.of("orders").lease) {
@@ -161,7 +164,7 @@ class NodesSetting implements Setting {
       }
     }
     if (event === "a node cannot be reached") situations.reached("a node cannot be reached");
-    if (event !== "takes the shards over") return;
+    if (event !== "takes a shard over") return;
     if (fields?.["why"] === "lapsed") {
       situations.reached("a lapsed owner is followed by another node");
     } else if (fields?.["why"] === "its own before") {
@@ -175,10 +178,6 @@ class NodesSetting implements Setting {
 
   calm(): Promise<void> {
     return this.#inTrouble.calm();
-  }
-
-  rest(): void {
-    this.#inTrouble.rest();
   }
 
   isCalm(): boolean {

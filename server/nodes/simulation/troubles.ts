@@ -1,12 +1,13 @@
 // What goes wrong in a world of several nodes: nodes are stopped, killed and cut off, and the
 // database fails them.
 
+import { allShards } from "../../../engine/simulation/all-shards.ts";
 import { Violation } from "../../../engine/simulation/auditor.ts";
 import type { Chance } from "../../../engine/simulation/chance.ts";
 import { hour, minute, second } from "../../../engine/simulation/parameters.ts";
 import type { World } from "../../../engine/simulation/world.ts";
 import type { MemoryImage } from "../../../stores/memory/store.ts";
-import { type Cluster, type Place, type Running, wholeOf } from "./cluster.ts";
+import type { Cluster, Place, Running } from "./cluster.ts";
 
 /** As long as the last trouble may be felt: connections end, leases lapse, somebody takes over. */
 const aftermathMs = 20 * second;
@@ -31,6 +32,7 @@ const weights = {
   linger: 5,
   doze: 3,
   sever: 0,
+  requestDrain: 0,
   replicate: 0,
   failOver: 0,
 };
@@ -42,6 +44,8 @@ export interface TroublesOptions {
   readonly chance: Chance;
   /** A standby may take over that was behind. */
   readonly isLossy: boolean;
+  /** Nodes are asked to drain, and to take shards again. */
+  readonly requestsDrains: boolean;
 }
 
 export class Troubles {
@@ -71,11 +75,12 @@ export class Troubles {
     linger: () => this.#linger(),
     doze: () => this.#doze(),
     sever: () => this.#sever(),
+    requestDrain: () => this.#requestDrain(),
     replicate: () => this.#replicate(),
     failOver: () => this.#failOver(),
   };
 
-  constructor({ cluster, world, chance, isLossy }: TroublesOptions) {
+  constructor({ cluster, world, chance, isLossy, requestsDrains }: TroublesOptions) {
     this.#cluster = cluster;
     this.#world = world;
     this.#chance = chance;
@@ -83,6 +88,7 @@ export class Troubles {
       ...weights,
       ...(isLossy && { replicate: 14, failOver: 6 }),
       ...(this.#extras.length > 0 && { sever: 12 }),
+      ...(requestsDrains && { requestDrain: 10 }),
     };
   }
 
@@ -115,25 +121,29 @@ export class Troubles {
   /** What can only be seen by looking. */
   #watch(): void {
     const { situations } = this.#world;
-    const { owner, database, running } = this.#cluster;
+    const { database, running } = this.#cluster;
     if (running.some(({ node }) => node.router.forwarded.size > 0)) {
       situations.reached("a call is forwarded");
     }
     if (database.refusals > 0) {
       situations.reached("a commit is refused, because the shard is another owner's");
     }
-    if (owner?.running == null) return;
-    const { host, node, wasStopped } = owner.running;
+    for (const { node } of running) {
+      if (node.figures().handOvers > 0) situations.reached("a node gets its share by a hand-over");
+    }
+    const owner = this.#owner;
+    if (owner === undefined) return;
+    const { host, node, wasStopped } = owner;
     if (host.aheadMs === hour) situations.reached("an owner whose clock is an hour ahead");
     if (host.aheadMs === -hour) situations.reached("an owner whose clock is an hour behind");
-    const takeovers = node.membership.takeovers.reduce((sum, { count }) => sum + count, 0);
+    const takeovers = node.figures().takeovers.reduce((sum, { count }) => sum + count, 0);
     if (takeovers > 1) situations.reached("an owner has its shards again");
     for (const one of running) {
-      if (one.wasStopped && one !== owner.running && one.node.router.forwarded.size > 0) {
+      if (one.wasStopped && one !== owner && one.node.router.forwarded.size > 0) {
         situations.reached("an owner that was stopped goes on as one that forwards");
       }
     }
-    if (wasStopped) owner.running.wasStopped = false;
+    if (wasStopped) owner.wasStopped = false;
   }
 
   // nodes -----------------------------------------------------------------
@@ -149,8 +159,9 @@ export class Troubles {
     return this.#running(() => true);
   }
 
+  /** Of the queue that most calls are about. */
   get #owner(): Running | undefined {
-    return this.#cluster.owner?.running ?? undefined;
+    return this.#cluster.ownerOf("orders");
   }
 
   /** Until others have noticed, or not quite. */
@@ -202,6 +213,18 @@ export class Troubles {
     if (victim === this.#owner) this.#world.situations.reached("an owner hands over");
     this.#wrong(`${victim.url} drains`);
     this.#cluster.drain(victim);
+  }
+
+  async #requestDrain(): Promise<void> {
+    const victim = this.#victim();
+    if (victim === undefined) return;
+    const isRequested = this.#chance.hits(600);
+    if (victim === this.#owner && isRequested) {
+      this.#world.situations.reached("an owner is asked to drain");
+    }
+    this.#wrong(`${victim.url} is ${isRequested ? "" : "no longer "}asked to drain`);
+    this.#cluster.requestDrain(victim, isRequested);
+    await this.#perhapsPass();
   }
 
   // what is between them --------------------------------------------------
@@ -315,7 +338,7 @@ export class Troubles {
   /** A lease waits when the owner is cut off from the database, and others have its shards. */
   async #strand(): Promise<void> {
     const isLongEnough = this.#world.parameters.requestTimeoutMs >= minute;
-    const former = this.#owner;
+    const former = this.#cluster.ownerOf("dead");
     const isUp = ({ host, isDraining }: Running) => !host.isStopped && !isDraining;
     // Often at the owner itself, which has to find out alone that it is none.
     const isFormer = this.#chance.hits(400);
@@ -335,11 +358,11 @@ export class Troubles {
       for (const { url } of others) this.#cluster.network.cut(former.url, url);
     }
     await this.#world.pass(15 * second);
-    const next = this.#owner;
+    const next = this.#cluster.ownerOf("dead");
     const isServed = next !== undefined && next !== former;
     if (!isServed || one.calls.isDisjointFrom(waiting)) return;
     // Whoever was alone when it was cut off has nobody to ask.
-    const { others: known } = one.node.membership;
+    const known = this.#cluster.knownTo(one, "dead");
     // Nor lets one in that has started anew since, unless somebody else tells who it is now.
     const isKnown = known.some(({ url, key }) => url === next.url && key === next.node.key);
     if (!isKnown && one !== next) return;
@@ -354,7 +377,9 @@ export class Troubles {
   }
 
   async #checkStranded(one: Running, next: Running): Promise<void> {
-    const { ending } = await this.#cluster.begin(() => wholeOf(next).stats("dead"));
+    const { ending } = await this.#cluster.begin(() =>
+      this.#cluster.engineOf(next, "dead").stats("dead"),
+    );
     if (ending?.ok !== true) return;
     const ready = ending.value.partitions.reduce(
       (sum, { total, totalLeased }) => sum + total - totalLeased,
@@ -461,6 +486,7 @@ export class Troubles {
     network.heal();
     database.heal();
     for (const { host } of running) host.goOn();
+    for (const one of running) this.#cluster.requestDrain(one, false);
     this.#land();
     await this.#world.pass(aftermathMs / 2);
     for (const place of places) if (place.running === null) this.#cluster.start(place);
@@ -479,15 +505,10 @@ export class Troubles {
     if (!changed.ok) throw new Violation("I11", `a queue cannot be changed; ${changed.message}`);
   }
 
-  /** Two are enough from now on: one that has the shards, and one that forwards. */
-  rest(): void {
-    const others = this.#cluster.running.filter((running) => running !== this.#owner);
-    for (const running of others.slice(1)) this.#cluster.end(running);
-  }
-
   /** A connection that ended while nobody used it is found so by whoever uses it. */
   async #useAll(): Promise<void> {
-    const engine = this.#owner && wholeOf(this.#owner);
+    const { engines } = this.#cluster;
+    const engine = engines && allShards(engines);
     for (const { name: queue } of this.#world.parameters.queues) {
       for (let partition = 0; partition < partitionsMax; partition += 1) {
         const page = { queue, partition, pivot: "", limit: 1 };

@@ -5,24 +5,33 @@ import type { Engine } from "../../../engine/model/api.ts";
 import { Violation } from "../../../engine/simulation/auditor.ts";
 import type { OverviewQueues, ServerOverviewReply } from "../../../openapi/schemas.ts";
 import { Caller, JsonText, type Routes } from "../../routes/route.ts";
-import { type ShardRoutes, shardedRoutes } from "../../shards/routes.ts";
+import type { ShardRoutes } from "../../shards/routes.ts";
 
 /** A page begins with the queue that the last one ended with, so each has one more. */
 const limit = 2;
+
+interface Looked {
+  /** Of all shards. */
+  readonly routes: ShardRoutes;
+  /** Those of each shard, where it is, and its engine. */
+  readonly locals: readonly ShardRoutes[];
+  readonly engines: readonly Engine<string>[];
+}
 
 export class Wholes {
   #since = "";
   /** By queue, as the overviews since the last whole one have told. */
   readonly #rows = new Map<string, string>();
 
-  /** While nothing happens. `shards`, `engines`: of the node that has the shards. */
-  async check(shards: readonly ShardRoutes[], engines: readonly Engine<string>[]): Promise<void> {
-    const routes = shardedRoutes(shards);
+  /** While nothing happens. */
+  async check({ routes, locals, engines }: Looked): Promise<void> {
     const all = { pivot: "", limit: 1_000 };
     const names = engines.flatMap((engine) => engine.listQueues(all).map(({ name }) => name));
     same("the queues that are listed", await listed(routes), names.toSorted());
-    this.#take(await overviewOf(routes, this.#since));
-    const replies = await Promise.all(shards.map((shard) => overviewOf(shard, "")));
+    const overview = await overviewOf(routes, this.#since);
+    reachedAll("the overview", overview);
+    this.#take(overview);
+    const replies = await Promise.all(locals.map((local) => overviewOf(local, "")));
     const rows = replies.flatMap(({ queues }) => [...rowsOf(queues)]);
     same("the overview", [...this.#rows].toSorted(), rows.toSorted());
   }
@@ -33,6 +42,11 @@ export class Wholes {
     for (const [name, row] of rowsOf(queues)) this.#rows.set(name, row);
     this.#since = since;
   }
+}
+
+/** A reply without some shards would be right as well, if they could not be reached. */
+function reachedAll(what: string, { unreached }: { readonly unreached: readonly number[] }): void {
+  same(`the shards that are missing in ${what}`, unreached, []);
 }
 
 function same(what: string, told: readonly unknown[], expected: readonly unknown[]): void {
@@ -53,8 +67,9 @@ async function listed({ listQueues }: Pick<Routes, "listQueues">): Promise<strin
   const names: string[] = [];
   for (;;) {
     const pivot = names.at(-1) ?? "";
-    const { items } = await asked(listQueues({ pivot, limit }, newCaller()));
-    const found = items.map(({ queue_name }) => queue_name);
+    const page = await asked(listQueues({ pivot, limit }, newCaller()));
+    reachedAll("a page of queues", page);
+    const found = page.items.map(({ queue_name }) => queue_name);
     names.push(...found.filter((name) => name !== pivot));
     if (found.length < limit) return names;
   }

@@ -10,6 +10,7 @@ import { createQueues, deadQueueName, type Place } from "../../../proof/clients.
 import { History } from "../../../proof/history.ts";
 import { Load } from "../../../proof/load.ts";
 import { type Gone, type Loss, noLoss, survived } from "../../../proof/lost-commits.ts";
+import { createRedriveQueues } from "../../../proof/redrives.ts";
 
 const rules = { leaseTimeoutMs: 1_000, maxAttempts: 20, shardsFail: true } as const;
 
@@ -50,6 +51,8 @@ export async function underLoad(
   address: Place = eachOf(cluster),
 ): Promise<Judged> {
   await createQueues(address, { partitions: 3, ...rules });
+  // A queue that the load creates itself may be among what the database loses.
+  await createRedriveQueues(address);
   const [node] = cluster.nodes;
   if (node !== undefined) await queueOf(node, deadQueueName).clear({ queue: true });
   const history = new History();

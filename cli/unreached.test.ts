@@ -1,0 +1,48 @@
+// What commands say of shards that could not be reached, as they are typed, against a server that
+// lacks two.
+
+import { afterAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { type OperationId, operations } from "../openapi/operations.ts";
+
+/** Replies of a server of a cluster; each is that of the documentation besides. */
+const server = Bun.serve({
+  port: 0,
+  fetch: ({ url }) => {
+    const { pathname } = new URL(url);
+    const ids = Object.keys(operations) as OperationId[];
+    const id = ids.find((one) => operations[one].path === pathname);
+    if (id === undefined) return new Response(null, { status: 404 });
+    return Response.json({ ...operations[id].replies[200].example, unreached: [3, 5] });
+  },
+});
+afterAll(() => server.stop(true));
+
+async function run(...words: string[]) {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "main.ts"), ...words], {
+    env: { ...process.env, HOLDFAST_URL: server.url.origin },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, error] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code: await child.exited, out, error };
+}
+
+test.each([
+  ["queues list", "queues"],
+  ["tasks list", "tasks"],
+  ["actions", "actions"],
+  ["overview", "queues"],
+  ["shards", "figures"],
+])("%s: names the shards that are missing", async (words, missing) => {
+  const { code, error } = await run(...words.split(" "));
+  const note = `shards 3, 5 could not be reached; their ${missing} are missing\n`;
+  expect({ code, error }).toEqual({ code: 0, error: note });
+  // It is not in the way of what machines read.
+  const machine = await run(...words.split(" "), "--json");
+  expect({ code: machine.code, error: machine.error }).toEqual({ code: 0, error: "" });
+  JSON.parse(machine.out);
+});

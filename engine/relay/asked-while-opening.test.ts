@@ -1,0 +1,61 @@
+// What a shard says to another one while its own store is being opened: it does not know yet.
+
+import { expect, test } from "bun:test";
+import { hour, minute, nameIn, produceOf, queueDefaults, second } from "../simulation/bundle.ts";
+import { away, setupPair } from "../testing/pair.ts";
+
+const [near, far] = [nameIn(0, 2), nameIn(1, 2)];
+
+async function setupQueues() {
+  const pair = setupPair();
+  for (const shard of [0, 1]) await pair.open(shard);
+  await pair.clock.advance(5 * second);
+  const { done, engine } = pair;
+  await done(engine(1).createQueue({ ...queueDefaults, name: far }));
+  const settings = { ...queueDefaults, name: near, deadQueue: far, expireTimeoutMs: minute };
+  await done(engine(0).createQueue(settings));
+  return pair;
+}
+
+test("a queue is not deleted without force while a shard that is being opened may have items for it", async () => {
+  const pair = await setupQueues();
+  const { clock, done, engine, notices, on, store } = pair;
+  on.way = async ({ name }, deliver) => {
+    if (name === "receive") throw away;
+    return await deliver();
+  };
+  const produce = [near, far].map((queue) => ({ queue, items: [{ payload: new Uint8Array(1) }] }));
+  await done(engine(0).transact({ produce, requestTimeoutMs: minute }));
+  // Nobody names it any more, and the item is still on its way.
+  await done(engine(0).updateQueue({ name: near, deadQueue: "" }));
+  const remove = () =>
+    done(engine(1).deleteQueue({ name: far, force: false })).then(
+      () => "deleted",
+      ({ reason }) => reason,
+    );
+  expect(await remove()).toBe("queue_not_empty");
+  // Shard 0 moves to another node, whose database takes its time.
+  const opens = Promise.withResolvers<void>();
+  store.opens = opens.promise;
+  await pair.open(0, { isBegun: true });
+  on.way = (_, deliver) => deliver();
+  expect(await remove()).not.toBe("deleted");
+  opens.resolve();
+  await clock.advance(hour);
+  expect(notices.filter(({ kind }) => kind === "items_discarded")).toEqual([]);
+});
+
+test("inspect: a shard that is being opened does not say that the dead queue holds nothing", async () => {
+  const pair = await setupQueues();
+  const { clock, done, engine, store } = pair;
+  await done(engine(0).produce(produceOf(near, ["dies"])));
+  await clock.advance(hour);
+  expect(await done(engine(0).inspect(near))).toMatchObject({ deadLetter: 1 });
+  store.opens = new Promise(() => undefined);
+  await pair.open(1, { isBegun: true });
+  const told = await done(engine(0).inspect(near)).then(
+    ({ deadLetter }) => deadLetter,
+    ({ reason }) => reason,
+  );
+  expect(told).not.toBe(0);
+});

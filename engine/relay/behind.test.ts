@@ -1,0 +1,108 @@
+// A shard that could not be told of a change of another one's queues.
+
+import { expect, test } from "bun:test";
+import type { MemoryImage } from "../../stores/memory/store.ts";
+import {
+  copyOf,
+  hour,
+  minute,
+  nameIn,
+  produceOf,
+  queueDefaults,
+  second,
+} from "../simulation/bundle.ts";
+import { away, setupPair } from "../testing/pair.ts";
+
+const [near, far] = [nameIn(0, 2), nameIn(1, 2)];
+
+async function setupQueues() {
+  const pair = setupPair();
+  for (const shard of [0, 1]) await pair.open(shard);
+  await pair.clock.advance(5 * second);
+  const { done, engine } = pair;
+  await done(engine(1).createQueue({ ...queueDefaults, name: far }));
+  const settings = { ...queueDefaults, name: near, deadQueue: far, expireTimeoutMs: minute };
+  await done(engine(0).createQueue(settings));
+  return pair;
+}
+
+test("a queue that exists is not refused by a shard that could not be told of it", async () => {
+  const { done, engine, on } = await setupQueues();
+  // Shard 1 does not reach shard 0, which reaches it.
+  on.way = async ({ shard, name }, deliver) => {
+    if (shard === 0 && ["hear", "introduce"].includes(name)) throw away;
+    return await deliver();
+  };
+  const later = nameIn(1, 2, "later");
+  await done(engine(1).createQueue({ ...queueDefaults, name: later }));
+  const produce = [near, later].map((queue) => ({
+    ...{ queue, items: [{ payload: new Uint8Array(1) }] },
+  }));
+  const told = await done(engine(0).transact({ produce, requestTimeoutMs: minute })).then(
+    () => "done",
+    ({ reason }) => reason,
+  );
+  expect(["done", "not_ready"]).toContain(told);
+});
+
+test("a change ends in about a second where another shard says nothing", async () => {
+  const { clock, engine, on } = await setupQueues();
+  on.way = async ({ name }, deliver) => {
+    if (name === "hear") return await new Promise<never>(() => undefined);
+    return await deliver();
+  };
+  let isDone = false;
+  void engine(0)
+    .createQueue({ ...queueDefaults, name: nameIn(0, 2, "later") })
+    .then(() => {
+      isDone = true;
+    });
+  await clock.advance(3 * second);
+  expect(isDone).toBe(true);
+});
+
+test("how many items a store went back does not count numbers that were passed over", async () => {
+  const pair = await setupQueues();
+  const { clock, done, engine, images, notices, on } = pair;
+  const before = copyOf(images[0] as MemoryImage);
+  on.way = async () => {
+    throw away;
+  };
+  await pair.open(0);
+  await done(engine(0).produce(produceOf(near, ["dies"])));
+  await clock.advance(hour);
+  on.way = (_, deliver) => deliver();
+  await clock.advance(5 * second);
+  engine(0).abandon();
+  await clock.advance(second);
+  images[0] = before;
+  await pair.open(0);
+  expect(notices.filter(({ kind }) => kind === "store_went_back")).toMatchObject([
+    { shard: 0, count: 1 },
+  ]);
+});
+
+test("a delete without force that another shard keeps waiting keeps no other change waiting", async () => {
+  const { clock, engine, on } = await setupQueues();
+  on.way = async ({ name }, deliver) => {
+    if (name === "isSending") return await new Promise<never>(() => undefined);
+    return await deliver();
+  };
+  void engine(0)
+    .deleteQueue({ name: near, force: false })
+    .catch(() => undefined);
+  await clock.advance(minute);
+  let told = "";
+  void engine(0)
+    .createQueue({ ...queueDefaults, name: nameIn(0, 2, "later") })
+    .then(
+      () => {
+        told = "created";
+      },
+      ({ message }) => {
+        told = message;
+      },
+    );
+  await clock.advance(minute);
+  expect(told).toBe("created");
+});

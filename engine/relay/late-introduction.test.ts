@@ -1,0 +1,43 @@
+// What an earlier opening of a shard has asked of another one, and what comes there once the shard is open
+// on another node.
+
+import { expect, test } from "bun:test";
+import { hour, minute, nameIn, produceOf, queueDefaults, second } from "../simulation/bundle.ts";
+import { away, setupPair } from "../testing/pair.ts";
+
+const [near, far] = [nameIn(0, 2), nameIn(1, 2)];
+
+test("an introduction of an earlier opening that comes late does not undo what the present one said", async () => {
+  const pair = setupPair();
+  const { clock, done, engine, notices, on } = pair;
+  for (const shard of [0, 1]) await pair.open(shard);
+  await clock.advance(5 * second);
+  // One change is not heard, so that shard 1 introduces itself again; that is long on its way.
+  const late: (() => Promise<unknown>)[] = [];
+  on.way = async ({ shard, name }, deliver) => {
+    if (shard !== 0) return await deliver();
+    if (name === "hear") throw away;
+    if (name !== "introduce") return await deliver();
+    late.push(deliver);
+    return await new Promise<never>(() => undefined);
+  };
+  await done(engine(1).createQueue({ ...queueDefaults, name: nameIn(1, 2, "x") }));
+  expect(late.length).toBe(1);
+  on.way = (_, deliver) => deliver();
+  // The shard moves to another node, where it gets the queue that is named from then on.
+  await pair.open(1);
+  await done(engine(1).createQueue({ ...queueDefaults, name: far }));
+  const settings = { ...queueDefaults, name: near, deadQueue: far, expireTimeoutMs: minute };
+  await done(engine(0).createQueue(settings));
+  await expect(done(late[0]?.() ?? Promise.resolve())).rejects.toMatchObject({
+    reason: "not_ready",
+  });
+  await done(engine(0).produce(produceOf(near, ["dies"])));
+  await clock.advance(hour);
+  expect(notices.filter(({ kind }) => kind === "items_discarded")).toEqual([]);
+  expect(engine(0).queueInfo(near).deadQueue).toBe(far);
+  const listed = await done(
+    engine(1).listItems({ queue: far, partition: 0, pivot: "", limit: 100 }),
+  );
+  expect(listed.length).toBe(1);
+});

@@ -1,0 +1,83 @@
+// Two shards, each an engine of its own, and what happens to what one asks of the other.
+
+import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
+import { ShardEngine } from "../engine.ts";
+import type { Notice } from "../model/api.ts";
+import { failure, QueueError } from "../model/errors.ts";
+import type { OtherShard } from "../relay/other-shard.ts";
+import { second, start } from "../simulation/bundle.ts";
+import { seededRandom } from "../simulation/seeded-random.ts";
+import { VirtualClock } from "../simulation/virtual-clock.ts";
+
+export const away = QueueError.from(failure("not_ready", "nobody reaches it"));
+const unused = async (): Promise<never> => {
+  throw new Error("nothing of the server as a whole is asked");
+};
+
+/** What is asked of `shard`; `deliver` asks it of the engine that has the shard by then. */
+export type Way = (
+  asked: { readonly shard: number; readonly name: keyof OtherShard },
+  deliver: () => Promise<unknown>,
+) => Promise<unknown>;
+
+export function setupPair() {
+  const clock = new VirtualClock(start);
+  const images = [new MemoryImage("0123456789Ab"), new MemoryImage("0123456789Ac")];
+  const engines: ShardEngine<unknown>[] = [];
+  const notices: Notice[] = [];
+  const on: { way: Way } = { way: (_, deliver) => deliver() };
+  const reach = (shard: number): OtherShard =>
+    new Proxy({} as OtherShard, {
+      get:
+        (_, name: keyof OtherShard) =>
+        (...given: never[]) =>
+          on.way({ shard, name }, async () => {
+            const other = engines[shard]?.other;
+            if (other === undefined) throw away;
+            return await (other[name] as (...given: never[]) => unknown)(...given);
+          }),
+    });
+  const done = async <T>(work: Promise<T>): Promise<T> => {
+    work.catch(() => undefined);
+    await clock.advance(3 * second);
+    return await work;
+  };
+  let openings = 0;
+  const store: { opens: Promise<void>; commits: Promise<void> } = {
+    ...{ opens: Promise.resolve(), commits: Promise.resolve() },
+  };
+  return {
+    ...{ clock, notices, images, done, on, store },
+    engine: (shard: number) => engines[shard] as ShardEngine<unknown>,
+    /** As on another node, after a hand-over or a takeover; `isBegun`: its store is not open yet. */
+    open: async (shard: number, { isBegun = false } = {}) => {
+      openings += 1;
+      engines[shard]?.abandon();
+      const engine = new ShardEngine<unknown>({
+        ...{ shard, shardCount: 2, clock, durability: "none", reach },
+        random: seededRandom(openings),
+        openStore: async () => {
+          await store.opens;
+          const backend = await openMemoryStore({ tag: "", image: images[shard] as MemoryImage });
+          const { commit } = backend.store;
+          backend.store.commit = async (...given) => {
+            await store.commits;
+            return await commit.apply(backend.store, given);
+          };
+          return backend;
+        },
+        renderLeased: (items) => items,
+        notice: (notice) => notices.push(notice),
+        whole: { backup: unused, advance: unused, close: unused },
+      });
+      engines[shard] = engine;
+      if (isBegun) {
+        void engine.load().catch(() => undefined);
+        return;
+      }
+      await done(engine.load());
+      await done(engine.meet());
+      engine.start();
+    },
+  };
+}

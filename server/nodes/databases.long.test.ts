@@ -1,0 +1,191 @@
+// A cluster with two databases, as processes: each has its own part of the shards, and one that is away
+// or restarts touches no other.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Cluster, type NodeProcess, queueOf, settings } from "../../bench/cluster.ts";
+import { runServer } from "../../bench/server-process.ts";
+import { createClient } from "../../client/client.ts";
+
+const cluster = new Cluster({ databases: 2 });
+const lease = "3s";
+const nodes: NodeProcess[] = [];
+const [first, second] = [0, 1];
+
+/** Name of a queue in that database. */
+function nameIn(database: number, prefix: string): string {
+  const names = Array.from({ length: 64 }, (_, number) => `${prefix}-${number}`);
+  return names.find((name) => cluster.databaseOf(name) === database) ?? "";
+}
+
+const statusOf = async ({ url }: NodeProcess, path: string) => (await fetch(url + path)).status;
+
+async function reach(node: NodeProcess, path: string, status: number): Promise<void> {
+  while ((await statusOf(node, path)) !== status) await Bun.sleep(20);
+}
+
+/** Resolves once each node has noticed it. */
+async function withoutSecond(): Promise<void> {
+  await cluster.stopDatabase(second);
+  for (const { url } of cluster.nodes) {
+    while ((await (await fetch(`${url}/health`)).json()).status !== "degraded") await Bun.sleep(20);
+  }
+}
+
+async function withSecond(): Promise<void> {
+  await cluster.startDatabase(second);
+  for (const node of cluster.nodes) await whole(node);
+}
+
+/** Resolves once the node sees an owner of each shard. */
+async function whole({ url }: NodeProcess): Promise<void> {
+  while ((await (await fetch(`${url}/health`)).json()).status !== "ok") await Bun.sleep(20);
+}
+
+beforeAll(async () => {
+  await cluster.startDatabases();
+  nodes.push(...(await Promise.all([1, 2, 3].map(() => cluster.start({ lease })))));
+  for (const node of nodes) await whole(node);
+});
+afterAll(() => cluster.end());
+
+test("each database has its own part of the shards, and any node takes a call for either", async () => {
+  const shards = (database: number) =>
+    cluster.query("SELECT shard::int FROM holdfast_nodes.shard ORDER BY shard", database);
+  expect(await shards(first)).toEqual([{ shard: 0 }, { shard: 2 }]);
+  expect(await shards(second)).toEqual([{ shard: 1 }, { shard: 3 }]);
+  for (const [database, name] of [nameIn(first, "any"), nameIn(second, "any")].entries()) {
+    await queueOf(nodes[0] as NodeProcess, name).create(settings);
+    for (const node of nodes) await queueOf(node, name).produce("a");
+    expect(await queueOf(nodes[1] as NodeProcess, name).inspect()).toMatchObject({ queued: 3 });
+    const stored = `SELECT count(*)::int AS turns FROM holdfast_${database}.turn`;
+    expect(await cluster.query(stored, database)).toHaveLength(1);
+    expect(await cluster.query(stored, 1 - database).catch(() => "none")).toBe("none");
+  }
+});
+
+test("a database is away: queues of the other one are served without delay, by every node", async () => {
+  const [near, away] = [nameIn(first, "near"), nameIn(second, "away")];
+  for (const name of [near, away]) await queueOf(nodes[0] as NodeProcess, name).create(settings);
+  for (const node of nodes) await queueOf(node, away).produce("before");
+  let isOver = false;
+  const longestMs = Promise.all(
+    nodes.map(async ({ url }) => {
+      const client = createClient({ url });
+      let longest = 0;
+      while (!isOver) {
+        const begun = performance.now();
+        // No second try: an error would end the test.
+        await client.produce({ queue_name: near, items: [{ utf8: "a" }] });
+        longest = Math.max(longest, performance.now() - begun);
+        await Bun.sleep(5);
+      }
+      return longest;
+    }),
+  );
+  await withoutSecond();
+  for (const node of nodes) {
+    expect(await statusOf(node, "/readyz")).toBe(200);
+    expect(await (await fetch(`${node.url}/health`)).json()).toMatchObject({
+      ...{ status: "degraded", shards_without_owner: [1, 3] },
+    });
+    const response = await fetch(`${node.url}/v1/queue.produce`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        ...{ queue_name: away, request_timeout: "300ms", items: [{ utf8: "lost" }] },
+      }),
+    });
+    expect([503, 504]).toContain(response.status);
+  }
+  await Bun.sleep(4_000);
+  // A client that repeats its call is answered once the database is back.
+  const waiting = queueOf(nodes[2] as NodeProcess, away).produce("during", {
+    ...{ key: "during", timeoutMs: 60_000 },
+  });
+  await withSecond();
+  await waiting;
+  isOver = true;
+  // As long as two busy cores take, and far less than what waits for a database.
+  expect(Math.max(...(await longestMs))).toBeLessThan(1_500);
+  expect((await queueOf(nodes[0] as NodeProcess, away).inspect()).queued).toBeGreaterThanOrEqual(4);
+  for (const node of nodes) expect(node.log()).toContain("database 2");
+});
+
+test("a dead letter for a queue in a database that is away arrives exactly once", async () => {
+  const [near, dead] = [nameIn(first, "source"), nameIn(second, "dead")];
+  const client = createClient({ url: nodes.map(({ url }) => url) });
+  await client.queue(dead).create(settings);
+  await client.queue(near).create({ ...settings, dead_queue: dead });
+  await client.queue(near).produce("a");
+  await withoutSecond();
+  const held = await client.queue(near).lease();
+  const items = held?.items.map(({ id }) => ({ id, dead: true, reason: "no card" })) ?? [];
+  await client.retry({ queue_name: near, partition: held?.partition ?? 0, items });
+  expect(items).toHaveLength(1);
+  // `inspect` would wait for what its dead queue holds.
+  const { logical_queues } = await client.stats({ queue_name: near });
+  expect(logical_queues[0]?.counters).toMatchObject({ dead: 1 });
+  // Its next owner has it from the database, and cannot reach the other one either.
+  const owner = await cluster.owner(near);
+  await owner.stop("SIGKILL");
+  nodes.splice(nodes.indexOf(owner), 1, await cluster.start({ lease }));
+  while ((await cluster.ownerRow(near)).url === owner.nodeUrl) await Bun.sleep(20);
+  await withSecond();
+  while ((await client.queue(dead).inspect()).queued === 0) await Bun.sleep(20);
+  await Bun.sleep(2_000);
+  expect(await client.queue(dead).inspect()).toMatchObject({ queued: 1 });
+  expect(await client.queue(near).inspect()).toMatchObject({ queued: 0, leased: 0 });
+});
+
+test("a node that starts while a database is away serves the other one, and joins it later", async () => {
+  const [near, away] = [nameIn(first, "early"), nameIn(second, "late")];
+  for (const name of [near, away]) await queueOf(nodes[0] as NodeProcess, name).create(settings);
+  await withoutSecond();
+  await Promise.all(nodes.map((node) => node.stop("SIGKILL")));
+  const alone = await cluster.start({ lease });
+  await reach(alone, "/readyz", 200);
+  await queueOf(alone, near).produce("a");
+  expect(await queueOf(alone, near).inspect()).toMatchObject({ queued: 1 });
+  await withSecond();
+  await queueOf(alone, away).produce("a");
+  expect(await queueOf(alone, away).inspect()).toMatchObject({ queued: 1 });
+  expect(await alone.stop()).toBe(0);
+});
+
+test("another number, order or kind of databases is refused at the start", async () => {
+  const urls = cluster.databasePorts.map(
+    (port) => `postgres://holdfast@127.0.0.1:${port}/postgres`,
+  );
+  const nodeUrl = ["--node-url", "http://127.0.0.1:1"];
+  const run = async (databases: readonly string[], flags: readonly string[] = nodeUrl) => {
+    const given = databases.flatMap((url) => ["--database-url", url]);
+    return await runServer(["--store", "postgres", "--port", "0", ...given, ...flags]);
+  };
+  const refused = (text: string) => ({ code: 2, output: expect.stringContaining(text) });
+  const [one = "", two = ""] = urls;
+  const place = (database: number) => `'127.0.0.1:${cluster.databasePorts[database]}/postgres'`;
+  expect(await run([two, one])).toEqual(
+    refused(`the database is number 2 of the cluster; got it as number 1; database 1, ${place(1)}`),
+  );
+  expect(await run([one])).toEqual(
+    refused("the cluster was made with 2 databases; got 1 of --database-url"),
+  );
+  const third = one.replace(/postgres$/, "template1");
+  expect(await run([one, two, third])).toEqual(
+    refused("the cluster was made with 2 databases; got 3 of --database-url"),
+  );
+  expect(await run([one], [])).toEqual(refused("the database is 1 of 2 of a cluster"));
+  expect(await run([one, two], [...nodeUrl, "--shards", "8"])).toEqual(
+    refused("the cluster was made with 4 shards; got --shards 8"),
+  );
+  // A new cluster, whose second database is not there, leaves nothing in the first.
+  const gone = "postgres://holdfast:secret@127.0.0.1:1/gone";
+  const fresh = ["--database-schema", "fresh", ...nodeUrl];
+  const { code, output } = await run([one, gone], fresh);
+  expect(code).toBe(74);
+  expect(output).toContain("a new cluster needs all of its databases");
+  expect(output).toContain("database 2, '127.0.0.1:1/gone'");
+  expect(output).not.toContain("secret");
+  const schemas = "SELECT FROM pg_namespace WHERE nspname LIKE 'fresh%'";
+  expect(await cluster.query(schemas)).toEqual([]);
+});

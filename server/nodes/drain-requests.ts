@@ -1,0 +1,70 @@
+// An operator's request that a node drains, or takes shards again: checked by the node that receives
+// it, and recorded in the row of the node that it is for.
+
+import { QueueError, unknownOutcome } from "../../engine/model/errors.ts";
+import { refuse } from "../../engine/model/validate.ts";
+import type { NodeRow } from "../../stores/nodes.ts";
+import { Refusal } from "../reply.ts";
+import type { Membership } from "./membership.ts";
+import { takersAmong } from "./share.ts";
+
+export interface DrainRequest {
+  /** Of the node, as its row has it. */
+  readonly url: string;
+  readonly isRequested: boolean;
+}
+
+/** Returns the node as it is once all databases have recorded the request. */
+export async function requestDrain(
+  memberships: readonly Membership[],
+  { url, isRequested }: DrainRequest,
+): Promise<NodeRow> {
+  checkUrl(url);
+  await lookAnew(memberships);
+  if (memberships.some(({ isStale }) => isStale)) {
+    throw new Refusal("not_ready", "the database does not answer; nothing was changed");
+  }
+  // Each is checked before any is changed.
+  const nodes = memberships.map(({ live }) => checked(live, { url, isRequested }));
+  const written = await Promise.all(
+    memberships.map((membership, database) =>
+      membership.requestDrain(nodes[database] as NodeRow, isRequested).catch(() => null),
+    ),
+  );
+  if (written.includes(null)) throw QueueError.from(unknownOutcome);
+  if (written.includes(false)) throw noSuchNode(url, []);
+  await lookAnew(memberships);
+  return { ...(nodes[0] as NodeRow), isDrainRequested: isRequested };
+}
+
+async function lookAnew(memberships: readonly Membership[]): Promise<void> {
+  await Promise.all(memberships.map((membership) => membership.lookAnew()));
+}
+
+/** Characters of a refused URL that are quoted back. */
+const quotedMax = 100;
+
+function checkUrl(url: string): void {
+  if (URL.canParse(url)) return;
+  const got = `got '${url.slice(0, quotedMax)}'`;
+  refuse(`url is invalid; expected one such as 'http://10.0.0.7:9090', ${got}`);
+}
+
+function checked(live: readonly NodeRow[], { url, isRequested }: DrainRequest): NodeRow {
+  const node = live.find((one) => one.url === url);
+  if (node === undefined) throw noSuchNode(url, live);
+  const others = takersAmong(live.filter((one) => one !== node && !one.isDrainRequested));
+  if (isRequested && others.length === 0) {
+    const message = `node cannot be drained; no node but '${url}' takes shards`;
+    throw new Refusal("last_node", message);
+  }
+  return node;
+}
+
+function noSuchNode(url: string, live: readonly NodeRow[]): Refusal {
+  const expected = live.length === 0 ? "" : `, expected ${live.map((one) => one.url).join(", ")}`;
+  return new Refusal(
+    "no_such_node",
+    `node does not exist; no live node has '${url.slice(0, quotedMax)}'${expected}`,
+  );
+}

@@ -1,0 +1,65 @@
+// A call that is forwarded to the node that has the shard of its queue, and needs another shard that
+// nobody has.
+
+import { expect, test } from "bun:test";
+import { steadyClock } from "../../engine/model/clock.ts";
+import { QueueError, unknownShardFailure } from "../../engine/model/errors.ts";
+import type { NodeRow } from "../../stores/nodes.ts";
+import { CallServer } from "../calls/call-server.ts";
+import { Caller } from "../routes/route.ts";
+import { silentLog } from "../testing/memory-engine.ts";
+import type { Membership } from "./membership.ts";
+import { ping, pong } from "./peer.ts";
+import { Router } from "./router.ts";
+
+const node: NodeRow = {
+  ...{ url: "http://b", key: "b", version: "", startedAt: 0, seenAt: 0 },
+  ...{ isDraining: false, isDrainRequested: false, isLive: true },
+};
+const sleeps = (_: number, ms: number) => Bun.sleep(ms);
+const common: Partial<Membership> = {
+  ...{ version: 1, isLast: false, isStale: false },
+  ...{ watch: () => undefined, change: sleeps, look: async () => undefined },
+  ...{ isChanging: () => false, depose: () => undefined, hear: () => undefined },
+  ...{ ownerOf: () => ({ url: node.url, epoch: 1, isLapsed: false }), ownerNode: () => node },
+};
+
+test("its caller is told why it was not done, and not that nobody has the shard of its queue", async () => {
+  const clock = steadyClock();
+  const shared = { held: () => null, clock, log: silentLog };
+  const unused = (): never => {
+    throw new Error("no other node is there");
+  };
+  const has = { isTrusted: () => true, isOwner: () => true, others: () => [] };
+  const owner = new Router({
+    ...{ ...shared, memberships: [{ ...common, ...has } as Partial<Membership> as Membership] },
+    connect: unused,
+  });
+  const route = async (): Promise<never> => {
+    throw QueueError.from(unknownShardFailure);
+  };
+  owner.around({ transact: route }, 0);
+  const hasNot = { isTrusted: () => false, isOwner: () => false, others: () => [node] };
+  const asker = new Router({
+    ...{ ...shared, memberships: [{ ...common, ...hasNot } as Partial<Membership> as Membership] },
+    connect: (_, events) => {
+      const server = new CallServer({
+        answer: (call, caller) => owner.serve(call, caller),
+        send: (frame) => events.heard(frame),
+        log: silentLog,
+      });
+      setTimeout(events.opened, 0);
+      return {
+        send: (text) => (text === ping ? events.heard(pong) : server.receive(text)),
+        close: () => server.end(),
+      };
+    },
+  });
+  const { transact } = asker.around({ transact: unused }, 0) as unknown as {
+    transact: (body: object, caller: Caller) => Promise<unknown>;
+  };
+  const caller = new Caller({ client: new AbortController(), requestKey: null });
+  const told = await transact({ request_timeout: "600ms" }, caller).catch((error) => error);
+  asker.close();
+  expect(told).toMatchObject({ reason: "not_ready", message: unknownShardFailure.message });
+});
