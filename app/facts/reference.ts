@@ -113,7 +113,8 @@ function rowsOf(parent: Command, path: string): readonly CommandRow[] {
   return help.visibleCommands(parent).flatMap((command): readonly CommandRow[] => {
     const name = `${path}${command.name()}`;
     if (command.name() === "help") return [];
-    const isGroup = command.commands.length > 0 && command.registeredArguments.length === 0;
+    const { commands: inner, registeredArguments: given, options } = command;
+    const isGroup = inner.length > 0 && given.length === 0 && options.length === 0;
     if (isGroup) return rowsOf(command, `${name} `);
     const words = help.visibleArguments(command).map((argument) => ({
       word: argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
@@ -128,6 +129,7 @@ function rowsOf(parent: Command, path: string): readonly CommandRow[] {
         meaning: command.description(),
         words: [...words, ...flags],
       },
+      ...rowsOf(command, `${name} `),
     ];
   });
 }

@@ -119,8 +119,8 @@ function Lacks(): ReactNode {
     <section className="home-section" aria-labelledby="comparison">
       <h2 id="comparison">What it lacks</h2>
       <p className="aside">
-        One node does the work; others can only <SiteLink to="/docs/nodes">stand by</SiteLink>, and
-        only on PostgreSQL. There are no priorities and no recurring items.{" "}
+        Only on PostgreSQL can <SiteLink to="/docs/nodes">several nodes</SiteLink> share the work,
+        and one queue is the work of one node. There are no priorities and no recurring items.{" "}
         <SiteLink to="/docs/status#what-is-not-there">What is not there</SiteLink> has the whole
         list.
       </p>
