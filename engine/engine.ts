@@ -413,15 +413,19 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     if (!this.#parts.catalog.directory.admit(asker)) throw QueueError.from(unknownShardFailure);
   }
 
-  /** Before it is refused: what is not known of these queues in other shards may be there by now. */
-  async #learn(names: readonly string[]): Promise<void> {
+  /**
+   * Before it is refused: what is not known of these queues in other shards may be there by now. `null` =
+   * all is known.
+   */
+  #learn(names: readonly string[]): Promise<unknown> | null {
     const { catalog, introductions, others } = this.#started;
     const unknown = names.filter((name) => {
       const { owner } = catalog.directory.named(name) ?? {};
       return others.withQueue(name) !== null && (owner === undefined || !catalog.isOpen(owner));
     });
+    if (unknown.length === 0) return null;
     const shards = new Set(unknown.map((name) => shardOf(name, this.#options.shardCount)));
-    await Promise.all([...shards].map((shard) => introductions.catchUp(shard)));
+    return Promise.all([...shards].map((shard) => introductions.catchUp(shard)));
   }
 
   /** For `series`, as long as the engine is there. */
@@ -475,7 +479,8 @@ export class ShardEngine<Items> implements api.Engine<Items> {
 
   async transact(request: api.TransactRequest): Promise<api.Transacted> {
     const outputs = request.produce?.map(({ queue }) => queue) ?? [];
-    if (outputs.length > 0) await this.#learn(outputs);
+    const learning = outputs.length === 0 ? null : this.#learn(outputs);
+    if (learning !== null) await learning;
     return await this.#parts.calls.transact(request);
   }
 
@@ -507,7 +512,8 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     this.#refuseClosing();
     const { shard, shardCount } = this.#options;
     assert(shardOf(settings.name, shardCount) === shard, "a queue is created in another shard");
-    await this.#learn([settings.deadQueue]);
+    const learning = this.#learn([settings.deadQueue]);
+    if (learning !== null) await learning;
     await this.#parts.registrar.create(settings, isShown);
   }
 
@@ -517,7 +523,8 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   ): Promise<api.ItemCounts> {
     this.#refuseClosing();
     checkExpect(change.expect);
-    if (change.deadQueue !== undefined) await this.#learn([change.deadQueue]);
+    const learning = change.deadQueue === undefined ? null : this.#learn([change.deadQueue]);
+    if (learning !== null) await learning;
     return await this.#parts.registrar.update(change, isShown);
   }
 
@@ -659,7 +666,8 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   }
 
   async redrive(request: api.RedriveRequest): Promise<api.TaskBegun> {
-    if (request.to !== undefined) await this.#learn([request.to]);
+    const learning = request.to === undefined ? null : this.#learn([request.to]);
+    if (learning !== null) await learning;
     return await this.#parts.tasks.redrive(this.#find(request.queue), request);
   }
 
