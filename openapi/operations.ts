@@ -1260,7 +1260,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     tag: "Operations",
     summary: "Drain a node",
     description:
-      "Asks a node to hand its shards over, one after the other, to the nodes with the fewest, and to take no others. It still answers calls and forwards them. Any node takes the request, for any node, and records it in the database; the node reads it within a tenth of the ownership lease. Its list of shards in `nodes.list` is empty when it is done. With `draining: false` the node takes its share again; so does a process that is started anew. A node keeps or takes shards all the same while no other node could.",
+      "Asks a node to hand its shards over, one after the other, to the nodes with the fewest, and to take no others. It still answers calls and forwards them. Any node takes the request, for any node, and records it in the database; the node reads it within a tenth of the ownership lease. Its list of shards in `nodes.list` is empty when it is done. With `draining: false` the node takes its share again; so does a process that is started again. A node keeps or takes shards all the same while no other node could.",
     request: schemas.NodesDrainRequest,
     response: schemas.NodeInfo,
     bodyBytesMax: bounds.bodyBytesMax,

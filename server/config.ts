@@ -69,7 +69,7 @@ export const ConfigSchema = Type.Object({
     expected: "a URL such as postgres://user:password@host:5432/name, with spaces between several",
     pattern: databaseUrlPattern,
     description:
-      "The database of --store postgres; with host,host the first that is a primary. A cluster may have several.",
+      "The database of --store postgres; of host,host the first primary. A cluster may have several.",
     isSpaced: true,
     isSecret: true,
   }),
