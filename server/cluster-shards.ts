@@ -60,7 +60,7 @@ function forNewCluster({ fault, message, cause }: StoreError): StoreError {
 async function find(config: Config, database: number, session: SharedSession): Promise<Found> {
   const store = postgresOf(config, database);
   return await naming(config, database, async () => {
-    const schemas = await countSchemas(store);
+    const schemas = await countSchemas(store, session);
     // Last: another node may make the cluster meanwhile, whose shards are not a single server's.
     const recorded = await clusterOf(store, session);
     return { database, recorded, schemas: recorded === null ? schemas : 0 };

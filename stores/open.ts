@@ -166,7 +166,10 @@ export function countStores(directory: string): number {
 }
 
 /** How many shards a database has; of a cluster, those of all of its databases. Throws `StoreError`. */
-export async function countSchemas({ url, schema = "holdfast" }: PostgresConfig): Promise<number> {
+export async function countSchemas(
+  { url, schema = "holdfast" }: PostgresConfig,
+  session: SharedSession = {},
+): Promise<number> {
   const { schemasIn } = await import("./postgres/reshard-schemas.ts");
-  return schemasIn({ url, schema });
+  return schemasIn({ ...session, url, schema });
 }
