@@ -28,6 +28,7 @@ async function withNodes(use: (cluster: Cluster) => Promise<Figures>): Promise<F
     const options = { lease: "5s", flags: ["--log-level", "error"] };
     await Promise.all(Array.from({ length: nodesCount }, () => cluster.start(options)));
     await queueOf(await cluster.owner()).create(settings);
+    await untilShared(cluster);
     return await use(cluster);
   } finally {
     await cluster.end();
@@ -277,11 +278,15 @@ export async function spread(): Promise<Figures> {
   return figures;
 }
 
-/** Each node has a shard. */
+/** No node has two shards more than another, so that none is handed over any more. */
 async function untilShared(cluster: Cluster): Promise<void> {
   for (;;) {
-    const urls = (await cluster.ownerRows()).map(({ url }) => url);
-    if (!urls.includes(null) && new Set(urls).size === cluster.nodes.length) return;
+    const rows = await cluster.ownerRows();
+    const counts = cluster.nodes.map(
+      ({ nodeUrl }) => rows.filter(({ url }) => url === nodeUrl).length,
+    );
+    const isFree = rows.some(({ url }) => url === null);
+    if (!isFree && Math.max(...counts) - Math.min(...counts) <= 1) return;
     await Bun.sleep(50);
   }
 }
