@@ -941,13 +941,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "",
   },
   {
-    name: "a shard that did not reach another goes on with the numbers of its outbox",
-    file: "engine.ts",
-    ofNodes: true,
-    from: "const issued = isSure ? [] :",
-    to: "const issued = isSure || !isSure ? [] :",
-  },
-  {
     name: "items of an outbox are sent no more once a shard did not take them",
     file: "relay/courier.ts",
     ofNodes: true,
