@@ -949,10 +949,10 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "a waiting lease is left at the node that had the shard",
-    file: "../server/nodes/router.ts",
+    file: "../server/nodes/peer.ts",
     ofNodes: true,
-    from: "if (before !== null && before !== url) this.#peers.get(before)?.recall(shard);",
-    to: "",
+    from: "const giveUp = this.#callClient.recall(shard);",
+    to: "const giveUp = (): void => undefined;",
   },
   {
     name: "an owner that is cut off does not ask who has the shards now",
