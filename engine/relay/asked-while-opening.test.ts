@@ -1,21 +1,8 @@
 // What a shard says to another one while its own store is being opened: it does not know yet.
 
 import { expect, test } from "bun:test";
-import { hour, minute, nameIn, produceOf, queueDefaults, second } from "../simulation/bundle.ts";
-import { away, setupPair } from "../testing/pair.ts";
-
-const [near, far] = [nameIn(0, 2), nameIn(1, 2)];
-
-async function setupQueues() {
-  const pair = setupPair();
-  for (const shard of [0, 1]) await pair.open(shard);
-  await pair.clock.advance(5 * second);
-  const { done, engine } = pair;
-  await done(engine(1).createQueue({ ...queueDefaults, name: far }));
-  const settings = { ...queueDefaults, name: near, deadQueue: far, expireTimeoutMs: minute };
-  await done(engine(0).createQueue(settings));
-  return pair;
-}
+import { hour, minute, produceOf } from "../simulation/bundle.ts";
+import { away, far, near, setupQueues } from "../testing/pair.ts";
 
 test("a queue is not deleted without force while a shard that is being opened may have items for it", async () => {
   const pair = await setupQueues();
@@ -26,7 +13,7 @@ test("a queue is not deleted without force while a shard that is being opened ma
   };
   const produce = [near, far].map((queue) => ({ queue, items: [{ payload: new Uint8Array(1) }] }));
   await done(engine(0).transact({ produce, requestTimeoutMs: minute }));
-  // Nobody names it any more, and the item is still on its way.
+  // No queue names it as its dead queue now, and the item has not arrived yet.
   await done(engine(0).updateQueue({ name: near, deadQueue: "" }));
   const remove = () =>
     done(engine(1).deleteQueue({ name: far, force: false })).then(

@@ -11,20 +11,7 @@ import {
   queueDefaults,
   second,
 } from "../simulation/bundle.ts";
-import { away, setupPair } from "../testing/pair.ts";
-
-const [near, far] = [nameIn(0, 2), nameIn(1, 2)];
-
-async function setupQueues() {
-  const pair = setupPair();
-  for (const shard of [0, 1]) await pair.open(shard);
-  await pair.clock.advance(5 * second);
-  const { done, engine } = pair;
-  await done(engine(1).createQueue({ ...queueDefaults, name: far }));
-  const settings = { ...queueDefaults, name: near, deadQueue: far, expireTimeoutMs: minute };
-  await done(engine(0).createQueue(settings));
-  return pair;
-}
+import { away, near, setupQueues } from "../testing/pair.ts";
 
 test("a queue that exists is not refused by a shard that could not be told of it", async () => {
   const { done, engine, on } = await setupQueues();

@@ -47,7 +47,7 @@ test("a claim outlives an opening of the shard that has the dead queue", async (
   creating.catch(() => undefined);
   await done(Promise.resolve());
   await pair.open(1);
-  // A chain of dead queues is refused whoever is first.
+  // One of the two changes is refused, whichever comes first.
   const chaining = done(engine(1).updateQueue({ name: far, deadQueue: nameIn(1, 2, "last") })).then(
     () => "changed",
     ({ reason }) => reason,

@@ -1,10 +1,7 @@
 // Two shards, each an engine of its own, of which one may not reach the other.
 
 import { expect, test } from "bun:test";
-import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
-import { ShardEngine } from "../engine.ts";
-import type { Notice } from "../model/api.ts";
-import { failure, QueueError } from "../model/errors.ts";
+import type { MemoryImage } from "../../stores/memory/store.ts";
 import {
   copyOf,
   hour,
@@ -13,73 +10,8 @@ import {
   produceOf,
   queueDefaults,
   second,
-  start,
 } from "../simulation/bundle.ts";
-import { seededRandom } from "../simulation/seeded-random.ts";
-import { VirtualClock } from "../simulation/virtual-clock.ts";
-import type { OtherShard } from "./other-shard.ts";
-
-const [near, far] = [nameIn(0, 2), nameIn(1, 2)];
-const away = QueueError.from(failure("not_ready", "nobody reaches it"));
-const unused = async (): Promise<never> => {
-  throw new Error("nothing of the server as a whole is asked");
-};
-
-function setupPair() {
-  const clock = new VirtualClock(start);
-  const images = [new MemoryImage("0123456789Ab"), new MemoryImage("0123456789Ac")];
-  const engines: ShardEngine<unknown>[] = [];
-  const notices: Notice[] = [];
-  let isCut = false;
-  const reach = (shard: number): OtherShard =>
-    new Proxy({} as OtherShard, {
-      get:
-        (_, name: keyof OtherShard) =>
-        async (...given: never[]) => {
-          const other = engines[shard]?.other;
-          if (isCut || other === undefined) throw away;
-          return await (other[name] as (...given: never[]) => unknown)(...given);
-        },
-    });
-  const done = async <T>(work: Promise<T>): Promise<T> => {
-    work.catch(() => undefined);
-    await clock.advance(3 * second);
-    return await work;
-  };
-  return {
-    ...{ clock, notices, images, done },
-    cut: (is: boolean) => {
-      isCut = is;
-    },
-    engine: (shard: number) => engines[shard] as ShardEngine<unknown>,
-    open: async (shard: number) => {
-      const random = seededRandom(engines.length + shard + 7);
-      engines[shard]?.abandon();
-      const engine = new ShardEngine<unknown>({
-        ...{ shard, shardCount: 2, clock, durability: "none", random, reach },
-        openStore: async () => openMemoryStore({ tag: "", image: images[shard] as MemoryImage }),
-        renderLeased: (items) => items,
-        notice: (notice) => notices.push(notice),
-        whole: { backup: unused, advance: unused, close: unused },
-      });
-      engines[shard] = engine;
-      await done(engine.load());
-      await done(engine.meet());
-      engine.start();
-    },
-  };
-}
-
-async function setupQueues() {
-  const pair = setupPair();
-  for (const shard of [0, 1]) await pair.open(shard);
-  await pair.clock.advance(5 * second);
-  const { done, engine } = pair;
-  await done(engine(1).createQueue({ ...queueDefaults, name: far }));
-  const settings = { ...queueDefaults, name: near, deadQueue: far, expireTimeoutMs: minute };
-  await done(engine(0).createQueue(settings));
-  return pair;
-}
+import { far, near, setupQueues } from "../testing/pair.ts";
 
 async function countIn(pair: Awaited<ReturnType<typeof setupQueues>>): Promise<number> {
   const { done, engine } = pair;
@@ -106,7 +38,7 @@ test("introductions: a shard opens without one that cannot be reached, and knows
     deadQueue: far,
   });
   await expect(done(naming)).rejects.toMatchObject({ reason: "not_ready" });
-  // What needs nothing of the other goes on, a change of its own queues among it.
+  // Calls that concern its own queues alone succeed.
   await done(engine(0).updateQueue({ name: near, maxAttempts: 7 }));
   await done(engine(0).produce(produceOf(near, ["dies"])));
   await clock.advance(hour);
@@ -192,7 +124,7 @@ test("introductions: a redrive waits until it is known which queues there are", 
   await expect(done(again)).rejects.toMatchObject({ reason: "not_ready" });
   await clock.advance(10 * minute);
   expect(engine(1).taskInfo(taskId).state).toBe("running");
-  // Nor is it known that it is the dead queue of another, for which nobody has to ask.
+  // It may be the dead queue of another, which needs no consumers.
   expect(engine(1).explain(far).findings).toEqual([]);
   cut(false);
   await clock.advance(10 * second);

@@ -5,7 +5,7 @@ import { ShardEngine } from "../engine.ts";
 import type { Notice } from "../model/api.ts";
 import { failure, QueueError } from "../model/errors.ts";
 import type { OtherShard } from "../relay/other-shard.ts";
-import { second, start } from "../simulation/bundle.ts";
+import { minute, nameIn, queueDefaults, second, start } from "../simulation/bundle.ts";
 import { seededRandom } from "../simulation/seeded-random.ts";
 import { VirtualClock } from "../simulation/virtual-clock.ts";
 
@@ -48,6 +48,13 @@ export function setupPair() {
   };
   return {
     ...{ clock, notices, images, done, on, store },
+    /** Neither shard reaches the other. */
+    cut: (isCut: boolean) => {
+      on.way = async (_, deliver) => {
+        if (isCut) throw away;
+        return await deliver();
+      };
+    },
     engine: (shard: number) => engines[shard] as ShardEngine<unknown>,
     /** As on another node, after a hand-over or a takeover; `isBegun`: its store is not open yet. */
     open: async (shard: number, { isBegun = false } = {}) => {
@@ -80,4 +87,18 @@ export function setupPair() {
       engine.start();
     },
   };
+}
+
+/** A queue in the first shard, and its dead queue in the second. */
+export const [near, far] = [nameIn(0, 2), nameIn(1, 2)];
+
+export async function setupQueues() {
+  const pair = setupPair();
+  for (const shard of [0, 1]) await pair.open(shard);
+  await pair.clock.advance(5 * second);
+  const { done, engine } = pair;
+  await done(engine(1).createQueue({ ...queueDefaults, name: far }));
+  const settings = { ...queueDefaults, name: near, deadQueue: far, expireTimeoutMs: minute };
+  await done(engine(0).createQueue(settings));
+  return pair;
 }

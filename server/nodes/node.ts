@@ -115,7 +115,7 @@ export class Node {
     return this.#of(shard).isTrusted(shard);
   }
 
-  /** As what it knows is the truth. */
+  /** `undefined` if another node may own the shard by now. */
   #engineOf(shard: number): ShardEngine<string> | undefined {
     return this.#of(shard).isStale ? undefined : this.#held.get(shard);
   }

@@ -115,7 +115,7 @@ const patient = new AbortController();
 export class Router {
   readonly #options: RouterOptions;
   readonly #peers = new Map<string, Peer>();
-  /** Of which that was told, since they answered last. */
+  /** URLs of nodes whose failure is logged; cleared by an answer. */
   readonly #unreached = new Set<string>();
   /** By shard. */
   readonly #local = new Map<number, Partial<Routes>>();
@@ -134,7 +134,7 @@ export class Router {
     return memberships[shard % memberships.length] as Membership;
   }
 
-  /** Of each change of who has the shards of a database. */
+  /** After each change of an owner, and each look that failed. */
   #look(membership: Membership): void {
     if (membership.isStale) {
       for (const shard of membership.held) void this.#lookForOwner(shard);
@@ -274,7 +274,7 @@ export class Router {
       // It is this one's to say: another shard is away.
       if (isFailure(error, unknownShardFailure)) throw error;
       const { code, reason } = error;
-      // A shard that is not ready is this node's all the same, and it is told once its time is up.
+      // This node owns the shard though it is not ready: say so when the time of the call is up.
       const isUnready = reason === "not_ready" && this.#now() >= deadline;
       if (code === "closing" && !isUnready) return { is: "moved" };
       // Both tell of what was committed.

@@ -1,5 +1,5 @@
 // A call that is forwarded to the node that has the shard of its queue, and needs another shard that
-// nobody has.
+// no node owns.
 
 import { expect, test } from "bun:test";
 import { steadyClock } from "../../engine/model/clock.ts";
