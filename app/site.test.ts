@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ownOrigin } from "../server/site.ts";
+import { ownOrigin } from "../server/http/site.ts";
 import { budgetFaults } from "./build/budgets.ts";
 import { listMdx, readContent } from "./build/content.ts";
 import { hashesOf } from "./build/csp.ts";

@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import type { Answer, Call } from "../server/calls/call.ts";
 import { CallClient } from "../server/calls/call-client.ts";
 import { CallServer } from "../server/calls/call-server.ts";
-import { createLog } from "../server/log.ts";
+import { createLog } from "../server/observability/log.ts";
 import { median } from "./statistics.ts";
 
 const ways = ["text alone", "objects alone", "hop"] as const;

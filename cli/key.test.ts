@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startServer } from "../bench/server-process.ts";
 import { createClient } from "../client/client.ts";
-import { apiKeysMax } from "../server/api-keys.ts";
+import { apiKeysMax } from "../server/auth/api-keys.ts";
 import { exitCodes } from "./exit-codes.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-key-"));

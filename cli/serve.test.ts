@@ -1,5 +1,5 @@
-// What `server/process.long.test.ts` leaves out: what is printed instead of serving, by both names
-// of the command, and the other signal.
+// Besides `server/behaviour/process/start-and-stop.long.test.ts`: what is printed instead of serving,
+// by both names of the command, and the other signal.
 
 import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

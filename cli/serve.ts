@@ -3,13 +3,13 @@
 
 import { readFileSync } from "node:fs";
 import manifest from "../package.json" with { type: "json" };
-import { type Config, readConfig } from "../server/config.ts";
-import { StartError } from "../server/engine-options.ts";
-import { isEverywhere, isLoopback } from "../server/exposure.ts";
-import { bracketed } from "../server/listen.ts";
-import { createLog, type Log } from "../server/log.ts";
-import { warnOfOpenFiles } from "../server/open-files.ts";
+import { type Config, readConfig } from "../server/config/config.ts";
+import { isEverywhere, isLoopback } from "../server/http/connections/bind-rules.ts";
+import { bracketed } from "../server/http/connections/listen.ts";
+import { warnOfOpenFiles } from "../server/http/connections/open-files.ts";
+import { createLog, type Log } from "../server/observability/log.ts";
 import { openServer, type Server } from "../server/server.ts";
+import { StartError } from "../server/storage/engine-options.ts";
 import { serveText } from "./commands/serve.ts";
 import { exitCodes } from "./exit-codes.ts";
 

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "../client/client.ts";
 import { documentText } from "../openapi/document.ts";
-import { openDoor } from "../server/door.ts";
+import { openDoor } from "../server/auth/authenticator.ts";
 import { knownKey } from "../server/testing/known-key.ts";
 import { type ListeningApp, listeningApp } from "../server/testing/listening-app.ts";
 import { silentLog } from "../server/testing/memory-engine.ts";

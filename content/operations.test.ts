@@ -3,7 +3,7 @@
 // `samples.long.test.ts` runs.
 
 import { expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { nodeMetrics } from "../server/testing/node-metrics.ts";
@@ -42,10 +42,11 @@ function loggedIn(sources: string): readonly string[][] {
   return [...lines].map(([, level = "", event = ""]) => [event, level]);
 }
 
-function sourcesIn(folder: string): readonly string[] {
-  return readdirSync(join(root, folder))
-    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
-    .map((file) => readFileSync(join(root, folder, file), "utf8"));
+/** Those of the server whose paths match. */
+function sourcesIn(paths: RegExp): readonly string[] {
+  return [...new Bun.Glob("server/**/*.ts").scanSync({ cwd: root })]
+    .filter((file) => paths.test(file) && !/\.test\.ts$|\/(testing|simulation)\//.test(file))
+    .map((file) => readFileSync(join(root, file), "utf8"));
 }
 
 function codesIn(cell: string | undefined): string[] {
@@ -72,7 +73,7 @@ test("operations: its alerts are those that are deployed, each with its severity
 
 test("operations: its log lines are those that the server logs, each with its level", () => {
   const serve = readFileSync(join(root, "cli/serve.ts"), "utf8");
-  const sources = [serve, ...sourcesIn("server")].join("\n");
+  const sources = [serve, ...sourcesIn(/^server\/(?!nodes|calls)/)].join("\n");
   const named = loggedIn(sources);
   const [, notices = ""] = /const noticeTexts[^{]+\{([^}]+)\}/.exec(sources) ?? [];
   const warned = [...notices.matchAll(/:\s+"([^"]+)"/g)].map(([, event]) => [event, "warn"]);
@@ -100,7 +101,7 @@ test("nodes: its metrics are those that a node exports, and its alerts are there
 });
 
 test("nodes: its log lines are those that a node logs besides, each with its level", () => {
-  const sources = [...sourcesIn("server/nodes"), ...sourcesIn("server/calls")];
+  const sources = sourcesIn(/^server\/(nodes|calls)\//);
   const logged = loggedIn(sources.join("\n"));
   const rows = tableUnder("What to watch", nodes).filter(([, level]) =>
     /^[a-z]+$/.test(level ?? ""),
@@ -153,11 +154,13 @@ const notRun: Readonly<Record<string, string>> = {
   "holdfast reshard --data ./data --shards 4":
     "the data of a server that is stopped; cli/reshard.test.ts runs it",
   "holdfast reshard --database-url URL --shards 4": "the same",
-  "bun start": "takes port 9090 and ./data; server/process.long.test.ts starts the same",
+  "bun start":
+    "takes port 9090 and ./data; server/behaviour/process/start-and-stop.long.test.ts starts the same",
   "bun run bench": "measures for minutes; bench/*.test.ts run its parts",
   "mkdir -p deploy/secrets/holdfast deploy/secrets/prometheus":
     "folders in the checkout; deploy.test.ts looks that they are those that are mounted",
-  "ulimit -n": "a setting of the shell; server/open-files.test.ts has what it is about",
+  "ulimit -n":
+    "a setting of the shell; server/http/connections/open-files.test.ts has what it is about",
 };
 
 const isCommand = /^(\.\/holdfast|holdfast|bun|docker|kubectl|systemctl|ulimit|curl|mkdir) /;

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startServer } from "../bench/server-process.ts";
-import { findKey, newApiKey, parseApiKeys } from "../server/api-keys.ts";
+import { findKey, newApiKey, parseApiKeys } from "../server/auth/api-keys.ts";
 import { sampleCertificate, sampleKey } from "../server/testing/tls-sample.ts";
 
 function scratch() {

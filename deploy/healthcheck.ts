@@ -2,7 +2,7 @@
 // where it has a certificate. No key is needed. For images without a shell and curl.
 
 import { readFileSync } from "node:fs";
-import { readConfig } from "../server/config.ts";
+import { readConfig } from "../server/config/config.ts";
 
 const timeoutMs = 2_000;
 

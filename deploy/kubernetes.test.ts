@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import manifest from "../package.json" with { type: "json" };
-import { configReference, readConfig } from "../server/config.ts";
+import { configReference, readConfig } from "../server/config/config.ts";
 import { run } from "../server/testing/running-app.ts";
 
 interface Probe {

@@ -16,32 +16,32 @@ import {
 } from "../openapi/operations.ts";
 import { queueFinder, queueRoles } from "../openapi/queue-names.ts";
 import type { OverviewMachine } from "../openapi/schemas.ts";
-import { accessTo, roleCheck } from "./access.ts";
-import { Admission, type AdmissionOptions, pathOf } from "./admission.ts";
-import { apiPageRoutes } from "./api-page.ts";
-import type { Config } from "./config.ts";
-import type { Door } from "./door.ts";
-import { checkContentType } from "./guards.ts";
-import { liveResponse } from "./health.ts";
-import { Intake } from "./intake.ts";
-import type { KnownKey } from "./key-file.ts";
-import type { Grant } from "./key-rights.ts";
-import { type Metrics, metricsType, type ServerGauges } from "./metrics.ts";
-import { type PeerOptions, peerRoutes } from "./nodes/peer-routes.ts";
-import { protobufReader, protobufWriter } from "./protobuf/exchange.ts";
-import { answerType } from "./protobuf/negotiation.ts";
-import { answerResponse, jsonType, Refusal } from "./reply.ts";
-import { requestReader } from "./request.ts";
-import type { RequestLog } from "./request-log.ts";
-import { Caller, jsonText, type Route, tellsCaller } from "./routes/route.ts";
+import type { Door } from "./auth/authenticator.ts";
+import { accessTo, roleCheck } from "./auth/authorize.ts";
+import type { KnownKey } from "./auth/key-file.ts";
+import type { Grant } from "./auth/key-rights.ts";
+import type { Config } from "./config/config.ts";
+import { Admission, type AdmissionOptions, pathOf } from "./http/admission.ts";
+import { apiPageRoutes } from "./http/api-page.ts";
+import { Intake } from "./http/body/intake.ts";
+import { Silence } from "./http/connections/idle-timeouts.ts";
+import { checkContentType } from "./http/guards.ts";
 import {
   type Engines,
   type LocalOptions,
   localServing,
   type Serving,
   shardsHere,
-} from "./serving.ts";
-import { Silence } from "./silence.ts";
+} from "./http/operation-handlers.ts";
+import { answerResponse, jsonType, Refusal } from "./http/reply.ts";
+import { requestReader } from "./http/request.ts";
+import { type PeerOptions, peerRoutes } from "./nodes/peer-routes.ts";
+import { liveResponse } from "./observability/health.ts";
+import { type Metrics, metricsType, type ServerGauges } from "./observability/metrics.ts";
+import type { RequestLog } from "./observability/request-log.ts";
+import { protobufReader, protobufWriter } from "./protobuf/exchange.ts";
+import { answerType } from "./protobuf/negotiation.ts";
+import { Caller, jsonText, type Route, tellsCaller } from "./routes/route.ts";
 
 export type AppConfig = AdmissionOptions["config"] &
   Pick<Config, "store" | "bodiesMax" | "produceBodyMax" | "importBodyMax" | "bodyMax"> &

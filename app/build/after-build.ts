@@ -5,7 +5,7 @@
 import { copyFileSync, cpSync, existsSync, renameSync, rmSync } from "node:fs";
 import { consoleFaults } from "../../console/build/console-budget.ts";
 import { writeConsole } from "../../console/build/write-console.tsx";
-import { ownOrigin } from "../../server/site.ts";
+import { ownOrigin } from "../../server/http/site.ts";
 import { missingAddresses, siteConfig } from "../site-config.ts";
 import { budgetFaults } from "./budgets.ts";
 import { writeCards } from "./cards.ts";

@@ -1,7 +1,7 @@
 // The site as the sources are now, on a free port of loopback, by the server's own handler,
 // without the queue.
 
-import { openSite } from "../../server/site.ts";
+import { openSite } from "../../server/http/site.ts";
 import { ensureBuilt } from "./ensure-built.ts";
 import { folders } from "./site-folder.ts";
 

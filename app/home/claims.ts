@@ -7,7 +7,7 @@ export const claims = [
     checks: [
       'GET /health  "durability":"full"',
       "holdfast_commit_seconds",
-      "bun test server/lifecycle.test.ts",
+      "bun test server/behaviour/process/lifecycle.test.ts",
     ],
   },
   {

@@ -2,8 +2,8 @@
 // without a socket.
 
 import { createApp } from "../../server/app.ts";
-import { Metrics } from "../../server/metrics.ts";
-import { openSite } from "../../server/site.ts";
+import { openSite } from "../../server/http/site.ts";
+import { Metrics } from "../../server/observability/metrics.ts";
 import { defaultConfig, memoryEngine, silentLog } from "../../server/testing/memory-engine.ts";
 import { folders } from "../build/site-folder.ts";
 

@@ -3,9 +3,9 @@
 
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Role, roleNames } from "../../openapi/roles.ts";
-import { newApiKey } from "../../server/api-keys.ts";
-import { addKeyLine, KeyFileError } from "../../server/key-file.ts";
-import { allQueues, isRole, type Rights } from "../../server/key-rights.ts";
+import { newApiKey } from "../../server/auth/api-keys.ts";
+import { addKeyLine, KeyFileError } from "../../server/auth/key-file.ts";
+import { allQueues, isRole, type Rights } from "../../server/auth/key-rights.ts";
 import type { GlobalOptions } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
 import { openOutput } from "../output.ts";

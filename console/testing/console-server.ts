@@ -4,10 +4,10 @@
 import { ensureBuilt } from "../../app/build/ensure-built.ts";
 import { folders } from "../../app/build/site-folder.ts";
 import { type Client, createClient } from "../../client/client.ts";
-import { openDoor } from "../../server/door.ts";
-import type { Rights } from "../../server/key-rights.ts";
-import type { Losses } from "../../server/losses.ts";
-import { openSite } from "../../server/site.ts";
+import { openDoor } from "../../server/auth/authenticator.ts";
+import type { Rights } from "../../server/auth/key-rights.ts";
+import { openSite } from "../../server/http/site.ts";
+import type { Losses } from "../../server/observability/lost-commits.ts";
 import { knownKey } from "../../server/testing/known-key.ts";
 import { listeningApp } from "../../server/testing/listening-app.ts";
 

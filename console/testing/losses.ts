@@ -1,7 +1,7 @@
 // Commits that a database has lost: told where an operator looks, and confirmed there.
 
 import { expect, test } from "bun:test";
-import { Losses } from "../../server/losses.ts";
+import { Losses } from "../../server/observability/lost-commits.ts";
 import { axeFaults } from "./axe.ts";
 import { type ConsoleBrowser, isWiderThanWindow, live, narrow, wide } from "./console-browser.ts";
 import { adminKey, openConsoleServer, readKey } from "./console-server.ts";

@@ -5,9 +5,9 @@
 import { expect, test } from "bun:test";
 import { parseDuration } from "../../engine/model/duration.ts";
 import { reasonClass } from "../../engine/model/filter.ts";
-import { findKey } from "../../server/api-keys.ts";
-import { openDoor } from "../../server/door.ts";
-import { checkContentType, siteGuard } from "../../server/guards.ts";
+import { findKey } from "../../server/auth/api-keys.ts";
+import { openDoor } from "../../server/auth/authenticator.ts";
+import { checkContentType, siteGuard } from "../../server/http/guards.ts";
 import { silentLog } from "../../server/testing/memory-engine.ts";
 import { parseBase64, parseInstant } from "../../server/wire/fields.ts";
 

@@ -3,8 +3,8 @@
 
 import { QueueError } from "../../engine/model/errors.ts";
 import type { OperationId } from "../../openapi/operations.ts";
-import type { Log } from "../log.ts";
-import { Refusal } from "../reply.ts";
+import { Refusal } from "../http/reply.ts";
+import type { Log } from "../observability/log.ts";
 import { Caller, JsonText, jsonText, type Route, type Routes } from "../routes/route.ts";
 import type { Answer, Call, NumberedAnswer } from "./call.ts";
 import { decodeCalls, encodeAnswers } from "./frame.ts";

@@ -5,7 +5,7 @@ import type { OtherShard } from "../../engine/relay/other-shard.ts";
 import type { OperationId, PageId } from "../../openapi/operations.ts";
 import type { Reason } from "../../openapi/reasons.ts";
 import type { NodeRow } from "../../stores/nodes.ts";
-import type { Grant } from "../key-rights.ts";
+import type { Grant } from "../auth/key-rights.ts";
 
 /** What a shard asks of one that another node has. */
 export type ShardOperation = `shard.${keyof OtherShard}`;

@@ -4,7 +4,7 @@
 import { QueueError, unknownOutcome } from "../../engine/model/errors.ts";
 import { refuse } from "../../engine/model/validate.ts";
 import type { NodeRow } from "../../stores/nodes.ts";
-import { Refusal } from "../reply.ts";
+import { Refusal } from "../http/reply.ts";
 import type { Membership } from "./membership.ts";
 import { takersAmong } from "./share.ts";
 

@@ -3,7 +3,7 @@
 
 import type { NodeRow, ShardRow } from "../../stores/nodes.ts";
 import type { FreeShard } from "./share.ts";
-import { Unchanged } from "./unchanged.ts";
+import { Unchanged } from "./staleness-tracker.ts";
 
 interface LivenessOptions {
   readonly leaseMs: number;

@@ -13,7 +13,7 @@ import type {
   ShardEpoch,
   ShardRow,
 } from "../../stores/nodes.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../observability/log.ts";
 import { HandOvers } from "./hand-overs.ts";
 import { Liveness, processOf } from "./liveness.ts";
 import { NodeConnection } from "./node-connection.ts";

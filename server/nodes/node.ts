@@ -13,10 +13,10 @@ import {
   type Ownership,
   shardsOf,
 } from "../../stores/nodes.ts";
-import type { Unserved } from "../health.ts";
-import type { Log } from "../log.ts";
-import type { NodeFigures } from "../metrics.ts";
-import type { Engines } from "../serving.ts";
+import type { Engines } from "../http/operation-handlers.ts";
+import type { Unserved } from "../observability/health.ts";
+import type { Log } from "../observability/log.ts";
+import type { NodeFigures } from "../observability/metrics.ts";
 import { type DrainRequest, requestDrain } from "./drain-requests.ts";
 import { Membership, type MembershipOptions } from "./membership.ts";
 import { type Connect, connectBySocket } from "./peer.ts";

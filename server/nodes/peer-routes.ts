@@ -3,7 +3,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { Elysia } from "elysia";
 import { CallServer, type CallServerOptions } from "../calls/call-server.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../observability/log.ts";
 import type { ClusterNodes } from "../routes/nodes.ts";
 import { peerPath, ping, pong } from "./peer.ts";
 import type { Router } from "./router.ts";

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { VirtualClock } from "../../engine/simulation/virtual-clock.ts";
 import type { Call } from "../calls/call.ts";
 import { decodeAnswers, encodeCalls } from "../calls/frame.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../observability/log.ts";
 import { silentLog } from "../testing/memory-engine.ts";
 import { connectBySocket, Peer, type WireEvents } from "./peer.ts";
 import { peerRoutes } from "./peer-routes.ts";

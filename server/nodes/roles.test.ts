@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Cluster, type NodeProcess, settings, wholeReply } from "../../bench/cluster.ts";
 import { createClient } from "../../client/client.ts";
-import { newApiKey } from "../api-keys.ts";
+import { newApiKey } from "../auth/api-keys.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-node-keys-"));
 const cluster = new Cluster({ shards: 1 });

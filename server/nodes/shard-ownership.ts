@@ -2,7 +2,7 @@
 // to a row that is free again, or another node's.
 
 import type { NodeRow, ShardEpoch, ShardRow } from "../../stores/nodes.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../observability/log.ts";
 
 /** What a node does with a shard that it owns. */
 export interface ShardActions {

@@ -11,7 +11,7 @@ import {
   replyMessage,
 } from "../../openapi/protobuf.ts";
 import type { Reply } from "../../openapi/schemas.ts";
-import { bodyLimits } from "../body-limits.ts";
+import { bodyLimits } from "../http/body/body-limits.ts";
 import { decoded, encoded, protoFile, type Values } from "../testing/independent-protobuf.ts";
 import { messageReader, messageWriter, piecewiseReader } from "./codec.ts";
 

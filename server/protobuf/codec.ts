@@ -6,7 +6,12 @@ import { setImmediate as othersTurn } from "node:timers/promises";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { formatDuration, parseDuration } from "../../engine/model/duration.ts";
 import type { Field, Kind, Message } from "../../openapi/protobuf.ts";
-import { BodyCount, bodyLimits, requireFewFields, requireFewKeys } from "../body-limits.ts";
+import {
+  BodyCount,
+  bodyLimits,
+  requireFewFields,
+  requireFewKeys,
+} from "../http/body/body-limits.ts";
 
 type Values = Record<string, unknown>;
 

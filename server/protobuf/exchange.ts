@@ -3,9 +3,9 @@
 
 import type { OperationId } from "../../openapi/operations.ts";
 import { operationMessages, replyMessage, textCodes } from "../../openapi/protobuf.ts";
-import { bodyLimits } from "../body-limits.ts";
-import { mapInPieces } from "../pieces.ts";
-import { jsonForm, type ReplyForm } from "../reply.ts";
+import { bodyLimits } from "../http/body/body-limits.ts";
+import { mapInPieces } from "../http/body/pieces.ts";
+import { jsonForm, type ReplyForm } from "../http/reply.ts";
 import { JsonText, PageText } from "../routes/route.ts";
 import { messageReader, messageWriter, piecewiseReader } from "./codec.ts";
 import { answerType, protobufTypeOf } from "./negotiation.ts";

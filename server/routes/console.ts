@@ -2,8 +2,8 @@
 
 import type { Engine } from "../../engine/model/api.ts";
 import { bounds } from "../../openapi/bounds.ts";
-import { visibleTo } from "../key-rights.ts";
-import type { OverviewReplies } from "../overview.ts";
+import { visibleTo } from "../auth/key-rights.ts";
+import type { OverviewReplies } from "../observability/overview.ts";
 import { clientsReply, explainReply } from "../wire/console.ts";
 import type { Routes } from "./route.ts";
 

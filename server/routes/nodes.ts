@@ -1,8 +1,8 @@
 // The nodes of the cluster.
 
 import type { NodeRow, NodesSeen } from "../../stores/nodes.ts";
+import { Refusal } from "../http/reply.ts";
 import type { DrainRequest } from "../nodes/drain-requests.ts";
-import { Refusal } from "../reply.ts";
 import { isGiven } from "../wire/fields.ts";
 import { nodeInfo, nodesPage } from "../wire/nodes.ts";
 import type { Routes } from "./route.ts";

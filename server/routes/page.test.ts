@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { StoredItem } from "../../engine/model/api.ts";
-import { pieceLimits } from "../pieces.ts";
+import { pieceLimits } from "../http/body/pieces.ts";
 import { storageItem } from "../wire/storage.ts";
 import { pageOf } from "./page.ts";
 

@@ -1,6 +1,6 @@
 // Renders a page of items.
 
-import { mapInPieces } from "../pieces.ts";
+import { mapInPieces } from "../http/body/pieces.ts";
 import { PageText } from "./route.ts";
 
 /** The reply, of which `rest` is all but the items. */

@@ -1,7 +1,7 @@
 // A queue as a whole: its measures, its pause, and the clearing of it.
 
 import type { Engine } from "../../engine/model/api.ts";
-import { visibleTo } from "../key-rights.ts";
+import { visibleTo } from "../auth/key-rights.ts";
 import { guardedReply, isGuarded } from "../wire/guards.ts";
 import {
   clearRequest,

@@ -3,8 +3,8 @@
 import type { Engine } from "../../engine/model/api.ts";
 import { limits } from "../../engine/model/limits.ts";
 import { checkQueueName } from "../../engine/model/validate.ts";
-import { type Grant, testFor, visibleTo } from "../key-rights.ts";
-import { Refusal } from "../reply.ts";
+import { type Grant, testFor, visibleTo } from "../auth/key-rights.ts";
+import { Refusal } from "../http/reply.ts";
 import { guardedReply, guardOf, isGuarded } from "../wire/guards.ts";
 import {
   deletionReply,

@@ -9,8 +9,8 @@ import {
   type RequestOf,
   type ResponseOf,
 } from "../../openapi/operations.ts";
-import type { Grant } from "../key-rights.ts";
-import { doneText } from "../reply.ts";
+import type { Grant } from "../auth/key-rights.ts";
+import { doneText } from "../http/reply.ts";
 
 /** A reply that is JSON text already. */
 export class JsonText {

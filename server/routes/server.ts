@@ -2,9 +2,9 @@
 
 import { checkExpect } from "../../engine/model/validate.ts";
 import type { KeyInfo } from "../../openapi/schemas.ts";
-import type { Audit } from "../audit.ts";
-import { everything, toldRights } from "../key-rights.ts";
-import type { Losses } from "../losses.ts";
+import { everything, toldRights } from "../auth/key-rights.ts";
+import type { Audit } from "../observability/audit.ts";
+import type { Losses } from "../observability/lost-commits.ts";
 import type { Routes } from "./route.ts";
 
 /** `keys`: absent of a server that asks for none. */

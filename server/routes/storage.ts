@@ -2,7 +2,7 @@
 
 import { nowhere } from "../../engine/insight/search.ts";
 import type { Engine } from "../../engine/model/api.ts";
-import { visibleTo } from "../key-rights.ts";
+import { visibleTo } from "../auth/key-rights.ts";
 import { guardedReply, guardOf, isGuarded } from "../wire/guards.ts";
 import {
   findRequest,

@@ -2,8 +2,8 @@
 
 import type { Engine, TaskBegun, TaskInfo } from "../../engine/model/api.ts";
 import { noSuchTask, QueueError } from "../../engine/model/errors.ts";
-import { type Grant, isForAllQueues, testFor, visibleTo } from "../key-rights.ts";
-import { Refusal } from "../reply.ts";
+import { type Grant, isForAllQueues, testFor, visibleTo } from "../auth/key-rights.ts";
+import { Refusal } from "../http/reply.ts";
 import { redriveRequest, repairRequest, taskInfo } from "../wire/tasks.ts";
 import { type Caller, checkOf, decoded, type Routes } from "./route.ts";
 

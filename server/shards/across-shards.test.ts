@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { nameIn } from "../../engine/simulation/bundle.ts";
 import type { FoundItem, ItemExplained, LeaseItem, LeaseReply } from "../../openapi/schemas.ts";
-import type { Grant } from "../key-rights.ts";
+import type { Grant } from "../auth/key-rights.ts";
 import type { ShardRoutes } from "./routes.ts";
 import { minute, refusalOf, second, shardCount, Twins } from "./testing/twins.ts";
 

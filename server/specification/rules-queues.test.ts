@@ -4,7 +4,7 @@
 import { expect } from "bun:test";
 import { limits } from "../../engine/model/limits.ts";
 import { type Operation, operations } from "../../openapi/operations.ts";
-import { readConfig } from "../config.ts";
+import { readConfig } from "../config/config.ts";
 import { rowsOf } from "../testing/rows.ts";
 import {
   day,

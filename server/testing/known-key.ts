@@ -1,7 +1,7 @@
 // A key that was let in, for tests of what comes after.
 
-import type { KnownKey } from "../key-file.ts";
-import { everything, type Rights, scopesOf } from "../key-rights.ts";
+import type { KnownKey } from "../auth/key-file.ts";
+import { everything, type Rights, scopesOf } from "../auth/key-rights.ts";
 
 export function knownKey(name: string, ...rights: readonly Rights[]): KnownKey {
   const grant = { name, rights: rights.length === 0 ? [everything] : rights };

@@ -3,9 +3,9 @@
 
 import { sharedClock, systemClock, TestClock } from "../../engine/model/clock.ts";
 import { type AppConfig, type AppOptions, createApp } from "../app.ts";
-import { type Listening, listen } from "../listen.ts";
-import { Metrics } from "../metrics.ts";
-import { statusOf } from "../serving.ts";
+import { type Listening, listen } from "../http/connections/listen.ts";
+import { statusOf } from "../http/operation-handlers.ts";
+import { Metrics } from "../observability/metrics.ts";
 import { defaultConfig, memoryEngines, newImage, silentLog } from "./memory-engine.ts";
 
 export interface ListeningApp extends AsyncDisposable {

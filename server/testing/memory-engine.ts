@@ -8,9 +8,9 @@ import { limits } from "../../engine/model/limits.ts";
 import { systemRandom } from "../../engine/model/random.ts";
 import { openShards } from "../../engine/shards.ts";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
-import { type Config, readConfig } from "../config.ts";
-import type { Log } from "../log.ts";
-import type { Engines } from "../serving.ts";
+import { type Config, readConfig } from "../config/config.ts";
+import type { Engines } from "../http/operation-handlers.ts";
+import type { Log } from "../observability/log.ts";
 import { renderLeased } from "../wire/leased.ts";
 
 interface MemoryEngineOptions {

@@ -2,7 +2,7 @@
 // dashboard and pages.
 
 import { Observations } from "../../engine/model/histogram.ts";
-import { Metrics } from "../metrics.ts";
+import { Metrics } from "../observability/metrics.ts";
 
 /** The lines about nodes in the /metrics of a node. */
 export async function nodeMetrics(): Promise<readonly string[]> {

@@ -36,8 +36,8 @@ import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
 import { durabilityOf, openStore, type StoreOptions } from "../../stores/open.ts";
 import { immediateSyncer } from "../../stores/sqlite/testing/immediate-syncer.ts";
 import { type App, type AppConfig, createApp } from "../app.ts";
-import type { Log } from "../log.ts";
-import { Metrics } from "../metrics.ts";
+import type { Log } from "../observability/log.ts";
+import { Metrics } from "../observability/metrics.ts";
 import { renderLeased } from "../wire/leased.ts";
 import { silentLog } from "./memory-engine.ts";
 

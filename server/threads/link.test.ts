@@ -3,7 +3,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { failure, QueueError } from "../../engine/model/errors.ts";
 import type { Answer, Call } from "../calls/call.ts";
-import { Refusal } from "../reply.ts";
+import { Refusal } from "../http/reply.ts";
 import { Caller, JsonText } from "../routes/route.ts";
 import { silentLog } from "../testing/memory-engine.ts";
 import { Link } from "./link.ts";

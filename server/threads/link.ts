@@ -4,7 +4,7 @@ import type { Answer, Call } from "../calls/call.ts";
 import { CallClient } from "../calls/call-client.ts";
 import { CallServer, replyOf } from "../calls/call-server.ts";
 import { areCalls } from "../calls/frame.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../observability/log.ts";
 import type { Caller, JsonText } from "../routes/route.ts";
 import { Rpc, type RpcMessage, type Targets } from "./rpc.ts";
 

@@ -3,11 +3,11 @@
 import type { EngineStatus, StoreCopy } from "../../engine/model/api.ts";
 import type { OtherShard } from "../../engine/relay/other-shard.ts";
 import type { KeyInfo } from "../../openapi/schemas.ts";
-import type { PlacedConfig } from "../config.ts";
-import type { ServerGauges } from "../metrics.ts";
-import type { Counted } from "../request-counts.ts";
-import type { SiteFolders } from "../site.ts";
-import type { Tls } from "../tls.ts";
+import type { PlacedConfig } from "../config/config.ts";
+import type { Tls } from "../http/connections/tls.ts";
+import type { SiteFolders } from "../http/site.ts";
+import type { ServerGauges } from "../observability/metrics.ts";
+import type { Counted } from "../observability/request-counts.ts";
 
 /** The first message that a thread is sent; what follows goes over its links. */
 export interface ThreadStart {

@@ -1,12 +1,12 @@
 // What another thread does for this one: routes, and what is told of the server as a whole.
 
 import { type OperationId, operations } from "../../openapi/operations.ts";
+import type { Grant } from "../auth/key-rights.ts";
 import type { Call } from "../calls/call.ts";
-import type { PlacedConfig } from "../config.ts";
-import type { Grant } from "../key-rights.ts";
-import { jsonResponse } from "../reply.ts";
+import type { PlacedConfig } from "../config/config.ts";
+import type { Serving } from "../http/operation-handlers.ts";
+import { jsonResponse } from "../http/reply.ts";
 import { Caller, type Routes } from "../routes/route.ts";
-import type { Serving } from "../serving.ts";
 import type { ShardRoutes } from "../shards/routes.ts";
 import type { Link } from "./link.ts";
 import { threadOf } from "./placement.ts";

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { failure, QueueError } from "../../engine/model/errors.ts";
 import { StoreError, type StoreFault } from "../../stores/store.ts";
-import { ListenError } from "../listen.ts";
+import { ListenError } from "../http/connections/listen.ts";
 import { Rpc, type RpcMessage, type Targets } from "./rpc.ts";
 
 interface Asked {

@@ -3,7 +3,7 @@
 
 import { QueueError } from "../../engine/model/errors.ts";
 import { StoreError, type StoreFault } from "../../stores/store.ts";
-import { ListenError } from "../listen.ts";
+import { ListenError } from "../http/connections/listen.ts";
 
 /** An error in a form that survives the way: a clone would lose its class. */
 type Thrown =

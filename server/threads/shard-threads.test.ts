@@ -4,7 +4,7 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:tls";
 import { freePort } from "../../bench/peers/child-server.ts";
-import { ListenError, type Listening } from "../listen.ts";
+import { ListenError, type Listening } from "../http/connections/listen.ts";
 import {
   renewedCertificate,
   renewedKey,

@@ -3,20 +3,25 @@
 
 import type { EngineStatus, Histogram, ShardStatus } from "../../engine/model/api.ts";
 import { type Member, Shards, type ShardsOptions } from "../../engine/shards.ts";
+import { mergedInfos } from "../auth/key-file.ts";
 import type { Answer, Call } from "../calls/call.ts";
 import { answerByShard, answerOf } from "../calls/call-server.ts";
-import type { PlacedConfig } from "../config.ts";
-import { mergedInfos } from "../key-file.ts";
-import { type Address, ListenError, type Listening, tryListening } from "../listen.ts";
-import type { Log } from "../log.ts";
-import type { Metrics, ServerGauges } from "../metrics.ts";
-import { RequestCounts } from "../request-counts.ts";
+import type { PlacedConfig } from "../config/config.ts";
+import {
+  type Address,
+  ListenError,
+  type Listening,
+  tryListening,
+} from "../http/connections/listen.ts";
+import type { Tls } from "../http/connections/tls.ts";
+import { type LocalOptions, type Serving, statusOf } from "../http/operation-handlers.ts";
+import type { SiteFolders } from "../http/site.ts";
+import type { Log } from "../observability/log.ts";
+import type { Metrics, ServerGauges } from "../observability/metrics.ts";
+import { RequestCounts } from "../observability/request-counts.ts";
 import { type Caller, JsonText, type Routes } from "../routes/route.ts";
-import { type LocalOptions, type Serving, statusOf } from "../serving.ts";
 import { mergeStatuses } from "../shards/engine-status.ts";
 import type { ShardRoutes } from "../shards/routes.ts";
-import type { SiteFolders } from "../site.ts";
-import type { Tls } from "../tls.ts";
 import { Link } from "./link.ts";
 import type { ShardMethods, ThreadFigures, ThreadMethods, ThreadStart } from "./messages.ts";
 import { shardsOf, threadConfig } from "./placement.ts";

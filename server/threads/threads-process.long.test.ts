@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runServer, type ServerProcess, startServer } from "../../bench/server-process.ts";
 import { whyUntraceable } from "../../proof/strace.ts";
-import { newApiKey } from "../api-keys.ts";
+import { newApiKey } from "../auth/api-keys.ts";
 import {
   type Calls,
   callsTo,

@@ -2,7 +2,7 @@
 
 import type * as engine from "../../engine/model/api.ts";
 import type * as wire from "../../openapi/schemas.ts";
-import { doneReply } from "../reply.ts";
+import { doneReply } from "../http/reply.ts";
 import { isGiven } from "./fields.ts";
 
 /** Of a call that removes items. */

@@ -3,7 +3,7 @@
 import type * as engine from "../../engine/model/api.ts";
 import type { RequestOf } from "../../openapi/operations.ts";
 import type * as wire from "../../openapi/schemas.ts";
-import { doneReply } from "../reply.ts";
+import { doneReply } from "../http/reply.ts";
 import {
   bytesOf,
   instantOf,

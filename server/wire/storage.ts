@@ -3,7 +3,7 @@
 import type * as engine from "../../engine/model/api.ts";
 import type { RequestOf } from "../../openapi/operations.ts";
 import type * as wire from "../../openapi/schemas.ts";
-import { mapInPieces } from "../pieces.ts";
+import { mapInPieces } from "../http/body/pieces.ts";
 import { carried } from "./carried.ts";
 import { bytesOf, instantOf, instantText, instantTextOrNull, wordOf } from "./fields.ts";
 import { deaths, filterOf, groupingOf } from "./filter.ts";

@@ -15,7 +15,7 @@ import {
 import { seededRandom } from "../../../engine/simulation/seeded-random.ts";
 import type { Setting, World } from "../../../engine/simulation/world.ts";
 import type { Changes } from "../../../stores/store.ts";
-import type { LogFields } from "../../log.ts";
+import type { LogFields } from "../../observability/log.ts";
 import { Cluster, turnLimitsOf } from "./cluster.ts";
 import { Troubles } from "./troubles.ts";
 

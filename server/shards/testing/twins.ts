@@ -8,10 +8,10 @@ import { VirtualClock } from "../../../engine/simulation/virtual-clock.ts";
 import { operations, type RequestOf, type ResponseOf } from "../../../openapi/operations.ts";
 import type { OverviewMachine } from "../../../openapi/schemas.ts";
 import type { MemoryImage } from "../../../stores/memory/store.ts";
-import { Audit } from "../../audit.ts";
-import type { Grant } from "../../key-rights.ts";
+import type { Grant } from "../../auth/key-rights.ts";
+import { type Engines, shardRoutesOf } from "../../http/operation-handlers.ts";
+import { Audit } from "../../observability/audit.ts";
 import { Caller, JsonText, type Route } from "../../routes/route.ts";
-import { type Engines, shardRoutesOf } from "../../serving.ts";
 import { memoryEngine, memoryEngines, newImage, silentLog } from "../../testing/memory-engine.ts";
 import { type ShardRoutes, shardedRoutes } from "../routes.ts";
 

@@ -1,0 +1,96 @@
+import { expect, test } from "bun:test";
+import { Refusal } from "../http/reply.ts";
+import { createLog } from "../observability/log.ts";
+import { knownKey } from "../testing/known-key.ts";
+import { openDoor } from "./authenticator.ts";
+import { failureLimits } from "./failed-auth-limiter.ts";
+
+const { countMax, windowMs } = failureLimits;
+
+function setup() {
+  const lines: string[] = [];
+  const log = createLog({ level: "debug", write: (line) => lines.push(line) });
+  let time = 0;
+  const keys = { find: (key: string) => (key === "right" ? knownKey("billing") : null) };
+  const door = openDoor({ keys, log, now: () => time });
+  const knock = (authorization: string | null, address: string | null = "10.0.0.1") => {
+    const headers = authorization === null ? {} : { authorization };
+    try {
+      door(new Request("http://localhost/", { headers }), () => address);
+      return null;
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return { code: error.code, message: error.message, headers: error.headers };
+    }
+  };
+  return {
+    knock,
+    lines,
+    pass: (ms: number) => {
+      time += ms;
+    },
+  };
+}
+
+const challenge = { "www-authenticate": 'Bearer realm="holdfast"' };
+
+test.each(["Bearer right", "bearer right", "BEARER   right", "Bearer right "])(
+  "door: %p is let in",
+  (authorization) => {
+    expect(setup().knock(authorization)).toBeNull();
+  },
+);
+
+test("door: without a key, 401 with what to send", () => {
+  expect(setup().knock(null)).toEqual({
+    code: 401,
+    message: "API key is required; expected 'Authorization: Bearer KEY', got none",
+    headers: challenge,
+  });
+});
+
+test.each(["Bearer wrong", "Bearer rightx"])("door: %p is a key that is not known", (given) => {
+  expect(setup().knock(given)).toEqual({
+    code: 401,
+    message: "API key is invalid; expected one that this server knows, got another",
+    headers: challenge,
+  });
+});
+
+test.each(["Basic cmlnaHQ=", "right", "Bearer", "Bearer right right", "Bearerright", ""])(
+  "door: %p is not of the form",
+  (given) => {
+    expect(setup().knock(given)).toEqual({
+      code: 401,
+      message: "authorization is invalid; expected 'Authorization: Bearer KEY', got another form",
+      headers: challenge,
+    });
+  },
+);
+
+test("door: after too many wrong keys an address waits, while a right key still passes", () => {
+  const { knock, pass, lines } = setup();
+  for (let count = 0; count < countMax; count += 1) expect(knock("Bearer wrong")?.code).toBe(401);
+  pass(500);
+  expect(knock("Bearer wrong")).toEqual({
+    code: 429,
+    message: "too many wrong API keys; try again later",
+    headers: { "retry-after": String(windowMs / 1_000) },
+  });
+  expect(knock("Bearer wrong")?.code).toBe(429);
+  expect(knock("Bearer wrong", "10.0.0.2")?.code).toBe(401);
+  expect(knock("Bearer right")).toBeNull();
+  // Who sends none does not guess.
+  expect(knock(null)?.code).toBe(401);
+  pass(windowMs);
+  expect(knock("Bearer wrong")?.code).toBe(401);
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { level: "warn", event: "too many wrong API keys from one address", address: "10.0.0.1" },
+  ]);
+});
+
+test("door: addresses that are not known share one count", () => {
+  const { knock } = setup();
+  for (let count = 0; count < countMax; count += 1) knock("Bearer wrong", null);
+  expect(knock("Bearer wrong", null)?.code).toBe(429);
+});

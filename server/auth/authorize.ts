@@ -1,0 +1,72 @@
+// Whether an API key is let in for what it asks: by its role, and for each queue that is named.
+
+import type { Needs } from "../../openapi/operations.ts";
+import type { NamedQueue } from "../../openapi/queue-names.ts";
+import { Refusal } from "../http/reply.ts";
+import type { KnownKey } from "./key-file.ts";
+import type { Needed } from "./key-rights.ts";
+
+/** Throws a `Refusal`, which it counts, unless the key is for the request. */
+export type Access = (key: KnownKey, request?: unknown) => void;
+
+const verbs: Readonly<Record<Needed, string>> = {
+  produce: "produce to",
+  consume: "consume from",
+  read: "look at",
+  admin: "administer",
+  any: "look at",
+};
+
+/** Of a name that nobody has checked. */
+const nameMax = 80;
+
+/** `queuesIn`: which queues a request names. */
+export function accessTo(
+  { role, reach = "named" }: Needs,
+  queuesIn: (request: unknown) => readonly NamedQueue[] = () => [],
+): Access {
+  return (key, request) => {
+    const { scopes } = key;
+    if (scopes.admin.isAll) return;
+    const named = queuesIn(request);
+    for (const { name, role: own } of named) {
+      const needed = own ?? role;
+      if (!scopes[needed].has(name)) {
+        const queue = `'${name.slice(0, nameMax)}'`;
+        throw refusalOf(key, `${verbs[needed]} ${queue}`, `${roleText(needed)} for that queue`);
+      }
+    }
+    if (named.length > 0 && reach === "named") return;
+    // What names no queue may mean any.
+    const { isAll, isNone } = scopes[role];
+    if (isAll || (reach === "visible" && !isNone)) return;
+    const where = reach === "visible" ? "" : " for all queues";
+    throw refusalOf(key, "do this", `${roleText(role)}${where}`);
+  };
+}
+
+/**
+ * Throws a `Refusal`, which it counts, for a key that may not do this to any queue, whichever the
+ * request names. It needs no body. `others`: roles that suffice for parts of a request.
+ */
+export function roleCheck(
+  { role, reach }: Needs,
+  others: readonly Needed[] = [],
+): (key: KnownKey) => void {
+  return (key) => {
+    const { scopes } = key;
+    if ([role, ...others].some((one) => !scopes[one].isNone)) return;
+    const what = reach === undefined ? `${verbs[role]} any queue` : "do this";
+    throw refusalOf(key, what, roleText(role));
+  };
+}
+
+function roleText(needed: Needed): string {
+  return needed === "any" ? "a role" : `the role '${needed}'`;
+}
+
+function refusalOf({ name, use }: KnownKey, what: string, needed: string): Refusal {
+  use.refusals += 1;
+  const who = name === "" ? "this key" : `key '${name.slice(0, nameMax)}'`;
+  return new Refusal("not_allowed", `${who} is not allowed to ${what}; it needs ${needed}`);
+}

@@ -1,0 +1,141 @@
+// What an API key is for: roles, and the queues by patterns of their names. Written in its line as
+// `role=produce,consume queues=orders*,billing`; a line without is for everything, and the lines of
+// one key add up.
+
+import type { Needs } from "../../openapi/operations.ts";
+import { type Role, roleNames } from "../../openapi/roles.ts";
+
+export interface Rights {
+  readonly roles: readonly Role[];
+  /** Names in which `*` stands for any text. */
+  readonly queues: readonly string[];
+}
+
+/** Whose call it is; crosses to whoever has the engine. */
+export interface Grant {
+  /** May be empty. */
+  readonly name: string;
+  readonly rights: readonly Rights[];
+}
+
+export type Needed = Needs["role"];
+
+export const allQueues = "*";
+export const everything: Rights = { roles: ["admin"], queues: [allQueues] };
+
+export type ReadRights =
+  | { readonly ok: true; readonly rights: Rights }
+  /** Never quotes what it read: it may be a key, put there by mistake. */
+  | { readonly ok: false; readonly fault: string };
+
+/** Of words such as `role=consume`; none of them = everything. */
+export function readRights(words: readonly string[]): ReadRights {
+  const given = new Map<string, readonly string[]>();
+  for (const word of words) {
+    const at = word.indexOf("=");
+    const setting = word.slice(0, at);
+    if (setting !== "role" && setting !== "queues") return faulty("expected role= and queues=");
+    if (given.has(setting)) return faulty(`expected ${setting}= once`);
+    given.set(setting, word.slice(at + 1).split(","));
+  }
+  if (given.size === 0) return { ok: true, rights: everything };
+  const roles = given.get("role") ?? [];
+  const queues = given.get("queues") ?? [allQueues];
+  if (roles.length === 0) return faulty("expected role= with queues=");
+  if (!roles.every(isRole)) return faulty(`expected roles out of ${roleNames.join(", ")}`);
+  if (queues.includes("")) return faulty("expected names of queues, with commas between them");
+  return { ok: true, rights: { roles, queues } };
+}
+
+function faulty(fault: string): ReadRights {
+  return { ok: false, fault };
+}
+
+export function isRole(word: string): word is Role {
+  return roleNames.some((name) => name === word);
+}
+
+/** As `readRights` reads them. */
+export function rightsText({ roles, queues }: Rights): string {
+  return `role=${roles.join()} queues=${queues.join()}`;
+}
+
+/** Names of the queues that a key has a role for, in which `*` stands for any text. */
+export function queuesOf({ rights }: Pick<Grant, "rights">, role: Needed): readonly string[] {
+  const has = ({ roles }: Rights) => roles.includes("admin") || roles.some((own) => own === role);
+  return rights.filter((each) => role === "any" || has(each)).flatMap(({ queues }) => queues);
+}
+
+/** For which queues a key has a role. */
+export interface Scope {
+  readonly isNone: boolean;
+  readonly isAll: boolean;
+  readonly has: (queue: string) => boolean;
+}
+
+export type Scopes = Readonly<Record<Needed, Scope>>;
+
+export function scopesOf(grant: Pick<Grant, "rights">): Scopes {
+  const scopeOf = (role: Needed): Scope => {
+    const patterns = queuesOf(grant, role);
+    const isAll = patterns.includes(allQueues);
+    return { isNone: patterns.length === 0, isAll, has: queueTest(patterns) };
+  };
+  return {
+    produce: scopeOf("produce"),
+    consume: scopeOf("consume"),
+    read: scopeOf("read"),
+    admin: scopeOf("admin"),
+    any: scopeOf("any"),
+  };
+}
+
+/** As replies say it: all together, and each by itself. */
+export function toldRights({ rights }: Pick<Grant, "rights">) {
+  return {
+    roles: [...new Set(rights.flatMap(({ roles }) => roles))],
+    queues: [...new Set(rights.flatMap(({ queues }) => queues))],
+    rights: rights.map(({ roles, queues }) => ({ roles: [...roles], queues: [...queues] })),
+  };
+}
+
+/**
+ * Tells whether a name is one of the patterns'. No regular expression: patterns with several `*` would
+ * take one very long over a name made for it.
+ */
+export function queueTest(patterns: readonly string[]): (name: string) => boolean {
+  if (patterns.includes(allQueues)) return () => true;
+  const names = new Set(patterns.filter((pattern) => !pattern.includes("*")));
+  const wild = patterns.filter((pattern) => pattern.includes("*")).map((each) => each.split("*"));
+  return (name) => names.has(name) || wild.some((pieces) => isMadeOf(name, pieces));
+}
+
+/** Whether who asks has a role for a queue; `null` = nobody is asked for a key. */
+export function testFor(grant: Grant | null, role: Needed): (queue: string) => boolean {
+  return queueTest(grant === null ? everything.queues : queuesOf(grant, role));
+}
+
+/** Whether who asks may see a queue. */
+export function visibleTo(grant: Grant | null): (queue: string) => boolean {
+  return testFor(grant, "read");
+}
+
+/** `role`: for which it would be. */
+export function isForAllQueues(grant: Grant, role: Needed): boolean {
+  return queuesOf(grant, role).includes(allQueues);
+}
+
+/** Whether the pieces stand in the text in their order, the first at its start, the last at its end. */
+function isMadeOf(text: string, pieces: readonly string[]): boolean {
+  const [first = "", ...rest] = pieces;
+  const last = rest.pop() ?? "";
+  const end = text.length - last.length;
+  if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+  let at = first.length;
+  for (const piece of rest) {
+    const found = text.indexOf(piece, at);
+    if (found === -1 || found + piece.length > end) return false;
+    at = found + piece.length;
+  }
+  return true;
+}

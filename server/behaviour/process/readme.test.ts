@@ -1,0 +1,212 @@
+// The README is what a newcomer types, so it is run as it stands.
+
+import { expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startServer } from "../../../bench/server-process.ts";
+import { createClient } from "../../../client/client.ts";
+import { firstSteps } from "../../../content/first-steps.ts";
+import { generatedFiles, withGenerated } from "../../../scripts/readme.ts";
+
+const root = join(import.meta.dir, "../../..");
+const readme = readFileSync(join(root, "README.md"), "utf8");
+
+/** The fenced blocks of a language, each with the reply that is shown under it. */
+function blocks(language: string): string[] {
+  return [...readme.matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, "g"))].map(
+    ([, text]) => text ?? "",
+  );
+}
+
+function scratch() {
+  const directory = mkdtempSync(join(tmpdir(), "holdfast-readme-"));
+  return { directory, [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) };
+}
+
+test("readme: flags are those of the configuration, rates those of the latest results", () => {
+  for (const path of generatedFiles) {
+    const text = readFileSync(path, "utf8");
+    expect(withGenerated(text)).toBe(text);
+    expect(text).toMatch(/<!-- (\w+) -->\n.*\n[\s\S]+<!-- \/\1 -->/);
+  }
+});
+
+test("readme: a worker and its producer come first, behind what starts a server", () => {
+  const languages = [...readme.matchAll(/^```(\w+)\n/gm)].map(([, language]) => language);
+  expect(languages.slice(0, 4)).toEqual(["bash", "js", "js", "sh"]);
+  expect(blocks("bash")[0]).toBe("npx --yes bun start\n");
+});
+
+test("readme: the block to paste is that of the site", () => {
+  expect(blocks("sh")[0]).toBe(firstSteps(null));
+});
+
+test("readme: its curl lines produce, lease and complete an item, and answer as shown", async () => {
+  using files = scratch();
+  const server = await startServer({ data: join(files.directory, "data") });
+  try {
+    const lines = blocks("sh")
+      .flatMap((block) => block.split("\n"))
+      .filter((line) => line.startsWith("curl -s localhost"));
+    expect(lines).toHaveLength(5);
+    let leased = "";
+    const replies: string[] = [];
+    for (const line of lines) {
+      const command = line
+        .replace("localhost:9090", `127.0.0.1:${server.port}`)
+        .replace(/"ids": \["\w+"\]/, `"ids": ["${leased}"]`);
+      const reply = await Bun.$`sh -c ${command}`.quiet().text();
+      leased = /"id":"(\w+)"/.exec(reply)?.[1] ?? leased;
+      replies.push(reply);
+    }
+    const shape = (reply: string): string =>
+      reply
+        .trim()
+        .replace(/"id":"\w{27}"/, '"id":"…"')
+        .replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '"…"');
+    expect(replies.slice(2).map(shape)).toEqual(blocks("json").map(shape));
+  } finally {
+    await server.stop();
+  }
+});
+
+/** What the package has as its client, for programs of any runtime. */
+async function writeClient(directory: string): Promise<void> {
+  const built = await Bun.build({ entrypoints: [join(root, "client/index.ts")] });
+  writeFileSync(join(directory, "client.mjs"), (await built.outputs[0]?.text()) ?? "");
+}
+
+/** Writes the first or second example, which then calls that port. */
+function writeExample(directory: string, which: "worker" | "producer", port: number): string {
+  const [worker = "", producer = ""] = blocks("js");
+  const script = join(directory, `${which}.mjs`);
+  const text = which === "worker" ? worker : producer;
+  writeFileSync(
+    script,
+    text
+      .replace('"holdfast-client"', '"./client.mjs"')
+      .replace("localhost:9090", `localhost:${port}`),
+  );
+  return script;
+}
+
+/** Until the pattern is in what it prints. */
+async function said(output: ReadableStream<Uint8Array>, pattern: RegExp): Promise<string> {
+  let text = "";
+  for await (const chunk of output) {
+    text += new TextDecoder().decode(chunk);
+    if (pattern.test(text)) break;
+  }
+  return text;
+}
+
+const runtimes = [
+  ["Bun", process.execPath],
+  ["Node", Bun.which("node") ?? ""],
+] as const;
+
+/** A worker as it stands there, and what became of the producer's item. */
+async function handled(program: string) {
+  using files = scratch();
+  const server = await startServer({ data: join(files.directory, "data") });
+  try {
+    await writeClient(files.directory);
+    const script = writeExample(files.directory, "worker", server.port);
+    const worker = Bun.spawn([program, script], { stdio: ["ignore", "pipe", "pipe"] });
+    const parcels = createClient({ url: `http://localhost:${server.port}` }).queue("parcels");
+    // The worker makes the queue.
+    while ((await parcels.info().catch(() => null)) === null) await Bun.sleep(10);
+    const producer = writeExample(files.directory, "producer", server.port);
+    expect(await Bun.$`${program} ${producer}`.quiet().text()).toBe("produced\n");
+    const printed = await said(worker.stdout, /\n/);
+    // A stop says of what was handled that it is complete.
+    worker.kill("SIGTERM");
+    const [errors, code] = [await new Response(worker.stderr).text(), await worker.exited];
+    const [stats] = (await parcels.stats()).logical_queues;
+    const left = stats?.partitions.map(({ total, scheduled }) => total + scheduled);
+    return { printed, errors, code, left };
+  } finally {
+    await server.stop();
+  }
+}
+
+/** As often as a process may stand still for longer than the lease, so that it is done again. */
+const roundsMax = 5;
+
+test.each(runtimes.filter(([, program]) => program !== ""))(
+  "readme: %s: the worker's job outlives its lease and is done once",
+  async (_, program) => {
+    const once = "attempt 1: order-1042, two anchors\n";
+    const expected = { printed: once, errors: "", code: 143, left: [0] };
+    let told = await handled(program);
+    for (let round = 1; round < roundsMax && !Bun.deepEquals(told, expected); round += 1) {
+      told = await handled(program);
+    }
+    expect(told).toEqual(expected);
+  },
+);
+
+test.each(runtimes.filter(([, program]) => program !== ""))(
+  "readme: %s: a producer that is killed before it hears the answer, and run again, adds its item once",
+  async (_, program) => {
+    using files = scratch();
+    const server = await startServer({ data: join(files.directory, "data") });
+    let heard = 0;
+    let running: Bun.Subprocess | null = null;
+    // The first answer finds nobody any more.
+    await using between = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: async (request) => {
+        const { pathname } = new URL(request.url);
+        const headers = new Headers(request.headers);
+        headers.delete("host");
+        const { method } = request;
+        const body = await request.bytes();
+        const url = `http://127.0.0.1:${server.port}${pathname}`;
+        const reply = await fetch(url, { method, headers, body });
+        heard += reply.status === 200 ? 1 : 0;
+        if (heard === 1) {
+          running?.kill("SIGKILL");
+          await running?.exited;
+        }
+        return new Response(await reply.bytes(), { status: reply.status, headers: reply.headers });
+      },
+    });
+    try {
+      const parcels = createClient({ url: `http://localhost:${server.port}` }).queue("parcels");
+      await parcels.create({ lease_timeout: "1m", expire_timeout: "1h" });
+      await writeClient(files.directory);
+      const script = writeExample(files.directory, "producer", between.port ?? 0);
+      const produce = async () => {
+        const child = Bun.spawn([program, script], { stdio: ["ignore", "pipe", "inherit"] });
+        running = child;
+        const printed = await new Response(child.stdout).text();
+        return { code: await child.exited, printed };
+      };
+      expect(await produce()).toEqual({ code: 137, printed: "" });
+      expect(await produce()).toEqual({ code: 0, printed: "produced\n" });
+      expect([heard, (await parcels.inspect()).queued]).toEqual([2, 1]);
+    } finally {
+      await server.stop();
+    }
+  },
+);
+
+test("readme: its library example runs, once and again", async () => {
+  using files = scratch();
+  const [example = ""] = blocks("ts");
+  const script = join(files.directory, "example.ts");
+  writeFileSync(
+    script,
+    example.replace('"holdfast"', JSON.stringify(join(root, "engine/embed.ts"))),
+  );
+  for (let time = 0; time < 2; time += 1) {
+    const run = await Bun.$`${process.execPath} ${script}`.cwd(files.directory).quiet().nothrow();
+    expect({ code: run.exitCode, printed: run.stdout.toString() }).toEqual({
+      code: 0,
+      printed: "1 two anchors\n",
+    });
+  }
+});

@@ -1,0 +1,80 @@
+// What goes around every answer: whether the request is let in by where it comes from and
+// how many there are, how a refusal is said, and that each is counted.
+
+import type { Config } from "../config/config.ts";
+import type { Log } from "../observability/log.ts";
+import type { RequestCounts } from "../observability/request-counts.ts";
+import type { RequestLog } from "../observability/request-log.ts";
+import { refusalForm } from "../protobuf/exchange.ts";
+import { isPreflight, preflightResponse, shareWith, siteGuard } from "./guards.ts";
+import { Refusal, refusalResponse } from "./reply.ts";
+
+export type Answer = (request: Request) => Response | Promise<Response>;
+
+export interface AdmissionOptions {
+  readonly config: Pick<Config, "host" | "allowedHosts" | "allowedOrigins" | "connectionsMax">;
+  readonly log: Log;
+  /** Counts each answer. */
+  readonly counts: RequestCounts;
+  /** Absent = requests are not logged. */
+  readonly requestLog?: RequestLog;
+}
+
+interface Context {
+  readonly request: Request;
+}
+
+export class Admission {
+  readonly #options: AdmissionOptions;
+  readonly #admit: (request: Request) => string | null;
+  readonly #makeRoom: () => boolean;
+  #requestsInFlight = 0;
+
+  /** `makeRoom` ends a request that may give way to another; false = there is none. */
+  constructor(options: AdmissionOptions, makeRoom: () => boolean) {
+    this.#options = options;
+    this.#makeRoom = makeRoom;
+    this.#admit = siteGuard(options.config);
+  }
+
+  get requestsInFlight(): number {
+    return this.#requestsInFlight;
+  }
+
+  /** Only what has no path of its own is asked for its path. */
+  around(answer: Answer, path?: string): (context: Context) => Promise<Response> {
+    const { config, log, counts, requestLog } = this.#options;
+    const count = path === undefined ? null : counts.counterOf(path);
+    return async ({ request }) => {
+      const started = performance.now();
+      this.#requestsInFlight += 1;
+      let origin: string | null = null;
+      let response: Response;
+      try {
+        origin = this.#admit(request);
+        if (this.#requestsInFlight > config.connectionsMax && !this.#makeRoom()) {
+          throw new Refusal("full", "too many requests are being worked on; try again later");
+        }
+        response =
+          origin !== null && isPreflight(request) ? preflightResponse() : await answer(request);
+      } catch (error) {
+        response = refusalResponse(error, log, refusalForm(request));
+      }
+      // A refusal too, or the page would take it for a broken network.
+      if (origin !== null) shareWith(origin, response);
+      this.#requestsInFlight -= 1;
+      const seconds = (performance.now() - started) / 1000;
+      const code = response.status;
+      (count ?? counts.counterOf(pathOf(request)))(code, seconds);
+      requestLog?.answered(request, { path: path ?? pathOf(request), code, seconds });
+      return response;
+    };
+  }
+}
+
+/** With a `Host` that is none, a request's URL is a path, which `new URL` would refuse. */
+export function pathOf({ url }: Request): string {
+  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
+  const query = url.indexOf("?", start);
+  return query === -1 ? url.slice(start) : url.slice(start, query);
+}

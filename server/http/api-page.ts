@@ -1,0 +1,114 @@
+// The server's own page of the API, by `@elysiajs/swagger`, over the same document
+// as the file. The plugin's page takes its script from a CDN; here it comes from
+// the installed package, and where that is missing a plain list is served instead.
+// No request leaves the origin either way: the page's policy forbids it.
+
+import { dirname, join } from "node:path";
+import { document, documentText } from "../../openapi/document.ts";
+import { operations, pages } from "../../openapi/operations.ts";
+import { htmlResponse, jsonResponse } from "./reply.ts";
+
+const paths = {
+  page: "/swagger",
+  document: "/swagger/json",
+  script: "/swagger/scalar.js",
+} as const;
+
+/** Styles are set in the page by its script; nothing else may come from, or go to, elsewhere. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const scriptHeaders = {
+  "content-type": "text/javascript; charset=utf-8",
+  "cache-control": "max-age=3600",
+  "x-content-type-options": "nosniff",
+};
+
+type Answer = () => Response | Promise<Response>;
+
+/**
+ * Paths and what each answers. `basePath`: what a proxy puts before them. `hasKeys`: whether the document
+ * declares that a key is required. `script`: file of the page's script; `null` = there is none.
+ */
+export function apiPageRoutes(
+  served: { readonly basePath: string; readonly hasKeys: boolean },
+  script = installedScript(),
+): readonly (readonly [string, Answer])[] {
+  const { basePath } = served;
+  const html = (text: string) => htmlResponse(text, { "content-security-policy": policy });
+  const described = [paths.document, () => jsonResponse(documentText(served))] as const;
+  if (script === null) return [[paths.page, () => html(plainPage(basePath))], described];
+  return [
+    [paths.page, async () => html(await scalarPage(basePath))],
+    described,
+    [paths.script, () => new Response(Bun.file(script), { headers: scriptHeaders })],
+  ];
+}
+
+/** What the plugin makes of the document's head; the document itself is served as it is. */
+async function scalarPage(basePath: string): Promise<string> {
+  // Only who looks at the page pays for the plugin: 3 MB.
+  const { swagger } = await import("@elysiajs/swagger");
+  const { title, summary, version } = document().info;
+  const plugin = swagger({
+    path: paths.page,
+    scalarCDN: basePath + paths.script,
+    documentation: { info: { title, description: summary, version } },
+    scalarConfig: {
+      spec: { url: basePath + paths.document },
+      // Fonts and the agent are the two things that it fetches from elsewhere.
+      withDefaultFonts: false,
+      customCss: "",
+      // Newer than the plugin's types: the page tries out the server that it came from.
+      ...{
+        agent: { disabled: true },
+        mcp: { disabled: true },
+        telemetry: false,
+        showDeveloperTools: "never",
+        servers: [{ url: basePath || "/", description: "This server." }],
+      },
+    },
+  });
+  const page = await plugin.handle(new Request(`http://localhost${paths.page}`));
+  return page.text();
+}
+
+function plainPage(basePath: string): string {
+  const { title, summary } = document().info;
+  const rows = [
+    ...Object.values(operations).map((operation) => ["POST", operation.path, operation.summary]),
+    ...Object.values(pages).map((page) => [page.method, page.path, page.summary]),
+  ].map(
+    ([method, path, what]) =>
+      `<tr><td>${method}</td><td>${basePath}${path}</td><td>${what}</td></tr>`,
+  );
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>${title}</title></head>
+<body>
+<h1>${title}</h1>
+<p>${summary} The whole description: <a href="${basePath}${paths.document}">OpenAPI document</a>.</p>
+<table>${rows.join("")}</table>
+</body>
+</html>
+`;
+}
+
+/** Absent where the site's packages were not installed. */
+function installedScript(): string | null {
+  try {
+    const entry = Bun.resolveSync("@scalar/api-reference", import.meta.dir);
+    return join(dirname(entry), "browser", "standalone.js");
+  } catch {
+    return null;
+  }
+}

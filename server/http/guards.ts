@@ -1,0 +1,131 @@
+// Who may call, before anything of a request is read: not web pages of others
+// (`Host`, `Origin`, `Content-Type`).
+
+import { keyHeader, replayedHeader } from "../../openapi/operations.ts";
+import { protobufTypeOf } from "../protobuf/negotiation.ts";
+import { isEverywhere } from "./connections/bind-rules.ts";
+import { Refusal } from "./reply.ts";
+
+/** Seconds for which a browser may remember that an origin is allowed. */
+const preflightSeconds = 600;
+
+export interface SiteRules {
+  /** The address that the server listens on. */
+  readonly host: string;
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
+}
+
+/**
+ * Returns the check of `Host` and `Origin`, which throws a `Refusal`, or returns the origin
+ * to whose pages the answer is to be shown, `null` for most requests.
+ *
+ * A web page can send requests to any address its reader's browser can reach. The browser
+ * tells on it: a page of another site sends that site's `Origin`, and one that had its own
+ * name point here (DNS rebinding) sends that name as `Host`. So a `Host` has to be one of
+ * localhost, the address listened on, and the allowed ones, whatever its port; `*.` in front
+ * of an allowed one stands for one label. On all addresses (`0.0.0.0`, `::`) any IP address
+ * will do as well, since rebinding needs a name.
+ */
+export function siteGuard(rules: SiteRules): (request: Request) => string | null {
+  const hosts = new Set(
+    ["localhost", "127.0.0.1", "[::1]", rules.host, ...rules.allowedHosts].map(asInHeader),
+  );
+  const origins = new Set(rules.allowedOrigins.map((origin) => origin.toLowerCase()));
+  const takesAnyAddress = isEverywhere(rules.host);
+  /** Most requests name the same one as the request before. */
+  let admitted: string | null = null;
+  return (request) => {
+    const given = request.headers.get("host");
+    const origin = request.headers.get("origin");
+    if (origin === null && given !== null && given === admitted) return null;
+    const host = (given ?? hostInUrl(request)).toLowerCase();
+    const name = bareName(host);
+    // Only HTTP/1.0 has no `Host`, and no browser speaks it.
+    const isUnnamed = given === null && host === "";
+    const isAllowed = isUnnamed || hosts.has(name) || hosts.has(asWildcard(name));
+    if (!isAllowed && !(takesAnyAddress && isAddress(name))) {
+      const expected = "expected this server's address or one of --allowed-hosts";
+      throw new Refusal(
+        "host_not_allowed",
+        `host is not allowed; ${expected}, got '${shortened(host)}'`,
+      );
+    }
+    admitted = given;
+    if (origin === null || origin === `http://${host}` || origin === `https://${host}`) return null;
+    if (origins.has(origin.toLowerCase())) return origin;
+    throw new Refusal("origin_not_allowed", `origin is not allowed; got '${shortened(origin)}'`);
+  };
+}
+
+/** Lets a page of an allowed origin read the answer. */
+export function shareWith(origin: string, response: Response): void {
+  response.headers.set("access-control-allow-origin", origin);
+  response.headers.set("access-control-expose-headers", replayedHeader);
+  response.headers.append("vary", "origin");
+}
+
+/** What a browser asks before it sends a page's request to another origin. */
+export function isPreflight(request: Request): boolean {
+  return request.method === "OPTIONS" && request.headers.has("access-control-request-method");
+}
+
+export function preflightResponse(): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      "access-control-allow-methods": "GET, POST",
+      "access-control-allow-headers": `authorization, content-type, ${keyHeader}`,
+      "access-control-max-age": String(preflightSeconds),
+    },
+  });
+}
+
+/**
+ * JSON and protobuf alone: a page may send a form to any site without asking, and curl
+ * sends one when it is told nothing else. Returns the protobuf type; `null` = JSON.
+ */
+export function checkContentType(request: Request): string | null {
+  const given = request.headers.get("content-type");
+  if (given === "application/json") return null;
+  if (given !== null && /^application\/json *(; *charset="?utf-8"? *)?;?$/i.test(given))
+    return null;
+  const protobuf = protobufTypeOf(given);
+  if (protobuf !== null) return protobuf;
+  const got = given === null ? "none" : `'${shortened(given)}'`;
+  const expected = "send 'Content-Type: application/json'";
+  throw new Refusal(
+    "unsupported_content",
+    `content type is not supported; ${expected}, got ${got}`,
+  );
+}
+
+/** HTTP/1.1 demands the header; a request made in a test has it in its URL alone. */
+function hostInUrl(request: Request): string {
+  return /^https?:\/\/([^/?#]+)/.exec(request.url)?.[1] ?? "";
+}
+
+/** Without a port, and without the dot that may end a name. */
+function bareName(host: string): string {
+  return host.replace(/:\d*$/, "").replace(/(?<=[^.])\.$/, "");
+}
+
+/** `*.example.com` for `a.example.com`; a name whose first label is empty is none. */
+function asWildcard(name: string): string {
+  return name.replace(/^[^.]+\./, "*.");
+}
+
+/** An IPv6 address stands in brackets there. */
+function asInHeader(host: string): string {
+  const isBareAddress = host.includes(":") && !host.startsWith("[");
+  return bareName(isBareAddress ? `[${host}]` : host).toLowerCase();
+}
+
+function isAddress(name: string): boolean {
+  return /^(\d{1,3}(\.\d{1,3}){3}|\[[\da-f:.]+\])$/.test(name);
+}
+
+export function shortened(text: string): string {
+  const lengthMax = 80;
+  return text.length <= lengthMax ? text : `${text.slice(0, lengthMax)}…`;
+}

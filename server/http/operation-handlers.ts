@@ -1,0 +1,125 @@
+// Who does what HTTP asks for: the engines of this thread, or whoever has them.
+
+import type { Engine, EngineStatus } from "../../engine/model/api.ts";
+import type { KeyInfo, OverviewMachine } from "../../openapi/schemas.ts";
+import type { Grant } from "../auth/key-rights.ts";
+import type { PeerOptions } from "../nodes/peer-routes.ts";
+import { Audit, type AuditOptions } from "../observability/audit.ts";
+import type { HealthOptions } from "../observability/health.ts";
+import { healthResponse, readyResponse } from "../observability/health.ts";
+import { tellingLosses } from "../observability/lost-commits.ts";
+import type { ServerGauges } from "../observability/metrics.ts";
+import { OverviewReplies } from "../observability/overview.ts";
+import { clockRoutes } from "../routes/clock.ts";
+import { consoleRoutes } from "../routes/console.ts";
+import { itemRoutes } from "../routes/items.ts";
+import { nodesRoutes } from "../routes/nodes.ts";
+import { queueRoutes } from "../routes/queue.ts";
+import { queuesRoutes } from "../routes/queues.ts";
+import type { Routes } from "../routes/route.ts";
+import { actionsRoutes, keysRoutes, lossRoutes } from "../routes/server.ts";
+import { storageRoutes } from "../routes/storage.ts";
+import { taskRoutes } from "../routes/tasks.ts";
+import { mergeStatuses } from "../shards/engine-status.ts";
+import { type ShardRoutes, shardedRoutes } from "../shards/routes.ts";
+import { Refusal } from "./reply.ts";
+
+/** One for each shard, at least one. */
+export type Engines = readonly [Engine<string>, ...Engine<string>[]];
+
+export interface Serving {
+  readonly routes: Routes;
+  readonly health: () => Response | Promise<Response>;
+  readonly ready: () => Response | Promise<Response>;
+  /** The text of `/metrics`. */
+  readonly metrics: (gauges: ServerGauges) => Promise<string>;
+  readonly backup: (grant: Grant | null) => Promise<Response>;
+}
+
+export interface LocalOptions extends HealthOptions {
+  /** In the order of their numbers, wherever they run. */
+  readonly shards: readonly ShardRoutes[];
+  readonly engine: Pick<Engine<string>, "advance">;
+  /** The text of `/metrics`. */
+  readonly render: (gauges: ServerGauges) => Promise<string>;
+  /** Writes a backup; absent = none are made. */
+  readonly backup?: () => Promise<Response>;
+  /** Of what is asked of no shard. */
+  readonly audit: Audit;
+  /** Absent = it asks for no API keys. */
+  readonly keys?: () => readonly KeyInfo[] | Promise<readonly KeyInfo[]>;
+  /** Absent = the server is alone with its stores. */
+  readonly node?: PeerOptions;
+}
+
+const noMachine: OverviewMachine = {
+  ...{ name: "", version: "", store: "", started_at: new Date(0).toISOString() },
+  ...{ memory_bytes: 0, disk_bytes: 0, disk_free_bytes: 0, last_backup_at: null },
+};
+
+/** What a thread has of its shards. */
+export function shardsHere(
+  engines: Engines,
+  { audit, machine = () => noMachine }: ShardsHereOptions,
+): Pick<LocalOptions, "shards" | "engine" | "audit" | "status"> {
+  const audits = engines.map(() => new Audit(audit));
+  const [first = new Audit(audit)] = audits;
+  return {
+    shards: engines.map((engine, shard) =>
+      shardRoutesOf(engine, { machine, audit: audits[shard] ?? first }),
+    ),
+    ...{ engine: engines[0], audit: first, status: () => statusOf(engines) },
+  };
+}
+
+interface ShardsHereOptions {
+  readonly audit: AuditOptions;
+  readonly machine?: (() => OverviewMachine) | undefined;
+}
+
+/** In the thread that answers for the server as a whole. */
+export function localServing(options: LocalOptions): Serving {
+  const { shards, engine, audit, render, node, backup, keys, losses } = options;
+  const reached = node ? shards.map((own, shard) => node.router.around(own, shard)) : shards;
+  const shared = { ...shardedRoutes(reached), ...audit.around(clockRoutes(engine)) };
+  const makeBackup = async (): Promise<Response> => {
+    if (backup !== undefined) return await backup();
+    throw new Refusal("backups_off", "backups are off; start the server with --backups <folder>");
+  };
+  return {
+    routes: {
+      ...shared,
+      overview: tellingLosses(shared.overview, losses),
+      ...audit.around(nodesRoutes(node)),
+      ...keysRoutes(keys),
+      // Of this process, whichever node has the shards.
+      ...audit.around(lossRoutes(losses)),
+    },
+    health: () => healthResponse(options),
+    ready: () => readyResponse(options),
+    metrics: render,
+    backup: (grant) =>
+      audit.note({ operation: "backup", grant, queue: "", items: () => 0 }, makeBackup),
+  };
+}
+
+/** What one shard is asked, by its engine. */
+export function shardRoutesOf(
+  engine: Engine<string>,
+  { machine, audit }: { readonly machine: () => OverviewMachine; readonly audit: Audit },
+): ShardRoutes {
+  const now = () => performance.now();
+  return audit.around({
+    ...consoleRoutes(engine, new OverviewReplies({ engine, machine, now, machineNow: Date.now })),
+    ...itemRoutes(engine),
+    ...queueRoutes(engine),
+    ...queuesRoutes(engine),
+    ...storageRoutes(engine),
+    ...taskRoutes(engine),
+    ...actionsRoutes(audit),
+  });
+}
+
+export function statusOf(engines: Engines): EngineStatus {
+  return mergeStatuses(engines.map((engine) => engine.status()));
+}

@@ -1,0 +1,190 @@
+// From the bytes of a body to a value of the contract: bounds of its structure, strict UTF-8, JSON
+// or protobuf, and one compiled check. Elysia's own way of doing this was tried and left: it fills
+// in defaults, converts types, strips unknown keys, takes broken UTF-8 for text, and builds its
+// errors out of the whole body.
+
+import { setImmediate as othersTurn } from "node:timers/promises";
+import { t } from "elysia";
+import { QueueError } from "../../engine/model/errors.ts";
+import { refuse } from "../../engine/model/validate.ts";
+import { compileCheck, firstFault } from "../../openapi/check.ts";
+import type { Operation } from "../../openapi/operations.ts";
+import { takesNull } from "../../openapi/schemas.ts";
+import type { Sent } from "../routes/route.ts";
+import { bodyLimits, isPlain } from "./body/body-limits.ts";
+import { parseJsonInPieces } from "./body/json-pieces.ts";
+import { Refusal } from "./reply.ts";
+
+type Schema = Operation["request"];
+
+/** A byte order mark is left in for the JSON parser to refuse. */
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The only way for half of a surrogate pair to come out of text that was valid UTF-8. */
+const surrogateEscape = /\\u[dD][89a-fA-F]/;
+
+/** Characters of the JSON parser's words, which may quote the body. */
+const parserWordsMax = 100;
+
+/**
+ * Returns the reader of one operation's bodies, whose result is of the schema. The reader returns a
+ * promise only if it needs one: nearly every body is small JSON. `readProtobuf` may return one.
+ */
+export function requestReader<T>(
+  requestSchema: Schema,
+  readProtobuf: (bytes: Uint8Array) => unknown,
+): (bytes: Uint8Array, request: Request, isProtobuf: boolean) => Sent<T> | Promise<Sent<T>> {
+  const schema = wireShape(requestSchema);
+  // At its first request: those of all operations take 3 MB.
+  let isOfSchema: ((value: unknown) => boolean) | undefined;
+  const checked = (value: unknown, { list, start }: Part = whole): T => {
+    isOfSchema ??= compileCheck(schema);
+    if (isOfSchema(value)) return value as T;
+    const message = firstFault(schema, value)?.message ?? "request is invalid";
+    if (!message.startsWith(`${list}[`)) refuse(message);
+    refuse(message.replace(/\d+/, (index) => String(start + Number(index))));
+  };
+  const checkedInPieces = async (value: unknown): Promise<T> => {
+    for (const part of partsOf(schema, value)) {
+      checked(part.value, part);
+      await othersTurn();
+    }
+    return value as T;
+  };
+  const readMessage = async (bytes: Uint8Array): Promise<Sent<T>> => {
+    const value = await parseProtobuf(bytes, readProtobuf);
+    const isSmall = bytes.byteLength <= bodyLimits.pieceBytes;
+    return { body: isSmall ? checked(value) : await checkedInPieces(value), text: null };
+  };
+  const readInPieces = async (bytes: Uint8Array, request: Request): Promise<Sent<T>> => {
+    let hasSurrogates = false;
+    const parsed = await parseJsonInPieces(bytes, (piece, [before, behind] = ["", ""]) => {
+      const text = before + decodeText(piece, request) + behind;
+      hasSurrogates ||= surrogateEscape.test(text);
+      return parseJson(text);
+    });
+    const value = await checkedInPieces(parsed);
+    if (hasSurrogates) requireWellFormed(value);
+    return { body: value, text: null };
+  };
+  return (bytes, request, isProtobuf) => {
+    if (isProtobuf) {
+      refuseCoding(request);
+      return readMessage(bytes);
+    }
+    if (bytes.byteLength === 0) refuse("request body is empty; expected a JSON object");
+    if (!isPlain(bytes)) return readInPieces(bytes, request);
+    const text = decodeText(bytes, request);
+    const body = checked(parseJson(text));
+    if (surrogateEscape.test(text)) requireWellFormed(body);
+    return { body, text };
+  };
+}
+
+/** Of a request whose lists are checked in parts. */
+interface Part {
+  /** The key of the list that is there in part. */
+  readonly list: string;
+  /** Where in the list the part begins. */
+  readonly start: number;
+}
+
+const whole: Part = { list: "", start: 0 };
+/** Members of a list that are checked at once. */
+const partLength = 500;
+
+/**
+ * The value with a part of each long list in turn. If all parts are right, the whole is, because
+ * the engine checks the bounds of lists.
+ */
+function* partsOf(schema: Schema, value: unknown): Generator<Part & { readonly value: unknown }> {
+  const fields = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const lists = Object.keys(schema["properties"]).filter(
+    (key) => Array.isArray(fields[key]) && fields[key].length > partLength,
+  );
+  const emptied = { ...fields, ...Object.fromEntries(lists.map((key) => [key, []])) };
+  yield { ...whole, value: lists.length === 0 ? value : emptied };
+  for (const list of lists) {
+    const all = fields[list] as readonly unknown[];
+    for (let start = 0; start < all.length; start += partLength) {
+      yield { list, start, value: { ...emptied, [list]: all.slice(start, start + partLength) } };
+    }
+  }
+}
+
+/**
+ * What of a schema is a matter of the wire: keys and types. Bounds are left to the engine,
+ * which checks them in the order of the contract and with its texts.
+ */
+function wireShape(schema: Schema): Schema {
+  const { minimum: _1, maximum: _2, minItems: _3, maxItems: _4, ...shape } = schema;
+  if (shape["type"] === "array") return { ...shape, items: wireShape(shape["items"]) } as Schema;
+  if (shape["type"] !== "object") return shape as Schema;
+  const properties = Object.entries<Schema>(shape["properties"]).map(([key, property]) => {
+    const inner = wireShape(property);
+    return [key, takesNull(schema, key) ? t.Union([inner, t.Null()]) : inner] as const;
+  });
+  return { ...shape, properties: Object.fromEntries(properties) } as unknown as Schema;
+}
+
+function decodeText(bytes: Uint8Array, request: Request): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    refuseCoding(request);
+    refuse("request body is not valid UTF-8; expected a JSON object in UTF-8");
+  }
+}
+
+function refuseCoding(request: Request): void {
+  const coding = request.headers.get("content-encoding") ?? "identity";
+  if (coding === "identity") return;
+  const expected = "send the body as it is";
+  throw new Refusal(
+    "unsupported_content",
+    `content encoding is not supported; ${expected}, got '${coding}'`,
+  );
+}
+
+/** No bytes at all are a message too: one of which nothing is set. */
+async function parseProtobuf(
+  bytes: Uint8Array,
+  read: (bytes: Uint8Array) => unknown,
+): Promise<unknown> {
+  try {
+    return await read(bytes);
+  } catch (error) {
+    if (error instanceof QueueError) throw error;
+    const words = error instanceof Error ? error.message : "";
+    refuse(`request body is not valid protobuf; ${words.slice(0, parserWordsMax)}`);
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const words = error instanceof Error ? error.message.replace(/^JSON Parse error: /, "") : "";
+    refuse(`request body is not valid JSON; ${words.slice(0, parserWordsMax)}`);
+  }
+}
+
+/** SQLite, and UTF-8 itself, would turn half of a pair into another character. */
+function requireWellFormed(value: unknown): void {
+  const path = illFormedIn(value);
+  if (path === null) return;
+  const expected = "expected well-formed Unicode, got half of a surrogate pair";
+  refuse(`${path.replace(/^\./, "")} is invalid; ${expected}`);
+}
+
+/** The path of the first text that is not well-formed; `null` = there is none. */
+function illFormedIn(value: unknown): string | null {
+  if (typeof value === "string") return value.isWellFormed() ? null : "";
+  if (typeof value !== "object" || value === null) return null;
+  for (const key in value) {
+    if (!key.isWellFormed()) return "";
+    const inner = illFormedIn((value as Readonly<Record<string, unknown>>)[key]);
+    if (inner !== null) return Array.isArray(value) ? `[${key}]${inner}` : `.${key}${inner}`;
+  }
+  return null;
+}

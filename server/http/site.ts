@@ -1,0 +1,322 @@
+// Serves the built site. Its files are listed once, at start; a request is looked up
+// in that table, so no path on disk is ever made from an address. Whatever the API
+// answers is not asked of it.
+
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
+import { formatDuration } from "../../engine/model/duration.ts";
+import type { Site } from "../app.ts";
+
+export interface SiteFolders {
+  /** With the files that are served. */
+  readonly site: string;
+  /** The build's notes on them: what each page may run. */
+  readonly manifest: string;
+  /** There as long as a build runs. */
+  readonly building: string;
+}
+
+interface Encoded {
+  readonly file: string;
+  readonly bytes: number;
+}
+
+/**
+ * Stands for the origin in texts whose addresses must be whole, where the build knew none:
+ * they are sent with the origin that was asked.
+ */
+export const ownOrigin = "http://own-origin.invalid";
+
+interface Entry extends Encoded {
+  readonly type: string;
+  readonly etag: string;
+  readonly cacheControl: string;
+  /** For pages: what they may run. */
+  readonly policy: string | null;
+  readonly br: Encoded | null;
+  readonly gzip: Encoded | null;
+}
+
+type Table = ReadonlyMap<string, Entry>;
+
+const notFoundPage = "/404/index.html";
+const revalidated = "public, max-age=0, must-revalidate";
+const compressed = /\.(br|gz)$/;
+
+const types: Readonly<Record<string, string>> = {
+  css: "text/css; charset=utf-8",
+  ico: "image/x-icon",
+  html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  json: "application/json; charset=utf-8",
+  md: "text/markdown; charset=utf-8",
+  png: "image/png",
+  proto: "text/plain; charset=utf-8",
+  svg: "image/svg+xml",
+  txt: "text/plain; charset=utf-8",
+  webp: "image/webp",
+  woff2: "font/woff2",
+  xml: "application/xml; charset=utf-8",
+};
+
+const typesByPath: Readonly<Record<string, string>> = {
+  "/blog/rss.xml": "application/rss+xml; charset=utf-8",
+  "/blog/atom.xml": "application/atom+xml; charset=utf-8",
+};
+
+function typeOf(path: string): string {
+  const extension = path.slice(path.lastIndexOf(".") + 1);
+  return typesByPath[path] ?? types[extension] ?? "application/octet-stream";
+}
+
+/**
+ * The built site. While there is none it answers nothing or, during a build, that it is being
+ * built. It is opened when it is there.
+ */
+export function openSite(folders: SiteFolders): Site {
+  let opened = readSite(folders);
+  return (request, path, prefix) => {
+    opened ??= readSite(folders);
+    if (opened !== null) return opened(request, path, prefix);
+    const begun = statSync(folders.building, { throwIfNoEntry: false });
+    return begun === undefined || path.startsWith("/v1/")
+      ? null
+      : beingBuilt(request, begun.mtimeMs);
+  };
+}
+
+function readSite({ site, manifest }: SiteFolders): Site | null {
+  if (!existsSync(site) || !existsSync(manifest)) return null;
+  try {
+    const notes = JSON.parse(readFileSync(manifest, "utf8")) as Manifest;
+    const table = readTable(site, notes);
+    const named = new Map(Object.entries(notes.ownOrigin ?? {}));
+    return (request, path, prefix = "") => {
+      const text = named.get(path);
+      if (text !== undefined) return sendNamed(request, typeOf(path), text);
+      return answer(table, request, { path, prefix });
+    };
+  } catch (cause) {
+    // A build is putting another one in its place.
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return null;
+    throw cause;
+  }
+}
+
+interface Manifest {
+  /** Inline scripts of each page, by their hashes. */
+  readonly policies: Readonly<Record<string, readonly string[]>>;
+  /** Other origins that pages may ask. */
+  readonly connect?: readonly string[];
+  /** By path: texts in which `ownOrigin` stands. They take the place of files, which another host serves. */
+  readonly ownOrigin?: Readonly<Record<string, string>>;
+}
+
+function readTable(folder: string, manifest: Manifest): Table {
+  const { policies, connect = [] } = manifest;
+  const sizes = new Map<string, Encoded>();
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const file = join(entry.parentPath, entry.name);
+    const path = `/${relative(folder, file).replaceAll("\\", "/")}`;
+    sizes.set(path, { file, bytes: statSync(file).size });
+  }
+  const table = new Map<string, Entry>();
+  for (const [path, { file, bytes }] of sizes) {
+    if (compressed.test(path)) continue;
+    const isPage = path.endsWith(".html");
+    table.set(path, {
+      file,
+      bytes,
+      type: typeOf(path),
+      etag: `"${Bun.hash(readFileSync(file)).toString(36)}"`,
+      cacheControl: /^(\/console)?\/assets\//.test(path)
+        ? "public, max-age=31536000, immutable"
+        : revalidated,
+      policy: isPage ? policyFor(path, policies[path] ?? [], connect) : null,
+      br: sizes.get(`${path}.br`) ?? null,
+      gzip: sizes.get(`${path}.gz`) ?? null,
+    });
+  }
+  return table;
+}
+
+function policyFor(path: string, hashes: readonly string[], connect: readonly string[]): string {
+  if (path.startsWith("/console/")) return consolePolicy(hashes);
+  return path.startsWith("/api/")
+    ? policyOf(hashes, [...localServers, ...connect], clientSources)
+    : policyOf(hashes, connect);
+}
+
+/** The console asks the server that it came from and no other, and has no style in its markup. */
+function consolePolicy(hashes: readonly string[]): string {
+  return [
+    "default-src 'none'",
+    ["script-src 'self'", ...hashes].join(" "),
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
+
+/** What Test Request asks, and what its client is drawn with. */
+const localServers = ["http://localhost:9090", "http://127.0.0.1:9090"];
+const clientSources = ["img-src 'self' data: blob:", "font-src 'self' data:"];
+
+/** A page has its styles in it; scripts are its own, by their hashes. */
+function policyOf(
+  hashes: readonly string[],
+  connect: readonly string[],
+  more: readonly string[] = [],
+): string {
+  return [
+    "default-src 'self'",
+    ["script-src 'self'", ...hashes].join(" "),
+    "style-src 'self' 'unsafe-inline'",
+    ["connect-src 'self'", ...connect].join(" "),
+    ...more,
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
+
+interface Asked {
+  readonly path: string;
+  /** Of the server's paths; what is not there below it is for others to say. */
+  readonly prefix: string;
+}
+
+function answer(table: Table, request: Request, { path, prefix }: Asked): Response | null {
+  const missing = () => (prefix === "" ? notFound(table, request) : null);
+  const known = decoded(path);
+  if (known === null) return missing();
+  const plain = normalised(known);
+  if (plain !== known && pageOf(table, plain) !== null) return redirect(request, prefix + plain);
+  const page = pageOf(table, known);
+  if (page !== null) {
+    const text = accepts(request, "text/markdown") ? textOf(table, known) : null;
+    return send(request, text ?? page, { varies: textOf(table, known) !== null });
+  }
+  const file = table.get(known);
+  // A page has one address, which is not its file's.
+  if (file !== undefined && file.policy === null) return send(request, file, { varies: false });
+  return missing();
+}
+
+function decoded(path: string): string | null {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return null;
+  }
+}
+
+/** Without `index.html`, `.html` and slashes at the end. */
+function normalised(path: string): string {
+  return path.replace(/\/index\.html$|\.html$/, "").replace(/\/+$/, "") || "/";
+}
+
+function pageOf(table: Table, path: string): Entry | null {
+  const file = path === "/" ? "/index.html" : `${path}/index.html`;
+  return file === notFoundPage ? null : (table.get(file) ?? null);
+}
+
+function textOf(table: Table, path: string): Entry | null {
+  return table.get(path === "/" ? "/index.md" : `${path}.md`) ?? null;
+}
+
+function accepts(request: Request, type: string): boolean {
+  return (request.headers.get("accept") ?? "").includes(type);
+}
+
+/** `null`, so that a client of the API gets its own words, unless a browser asks. */
+function notFound(table: Table, request: Request): Response | null {
+  const page = table.get(notFoundPage);
+  if (page === undefined || !accepts(request, "text/html")) return null;
+  return send(request, page, { varies: false, status: 404 });
+}
+
+function beingBuilt(request: Request, begunAt: number): Response {
+  const seconds = Math.max(0, Math.round((Date.now() - begunAt) / 1_000));
+  const begun = `It was begun ${formatDuration(seconds * 1_000)} ago, and takes a minute or two.`;
+  const text = `The site is being built; the API answers already. ${begun}`;
+  const isPage = accepts(request, "text/html");
+  const html =
+    '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="3">' +
+    `<title>Holdfast</title><p>${text} This page opens when it is there.</p></html>`;
+  const type = isPage ? "text/html" : "text/plain";
+  const headers = { "content-type": `${type}; charset=utf-8`, "retry-after": "3" };
+  const body = isPage ? html : `${text}\n`;
+  return new Response(request.method === "HEAD" ? null : body, { status: 503, headers });
+}
+
+function redirect(request: Request, path: string): Response {
+  const query = request.url.indexOf("?");
+  const location = encodeURI(path) + (query === -1 ? "" : request.url.slice(query));
+  return new Response(null, { status: 308, headers: { location } });
+}
+
+interface Sending {
+  /** Whether the same address has a text for `Accept: text/markdown`. */
+  readonly varies: boolean;
+  readonly status?: number;
+}
+
+/** Few and small texts, so they are filled for each request, and not compressed. */
+function sendNamed(request: Request, type: string, unnamed: string): Response {
+  const text = unnamed.replaceAll(ownOrigin, new URL(request.url).origin);
+  const headers = {
+    "content-type": type,
+    "cache-control": revalidated,
+    "content-length": String(Buffer.byteLength(text)),
+    "x-content-type-options": "nosniff",
+  };
+  return new Response(request.method === "HEAD" ? null : text, { headers });
+}
+
+function send(request: Request, entry: Entry, { varies, status = 200 }: Sending): Response {
+  const { encoding, chosen } = encodedFor(request, entry);
+  // Each form of a file is another thing to a cache.
+  const etag = encoding === null ? entry.etag : entry.etag.replace(/"$/, `-${encoding}"`);
+  const headers = new Headers({
+    "content-type": entry.type,
+    "cache-control": entry.cacheControl,
+    etag,
+    vary: varies ? "accept, accept-encoding" : "accept-encoding",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "strict-origin-when-cross-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+  });
+  if (entry.policy !== null) headers.set("content-security-policy", entry.policy);
+  if (status === 200 && matches(request, etag)) {
+    return new Response(null, { status: 304, headers });
+  }
+  if (encoding !== null) headers.set("content-encoding", encoding);
+  headers.set("content-length", String(chosen.bytes));
+  const body = request.method === "HEAD" ? null : Bun.file(chosen.file);
+  return new Response(body, { status, headers });
+}
+
+function encodedFor(request: Request, entry: Entry): { encoding: string | null; chosen: Encoded } {
+  const accepted = request.headers.get("accept-encoding") ?? "";
+  const takes = (name: string) =>
+    new RegExp(`(^|[\\s,])${name}\\s*(,|$|;(?!\\s*q=0(\\.0*)?\\s*(,|$)))`).test(accepted);
+  if (entry.br !== null && takes("br")) return { encoding: "br", chosen: entry.br };
+  if (entry.gzip !== null && takes("gzip")) return { encoding: "gzip", chosen: entry.gzip };
+  return { encoding: null, chosen: entry };
+}
+
+function matches(request: Request, etag: string): boolean {
+  const given = request.headers.get("if-none-match");
+  if (given === null) return false;
+  return given
+    .split(",")
+    .some((one) => one.trim().replace(/^W\//, "") === etag || one.trim() === "*");
+}

@@ -1,0 +1,160 @@
+// Who did what: a line in the log for each call that the table of operations says so of, and the
+// last of them in memory, for `actions.list`.
+
+import { QueueError } from "../../engine/model/errors.ts";
+import { checkLimit, checkQueueName, refuse } from "../../engine/model/validate.ts";
+import { bounds } from "../../openapi/bounds.ts";
+import { type OperationId, operations, type RequestOf } from "../../openapi/operations.ts";
+import type { Action, ActionsListReply } from "../../openapi/schemas.ts";
+import { type Grant, visibleTo } from "../auth/key-rights.ts";
+import { codeOf } from "../http/reply.ts";
+import type { Caller, Route, Routes } from "../routes/route.ts";
+import type { Log } from "./log.ts";
+
+export interface AuditOptions {
+  readonly log: Log;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+interface Asked {
+  readonly operation: string;
+  readonly grant: Grant | null;
+  /** `""` = none. */
+  readonly queue: string;
+  /** Called once the call has ended. */
+  readonly items: () => number;
+  /** Other queues that it is about. */
+  readonly toQueues?: () => readonly string[];
+}
+
+// What is kept of one action is bounded, and so is all of it: about 1 MB, and 5 MB more if each were
+// a redrive to ten queues of the longest names.
+const keyNameMax = 100;
+const queueNameMax = bounds.queueNameBytesMax;
+
+export class Audit {
+  readonly #options: AuditOptions;
+  /** The oldest first. */
+  readonly #actions: Action[] = [];
+  #last = 0;
+  #since: string;
+
+  constructor(options: AuditOptions) {
+    this.#options = options;
+    this.#since = this.#instant();
+  }
+
+  #instant(): string {
+    return new Date(this.#options.now()).toISOString();
+  }
+
+  /** The same routes, which take note of what is asked of them. */
+  around<Local extends Partial<Routes>>(routes: Local): Local {
+    const noted = Object.entries(routes).map(([id, route]) => [
+      id,
+      this.#noting(id as OperationId, route as Route<OperationId>),
+    ]);
+    return Object.fromEntries(noted) as Local;
+  }
+
+  #noting(id: OperationId, route: Route<OperationId>): Route<OperationId> {
+    const audits: ((body: never) => boolean) | undefined = operations[id].audits;
+    if (audits === undefined) return route;
+    return (body, caller) => {
+      const work = () => route(body, caller);
+      if (!audits(body as never)) return work();
+      const { grant } = caller;
+      const { queue, others, count } = namedIn(body as Naming);
+      const items = () => caller.touched ?? count;
+      const toQueues = () => [...others, ...caller.toQueues];
+      return this.note({ operation: id, grant, queue, items, toQueues }, work);
+    };
+  }
+
+  /** Does it, and notes what came of it. */
+  async note<T>(asked: Asked, work: () => Promise<T>): Promise<T> {
+    try {
+      const result = await work();
+      this.#add(asked, 200);
+      return result;
+    } catch (error) {
+      // Nothing was done, and another node may do it yet.
+      const isElsewhere =
+        error instanceof QueueError && ["shutting_down", "not_ready"].includes(error.reason);
+      if (!isElsewhere) this.#add(asked, codeOf(error));
+      throw error;
+    }
+  }
+
+  #add({ operation, grant, queue, items: itemsOf, toQueues }: Asked, code: number): void {
+    const items = itemsOf();
+    const key = grant?.name.slice(0, keyNameMax) ?? null;
+    const queue_name = queue.slice(0, queueNameMax);
+    const to_queues = [...(toQueues?.() ?? [])];
+    this.#options.log.info("action", {
+      audit: true,
+      key,
+      operation,
+      queue: queue_name,
+      ...(to_queues.length > 0 && { to: to_queues }),
+      items,
+      code,
+    });
+    this.#last += 1;
+    const at = this.#instant();
+    const about = { operation, queue_name, to_queues, items, code };
+    this.#actions.push({ id: this.#last, at, key_name: key ?? "", ...about });
+    if (this.#actions.length <= bounds.actionsMax) return;
+    this.#actions.shift();
+    this.#since = this.#actions[0]?.at ?? at;
+  }
+
+  /** A key that is not for all queues is shown those of its queues. */
+  list(body: RequestOf<"listActions">, { grant }: Pick<Caller, "grant">): ActionsListReply {
+    const { limit, pivot, queue_name: queue } = body;
+    if (queue) checkQueueName(queue);
+    if (pivot && pivot < 0) refuse(`pivot is invalid; cannot be negative, got ${pivot}`);
+    checkLimit(limit, bounds.actionsMax);
+    const isShown = visibleTo(grant);
+    const items = this.#actions
+      .filter(({ id }) => id <= (pivot || this.#last))
+      .filter(({ queue_name, to_queues }) => {
+        const queues = [queue_name, ...to_queues];
+        return (!queue || queues.includes(queue)) && queues.some(isShown);
+      });
+    const shown = items.toReversed().slice(0, limit);
+    const told = shown.map((action) => shownOf(action, isShown));
+    return { items: told, since: this.#since, unreached: [] };
+  }
+}
+
+/** Of the queues of an action those that may be told. */
+function shownOf(action: Action, isShown: (queue: string) => boolean): Action {
+  const { queue_name, to_queues } = action;
+  return {
+    ...action,
+    queue_name: isShown(queue_name) ? queue_name : "",
+    to_queues: to_queues.filter(isShown),
+  };
+}
+
+/** What bodies name, each in its own fields. */
+interface Naming {
+  readonly queue_name?: string;
+  readonly items?: readonly { readonly dead?: boolean }[];
+  readonly ids?: readonly string[];
+  /** Of a transact, whose parts name queues each; of a clear, a yes or no. */
+  readonly retry?: readonly Naming[] | boolean;
+}
+
+function namedIn(body: Naming) {
+  const retried = typeof body.retry === "object" ? body.retry : [];
+  const parts = retried.filter(({ items = [] }) => items.some(isGivenUp));
+  const names = new Set(parts.map(({ queue_name = "" }) => queue_name));
+  const [queue = body.queue_name ?? "", ...others] = names;
+  const items = body.items ?? body.ids ?? parts.flatMap((part) => part.items?.filter(isGivenUp));
+  return { queue, others, count: items.length };
+}
+
+const isGivenUp = ({ dead }: { readonly dead?: boolean }): boolean => dead === true;

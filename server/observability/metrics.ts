@@ -1,0 +1,326 @@
+// What /metrics tells, in the text format of Prometheus. A request costs a few
+// additions; all else is put together at the scrape, from the engine's status.
+// Operations are labelled from the table of the contract, and only so many queues
+// are told apart, so that no client can make the page grow without end.
+
+import type { Metric } from "prom-client";
+import type { EngineStatus, Histogram, ShardStatus } from "../../engine/model/api.ts";
+import { limits } from "../../engine/model/limits.ts";
+import { shareOf } from "../../engine/model/placement.ts";
+import type { OverviewMachine } from "../../openapi/schemas.ts";
+import type { Membership } from "../nodes/membership.ts";
+import type { Router } from "../nodes/router.ts";
+import type { Losses } from "./lost-commits.ts";
+import { QueueMetrics, queueLabelsMax } from "./queue-metrics.ts";
+import { RequestCounts } from "./request-counts.ts";
+
+export interface MetricsOptions {
+  readonly version: string;
+  readonly status: () => EngineStatus | Promise<EngineStatus>;
+  /** Queues with a label of their own, the busiest; default `queueLabelsMax`. */
+  readonly queuesMax?: number;
+  /** Calls with a key that are remembered at most, over all shards; default `limits.receiptsMax`. */
+  readonly receiptsMax?: number;
+  /** As far as the process noticed; absent = of each commit it is known at once what became of it. */
+  readonly commitFates?: () => CommitFates;
+  /** Absent = none can be. */
+  readonly losses?: Losses;
+  /** Absent = the server is alone with its stores. */
+  readonly node?: () => NodeFigures;
+  /** Absent = nothing is known of its disk and its backups. */
+  readonly machine?: () => OverviewMachine;
+  /** Whether the server makes backups; default no. */
+  readonly hasBackups?: boolean;
+}
+
+/** Of commits, since the process began. */
+export interface CommitFates {
+  readonly lost: number;
+  /** Without an answer, and found in the database. */
+  readonly held: number;
+  /** And not found there. */
+  readonly notHeld: number;
+}
+
+/** One of several nodes on one database. */
+export interface NodeFigures {
+  /** Numbers of the shards that it has. */
+  readonly held: readonly number[];
+  /** Whether it may answer from memory. */
+  readonly isTrusted: boolean;
+  /** Shards that it has handed over. */
+  readonly handOvers: number;
+  readonly takeovers: Membership["takeovers"];
+  readonly forwarded: Router["forwarded"];
+  readonly peersUp: number;
+  readonly nodes: number;
+}
+
+/** What the server itself has in hand. */
+export interface ServerGauges {
+  readonly requestsInFlight: number;
+  readonly bodyBytesInFlight: number;
+}
+
+type Labels = Readonly<Record<string, string | number>>;
+export type Figure = readonly [labels: Labels, value: number | Histogram];
+type Head = [name: string, type: "counter" | "gauge" | "histogram", help: string];
+export type Family = readonly [...head: Head, figures: readonly Figure[]];
+
+/** A figure without labels. */
+type Single = readonly [...head: Head, value: number];
+
+const single = ([name, type, help, value]: Single): Family => [name, type, help, [[{}, value]]];
+
+export const metricsType = "text/plain; version=0.0.4; charset=utf-8";
+
+export class Metrics {
+  readonly #options: MetricsOptions;
+  readonly #queues: QueueMetrics;
+  /** Of the requests that this thread answers. */
+  readonly requests = new RequestCounts();
+
+  constructor(options: MetricsOptions) {
+    this.#options = options;
+    this.#queues = new QueueMetrics(options.queuesMax ?? queueLabelsMax);
+  }
+
+  /** `requests`: of all threads, where others answer too. */
+  async render(server: ServerGauges, requests: RequestCounts = this.requests): Promise<string> {
+    const status = await this.#options.status();
+    const { durability, shards, queues, waitingLeases } = status;
+    const told = "Lost commits that no operator has confirmed yet.";
+    const unconfirmed = this.#options.losses?.unconfirmed ?? 0;
+    const waiting = "Lease requests that wait for an item.";
+    const receiptsMax = shareOf(this.#options.receiptsMax ?? limits.receiptsMax, shards.length);
+    const most = "Calls with a key that each shard remembers at most.";
+    const families = [
+      ...requestFamilies(server, requests),
+      ...this.#queues.families(queues, status.now),
+      single(["holdfast_waiting_leases", "gauge", waiting, waitingLeases]),
+      single(["holdfast_queues", "gauge", "Queues that exist.", queues.length]),
+      ...shardFamilies(shards),
+      single(["holdfast_receipts_max", "gauge", most, receiptsMax]),
+      ...fateFamilies(this.#options.commitFates?.()),
+      single(["holdfast_lost_commits_unconfirmed", "gauge", told, unconfirmed]),
+      ...this.#machineFamilies(),
+      ...processFamilies({ version: this.#options.version, durability }),
+      ...nodeFamilies(this.#options.node?.()),
+    ];
+    // At the first scrape: it takes megabytes, and a server may never be asked.
+    const { Registry } = await import("prom-client");
+    const all = new Registry();
+    for (const [name, type, help, figures] of families) {
+      const values = figures.flatMap((figure) => lines(name, figure));
+      // `prom-client` asks a metric for no more than this; its own histograms cannot be
+      // given counts that were taken elsewhere.
+      const metric = { name, type, help, get: async () => ({ name, type, help, values }) };
+      all.registerMetric(metric as unknown as Metric);
+    }
+    return all.metrics();
+  }
+
+  #machineFamilies(): Family[] {
+    const { machine, hasBackups = false } = this.#options;
+    const { disk_bytes = 0, disk_free_bytes = 0, last_backup_at = null } = machine?.() ?? {};
+    const size = "Size of the disk that has the stores.";
+    const free = "Room on the disk that has the stores.";
+    const made = "When the last whole backup was made, in seconds since 1970; 0 = there is none.";
+    const madeAt = last_backup_at === null ? 0 : Date.parse(last_backup_at) / 1_000;
+    const disk: readonly Single[] = [
+      ["holdfast_disk_bytes", "gauge", size, disk_bytes],
+      ["holdfast_disk_free_bytes", "gauge", free, disk_free_bytes],
+    ];
+    const backup: Single = ["holdfast_last_backup_timestamp_seconds", "gauge", made, madeAt];
+    return [...(disk_bytes > 0 ? disk : []), ...(hasBackups ? [backup] : [])].map(single);
+  }
+}
+
+function requestFamilies(
+  { requestsInFlight, bodyBytesInFlight }: ServerGauges,
+  { asked }: RequestCounts,
+): Family[] {
+  const inFlight = "Requests that are not answered yet.";
+  const bodyBytes = "Bytes of the bodies of requests not answered yet.";
+  return [
+    [
+      "holdfast_requests_total",
+      "counter",
+      "Requests answered, by operation and code.",
+      asked.flatMap(({ operation, countByCode }) =>
+        [...countByCode].map(([code, count]): Figure => [{ operation, code }, count]),
+      ),
+    ],
+    [
+      "holdfast_request_seconds",
+      "histogram",
+      "Seconds from the head of a request to its answer; leases wait in there.",
+      asked.map(({ operation, seconds }) => [{ operation }, seconds]),
+    ],
+    single(["holdfast_requests_in_flight", "gauge", inFlight, requestsInFlight]),
+    single(["holdfast_request_body_bytes", "gauge", bodyBytes, bodyBytesInFlight]),
+  ];
+}
+
+function fateFamilies(
+  { lost, held, notHeld }: CommitFates = { lost: 0, held: 0, notHeld: 0 },
+): Family[] {
+  const gone = "Commits that had been acknowledged, and that the database has lost since.";
+  return [
+    single(["holdfast_lost_commits_total", "counter", gone, lost]),
+    [
+      "holdfast_unknown_commits_total",
+      "counter",
+      "Commits without an answer, by whether the database was found to hold them.",
+      [
+        [{ outcome: "held" }, held],
+        [{ outcome: "not_held" }, notHeld],
+      ],
+    ],
+  ];
+}
+
+function nodeFamilies(node: NodeFigures | undefined): Family[] {
+  if (node === undefined) return [];
+  const { held, isTrusted, handOvers, takeovers, forwarded, peersUp, nodes } = node;
+  const rows: readonly Single[] = [
+    ["holdfast_node_shards", "gauge", "Shards that this node has.", held.length],
+    [
+      "holdfast_node_trusted",
+      "gauge",
+      "Whether it has had a sign from the database lately enough to answer from memory: 1 or 0.",
+      Number(isTrusted),
+    ],
+    ["holdfast_node_hand_overs_total", "counter", "Shards that it handed over.", handOvers],
+    ["holdfast_node_peers", "gauge", "Other nodes that it is connected to.", peersUp],
+    ["holdfast_nodes", "gauge", "Nodes seen lately, this one included.", nodes],
+  ];
+  return [
+    ...rows.map(single),
+    [
+      "holdfast_node_takeovers_total",
+      "counter",
+      "Times that this node took a shard over, by reason.",
+      takeovers.map(({ reason, count }): Figure => [{ reason }, count]),
+    ],
+    [
+      "holdfast_node_takeover_seconds",
+      "histogram",
+      "Seconds from a takeover until the shard was open, by its reason.",
+      takeovers.map(({ reason, seconds }): Figure => [{ reason }, seconds]),
+    ],
+    [
+      "holdfast_node_forwarded_total",
+      "counter",
+      "Calls that it forwarded, by operation.",
+      Array.from(forwarded, ([operation, { counts }]): Figure => {
+        return [{ operation }, counts.reduce((sum, count) => sum + count, 0)];
+      }),
+    ],
+    [
+      "holdfast_node_forwarded_seconds",
+      "histogram",
+      "Seconds from forwarding a call to its answer; leases wait in there.",
+      Array.from(forwarded, ([operation, seconds]): Figure => [{ operation }, seconds]),
+    ],
+  ];
+}
+
+/** `key`: where the figure stands in a shard's status. */
+const ofShards = [
+  ["holdfast_shard_up", "gauge", "Whether the shard answers: 1 or 0.", "up"],
+  [
+    "holdfast_shard_restarts_total",
+    "counter",
+    "Attempts to open the store again after it failed.",
+    "restarts",
+  ],
+  [
+    "holdfast_store_failures_total",
+    "counter",
+    "Commits that the store refused or failed.",
+    "failures",
+  ],
+  ["holdfast_commits_total", "counter", "Commits, each with one sync.", "commits"],
+  ["holdfast_items_committed_total", "counter", "Items written by commits.", "itemsCommitted"],
+  ["holdfast_items_per_commit", "histogram", "Items that one commit wrote.", "itemsPerCommit"],
+  [
+    "holdfast_commit_seconds",
+    "histogram",
+    "Seconds that a commit took, its sync included.",
+    "commitSeconds",
+  ],
+  ["holdfast_wal_bytes", "gauge", "Size of the store's write-ahead log.", "walBytes"],
+  ["holdfast_file_bytes", "gauge", "Size of the store's file.", "fileBytes"],
+  [
+    "holdfast_quarantined_items",
+    "gauge",
+    "Items set aside instead of being offered: damaged, or of a queue that is not known.",
+    "quarantined",
+  ],
+  [
+    "holdfast_miscounted_items",
+    "gauge",
+    "Items that starts found missing, or too many, against what was counted with each commit.",
+    "miscounted",
+  ],
+  ["holdfast_receipts", "gauge", "Calls with a key that the shard remembers.", "receipts"],
+  [
+    "holdfast_store_full",
+    "gauge",
+    "Whether the store has no room, and refuses what only adds: 1 or 0.",
+    "full",
+  ],
+] as const;
+
+function shardFamilies(shards: readonly ShardStatus[]): Family[] {
+  return ofShards.map(([name, type, help, key]) => {
+    const figures = shards.map(({ shard, up, full, ...same }): Figure => {
+      const status = { ...same, up: up ? 1 : 0, full: full ? 1 : 0 };
+      return [{ shard }, status[key]];
+    });
+    return [name, type, help, figures];
+  });
+}
+
+function processFamilies(labels: { version: string; durability: string }): Family[] {
+  const { rss, heapUsed } = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
+  const cpuSeconds = (user + system) / 1e6;
+  const startedAt = Math.round(Date.now() / 1000 - process.uptime());
+  const about = "Version and durability of the server, as labels; always 1.";
+  const figures: Single[] = [
+    [
+      "process_resident_memory_bytes",
+      "gauge",
+      "Memory of the process, with all of its threads.",
+      rss,
+    ],
+    ["process_heap_bytes", "gauge", "JavaScript heap in use by the engine's thread.", heapUsed],
+    ["process_cpu_seconds_total", "counter", "Processor time of the process.", cpuSeconds],
+    [
+      "process_start_time_seconds",
+      "gauge",
+      "When the process started, in seconds since 1970.",
+      startedAt,
+    ],
+  ];
+  return [["holdfast_info", "gauge", about, [[labels, 1]]], ...figures.map(single)];
+}
+
+/** Prometheus counts a bucket together with all below it. */
+function lines(name: string, [labels, value]: Figure) {
+  if (typeof value === "number") return [{ labels, value }];
+  const { bounds, counts, sum } = value;
+  let total = 0;
+  const buckets = counts.map((count, index) => {
+    total += count;
+    const le = bounds[index] ?? "+Inf";
+    return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: total };
+  });
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, labels, value: sum },
+    { metricName: `${name}_count`, labels, value: total },
+  ];
+}

@@ -1,0 +1,86 @@
+// The reply of `server.overview`: one text for all who have seen the same and may see the same, made when the engine has
+// looked at its queues anew.
+
+import type { Engine, EngineOverview, IsShown } from "../../engine/model/api.ts";
+import type { OverviewAlarm, OverviewMachine } from "../../openapi/schemas.ts";
+import { allQueues, type Grant, isForAllQueues, queuesOf, visibleTo } from "../auth/key-rights.ts";
+import { JsonText } from "../routes/route.ts";
+import { overviewReply } from "../wire/console.ts";
+
+export const pollMsMin = 1_000;
+const pollMsMax = 10_000;
+/** Of the time between two calls, what making the replies may take. */
+const shareMax = 0.01;
+/** A disk with less is soon full. */
+const diskFreeMin = 2 ** 30;
+const diskFreeShareMin = 0.05;
+
+export interface OverviewSource {
+  readonly engine: Pick<Engine<string>, "overview">;
+  readonly machine: () => OverviewMachine;
+  /** Milliseconds from any start, for measuring. */
+  readonly now: () => number;
+  /** Epoch milliseconds of the machine. */
+  readonly machineNow: () => number;
+}
+
+export class OverviewReplies {
+  readonly #source: OverviewSource;
+  /** By the queues that a key is for. */
+  readonly #texts = new WeakMap<EngineOverview, Map<string, string>>();
+  /** What making one took lately. */
+  #costMs = 0;
+
+  constructor(source: OverviewSource) {
+    this.#source = source;
+  }
+
+  /** `grant`: of a key for some queues, which sees these, and their sums. */
+  reply(since: string, grant: Grant | null): JsonText {
+    const begun = this.#source.now();
+    const { engine } = this.#source;
+    const { now, overview } = engine.overview(since);
+    const texts = this.#texts.getOrInsertComputed(overview, () => new Map());
+    const restricted = grant === null || isForAllQueues(grant, "read") ? null : grant;
+    const seen = restricted === null ? allQueues : queuesOf(restricted, "read").join();
+    let text = texts.get(seen);
+    if (text === undefined) {
+      const isShown = restricted === null ? undefined : visibleTo(restricted);
+      const shown = isShown ? engine.overview(since, isShown).overview : overview;
+      text = this.#textOf(shown, isShown);
+      texts.set(seen, text);
+      const tookMs = this.#source.now() - begun;
+      this.#costMs = Math.max(tookMs, (this.#costMs + tookMs) / 2);
+    }
+    return this.#told(now, text);
+  }
+
+  #told(now: number, text: string): JsonText {
+    const head = {
+      now: new Date(now).toISOString(),
+      machine_now: new Date(this.#source.machineNow()).toISOString(),
+      poll_after_ms: this.#pollAfterMs,
+    };
+    return new JsonText(`${JSON.stringify(head).slice(0, -1)},${text}`);
+  }
+
+  get #pollAfterMs(): number {
+    const wanted = Math.ceil(this.#costMs / shareMax / pollMsMin) * pollMsMin;
+    return Math.min(pollMsMax, Math.max(pollMsMin, wanted));
+  }
+
+  #textOf(overview: EngineOverview, isShown?: IsShown): string {
+    const machine = this.#source.machine();
+    const reply = overviewReply(overview, isShown);
+    const alarms = [...diskAlarms(machine), ...reply.alarms];
+    return JSON.stringify({ ...reply, alarms, machine }).slice(1);
+  }
+}
+
+function diskAlarms({ disk_bytes, disk_free_bytes }: OverviewMachine): OverviewAlarm[] {
+  const isLow = disk_free_bytes < diskFreeMin || disk_free_bytes < diskFreeShareMin * disk_bytes;
+  if (disk_bytes === 0 || !isLow) return [];
+  const mib = Math.floor(disk_free_bytes / 2 ** 20).toLocaleString("en-US");
+  const text = `The disk that has the stores has ${mib} MiB left.`;
+  return [{ what: "disk_low", since: null, count: 1, queue_name: "", shard: -1, text }];
+}

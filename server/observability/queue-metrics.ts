@@ -1,0 +1,183 @@
+// What /metrics tells of queues. Only so many have a label of their own; what happens in the others
+// is added up. A queue may come to be among either, so what was counted for the others once stays
+// counted: a sum that falls would look like a restart, and one that jumps like traffic.
+
+import type { Histogram, QueueCounters, QueueGauges } from "../../engine/model/api.ts";
+import { Observations } from "../../engine/model/histogram.ts";
+import { counterNames, noCounters, spanBounds } from "../../engine/model/queue-counters.ts";
+import type { Family, Figure } from "./metrics.ts";
+
+/** Of all queues without a label of their own; no queue's name has a `~`. */
+const other = "~other";
+
+/** Where nobody says otherwise. */
+export const queueLabelsMax = 200;
+
+const states = ["queued", "leased", "scheduled", "retried"] as const;
+const summed = [...states, "waitingLeases", "leasePaused", "producePaused"] as const;
+
+type Counted = Pick<QueueGauges, "counters" | "waited" | "held">;
+
+const nothing: Counted = { counters: noCounters, waited: null, held: null };
+
+export class QueueMetrics {
+  readonly #queuesMax: number;
+  /** What each queue had counted at the last look. */
+  #seen = new Map<string, Counted>();
+  readonly #others = {
+    counters: { ...noCounters } as { -readonly [name in keyof QueueCounters]: number },
+    waited: new Observations(spanBounds),
+    held: new Observations(spanBounds),
+  };
+
+  constructor(queuesMax: number) {
+    this.#queuesMax = queuesMax;
+  }
+
+  families(queues: readonly QueueGauges[], now: number): Family[] {
+    const shown = this.#shown(queues);
+    return [...itemFamilies(shown), ...ageFamilies(shown, now), ...limitFamilies(shown)];
+  }
+
+  #shown(queues: readonly QueueGauges[]): readonly QueueGauges[] {
+    const named = queues.toSorted((a, b) => activityOf(b) - activityOf(a));
+    const rest = named.splice(this.#queuesMax);
+    for (const queue of rest) this.#countOther(queue, this.#seen.get(queue.queue) ?? nothing);
+    this.#seen = new Map(queues.map((queue) => [queue.queue, queue]));
+    if (rest.length === 0) return queues;
+    const { counters, waited, held } = this.#others;
+    return [...named, { ...sumOf(rest), counters: { ...counters }, waited, held }];
+  }
+
+  #countOther({ counters, waited, held }: QueueGauges, before: Counted): void {
+    // One of that name was deleted since, and made anew.
+    const isNew = counterNames.some((name) => counters[name] < before.counters[name]);
+    const seen = isNew ? nothing : before;
+    for (const name of counterNames) {
+      this.#others.counters[name] += counters[name] - seen.counters[name];
+    }
+    addSince(this.#others.waited, waited, seen.waited);
+    addSince(this.#others.held, held, seen.held);
+  }
+}
+
+function addSince(into: Observations, now: Histogram | null, before: Histogram | null): void {
+  if (now === null) return;
+  const counts = now.counts.map((count, bucket) => count - (before?.counts[bucket] ?? 0));
+  into.merge({ counts, sum: now.sum - (before?.sum ?? 0) });
+}
+
+/** What happened to its items since the process has it, and how many there are. */
+function activityOf(queue: QueueGauges): number {
+  const events = counterNames.reduce((sum, name) => sum + queue.counters[name], 0);
+  return states.reduce((sum, state) => sum + queue[state], events);
+}
+
+function sumOf(rest: readonly QueueGauges[]): Omit<QueueGauges, keyof Counted> {
+  const sums = summed.map((key) => [key, rest.reduce((sum, one) => sum + Number(one[key]), 0)]);
+  const instants = (key: "oldestReadyAt" | "nextDueAt"): number[] =>
+    rest.map((one) => one[key]).filter((instant) => instant !== null);
+  const earliest = (all: number[]): number | null =>
+    all.length === 0 ? null : all.reduce((first, one) => Math.min(first, one));
+  return {
+    queue: other,
+    ...(Object.fromEntries(sums) as Pick<QueueGauges, (typeof summed)[number]>),
+    // Limits of different queues have no sum.
+    ...{ leasedMax: 0, leaseRate: 0 },
+    oldestReadyAt: earliest(instants("oldestReadyAt")),
+    nextDueAt: earliest(instants("nextDueAt")),
+  };
+}
+
+function itemFamilies(shown: readonly QueueGauges[]): Family[] {
+  return [
+    [
+      "holdfast_items",
+      "gauge",
+      "Items by queue and state.",
+      shown.flatMap(({ queue, ...counts }) =>
+        states.map((state): Figure => [{ queue, state }, counts[state]]),
+      ),
+    ],
+    [
+      "holdfast_queue_items_total",
+      "counter",
+      "Items to which something happened, by queue and event.",
+      shown.flatMap(({ queue, counters }) =>
+        counterNames.map((event): Figure => [{ queue, event }, counters[event]]),
+      ),
+    ],
+    [
+      "holdfast_queue_wait_seconds",
+      "histogram",
+      "Seconds from when items were ready to their lease, by queue.",
+      shown.flatMap(({ queue, waited }): Figure[] =>
+        waited === null ? [] : [[{ queue }, waited]],
+      ),
+    ],
+    [
+      "holdfast_queue_held_seconds",
+      "histogram",
+      "Seconds from the lease of items until they were completed, by queue.",
+      shown.flatMap(({ queue, held }): Figure[] => (held === null ? [] : [[{ queue }, held]])),
+    ],
+  ];
+}
+
+function ageFamilies(shown: readonly QueueGauges[], now: number): Family[] {
+  return [
+    [
+      "holdfast_queue_oldest_ready_seconds",
+      "gauge",
+      "For how long the oldest ready item has been ready, by queue; 0 where none is.",
+      shown.map(({ queue, oldestReadyAt }): Figure => {
+        const ageMs = oldestReadyAt === null ? 0 : Math.max(0, now - oldestReadyAt);
+        return [{ queue }, ageMs / 1_000];
+      }),
+    ],
+    [
+      "holdfast_queue_next_due_seconds",
+      "gauge",
+      "Seconds until the first scheduled item is due, by queue, where there is one.",
+      shown.flatMap(({ queue, nextDueAt }): Figure[] =>
+        nextDueAt === null ? [] : [[{ queue }, Math.max(0, nextDueAt - now) / 1_000]],
+      ),
+    ],
+  ];
+}
+
+function limitFamilies(shown: readonly QueueGauges[]): Family[] {
+  return [
+    [
+      "holdfast_queue_waiting_leases",
+      "gauge",
+      "Lease requests that wait for an item, by queue.",
+      shown.map(({ queue, waitingLeases }) => [{ queue }, waitingLeases]),
+    ],
+    [
+      "holdfast_queue_paused",
+      "gauge",
+      "Whether leases or produces of the queue are paused: 1 or 0.",
+      shown.flatMap(({ queue, leasePaused, producePaused }): Figure[] => [
+        [{ queue, side: "lease" }, Number(leasePaused)],
+        [{ queue, side: "produce" }, Number(producePaused)],
+      ]),
+    ],
+    [
+      "holdfast_queue_leased_max",
+      "gauge",
+      "Items of the queue that may be leased at one time, where that has a limit.",
+      shown.flatMap(({ queue, leasedMax }): Figure[] =>
+        leasedMax > 0 ? [[{ queue }, leasedMax]] : [],
+      ),
+    ],
+    [
+      "holdfast_queue_lease_rate",
+      "gauge",
+      "Items of the queue that may be leased in a second, where that has a limit.",
+      shown.flatMap(({ queue, leaseRate }): Figure[] =>
+        leaseRate > 0 ? [[{ queue }, leaseRate]] : [],
+      ),
+    ],
+  ];
+}

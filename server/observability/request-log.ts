@@ -1,0 +1,52 @@
+// A line for each request, at level `debug`: whose key it came with, what it asked for and of
+// which queue, the code of its answer and how long that took. Below that level there is none of
+// these, so that a request costs nothing for it.
+
+import { operations, pages } from "../../openapi/operations.ts";
+import type { Log } from "./log.ts";
+
+/** What becomes known of a request while it is worked on. */
+interface Notes {
+  /** Name of the API key. */
+  readonly key?: string;
+  readonly queue?: string;
+}
+
+export interface Answered {
+  readonly path: string;
+  readonly code: number;
+  readonly seconds: number;
+}
+
+/** Of what a client sent and nobody has checked. */
+const textMax = 80;
+
+const operationOf: ReadonlyMap<string, string> = new Map(
+  Object.entries({ ...operations, ...pages }).map(([name, { path }]) => [path, name]),
+);
+
+export class RequestLog {
+  readonly #log: Log;
+  readonly #notes = new WeakMap<Request, Notes>();
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  noteKey(request: Request, key: string): void {
+    this.#notes.set(request, { ...this.#notes.get(request), key });
+  }
+
+  /** Not every operation has a queue. */
+  noteQueue(request: Request, body: object): void {
+    if (!("queue_name" in body) || typeof body.queue_name !== "string") return;
+    const queue = body.queue_name.slice(0, textMax);
+    this.#notes.set(request, { ...this.#notes.get(request), queue });
+  }
+
+  answered(request: Request, { path, code, seconds }: Answered): void {
+    const operation = operationOf.get(path) ?? path.slice(0, textMax);
+    const ms = Math.round(seconds * 100_000) / 100;
+    this.#log.debug("request", { operation, ...this.#notes.get(request), code, ms });
+  }
+}

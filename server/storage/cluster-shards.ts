@@ -1,0 +1,132 @@
+// How many shards the databases have, looked up before any is opened: a start that would be refused
+// leaves nothing behind.
+
+import { limits } from "../../engine/model/limits.ts";
+import {
+  type ClusterShape,
+  isAway,
+  type NodeTable,
+  refuseEmpty,
+  refuseOtherShape,
+} from "../../stores/nodes.ts";
+import {
+  clusterOf,
+  countSchemas,
+  openNodes,
+  type SharedSession,
+  sessionOf,
+} from "../../stores/open.ts";
+import { StoreError } from "../../stores/store.ts";
+import { type Config, databaseName } from "../config/config.ts";
+import { postgresOf } from "./engine-options.ts";
+
+/** How many shards a new cluster has: enough to share out among nodes that come later. */
+const clusterShards = 16;
+
+/** What was found in one database. */
+interface Found {
+  readonly database: number;
+  /** `null`: no node was ever started on it. */
+  readonly recorded: ClusterShape | null;
+  /** Of a server without other nodes. */
+  readonly schemas: number;
+}
+
+export function sessionFor({ databasePooler: pooler, requireReplica }: Config): SharedSession {
+  return sessionOf({ pooler, requireReplica }, limits.shardsMax);
+}
+
+/** How many shards a server or a node has: those that are there, or as many as a new one gets. */
+export async function shardsIn(config: Config): Promise<number> {
+  const session = sessionFor(config);
+  const databases = config.databaseUrl.map((_, database) => database);
+  const looks = databases.map((database) => find(config, database, session));
+  const looked = await Promise.allSettled(looks);
+  const found = looked.flatMap((look) => (look.status === "fulfilled" ? [look.value] : []));
+  const causes = looked.flatMap((look) => (look.status === "rejected" ? [look.reason] : []));
+  const recorded = found.find((one) => one.recorded !== null)?.recorded ?? null;
+  for (const cause of causes) {
+    if (!isAway(cause)) throw cause;
+    // Which shards a database is to have is recorded while all are there.
+    if (recorded === null) throw databases.length === 1 ? cause : forNewCluster(cause);
+  }
+  return config.nodeUrl === "" ? ofServer(config, found) : ofCluster(config, { found, recorded });
+}
+
+function forNewCluster({ fault, message, cause }: StoreError): StoreError {
+  return new StoreError(fault, `${message}; a new cluster needs all of its databases`, cause);
+}
+
+async function find(config: Config, database: number, session: SharedSession): Promise<Found> {
+  const store = postgresOf(config, database);
+  return await naming(config, database, async () => {
+    const schemas = await countSchemas(store, session);
+    // Last: another node may make the cluster meanwhile, whose shards are not a single server's.
+    const recorded = await clusterOf(store, session);
+    return { database, recorded, schemas: recorded === null ? schemas : 0 };
+  });
+}
+
+function ofServer({ shards }: Config, [found]: readonly Found[]): number {
+  const databases = found?.recorded?.databases ?? 1;
+  if (databases > 1) {
+    const expected = "expected --node-url, and each of them as a --database-url";
+    throw new StoreError("unusable", `the database is 1 of ${databases} of a cluster; ${expected}`);
+  }
+  return shards ?? (found?.recorded?.shards || found?.schemas || 1);
+}
+
+interface InCluster {
+  readonly found: readonly Found[];
+  readonly recorded: ClusterShape | null;
+}
+
+async function ofCluster(config: Config, { found, recorded }: InCluster): Promise<number> {
+  const databases = config.databaseUrl.length;
+  const schemas = databases === 1 ? (found[0]?.schemas ?? 0) : 0;
+  const shards = config.shards ?? recorded?.shards ?? (schemas || clusterShards);
+  for (const one of found) {
+    const { database } = one;
+    const asked = { shards, database, databases };
+    await naming(config, database, async () => {
+      refuseEmpty(asked);
+      if (one.recorded !== null) refuseOtherShape(one.recorded, asked);
+      else if (databases > 1 && one.schemas > 0) {
+        const expected = "expected a database without shards, or another --database-schema";
+        const got = `got ${one.schemas} shards`;
+        throw new StoreError("unusable", `the database is of a single server; ${expected}, ${got}`);
+      }
+    });
+  }
+  return shards;
+}
+
+/** The rows of the nodes in each of the databases. */
+export function nodesIn(
+  config: Config & { readonly shards: number },
+  leaseMs: number,
+  session: SharedSession,
+): readonly (() => Promise<NodeTable>)[] {
+  const { shards, databaseUrl } = config;
+  return databaseUrl.map((_, database) => () => {
+    const cluster = { shards, database, databases: databaseUrl.length };
+    const store = postgresOf(config, database);
+    return naming(config, database, () => openNodes(store, { leaseMs, cluster }, session));
+  });
+}
+
+/** Says of which of several databases a failure is. */
+async function naming<T>(
+  { databaseUrl }: Config,
+  database: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof StoreError) || databaseUrl.length === 1) throw error;
+    const { fault, message, cause } = error;
+    const place = `database ${database + 1}, '${databaseName(databaseUrl[database] ?? "")}'`;
+    throw new StoreError(fault, `${message}; ${place}`, cause);
+  }
+}

@@ -1,0 +1,68 @@
+// The data folder before there is anything in it: made, seen to be one that can be written to,
+// and taken away again where the start that made it fails.
+
+import { accessSync, constants, existsSync, mkdirSync, rmSync } from "node:fs";
+import { countStores } from "../../stores/open.ts";
+import { StoreError } from "../../stores/store.ts";
+
+/** It cannot be had; the message is for the operator. */
+export class DataFolderError extends Error {
+  override readonly name = "DataFolderError";
+  /** A disk may have room at the next try. */
+  readonly fault: "settings" | "disk";
+
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.fault = isNoRoom(cause) ? "disk" : "settings";
+  }
+}
+
+export interface DataFolder {
+  /** The number of stores in it; 1 if it has none yet. */
+  readonly shards: number;
+  /** Takes away what was made, with all that is in it; what was there before stays. */
+  remove(): void;
+}
+
+export function openDataFolder(path: string): DataFolder {
+  try {
+    // The first folder that was missing: those above the last may have been, too.
+    const made = mkdirSync(path, { recursive: true, mode: 0o700 });
+    accessSync(path, constants.W_OK | constants.X_OK);
+    return {
+      shards: Math.max(1, countStores(path)),
+      remove: () => {
+        if (made !== undefined) rmSync(made, { recursive: true, force: true });
+      },
+    };
+  } catch (cause) {
+    if (cause instanceof StoreError) throw cause;
+    throw new DataFolderError(reasonOf(cause), cause);
+  }
+}
+
+/** How many stores are in a folder; 0 if it does not exist. Throws `StoreError` or `DataFolderError`. */
+export function storesOf(path: string): number {
+  try {
+    return existsSync(path) ? countStores(path) : 0;
+  } catch (cause) {
+    if (cause instanceof StoreError) throw cause;
+    throw new DataFolderError(reasonOf(cause), cause);
+  }
+}
+
+function isNoRoom(cause: unknown): boolean {
+  const { code = "" } = (cause ?? {}) as NodeJS.ErrnoException;
+  return ["ENOSPC", "EDQUOT"].includes(code);
+}
+
+function reasonOf(cause: unknown): string {
+  const { code, message, syscall } = cause as NodeJS.ErrnoException;
+  if (isNoRoom(cause)) return "there is no space left for the data directory";
+  if (code === "ENOTDIR" && syscall === "scandir") return "the data directory is a file";
+  const isReadOnly = code === "EACCES" || code === "EPERM" || code === "EROFS";
+  if (isReadOnly && syscall === "access") return "the data directory is read-only for this user";
+  if (isReadOnly && syscall === "scandir") return "the data directory cannot be read by this user";
+  if (isReadOnly) return "the data directory cannot be made; its folder is read-only for this user";
+  return `the data directory cannot be made; ${message}`;
+}

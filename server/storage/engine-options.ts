@@ -1,0 +1,125 @@
+// What the settings of a server make of its engines: their stores, their bounds and their notices.
+
+import type { Clock } from "../../engine/model/clock.ts";
+import { parseDuration } from "../../engine/model/duration.ts";
+import { newTag } from "../../engine/model/ids.ts";
+import { limits } from "../../engine/model/limits.ts";
+import { systemRandom } from "../../engine/model/random.ts";
+import type { Notice, ShardsOptions } from "../../engine/shards.ts";
+import type { Ownership } from "../../stores/nodes.ts";
+import {
+  durabilityOf,
+  openStore,
+  type SharedSession,
+  type StoreConfig,
+  type StoreOptions,
+} from "../../stores/open.ts";
+import type { Config, PlacedConfig } from "../config/config.ts";
+import type { Log } from "../observability/log.ts";
+import { renderLeased } from "../wire/leased.ts";
+
+const noticeTexts: Readonly<Record<Exclude<Notice["kind"], "shard_down">, string>> = {
+  shard_up: "shard is up again",
+  store_full: "store is full; items cannot be produced",
+  items_quarantined: "damaged items were set aside",
+  items_miscounted: "stored items are not those that were counted",
+  items_discarded: "items were removed because there is no dead queue",
+  commits_lost: "commits that were acknowledged are lost with the damaged log",
+  items_set_aside: "items of queues that are not known were set aside",
+  store_went_back:
+    "a store went back to an earlier state; it lacks items that it sent to other shards or took from them",
+};
+
+/** What keeps a server from starting; `taken` = by another one. The message is for the operator. */
+export class StartError extends Error {
+  override readonly name = "StartError";
+  readonly fault: "settings" | "taken" | "disk";
+
+  constructor(fault: StartError["fault"], message: string) {
+    super(message);
+    this.fault = fault;
+  }
+}
+
+interface Given {
+  readonly clock: Clock;
+  /** Absent = the stores are files, or in memory. */
+  readonly session?: SharedSession;
+  /** With it, the clock is one that all nodes share. */
+  readonly ownership?: Ownership;
+}
+
+/** Throws a `StartError` where a setting is not to be had. */
+export function engineOptionsOf(
+  config: PlacedConfig,
+  log: Log,
+  { clock, session, ownership }: Given,
+): ShardsOptions<string> {
+  const store = storeOf(config);
+  const options: StoreOptions = {
+    ...{ ...store, testClock: config.testClock },
+    ...(session && { session }),
+    ...(ownership && { ownership }),
+  };
+  const turnLimits = {
+    ...limits,
+    receiptsWindowMs: boundedDuration("--receipts-window", config.receiptsWindow, receiptsWindowMs),
+    receiptsMax: config.receiptsMax,
+    historyBytes: config.historyBytes,
+  };
+  return {
+    shardCount: config.shards,
+    openStore: (shard) => {
+      const own = { ...options, ...storeOf(config, shard) };
+      return openStore(own, shard, () => newTag(systemRandom));
+    },
+    renderLeased,
+    turnLimits,
+    clock,
+    durability: durabilityOf(store),
+    waitingLeasesMax: config.waitingLeasesMax,
+    seriesBytes: config.seriesBytes,
+    notice: (notice) => logNotice(log, notice),
+  };
+}
+
+/** Of a shard: of several databases each has its own part of the shards. */
+export function storeOf(config: Config, shard = 0): StoreConfig {
+  switch (config.store) {
+    case "memory":
+      return { kind: "memory" };
+    case "postgres":
+      return postgresOf(config, shard);
+    case "sqlite":
+      return {
+        kind: "sqlite",
+        directory: config.data,
+        durability: config.durability,
+        acceptLogLoss: config.acceptWalLoss,
+      };
+  }
+}
+
+export function postgresOf({ databaseUrl, databaseSchema: schema }: Config, shard: number) {
+  const url = databaseUrl[shard % databaseUrl.length] ?? "";
+  return { kind: "postgres", url, schema } as const;
+}
+
+/** Long enough for a client to try again, short enough for what has to be kept. */
+const receiptsWindowMs = { min: 1_000, max: 24 * 3_600_000, text: "1s to 24h" };
+export function boundedDuration(
+  flag: string,
+  text: string,
+  bounds: typeof receiptsWindowMs,
+): number {
+  const parsed = parseDuration(text);
+  if (parsed.ok && parsed.ms >= bounds.min && parsed.ms <= bounds.max) return parsed.ms;
+  const expected = `expected a duration from ${bounds.text}`;
+  const message = `${flag} is invalid; ${expected}, got ${JSON.stringify(text)}`;
+  throw new StartError("settings", message);
+}
+
+function logNotice(log: Log, { kind, cause, ...fields }: Notice): void {
+  if (kind === "shard_down") log.error("shard is down", cause, fields);
+  else log.warn(noticeTexts[kind], fields);
+}

@@ -1,0 +1,52 @@
+// Moves the queues of a data folder or database to another number of shards, while no server runs on it.
+
+import { systemClock, TestClock } from "../../engine/model/clock.ts";
+import { newTag } from "../../engine/model/ids.ts";
+import { limits } from "../../engine/model/limits.ts";
+import { systemRandom } from "../../engine/model/random.ts";
+import { type Resharded, reshard } from "../../engine/reshard/reshard.ts";
+import { countSchemas, type DurableConfig, openForReshard } from "../../stores/open.ts";
+import { storesOf } from "./data-folder.ts";
+
+export const { shardsMax } = limits;
+
+/** How many shards the data have; 0 if there are none. Throws `StoreError` or `DataFolderError`. */
+export async function shardsIn(store: DurableConfig): Promise<number> {
+  if (store.kind === "postgres") return countSchemas(store);
+  return storesOf(store.directory);
+}
+
+export interface ReshardData {
+  readonly store: DurableConfig;
+  readonly shards: number;
+  /** Once aborted, the data stay as they are and the reason is thrown. */
+  readonly signal: AbortSignal;
+  readonly progress: (items: number, all: number) => void;
+}
+
+/** Throws `StoreError`. */
+export async function reshardData({
+  store,
+  shards,
+  signal,
+  progress,
+}: ReshardData): Promise<Resharded> {
+  const stores = await openForReshard(store, shards, () => newTag(systemRandom));
+  try {
+    const moved = await reshard({
+      ...{ from: stores.from, to: stores.to, random: systemRandom },
+      requireRoom: (moreBytes) => stores.requireRoom(moreBytes),
+      clock: stores.testClock ? new TestClock() : systemClock(),
+      progress: async (items, all) => {
+        progress(items, all);
+        // Otherwise no signal would be noticed.
+        await Bun.sleep(0);
+        signal.throwIfAborted();
+      },
+    });
+    await stores.replace();
+    return moved;
+  } finally {
+    await stores.close();
+  }
+}
