@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "../client/client.ts";
 import { documentText } from "../openapi/document.ts";
-import { openDoor } from "../server/auth/authenticator.ts";
+import { createAuthenticator } from "../server/auth/authenticator.ts";
 import { knownKey } from "../server/testing/known-key.ts";
 import { type ListeningApp, listeningApp } from "../server/testing/listening-app.ts";
 import { silentLog } from "../server/testing/memory-engine.ts";
@@ -34,7 +34,10 @@ beforeAll(async () => {
   writeFileSync(join(folder, "openapi.json"), documentText({ hasKeys: true }));
   const known = knownKey("generated");
   const keys = { find: (key: string) => (key === apiKey ? known : null) };
-  server = await listeningApp({}, { door: openDoor({ keys, log: silentLog, now: () => 0 }) });
+  server = await listeningApp(
+    {},
+    { authenticate: createAuthenticator({ keys, log: silentLog, now: () => 0 }) },
+  );
 });
 
 afterAll(async () => {

@@ -12,7 +12,7 @@ import { parse } from "yaml";
 import { exitCodes } from "../cli/exit-codes.ts";
 import { imageCommands, sentToImage } from "../scripts/image-build.ts";
 import { findKey, newApiKey, parseApiKeys } from "../server/auth/api-keys.ts";
-import { openDoor } from "../server/auth/authenticator.ts";
+import { createAuthenticator } from "../server/auth/authenticator.ts";
 import { configReference, readConfig } from "../server/config/config.ts";
 import { createLog } from "../server/observability/log.ts";
 import { knownKey } from "../server/testing/known-key.ts";
@@ -230,13 +230,16 @@ describe("compose.yaml", () => {
     const { key, line } = newApiKey("prometheus");
     const keys = parseApiKeys(line);
     if (!keys.ok) throw new Error(keys.fault);
-    const door = openDoor({
+    const authenticate = createAuthenticator({
       keys: { find: (given) => findKey(given, keys.keys) && knownKey("prometheus") },
       log: createLog({ level: "fatal" }),
       now: () => 0,
     });
     const scrape = (authorization: string) => () =>
-      door(new Request("http://holdfast:9090/metrics", { headers: { authorization } }), () => null);
+      authenticate(
+        new Request("http://holdfast:9090/metrics", { headers: { authorization } }),
+        () => null,
+      );
     expect(scrape(`${type} ${key}`)).not.toThrow();
     expect(scrape(key)).toThrow("authorization is invalid");
   });

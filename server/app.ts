@@ -16,21 +16,21 @@ import {
 } from "../openapi/operations.ts";
 import { queueFinder, queueRoles } from "../openapi/queue-names.ts";
 import type { OverviewMachine } from "../openapi/schemas.ts";
-import type { Door } from "./auth/authenticator.ts";
-import { accessTo, roleCheck } from "./auth/authorize.ts";
+import type { Authenticator } from "./auth/authenticator.ts";
+import { authorizerFor, roleCheck } from "./auth/authorize.ts";
 import type { KnownKey } from "./auth/key-file.ts";
 import type { Grant } from "./auth/key-rights.ts";
 import type { Config } from "./config/config.ts";
 import { Admission, type AdmissionOptions, pathOf } from "./http/admission.ts";
 import { apiPageRoutes } from "./http/api-page.ts";
 import { Intake } from "./http/body/intake.ts";
-import { Silence } from "./http/connections/idle-timeouts.ts";
+import { IdleTimeouts } from "./http/connections/idle-timeouts.ts";
 import { checkContentType } from "./http/guards.ts";
 import {
   type Engines,
   type LocalOptions,
-  localServing,
-  type Serving,
+  localHandlers,
+  type OperationHandlers,
   shardsHere,
 } from "./http/operation-handlers.ts";
 import { answerResponse, jsonType, Refusal } from "./http/reply.ts";
@@ -59,7 +59,7 @@ export interface FrontOptions extends AdmissionOptions {
   readonly config: AppConfig;
   readonly site?: Site;
   /** Asks for API keys; absent = nobody does. */
-  readonly door?: Door;
+  readonly authenticate?: Authenticator;
   /** Other nodes connect here; absent = there are none. */
   readonly node?: PeerOptions;
 }
@@ -86,25 +86,27 @@ type Answer = (request: Request, key: KnownKey | null) => Response | Promise<Res
 export function createApp(options: AppOptions): App {
   const { log, metrics, engines, machine, testNow: now = Date.now } = options;
   const here = shardsHere(engines, { audit: { log, now }, machine });
-  const serving = localServing({
+  const handlers = localHandlers({
     ...{ ...options, ...here },
     render: (gauges) => metrics.render(gauges),
   });
-  return createFront(serving, { ...options, counts: metrics.requests }).app;
+  return createFront(handlers, { ...options, counts: metrics.requests }).app;
 }
 
-export function createFront(serving: Serving, options: FrontOptions) {
-  const { config, site, door, requestLog, node } = options;
+export function createFront(handlers: OperationHandlers, options: FrontOptions) {
+  const { config, site, authenticate, requestLog, node } = options;
   const { basePath = "" } = config;
   const app = new Elysia({ strictPath: true });
   const intake = new Intake(config.bodiesMax);
   const admission = new Admission(options, () => intake.refuseSlowest());
-  const silence = new Silence((request, seconds) => app.server?.timeout(request, seconds));
+  const idleTimeouts = new IdleTimeouts((request, seconds) =>
+    app.server?.timeout(request, seconds),
+  );
   const { get, post } = placing(app, basePath);
 
   function letIn(request: Request): KnownKey | null {
-    if (door === undefined) return null;
-    const key = door(request, () => app.server?.requestIP(request)?.address ?? null);
+    if (authenticate === undefined) return null;
+    const key = authenticate(request, () => app.server?.requestIP(request)?.address ?? null);
     requestLog?.noteKey(request, key.name);
     return key;
   }
@@ -122,17 +124,20 @@ export function createFront(serving: Serving, options: FrontOptions) {
   if (node !== undefined) app.use(peerRoutes(node));
   for (const id of operationIds) {
     const { path } = operations[id];
-    const route = serving.routes[id] as Route<OperationId>;
-    post(path, keyed(operationAnswer({ id, route, config, intake, silence, requestLog }), path));
+    const route = handlers.routes[id] as Route<OperationId>;
+    post(
+      path,
+      keyed(operationAnswer({ id, route, config, intake, idleTimeouts, requestLog }), path),
+    );
   }
   const { health, livez, readyz, metrics, backup } = pages;
-  get(health.path, admission.around(serving.health, health.path));
-  get(readyz.path, admission.around(serving.ready, readyz.path));
+  get(health.path, admission.around(handlers.health, health.path));
+  get(readyz.path, admission.around(handlers.ready, readyz.path));
   // Not admitted: a server that is full, or called by another name, is not to be killed for it.
   get(livez.path, liveResponse);
-  get(metrics.path, keyed(metricsAnswer(serving, gauges, silence), metrics.path));
-  post(backup.path, keyed(backupAnswer(serving, silence), backup.path));
-  for (const [path, answer] of apiPageRoutes({ basePath, hasKeys: door !== undefined }))
+  get(metrics.path, keyed(metricsAnswer(handlers, gauges, idleTimeouts), metrics.path));
+  post(backup.path, keyed(backupAnswer(handlers, idleTimeouts), backup.path));
+  for (const [path, answer] of apiPageRoutes({ basePath, hasKeys: authenticate !== undefined }))
     get(path, admission.around(answer));
   const elsewhere = elsewhereAnswer({ site, letIn, basePath });
   app.all("/*", admission.around(elsewhere), { parse: "none" });
@@ -159,19 +164,19 @@ interface OperationOptions {
   readonly route: Route<OperationId>;
   readonly config: AppConfig;
   readonly intake: Intake;
-  readonly silence: Silence;
+  readonly idleTimeouts: IdleTimeouts;
   readonly requestLog: RequestLog | undefined;
 }
 
 function operationAnswer(options: OperationOptions): Answer {
-  const { id, route, config, intake, silence, requestLog } = options;
+  const { id, route, config, intake, idleTimeouts, requestLog } = options;
   const bodyBytesMax = bodyBytesMaxOf(id, config);
   type Body = Parameters<typeof route>[0];
   const { request: schema } = operations[id];
   const read = requestReader<Body>(schema, protobufReader(id));
   const writeProtobuf = protobufWriter(id);
   const requireRole = roleCheck(operations[id], queueRoles(schema));
-  const requireAccess = accessTo(operations[id], queueFinder(schema));
+  const authorize = authorizerFor(operations[id], queueFinder(schema));
   const isTold = tellsCaller(id);
   return async (request, key) => {
     const type = checkContentType(request);
@@ -185,10 +190,10 @@ function operationAnswer(options: OperationOptions): Answer {
       // A lease may wait for minutes, and would keep what it came with.
       const kept = id === "lease" ? {} : { sent };
       requestLog?.noteQueue(request, body);
-      if (key !== null) requireAccess(key, body);
+      if (key !== null) authorize(key, body);
       // From here to the answer the connection is silent by right. Not earlier, or a body
       // could trickle in for ever.
-      silence.begin(request);
+      idleTimeouts.begin(request);
       const requestKey = request.headers.get(keyHeader);
       const grant = isTold && key ? grantOf(key) : null;
       const caller = new Caller({ client: request, requestKey, grant, ...kept });
@@ -201,32 +206,36 @@ function operationAnswer(options: OperationOptions): Answer {
       return response;
     } finally {
       intake.end(received);
-      silence.end(request, answerBytes);
+      idleTimeouts.end(request, answerBytes);
     }
   };
 }
 
-function metricsAnswer({ metrics }: Serving, gauges: () => ServerGauges, silence: Silence): Answer {
-  const requireAccess = accessTo(pages.metrics.needs);
+function metricsAnswer(
+  { metrics }: OperationHandlers,
+  gauges: () => ServerGauges,
+  idleTimeouts: IdleTimeouts,
+): Answer {
+  const authorize = authorizerFor(pages.metrics.needs);
   return async (request, key) => {
-    if (key !== null) requireAccess(key);
+    if (key !== null) authorize(key);
     const text = await metrics(gauges());
-    silence.end(request, text.length);
+    idleTimeouts.end(request, text.length);
     return new Response(text, { headers: { "content-type": metricsType } });
   };
 }
 
-function backupAnswer({ backup }: Serving, silence: Silence): Answer {
-  const requireAccess = accessTo(pages.backup.needs);
+function backupAnswer({ backup }: OperationHandlers, idleTimeouts: IdleTimeouts): Answer {
+  const authorize = authorizerFor(pages.backup.needs);
   return async (request, key) => {
     // A page may post a form to any site without asking.
     checkContentType(request);
-    if (key !== null) requireAccess(key);
-    silence.begin(request);
+    if (key !== null) authorize(key);
+    idleTimeouts.begin(request);
     try {
       return await backup(key && grantOf(key));
     } finally {
-      silence.end(request, 0);
+      idleTimeouts.end(request, 0);
     }
   };
 }

@@ -10,19 +10,19 @@ import manifest from "../package.json" with { type: "json" };
 import { commitFatesOf, durabilityOf, type SharedSession } from "../stores/open.ts";
 import { StoreError, type StoreFault } from "../stores/store.ts";
 import { type AppOptions, createFront } from "./app.ts";
-import { openDoor } from "./auth/authenticator.ts";
+import { createAuthenticator } from "./auth/authenticator.ts";
 import { KeyFile, KeyFileError } from "./auth/key-file.ts";
 import type { Config, PlacedConfig } from "./config/config.ts";
 import { ListenError, type Listening, listen, tryListening } from "./http/connections/listen.ts";
 import { readTls, type Tls } from "./http/connections/tls.ts";
 import { tlsLookMs, watchTls } from "./http/connections/tls-files.ts";
-import { localServing, shardsHere } from "./http/operation-handlers.ts";
+import { localHandlers, shardsHere } from "./http/operation-handlers.ts";
 import { openSite } from "./http/site.ts";
 import type { DrainRequest } from "./nodes/drain-requests.ts";
 import { Node } from "./nodes/node.ts";
-import { serverMachine } from "./observability/host-info.ts";
+import { serverHostInfo } from "./observability/host-info.ts";
 import type { Log } from "./observability/log.ts";
-import { Losses } from "./observability/lost-commits.ts";
+import { LostCommits } from "./observability/lost-commits.ts";
 import { type CommitFates, Metrics } from "./observability/metrics.ts";
 import { RequestLog } from "./observability/request-log.ts";
 import { backupResponse } from "./storage/backup.ts";
@@ -172,15 +172,15 @@ interface Opened {
 /** What answers, behind whatever listens. */
 function frontOf({ config, log, keys }: Parts, opened: Opened) {
   const { clock, node, shards, isClosing, commitFates } = opened;
-  const losses = new Losses(() => commitFates().lost);
-  const machine = serverMachine(config);
+  const lostCommits = new LostCommits(() => commitFates().lost);
+  const machine = serverHostInfo(config);
   const here = shardsHere(shards.engines, { audit: { log, now: () => clock.now() }, machine });
   const threads = shards instanceof ShardThreads ? shards : null;
   const parts = { ...here, ...threads?.parts(here.shards) };
   const metrics = new Metrics({
     ...{ version, status: parts.status, queuesMax: config.metricsQueuesMax },
     receiptsMax: config.receiptsMax,
-    ...{ commitFates, losses, machine, hasBackups: config.backups !== "" },
+    ...{ commitFates, lostCommits, machine, hasBackups: config.backups !== "" },
     ...(node !== null && { node: () => node.figures() }),
   });
   const peers = node && {
@@ -191,21 +191,23 @@ function frontOf({ config, log, keys }: Parts, opened: Opened) {
     requestDrain: (request: DrainRequest) => node.requestDrain(request),
   };
   const infos = () => keys?.infos ?? [];
-  const serving = localServing({
-    ...{ ...parts, version, config, isClosing, losses },
+  const handlers = localHandlers({
+    ...{ ...parts, version, config, isClosing, lostCommits },
     render: (gauges) => threads?.render(metrics, gauges) ?? metrics.render(gauges),
     ...(keys !== null && { keys: () => threads?.keys(infos()) ?? infos() }),
     ...backupsOf(config, threads ?? shards.engines[0]),
     ...(node && peers && { node: peers, unserved: () => node.unserved }),
   });
-  const front = createFront(serving, {
+  const front = createFront(handlers, {
     ...{ config: threadConfig(config), log, counts: metrics.requests },
     site: openSite(siteFolders),
     ...(config.logLevel === "debug" && { requestLog: new RequestLog(log) }),
     ...(peers && { node: peers }),
-    ...(keys !== null && { door: openDoor({ keys, log, now, threads: config.threads }) }),
+    ...(keys !== null && {
+      authenticate: createAuthenticator({ keys, log, now, threads: config.threads }),
+    }),
   });
-  threads?.answerBy(here.shards, serving, front.gauges);
+  threads?.answerBy(here.shards, handlers, front.gauges);
   return front;
 }
 

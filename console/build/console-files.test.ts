@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ensureBuilt } from "../../app/build/ensure-built.ts";
 import { folders, listFiles, pagePaths as sitePaths } from "../../app/build/site-folder.ts";
-import { openDoor } from "../../server/auth/authenticator.ts";
+import { createAuthenticator } from "../../server/auth/authenticator.ts";
 import { openSite } from "../../server/http/site.ts";
 import { knownKey } from "../../server/testing/known-key.ts";
 import { type ListeningApp, listeningApp } from "../../server/testing/listening-app.ts";
@@ -19,13 +19,13 @@ beforeAll(async () => {
   await ensureBuilt();
   const key = knownKey("ops");
   const log = { debug() {}, info() {}, warn() {}, error() {}, fatal() {} };
-  const door = openDoor({
+  const authenticate = createAuthenticator({
     keys: { find: (given) => (given === "right" ? key : null) },
     log,
     now: () => performance.now(),
   });
   const site = openSite({ ...folders, building: `${folders.site}.building` });
-  server = await listeningApp({ basePath }, { site, door });
+  server = await listeningApp({ basePath }, { site, authenticate });
 });
 afterAll(() => server.stop());
 

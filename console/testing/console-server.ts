@@ -4,10 +4,10 @@
 import { ensureBuilt } from "../../app/build/ensure-built.ts";
 import { folders } from "../../app/build/site-folder.ts";
 import { type Client, createClient } from "../../client/client.ts";
-import { openDoor } from "../../server/auth/authenticator.ts";
+import { createAuthenticator } from "../../server/auth/authenticator.ts";
 import type { Rights } from "../../server/auth/key-rights.ts";
 import { openSite } from "../../server/http/site.ts";
-import type { Losses } from "../../server/observability/lost-commits.ts";
+import type { LostCommits } from "../../server/observability/lost-commits.ts";
 import { knownKey } from "../../server/testing/known-key.ts";
 import { listeningApp } from "../../server/testing/listening-app.ts";
 
@@ -22,7 +22,7 @@ export interface ConsoleServerOptions {
   readonly hasKeys?: boolean;
   /** Its time stands still but for `clock.advance`. */
   readonly testClock?: boolean;
-  readonly losses?: Losses;
+  readonly lostCommits?: LostCommits;
   /** Default 1. */
   readonly shards?: number;
 }
@@ -35,7 +35,7 @@ export async function openConsoleServer({
   allowedHosts = [],
   hasKeys = false,
   testClock = false,
-  losses,
+  lostCommits,
   shards = 1,
 }: ConsoleServerOptions = {}) {
   await ensureBuilt();
@@ -44,7 +44,7 @@ export async function openConsoleServer({
     [readKey, knownKey("eyes", { roles: ["read"], queues: ["*"] })],
     [produceKey, knownKey("shop", { roles: ["produce"], queues: ["*"] })],
   ]);
-  const door = openDoor({
+  const authenticate = createAuthenticator({
     keys: { find: (given) => known.get(given) ?? null },
     log,
     // It stands still: who has sent too many wrong keys stays so.
@@ -53,7 +53,13 @@ export async function openConsoleServer({
   const site = openSite({ ...folders, building: `${folders.site}.building` });
   const app = await listeningApp(
     { basePath, allowedHosts: [...allowedHosts] },
-    { site, testClock, shards, ...(hasKeys && { door }), ...(losses && { losses }) },
+    {
+      site,
+      testClock,
+      shards,
+      ...(hasKeys && { authenticate }),
+      ...(lostCommits && { lostCommits }),
+    },
   );
   const client: Client = createClient({ url: app.url, ...(hasKeys && { apiKey: adminKey }) });
   const rotate = (from: string, to: string) => {

@@ -1,7 +1,7 @@
 // Commits that a database has lost: told where an operator looks, and confirmed there.
 
 import { expect, test } from "bun:test";
-import { Losses } from "../../server/observability/lost-commits.ts";
+import { LostCommits } from "../../server/observability/lost-commits.ts";
 import { axeFaults } from "./axe.ts";
 import { type ConsoleBrowser, isWiderThanWindow, live, narrow, wide } from "./console-browser.ts";
 import { adminKey, openConsoleServer, readKey } from "./console-server.ts";
@@ -9,7 +9,7 @@ import { adminKey, openConsoleServer, readKey } from "./console-server.ts";
 export function testLosses(browser: () => ConsoleBrowser): void {
   test("a loss is an alarm that leads to its confirmation, which takes no more than was read", async () => {
     let lost = 2;
-    await using server = await openConsoleServer({ losses: new Losses(() => lost) });
+    await using server = await openConsoleServer({ lostCommits: new LostCommits(() => lost) });
     await using visitor = await browser().visit(server.consoleUrl);
     const { page, errors } = visitor;
     await page.getByRole("region", { name: "Alarms" }).getByText("2 commits that had").waitFor();
@@ -35,8 +35,8 @@ export function testLosses(browser: () => ConsoleBrowser): void {
   });
 
   test("a key that may not confirm a loss is told who may, at both widths in both modes", async () => {
-    const losses = new Losses(() => 1);
-    await using server = await openConsoleServer({ hasKeys: true, losses });
+    const lostCommits = new LostCommits(() => 1);
+    await using server = await openConsoleServer({ hasKeys: true, lostCommits });
     const found: string[] = [];
     for (const viewport of [wide, narrow]) {
       for (const theme of ["dark", "light"] as const) {
@@ -65,6 +65,6 @@ export function testLosses(browser: () => ConsoleBrowser): void {
       body: "{}",
     });
     expect(response.status).toBe(403);
-    expect(losses.unconfirmed).toBe(1);
+    expect(lostCommits.unconfirmed).toBe(1);
   });
 }

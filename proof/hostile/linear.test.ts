@@ -6,7 +6,7 @@ import { expect, test } from "bun:test";
 import { parseDuration } from "../../engine/model/duration.ts";
 import { reasonClass } from "../../engine/model/filter.ts";
 import { findKey } from "../../server/auth/api-keys.ts";
-import { openDoor } from "../../server/auth/authenticator.ts";
+import { createAuthenticator } from "../../server/auth/authenticator.ts";
 import { checkContentType, siteGuard } from "../../server/http/guards.ts";
 import { silentLog } from "../../server/testing/memory-engine.ts";
 import { parseBase64, parseInstant } from "../../server/wire/fields.ts";
@@ -37,7 +37,11 @@ const request = (name: string, value: string) =>
   new Request("http://localhost/", { headers: { [name]: value } });
 
 const guard = siteGuard({ host: "0.0.0.0", allowedHosts: [], allowedOrigins: [] });
-const door = openDoor({ keys: { find: () => null }, log: silentLog, now: () => 0 });
+const authenticate = createAuthenticator({
+  keys: { find: () => null },
+  log: silentLog,
+  now: () => 0,
+});
 
 test.each<[string, (text: string) => unknown]>([
   ["a duration", parseDuration],
@@ -51,7 +55,10 @@ test.each<[string, (text: string) => unknown]>([
   ],
   ["a host", (text) => guard(request("host", text))],
   ["an origin", (text) => guard(request("origin", text))],
-  ["an authorization", (text) => door(request("authorization", `Bearer ${text}`), () => text)],
+  [
+    "an authorization",
+    (text) => authenticate(request("authorization", `Bearer ${text}`), () => text),
+  ],
 ])("linear: %s of 400 kB is read at once", (_, read) => {
   for (const text of texts) {
     const started = performance.now();

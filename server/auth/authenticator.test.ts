@@ -2,21 +2,21 @@ import { expect, test } from "bun:test";
 import { Refusal } from "../http/reply.ts";
 import { createLog } from "../observability/log.ts";
 import { knownKey } from "../testing/known-key.ts";
-import { openDoor } from "./authenticator.ts";
-import { failureLimits } from "./failed-auth-limiter.ts";
+import { createAuthenticator } from "./authenticator.ts";
+import { failedAuthLimits } from "./failed-auth-limiter.ts";
 
-const { countMax, windowMs } = failureLimits;
+const { countMax, windowMs } = failedAuthLimits;
 
 function setup() {
   const lines: string[] = [];
   const log = createLog({ level: "debug", write: (line) => lines.push(line) });
   let time = 0;
   const keys = { find: (key: string) => (key === "right" ? knownKey("billing") : null) };
-  const door = openDoor({ keys, log, now: () => time });
+  const authenticate = createAuthenticator({ keys, log, now: () => time });
   const knock = (authorization: string | null, address: string | null = "10.0.0.1") => {
     const headers = authorization === null ? {} : { authorization };
     try {
-      door(new Request("http://localhost/", { headers }), () => address);
+      authenticate(new Request("http://localhost/", { headers }), () => address);
       return null;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -35,13 +35,13 @@ function setup() {
 const challenge = { "www-authenticate": 'Bearer realm="holdfast"' };
 
 test.each(["Bearer right", "bearer right", "BEARER   right", "Bearer right "])(
-  "door: %p is let in",
+  "authenticator: %p passes",
   (authorization) => {
     expect(setup().knock(authorization)).toBeNull();
   },
 );
 
-test("door: without a key, 401 with what to send", () => {
+test("authenticator: without a key, 401 with what to send", () => {
   expect(setup().knock(null)).toEqual({
     code: 401,
     message: "API key is required; expected 'Authorization: Bearer KEY', got none",
@@ -49,16 +49,19 @@ test("door: without a key, 401 with what to send", () => {
   });
 });
 
-test.each(["Bearer wrong", "Bearer rightx"])("door: %p is a key that is not known", (given) => {
-  expect(setup().knock(given)).toEqual({
-    code: 401,
-    message: "API key is invalid; expected one that this server knows, got another",
-    headers: challenge,
-  });
-});
+test.each(["Bearer wrong", "Bearer rightx"])(
+  "authenticator: %p is a key that is not known",
+  (given) => {
+    expect(setup().knock(given)).toEqual({
+      code: 401,
+      message: "API key is invalid; expected one that this server knows, got another",
+      headers: challenge,
+    });
+  },
+);
 
 test.each(["Basic cmlnaHQ=", "right", "Bearer", "Bearer right right", "Bearerright", ""])(
-  "door: %p is not of the form",
+  "authenticator: %p is not of the form",
   (given) => {
     expect(setup().knock(given)).toEqual({
       code: 401,
@@ -68,7 +71,7 @@ test.each(["Basic cmlnaHQ=", "right", "Bearer", "Bearer right right", "Bearerrig
   },
 );
 
-test("door: after too many wrong keys an address waits, while a right key still passes", () => {
+test("authenticator: after too many wrong keys an address waits, while a right key still passes", () => {
   const { knock, pass, lines } = setup();
   for (let count = 0; count < countMax; count += 1) expect(knock("Bearer wrong")?.code).toBe(401);
   pass(500);
@@ -89,7 +92,7 @@ test("door: after too many wrong keys an address waits, while a right key still 
   ]);
 });
 
-test("door: addresses that are not known share one count", () => {
+test("authenticator: addresses that are not known share one count", () => {
   const { knock } = setup();
   for (let count = 0; count < countMax; count += 1) knock("Bearer wrong", null);
   expect(knock("Bearer wrong", null)?.code).toBe(429);

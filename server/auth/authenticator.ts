@@ -1,25 +1,24 @@
-// Who is let in, where the server has API keys: whoever sends one of them. A right key
-// always passes, so that nobody can lock out others who share an address with him; how
-// many wrong ones an address may try is bounded.
+// Authenticates requests by API key. A right key always passes, so that a client with a wrong one
+// cannot lock out others behind the same address; wrong keys are limited per address.
 
 import { Refusal } from "../http/reply.ts";
 import type { Log } from "../observability/log.ts";
-import { Failures } from "./failed-auth-limiter.ts";
+import { FailedAuthLimiter } from "./failed-auth-limiter.ts";
 import type { KnownKey } from "./key-file.ts";
 
 export interface Keys {
-  /** `null` = it is none of them. */
+  /** `null` = an unknown key. */
   find(key: string): KnownKey | null;
 }
 
 /**
- * Returns the request's key, or throws a `Refusal`. `addressOf` is asked only when a key is
- * wrong; `null` = not known.
+ * Returns the request's key, or throws a `Refusal`. `addressOf` is called only when the key is
+ * wrong; `null` = unknown.
  */
-export type Door = (request: Request, addressOf: () => string | null) => KnownKey;
+export type Authenticator = (request: Request, addressOf: () => string | null) => KnownKey;
 
-export interface DoorOptions {
-  /** That have a door each; default 1. */
+export interface AuthenticatorOptions {
+  /** How many have an authenticator each; default 1. */
   readonly threads?: number;
   readonly keys: Keys;
   readonly log: Log;
@@ -29,8 +28,13 @@ export interface DoorOptions {
 
 const bearer = /^Bearer +([^\s]+) *$/i;
 
-export function openDoor({ keys, log, now, threads = 1 }: DoorOptions): Door {
-  const failures = new Failures(now, threads);
+export function createAuthenticator({
+  keys,
+  log,
+  now,
+  threads = 1,
+}: AuthenticatorOptions): Authenticator {
+  const limiter = new FailedAuthLimiter(now, threads);
   return (request, addressOf) => {
     const given = request.headers.get("authorization");
     if (given === null) {
@@ -41,7 +45,7 @@ export function openDoor({ keys, log, now, threads = 1 }: DoorOptions): Door {
     if (known !== null) return known;
 
     const address = addressOf() ?? "unknown";
-    const { isFirstTooMany, waitMs } = failures.add(address);
+    const { isFirstTooMany, waitMs } = limiter.add(address);
     if (isFirstTooMany) log.warn("too many wrong API keys from one address", { address });
     if (waitMs > 0) {
       throw new Refusal("wrong_keys", "too many wrong API keys; try again later", {

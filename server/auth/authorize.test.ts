@@ -4,7 +4,7 @@ import type { NamedQueue } from "../../openapi/queue-names.ts";
 import type { Role } from "../../openapi/roles.ts";
 import { Refusal } from "../http/reply.ts";
 import { knownKey } from "../testing/known-key.ts";
-import { accessTo } from "./authorize.ts";
+import { authorizerFor } from "./authorize.ts";
 
 interface Asked extends Needs {
   /** Of the key. */
@@ -20,7 +20,7 @@ function refusal({ roles, queues = ["*"], names = [], name = "k", ...needs }: As
   const found = names.map((each) => (typeof each === "string" ? { name: each, role: null } : each));
   const key = knownKey(name, { roles, queues });
   try {
-    accessTo(needs, () => found)(key, {});
+    authorizerFor(needs, () => found)(key, {});
     expect(key.use.refusals).toBe(0);
     return null;
   } catch (error) {

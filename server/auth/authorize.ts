@@ -1,4 +1,4 @@
-// Whether an API key is let in for what it asks: by its role, and for each queue that is named.
+// Authorizes requests: by the role of the API key, and for each queue that the request names.
 
 import type { Needs } from "../../openapi/operations.ts";
 import type { NamedQueue } from "../../openapi/queue-names.ts";
@@ -6,8 +6,8 @@ import { Refusal } from "../http/reply.ts";
 import type { KnownKey } from "./key-file.ts";
 import type { Needed } from "./key-rights.ts";
 
-/** Throws a `Refusal`, which it counts, unless the key is for the request. */
-export type Access = (key: KnownKey, request?: unknown) => void;
+/** Throws a `Refusal` and counts it, unless the key allows the request. */
+export type Authorize = (key: KnownKey, request?: unknown) => void;
 
 const verbs: Readonly<Record<Needed, string>> = {
   produce: "produce to",
@@ -17,14 +17,14 @@ const verbs: Readonly<Record<Needed, string>> = {
   any: "look at",
 };
 
-/** Of a name that nobody has checked. */
+/** Names in a refusal are not validated. */
 const nameMax = 80;
 
-/** `queuesIn`: which queues a request names. */
-export function accessTo(
+/** `queuesIn`: the queues that a request names. */
+export function authorizerFor(
   { role, reach = "named" }: Needs,
   queuesIn: (request: unknown) => readonly NamedQueue[] = () => [],
-): Access {
+): Authorize {
   return (key, request) => {
     const { scopes } = key;
     if (scopes.admin.isAll) return;
@@ -37,7 +37,7 @@ export function accessTo(
       }
     }
     if (named.length > 0 && reach === "named") return;
-    // What names no queue may mean any.
+    // A request without a queue name may mean any queue.
     const { isAll, isNone } = scopes[role];
     if (isAll || (reach === "visible" && !isNone)) return;
     const where = reach === "visible" ? "" : " for all queues";
@@ -46,8 +46,8 @@ export function accessTo(
 }
 
 /**
- * Throws a `Refusal`, which it counts, for a key that may not do this to any queue, whichever the
- * request names. It needs no body. `others`: roles that suffice for parts of a request.
+ * Throws a `Refusal` and counts it if the key allows this for no queue at all; needs no body.
+ * `others`: roles that suffice for parts of a request.
  */
 export function roleCheck(
   { role, reach }: Needs,
@@ -67,6 +67,6 @@ function roleText(needed: Needed): string {
 
 function refusalOf({ name, use }: KnownKey, what: string, needed: string): Refusal {
   use.refusals += 1;
-  const who = name === "" ? "this key" : `key '${name.slice(0, nameMax)}'`;
-  return new Refusal("not_allowed", `${who} is not allowed to ${what}; it needs ${needed}`);
+  const subject = name === "" ? "this key" : `key '${name.slice(0, nameMax)}'`;
+  return new Refusal("not_allowed", `${subject} is not allowed to ${what}; it needs ${needed}`);
 }

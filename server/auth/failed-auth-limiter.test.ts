@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { Failures, failureLimits, networkOf } from "./failed-auth-limiter.ts";
+import { FailedAuthLimiter, failedAuthLimits, networkOf } from "./failed-auth-limiter.ts";
 
-const { countMax, windowMs, addressesMax } = failureLimits;
+const { countMax, windowMs, addressesMax } = failedAuthLimits;
 
 function setup() {
   let time = 0;
-  const failures = new Failures(() => time);
+  const failures = new FailedAuthLimiter(() => time);
   return {
     failures,
     pass: (ms: number) => {
@@ -28,7 +28,7 @@ test("failures: as many as allowed, then a wait until the window is over", () =>
 });
 
 test("failures: threads that count for themselves allow a part each", () => {
-  const failures = new Failures(() => 0, 3);
+  const failures = new FailedAuthLimiter(() => 0, 3);
   const added = Array.from({ length: 8 }, () => failures.add("a").isFirstTooMany);
   expect(added.indexOf(true)).toBe(Math.ceil(countMax / 3));
 });

@@ -1,8 +1,8 @@
-// How often each address failed of late. Bounded: when more addresses fail than it
-// holds, the one whose count began first is forgotten.
+// Counts the recent wrong API keys of each address. Bounded: at `addressesMax`, the address with
+// the oldest window is evicted.
 
-export const failureLimits = {
-  /** Wrong keys that one address may send in a window; a slip, and a fleet with an old key. */
+export const failedAuthLimits = {
+  /** Wrong keys per address and window; enough for a slip and for a fleet with an old key. */
   countMax: 20,
   windowMs: 60_000,
   /** About 1 MB in all. */
@@ -14,31 +14,31 @@ interface Entry {
   readonly since: number;
 }
 
-export interface Failure {
-  /** Until the address may fail again; 0 = it may. */
+export interface FailedAuth {
+  /** Until the address may try again; 0 = now. */
   readonly waitMs: number;
-  /** True once in a window, so that a log is not flooded. */
+  /** True once per window, so that the log is not flooded. */
   readonly isFirstTooMany: boolean;
 }
 
-export class Failures {
+export class FailedAuthLimiter {
   readonly #now: () => number;
   readonly #countMax: number;
   /** In the order in which their windows began. */
   readonly #entries = new Map<string, Entry>();
 
-  /** `threads`: so many count for themselves. */
+  /** `threads`: each has a limiter and takes its share of `countMax`. */
   constructor(now: () => number, threads = 1) {
     this.#now = now;
-    this.#countMax = Math.ceil(failureLimits.countMax / threads);
+    this.#countMax = Math.ceil(failedAuthLimits.countMax / threads);
   }
 
   get addressCount(): number {
     return this.#entries.size;
   }
 
-  add(address: string): Failure {
-    const { windowMs } = failureLimits;
+  add(address: string): FailedAuth {
+    const { windowMs } = failedAuthLimits;
     const countMax = this.#countMax;
     const network = networkOf(address);
     const now = this.#now();
@@ -56,7 +56,7 @@ export class Failures {
     const entry = { count: 0, since };
     this.#entries.delete(network);
     this.#entries.set(network, entry);
-    if (this.#entries.size > failureLimits.addressesMax) {
+    if (this.#entries.size > failedAuthLimits.addressesMax) {
       const [oldest = ""] = this.#entries.keys();
       this.#entries.delete(oldest);
     }
@@ -64,7 +64,7 @@ export class Failures {
   }
 }
 
-/** Whoever has one IPv6 address has the 2^64 beside it too, so these count as one. */
+/** A client with one IPv6 address has its whole /64, so that counts as one. */
 export function networkOf(address: string): string {
   if (!address.includes(":")) return address;
   const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1];

@@ -6,10 +6,10 @@ import { documentText } from "../../openapi/document.ts";
 import { type OperationId, operations, type RequestOf } from "../../openapi/operations.ts";
 import { Health, Reply } from "../../openapi/schemas.ts";
 import { type AppConfig, type AppOptions, createApp } from "../app.ts";
-import { openDoor } from "../auth/authenticator.ts";
-import { failureLimits } from "../auth/failed-auth-limiter.ts";
+import { createAuthenticator } from "../auth/authenticator.ts";
+import { failedAuthLimits } from "../auth/failed-auth-limiter.ts";
 import { createLog, type Log } from "../observability/log.ts";
-import { Losses } from "../observability/lost-commits.ts";
+import { LostCommits } from "../observability/lost-commits.ts";
 import { Metrics } from "../observability/metrics.ts";
 import { RequestLog } from "../observability/request-log.ts";
 import { knownKey } from "../testing/known-key.ts";
@@ -890,11 +890,11 @@ describe("guards", () => {
 
 describe("keys", () => {
   const keys = { find: (key: string) => (key === "right" ? knownKey("billing") : null) };
-  const door = () => openDoor({ keys, log: silentLog, now: () => 0 });
+  const authenticate = () => createAuthenticator({ keys, log: silentLog, now: () => 0 });
 
   test("all but the probes need one; a refusal changes nothing and reads no body", async () => {
     await using server = await setup();
-    await using kept = await setup({ engines: [server.engine], door: door() });
+    await using kept = await setup({ engines: [server.engine], authenticate: authenticate() });
     const right = { ...jsonType, authorization: "Bearer right" };
     const wrong = { ...jsonType, authorization: "Bearer wrong" };
     for (const path of ["/metrics", "/any", "/backup", operations.stats.path]) {
@@ -922,7 +922,11 @@ describe("keys", () => {
     await using server = await setup();
     const pages = ["/", "/docs", "/docs/intro", "/console", "/assets/a.js"];
     const site = (_: Request, path: string) => (pages.includes(path) ? new Response("page") : null);
-    await using kept = await setup({ engines: [server.engine], door: door(), site });
+    await using kept = await setup({
+      engines: [server.engine],
+      authenticate: authenticate(),
+      site,
+    });
     const status = async (path: string, method = "GET") =>
       (await kept.send(path, { method })).status;
     for (const path of ["/", "/docs", "/docs/intro?a=1", "/console?name=a", "/assets/a.js"]) {
@@ -939,9 +943,9 @@ describe("keys", () => {
 
   test("too many wrong ones are answered 429, with how long to wait", async () => {
     await using server = await setup();
-    await using kept = await setup({ engines: [server.engine], door: door() });
+    await using kept = await setup({ engines: [server.engine], authenticate: authenticate() });
     const wrong = { ...jsonType, authorization: "Bearer wrong" };
-    for (let count = 0; count < failureLimits.countMax; count += 1) {
+    for (let count = 0; count < failedAuthLimits.countMax; count += 1) {
       expect((await kept.post("stats", "{}", wrong)).code).toBe(401);
     }
     const { body, response } = await kept.post("stats", "{}", wrong);
@@ -952,7 +956,11 @@ describe("keys", () => {
   test("a page of an allowed origin asks without one, and can read that it needs one", async () => {
     await using server = await setup();
     const allowedOrigins = ["https://app.example.com"];
-    await using kept = await setup({ engines: [server.engine], door: door(), allowedOrigins });
+    await using kept = await setup({
+      engines: [server.engine],
+      authenticate: authenticate(),
+      allowedOrigins,
+    });
     const origin = "https://app.example.com";
     const preflight = await kept.send(operations.stats.path, {
       method: "OPTIONS",
@@ -971,10 +979,14 @@ describe("log", () => {
     const lines: string[] = [];
     const log = createLog({ level: "debug", write: (line) => lines.push(line) });
     const keys = { find: (key: string) => (key === "right" ? knownKey("billing") : null) };
-    const door = openDoor({ keys, log, now: () => 0 });
+    const authenticate = createAuthenticator({ keys, log, now: () => 0 });
     await using server = await setup();
     const { engine } = server;
-    await using logged = await setup({ engines: [engine], door, requestLog: new RequestLog(log) });
+    await using logged = await setup({
+      engines: [engine],
+      authenticate,
+      requestLog: new RequestLog(log),
+    });
     lines.length = 0;
     const right = { ...jsonType, authorization: "Bearer right" };
     await logged.post("stats", JSON.stringify(orders), right);
@@ -1057,7 +1069,10 @@ describe("pages", () => {
         // It is closed with the server that it is of.
         close: async () => undefined,
       };
-      await using other = await setup({ engines: [engine], losses: new Losses(() => lost) });
+      await using other = await setup({
+        engines: [engine],
+        lostCommits: new LostCommits(() => lost),
+      });
       return (await (await other.send("/health", {})).json()).status;
     };
     expect(await answered({ full: false })).toBe("ok");
@@ -1085,7 +1100,7 @@ describe("pages", () => {
 
   test("losses.confirm: a loss is told until an operator has confirmed it, and the next one again", async () => {
     let lost = 3;
-    await using server = await setup({ losses: new Losses(() => lost) });
+    await using server = await setup({ lostCommits: new LostCommits(() => lost) });
     const status = async () => (await (await server.send("/health", {})).json()).status;
     const confirm = () => server.ok("confirmLoss", {});
     expect(await status()).toBe("commits_lost");
@@ -1104,7 +1119,7 @@ describe("pages", () => {
 
   test("losses.confirm: no more than were expected, and the overview has an alarm until then", async () => {
     let lost = 1;
-    await using server = await setup({ losses: new Losses(() => lost) });
+    await using server = await setup({ lostCommits: new LostCommits(() => lost) });
     const alarms = async () => (await server.ok("overview", {})).alarms;
     const alarm = { what: "commits_lost", since: null, count: 1, queue_name: "", shard: -1 };
     expect(await alarms()).toEqual([

@@ -11,7 +11,7 @@ import { type OperationId, operations, pages } from "../../openapi/operations.ts
 import type { Action } from "../../openapi/schemas.ts";
 import { createApp } from "../app.ts";
 import { newApiKey } from "../auth/api-keys.ts";
-import { openDoor } from "../auth/authenticator.ts";
+import { createAuthenticator } from "../auth/authenticator.ts";
 import { KeyFile } from "../auth/key-file.ts";
 import type { Rights } from "../auth/key-rights.ts";
 import { createLog } from "../observability/log.ts";
@@ -59,7 +59,10 @@ async function setup({ isOpen = false, more }: Setup = {}) {
     config: defaultConfig(),
     metrics: new Metrics({ version: "1.2.3", status: () => engine.status() }),
     backup: async () => new Response("{}"),
-    ...(!isOpen && { door: openDoor({ keys, log, now: () => 0 }), keys: () => keys.infos }),
+    ...(!isOpen && {
+      authenticate: createAuthenticator({ keys, log, now: () => 0 }),
+      keys: () => keys.infos,
+    }),
   });
   const secrets = new Map<string, string>(made.map(([name, { key }]) => [name, key]));
   const send = async (by: Name | null, path: string, init: RequestInit) => {

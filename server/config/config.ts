@@ -10,7 +10,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { limits } from "../../engine/model/limits.ts";
 import { didYouMean, nearest } from "../../openapi/did-you-mean.ts";
-import { exposureFaults, isPublic } from "../http/connections/bind-rules.ts";
+import { bindFaults, isPublic } from "../http/connections/bind-rules.ts";
 import { queueLabelsMax } from "../observability/queue-metrics.ts";
 import { isClusterVariable } from "./cluster-variables.ts";
 
@@ -320,7 +320,7 @@ export function readConfig(source: ConfigSource): ConfigResult {
   if (!Value.Check(ConfigSchema, config)) {
     throw new Error(`a default breaks its own schema; got ${JSON.stringify(config)}`);
   }
-  const between = [...exposureFaults(config), ...databaseFaults(config), ...nodeFaults(config)];
+  const between = [...bindFaults(config), ...databaseFaults(config), ...nodeFaults(config)];
   return between.length > 0 ? { ok: false, faults: between } : { ok: true, config, ignored };
 }
 

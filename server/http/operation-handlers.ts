@@ -1,4 +1,4 @@
-// Who does what HTTP asks for: the engines of this thread, or whoever has them.
+// The handlers of all operations and pages, over the engines of this thread.
 
 import type { Engine, EngineStatus } from "../../engine/model/api.ts";
 import type { KeyInfo, OverviewMachine } from "../../openapi/schemas.ts";
@@ -7,7 +7,7 @@ import type { PeerOptions } from "../nodes/peer-routes.ts";
 import { Audit, type AuditOptions } from "../observability/audit.ts";
 import type { HealthOptions } from "../observability/health.ts";
 import { healthResponse, readyResponse } from "../observability/health.ts";
-import { tellingLosses } from "../observability/lost-commits.ts";
+import { withLostCommits } from "../observability/lost-commits.ts";
 import type { ServerGauges } from "../observability/metrics.ts";
 import { OverviewReplies } from "../observability/overview.ts";
 import { clockRoutes } from "../routes/clock.ts";
@@ -27,7 +27,7 @@ import { Refusal } from "./reply.ts";
 /** One for each shard, at least one. */
 export type Engines = readonly [Engine<string>, ...Engine<string>[]];
 
-export interface Serving {
+export interface OperationHandlers {
   readonly routes: Routes;
   readonly health: () => Response | Promise<Response>;
   readonly ready: () => Response | Promise<Response>;
@@ -78,8 +78,8 @@ interface ShardsHereOptions {
 }
 
 /** In the thread that answers for the server as a whole. */
-export function localServing(options: LocalOptions): Serving {
-  const { shards, engine, audit, render, node, backup, keys, losses } = options;
+export function localHandlers(options: LocalOptions): OperationHandlers {
+  const { shards, engine, audit, render, node, backup, keys, lostCommits } = options;
   const reached = node ? shards.map((own, shard) => node.router.around(own, shard)) : shards;
   const shared = { ...shardedRoutes(reached), ...audit.around(clockRoutes(engine)) };
   const makeBackup = async (): Promise<Response> => {
@@ -89,11 +89,11 @@ export function localServing(options: LocalOptions): Serving {
   return {
     routes: {
       ...shared,
-      overview: tellingLosses(shared.overview, losses),
+      overview: withLostCommits(shared.overview, lostCommits),
       ...audit.around(nodesRoutes(node)),
       ...keysRoutes(keys),
       // Of this process, whichever node has the shards.
-      ...audit.around(lossRoutes(losses)),
+      ...audit.around(lossRoutes(lostCommits)),
     },
     health: () => healthResponse(options),
     ready: () => readyResponse(options),

@@ -3,7 +3,7 @@
 
 import type { NodeRow, ShardRow } from "../../stores/nodes.ts";
 import type { FreeShard } from "./share.ts";
-import { Unchanged } from "./staleness-tracker.ts";
+import { StalenessTracker } from "./staleness-tracker.ts";
 
 interface LivenessOptions {
   readonly leaseMs: number;
@@ -16,9 +16,9 @@ const looksUntilKnown = 2;
 
 export class Liveness {
   readonly #options: LivenessOptions;
-  readonly #leases = new Unchanged();
-  readonly #signsOfLife = new Unchanged();
-  readonly #free = new Unchanged();
+  readonly #leases = new StalenessTracker();
+  readonly #signsOfLife = new StalenessTracker();
+  readonly #free = new StalenessTracker();
   /** Looks in a row that have shown a process to be live, by URL and key. */
   #looks: ReadonlyMap<string, number> = new Map();
 

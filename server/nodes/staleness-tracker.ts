@@ -1,15 +1,15 @@
-// For how long values have been seen as they are, by this node's own clock. What a database says of
-// instants says little once its clock was set back, or another one has taken over whose clock is behind.
+// How long values have been unchanged, by this node's own clock. The database's instants are not
+// reliable once its clock was set back, or after a failover to one whose clock is behind.
 
 interface Known {
   readonly value: string;
   readonly since: number;
 }
 
-export class Unchanged {
+export class StalenessTracker {
   #known: ReadonlyMap<string, Known> = new Map();
 
-  /** All values there are, by name; whatever is not among them is forgotten. */
+  /** `values`: all there are, by name; others are forgotten. */
   see(values: readonly (readonly [name: string, value: string])[], now: number): void {
     this.#known = new Map(
       values.map(([name, value]) => {
@@ -19,7 +19,7 @@ export class Unchanged {
     );
   }
 
-  /** Milliseconds; 0 of a name that was not seen. */
+  /** Milliseconds; 0 for an unknown name. */
   msOf(name: string, now: number): number {
     return now - (this.#known.get(name)?.since ?? now);
   }

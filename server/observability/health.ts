@@ -6,7 +6,7 @@ import { closingFailure } from "../../engine/model/errors.ts";
 import type { Health } from "../../openapi/schemas.ts";
 import type { Config } from "../config/config.ts";
 import { doneText, jsonResponse, Refusal } from "../http/reply.ts";
-import type { Losses } from "./lost-commits.ts";
+import type { LostCommits } from "./lost-commits.ts";
 
 export interface HealthOptions {
   readonly status: () => EngineStatus | Promise<EngineStatus>;
@@ -15,7 +15,7 @@ export interface HealthOptions {
   /** True from the moment the server is told to stop. */
   readonly isClosing: () => boolean;
   /** Absent = none can be. */
-  readonly losses?: Losses;
+  readonly lostCommits?: LostCommits;
   /** Of a node: `null` = each shard has an owner. */
   readonly unserved?: () => Unserved | null;
 }
@@ -29,7 +29,7 @@ export interface Unserved {
 }
 
 export async function healthResponse(options: HealthOptions): Promise<Response> {
-  const { status: statusOf, version, config, isClosing, unserved, losses } = options;
+  const { status: statusOf, version, config, isClosing, unserved, lostCommits } = options;
   const { durability, shards } = await statusOf();
   if (isClosing()) throw new Refusal("shutting_down", closingFailure.message);
   refuseUnserved(options);
@@ -40,7 +40,7 @@ export async function healthResponse(options: HealthOptions): Promise<Response> 
   if (upCount === 0 && (reached.length > 0 || unserved === undefined))
     throw new Refusal("not_ready", "no shard is up; nothing was changed");
   const isFull = shards.some(({ full }) => full);
-  const status = (losses?.unconfirmed ?? 0) > 0 ? "commits_lost" : "ok";
+  const status = (lostCommits?.unconfirmed ?? 0) > 0 ? "commits_lost" : "ok";
   const whole = isFull ? "store_full" : status;
   const health: Health = {
     status: upCount === shards.length && without.length === 0 ? whole : "degraded",

@@ -1,4 +1,4 @@
-// What there is to say of the machine and of the server as a whole.
+// Memory, disk and last backup of the machine and the server as a whole.
 
 import { existsSync, readdirSync, statfsSync } from "node:fs";
 import { hostname } from "node:os";
@@ -8,38 +8,36 @@ import type { OverviewMachine } from "../../openapi/schemas.ts";
 import manifest from "../../package.json" with { type: "json" };
 import type { Config } from "../config/config.ts";
 
-export interface MachineOptions {
-  /** `""` = that of the machine. */
+export interface HostInfoOptions {
+  /** `""` = the host name. */
   readonly name: string;
   readonly version: string;
   readonly store: string;
-  /** Of the stores' files; `null` = they are not on this machine. */
+  /** Has the stores' files; `null` = they are not on this machine. */
   readonly folder: string | null;
-  /** Of all backups; `""` = none are made. */
+  /** Has all backups; `""` = none are made. */
   readonly backups: string;
   /** Milliseconds from any start. */
   readonly now: () => number;
 }
 
-/** How long it is taken to be as it was. */
-const lookMs = 10_000;
+const cachedMs = 10_000;
 
-/** Of a server with these settings. */
-export function serverMachine({ name, backups, store, data }: Config): () => OverviewMachine {
+export function serverHostInfo({ name, backups, store, data }: Config): () => OverviewMachine {
   const folder = store === "sqlite" ? data : null;
   const now = () => performance.now();
-  return machineOf({ name, version: manifest.version, backups, store, folder, now });
+  return hostInfoOf({ name, version: manifest.version, backups, store, folder, now });
 }
 
-/** Looks again only now and then: each time asks the file system. */
-export function machineOf(options: MachineOptions): () => OverviewMachine {
+/** Cached, as each reading calls the file system. */
+export function hostInfoOf(options: HostInfoOptions): () => OverviewMachine {
   const { name, version, store, folder, backups, now } = options;
   const started_at = new Date().toISOString();
-  let lookedAt = Number.NEGATIVE_INFINITY;
+  let readAt = Number.NEGATIVE_INFINITY;
   let machine: OverviewMachine;
   return () => {
-    if (now() - lookedAt < lookMs) return machine;
-    lookedAt = now();
+    if (now() - readAt < cachedMs) return machine;
+    readAt = now();
     machine = {
       ...{ name: name || hostname(), version, store, started_at },
       memory_bytes: process.memoryUsage.rss(),
@@ -61,7 +59,7 @@ function diskOf(folder: string): typeof noDisk {
   }
 }
 
-/** Of one that is whole: their names are their instants. */
+/** The instant of the last complete backup, by its name. */
 function lastBackupIn(folder: string): string | null {
   const names = existsSync(folder) ? readdirSync(folder).sort().reverse() : [];
   for (const name of names) {

@@ -1,27 +1,25 @@
-// Commits that a database has lost although they had been acknowledged: told until an operator says
-// that they are known.
+// Acknowledged commits that a database has lost: reported until an operator confirms them.
 
 import { countChanged, QueueError } from "../../engine/model/errors.ts";
 import type { OverviewAlarm } from "../../openapi/schemas.ts";
 import { JsonText, type Route } from "../routes/route.ts";
 
-export class Losses {
+export class LostCommits {
   readonly #lost: () => number;
   #confirmed = 0;
 
-  /** `lost`: as far as the process has noticed, since it began. */
+  /** `lost`: noticed since the process started. */
   constructor(lost: () => number) {
     this.#lost = lost;
   }
 
-  /** Of which no operator has said so yet. */
   get unconfirmed(): number {
     return this.#lost() - this.#confirmed;
   }
 
   /**
-   * Those that are lost by now are known; how many that are. Throws `count_changed` where more than
-   * `expect` of them were not known yet.
+   * Confirms all that are lost by now and returns their number. Throws `count_changed` if more than
+   * `expect` were unconfirmed.
    */
   confirm(expect?: number): number {
     const lost = this.#lost();
@@ -35,18 +33,20 @@ export class Losses {
   }
 }
 
-/** The same with what this process has lost: the node that has the queues says nothing of others. */
-export function tellingLosses(
-  overview: Route<"overview">,
-  losses: Losses | undefined,
+/** Adds the losses of this process: a node reports only its own. */
+export function withLostCommits(
+  route: Route<"overview">,
+  lostCommits: LostCommits | undefined,
 ): Route<"overview"> {
-  if (losses === undefined) return overview;
+  if (lostCommits === undefined) return route;
   return async (body, caller) => {
-    const reply = await overview(body, caller);
-    const count = losses.unconfirmed;
+    const reply = await route(body, caller);
+    const count = lostCommits.unconfirmed;
     if (count === 0) return reply;
-    const told = reply instanceof JsonText ? JSON.parse(reply.text) : reply;
-    return new JsonText(JSON.stringify({ ...told, alarms: [alarmOf(count), ...told.alarms] }));
+    const overview = reply instanceof JsonText ? JSON.parse(reply.text) : reply;
+    return new JsonText(
+      JSON.stringify({ ...overview, alarms: [alarmOf(count), ...overview.alarms] }),
+    );
   };
 }
 

@@ -4,7 +4,7 @@ import type { EngineStatus, QueueGauges } from "../../engine/model/api.ts";
 import { Observations } from "../../engine/model/histogram.ts";
 import { noCounters, spanBounds } from "../../engine/model/queue-counters.ts";
 import type { OperationId } from "../../openapi/operations.ts";
-import { Losses } from "./lost-commits.ts";
+import { LostCommits } from "./lost-commits.ts";
 import { Metrics, metricsType } from "./metrics.ts";
 
 function gauges(queue: string, queued: number): QueueGauges {
@@ -204,11 +204,11 @@ test("shards: what each has committed, and how", async () => {
 test("commits without an answer: by what the database was found to have", async () => {
   const commitFates = () => ({ lost: 4, held: 2, notHeld: 3 });
   let lost = 3;
-  const losses = new Losses(() => lost);
-  losses.confirm();
+  const lostCommits = new LostCommits(() => lost);
+  lostCommits.confirm();
   lost = 4;
   const status = () => statusOf({});
-  const lines = await linesOf(new Metrics({ version: "1.2.3", status, commitFates, losses }));
+  const lines = await linesOf(new Metrics({ version: "1.2.3", status, commitFates, lostCommits }));
   for (const line of [
     "holdfast_lost_commits_total 4",
     "holdfast_lost_commits_unconfirmed 1",

@@ -10,7 +10,7 @@ import { shareOf } from "../../engine/model/placement.ts";
 import type { OverviewMachine } from "../../openapi/schemas.ts";
 import type { Membership } from "../nodes/membership.ts";
 import type { Router } from "../nodes/router.ts";
-import type { Losses } from "./lost-commits.ts";
+import type { LostCommits } from "./lost-commits.ts";
 import { QueueMetrics, queueLabelsMax } from "./queue-metrics.ts";
 import { RequestCounts } from "./request-counts.ts";
 
@@ -24,7 +24,7 @@ export interface MetricsOptions {
   /** As far as the process noticed; absent = of each commit it is known at once what became of it. */
   readonly commitFates?: () => CommitFates;
   /** Absent = none can be. */
-  readonly losses?: Losses;
+  readonly lostCommits?: LostCommits;
   /** Absent = the server is alone with its stores. */
   readonly node?: () => NodeFigures;
   /** Absent = nothing is known of its disk and its backups. */
@@ -90,7 +90,7 @@ export class Metrics {
     const status = await this.#options.status();
     const { durability, shards, queues, waitingLeases } = status;
     const told = "Lost commits that no operator has confirmed yet.";
-    const unconfirmed = this.#options.losses?.unconfirmed ?? 0;
+    const unconfirmed = this.#options.lostCommits?.unconfirmed ?? 0;
     const waiting = "Lease requests that wait for an item.";
     const receiptsMax = shareOf(this.#options.receiptsMax ?? limits.receiptsMax, shards.length);
     const most = "Calls with a key that each shard remembers at most.";

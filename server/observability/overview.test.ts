@@ -19,7 +19,7 @@ import {
   second,
   start,
 } from "../testing/running-app.ts";
-import { machineOf } from "./host-info.ts";
+import { hostInfoOf } from "./host-info.ts";
 import { OverviewReplies } from "./overview.ts";
 
 test("explain: findings with their instants as date-times", async () => {
@@ -236,7 +236,7 @@ test("machine: its name, its disk, and the newest backup that is whole", () => {
       backups: folder,
       now: () => now,
     };
-    const machine = machineOf(of);
+    const machine = hostInfoOf(of);
     expect(machine()).toMatchObject({
       name: hostname(),
       version: "1.0.0",
@@ -254,7 +254,7 @@ test("machine: its name, its disk, and the newest backup that is whole", () => {
     expect(machine().last_backup_at).toBe(null);
     now += 10_000;
     expect(machine().last_backup_at).toBe("2026-03-02T12:00:00.000Z");
-    expect(machineOf({ ...of, name: "eu-1", folder: null, backups: "" })()).toMatchObject({
+    expect(hostInfoOf({ ...of, name: "eu-1", folder: null, backups: "" })()).toMatchObject({
       ...{ name: "eu-1", disk_bytes: 0, disk_free_bytes: 0, last_backup_at: null },
     });
   } finally {

@@ -4,7 +4,7 @@ import { checkExpect } from "../../engine/model/validate.ts";
 import type { KeyInfo } from "../../openapi/schemas.ts";
 import { everything, toldRights } from "../auth/key-rights.ts";
 import type { Audit } from "../observability/audit.ts";
-import type { Losses } from "../observability/lost-commits.ts";
+import type { LostCommits } from "../observability/lost-commits.ts";
 import type { Routes } from "./route.ts";
 
 /** `keys`: absent of a server that asks for none. */
@@ -24,7 +24,7 @@ export function keysRoutes(
 }
 
 /** `losses`: absent where none can be. */
-export function lossRoutes(losses: Losses | undefined): Routes<"confirmLoss"> {
+export function lossRoutes(losses: LostCommits | undefined): Routes<"confirmLoss"> {
   return {
     async confirmLoss({ expect }) {
       checkExpect(expect);

@@ -15,7 +15,8 @@ export interface ListeningApp extends AsyncDisposable {
   start(): Promise<void>;
 }
 
-export interface ListeningOptions extends Pick<AppOptions, "site" | "door" | "losses"> {
+export interface ListeningOptions
+  extends Pick<AppOptions, "site" | "authenticate" | "lostCommits"> {
   readonly testClock?: boolean;
   /** Default 1. */
   readonly shards?: number;

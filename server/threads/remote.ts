@@ -4,7 +4,7 @@ import { type OperationId, operations } from "../../openapi/operations.ts";
 import type { Grant } from "../auth/key-rights.ts";
 import type { Call } from "../calls/call.ts";
 import type { PlacedConfig } from "../config/config.ts";
-import type { Serving } from "../http/operation-handlers.ts";
+import type { OperationHandlers } from "../http/operation-handlers.ts";
 import { jsonResponse } from "../http/reply.ts";
 import { Caller, type Routes } from "../routes/route.ts";
 import type { ShardRoutes } from "../shards/routes.ts";
@@ -47,7 +47,7 @@ export function routesOfAll(
   return Array.from({ length: config.shards }, (_, shard) => routesOf(shard));
 }
 
-export function wholeOver(link: Link): Omit<Serving, "routes"> {
+export function wholeOver(link: Link): Omit<OperationHandlers, "routes"> {
   const whole = (
     operation: "health" | "readyz" | "metrics" | "backup",
     grant: Grant | null = null,

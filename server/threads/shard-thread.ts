@@ -8,13 +8,13 @@ import type { Hold } from "../../engine/registrar.ts";
 import type { OtherShard } from "../../engine/relay/other-shard.ts";
 import { createEngines, type ShardEngines } from "../../engine/shards.ts";
 import { createFront } from "../app.ts";
-import { openDoor } from "../auth/authenticator.ts";
+import { createAuthenticator } from "../auth/authenticator.ts";
 import { KeyFile } from "../auth/key-file.ts";
 import { answerByShard } from "../calls/call-server.ts";
 import { type Listening, listen } from "../http/connections/listen.ts";
-import { type Serving, shardsHere } from "../http/operation-handlers.ts";
+import { type OperationHandlers, shardsHere } from "../http/operation-handlers.ts";
 import { openSite } from "../http/site.ts";
-import { serverMachine } from "../observability/host-info.ts";
+import { serverHostInfo } from "../observability/host-info.ts";
 import { createLog, type Log } from "../observability/log.ts";
 import type { ServerGauges } from "../observability/metrics.ts";
 import { RequestCounts } from "../observability/request-counts.ts";
@@ -58,11 +58,11 @@ function start({ thread, config, site, ports }: ThreadStart, main: LinkPort): Li
     reach: (shard) => engines.find((one) => one.shard === shard)?.other ?? away(shard),
   });
   const audit = { log, now: () => clock.now() };
-  const here = shardsHere(engines, { audit, machine: serverMachine(config) });
+  const here = shardsHere(engines, { audit, machine: serverHostInfo(config) });
   const own = byShard(engines, here.shards);
   const methods: ThreadMethods = {
     status: async () => here.status(),
-    ...httpOf({ config, log, site, serving: () => serving }),
+    ...httpOf({ config, log, site, handlers: () => handlers }),
   };
   const targets = new Map<Target, object>([
     ["thread", methods],
@@ -79,7 +79,7 @@ function start({ thread, config, site, ports }: ThreadStart, main: LinkPort): Li
     }
   }
   const shards = routesOfAll(own, config, linkTo);
-  const serving: Serving = {
+  const handlers: OperationHandlers = {
     ...wholeOver(linkTo(0)),
     routes: { ...routesOver(linkTo(0), null), ...shardedRoutes(shards) },
   };
@@ -119,7 +119,7 @@ function holdsOf(engine: ShardEngine<string>): Pick<ShardMethods, "hold" | "rele
 
 interface HttpOptions extends Pick<ThreadStart, "config" | "site"> {
   readonly log: Log;
-  readonly serving: () => Serving;
+  readonly handlers: () => OperationHandlers;
 }
 
 /** What this thread does as a server of HTTP. */
@@ -127,7 +127,7 @@ function httpOf({
   config,
   log,
   site,
-  serving,
+  handlers,
 }: HttpOptions): Pick<ThreadMethods, "figures" | "listen" | "renew" | "stop"> {
   const now = () => performance.now();
   const keys =
@@ -138,10 +138,12 @@ function httpOf({
   return {
     figures: async () => ({ counted: counts.asked, gauges: gauges(), keys: keys?.infos ?? [] }),
     listen: async (port, tls) => {
-      const front = createFront(serving(), {
+      const front = createFront(handlers(), {
         ...{ config, log, counts, site: openSite(site) },
         ...(config.logLevel === "debug" && { requestLog: new RequestLog(log) }),
-        ...(keys !== null && { door: openDoor({ keys, log, now, threads: config.threads }) }),
+        ...(keys !== null && {
+          authenticate: createAuthenticator({ keys, log, now, threads: config.threads }),
+        }),
       });
       gauges = front.gauges;
       listening = listen(front.app, { ...config, port, tls, isShared: true });

@@ -14,7 +14,7 @@ import {
   tryListening,
 } from "../http/connections/listen.ts";
 import type { Tls } from "../http/connections/tls.ts";
-import { type LocalOptions, type Serving, statusOf } from "../http/operation-handlers.ts";
+import { type LocalOptions, type OperationHandlers, statusOf } from "../http/operation-handlers.ts";
 import type { SiteFolders } from "../http/site.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics, ServerGauges } from "../observability/metrics.ts";
@@ -166,20 +166,24 @@ export class ShardThreads {
   }
 
   /** What is answered for other threads: `own` by the shards in this one, and all else by `serving`. */
-  answerBy(own: readonly ShardRoutes[], serving: Serving, gauges: () => ServerGauges): void {
+  answerBy(
+    own: readonly ShardRoutes[],
+    handlers: OperationHandlers,
+    gauges: () => ServerGauges,
+  ): void {
     const answer = answerByShard(
       new Map<number | null, Partial<Routes>>([
         ...byShard(this.engines, own),
-        [null, serving.routes],
+        [null, handlers.routes],
       ]),
     );
     const text = async (response: Response | Promise<Response>) =>
       new JsonText(await (await response).text());
     const wholes = {
-      health: () => text(serving.health()),
-      readyz: () => text(serving.ready()),
-      backup: ({ grant }: Caller) => text(serving.backup(grant)),
-      metrics: async () => new JsonText(await serving.metrics(gauges())),
+      health: () => text(handlers.health()),
+      readyz: () => text(handlers.ready()),
+      backup: ({ grant }: Caller) => text(handlers.backup(grant)),
+      metrics: async () => new JsonText(await handlers.metrics(gauges())),
     };
     this.#answer = (call, caller) => {
       const whole = wholes[call.operation as keyof typeof wholes];

@@ -1,5 +1,5 @@
-// The door of a real process: what it refuses to start with, keys that change while
-// it runs, TLS, and that no secret is in anything it prints.
+// API keys of a real process: when it refuses to start, keys that change while it runs, TLS, and
+// that no secret is printed.
 
 import { expect, test } from "bun:test";
 import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { runServer, startServer } from "../../../bench/server-process.ts";
 import { exitCodes } from "../../../cli/exit-codes.ts";
 import { newApiKey } from "../../auth/api-keys.ts";
-import { failureLimits } from "../../auth/failed-auth-limiter.ts";
+import { failedAuthLimits } from "../../auth/failed-auth-limiter.ts";
 import {
   otherKey,
   renewedCertificate,
@@ -18,7 +18,7 @@ import {
 } from "../../testing/tls-sample.ts";
 
 function scratch() {
-  const directory = mkdtempSync(join(tmpdir(), "holdfast-door-"));
+  const directory = mkdtempSync(join(tmpdir(), "holdfast-keys-"));
   const write = (name: string, text: string) => {
     const path = join(directory, name);
     // Renamed, so that the server never sees half of it.
@@ -180,7 +180,7 @@ test("log: no key, digest, payload or body is in anything the server prints", as
   expect(await post("/v1/queues.create", JSON.stringify(queue), right)).toBe(200);
   expect(await post("/v1/queue.produce", produce, right)).toBe(200);
   expect(await post("/v1/queue.produce", `${produce}x`, right)).toBe(400);
-  for (let count = 0; count < failureLimits.countMax; count += 1) {
+  for (let count = 0; count < failedAuthLimits.countMax; count += 1) {
     expect(await post("/v1/queue.produce", produce, `Bearer ${two.key}`)).toBe(401);
   }
   expect(await post("/v1/queue.produce", produce, `Bearer ${two.key}`)).toBe(429);

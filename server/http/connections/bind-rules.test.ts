@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { type Exposure, exposureFaults, isLoopback } from "./bind-rules.ts";
+import { type BindSettings, bindFaults, isLoopback } from "./bind-rules.ts";
 
-const quiet: Exposure = {
+const quiet: BindSettings = {
   host: "127.0.0.1",
   apiKeysFile: "",
   insecure: false,
@@ -10,10 +10,10 @@ const quiet: Exposure = {
 };
 
 test.each(["localhost", "LOCALHOST", "127.0.0.1", "127.1.2.3", "::1", "[::1]", "::ffff:127.0.0.1"])(
-  "exposure: %s is this machine alone",
+  "bind rules: %s is this machine alone",
   (host) => {
     expect(isLoopback(host)).toBe(true);
-    expect(exposureFaults({ ...quiet, host })).toEqual([]);
+    expect(bindFaults({ ...quiet, host })).toEqual([]);
   },
 );
 
@@ -27,26 +27,26 @@ test.each([
   "128.0.0.1",
   "::2",
   "queue.example",
-])("exposure: %s takes keys, or to be told twice", (host) => {
-  expect(exposureFaults({ ...quiet, host })).toEqual([
+])("bind rules: %s needs keys or --insecure", (host) => {
+  expect(bindFaults({ ...quiet, host })).toEqual([
     "host is open to other machines; expected --api-keys-file with it, or --insecure, or a " +
       `loopback address, got "${host}"`,
   ]);
-  expect(exposureFaults({ ...quiet, host, insecure: true })).toEqual([]);
-  expect(exposureFaults({ ...quiet, host, apiKeysFile: "keys" })).toEqual([]);
+  expect(bindFaults({ ...quiet, host, insecure: true })).toEqual([]);
+  expect(bindFaults({ ...quiet, host, apiKeysFile: "keys" })).toEqual([]);
 });
 
-test("exposure: TLS alone keeps nobody out", () => {
+test("bind rules: TLS alone does not authenticate", () => {
   const tls = { tlsCert: "cert.pem", tlsKey: "key.pem" };
-  expect(exposureFaults({ ...quiet, ...tls })).toEqual([]);
-  expect(exposureFaults({ ...quiet, ...tls, host: "::" })).toHaveLength(1);
+  expect(bindFaults({ ...quiet, ...tls })).toEqual([]);
+  expect(bindFaults({ ...quiet, ...tls, host: "::" })).toHaveLength(1);
 });
 
-test("exposure: a certificate and its key come together", () => {
-  expect(exposureFaults({ ...quiet, tlsCert: "c" })).toEqual([
+test("bind rules: a certificate and its key are needed together", () => {
+  expect(bindFaults({ ...quiet, tlsCert: "c" })).toEqual([
     "TLS is half set up; expected --tls-key as well, got --tls-cert alone",
   ]);
-  expect(exposureFaults({ ...quiet, tlsKey: "k" })).toEqual([
+  expect(bindFaults({ ...quiet, tlsKey: "k" })).toEqual([
     "TLS is half set up; expected --tls-cert as well, got --tls-key alone",
   ]);
 });

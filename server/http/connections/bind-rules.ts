@@ -1,7 +1,7 @@
-// How far the server reaches, and what that takes: rules between settings that each
-// are right on their own.
+// Rules between settings that are valid each on its own: an address beyond loopback needs API keys
+// or `insecure`, a certificate needs its key.
 
-export interface Exposure {
+export interface BindSettings {
   readonly host: string;
   readonly apiKeysFile: string;
   readonly insecure: boolean;
@@ -9,7 +9,7 @@ export interface Exposure {
   readonly tlsKey: string;
 }
 
-export function exposureFaults(config: Exposure): readonly string[] {
+export function bindFaults(config: BindSettings): readonly string[] {
   const { host, apiKeysFile, insecure, tlsCert, tlsKey } = config;
   const faults: string[] = [];
   if (!isLoopback(host) && apiKeysFile === "" && !insecure) {
@@ -23,17 +23,17 @@ export function exposureFaults(config: Exposure): readonly string[] {
   return faults;
 }
 
-/** Whether only this machine can reach it. A name such as `127.example` is none. */
+/** Whether only this machine can reach it; not so for a name such as `127.example`. */
 export function isLoopback(host: string): boolean {
   return /^(localhost|::1|\[::1\]|127(\.\d{1,3}){3}|::ffff:127(\.\d{1,3}){3})$/i.test(host);
 }
 
-/** Whether it stands for every address that this machine has. */
+/** Whether it means every address of this machine. */
 export function isEverywhere(host: string): boolean {
   return host === "0.0.0.0" || host === "::";
 }
 
-/** Whether it is an address that any network leads to. What a name stands for is not known. */
+/** Whether it is a public address. Names are not resolved. */
 export function isPublic(host: string): boolean {
   const isAddress = /^\d{1,3}(\.\d{1,3}){3}$/.test(host) || host.includes(":");
   const isPrivate =

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
-import { idleTimeoutSeconds, readerTimeoutSeconds, Silence } from "./idle-timeouts.ts";
+import { IdleTimeouts, idleTimeoutSeconds, readerTimeoutSeconds } from "./idle-timeouts.ts";
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -10,27 +10,27 @@ afterEach(() => {
 
 function setup() {
   const bounds: [name: string, seconds: number][] = [];
-  const silence = new Silence((request, seconds) => {
+  const idleTimeouts = new IdleTimeouts((request, seconds) => {
     bounds.push([new URL(request.url).pathname, seconds]);
   });
-  return { bounds, silence, request: (name: string) => new Request(`http://x${name}`) };
+  return { bounds, idleTimeouts, request: (name: string) => new Request(`http://x${name}`) };
 }
 
-test("silence: a quick answer leaves the bound alone", () => {
-  const { bounds, silence, request } = setup();
+test("idle timeout: a quick answer leaves it alone", () => {
+  const { bounds, idleTimeouts, request } = setup();
   const quick = request("/quick");
-  silence.begin(quick);
-  silence.end(quick, 100);
+  idleTimeouts.begin(quick);
+  idleTimeouts.end(quick, 100);
   jest.advanceTimersByTime(60_000);
   expect(bounds).toEqual([]);
 });
 
-test("silence: the bound is lifted before it can pass, and set again with the answer", () => {
-  const { bounds, silence, request } = setup();
+test("idle timeout: lifted while a request waits, and set again with the answer", () => {
+  const { bounds, idleTimeouts, request } = setup();
   const [slow, late] = [request("/slow"), request("/late")];
-  silence.begin(slow);
+  idleTimeouts.begin(slow);
   jest.advanceTimersByTime(9_000);
-  silence.begin(late);
+  idleTimeouts.begin(late);
   jest.advanceTimersByTime(2_000);
   expect(bounds).toEqual([
     ["/slow", 0],
@@ -38,11 +38,11 @@ test("silence: the bound is lifted before it can pass, and set again with the an
   ]);
   jest.advanceTimersByTime(120_000);
   expect(bounds).toHaveLength(2);
-  silence.end(slow, 100);
+  idleTimeouts.end(slow, 100);
   expect(bounds.at(-1)).toEqual(["/slow", idleTimeoutSeconds]);
-  silence.end(late, 100);
+  idleTimeouts.end(late, 100);
   jest.advanceTimersByTime(60_000);
-  silence.begin(slow);
+  idleTimeouts.begin(slow);
   jest.advanceTimersByTime(11_000);
   expect(bounds.slice(3)).toEqual([
     ["/late", idleTimeoutSeconds],
@@ -50,14 +50,14 @@ test("silence: the bound is lifted before it can pass, and set again with the an
   ]);
 });
 
-test("silence: a large answer is given longer, whether it was quick or not", () => {
-  const { bounds, silence, request } = setup();
+test("idle timeout: longer after a large answer, whether it was quick or not", () => {
+  const { bounds, idleTimeouts, request } = setup();
   const [quick, slow] = [request("/quick"), request("/slow")];
-  silence.begin(quick);
-  silence.end(quick, 1_000_000);
-  silence.begin(slow);
+  idleTimeouts.begin(quick);
+  idleTimeouts.end(quick, 1_000_000);
+  idleTimeouts.begin(slow);
   jest.advanceTimersByTime(11_000);
-  silence.end(slow, 1_000_000);
+  idleTimeouts.end(slow, 1_000_000);
   expect(bounds).toEqual([
     ["/quick", readerTimeoutSeconds],
     ["/slow", 0],

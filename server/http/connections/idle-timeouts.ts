@@ -1,23 +1,22 @@
-// Connections may be silent for a bounded time, except while they wait for an
-// answer. Lifting the bound and setting it again costs more than most answers
-// take, so it is done only for those that take long.
+// Closes idle connections, except while they wait for an answer. To lift the timeout and set it
+// again costs more than most answers take, so only requests that take long have it lifted.
 
-/** Seconds of silence after which a connection is closed that is not waiting for an answer. */
+/** Seconds after which an idle connection is closed if it does not wait for an answer. */
 export const idleTimeoutSeconds = 30;
 /**
- * The same after a large answer. The system holds some megabytes of it and asks for more only when it
- * has room for about one, so a slow reader looks silent for as long as it takes that much.
+ * The timeout after a large answer. The system buffers some megabytes of it and takes more only when
+ * it has room for about one, so a slow reader seems idle meanwhile.
  */
 export const readerTimeoutSeconds = 240;
-/** An answer up to this size is the system's to send at once. */
+/** The system takes an answer up to this size at once. */
 const largeAnswerBytes = 256 * 1024;
-/** How often waiting requests are looked at; twice of it has to be less than the bound. */
+/** How often waiting requests are checked; twice this has to be less than the timeout. */
 const lookSeconds = 10;
 
-export class Silence {
-  /** 0 = no bound. */
+export class IdleTimeouts {
+  /** 0 = no timeout. */
   readonly #bound: (request: Request, seconds: number) => void;
-  /** Those that were there at the last look, and so have no bound. */
+  /** Waiting since before the last check, so without a timeout. */
   readonly #long = new Set<Request>();
   readonly #waiting = new Set<Request>();
   #timer: ReturnType<typeof setInterval> | null = null;
@@ -26,15 +25,15 @@ export class Silence {
     this.#bound = bound;
   }
 
-  /** From now on its connection waits for the answer. */
+  /** The connection waits for the answer from now on. */
   begin(request: Request): void {
     this.#waiting.add(request);
     this.#timer ??= setInterval(() => this.#look(), lookSeconds * 1_000).unref();
   }
 
   /**
-   * Its answer is there. A bound stays with the connection until it is set again, which Bun does with
-   * the usual one at the head of the next request.
+   * The answer is sent. A timeout stays with the connection until Bun sets the usual one again at the
+   * next request.
    */
   end(request: Request, answerBytes: number): void {
     const isLifted = this.#long.delete(request);

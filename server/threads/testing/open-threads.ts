@@ -7,8 +7,8 @@ import { createFront } from "../../app.ts";
 import type { Config } from "../../config/config.ts";
 import { type Listening, listen } from "../../http/connections/listen.ts";
 import type { Tls } from "../../http/connections/tls.ts";
-import { localServing, shardsHere } from "../../http/operation-handlers.ts";
-import { Losses } from "../../observability/lost-commits.ts";
+import { localHandlers, shardsHere } from "../../http/operation-handlers.ts";
+import { LostCommits } from "../../observability/lost-commits.ts";
 import { Metrics } from "../../observability/metrics.ts";
 import { engineOptionsOf } from "../../storage/engine-options.ts";
 import { defaultConfig, silentLog } from "../../testing/memory-engine.ts";
@@ -49,14 +49,14 @@ export async function openThreads({
   const audit = { log: silentLog, now: () => clock.now() };
   const here = shardsHere(threads.engines, { audit, machine: () => machine });
   const metrics = new Metrics({ version: "1.2.3", status: () => threads.status() });
-  const serving = localServing({
+  const handlers = localHandlers({
     ...{ ...here, ...threads.parts(here.shards), config, version: "1.2.3" },
-    ...{ isClosing: () => false, losses: new Losses(() => 0) },
+    ...{ isClosing: () => false, lostCommits: new LostCommits(() => 0) },
     render: (gauges) => threads.render(metrics, gauges),
   });
   const counts = metrics.requests;
-  const front = createFront(serving, { config: threadConfig(config), log: silentLog, counts });
-  threads.answerBy(here.shards, serving, front.gauges);
+  const front = createFront(handlers, { config: threadConfig(config), log: silentLog, counts });
+  threads.answerBy(here.shards, handlers, front.gauges);
   const close = async (): Promise<void> => {
     await threads.close();
     threads.terminate();
