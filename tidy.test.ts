@@ -234,6 +234,9 @@ describe("biome.json", () => {
   const cycle = (name: string, other: string) =>
     `import { ${other} } from "./${other}.ts";\nexport const ${name} = () => ${other};\n`;
 
+  const typeCycle = (name: string, other: string) =>
+    `import type { ${other} } from "./${other}.ts";\nexport type ${name} = ${other} | null;\n`;
+
   const layering = "lint/style/noRestrictedImports";
   const samples: [file: string, source: string, rule: string | null][] = [
     ["stores/sqlite/a.ts", sqlite, null],
@@ -280,6 +283,8 @@ describe("biome.json", () => {
     ["server/switch.ts", inexhaustive, "lint/nursery/useExhaustiveSwitchCases"],
     ["server/one.ts", cycle("one", "two"), "lint/suspicious/noImportCycles"],
     ["server/two.ts", cycle("two", "one"), "lint/suspicious/noImportCycles"],
+    ["server/three.ts", typeCycle("three", "four"), "lint/suspicious/noImportCycles"],
+    ["server/four.ts", typeCycle("four", "three"), "lint/suspicious/noImportCycles"],
     // What the samples import has to be there.
     ["engine/model/limits.ts", "export const limits = {};\n", null],
     ["engine/backup.ts", "export const limits = {};\n", null],

@@ -1,7 +1,5 @@
 // Callbacks by their instants, for clocks that are told what time it is.
 
-import type { Timer } from "./clock.ts";
-
 export interface Alarm {
   readonly deadline: number;
   readonly run: () => void;
@@ -11,7 +9,10 @@ export class Alarms {
   /** In the order in which they were set. */
   readonly #alarms = new Set<Alarm>();
 
-  set(deadline: number, run: () => void): { readonly alarm: Alarm; readonly timer: Timer } {
+  set(
+    deadline: number,
+    run: () => void,
+  ): { readonly alarm: Alarm; readonly timer: { cancel(): void } } {
     const alarm = { deadline, run };
     this.#alarms.add(alarm);
     return { alarm, timer: { cancel: () => void this.#alarms.delete(alarm) } };

@@ -1,9 +1,7 @@
-// The server's log: one JSON object per line and event, on standard error, so
-// that the lines a person reads at the start stay alone on standard output. It
-// is made once, by who starts the server, and handed to whoever logs.
+// The server's log: one JSON object per line and event, on standard error; standard output has only
+// the lines for people at the start. Created once per process.
 
-import pino from "pino";
-import type { Config } from "../config/config.ts";
+import pino, { type Level } from "pino";
 
 /** What an event may say of itself: names, ids, counts and times, never a payload or a secret. */
 export type LogFields = Readonly<
@@ -22,7 +20,7 @@ export interface Log {
 }
 
 export interface LogOptions {
-  readonly level: Config["logLevel"];
+  readonly level: Level;
   /** Takes a whole line, its end included; standard error when absent. */
   readonly write?: (line: string) => void;
 }

@@ -1,15 +1,14 @@
-// What /metrics tells, in the text format of Prometheus. A request costs a few
-// additions; all else is put together at the scrape, from the engine's status.
-// Operations are labelled from the table of the contract, and only so many queues
-// are told apart, so that no client can make the page grow without end.
+// The contents of /metrics. A request costs a few additions; the rest is built at the scrape, from
+// the engine's status. Labels are operations of the contract and a bounded number of queues, so no
+// client can make the page grow without end.
 
-import type { Metric } from "prom-client";
-import type { EngineStatus, Histogram, ShardStatus } from "../../engine/model/api.ts";
+import type { EngineStatus, ShardStatus } from "../../engine/model/api.ts";
 import { limits } from "../../engine/model/limits.ts";
 import { shareOf } from "../../engine/model/placement.ts";
 import type { OverviewMachine } from "../../openapi/schemas.ts";
 import type { Membership } from "../nodes/membership.ts";
 import type { Router } from "../nodes/router.ts";
+import { type Family, type Figure, type Single, single, textOf } from "./families.ts";
 import type { LostCommits } from "./lost-commits.ts";
 import { QueueMetrics, queueLabelsMax } from "./queue-metrics.ts";
 import { RequestCounts } from "./request-counts.ts";
@@ -62,16 +61,6 @@ export interface ServerGauges {
   readonly bodyBytesInFlight: number;
 }
 
-type Labels = Readonly<Record<string, string | number>>;
-export type Figure = readonly [labels: Labels, value: number | Histogram];
-type Head = [name: string, type: "counter" | "gauge" | "histogram", help: string];
-export type Family = readonly [...head: Head, figures: readonly Figure[]];
-
-/** A figure without labels. */
-type Single = readonly [...head: Head, value: number];
-
-const single = ([name, type, help, value]: Single): Family => [name, type, help, [[{}, value]]];
-
 export const metricsType = "text/plain; version=0.0.4; charset=utf-8";
 
 export class Metrics {
@@ -94,7 +83,7 @@ export class Metrics {
     const waiting = "Lease requests that wait for an item.";
     const receiptsMax = shareOf(this.#options.receiptsMax ?? limits.receiptsMax, shards.length);
     const most = "Calls with a key that each shard remembers at most.";
-    const families = [
+    return textOf([
       ...requestFamilies(server, requests),
       ...this.#queues.families(queues, status.now),
       single(["holdfast_waiting_leases", "gauge", waiting, waitingLeases]),
@@ -106,18 +95,7 @@ export class Metrics {
       ...this.#machineFamilies(),
       ...processFamilies({ version: this.#options.version, durability }),
       ...nodeFamilies(this.#options.node?.()),
-    ];
-    // At the first scrape: it takes megabytes, and a server may never be asked.
-    const { Registry } = await import("prom-client");
-    const all = new Registry();
-    for (const [name, type, help, figures] of families) {
-      const values = figures.flatMap((figure) => lines(name, figure));
-      // `prom-client` asks a metric for no more than this; its own histograms cannot be
-      // given counts that were taken elsewhere.
-      const metric = { name, type, help, get: async () => ({ name, type, help, values }) };
-      all.registerMetric(metric as unknown as Metric);
-    }
-    return all.metrics();
+    ]);
   }
 
   #machineFamilies(): Family[] {
@@ -306,21 +284,4 @@ function processFamilies(labels: { version: string; durability: string }): Famil
     ],
   ];
   return [["holdfast_info", "gauge", about, [[labels, 1]]], ...figures.map(single)];
-}
-
-/** Prometheus counts a bucket together with all below it. */
-function lines(name: string, [labels, value]: Figure) {
-  if (typeof value === "number") return [{ labels, value }];
-  const { bounds, counts, sum } = value;
-  let total = 0;
-  const buckets = counts.map((count, index) => {
-    total += count;
-    const le = bounds[index] ?? "+Inf";
-    return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: total };
-  });
-  return [
-    ...buckets,
-    { metricName: `${name}_sum`, labels, value: sum },
-    { metricName: `${name}_count`, labels, value: total },
-  ];
 }

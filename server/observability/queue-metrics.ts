@@ -5,7 +5,7 @@
 import type { Histogram, QueueCounters, QueueGauges } from "../../engine/model/api.ts";
 import { Observations } from "../../engine/model/histogram.ts";
 import { counterNames, noCounters, spanBounds } from "../../engine/model/queue-counters.ts";
-import type { Family, Figure } from "./metrics.ts";
+import type { Family, Figure } from "./families.ts";
 
 /** Of all queues without a label of their own; no queue's name has a `~`. */
 const other = "~other";
