@@ -245,7 +245,7 @@ describe("biome.json", () => {
     ["server/sqlite.ts", sqlite, layering],
     ["bench/sqlite.ts", sqlite, null],
     ["openapi/typebox.ts", typebox, null],
-    ["server/config/config.ts", typebox, null],
+    ["server/config/settings.ts", typebox, null],
     ["server/typebox.ts", typebox, layering],
     ["engine/typebox.ts", typebox, layering],
     ["server/elysia.ts", elysia, null],

@@ -3,7 +3,8 @@
 
 import { readFileSync } from "node:fs";
 import manifest from "../package.json" with { type: "json" };
-import { type Config, readConfig } from "../server/config/config.ts";
+import { readConfig } from "../server/config/config.ts";
+import type { Config } from "../server/config/settings.ts";
 import { isEverywhere, isLoopback } from "../server/http/connections/bind-rules.ts";
 import { bracketed } from "../server/http/connections/listen.ts";
 import { warnOfOpenFiles } from "../server/http/connections/open-files.ts";

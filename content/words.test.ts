@@ -5,7 +5,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseDocument } from "yaml";
-import { configReference } from "../server/config/config.ts";
+import { configReference } from "../server/config/settings.ts";
 
 const root = join(import.meta.dir, "..");
 
@@ -46,7 +46,7 @@ const texts: readonly (readonly [string, string])[] = [
     (file) => [file, readFileSync(join(root, file), "utf8")] as const,
   ),
   [
-    "server/config/config.ts",
+    "server/config/settings.ts",
     configReference()
       .map(({ meaning }) => meaning)
       .join("\n"),

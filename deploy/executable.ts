@@ -2,7 +2,7 @@
 // site inside; or a look at how the server is, for whoever watches over it.
 
 import { orServe, runCommandLine } from "../cli/command-line.ts";
-import { configReference } from "../server/config/config.ts";
+import { configReference } from "../server/config/settings.ts";
 import { checkHealth } from "./healthcheck.ts";
 
 const words = process.argv.slice(2);

@@ -5,7 +5,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import manifest from "../package.json" with { type: "json" };
-import { configReference, readConfig } from "../server/config/config.ts";
+import { readConfig } from "../server/config/config.ts";
+import { configReference } from "../server/config/settings.ts";
 import { run } from "../server/testing/running-app.ts";
 
 interface Probe {

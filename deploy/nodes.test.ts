@@ -8,7 +8,8 @@ import { parseDuration } from "../engine/model/duration.ts";
 import { limits } from "../engine/model/limits.ts";
 import { pages } from "../openapi/operations.ts";
 import manifest from "../package.json" with { type: "json" };
-import { configReference, readConfig } from "../server/config/config.ts";
+import { readConfig } from "../server/config/config.ts";
+import { configReference } from "../server/config/settings.ts";
 import { run } from "../server/testing/running-app.ts";
 
 const read = (file: string) => readFileSync(join(import.meta.dir, file), "utf8");

@@ -19,7 +19,7 @@ import {
 import { rateOfMany, rateOfOne } from "../bench/shard-account.ts";
 import { type LoadName, loads } from "../bench/shard-threads.ts";
 import { markdownTable, rate } from "../bench/table.ts";
-import { configReference } from "../server/config/config.ts";
+import { configReference } from "../server/config/settings.ts";
 
 /** The files that have such parts. */
 export const generatedFiles = ["../README.md", "../bench/SCALING.md"].map((path) =>

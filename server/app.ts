@@ -20,7 +20,7 @@ import type { Authenticator } from "./auth/authenticator.ts";
 import { authorizerFor, roleCheck } from "./auth/authorize.ts";
 import type { KnownKey } from "./auth/key-file.ts";
 import type { Grant } from "./auth/key-rights.ts";
-import type { Config } from "./config/config.ts";
+import type { Config } from "./config/settings.ts";
 import { Admission, type AdmissionOptions, pathOf } from "./http/admission.ts";
 import { apiPageRoutes } from "./http/api-page.ts";
 import { Intake } from "./http/body/intake.ts";

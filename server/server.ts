@@ -12,7 +12,7 @@ import { StoreError, type StoreFault } from "../stores/store.ts";
 import { type AppOptions, createFront } from "./app.ts";
 import { createAuthenticator } from "./auth/authenticator.ts";
 import { KeyFile, KeyFileError } from "./auth/key-file.ts";
-import type { Config, PlacedConfig } from "./config/config.ts";
+import type { Config, PlacedConfig } from "./config/settings.ts";
 import { ListenError, type Listening, listen, tryListening } from "./http/connections/listen.ts";
 import { readTls, type Tls } from "./http/connections/tls.ts";
 import { tlsLookMs, watchTls } from "./http/connections/tls-files.ts";

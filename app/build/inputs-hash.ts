@@ -14,7 +14,7 @@ const inputs = [
   "openapi",
   "deploy",
   "engine/model/limits.ts",
-  "server/config/config.ts",
+  "server/config/settings.ts",
   "scripts/site.ts",
   "package.json",
   "bun.lock",

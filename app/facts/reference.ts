@@ -7,7 +7,7 @@ import { limits as engineLimits } from "../../engine/model/limits.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { replyCodes } from "../../openapi/codes.ts";
 import { reasons as replyReasons } from "../../openapi/reasons.ts";
-import { configReference } from "../../server/config/config.ts";
+import { configReference } from "../../server/config/settings.ts";
 import { count } from "../charts/figures.ts";
 
 export const settings = configReference();

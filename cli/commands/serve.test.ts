@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { configReference } from "../../server/config/config.ts";
+import { configReference } from "../../server/config/settings.ts";
 import { serveExitCodes } from "../exit-codes.ts";
 import { serveText } from "./serve.ts";
 

@@ -3,7 +3,7 @@
 
 import type { Command } from "commander";
 import manifest from "../../package.json" with { type: "json" };
-import { configReference } from "../../server/config/config.ts";
+import { configReference } from "../../server/config/settings.ts";
 import { exitCodesText, serveExitCodes, UsageError } from "../exit-codes.ts";
 
 export function addServe(program: Command): void {

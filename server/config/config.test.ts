@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { type ConfigSource, configReference, readConfig } from "./config.ts";
+import { type ConfigSource, readConfig } from "./config.ts";
+import { configReference } from "./settings.ts";
 
 /** Reads with nothing given but what the test gives. */
 function read(given: Partial<ConfigSource> & { file?: string }) {

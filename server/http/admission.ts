@@ -1,7 +1,7 @@
 // What goes around every answer: whether the request is let in by where it comes from and
 // how many there are, how a refusal is said, and that each is counted.
 
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config/settings.ts";
 import type { Log } from "../observability/log.ts";
 import type { RequestCounts } from "../observability/request-counts.ts";
 import type { RequestLog } from "../observability/request-log.ts";

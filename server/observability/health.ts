@@ -4,7 +4,7 @@
 import type { EngineStatus } from "../../engine/model/api.ts";
 import { closingFailure } from "../../engine/model/errors.ts";
 import type { Health } from "../../openapi/schemas.ts";
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config/settings.ts";
 import { doneText, jsonResponse, Refusal } from "../http/reply.ts";
 import type { LostCommits } from "./lost-commits.ts";
 

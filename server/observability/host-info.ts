@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { manifestName } from "../../engine/backup.ts";
 import type { OverviewMachine } from "../../openapi/schemas.ts";
 import manifest from "../../package.json" with { type: "json" };
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config/settings.ts";
 
 export interface HostInfoOptions {
   /** `""` = the host name. */

@@ -17,7 +17,8 @@ import {
   sessionOf,
 } from "../../stores/open.ts";
 import { StoreError } from "../../stores/store.ts";
-import { type Config, databaseName } from "../config/config.ts";
+import { databaseName } from "../config/cluster-rules.ts";
+import type { Config } from "../config/settings.ts";
 import { postgresOf } from "./engine-options.ts";
 
 /** How many shards a new cluster has: enough to share out among nodes that come later. */

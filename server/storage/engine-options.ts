@@ -14,7 +14,7 @@ import {
   type StoreConfig,
   type StoreOptions,
 } from "../../stores/open.ts";
-import type { Config, PlacedConfig } from "../config/config.ts";
+import type { Config, PlacedConfig } from "../config/settings.ts";
 import type { Log } from "../observability/log.ts";
 import { renderLeased } from "../wire/leased.ts";
 

@@ -3,7 +3,7 @@
 import type { EngineStatus, StoreCopy } from "../../engine/model/api.ts";
 import type { OtherShard } from "../../engine/relay/other-shard.ts";
 import type { KeyInfo } from "../../openapi/schemas.ts";
-import type { PlacedConfig } from "../config/config.ts";
+import type { PlacedConfig } from "../config/settings.ts";
 import type { Tls } from "../http/connections/tls.ts";
 import type { SiteFolders } from "../http/site.ts";
 import type { ServerGauges } from "../observability/metrics.ts";

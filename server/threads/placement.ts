@@ -3,7 +3,7 @@
 
 import { availableParallelism } from "node:os";
 import { shareOf } from "../../engine/model/placement.ts";
-import type { Config, PlacedConfig } from "../config/config.ts";
+import type { Config, PlacedConfig } from "../config/settings.ts";
 
 /** Resolves the numbers of shards and threads. `found`: what the data folder has. */
 export function resolvePlacement(config: Config, found: { readonly shards: number }): PlacedConfig {

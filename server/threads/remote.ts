@@ -3,7 +3,7 @@
 import { type OperationId, operations } from "../../openapi/operations.ts";
 import type { Grant } from "../auth/key-rights.ts";
 import type { Call } from "../calls/call.ts";
-import type { PlacedConfig } from "../config/config.ts";
+import type { PlacedConfig } from "../config/settings.ts";
 import type { OperationHandlers } from "../http/operation-handlers.ts";
 import { jsonResponse } from "../http/reply.ts";
 import { Caller, type Routes } from "../routes/route.ts";

@@ -6,7 +6,7 @@ import { type Member, Shards, type ShardsOptions } from "../../engine/shards.ts"
 import { mergedInfos } from "../auth/key-file.ts";
 import type { Answer, Call } from "../calls/call.ts";
 import { answerByShard, answerOf } from "../calls/call-server.ts";
-import type { PlacedConfig } from "../config/config.ts";
+import type { PlacedConfig } from "../config/settings.ts";
 import {
   type Address,
   ListenError,

@@ -4,7 +4,7 @@ import { systemClock } from "../../../engine/model/clock.ts";
 import { operations } from "../../../openapi/operations.ts";
 import type { OverviewMachine } from "../../../openapi/schemas.ts";
 import { createFront } from "../../app.ts";
-import type { Config } from "../../config/config.ts";
+import type { Config } from "../../config/settings.ts";
 import { type Listening, listen } from "../../http/connections/listen.ts";
 import type { Tls } from "../../http/connections/tls.ts";
 import { localHandlers, shardsHere } from "../../http/operation-handlers.ts";

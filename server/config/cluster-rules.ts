@@ -1,0 +1,67 @@
+// Rules between settings that are valid each on its own, about databases and nodes.
+
+import { isPublic } from "../http/connections/bind-rules.ts";
+import type { Config } from "./settings.ts";
+import { shown } from "./shown.ts";
+
+export function databaseFaults(config: Config): readonly string[] {
+  const { store, databaseUrl, databasePooler, requireReplica, backups } = config;
+  const faults: string[] = [];
+  if (store !== "postgres") {
+    const expected = `expected --store postgres with it, got ${shown(store)}`;
+    if (requireReplica) faults.push(`--require-replica is of a database; ${expected}`);
+    if (databasePooler !== "none") faults.push(`--database-pooler is of a database; ${expected}`);
+    return faults;
+  }
+  if (databaseUrl.length === 0) {
+    const expected = "expected --database-url with it, such as postgres://user:password@host/name";
+    faults.push(`there is no database; ${expected}; 'bun run postgres' starts one for trials`);
+  }
+  if (backups !== "") {
+    const expected = "expected none with --store postgres, which pg_dump copies";
+    faults.push(`--backups is of files; ${expected}, got ${shown(backups)}`);
+  }
+  return [...faults, ...severalDatabasesFaults(config)];
+}
+
+function severalDatabasesFaults({ databaseUrl, nodeUrl }: Config): readonly string[] {
+  const faults: string[] = [];
+  if (databaseUrl.length > 1 && nodeUrl === "") {
+    const expected = "expected --node-url with them, or one database";
+    faults.push(
+      `several databases are of a cluster; ${expected}, got ${databaseUrl.length} of --database-url`,
+    );
+  }
+  const names = databaseUrl.map(databaseName);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) {
+    const expected = "expected each database once";
+    faults.push(`--database-url is invalid; ${expected}, got ${shown(twice)} again`);
+  }
+  return faults;
+}
+
+/** Hosts and name of the database at a URL, without user and password. */
+export function databaseName(url: string): string {
+  return /^postgres(?:ql)?:\/\/(?:[^/?]*@)?([^?]*)/.exec(url)?.[1] ?? "";
+}
+
+export function nodeFaults({ store, nodeUrl, testClock }: Config): readonly string[] {
+  if (nodeUrl === "") return [];
+  const got = `got ${shown(nodeUrl)}`;
+  const faults: string[] = [];
+  if (store !== "postgres") {
+    faults.push(
+      `--node-url is of nodes on one database; expected --store postgres with it, ${got}`,
+    );
+  }
+  if (testClock) {
+    faults.push(`--test-clock is of one server; expected none with --node-url, ${got}`);
+  }
+  const { hostname, protocol } = new URL(nodeUrl);
+  if (protocol === "http:" && isPublic(hostname)) {
+    const expected = "expected https, a private address or a name";
+    faults.push(`--node-url is open to others on its way; ${expected}, ${got}`);
+  }
+  return faults;
+}
