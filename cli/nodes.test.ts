@@ -2,17 +2,39 @@
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { operations } from "../openapi/operations.ts";
 import type { NodeInfo, NodesListReply } from "../openapi/schemas.ts";
 
 /** Paths and bodies of the calls. */
 const asked: unknown[] = [];
 
-async function runWith(reply: NodesListReply | NodeInfo, ...words: string[]) {
+/** Shards 0 to 3, of which each has ten times the load of the one before it. */
+const loaded = [1, 10, 100, 1_000].map((items_per_second, shard) => ({ shard, items_per_second }));
+const overview = { ...operations.overview.replies[200].example, shards: loaded };
+
+interface Run {
+  readonly out: string;
+  readonly error: string;
+}
+
+async function runWith(reply: NodesListReply | NodeInfo, ...words: string[]): Promise<string> {
+  const { out, error } = await runAt(() => Response.json(overview), reply, ...words);
+  expect(error).toBe("");
+  return out;
+}
+
+/** `overviewOf`: how the server answers `server.overview`. */
+async function runAt(
+  overviewOf: () => Response,
+  reply: NodesListReply | NodeInfo,
+  ...words: string[]
+): Promise<Run> {
   await using server = Bun.serve({
     port: 0,
     fetch: async (request) => {
-      asked.push([new URL(request.url).pathname, await request.json()]);
-      return Response.json(reply);
+      const { pathname } = new URL(request.url);
+      asked.push([pathname, await request.json()]);
+      return pathname === operations.overview.path ? overviewOf() : Response.json(reply);
     },
   });
   const command = [process.execPath, join(import.meta.dir, "main.ts"), "nodes", ...words];
@@ -25,8 +47,8 @@ async function runWith(reply: NodesListReply | NodeInfo, ...words: string[]) {
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
   ]);
-  expect({ code: await child.exited, error }).toEqual({ code: 0, error: "" });
-  return out;
+  expect({ code: await child.exited, error }).toMatchObject({ code: 0 });
+  return { out, error };
 }
 
 const linesOf = (out: string) =>
@@ -40,30 +62,50 @@ const [joined, seen] = ["2026-03-01T12:00:00.000Z", "2026-03-01T13:05:00.000Z"] 
 const node = { version: "1.0.0", started_at: joined, seen_at: seen, draining: false, live: true };
 const cluster: NodesListReply = {
   items: [
-    { ...node, url: first, shards: [0, 1, 2, 3, 9] },
-    { ...node, url: second, shards: [4] },
+    { ...node, url: first, shards: [0, 1, 3] },
+    { ...node, url: second, shards: [2] },
   ],
-  shards: [0, 1, 2, 3, 4, 9].map((shard) => ({
-    ...{ shard, node: shard === 4 ? second : first, epoch: shard + 1, taken_at: joined },
+  shards: [0, 1, 2, 3].map((shard) => ({
+    ...{ shard, node: shard === 2 ? second : first, epoch: shard + 1, taken_at: joined },
   })),
 };
 
 test("nodes: each with its state, and how many shards it owns and which", async () => {
   expect(linesOf(await runWith(cluster))).toEqual([
     ["node", "version", "state", "shards", "joined", "seen"],
-    [first, "1.0.0", "up", "5: 0-3, 9", joined, seen],
-    [second, "1.0.0", "up", "1: 4", joined, seen],
+    [first, "1.0.0", "up", "3: 0-1, 3", joined, seen],
+    [second, "1.0.0", "up", "1: 2", joined, seen],
   ]);
 });
 
-test("nodes --shards: the owner of each shard, and its epoch", async () => {
-  const [head, ...rows] = linesOf(await runWith(cluster, "--shards"));
-  expect(head).toEqual(["shard", "node", "epoch", "taken over"]);
-  expect(rows).toEqual(
-    [0, 1, 2, 3, 4, 9].map((shard) => [
-      ...[`${shard}`, shard === 4 ? second : first, `${shard + 1}`, joined],
-    ]),
-  );
+test("nodes --shards: the owner of each shard, its epoch and its load", async () => {
+  expect(linesOf(await runWith(cluster, "--shards"))).toEqual([
+    ["shard", "node", "epoch", "taken over", "items/s"],
+    ["0", first, "1", joined, "1"],
+    ["1", first, "2", joined, "10"],
+    ["2", second, "3", joined, "100"],
+    ["3", first, "4", joined, "1000"],
+  ]);
+  const { shards } = JSON.parse(await runWith(cluster, "--shards", "--json"));
+  expect(shards).toEqual(cluster.shards.map((one, at) => ({ ...one, ...loaded[at] })));
+});
+
+test("nodes --shards: shards that cannot be reached have no load, and are named", async () => {
+  const some = { ...overview, shards: loaded.slice(0, 3), unreached: [3] };
+  const lacking = await runAt(() => Response.json(some), cluster, "--shards");
+  expect(linesOf(lacking.out).map((line) => line.at(-1))).toEqual([
+    "items/s",
+    "1",
+    "10",
+    "100",
+    "-",
+  ]);
+  expect(lacking.error).toBe("shard 3 could not be reached; its figures are missing\n");
+  const message = "the node that has the shard cannot be reached; nothing was changed, try again";
+  const body = { code: 503, code_text: "Service Unavailable", message, reason: "not_ready" };
+  const none = await runAt(() => Response.json(body, { status: 503 }), cluster, "--shards");
+  expect(linesOf(none.out).map((line) => line.at(-1))).toEqual(["items/s", "-", "-", "-", "-"]);
+  expect(none.error).toBe("shards 0, 1, 2, 3 could not be reached; their figures are missing\n");
 });
 
 test("nodes: shards that are free, or whose owner is gone, are named under the table", async () => {
@@ -77,12 +119,12 @@ test("nodes: shards that are free, or whose owner is gone, are named under the t
       one.shard === 3 ? { ...one, node: "", taken_at: null } : one,
     ),
   };
-  const line = "shards 3-4 have no live owner: their calls wait for one";
+  const line = "shards 2-3 have no live owner: their calls wait for one";
   const lines = linesOf(await runWith(reply));
   expect(lines.map(([, , state]) => state)).toEqual(["state", "draining", "gone", undefined]);
   expect(lines.at(-1)).toEqual([line]);
   const owners = linesOf(await runWith(reply, "--shards"));
-  expect(owners[4]).toEqual(["3", "none", "4", "never"]);
+  expect(owners[4]).toEqual(["3", "none", "4", "never", "1000"]);
   expect(owners.at(-1)).toEqual([line]);
   const one = { ...reply, items: [{ ...up, shards: [] }, gone] };
   const single = linesOf(await runWith(one));

@@ -58,6 +58,7 @@ test("shards: a row for each shard with its queues, and a total", async () => {
   expect(rows).toEqual(
     [0, 1, 2].map((shard) => ({
       ...{ shard, state: "up", since: null, ...loadOf(shard), waiting: 0 },
+      items_per_second: loadOf(shard).queues > 0 ? 1 : 0,
       ...{ commit_p50_us: expect.any(Number), commit_p99_us: expect.any(Number) },
       ...{ log_bytes: 0, file_bytes: 0 },
     })),
@@ -68,14 +69,14 @@ test("shards: a row for each shard with its queues, and a total", async () => {
   const [head, ...lines] = out.trimEnd().split("\n");
   expect(head?.split(/ {2,}/)).toEqual([
     ...["shard", "state", "queues", "ready", "leased", "scheduled", "waiting"],
-    ...["commit p50", "p99", "log", "file"],
+    ...["items/s", "commit p50", "p99", "log", "file"],
   ]);
-  expect(lines.map((line) => line.split(/ {2,}/).slice(0, 7))).toEqual([
+  expect(lines.map((line) => line.split(/ {2,}/).slice(0, 8))).toEqual([
     ...[0, 1, 2].map((shard) => {
       const { queues, ready, leased } = loadOf(shard);
-      return [...[shard, "up", queues, ready, leased, 0, 0].map(String)];
+      return [...[shard, "up", queues, ready, leased, 0, 0, queues > 0 ? 1 : 0].map(String)];
     }),
-    ["total", "3 of 3 up", "3", "5", "1", "0", "0"],
+    ["total", "3 of 3 up", "3", "5", "1", "0", "0", "2"],
   ]);
 });
 
@@ -99,7 +100,7 @@ test("shards: one that is down, and since when", async () => {
   await using server = Bun.serve({ port: 0, fetch: () => Response.json({ ...example, shards }) });
   const { out } = await runAt(`http://127.0.0.1:${server.port}`, "shards");
   const lines = out.trimEnd().split("\n");
-  expect(lines[1]).toMatch(/^0 +up +1 .* 0 +184 ms +41 kB +2\.5 GB$/);
+  expect(lines[1]).toMatch(/^0 +up +1 .* 0 +120 +184 ms +41 kB +2\.5 GB$/);
   expect(lines[2]).toStartWith(`1      down since ${since}  `);
   expect(lines[3]).toMatch(/^total +1 of 2 up /);
 });

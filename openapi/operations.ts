@@ -268,7 +268,7 @@ const sampleOverview: schemas.ServerOverviewReply = {
     {
       ...{ shard: 0, state: "up", since: null, commit_p50_us: 1000, commit_p99_us: 5000 },
       ...{ waiting: 0, restarts: 0, failures: 0, quarantined: 0, miscounted: 0 },
-      ...{ log_bytes: 4_194_304, file_bytes: 8_388_608 },
+      ...{ log_bytes: 4_194_304, file_bytes: 8_388_608, items_per_second: 120 },
     },
   ],
   alarms: [

@@ -670,6 +670,7 @@ const OverviewShard = message<schemas.OverviewShard>("OverviewShard", schemas.Ov
   miscounted: whole(109),
   log_bytes: long(110),
   file_bytes: long(111),
+  items_per_second: whole(112),
 });
 
 const OverviewAlarm = message<schemas.OverviewAlarm>("OverviewAlarm", schemas.OverviewAlarm, {

@@ -1635,6 +1635,11 @@ export const OverviewShard = Type.Object(
     }),
     log_bytes: Type.Integer({ description: "Size of its log.", examples: [4_194_304] }),
     file_bytes: Type.Integer({ description: "Size of its file.", examples: [8_388_608] }),
+    items_per_second: Type.Integer({
+      description:
+        "Its load: items that its commits wrote, leased or removed per second, on average over the last minute, rounded up. An item that is produced, leased and completed counts three times.",
+      examples: [120],
+    }),
   },
   { ...closed, description: "A shard at a glance." },
 );

@@ -1,8 +1,10 @@
 // `holdfast nodes`: the nodes of a cluster, which of them owns each shard, and draining them.
 
 import type { Command } from "commander";
+import { HoldfastError } from "../../client/errors.ts";
 import type { ReplyFor } from "../../client/wire.ts";
 import { type Context, contextOf } from "../context.ts";
+import { noteUnreached } from "../unreached.ts";
 
 type Nodes = ReplyFor<"listNodes">;
 
@@ -15,21 +17,23 @@ interface DrainOptions {
 }
 
 const nodesHead = ["node", "version", "state", "shards", "joined", "seen"];
-const shardsHead = ["shard", "node", "epoch", "taken over"];
+const shardsHead = ["shard", "node", "epoch", "taken over", "items/s"];
 
 export function addNodes(program: Command): void {
   const nodes = program
     .command("nodes")
     .description("nodes of a cluster, and the shards that each of them owns")
-    .option("--shards", "the owner of each shard, and how often it was taken over")
+    .option("--shards", "the owner and the load of each shard, and how often it was taken over")
     .action(async ({ shards }: Options, command: Command) => {
       const context = contextOf(command);
       const reply = await context.client.listNodes({});
-      context.result(reply, () => {
-        if (reply.items.length === 0) return "one server, and no nodes; --node-url makes it one";
-        const table = shards === true ? ownersTable(context, reply) : nodesTable(context, reply);
-        return [table, ...unownedLines(reply)].join("\n");
-      });
+      if (shards === true) {
+        const loaded = await withLoads(context, reply);
+        context.result(loaded, () => formatNodes(reply, ownersTable(context, loaded)));
+        noteUnreached(context, unreachedIn(loaded), "figures");
+        return;
+      }
+      context.result(reply, () => formatNodes(reply, nodesTable(context, reply)));
     });
 
   nodes
@@ -51,6 +55,44 @@ function drainText({ url, shards: { length: count } }: ReplyFor<"drainNode">, un
   return `${url} hands ${which} over; \`holdfast nodes\` shows how many it still has`;
 }
 
+function formatNodes(reply: Nodes, table: string): string {
+  if (reply.items.length === 0) return "one server, and no nodes; --node-url makes it one";
+  return [table, ...unownedLines(reply)].join("\n");
+}
+
+interface LoadedShard {
+  /** `null` = the shard could not be reached. */
+  readonly items_per_second: number | null;
+}
+
+type Loaded = Omit<Nodes, "shards"> & {
+  readonly shards: readonly (Nodes["shards"][number] & LoadedShard)[];
+};
+
+async function withLoads({ client }: Context, reply: Nodes): Promise<Loaded> {
+  const reached = reply.shards.length === 0 ? [] : await reachedShards(client);
+  const loads = new Map(reached.map((one) => [one.shard, one.items_per_second]));
+  const shards = reply.shards.map((one) => ({
+    ...one,
+    items_per_second: loads.get(one.shard) ?? null,
+  }));
+  return { ...reply, shards };
+}
+
+function unreachedIn({ shards }: Loaded): readonly number[] {
+  return shards.flatMap(({ shard, items_per_second: load }) => (load === null ? [shard] : []));
+}
+
+/** None if no shard can be reached: the owners are known all the same. */
+async function reachedShards(client: Context["client"]) {
+  try {
+    return (await client.overview()).shards;
+  } catch (error) {
+    if (error instanceof HoldfastError && error.reason === "not_ready") return [];
+    throw error;
+  }
+}
+
 function nodesTable(context: Context, { items }: Nodes): string {
   const rows = items.map((node) => {
     const { url, version, shards, started_at, seen_at } = node;
@@ -65,9 +107,9 @@ function stateText({ live, draining }: Nodes["items"][number]): string {
   return draining ? "draining" : "up";
 }
 
-function ownersTable(context: Context, { shards }: Nodes): string {
-  const rows = shards.map(({ shard, node, epoch, taken_at }) => [
-    ...[shard, node || "none", epoch, taken_at ?? "never"],
+function ownersTable(context: Context, { shards }: Loaded): string {
+  const rows = shards.map(({ shard, node, epoch, taken_at, items_per_second }) => [
+    ...[shard, node || "none", epoch, taken_at ?? "never", items_per_second ?? "-"],
   ]);
   return context.table(shardsHead, rows);
 }

@@ -57,6 +57,7 @@ interface Row {
   readonly leased: number;
   readonly scheduled: number;
   readonly waiting: number;
+  readonly items_per_second: number;
   /** 0 = there were no commits recently. */
   readonly commit_p50_us: number;
   readonly commit_p99_us: number;
@@ -78,9 +79,9 @@ function rowsOf({ shards, queues }: ServerOverviewReply): readonly Row[] {
     });
   }
   return shards.map(({ shard, state, since, waiting, ...rest }) => {
-    const { commit_p50_us, commit_p99_us, log_bytes, file_bytes } = rest;
+    const { items_per_second, commit_p50_us, commit_p99_us, log_bytes, file_bytes } = rest;
     return {
-      ...{ shard, state, since, ...(loads.get(shard) ?? noLoad), waiting },
+      ...{ shard, state, since, ...(loads.get(shard) ?? noLoad), waiting, items_per_second },
       ...{ commit_p50_us, commit_p99_us, log_bytes, file_bytes },
     };
   });
@@ -88,9 +89,11 @@ function rowsOf({ shards, queues }: ServerOverviewReply): readonly Row[] {
 
 const head = [
   ...["shard", "state", "queues", "ready", "leased", "scheduled", "waiting"],
-  ...["commit p50", "p99", "log", "file"],
+  ...["items/s", "commit p50", "p99", "log", "file"],
 ];
-const summed = ["queues", "ready", "leased", "scheduled", "waiting"] as const;
+const summed = [
+  ...(["queues", "ready", "leased", "scheduled", "waiting", "items_per_second"] as const),
+];
 
 function formatRows({ table }: Context, rows: readonly Row[]): string {
   const cells = rows.map((row): Cell[] => [

@@ -1,12 +1,19 @@
 import type { ReactNode } from "react";
-import type { NodesListReply } from "../../openapi/schemas.ts";
-import { countText } from "../format.ts";
+import type { NodesListReply, OverviewShard } from "../../openapi/schemas.ts";
+import { countText, rateText } from "../format.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Age } from "../parts/figures.tsx";
 import { hostText } from "./shard-owners.ts";
 
-/** The owner of each shard of a cluster, how often the shard was taken over, and when last. */
-export function Owners({ nodes }: { readonly nodes: NodesListReply | undefined }): ReactNode {
+interface OwnersProps {
+  readonly nodes: NodesListReply | undefined;
+  /** Those that could be reached. */
+  readonly shards: readonly OverviewShard[];
+}
+
+/** The owner and the load of each shard of a cluster, how often it was taken over, and when last. */
+export function Owners({ nodes, shards }: OwnersProps): ReactNode {
+  const loads = new Map(shards.map((one) => [one.shard, one.items_per_second]));
   return (
     <section className="block" aria-labelledby="owners">
       <div className="ph">
@@ -30,6 +37,13 @@ export function Owners({ nodes }: { readonly nodes: NodesListReply | undefined }
               <th scope="col" className="n" title="How long ago the shard was last taken over">
                 Moved
               </th>
+              <th
+                scope="col"
+                className="n"
+                title="Items written, leased or removed per second, on average over the last minute"
+              >
+                Items /s
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -43,6 +57,7 @@ export function Owners({ nodes }: { readonly nodes: NodesListReply | undefined }
                 <td className="n">
                   {takenAt === null ? "never" : <Age at={Date.parse(takenAt)} />}
                 </td>
+                <td className="n">{rateText(loads.get(shard) ?? null)}</td>
               </tr>
             ))}
           </tbody>

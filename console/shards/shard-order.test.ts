@@ -15,6 +15,7 @@ const shard = (number: number, change: Partial<OverviewShard> = {}): OverviewSha
   miscounted: 0,
   log_bytes: 0,
   file_bytes: 0,
+  items_per_second: 0,
   ...change,
 });
 

@@ -66,7 +66,7 @@ export function ShardsPage(): ReactNode {
         <ShardTable shards={shards} queues={overview?.queues} />
         <div className="two">
           <Gauges machine={overview?.machine} shards={shards} />
-          <Owners nodes={nodes.data} />
+          <Owners nodes={nodes.data} shards={shards} />
         </div>
       </div>
     </>

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { ServerOverviewReply } from "../../openapi/schemas.ts";
 import { axeFaults } from "./axe.ts";
 import { type ConsoleBrowser, isWiderThanWindow, live, narrow, wide } from "./console-browser.ts";
 import {
@@ -147,6 +148,13 @@ export function testShardsAndKeys(browser: () => ConsoleBrowser): void {
           },
         }),
       );
+      await page.route("**/v1/server.overview", async (route) => {
+        const response = await route.fetch();
+        const overview: ServerOverviewReply = await response.json();
+        const reached = overview.shards.filter(({ shard }) => shard !== 1);
+        const shards = reached.map((one) => ({ ...one, items_per_second: 40 * one.shard }));
+        await route.fulfill({ response, json: { ...overview, shards, unreached: [1] } });
+      });
       await page.reload();
       await live(page);
       await page.getByText("Shard 1 has no live owner: its calls wait for one.").waitFor();
@@ -155,9 +163,10 @@ export function testShardsAndKeys(browser: () => ConsoleBrowser): void {
       expect(await nodes.nth(0).locator(".shard").allTextContents()).toEqual(["0", "2"]);
       expect(await nodes.nth(1).textContent()).toContain("owns no shard");
       expect(await nodes.nth(2).textContent()).toContain("no sign of life");
+      await page.getByText("Shard 1 could not be reached").waitFor();
       const owners = page.getByRole("table", { name: "owners" }).locator("tbody tr");
       expect(await owners.allTextContents()).toEqual([
-        ...["0queue-1:909012.5 h", "1none12never", "2queue-1:909042.5 h"],
+        ...["0queue-1:909012.5 h0", "1none12never–", "2queue-1:909042.5 h80"],
       ]);
       expect([...(await axeFaults(page)), ...(await twinsOn(page))]).toEqual([]);
       expect(await isWiderThanWindow(page)).toBe(false);

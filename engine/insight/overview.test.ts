@@ -38,6 +38,21 @@ test("overview: each queue has a row, with what it holds and what happened to it
   expect(totals).toMatchObject({ queues: 2, ready: 1, held: 1, waiting: 1, produced: 3 });
 });
 
+test("overview: the load of the shard is of the last minute, whoever looks", async () => {
+  const bundle = await setupQueues("orders");
+  const load = () => look(bundle).shard.itemsPerSecond;
+  await bundle.produce("orders", ...Array.from({ length: 200 }, () => "a"));
+  await bundle.clock.advance(30 * second);
+  expect(load()).toBe(Math.ceil(200 / 60));
+  await bundle.complete(await bundle.lease("orders", { batchSize: 100 }));
+  await bundle.clock.advance(29 * second);
+  expect(load()).toBe(Math.ceil(400 / 60));
+  await bundle.clock.advance(second);
+  expect(load()).toBe(Math.ceil(200 / 60));
+  await bundle.clock.advance(minute);
+  expect(load()).toBe(0);
+});
+
 test("overview: totals are those of the rows, whatever came, changed and went", async () => {
   const bundle = await setupQueues("orders", "other", "third");
   const sums = () => bundle.engine.overview("", () => true).overview.totals;

@@ -142,7 +142,13 @@ export class Overview {
   }
 
   #glance({ down, fullSince, now }: Surroundings): ShardGlance {
-    const { shard, isUp, counters, waitingCount: waiting } = this.#options.shard();
+    const {
+      shard,
+      isUp,
+      counters,
+      waitingCount: waiting,
+      itemsOfLastMinute,
+    } = this.#options.shard();
     const { commitSeconds, restarts, failures, quarantined, miscounted } = counters;
     const { walBytes, fileBytes } = counters;
     const recent = this.#commits.since(commitSeconds.counts, now);
@@ -151,7 +157,8 @@ export class Overview {
     const since = down?.since ?? fullSince;
     const commitTimes = { commitP50Us: micros(p50), commitP99Us: micros(p99) };
     const counts = { restarts, failures, quarantined, miscounted, walBytes, fileBytes };
-    return { shard, state, since, ...commitTimes, ...counts, waiting };
+    const itemsPerSecond = Math.ceil(itemsOfLastMinute / 60);
+    return { shard, state, since, ...commitTimes, ...counts, waiting, itemsPerSecond };
   }
 
   /**

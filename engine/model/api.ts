@@ -361,6 +361,8 @@ export interface ShardGlance {
   readonly fileBytes: number;
   /** Requests that it has not answered. */
   readonly waiting: number;
+  /** Items that its commits wrote, leased or removed, on average over the last minute, rounded up. */
+  readonly itemsPerSecond: number;
 }
 
 /** What a person should look at. */

@@ -16,6 +16,7 @@ import type { Random } from "../model/random.ts";
 import type { Result } from "../operations/kind.ts";
 import { type Granted, Lines } from "../state/lines.ts";
 import type { Memory } from "../state/memory.ts";
+import { RecentCount } from "../state/window.ts";
 import { Inbox, type Settle, type Timing } from "./inbox.ts";
 import { type Remains, Turns } from "./turns.ts";
 
@@ -69,6 +70,7 @@ export class Shard {
     itemsPerCommit: new Observations(itemsPerCommitBounds),
     commitSeconds: new Observations(commitSecondsBounds),
   };
+  readonly #recentItems = new RecentCount({ slotMs: 1_000, slots: 60 });
   readonly #options: ShardOptions<unknown>;
   readonly #events: ShardEvents;
   readonly #machine: Clock;
@@ -112,6 +114,11 @@ export class Shard {
   /** Requests that have no answer yet. */
   get waitingCount(): number {
     return this.#inbox.size;
+  }
+
+  /** Items that the commits of the last minute wrote, leased or removed. */
+  get itemsOfLastMinute(): number {
+    return this.#recentItems.count(this.#machine.now());
   }
 
   get isUp(): boolean {
@@ -248,6 +255,7 @@ export class Shard {
     const { counters } = this;
     counters.commits += 1;
     counters.itemsCommitted += commit.items;
+    this.#recentItems.add(commit.items, this.#machine.now());
     counters.quarantined += commit.quarantined;
     counters.itemsPerCommit.add(commit.items);
     counters.commitSeconds.add(commit.seconds);

@@ -151,6 +151,7 @@ const overview: EngineOverview = {
   shard: {
     ...{ shard: 0, state: "up", since: null, commitP50Us: null, commitP99Us: null, restarts: 0 },
     ...{ failures: 0, quarantined: 0, miscounted: 0, walBytes: 0, fileBytes: 0, waiting: 0 },
+    itemsPerSecond: 0,
   },
   tasks: [],
   totals: {

@@ -100,5 +100,6 @@ function overviewShard(shard: engine.ShardGlance): wire.OverviewShard {
     ...{ restarts: shard.restarts, failures: shard.failures },
     ...{ quarantined: shard.quarantined, miscounted: shard.miscounted },
     ...{ log_bytes: shard.walBytes, file_bytes: shard.fileBytes },
+    items_per_second: shard.itemsPerSecond,
   };
 }
