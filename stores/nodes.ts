@@ -87,6 +87,11 @@ export function shardsOf({ shards, database, databases }: ClusterShape): number[
   );
 }
 
+/** That of the database that the shard is in; `perDatabase`: one for each, in their order. */
+export function ofShard<T>(shard: number, perDatabase: readonly T[]): T {
+  return perDatabase[shard % perDatabase.length] as T;
+}
+
 /** Throws `unusable` if a database would have no shard. */
 export function refuseEmpty({ shards, databases }: ClusterShape): void {
   if (shards >= databases) return;

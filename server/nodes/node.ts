@@ -11,6 +11,7 @@ import {
   type NodeRow,
   type NodeTable,
   type Ownership,
+  ofShard,
   shardsOf,
 } from "../../stores/nodes.ts";
 import type { Engines } from "../http/operation-handlers.ts";
@@ -107,7 +108,7 @@ export class Node {
   }
 
   #of(shard: number): Membership {
-    return this.memberships[shard % this.memberships.length] as Membership;
+    return ofShard(shard, this.memberships);
   }
 
   /** No other node can have the shard by now. */

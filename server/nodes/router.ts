@@ -16,7 +16,7 @@ import {
 import { Observations } from "../../engine/model/histogram.ts";
 import type { OtherShard } from "../../engine/relay/other-shard.ts";
 import type { OperationId } from "../../openapi/operations.ts";
-import type { NodeRow } from "../../stores/nodes.ts";
+import { type NodeRow, ofShard } from "../../stores/nodes.ts";
 import type { Answer, Call } from "../calls/call.ts";
 import type { Forwarded } from "../calls/call-client.ts";
 import { answerOf, doneAnswer, errorAnswer, replyOf } from "../calls/call-server.ts";
@@ -130,8 +130,7 @@ export class Router {
   }
 
   #of(shard: number): Membership {
-    const { memberships } = this.#options;
-    return memberships[shard % memberships.length] as Membership;
+    return ofShard(shard, this.#options.memberships);
   }
 
   /** After each change of an owner, and each look that failed. */

@@ -6,7 +6,7 @@ import { newTag } from "../../engine/model/ids.ts";
 import { limits } from "../../engine/model/limits.ts";
 import { systemRandom } from "../../engine/model/random.ts";
 import type { Notice, ShardsOptions } from "../../engine/shards.ts";
-import type { Ownership } from "../../stores/nodes.ts";
+import { type Ownership, ofShard } from "../../stores/nodes.ts";
 import {
   durabilityOf,
   openStore,
@@ -101,7 +101,7 @@ export function storeOf(config: Config, shard = 0): StoreConfig {
 }
 
 export function postgresOf({ databaseUrl, databaseSchema: schema }: Config, shard: number) {
-  const url = databaseUrl[shard % databaseUrl.length] ?? "";
+  const url = ofShard(shard, databaseUrl);
   return { kind: "postgres", url, schema } as const;
 }
 
