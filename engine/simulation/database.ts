@@ -1,4 +1,4 @@
-// A database that several nodes share, in memory: the stored state of all shards, the chain of turns
+// A database that several nodes share, in memory: the stored state of its shards, the chain of turns
 // of each, and the rows of its owner. It does what `stores/postgres/` asks of PostgreSQL,
 // in its order. Commits may come late, answers may be lost, and a standby that was behind may take
 // over, which loses what was acknowledged.
@@ -60,7 +60,8 @@ export type Acknowledged = Map<number, Place>;
 export interface DatabaseOptions {
   readonly clock: VirtualClock;
   readonly random: Random;
-  readonly shardCount: number;
+  /** Numbers of the shards in it. */
+  readonly shards: readonly number[];
   /** Of an owner. */
   readonly leaseMs: number;
   /** Hears what was committed, before anyone is told. */
@@ -86,7 +87,7 @@ export class SimulatedDatabase {
 
   constructor(options: DatabaseOptions) {
     this.#options = options;
-    const owners = Array.from({ length: options.shardCount }, (_, shard) => ({
+    const owners = options.shards.map((shard) => ({
       ...{ shard, url: null, epoch: 0, leaseUntil: 0, meantFor: null, takenAt: null },
     }));
     this.#state = { shards: new Map(), owners, nodes: new Map() };
@@ -96,9 +97,9 @@ export class SimulatedDatabase {
     return this.#options.clock;
   }
 
-  get images(): readonly MemoryImage[] {
-    const { shards } = this.#state;
-    return [...shards.keys()].sort((a, b) => a - b).map((shard) => this.image(shard));
+  /** By shard, of those that were ever opened. */
+  get images(): ReadonlyMap<number, MemoryImage> {
+    return new Map([...this.#state.shards].map(([shard, { image }]) => [shard, image]));
   }
 
   image(shard: number): MemoryImage {
@@ -273,8 +274,12 @@ export class SimulatedDatabase {
     });
   }
 
+  #row(shard: number): OwnerRow | undefined {
+    return this.#state.owners.find((row) => row.shard === shard);
+  }
+
   #isOwner({ shard, url, epoch }: ShardEpoch & Ownership): boolean {
-    const row = this.#state.owners[shard];
+    const row = this.#row(shard);
     return row?.url === url && row.epoch === epoch;
   }
 
@@ -310,7 +315,7 @@ export class SimulatedDatabase {
   }
 
   takeOver({ url }: Self, shard: number, unrenewed: number | null): number | null {
-    const row = this.#state.owners[shard];
+    const row = this.#row(shard);
     if (row === undefined) return null;
     const now = this.clock.now();
     const isSilent = row.leaseUntil < now || row.leaseUntil === unrenewed;

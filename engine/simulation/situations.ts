@@ -156,6 +156,8 @@ export const nodeSituationNames = [
   "a call finds nobody who has the shards",
   "a lease waits at a node that has lost the shards",
   "the database says nothing",
+  "queues are served while another database says nothing",
+  "queues are served by a node that lacks their database",
   "the database is restarted",
   "an owner hears too late that it has the shards",
   "a commit is on its way when its connection ends",

@@ -47,7 +47,7 @@ class World {
   constructor(shardCount: number) {
     this.shards = Array.from({ length: shardCount }, (_, shard) => shard);
     this.database = new SimulatedDatabase({
-      ...{ clock: this.clock, random: seededRandom(1), shardCount, leaseMs },
+      ...{ clock: this.clock, random: seededRandom(1), shards: this.shards, leaseMs },
       committed: () => undefined,
     });
   }

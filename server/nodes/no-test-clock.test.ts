@@ -15,7 +15,7 @@ test("a node refuses to advance a clock as a server without a test clock does", 
   const host = new Host(clock, 0);
   const leaseMs = 5_000;
   const database = new SimulatedDatabase({
-    ...{ clock, random: seededRandom(1), shardCount: 1, leaseMs, committed: () => undefined },
+    ...{ clock, random: seededRandom(1), shards: [0], leaseMs, committed: () => undefined },
   });
   const node = new Node({
     ...{ url: "http://a", version: "", leaseMs, shardCount: 1, log: silentLog },

@@ -14,7 +14,7 @@ test.each([5_000, 20_000, 40_000, 60_000])(
     const clock = new VirtualClock(1_000_000);
     const shards = [0, 1, 2];
     const database = new SimulatedDatabase({
-      ...{ clock, random: seededRandom(1), shardCount: 3, leaseMs },
+      ...{ clock, random: seededRandom(1), shards, leaseMs },
       committed: () => undefined,
     });
     const start = (name: string, own: (shard: number) => Promise<void>): Membership => {

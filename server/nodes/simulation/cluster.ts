@@ -1,5 +1,5 @@
 // The nodes of a simulated world, in one thread: each the server's own `Node`, with its own engine
-// and its own clock, on one database and one network.
+// and its own clock, on one network and one or several databases.
 
 import { ShardEngine } from "../../../engine/engine.ts";
 import type { Engine } from "../../../engine/model/api.ts";
@@ -18,7 +18,7 @@ import { Host } from "../../../engine/simulation/host.ts";
 import { seededRandom } from "../../../engine/simulation/seeded-random.ts";
 import { operations } from "../../../openapi/operations.ts";
 import type { MemoryImage } from "../../../stores/memory/store.ts";
-import type { NodeRow } from "../../../stores/nodes.ts";
+import { type NodeRow, ofShard, shardsOf } from "../../../stores/nodes.ts";
 import { type Changes, StoreError } from "../../../stores/store.ts";
 import { CallServer } from "../../calls/call-server.ts";
 import type { Log, LogFields } from "../../observability/log.ts";
@@ -58,6 +58,7 @@ export interface ClusterOptions {
   readonly seed: number;
   readonly nodeCount: number;
   readonly shardCount: number;
+  readonly databaseCount: number;
   readonly leaseMs: number;
   readonly turnLimits: TurnLimits;
   /** Of what happens to nodes, apart from what clients do. */
@@ -106,7 +107,8 @@ export interface Place {
 }
 
 export class Cluster extends Bundle {
-  readonly database: SimulatedDatabase;
+  /** Shard i is in database i modulo their number. */
+  readonly databases: readonly SimulatedDatabase[];
   readonly network: Network;
   readonly places: readonly Place[];
   readonly #settings: ClusterOptions;
@@ -120,19 +122,19 @@ export class Cluster extends Bundle {
 
   constructor(options: ClusterOptions) {
     super({ shardCount: options.shardCount, seed: options.seed });
-    const { nodeCount, leaseMs, chance } = options;
+    const { nodeCount, shardCount, databaseCount: databases, leaseMs, chance } = options;
     this.#settings = options;
     this.#random = seededRandom(options.seed);
-    this.database = new SimulatedDatabase({
-      clock: this.clock,
-      random: chance,
-      leaseMs,
-      shardCount: options.shardCount,
-      committed: (shard, changes) => {
-        this.store(shard).commits += 1;
-        this.store(shard).onCommit?.(changes);
-        options.committed(shard, changes);
-      },
+    this.databases = Array.from({ length: databases }, (_, database) => {
+      return new SimulatedDatabase({
+        ...{ clock: this.clock, random: chance, leaseMs },
+        shards: shardsOf({ shards: shardCount, database, databases }),
+        committed: (shard, changes) => {
+          this.store(shard).commits += 1;
+          this.store(shard).onCommit?.(changes);
+          options.committed(shard, changes);
+        },
+      });
     });
     this.network = new Network(this.clock);
     this.places = Array.from({ length: nodeCount }, (_, index) => ({
@@ -163,8 +165,17 @@ export class Cluster extends Bundle {
 
   /** The nodes that a process may ask for a queue, as far as it knows. */
   knownTo({ node }: Running, queue: string): readonly NodeRow[] {
-    const [membership] = node.memberships;
-    return membership?.others(shardOf(queue, this.#settings.shardCount)) ?? [];
+    const shard = shardOf(queue, this.#settings.shardCount);
+    return ofShard(shard, node.memberships).others(shard);
+  }
+
+  /** The database that a queue is in. */
+  databaseOf(queue: string): SimulatedDatabase {
+    return ofShard(shardOf(queue, this.#settings.shardCount), this.databases);
+  }
+
+  get commits(): number {
+    return this.databases.reduce((sum, { commits }) => sum + commits, 0);
   }
 
   #ownerAt(shard: number): Running | undefined {
@@ -199,7 +210,7 @@ export class Cluster extends Bundle {
       ...{ url, version: "simulated", leaseMs, log },
       clock: host.clock,
       connect: this.network.connector(url, host),
-      openNodes: [() => this.database.openNodes(host)],
+      openNodes: this.databases.map((database) => () => database.openNodes(host)),
       statusElsewhere: { now: 0, durability: "full", waitingLeases: 0, shards: [], queues: [] },
       shardCount: this.#settings.shardCount,
       createEngine: ({ ownership, now, ...place }) => {
@@ -216,14 +227,16 @@ export class Cluster extends Bundle {
           ...{ renderLeased, random: this.#random },
           notice: (notice) => this.#noticed(notice),
           openStore: (shard) =>
-            this.database.openStore(host, shard, { ownership, acknowledged }).catch((cause) => {
-              // Then an engine forgets all that it knows.
-              if (cause instanceof StoreError && cause.fault === "lost") {
-                begun();
-                this.#settings.noticedLoss();
-              }
-              throw cause;
-            }),
+            ofShard(shard, this.databases)
+              .openStore(host, shard, { ownership, acknowledged })
+              .catch((cause) => {
+                // Then an engine forgets all that it knows.
+                if (cause instanceof StoreError && cause.fault === "lost") {
+                  begun();
+                  this.#settings.noticedLoss();
+                }
+                throw cause;
+              }),
         });
         return engine;
       },
@@ -289,13 +302,13 @@ export class Cluster extends Bundle {
     place.running = null;
     host.kill();
     this.network.gone(url, host);
-    this.database.killed(host);
+    for (const database of this.databases) database.killed(host);
     for (const call of [...calls]) call.end();
   }
 
-  /** As any node records it in the database. */
+  /** As any node records it in the databases. */
   requestDrain({ url, node: { key } }: Running, isRequested: boolean): void {
-    this.database.requestDrain({ url, key }, isRequested);
+    for (const database of this.databases) database.requestDrain({ url, key }, isRequested);
   }
 
   /** As a server does that is told to end. */
@@ -457,11 +470,12 @@ export class Cluster extends Bundle {
   }
 
   override image(shard = 0): MemoryImage {
-    return this.database.image(shard);
+    return ofShard(shard, this.databases).image(shard);
   }
 
   override get images(): readonly MemoryImage[] {
-    return this.database.images;
+    const images = this.databases.flatMap((database) => [...database.images]);
+    return images.sort(([a], [b]) => a - b).map(([, image]) => image);
   }
 }
 

@@ -20,6 +20,8 @@ import { Cluster, turnLimitsOf } from "./cluster.ts";
 import { Troubles } from "./troubles.ts";
 
 const leaseMs = 5 * second;
+/** Remainders by 13 of seeds whose worlds have two databases. */
+const twoDatabases = [0, 3, 9];
 /** What goes wrong with one process has its counterparts among the troubles. */
 const noFaults = { storeFault: 0, slow: 0, kill: 0, damage: 0 };
 
@@ -47,13 +49,16 @@ class NodesSetting implements Setting {
   readonly option = " --store nodes";
   readonly #seed: number;
   readonly #chance: Chance;
+  readonly #databaseCount: number;
   readonly #isLossy: boolean;
   #troubles: Troubles | null = null;
 
   constructor(seed: number) {
     this.#seed = seed;
     this.#chance = new Chance(seededRandom(seed ^ 0x5eed_0de5));
-    this.#isLossy = this.#chance.hits(400);
+    this.#databaseCount = twoDatabases.includes(seed % 13) ? 2 : 1;
+    // Of two, one that goes back loses what it received from the other, or receives it twice.
+    this.#isLossy = this.#chance.hits(400) && this.#databaseCount === 1;
   }
 
   parameters(usual: Parameters): Parameters {
@@ -74,7 +79,7 @@ class NodesSetting implements Setting {
     const chance = this.#chance;
     return {
       ...usual,
-      shardCount: chance.one([1, 2, 3, 5]),
+      shardCount: Math.max(this.#databaseCount, chance.one([1, 2, 3, 5])),
       queues: usual.queues.map((one) => ({
         ...one,
         leaseTimeoutMs: chance.one([second, 10 * second, minute]),
@@ -115,6 +120,7 @@ class NodesSetting implements Setting {
     const cluster = new Cluster({
       ...{ seed: this.#seed, shardCount, leaseMs, chance },
       nodeCount: chance.between(2, 4),
+      databaseCount: this.#databaseCount,
       turnLimits: turnLimitsOf(bounds),
       aheadMs: () => chance.one([0, 0, -hour, hour]),
       watching: (engine) =>

@@ -22,7 +22,7 @@ describe("simulation of nodes", () => {
     },
   );
 
-  test("I1 to I13 and I15 to I22 hold over nodes that fail on one database", async () => {
+  test("I1 to I13 and I15 to I22 hold over nodes that fail, on one database or two", async () => {
     const { found, worlds, sums } = await play({ firstSeed: 1, seeds: 8 });
     expect(found?.message).toBeUndefined();
     expect(worlds).toBe(8);

@@ -1,9 +1,10 @@
-// What goes wrong in a world of several nodes: nodes are stopped, killed and cut off, and the
-// database fails them.
+// What goes wrong in a world of several nodes: nodes are stopped, killed and cut off, and their
+// databases fail them.
 
 import { allShards } from "../../../engine/simulation/all-shards.ts";
 import { Violation } from "../../../engine/simulation/auditor.ts";
 import type { Chance } from "../../../engine/simulation/chance.ts";
+import type { SimulatedDatabase } from "../../../engine/simulation/database.ts";
 import { hour, minute, second } from "../../../engine/simulation/parameters.ts";
 import type { World } from "../../../engine/simulation/world.ts";
 import type { MemoryImage } from "../../../stores/memory/store.ts";
@@ -32,6 +33,7 @@ const weights = {
   linger: 5,
   doze: 3,
   sever: 0,
+  part: 0,
   requestDrain: 0,
   replicate: 0,
   failOver: 0,
@@ -75,6 +77,7 @@ export class Troubles {
     linger: () => this.#linger(),
     doze: () => this.#doze(),
     sever: () => this.#sever(),
+    part: () => this.#part(),
     requestDrain: () => this.#requestDrain(),
     replicate: () => this.#replicate(),
     failOver: () => this.#failOver(),
@@ -88,6 +91,7 @@ export class Troubles {
       ...weights,
       ...(isLossy && { replicate: 14, failOver: 6 }),
       ...(this.#extras.length > 0 && { sever: 12 }),
+      ...(cluster.databases.length > 1 && { part: 6 }),
       ...(requestsDrains && { requestDrain: 10 }),
     };
   }
@@ -121,11 +125,11 @@ export class Troubles {
   /** What can only be seen by looking. */
   #watch(): void {
     const { situations } = this.#world;
-    const { database, running } = this.#cluster;
+    const { databases, running } = this.#cluster;
     if (running.some(({ node }) => node.router.forwarded.size > 0)) {
       situations.reached("a call is forwarded");
     }
-    if (database.refusals > 0) {
+    if (databases.some(({ refusals }) => refusals > 0)) {
       situations.reached("a commit is refused, because the shard is another owner's");
     }
     for (const { node } of running) {
@@ -235,9 +239,10 @@ export class Troubles {
     if (victim === this.#owner) {
       this.#world.situations.reached("an owner is cut off from the database");
     }
-    this.#wrong(`${victim.url} is cut off from the database`);
+    const cut = this.#someDatabases();
+    this.#wrong(`${victim.url} is cut off from ${this.#namesOf(cut)}`);
     this.#isBroken = true;
-    this.#cluster.database.cutOff(victim.host);
+    for (const database of cut) database.cutOff(victim.host);
     await this.#perhapsPass();
   }
 
@@ -259,25 +264,40 @@ export class Troubles {
     this.#wrong("all are connected");
     this.#isBroken = false;
     this.#cluster.network.heal();
-    this.#cluster.database.heal();
+    for (const database of this.#cluster.databases) database.heal();
   }
 
-  // the database ----------------------------------------------------------
+  // the databases ---------------------------------------------------------
+
+  /** Of several one, as a rule. */
+  #someDatabases(): readonly SimulatedDatabase[] {
+    const { databases } = this.#cluster;
+    if (databases.length === 1 || this.#chance.hits(250)) return databases;
+    return [this.#chance.one(databases)];
+  }
+
+  #namesOf(some: readonly SimulatedDatabase[]): string {
+    const { databases } = this.#cluster;
+    if (databases.length === 1) return "the database";
+    return some.map((one) => `database ${databases.indexOf(one) + 1}`).join(" and ");
+  }
 
   async #stallForAWhile(): Promise<void> {
-    this.#stall();
+    this.#stall(this.#someDatabases());
     await this.#perhapsPass();
   }
 
-  #stall(): void {
-    this.#wrong("the database says nothing");
+  #stall(stalled: readonly SimulatedDatabase[]): void {
+    this.#wrong(`${this.#namesOf(stalled)} says nothing`);
     this.#world.situations.reached("the database says nothing");
     this.#isBroken = true;
-    this.#cluster.database.stall();
+    for (const database of stalled) database.stall();
   }
 
   #land(): void {
-    const { held, refused } = this.#cluster.database.landLate();
+    const landed = this.#cluster.databases.map((database) => database.landLate());
+    const held = landed.reduce((sum, one) => sum + one.held, 0);
+    const refused = landed.reduce((sum, one) => sum + one.refused, 0);
     if (held + refused === 0) return;
     this.#wrong(`commits come late, of which ${held} hold and ${refused} do not`);
     const { situations } = this.#world;
@@ -286,24 +306,25 @@ export class Troubles {
   }
 
   #restart(): void {
-    this.#wrong("the database is restarted");
+    const restarted = this.#someDatabases();
+    this.#wrong(`${this.#namesOf(restarted)} is restarted`);
     this.#world.situations.reached("the database is restarted");
-    this.#cluster.database.restart();
+    for (const database of restarted) database.restart();
   }
 
   #replicate(): void {
     this.#world.say("the standby is in step");
-    this.#cluster.database.replicate();
+    for (const database of this.#cluster.databases) database.replicate();
   }
 
   #failOver(): void {
-    const { database } = this.#cluster;
-    const before = placesOf(database.images);
-    const queuesIn = () => JSON.stringify(database.images.map(({ queues }) => [...queues]));
+    const cluster = this.#cluster;
+    const before = placesOf(cluster.images);
+    const queuesIn = () => JSON.stringify(cluster.images.map(({ queues }) => [...queues]));
     const queues = queuesIn();
     // Its clock is behind, so that it alone would not say that a lease is over.
-    if (!database.failOver(hour)) return;
-    const now = placesOf(database.images);
+    if (!cluster.databases.every((database) => database.failOver(hour))) return;
+    const now = placesOf(cluster.images);
     const { auditor, situations } = this.#world;
     this.#wrong("a standby that was behind takes over");
     situations.reached("a standby that was behind takes over");
@@ -351,7 +372,7 @@ export class Troubles {
     );
     this.#wrong(`${former.url} is cut off from the database, while leases wait at ${one.url}`);
     this.#isBroken = true;
-    this.#cluster.database.cutOff(former.host);
+    this.#cluster.databaseOf("dead").cutOff(former.host);
     const others = this.#cluster.running.filter((running) => running !== former && running !== one);
     // Then nobody tells it who has the shards now.
     if (one !== former && this.#chance.hits(500)) {
@@ -395,7 +416,7 @@ export class Troubles {
   async #linger(): Promise<void> {
     const owner = this.#owner;
     if (owner === undefined || this.#isBroken) return;
-    this.#stall();
+    this.#stall([this.#cluster.databaseOf("orders")]);
     const call = this.#chance.one(["produce", "complete", "resize"] as const);
     await this.#callAt(owner, () => this.#world[call]());
     this.#world.situations.reached("a commit is on its way when its connection ends");
@@ -411,7 +432,7 @@ export class Troubles {
   async #doze(): Promise<void> {
     const owner = this.#owner;
     if (owner === undefined || this.#isBroken) return;
-    this.#stall();
+    this.#stall([this.#cluster.databaseOf("orders")]);
     await this.#world.pass(second);
     this.#wrong(`${owner.url} is stopped`);
     owner.host.stop();
@@ -444,7 +465,7 @@ export class Troubles {
     const owner = this.#owner;
     const one = this.#running((running) => running !== owner && !running.host.isStopped);
     if (owner === undefined || one === undefined || this.#isBroken) return;
-    const { clock, network, database } = this.#cluster;
+    const { clock, network } = this.#cluster;
     // Something to do it with.
     await this.#callAt(one, () => this.#world.produce());
     this.#cluster.only = one;
@@ -454,10 +475,10 @@ export class Troubles {
     const isAtCommit = this.#chance.hits(600);
     // What takes several is done with the last of them.
     const commits = isAtCommit
-      ? database.commits + this.#chance.below(3)
+      ? this.#cluster.commits + this.#chance.below(3)
       : Number.POSITIVE_INFINITY;
     const rounds = this.#chance.between(1, roundsOfCall);
-    for (let round = 0; round < rounds && database.commits <= commits; round += 1) {
+    for (let round = 0; round < rounds && this.#cluster.commits <= commits; round += 1) {
       await clock.rounds(1);
     }
     this.#world.situations.reached("an owner ends while a call is forwarded to it");
@@ -472,6 +493,57 @@ export class Troubles {
     await this.#perhapsPass();
   }
 
+  /** All is well, but for one of two databases. */
+  async #part(): Promise<void> {
+    await this.calm();
+    const away = this.#chance.one(this.#cluster.databases);
+    const names = this.#world.parameters.queues.map(({ name }) => name);
+    if (this.#chance.hits(500)) {
+      this.#stall([away]);
+      await this.#world.pass(15 * second);
+      await this.#checkServed(names.filter((name) => this.#cluster.databaseOf(name) !== away));
+      this.#world.situations.reached("queues are served while another database says nothing");
+      return;
+    }
+    const victim = this.#beginPart(this.#victim());
+    if (victim === undefined) return;
+    this.#wrong(`${victim.url} alone is cut off from ${this.#namesOf([away])}`);
+    this.#isBroken = true;
+    away.cutOff(victim.host);
+    await this.#world.pass(15 * second);
+    // The others have its shards by now, and it forwards calls for them.
+    await this.#checkServed(names);
+    this.#world.situations.reached("queues are served by a node that lacks their database");
+  }
+
+  /** Often as a process that has seen no database yet. */
+  #beginPart(victim: Running | undefined): Running | undefined {
+    const place = this.#cluster.places.find(({ running }) => running === victim);
+    if (victim === undefined || place === undefined || this.#chance.hits(500)) return victim;
+    this.#cluster.end(victim);
+    this.#cluster.start(place);
+    return place.running ?? undefined;
+  }
+
+  /** Any node answers calls for these queues without delay. */
+  async #checkServed(queues: readonly string[]): Promise<void> {
+    const cluster = this.#cluster;
+    const kinds = { ready: true, scheduled: false, retried: false, destructive: false };
+    for (const running of cluster.running) {
+      for (const queue of queues) {
+        cluster.only = running;
+        const started = await cluster.begin(() =>
+          cluster.engine.clear({ queue, ...kinds, dryRun: true }),
+        );
+        cluster.only = null;
+        if (started.ending === null) await this.#world.pass(second);
+        if (started.ending?.ok === true) continue;
+        const why = started.ending?.message ?? "the call still waits";
+        throw new Violation("I11", `${queue} is not served at ${running.url}; ${why}`);
+      }
+    }
+  }
+
   async #callAt(running: Running, call: () => void): Promise<void> {
     this.#cluster.only = running;
     call();
@@ -480,11 +552,11 @@ export class Troubles {
   }
 
   async calm(): Promise<void> {
-    const { places, network, database, running } = this.#cluster;
+    const { places, network, databases, running } = this.#cluster;
     this.#wrong("all is well");
     this.#isBroken = false;
     network.heal();
-    database.heal();
+    for (const database of databases) database.heal();
     for (const { host } of running) host.goOn();
     for (const one of running) this.#cluster.requestDrain(one, false);
     this.#land();
