@@ -1,15 +1,26 @@
-// A cluster with two databases, as processes: each has its own part of the shards, and one that is away
-// or restarts touches no other.
+// A cluster with two databases, as processes: each has its own part of the shards, and one that is away,
+// restarts or cannot be reached touches no other.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { Cluster, type NodeProcess, queueOf, settings } from "../../bench/cluster.ts";
+import {
+  Cluster,
+  type NodeProcess,
+  type OwnerRow,
+  queueOf,
+  settings,
+} from "../../bench/cluster.ts";
 import { runServer } from "../../bench/server-process.ts";
+import { Wire } from "../../bench/wire.ts";
 import { createClient } from "../../client/client.ts";
 
 const cluster = new Cluster({ databases: 2 });
 const lease = "3s";
 const nodes: NodeProcess[] = [];
+/** The ways from each node to the second database. */
+const wires: Wire[] = [];
 const [first, second] = [0, 1];
+/** As long as two busy cores take, and far less than what waits for a database. */
+const busyMsMax = 1_500;
 
 /** Name of a queue in that database. */
 function nameIn(database: number, prefix: string): string {
@@ -17,34 +28,76 @@ function nameIn(database: number, prefix: string): string {
   return names.find((name) => cluster.databaseOf(name) === database) ?? "";
 }
 
+const ofFirst = (rows: readonly OwnerRow[]) => rows.filter((_, shard) => shard % 2 === first);
+
 const statusOf = async ({ url }: NodeProcess, path: string) => (await fetch(url + path)).status;
 
 async function reach(node: NodeProcess, path: string, status: number): Promise<void> {
   while ((await statusOf(node, path)) !== status) await Bun.sleep(20);
 }
 
+const healthOf = async ({ url }: NodeProcess) => (await fetch(`${url}/health`)).json();
+
+/** `ok`: the node sees an owner of each shard. */
+async function reachHealth(node: NodeProcess, status: "ok" | "degraded"): Promise<void> {
+  while ((await healthOf(node)).status !== status) await Bun.sleep(20);
+}
+
 /** Resolves once each node has noticed it. */
 async function withoutSecond(): Promise<void> {
   await cluster.stopDatabase(second);
-  for (const { url } of cluster.nodes) {
-    while ((await (await fetch(`${url}/health`)).json()).status !== "degraded") await Bun.sleep(20);
-  }
+  for (const node of cluster.nodes) await reachHealth(node, "degraded");
 }
 
 async function withSecond(): Promise<void> {
   await cluster.startDatabase(second);
-  for (const node of cluster.nodes) await whole(node);
+  for (const node of cluster.nodes) await reachHealth(node, "ok");
 }
 
-/** Resolves once the node sees an owner of each shard. */
-async function whole({ url }: NodeProcess): Promise<void> {
-  while ((await (await fetch(`${url}/health`)).json()).status !== "ok") await Bun.sleep(20);
+/** `away`: a queue in the second database. */
+async function checkWithoutSecond(node: NodeProcess, away: string): Promise<void> {
+  expect(await statusOf(node, "/readyz")).toBe(200);
+  const shards_without_owner = [1, 3];
+  expect(await healthOf(node)).toMatchObject({ status: "degraded", shards_without_owner });
+  const response = await fetch(`${node.url}/v1/queue.produce`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      ...{ queue_name: away, request_timeout: "300ms", items: [{ utf8: "lost" }] },
+    }),
+  });
+  expect([503, 504]).toContain(response.status);
+}
+
+/** Milliseconds of the longest produce: each node takes calls meanwhile, and none of them may fail. */
+async function longestWhile(queue: string, disturb: () => Promise<void>): Promise<number> {
+  let isOver = false;
+  const longestMs = Promise.all(
+    nodes.map(async ({ url }) => {
+      const calls = createClient({ url, attemptsMax: 1 }).queue(queue);
+      let longest = 0;
+      while (!isOver) {
+        const begun = performance.now();
+        await calls.produce("a");
+        longest = Math.max(longest, performance.now() - begun);
+        await (await calls.lease({ timeoutMs: 5_000 }))?.complete();
+      }
+      return longest;
+    }),
+  );
+  // A call that fails ends it.
+  await Promise.race([disturb(), longestMs]);
+  isOver = true;
+  return Math.max(...(await longestMs));
 }
 
 beforeAll(async () => {
   await cluster.startDatabases();
-  nodes.push(...(await Promise.all([1, 2, 3].map(() => cluster.start({ lease })))));
-  for (const node of nodes) await whole(node);
+  const [near, away] = cluster.databasePorts as [number, number];
+  wires.push(...[1, 2, 3].map(() => Wire.to(away)));
+  const starts = wires.map(({ port }) => cluster.start({ lease, databases: [near, port] }));
+  nodes.push(...(await Promise.all(starts)));
+  for (const node of nodes) await reachHealth(node, "ok");
 });
 afterAll(() => cluster.end());
 
@@ -67,48 +120,59 @@ test("a database is away: queues of the other one are served without delay, by e
   const [near, away] = [nameIn(first, "near"), nameIn(second, "away")];
   for (const name of [near, away]) await queueOf(nodes[0] as NodeProcess, name).create(settings);
   for (const node of nodes) await queueOf(node, away).produce("before");
-  let isOver = false;
-  const longestMs = Promise.all(
-    nodes.map(async ({ url }) => {
-      const client = createClient({ url });
-      let longest = 0;
-      while (!isOver) {
-        const begun = performance.now();
-        // No second try: an error would end the test.
-        await client.produce({ queue_name: near, items: [{ utf8: "a" }] });
-        longest = Math.max(longest, performance.now() - begun);
-        await Bun.sleep(5);
-      }
-      return longest;
-    }),
-  );
-  await withoutSecond();
-  for (const node of nodes) {
-    expect(await statusOf(node, "/readyz")).toBe(200);
-    expect(await (await fetch(`${node.url}/health`)).json()).toMatchObject({
-      ...{ status: "degraded", shards_without_owner: [1, 3] },
+  const longestMs = await longestWhile(near, async () => {
+    await withoutSecond();
+    for (const node of nodes) await checkWithoutSecond(node, away);
+    await Bun.sleep(4_000);
+    // A client that repeats its call is answered once the database is back.
+    const waiting = queueOf(nodes[2] as NodeProcess, away).produce("during", {
+      ...{ key: "during", timeoutMs: 60_000 },
     });
-    const response = await fetch(`${node.url}/v1/queue.produce`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({
-        ...{ queue_name: away, request_timeout: "300ms", items: [{ utf8: "lost" }] },
-      }),
-    });
-    expect([503, 504]).toContain(response.status);
-  }
-  await Bun.sleep(4_000);
-  // A client that repeats its call is answered once the database is back.
-  const waiting = queueOf(nodes[2] as NodeProcess, away).produce("during", {
-    ...{ key: "during", timeoutMs: 60_000 },
+    await withSecond();
+    await waiting;
   });
-  await withSecond();
-  await waiting;
-  isOver = true;
-  // As long as two busy cores take, and far less than what waits for a database.
-  expect(Math.max(...(await longestMs))).toBeLessThan(1_500);
+  expect(longestMs).toBeLessThan(busyMsMax);
   expect((await queueOf(nodes[0] as NodeProcess, away).inspect()).queued).toBeGreaterThanOrEqual(4);
   for (const node of nodes) expect(node.log()).toContain("database 2");
+});
+
+test("no node reaches a database: queues of the other one are served, and none changes its owner", async () => {
+  const [near, away] = [nameIn(first, "kept"), nameIn(second, "cut")];
+  for (const name of [near, away]) await queueOf(nodes[0] as NodeProcess, name).create(settings);
+  for (const node of nodes) await queueOf(node, away).produce("before");
+  const before = await cluster.ownerRows();
+  const longestMs = await longestWhile(near, async () => {
+    for (const wire of wires) wire.cut();
+    for (const node of nodes) await reachHealth(node, "degraded");
+    for (const node of nodes) await checkWithoutSecond(node, away);
+    await Bun.sleep(4_000);
+    const waiting = queueOf(nodes[1] as NodeProcess, away).produce("during", {
+      ...{ key: "cut", timeoutMs: 60_000 },
+    });
+    for (const wire of wires) wire.heal();
+    await waiting;
+    for (const node of nodes) await reachHealth(node, "ok");
+  });
+  expect(longestMs).toBeLessThan(busyMsMax);
+  expect((await queueOf(nodes[0] as NodeProcess, away).inspect()).queued).toBeGreaterThanOrEqual(4);
+  expect(ofFirst(await cluster.ownerRows())).toEqual(ofFirst(before));
+});
+
+test("one node does not reach a database: it keeps its shards of the other, and forwards calls for both", async () => {
+  const [near, away] = [nameIn(first, "held"), nameIn(second, "moved")];
+  for (const name of [near, away]) await queueOf(nodes[0] as NodeProcess, name).create(settings);
+  const owner = await cluster.owner(away);
+  const before = await cluster.ownerRows();
+  const longestMs = await longestWhile(near, async () => {
+    wires[nodes.indexOf(owner)]?.cut();
+    while ((await cluster.ownerRow(away)).url === owner.nodeUrl) await Bun.sleep(20);
+    for (const node of nodes) await queueOf(node, away).produce("a", { timeoutMs: 60_000 });
+    wires[nodes.indexOf(owner)]?.heal();
+    await reachHealth(owner, "ok");
+  });
+  expect(longestMs).toBeLessThan(busyMsMax);
+  expect(await queueOf(owner, away).inspect()).toMatchObject({ queued: 3 });
+  expect(ofFirst(await cluster.ownerRows())).toEqual(ofFirst(before));
 });
 
 test("a dead letter for a queue in a database that is away arrives exactly once", async () => {
