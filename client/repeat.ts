@@ -5,7 +5,7 @@ import type { HoldfastError } from "./errors.ts";
 import { isHttpsHint } from "./https-hint.ts";
 import { startTimer } from "./time.ts";
 import { isUntrusted } from "./unsent.ts";
-import type { Operation } from "./wire.ts";
+import { doubledOperations, type Operation } from "./wire.ts";
 
 /**
  * What a second attempt without a key does when the first may have been carried out unheard.
@@ -14,59 +14,10 @@ import type { Operation } from "./wire.ts";
  */
 export type Echo = "same" | "twice";
 
-const echoes: Readonly<Record<Operation, Echo>> = {
-  produce: "twice",
-  // Items that nobody heard of would be leased to nobody; the next lease is one of its own.
-  lease: "twice",
-  retry: "same",
-  complete: "same",
-  extend: "same",
-  release: "same",
-  transact: "twice",
-  listQueues: "same",
-  createQueue: "twice",
-  updateQueue: "same",
-  queueInfo: "same",
-  deleteQueue: "twice",
-  stats: "same",
-  inspect: "same",
-  explain: "same",
-  clients: "same",
-  overview: "same",
-  pause: "same",
-  resume: "same",
-  // What was produced in between would go as well.
-  clear: "twice",
-  reload: "same",
-  // Time would go on twice.
-  advance: "twice",
-  series: "same",
-  listNodes: "same",
-  drainNode: "same",
-  confirmLoss: "same",
-  findItems: "same",
-  groupItems: "same",
-  getItem: "same",
-  explainItem: "same",
-  // Without a key it is a second task, which may move what died meanwhile.
-  redrive: "twice",
-  repair: "twice",
-  listTasks: "same",
-  taskInfo: "same",
-  cancelTask: "same",
-  whoAmI: "same",
-  listKeys: "same",
-  listActions: "same",
-  listItems: "same",
-  listScheduled: "same",
-  // `echoOf` knows better.
-  importItems: "twice",
-  deleteItems: "same",
-};
-
 export function echoOf(operation: Operation, request: object): Echo {
+  if (!doubledOperations.includes(operation)) return "same";
   // Items with a `source_id` are not stored twice.
-  return operation === "importItems" && isSourced(request) ? "same" : echoes[operation];
+  return operation === "importItems" && isSourced(request) ? "same" : "twice";
 }
 
 function isSourced(request: object): boolean {

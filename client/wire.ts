@@ -5,6 +5,7 @@
 import {
   type OperationId,
   operations,
+  operationsThat,
   type RequestOf,
   type ResponseOf,
 } from "../openapi/operations.ts";
@@ -67,6 +68,7 @@ export const timedOperations: readonly Operation[] = entries
   .map(([id]) => id);
 
 /** Those that change nothing. */
-export const readOperations: readonly Operation[] = entries
-  .filter(([, { audits, keyed }]) => audits === undefined && keyed === undefined)
-  .map(([id]) => id);
+export const readOperations: readonly Operation[] = operationsThat("reads");
+
+/** Those that a second call does again. */
+export const doubledOperations: readonly Operation[] = operationsThat("twice");

@@ -3,19 +3,16 @@
 // TypeBox. Pure; a test holds them against the types that the sources use.
 
 import type { TSchema } from "@sinclair/typebox";
+import { entities } from "./entities.ts";
+import { messageName } from "./fields.ts";
 import { operations } from "./operations.ts";
-import { entities } from "./schemas.ts";
-
-const nameOf = new Map<unknown, string>(
-  Object.entries(entities).map(([name, schema]) => [schema, name]),
-);
 
 /** What `client/wire.ts` declares, worked out. */
 export function wireDeclarations(): string {
   const rows = Object.entries(operations);
   return [
     "// Made from the contract; not to be edited.",
-    ...Object.entries(entities).map(
+    ...[...entities].map(
       ([name, schema]) =>
         `${comment(schema, "")}export interface ${name} ${objectText(schema, "")}`,
     ),
@@ -37,12 +34,13 @@ export function wireDeclarations(): string {
     "export declare const operationPaths: Readonly<Record<Operation, string>>;",
     "export declare const timedOperations: readonly Operation[];",
     "export declare const readOperations: readonly Operation[];",
+    "export declare const doubledOperations: readonly Operation[];",
     "",
   ].join("\n");
 }
 
 function typeText(schema: TSchema, indent: string): string {
-  const name = nameOf.get(schema);
+  const name = messageName(schema);
   if (name !== undefined) return name;
   const choices: readonly TSchema[] | undefined = schema["anyOf"];
   switch (schema["type"]) {

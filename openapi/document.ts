@@ -4,12 +4,13 @@
 import type { TSchema } from "@sinclair/typebox";
 import { bounds } from "./bounds.ts";
 import { type ReplyCode, replyCodes } from "./codes.ts";
+import { entities, messagesIn } from "./entities.ts";
+import { fieldKeywords, messageName } from "./fields.ts";
 import { firstCalls } from "./first-calls.ts";
 import { type Needs, type OperationReply, operations, pages, tags } from "./operations.ts";
 import { textCodes } from "./protobuf.ts";
 import {
   defaultKeyword,
-  entities,
   publishedKeyword,
   queueKeyword,
   Reply,
@@ -25,18 +26,10 @@ const keyScheme = "apiKey";
 /** The version of the contract, not of the server that fulfils it. */
 const contractVersion = "1.0.0";
 
-const nameOf = new Map<unknown, string>(
-  Object.entries(entities).map(([name, schema]) => [schema, name]),
+/** Names of the messages of requests. */
+const sent = new Set(
+  Object.values(operations).flatMap(({ request }) => messagesIn(request).map(messageName)),
 );
-
-/** Schemas of requests, and those within them. */
-const sent = new Set(Object.values(operations).flatMap(({ request }) => schemasIn(request)));
-
-function schemasIn(schema: TSchema): readonly TSchema[] {
-  const properties: Readonly<Record<string, TSchema>> = schema["properties"] ?? {};
-  const items: readonly TSchema[] = schema["items"] === undefined ? [] : [schema["items"]];
-  return [schema, ...[...items, ...Object.values(properties)].flatMap(schemasIn)];
-}
 
 /** Later versions may add fields to a reply; a generated client must not refuse them. */
 function open(keywords: JsonObject): JsonObject {
@@ -96,9 +89,9 @@ export function document({ basePath = "", hasKeys = false }: Served = {}) {
         },
       }),
       schemas: Object.fromEntries(
-        Object.entries(entities).map(([name, schema]) => {
+        [...entities].map(([name, schema]) => {
           const keywords = { title: name, ...publishedKeywords(schema) };
-          return [name, sent.has(schema) ? keywords : open(keywords)];
+          return [name, sent.has(name) ? keywords : open(keywords)];
         }),
       ),
     },
@@ -268,7 +261,7 @@ function codesOf(replies: { readonly [Code in ReplyCode]?: OperationReply }) {
 
 /** A reference where the document names the schema, the schema itself elsewhere. */
 function published(schema: TSchema): JsonObject {
-  const name = nameOf.get(schema);
+  const name = messageName(schema);
   return name === undefined ? publishedKeywords(schema) : { $ref: `#/components/schemas/${name}` };
 }
 
@@ -276,6 +269,7 @@ function publishedKeywords(schema: TSchema): JsonObject {
   const keywords: Record<string, Json> = {};
   for (const [keyword, value] of Object.entries(schema)) {
     if (keyword === withoutNullKeyword || keyword === queueKeyword) continue;
+    if (fieldKeywords.has(keyword)) continue;
     if (keyword === publishedKeyword) Object.assign(keywords, value);
     else if (keyword === defaultKeyword) keywords["default"] = value;
     else if (keyword === "items") keywords[keyword] = published(value);

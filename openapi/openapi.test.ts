@@ -7,9 +7,12 @@ import { Value } from "@sinclair/typebox/value";
 import { bounds, sizeText } from "./bounds.ts";
 import { type ReplyCode, replyCodes } from "./codes.ts";
 import { document, documentText } from "./document.ts";
+import { entities } from "./entities.ts";
+import { messageName } from "./fields.ts";
 import { type Operation, operations, type Page, pages, tags } from "./operations.ts";
 import { queueFinder } from "./queue-names.ts";
-import { entities, publishedKeyword, queueKeyword, Reply } from "./schemas.ts";
+import * as schemas from "./schemas.ts";
+import { publishedKeyword, queueKeyword, Reply } from "./schemas.ts";
 
 const rows: readonly (readonly [string, Operation])[] = Object.entries(operations);
 const pageRows: readonly (readonly [string, Page])[] = Object.entries(pages);
@@ -74,7 +77,7 @@ test("document: every reference leads to a schema and every named schema is used
       ([, name]) => name,
     ),
   );
-  expect([...used].sort()).toEqual(Object.keys(entities).sort());
+  expect([...used].sort()).toEqual([...entities.keys()].sort());
 });
 
 test("document: a key's default is published and is no default to a validator", () => {
@@ -83,7 +86,7 @@ test("document: a key's default is published and is no default to a validator", 
   expect(published.properties["batch_size"]).toMatchObject({ default: 1 });
   expect(published.properties["request_timeout"]).toMatchObject({ default: "1m" });
   expect(documentOnDisk).not.toContain('"x-default"');
-  expect(JSON.stringify(entities)).not.toContain('"default"');
+  expect(JSON.stringify([...entities])).not.toContain('"default"');
 });
 
 test("document: where a key of a request may be absent it may be null, but in an update", () => {
@@ -111,8 +114,7 @@ test("document: a reply may have fields that are not in it, a request none", () 
   expect(JSON.stringify(schemas["Reply"])).not.toContain('"additionalProperties":false');
   expect(JSON.stringify(schemas["FoundItem"])).not.toContain('"additionalProperties":false');
   for (const { request } of Object.values(operations)) {
-    const name = Object.entries(entities).find(([, schema]) => schema === request)?.[0];
-    expect(schemas[name ?? ""]).toMatchObject({ additionalProperties: false });
+    expect(schemas[messageName(request) ?? ""]).toMatchObject({ additionalProperties: false });
   }
 });
 
@@ -304,15 +306,15 @@ test("operations: every key of a reply is always present, but for what is mostly
     "item",
     ...carried,
   ];
-  const { Health, BackupReply } = entities;
+  const { Health, BackupReply } = schemas;
   const replies = [...rows.map(([, { response }]) => response), Health, BackupReply];
   for (const schema of replies.flatMap(objectsIn)) {
-    const isOutput = schema["description"] === entities.TransactProduced.description;
+    const isOutput = schema["description"] === schemas.TransactProduced.description;
     const absent = isOutput ? [...sometimes, "partition"] : sometimes;
     const keys = Object.keys(schema["properties"]).filter((key) => !absent.includes(key));
     if (keys.length === 0) continue;
     // A filter is told as it was given.
-    if (schema["description"] === entities.ItemFilter.description) continue;
+    if (schema["description"] === schemas.ItemFilter.description) continue;
     const required: readonly string[] = schema["required"];
     expect(required.filter((key) => !sometimes.includes(key))).toEqual(keys);
   }
@@ -320,7 +322,7 @@ test("operations: every key of a reply is always present, but for what is mostly
 
 test("operations: the entities have the keys of the specification", () => {
   const keysOf = (schema: TSchema) => Object.keys(schema["properties"]).sort();
-  expect(keysOf(entities.QueueInfo)).toEqual(
+  expect(keysOf(schemas.QueueInfo)).toEqual(
     [
       "queue_name created_at updated_at dead_queue reference lease_timeout",
       "expire_timeout max_attempts requested_partitions",
@@ -331,13 +333,13 @@ test("operations: the entities have the keys of the specification", () => {
       .split(" ")
       .sort(),
   );
-  expect(keysOf(entities.LeaseItem)).toEqual(
+  expect(keysOf(schemas.LeaseItem)).toEqual(
     [..."id encoding kind reference attempts lease_deadline bytes".split(" "), ...carried].sort(),
   );
-  expect(keysOf(entities.RetryItem)).toEqual(
+  expect(keysOf(schemas.RetryItem)).toEqual(
     "id retry_at retry_after dead reason".split(" ").sort(),
   );
-  expect(keysOf(entities.StorageItem)).toEqual(
+  expect(keysOf(schemas.StorageItem)).toEqual(
     [
       "id source_id is_leased lease_deadline dead_deadline expire_deadline created_at",
       "updated_at enqueue_at attempts max_attempts reference encoding kind payload",
@@ -347,10 +349,10 @@ test("operations: the entities have the keys of the specification", () => {
       .split(" ")
       .sort(),
   );
-  expect(keysOf(entities.PartitionStats)).toEqual(
+  expect(keysOf(schemas.PartitionStats)).toEqual(
     expect.arrayContaining(["partition", "total", "total_leased", "average_age"]),
   );
-  expect(keysOf(entities.LogicalQueueStats)).toEqual(
+  expect(keysOf(schemas.LogicalQueueStats)).toEqual(
     [
       "average_leased_age produce_waiting lease_waiting complete_waiting in_flight partitions",
       "counters columns",
@@ -359,7 +361,7 @@ test("operations: the entities have the keys of the specification", () => {
       .split(" ")
       .sort(),
   );
-  expect(keysOf(entities.Inspect)).toEqual(
+  expect(keysOf(schemas.Inspect)).toEqual(
     "queue_name partitions queued leased retried scheduled dead_letter".split(" ").sort(),
   );
 });
@@ -478,7 +480,7 @@ test.each([...rows, ...pageRows])("document: %s has every code of its row", (_, 
   }
 });
 
-test.each(Object.entries(entities))("schemas: every key of %s is described", (_, entity) => {
+test.each([...entities])("schemas: every key of %s is described", (_, entity) => {
   for (const schema of objectsIn(entity)) {
     expect(schema["description"]).toEndWith(".");
     const properties: Record<string, TSchema> = schema["properties"];
@@ -557,7 +559,7 @@ test("bounds: the limits of the specification are in force", () => {
     importBodyBytesMax: 64_000_000,
     bodyBytesMax: 256_000,
   });
-  const examples = JSON.stringify([operations, entities]);
+  const examples = JSON.stringify([operations, [...entities]]);
   for (const timeout of ["30s", "1m", "5m", "15m", "60m", "24h"]) {
     expect(examples).toContain(`"${timeout}"`);
   }

@@ -27,6 +27,15 @@ export interface Needs {
   readonly reach?: "named" | "visible" | "all";
 }
 
+/**
+ * What a second call without an `Idempotency-Key` does if the first was carried out.
+ * - `reads`: the operation changes nothing.
+ * - `same`: it changes no more, and has the same reply.
+ * - `harmless`: it changes no more, but may be refused for what the first has done.
+ * - `twice`: its work again, or something else that was not meant.
+ */
+export type Repeat = "reads" | "same" | "harmless" | "twice";
+
 export interface Operation<Request extends TSchema = TSchema, Response extends TSchema = TSchema>
   extends Needs {
   readonly path: `/v1/${string}`;
@@ -34,6 +43,7 @@ export interface Operation<Request extends TSchema = TSchema, Response extends T
   audits?(request: Static<Request>): boolean;
   /** Takes an `Idempotency-Key`. */
   readonly keyed?: true;
+  readonly repeat: Repeat;
   readonly tag: Tag;
   readonly summary: string;
   /** What it does, as far as a client has to know; Markdown. */
@@ -321,6 +331,7 @@ const changedCount = refusal(453, {
 export const operations = {
   produce: row({
     path: "/v1/queue.produce",
+    repeat: "twice",
     role: "produce",
     keyed: true,
     tag: "Items",
@@ -381,6 +392,7 @@ If the connection breaks before the answer, send the same call with the same \`I
 
   lease: row({
     path: "/v1/queue.lease",
+    repeat: "twice",
     role: "consume",
     keyed: true,
     tag: "Items",
@@ -456,6 +468,7 @@ An item whose lease passes its deadline is offered to another consumer, under a 
 
   retry: row({
     path: "/v1/queue.retry",
+    repeat: "harmless",
     role: "consume",
     audits: ({ items }) => items.some(({ dead }) => dead === true),
     keyed: true,
@@ -505,6 +518,7 @@ An item whose lease passes its deadline is offered to another consumer, under a 
 
   complete: row({
     path: "/v1/queue.complete",
+    repeat: "harmless",
     role: "consume",
     keyed: true,
     tag: "Items",
@@ -551,6 +565,7 @@ An item whose lease passes its deadline is offered to another consumer, under a 
 
   extend: row({
     path: "/v1/queue.extend",
+    repeat: "harmless",
     role: "consume",
     keyed: true,
     tag: "Items",
@@ -574,6 +589,7 @@ No lease gets shorter, and no item is offered before the latest deadline that an
 
   release: row({
     path: "/v1/queue.release",
+    repeat: "harmless",
     role: "consume",
     keyed: true,
     tag: "Items",
@@ -594,6 +610,7 @@ No lease gets shorter, and no item is offered before the latest deadline that an
     keyed: true,
     tag: "Items",
     summary: "Finish and produce together",
+    repeat: "twice",
     role: "produce",
     audits: ({ retry = [] }) => retry.some(({ items }) => items.some(({ dead }) => dead === true)),
     description: `Completes and retries leased items and adds others, in one commit: after the 200 the inputs are finished and each output exists once; after any other reply except 504 nothing was changed.
@@ -660,6 +677,7 @@ A transact that only produces writes to several queues together. An output with 
 
   listQueues: row({
     path: "/v1/queues.list",
+    repeat: "reads",
     role: "read",
     reach: "visible",
     tag: "Queues",
@@ -687,6 +705,7 @@ A transact that only produces writes to several queues together. An output with 
 
   createQueue: row({
     path: "/v1/queues.create",
+    repeat: "twice",
     role: "admin",
     audits: always,
     tag: "Queues",
@@ -719,6 +738,7 @@ A transact that only produces writes to several queues together. An output with 
 
   updateQueue: row({
     path: "/v1/queues.update",
+    repeat: "same",
     role: "admin",
     audits: unlessDry,
     tag: "Queues",
@@ -746,6 +766,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
 
   queueInfo: row({
     path: "/v1/queues.info",
+    repeat: "reads",
     role: "any",
     tag: "Queues",
     summary: "Describe a queue",
@@ -772,6 +793,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
 
   deleteQueue: row({
     path: "/v1/queues.delete",
+    repeat: "twice",
     role: "admin",
     audits: unlessDry,
     tag: "Queues",
@@ -804,6 +826,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
 
   stats: row({
     path: "/v1/queue.stats",
+    repeat: "reads",
     role: "read",
     tag: "Operations",
     summary: "Measure a queue",
@@ -856,6 +879,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
 
   inspect: row({
     path: "/v1/queue.inspect",
+    repeat: "reads",
     role: "read",
     tag: "Operations",
     summary: "Count the items of a queue",
@@ -893,6 +917,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
     path: "/v1/queue.explain",
     tag: "Operations",
     summary: "Explain a queue",
+    repeat: "reads",
     role: "read",
     description: `Says what is wrong with a queue: why its items wait, or are lost. Findings come worst first, each with when it began, how many items it concerns, and when time alone may change it. The answer comes from memory and waits for no shard, so it comes even while one stalls or is down; counts may be a moment old.
 
@@ -940,6 +965,7 @@ Each is as of the reports that the shards have made.`,
     path: "/v1/queue.clients",
     tag: "Operations",
     summary: "List the clients of a queue",
+    repeat: "reads",
     role: "read",
     description:
       "Names the clients whose lease requests wait on a queue, in the order of the line, and those that hold items, the most first, with the moment at which the first of their leases lapses. Holders are kept in memory only: those of items leased before the server started are not known.",
@@ -989,6 +1015,7 @@ Each is as of the reports that the shards have made.`,
     path: "/v1/server.overview",
     tag: "Operations",
     summary: "Look at all queues",
+    repeat: "reads",
     role: "read",
     reach: "visible",
     description:
@@ -1015,6 +1042,7 @@ Each is as of the reports that the shards have made.`,
 
   pause: row({
     path: "/v1/queue.pause",
+    repeat: "same",
     role: "admin",
     audits: always,
     tag: "Operations",
@@ -1041,6 +1069,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
 
   resume: row({
     path: "/v1/queue.resume",
+    repeat: "same",
     role: "admin",
     audits: always,
     tag: "Operations",
@@ -1065,6 +1094,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
 
   clear: row({
     path: "/v1/queue.clear",
+    repeat: "twice",
     role: "admin",
     audits: unlessDry,
     tag: "Operations",
@@ -1103,6 +1133,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
 
   reload: row({
     path: "/v1/queue.reload",
+    repeat: "same",
     role: "admin",
     audits: always,
     tag: "Operations",
@@ -1127,6 +1158,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
 
   advance: row({
     path: "/v1/clock.advance",
+    repeat: "twice",
     role: "admin",
     reach: "all",
     audits: always,
@@ -1171,6 +1203,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     path: "/v1/server.series",
     tag: "Operations",
     summary: "Tell the last hour or day",
+    repeat: "reads",
     role: "read",
     description: `Returns what happened to the items of a queue or of all queues together, or what a shard did, point by point: every ten seconds for an hour, every minute for a day. The points are in memory, in as many bytes as \`--series-bytes\` says: they begin with the process, or with the node that took the shards over, and if not all queues fit, the busiest are kept. A client that draws rates from them needs no counters of its own; nothing is counted in two points. A series of all queues needs every shard: it fails if one cannot be reached within a second.`,
     request: schemas.ServerSeriesRequest,
@@ -1209,6 +1242,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
 
   listNodes: row({
     path: "/v1/nodes.list",
+    repeat: "reads",
     role: "read",
     reach: "visible",
     tag: "Operations",
@@ -1254,6 +1288,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
 
   drainNode: row({
     path: "/v1/nodes.drain",
+    repeat: "same",
     role: "admin",
     reach: "all",
     audits: always,
@@ -1299,6 +1334,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
 
   confirmLoss: row({
     path: "/v1/losses.confirm",
+    repeat: "same",
     role: "admin",
     reach: "all",
     audits: always,
@@ -1324,6 +1360,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
 
   whoAmI: row({
     path: "/v1/server.whoami",
+    repeat: "reads",
     role: "any",
     reach: "visible",
     tag: "Server",
@@ -1353,6 +1390,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
 
   listKeys: row({
     path: "/v1/server.keys",
+    repeat: "reads",
     role: "admin",
     reach: "all",
     tag: "Server",
@@ -1388,6 +1426,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
 
   listActions: row({
     path: "/v1/actions.list",
+    repeat: "reads",
     role: "read",
     reach: "visible",
     tag: "Server",
@@ -1431,6 +1470,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
 
   listItems: row({
     path: "/v1/storage/items.list",
+    repeat: "reads",
     role: "read",
     tag: "Storage",
     summary: "List stored items",
@@ -1459,6 +1499,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
 
   listScheduled: row({
     path: "/v1/storage/scheduled.list",
+    repeat: "reads",
     role: "read",
     tag: "Storage",
     summary: "List scheduled items",
@@ -1498,6 +1539,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     path: "/v1/storage/items.find",
     tag: "Storage",
     summary: "Find items",
+    repeat: "reads",
     role: "read",
     description:
       "Looks through a queue for items that match a filter, in whatever state, without leasing them and without an index: a call looks at 100,000 items at most and says where to go on. Other calls are served meanwhile.",
@@ -1525,6 +1567,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     path: "/v1/storage/items.groups",
     tag: "Storage",
     summary: "Group items",
+    repeat: "reads",
     role: "read",
     description:
       "Counts the items that match a filter by what they have in common, such as the reason of dead ones, looking at 100,000 at most. Numbers, instants and ids in a reason do not count, except codes such as `HTTP 503`; give a group's `value` as the filter's `reason` to find or redrive its items.",
@@ -1565,6 +1608,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     path: "/v1/storage/items.get",
     tag: "Storage",
     summary: "Get an item",
+    repeat: "reads",
     role: "read",
     reach: "visible",
     description:
@@ -1600,6 +1644,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     path: "/v1/storage/items.explain",
     tag: "Storage",
     summary: "Explain an item",
+    repeat: "reads",
     role: "read",
     reach: "visible",
     description:
@@ -1651,6 +1696,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     keyed: true,
     tag: "Queues",
     summary: "Redrive dead items",
+    repeat: "twice",
     role: "admin",
     audits: unlessDry,
     description:
@@ -1690,6 +1736,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     keyed: true,
     tag: "Queues",
     summary: "Repair items",
+    repeat: "twice",
     role: "admin",
     audits: unlessDry,
     description:
@@ -1729,6 +1776,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     path: "/v1/tasks.list",
     tag: "Queues",
     summary: "List tasks",
+    repeat: "reads",
     role: "read",
     reach: "visible",
     description:
@@ -1757,6 +1805,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     path: "/v1/tasks.info",
     tag: "Queues",
     summary: "Get a task",
+    repeat: "reads",
     role: "read",
     reach: "visible",
     description: "Returns the progress of a task.",
@@ -1791,6 +1840,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     path: "/v1/tasks.cancel",
     tag: "Queues",
     summary: "Cancel a task",
+    repeat: "harmless",
     role: "admin",
     reach: "visible",
     audits: always,
@@ -1829,6 +1879,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
 
   importItems: row({
     path: "/v1/storage/items.import",
+    repeat: "twice",
     role: "admin",
     audits: always,
     keyed: true,
@@ -1836,7 +1887,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     summary: "Import items",
     description: `Puts 1 to ${bounds.importItemsMax} items into one partition as they were listed elsewhere: leases, attempts, deadlines and \`enqueue_at\` are kept, ids are new. An item whose \`source_id\` the partition holds already is not stored again, so an import that was interrupted can be repeated whole. Set \`source_id\` to the id an item had where it came from. The reply has the items as they were stored.`,
     request: schemas.StorageImportRequest,
-    response: schemas.StorageItemsReply,
+    response: schemas.StorageImportReply,
     bodyBytesMax: bounds.importBodyBytesMax,
     example: {
       queue_name: "orders",
@@ -1885,6 +1936,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
 
   deleteItems: row({
     path: "/v1/storage/items.delete",
+    repeat: "harmless",
     role: "admin",
     audits: unlessDry,
     tag: "Storage",
@@ -1911,6 +1963,12 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
 } as const;
 
 export type OperationId = keyof typeof operations;
+
+/** The operations of which a second call does one of these, in API order. */
+export function operationsThat(...repeats: readonly Repeat[]): readonly OperationId[] {
+  const rows = Object.entries(operations) as [OperationId, Operation][];
+  return rows.filter(([, { repeat }]) => repeats.includes(repeat)).map(([id]) => id);
+}
 export type RequestOf<Id extends OperationId> = Static<(typeof operations)[Id]["request"]>;
 export type ResponseOf<Id extends OperationId> = Static<(typeof operations)[Id]["response"]>;
 

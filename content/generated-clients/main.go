@@ -37,7 +37,7 @@ func main() {
 		QueueName: queue, RequestTimeout: "1m", Items: []holdfast.ProduceItem{item},
 	}, holdfast.ProduceParams{})
 	check(err)
-	fmt.Println("produce", produced.(*holdfast.ProduceOKHeaders).Response.Code)
+	fmt.Println("produce", produced.(*holdfast.ProduceReplyHeaders).Response.Code)
 
 	asked := holdfast.LeaseRequest{QueueName: queue, ClientID: "worker-1", RequestTimeout: "1s"}
 	answer, err := client.Lease(ctx, &asked, holdfast.LeaseParams{})

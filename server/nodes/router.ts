@@ -15,7 +15,7 @@ import {
 } from "../../engine/model/errors.ts";
 import { Observations } from "../../engine/model/histogram.ts";
 import type { OtherShard } from "../../engine/relay/other-shard.ts";
-import type { OperationId } from "../../openapi/operations.ts";
+import { type OperationId, operationsThat } from "../../openapi/operations.ts";
 import { type NodeRow, ofShard } from "../../stores/nodes.ts";
 import type { Answer, Call } from "../calls/call.ts";
 import type { Forwarded } from "../calls/call-client.ts";
@@ -27,28 +27,12 @@ import type { Membership } from "./membership.ts";
 import { type Connect, Peer } from "./peer.ts";
 import { argumentsOf, methodOf, operationOf, parsedOf, textOf } from "./shard-calls.ts";
 
-/** Calls that change nothing. */
-const looks = new Set<OperationId>([
-  "listQueues",
-  "queueInfo",
-  "stats",
-  "inspect",
-  "explain",
-  "clients",
-  "overview",
-  "series",
-  "listItems",
-  "listScheduled",
-  "findItems",
-  "groupItems",
-  "getItem",
-  "explainItem",
-  "listTasks",
-  "taskInfo",
-  "listActions",
-]);
-/** And those that commit nothing where there is nothing to change: they may be done again as well. */
-const repeatable = new Set<OperationId>([...looks, "updateQueue", "pause", "resume", "clear"]);
+const looks = new Set(operationsThat("reads"));
+/**
+ * Calls that commit nothing if there is nothing to change. Their reply may come from memory, and they
+ * may be done again; a clear then takes what was produced meanwhile too, as a later one would.
+ */
+const repeatable = new Set([...operationsThat("reads", "same"), "clear"]);
 
 /** Of a call that has no `request_timeout`. */
 const timeoutMsDefault = 30_000;

@@ -1,4 +1,4 @@
-// Between protobuf bytes and values of the contract, by the field numbers of
+// Between protobuf bytes and values of the contract, by the messages of
 // `openapi/protobuf.ts`. The values are those of JSON, instants and payloads as texts
 // included, so that every rule behind this is one rule for both encodings.
 

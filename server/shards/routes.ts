@@ -7,7 +7,13 @@ import { assert } from "../../engine/model/assert.ts";
 import { shardOf } from "../../engine/model/placement.ts";
 import { checkWithin } from "../../engine/model/validate.ts";
 import { bounds } from "../../openapi/bounds.ts";
-import type { OperationId, RequestOf, ResponseOf } from "../../openapi/operations.ts";
+import {
+  type Operation,
+  type OperationId,
+  operations,
+  type RequestOf,
+  type ResponseOf,
+} from "../../openapi/operations.ts";
 import { type Caller, JsonText, type Route, type Routes } from "../routes/route.ts";
 import { isGiven } from "../wire/fields.ts";
 import { mergeActions } from "./actions-list.ts";
@@ -43,46 +49,36 @@ type Routing<Id extends ShardOperationId> = (
   shards: readonly ShardRoutes[],
 ) => Route<Id>;
 
-const named = ({ queue_name }: { readonly queue_name: string }): string => queue_name;
+type NamesQueue<Id extends ShardOperationId> =
+  RequestOf<Id> extends { readonly queue_name: string } ? Id : never;
 
-const routings: { readonly [Id in ShardOperationId]: Routing<Id> } = {
-  produce: toQueue(named),
-  lease: toQueue(named),
-  retry: toQueue(named),
-  complete: toQueue(named),
-  extend: toQueue(named),
-  release: toQueue(named),
+/** Operations that the shard of the queue in their request does. */
+type QueueOperationId = { [Id in ShardOperationId]: NamesQueue<Id> }[ShardOperationId];
+
+/** Of the operations that do not name a queue. */
+const routings: {
+  readonly [Id in Exclude<ShardOperationId, QueueOperationId>]: Routing<Id>;
+} = {
   transact: toQueue(firstQueue),
   listQueues: queuesOf,
-  createQueue: toQueue(named),
-  updateQueue: toQueue(named),
   queueInfo: toQueue(({ name, queue_name }) => name ?? queue_name ?? ""),
-  deleteQueue: toQueue(named),
-  stats: toQueue(named),
-  inspect: toQueue(named),
-  explain: toQueue(named),
-  clients: toQueue(named),
   overview: overviewOf,
-  pause: toQueue(named),
-  resume: toQueue(named),
-  clear: toQueue(named),
-  reload: toQueue(named),
   series: seriesOf,
   listActions: actionsOf,
-  listItems: toQueue(named),
-  listScheduled: toQueue(named),
-  findItems: toQueue(named),
-  groupItems: toQueue(named),
   getItem: toHolder("no_such_item"),
   explainItem: explainItemOf,
-  redrive: toQueue(named),
-  repair: toQueue(named),
   listTasks: tasksOf,
   taskInfo: toHolder("no_such_task"),
   cancelTask: cancelTaskOf,
-  importItems: toQueue(named),
-  deleteItems: toQueue(named),
 };
+
+const toNamedQueue = toQueue<QueueOperationId>(({ queue_name }) => queue_name);
+
+const namesQueue = ({ request }: Operation): boolean => request["required"]?.includes("queue_name");
+
+const routedIds = (Object.keys(operations) as OperationId[]).filter(
+  (id): id is ShardOperationId => id in routings || namesQueue(operations[id]),
+);
 
 /**
  * The routes of all shards together. `shards`: in the order of their numbers; the routes of a
@@ -91,8 +87,8 @@ const routings: { readonly [Id in ShardOperationId]: Routing<Id> } = {
 export function shardedRoutes(shards: readonly ShardRoutes[]): ShardRoutes {
   const [first] = shards;
   if (first !== undefined && shards.length === 1) return first;
-  const routed = Object.entries(routings).map(([name, routing]) => {
-    const id = name as ShardOperationId;
+  const routed = routedIds.map((id) => {
+    const routing = id in routings ? routings[id as keyof typeof routings] : toNamedQueue;
     const routes = shards.map((shard) => shard[id] as Route<ShardOperationId>);
     return [id, (routing as Routing<ShardOperationId>)(routes, shards)];
   });

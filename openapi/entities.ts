@@ -1,0 +1,25 @@
+// The messages of the contract, as its operations use them.
+
+import type { TSchema } from "@sinclair/typebox";
+import { messageName } from "./fields.ts";
+import { operations, pages } from "./operations.ts";
+import { Reply } from "./schemas.ts";
+
+/** Messages of the contract by name, each after those that it contains. */
+export const entities: ReadonlyMap<string, TSchema> = new Map(
+  [
+    Reply,
+    ...Object.values(operations).flatMap(({ request, response }) => [request, response]),
+    ...Object.values(pages).flatMap(({ response }) => (response === null ? [] : [response])),
+  ]
+    .flatMap(messagesIn)
+    .map((schema) => [messageName(schema) ?? "", schema]),
+);
+
+/** The messages in a schema, itself included, each after those that it contains. */
+export function messagesIn(schema: TSchema): readonly TSchema[] {
+  const properties: Readonly<Record<string, TSchema>> = schema["properties"] ?? {};
+  const items: readonly TSchema[] = schema["items"] === undefined ? [] : [schema["items"]];
+  const within = [...items, ...Object.values(properties)].flatMap(messagesIn);
+  return messageName(schema) === undefined ? within : [...within, schema];
+}
