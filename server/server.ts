@@ -28,7 +28,7 @@ import { RequestLog } from "./observability/request-log.ts";
 import { backupResponse } from "./storage/backup.ts";
 import { nodesIn, sessionFor, shardsIn } from "./storage/cluster-shards.ts";
 import { DataFolderError, openDataFolder } from "./storage/data-folder.ts";
-import { boundedDuration, engineOptionsOf, StartError, storeOf } from "./storage/engine-options.ts";
+import { engineOptionsOf, StartError, storeOf } from "./storage/engine-options.ts";
 import { resolvePlacement, threadConfig } from "./threads/placement.ts";
 import { ShardThreads } from "./threads/shard-threads.ts";
 
@@ -212,10 +212,9 @@ function frontOf({ config, log, keys }: Parts, opened: Opened) {
 }
 
 function nodeOf(config: PlacedConfig, log: Log, session: SharedSession): Node {
-  const { nodeUrl: url } = config;
+  const { nodeUrl: url, ownershipLease: leaseMs } = config;
   const store = storeOf(config);
   if (store.kind !== "postgres") throw new Error("a node has no database");
-  const leaseMs = boundedDuration("--ownership-lease", config.ownershipLease, ownershipLeaseMs);
   return new Node({
     ...{ url, version, leaseMs, log },
     openNodes: nodesIn(config, leaseMs, session),
@@ -256,9 +255,6 @@ function backupsOf(
   if (folder === "") return {};
   return { backup: () => backupResponse({ engine, folder, version, now: () => new Date() }) };
 }
-
-/** Longer than a database may stall, short enough to be waited for. */
-const ownershipLeaseMs = { min: 1_000, max: 60_000, text: "1s to 1m" };
 
 function isLocked(error: unknown): boolean {
   return error instanceof StoreError && error.fault === "locked";

@@ -43,7 +43,7 @@ test("readConfig: with nothing given, every setting has its default", () => {
       requireReplica: false,
       name: "",
       nodeUrl: "",
-      ownershipLease: "5s",
+      ownershipLease: 5_000,
       durability: "full",
       logLevel: "info",
       produceBodyMax: 5_000_000,
@@ -51,7 +51,7 @@ test("readConfig: with nothing given, every setting has its default", () => {
       bodyMax: 256_000,
       bodiesMax: 268_435_456,
       waitingLeasesMax: 10_000,
-      receiptsWindow: "5m",
+      receiptsWindow: 300_000,
       receiptsMax: 2_000_000,
       connectionsMax: 10_000,
       basePath: "",
@@ -232,6 +232,9 @@ test.each([
   ["--allowed-hosts", "a*.example", '["a*.example"]'],
   ["--allowed-origins", "https://a.example/", '["https://a.example/"]'],
   ["--allowed-origins", "a.example", '["a.example"]'],
+  ["--receipts-window", "500ms", '"500ms"'],
+  ["--receipts-window", "300000", '"300000"'],
+  ["--ownership-lease", "2m", '"2m"'],
 ])("readConfig: %s=%s is refused", (flag, value, got) => {
   const faults = faultsOf({ argv: [`${flag}=${value}`] });
   expect(faults).toHaveLength(1);
@@ -244,8 +247,8 @@ test.each([
   ["--port", "65535", { port: 65_535 }],
   ["--shards", "64", { shards: 64 }],
   ["--accept-wal-loss", "false", { acceptWalLoss: false }],
-  ["--receipts-window", "1d", { receiptsWindow: "1d" }],
-  ["--ownership-lease", "0.0005d", { ownershipLease: "0.0005d" }],
+  ["--receipts-window", "1d", { receiptsWindow: 86_400_000 }],
+  ["--ownership-lease", "0.0005d", { ownershipLease: 43_200 }],
   ["--allowed-hosts", "*.a.example", { allowedHosts: ["*.a.example"] }],
   ["--allowed-origins", "http://localhost:3000", { allowedOrigins: ["http://localhost:3000"] }],
 ])("readConfig: %s=%s is accepted", (flag, value, config) => {
@@ -287,6 +290,12 @@ test("readConfig: a value in the file has its own type, not a text that looks li
   expect(faultsOf({ argv: ["--config=x.json"], file: '{"port": "1"}' })).toEqual([
     'port in x.json is invalid; expected a whole number from 0 to 65535, got "1"',
   ]);
+  expect(faultsOf({ argv: ["--config=x.json"], file: '{"receiptsWindow": 300000}' })).toEqual([
+    'receiptsWindow in x.json is invalid; expected a duration from 1s to 24h, got "300000"',
+  ]);
+  expect(read({ argv: ["--config=x.json"], file: '{"receiptsWindow": "1m"}' })).toMatchObject({
+    config: { receiptsWindow: 60_000 },
+  });
 });
 
 test.each([

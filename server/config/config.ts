@@ -2,6 +2,7 @@
 // has it. Names every fault at once. Pure: arguments, environment and file are handed in.
 
 import { Value } from "@sinclair/typebox/value";
+import { parseDuration } from "../../engine/model/duration.ts";
 import { didYouMean } from "../../openapi/did-you-mean.ts";
 import { bindFaults } from "../http/connections/bind-rules.ts";
 import { databaseFaults, nodeFaults } from "./cluster-rules.ts";
@@ -158,8 +159,9 @@ function readConfigFile(path: Given, readFile: ConfigSource["readFile"], faults:
       const meant = didYouMean(key, [...byKey.keys()]);
       faults.push(`unknown key in ${name}; got ${shown(key)}${meant}`);
     } else {
-      const isText = setting.schema["isSpaced"] === true && typeof value === "string";
-      const read = isText ? fromText(setting, value) : value;
+      const { isSpaced, isDuration } = setting.schema;
+      const isText = isDuration || (isSpaced && typeof value === "string");
+      const read = isText ? fromText(setting, String(value)) : value;
       layer.set(setting, { source: `${key} in ${name}`, value: read });
     }
   }
@@ -170,6 +172,10 @@ function readConfigFile(path: Given, readFile: ConfigSource["readFile"], faults:
 function fromText({ schema }: Setting, written: string): unknown {
   switch (schema["type"]) {
     case "integer":
+      if (schema["isDuration"]) {
+        const parsed = parseDuration(written);
+        return parsed.ok && Value.Check(schema, parsed.ms) ? parsed.ms : written;
+      }
       return /^\d{1,15}$/.test(written) ? Number(written) : written;
     case "boolean":
       return written === "true" || (written === "false" ? false : written);

@@ -5,6 +5,7 @@
 //   "produceBodyMax"   --produce-body-max  HOLDFAST_PRODUCE_BODY_MAX
 
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { parseDuration } from "../../engine/model/duration.ts";
 import { limits } from "../../engine/model/limits.ts";
 import { queueLabelsMax } from "../observability/queue-metrics.ts";
 
@@ -91,10 +92,9 @@ export const ConfigSchema = Type.Object({
     description:
       "Where other nodes on the same database reach this one; makes the server a node of a cluster.",
   }),
-  ownershipLease: text({
-    default: "5s",
-    expected: "a duration such as 5s",
-    pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h|d))+$",
+  // Longer than a database may stall, short enough to be waited for.
+  ownershipLease: duration({
+    ...{ default: "5s", minimum: "1s", maximum: "1m" },
     description: "How long a node keeps ownership of shards without renewing it; from 1s to 1m.",
   }),
   shards: Type.Optional(
@@ -140,10 +140,9 @@ export const ConfigSchema = Type.Object({
     default: limits.waitingLeasesMax,
     description: "Lease requests that may wait at once, in each shard; others get 429.",
   }),
-  receiptsWindow: text({
-    default: "5m",
-    expected: "a duration such as 5m",
-    pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h|d))+$",
+  // Long enough for a client to try again, short enough for what has to be kept.
+  receiptsWindow: duration({
+    ...{ default: "5m", minimum: "1s", maximum: "24h" },
     description:
       "How long a call with an Idempotency-Key can be repeated; from 1s to 24h. Clients expect 5m.",
   }),
@@ -293,6 +292,22 @@ function wholeNumber(options: Described<number> & { minimum: number; maximum: nu
 
 function bodyBytes(bytes: number, description: string) {
   return wholeNumber({ minimum: 1_024, maximum: bodyBytesMax, default: bytes, description });
+}
+
+/** In milliseconds. */
+function duration(options: Described<string> & { minimum: string; maximum: string }) {
+  const { minimum, maximum, default: usual, description } = options;
+  return Type.Integer({
+    ...{ minimum: msOf(minimum), maximum: msOf(maximum), default: msOf(usual) },
+    ...{ description, defaultText: usual, isDuration: true },
+    expected: `a duration from ${minimum} to ${maximum}`,
+  });
+}
+
+function msOf(text: string): number {
+  const parsed = parseDuration(text);
+  if (!parsed.ok) throw new Error(parsed.message);
+  return parsed.ms;
 }
 
 function choice<const Word extends string>(

@@ -1,7 +1,6 @@
 // What the settings of a server make of its engines: their stores, their bounds and their notices.
 
 import type { Clock } from "../../engine/model/clock.ts";
-import { parseDuration } from "../../engine/model/duration.ts";
 import { newTag } from "../../engine/model/ids.ts";
 import { limits } from "../../engine/model/limits.ts";
 import { systemRandom } from "../../engine/model/random.ts";
@@ -49,7 +48,6 @@ interface Given {
   readonly ownership?: Ownership;
 }
 
-/** Throws a `StartError` where a setting is not to be had. */
 export function engineOptionsOf(
   config: PlacedConfig,
   log: Log,
@@ -63,7 +61,7 @@ export function engineOptionsOf(
   };
   const turnLimits = {
     ...limits,
-    receiptsWindowMs: boundedDuration("--receipts-window", config.receiptsWindow, receiptsWindowMs),
+    receiptsWindowMs: config.receiptsWindow,
     receiptsMax: config.receiptsMax,
     historyBytes: config.historyBytes,
   };
@@ -103,20 +101,6 @@ export function storeOf(config: Config, shard = 0): StoreConfig {
 export function postgresOf({ databaseUrl, databaseSchema: schema }: Config, shard: number) {
   const url = ofShard(shard, databaseUrl);
   return { kind: "postgres", url, schema } as const;
-}
-
-/** Long enough for a client to try again, short enough for what has to be kept. */
-const receiptsWindowMs = { min: 1_000, max: 24 * 3_600_000, text: "1s to 24h" };
-export function boundedDuration(
-  flag: string,
-  text: string,
-  bounds: typeof receiptsWindowMs,
-): number {
-  const parsed = parseDuration(text);
-  if (parsed.ok && parsed.ms >= bounds.min && parsed.ms <= bounds.max) return parsed.ms;
-  const expected = `expected a duration from ${bounds.text}`;
-  const message = `${flag} is invalid; ${expected}, got ${JSON.stringify(text)}`;
-  throw new StartError("settings", message);
 }
 
 function logNotice(log: Log, { kind, cause, ...fields }: Notice): void {
