@@ -9,8 +9,7 @@ import { isEverywhere, isLoopback } from "../server/http/connections/bind-rules.
 import { bracketed } from "../server/http/connections/listen.ts";
 import { warnOfOpenFiles } from "../server/http/connections/open-files.ts";
 import { createLog, type Log } from "../server/observability/log.ts";
-import { openServer, type Server } from "../server/server.ts";
-import { StartError } from "../server/storage/engine-options.ts";
+import { openServer, type Server, StartError } from "../server/server.ts";
 import { serveText } from "./commands/serve.ts";
 import { exitCodes } from "./exit-codes.ts";
 

@@ -15,7 +15,6 @@ import {
   replayedHeader,
 } from "../openapi/operations.ts";
 import { queueFinder, queueRoles } from "../openapi/queue-names.ts";
-import type { OverviewMachine } from "../openapi/schemas.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import { authorizerFor, roleCheck } from "./auth/authorize.ts";
 import type { KnownKey } from "./auth/key-file.ts";
@@ -26,18 +25,12 @@ import { apiPageRoutes } from "./http/api-page.ts";
 import { Intake } from "./http/body/intake.ts";
 import { IdleTimeouts } from "./http/connections/idle-timeouts.ts";
 import { checkContentType } from "./http/guards.ts";
-import {
-  type Engines,
-  type LocalOptions,
-  localHandlers,
-  type OperationHandlers,
-  shardsHere,
-} from "./http/operation-handlers.ts";
+import type { OperationHandlers } from "./http/operation-handlers.ts";
 import { answerResponse, jsonType, Refusal } from "./http/reply.ts";
 import { requestReader } from "./http/request.ts";
 import { type PeerOptions, peerRoutes } from "./nodes/peer-routes.ts";
 import { liveResponse } from "./observability/health.ts";
-import { type Metrics, metricsType, type ServerGauges } from "./observability/metrics.ts";
+import { metricsType, type ServerGauges } from "./observability/metrics.ts";
 import type { RequestLog } from "./observability/request-log.ts";
 import { protobufReader, protobufWriter } from "./protobuf/exchange.ts";
 import { answerType } from "./protobuf/negotiation.ts";
@@ -64,34 +57,11 @@ export interface FrontOptions extends AdmissionOptions {
   readonly node?: PeerOptions;
 }
 
-export interface AppOptions
-  extends Omit<LocalOptions, "render" | keyof ReturnType<typeof shardsHere>>,
-    Omit<FrontOptions, "counts" | "node" | "config"> {
-  readonly config: AppConfig;
-  /** Of all shards, in the order of their numbers. */
-  readonly engines: Engines;
-  readonly metrics: Metrics;
-  /** Absent = nothing is said of it. */
-  readonly machine?: () => OverviewMachine;
-  /** What time it is, where a test clock says so; absent = the machine's. */
-  readonly testNow?: () => number;
-}
 export type App = Front["app"];
 type Front = ReturnType<typeof createFront>;
 
 /** `null` = no key was asked for. */
 type Answer = (request: Request, key: KnownKey | null) => Response | Promise<Response>;
-
-/** With the engines of all shards in this thread. */
-export function createApp(options: AppOptions): App {
-  const { log, metrics, engines, machine, testNow: now = Date.now } = options;
-  const here = shardsHere(engines, { audit: { log, now }, machine });
-  const handlers = localHandlers({
-    ...{ ...options, ...here },
-    render: (gauges) => metrics.render(gauges),
-  });
-  return createFront(handlers, { ...options, counts: metrics.requests }).app;
-}
 
 export function createFront(handlers: OperationHandlers, options: FrontOptions) {
   const { config, site, authenticate, requestLog, node } = options;

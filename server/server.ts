@@ -9,14 +9,14 @@ import { type Clock, sharedClock, systemClock, TestClock } from "../engine/model
 import manifest from "../package.json" with { type: "json" };
 import { commitFatesOf, durabilityOf, type SharedSession } from "../stores/open.ts";
 import { StoreError, type StoreFault } from "../stores/store.ts";
-import { type AppOptions, createFront } from "./app.ts";
+import { createFront } from "./app.ts";
 import { createAuthenticator } from "./auth/authenticator.ts";
 import { KeyFile, KeyFileError } from "./auth/key-file.ts";
 import type { Config, PlacedConfig } from "./config/settings.ts";
 import { ListenError, type Listening, listen, tryListening } from "./http/connections/listen.ts";
 import { readTls, type Tls } from "./http/connections/tls.ts";
 import { tlsLookMs, watchTls } from "./http/connections/tls-files.ts";
-import { localHandlers, shardsHere } from "./http/operation-handlers.ts";
+import { type LocalOptions, localHandlers, shardsHere } from "./http/operation-handlers.ts";
 import { openSite } from "./http/site.ts";
 import type { DrainRequest } from "./nodes/drain-requests.ts";
 import { Node } from "./nodes/node.ts";
@@ -28,7 +28,7 @@ import { RequestLog } from "./observability/request-log.ts";
 import { backupResponse } from "./storage/backup.ts";
 import { nodesIn, sessionFor, shardsIn } from "./storage/cluster-shards.ts";
 import { DataFolderError, openDataFolder } from "./storage/data-folder.ts";
-import { engineOptionsOf, StartError, storeOf } from "./storage/engine-options.ts";
+import { engineOptionsOf, storeOf } from "./storage/engine-options.ts";
 import { resolvePlacement, threadConfig } from "./threads/placement.ts";
 import { ShardThreads } from "./threads/shard-threads.ts";
 
@@ -57,6 +57,17 @@ export interface Server {
   readonly threads: number;
   /** Takes no more requests, answers those there are within `shutdownTimeoutMs`, closes the stores. */
   close(): Promise<void>;
+}
+
+/** A server cannot start; `taken` = another one has its place. The message is for the operator. */
+export class StartError extends Error {
+  override readonly name = "StartError";
+  readonly fault: "settings" | "taken" | "disk";
+
+  constructor(fault: StartError["fault"], message: string) {
+    super(message);
+    this.fault = fault;
+  }
 }
 
 /** Throws a `StartError`, and has then left nothing open, nor any file that was not there before. */
@@ -251,7 +262,7 @@ function keysOf({ apiKeysFile: path }: Config, log: Log): KeyFile | null {
 function backupsOf(
   { backups: folder }: Config,
   engine: Pick<Engine<string>, "backup">,
-): Pick<AppOptions, "backup"> {
+): Pick<LocalOptions, "backup"> {
   if (folder === "") return {};
   return { backup: () => backupResponse({ engine, folder, version, now: () => new Date() }) };
 }

@@ -1,10 +1,10 @@
 // For tests: the whole server with the built site in it, over a store in memory and
 // without a socket.
 
-import { createApp } from "../../server/app.ts";
 import { openSite } from "../../server/http/site.ts";
 import { Metrics } from "../../server/observability/metrics.ts";
 import { defaultConfig, memoryEngine, silentLog } from "../../server/testing/memory-engine.ts";
+import { createApp } from "../../server/testing/one-thread-app.ts";
 import { folders } from "../build/site-folder.ts";
 
 export async function openTestApp() {

@@ -223,12 +223,14 @@ export class QueueError extends Error {
   readonly code: ErrorCode;
   readonly reason: Reason;
   readonly details: Details | undefined;
+  readonly failure: Failure;
 
-  constructor({ code, reason, message, details }: Failure) {
-    super(message);
-    this.code = code;
-    this.reason = reason;
-    this.details = details;
+  constructor(failed: Failure) {
+    super(failed.message);
+    this.code = failed.code;
+    this.reason = failed.reason;
+    this.details = failed.details;
+    this.failure = failed;
   }
 
   static from(failed: Failure): QueueError {

@@ -5,7 +5,7 @@ import { replyCodes } from "../../openapi/codes.ts";
 import { documentText } from "../../openapi/document.ts";
 import { type OperationId, operations, type RequestOf } from "../../openapi/operations.ts";
 import { Health, Reply } from "../../openapi/schemas.ts";
-import { type AppConfig, type AppOptions, createApp } from "../app.ts";
+import type { AppConfig } from "../app.ts";
 import { createAuthenticator } from "../auth/authenticator.ts";
 import { failedAuthLimits } from "../auth/failed-auth-limiter.ts";
 import { createLog, type Log } from "../observability/log.ts";
@@ -14,6 +14,7 @@ import { Metrics } from "../observability/metrics.ts";
 import { RequestLog } from "../observability/request-log.ts";
 import { knownKey } from "../testing/known-key.ts";
 import { defaultConfig, memoryEngine, silentLog } from "../testing/memory-engine.ts";
+import { type AppOptions, createApp } from "../testing/one-thread-app.ts";
 import { anyReasonOf } from "../testing/running-app.ts";
 
 const jsonType = { "content-type": "application/json" };

@@ -9,7 +9,6 @@ import type { WorkerNotice } from "../../client/notice.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { type OperationId, operations, pages } from "../../openapi/operations.ts";
 import type { Action } from "../../openapi/schemas.ts";
-import { createApp } from "../app.ts";
 import { newApiKey } from "../auth/api-keys.ts";
 import { createAuthenticator } from "../auth/authenticator.ts";
 import { KeyFile } from "../auth/key-file.ts";
@@ -17,6 +16,7 @@ import type { Rights } from "../auth/key-rights.ts";
 import { createLog } from "../observability/log.ts";
 import { Metrics } from "../observability/metrics.ts";
 import { defaultConfig, memoryEngine } from "../testing/memory-engine.ts";
+import { createApp } from "../testing/one-thread-app.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-roles-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

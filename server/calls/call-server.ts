@@ -103,9 +103,7 @@ export function errorAnswer(error: unknown): Answer {
     return { is: "refusal", reason: error.reason, message: error.message };
   }
   if (!(error instanceof QueueError)) throw error;
-  const { code, reason, message, details } = error;
-  const failure = { ok: false, code, reason, message, ...(details && { details }) } as const;
-  return { is: "failure", failure };
+  return { is: "failure", failure: error.failure };
 }
 
 type Answering = (call: Call, caller: Caller) => Promise<Answer>;

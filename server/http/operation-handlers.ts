@@ -52,15 +52,10 @@ export interface LocalOptions extends HealthOptions {
   readonly node?: PeerOptions;
 }
 
-const noMachine: OverviewMachine = {
-  ...{ name: "", version: "", store: "", started_at: new Date(0).toISOString() },
-  ...{ memory_bytes: 0, disk_bytes: 0, disk_free_bytes: 0, last_backup_at: null },
-};
-
 /** What a thread has of its shards. */
 export function shardsHere(
   engines: Engines,
-  { audit, machine = () => noMachine }: ShardsHereOptions,
+  { audit, machine }: { readonly audit: AuditOptions; readonly machine: () => OverviewMachine },
 ): Pick<LocalOptions, "shards" | "engine" | "audit" | "status"> {
   const audits = engines.map(() => new Audit(audit));
   const [first = new Audit(audit)] = audits;
@@ -70,11 +65,6 @@ export function shardsHere(
     ),
     ...{ engine: engines[0], audit: first, status: () => statusOf(engines) },
   };
-}
-
-interface ShardsHereOptions {
-  readonly audit: AuditOptions;
-  readonly machine?: (() => OverviewMachine) | undefined;
 }
 
 /** In the thread that answers for the server as a whole. */

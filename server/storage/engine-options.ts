@@ -29,17 +29,6 @@ const noticeTexts: Readonly<Record<Exclude<Notice["kind"], "shard_down">, string
     "a store went back to an earlier state; it lacks items that it sent to other shards or took from them",
 };
 
-/** What keeps a server from starting; `taken` = by another one. The message is for the operator. */
-export class StartError extends Error {
-  override readonly name = "StartError";
-  readonly fault: "settings" | "taken" | "disk";
-
-  constructor(fault: StartError["fault"], message: string) {
-    super(message);
-    this.fault = fault;
-  }
-}
-
 interface Given {
   readonly clock: Clock;
   /** Absent = the stores are files, or in memory. */

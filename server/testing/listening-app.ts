@@ -2,11 +2,12 @@
 // stopped, and started again on the same port with what it held.
 
 import { sharedClock, systemClock, TestClock } from "../../engine/model/clock.ts";
-import { type AppConfig, type AppOptions, createApp } from "../app.ts";
+import type { AppConfig } from "../app.ts";
 import { type Listening, listen } from "../http/connections/listen.ts";
 import { statusOf } from "../http/operation-handlers.ts";
 import { Metrics } from "../observability/metrics.ts";
 import { defaultConfig, memoryEngines, newImage, silentLog } from "./memory-engine.ts";
+import { type AppOptions, createApp } from "./one-thread-app.ts";
 
 export interface ListeningApp extends AsyncDisposable {
   readonly url: string;

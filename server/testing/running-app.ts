@@ -35,11 +35,12 @@ import type { Backend } from "../../stores/backend.ts";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
 import { durabilityOf, openStore, type StoreOptions } from "../../stores/open.ts";
 import { immediateSyncer } from "../../stores/sqlite/testing/immediate-syncer.ts";
-import { type App, type AppConfig, createApp } from "../app.ts";
+import type { App, AppConfig } from "../app.ts";
 import type { Log } from "../observability/log.ts";
 import { Metrics } from "../observability/metrics.ts";
 import { renderLeased } from "../wire/leased.ts";
 import { silentLog } from "./memory-engine.ts";
+import { createApp } from "./one-thread-app.ts";
 
 export const start = Date.UTC(2026, 0, 1);
 export const second = 1_000;

@@ -1,13 +1,13 @@
 // What one thread asks of another beside the calls of clients: a method of one of its targets by name,
 // with data there and back by structured clone.
 
-import { QueueError } from "../../engine/model/errors.ts";
+import { type Failure, QueueError } from "../../engine/model/errors.ts";
 import { StoreError, type StoreFault } from "../../stores/store.ts";
 import { ListenError } from "../http/connections/listen.ts";
 
 /** An error in a form that survives the way: a clone would lose its class. */
 type Thrown =
-  | { readonly is: "queue"; readonly failure: Parameters<typeof QueueError.from>[0] }
+  | { readonly is: "queue"; readonly failure: Failure }
   | {
       readonly is: "store";
       readonly fault: StoreFault;
@@ -105,11 +105,7 @@ export class Rpc {
 }
 
 function thrownOf(error: unknown): Thrown {
-  if (error instanceof QueueError) {
-    const { code, reason, message, details } = error;
-    const failure = { ok: false, code, reason, message, ...(details && { details }) } as const;
-    return { is: "queue", failure };
-  }
+  if (error instanceof QueueError) return { is: "queue", failure: error.failure };
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof StoreError) {
     const cause = error.cause instanceof Error ? error.cause.message : "";

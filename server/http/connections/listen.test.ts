@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { createApp } from "../../app.ts";
 import { Metrics } from "../../observability/metrics.ts";
 import { defaultConfig, memoryEngine, silentLog } from "../../testing/memory-engine.ts";
+import { createApp } from "../../testing/one-thread-app.ts";
 import { ListenError, listen, tryListening } from "./listen.ts";
 
 async function setup() {
