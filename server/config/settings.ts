@@ -97,25 +97,13 @@ export const ConfigSchema = Type.Object({
     ...{ default: "5s", minimum: "1s", maximum: "1m" },
     description: "How long a node keeps ownership of shards without renewing it; from 1s to 1m.",
   }),
-  shards: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: limits.shardsMax,
-      expected: `a whole number from 1 to ${limits.shardsMax}`,
-      defaultText: "as many as the data have; if new, 1, and 16 in a cluster",
-      description:
-        "Stores to which queues are hashed; recorded at the first start, `holdfast reshard` changes it.",
-    }),
+  shards: upToShardsMax(
+    "as many as the data have; if new, 1, and 16 in a cluster",
+    "Stores to which queues are hashed; recorded at the first start, `holdfast reshard` changes it.",
   ),
-  threads: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: limits.shardsMax,
-      expected: `a whole number from 1 to ${limits.shardsMax}`,
-      defaultText: "one per core",
-      description:
-        "Threads that share the shards, at most one each; one with PostgreSQL or a test clock.",
-    }),
+  threads: upToShardsMax(
+    "one per core",
+    "Threads that share the shards, at most one each; one with PostgreSQL or a test clock.",
   ),
   durability: choice(["full", "normal"], {
     default: "full",
@@ -292,6 +280,12 @@ function wholeNumber(options: Described<number> & { minimum: number; maximum: nu
 
 function bodyBytes(bytes: number, description: string) {
   return wholeNumber({ minimum: 1_024, maximum: bodyBytesMax, default: bytes, description });
+}
+
+function upToShardsMax(defaultText: string, description: string) {
+  const maximum = limits.shardsMax;
+  const expected = `a whole number from 1 to ${maximum}`;
+  return Type.Optional(Type.Integer({ minimum: 1, maximum, expected, defaultText, description }));
 }
 
 /** In milliseconds. */
