@@ -58,7 +58,8 @@ async function setupBackups() {
 test("backup: one that waits for dead letters is refused in time, and all that waited goes on", async () => {
   await using setup = await setupBackups();
   const { bundle, folder } = setup;
-  await setup.breakSecond();
+  bundle.store(1).hold();
+  await bundle.begin(() => bundle.engine.produce(produceOf(dead, ["b"])));
   await bundle.retry(await bundle.lease(orders), { dead: true });
   const backup = await setup.begin();
   const created = await setup.beginCreate();
@@ -75,8 +76,8 @@ test("backup: one that waits for dead letters is refused in time, and all that w
   expect(created.ending).toEqual({ ok: true, value: undefined });
   expect(readdirSync(folder)).toEqual([]);
 
-  bundle.store(1).heal();
-  await bundle.clock.advance(limits.restartMsMax);
+  bundle.store(1).release();
+  await bundle.clock.advance(second);
   expect((await bundle.listed(dead)).sort()).toEqual(["a", "b"]);
   const again = await setup.begin();
   await setup.copied(again);

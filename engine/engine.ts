@@ -373,6 +373,8 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     receive: async (sourceShard, items) => {
       const { shard, started } = this.#parts;
       await started.promise;
+      // The sender may have lost these items by the time that the store is open again.
+      if (!shard.isUp) throw QueueError.from(reopeningFailure);
       return await shard.ask({ kind: "receive", sourceShard, items });
     },
     hear: async (change) => {

@@ -2,10 +2,18 @@
 // on another node.
 
 import { expect, test } from "bun:test";
-import { hour, minute, nameIn, produceOf, queueDefaults, second } from "../simulation/bundle.ts";
-import { away, setupPair } from "../testing/pair.ts";
-
-const [near, far] = [nameIn(0, 2), nameIn(1, 2)];
+import type { MemoryImage } from "../../stores/memory/store.ts";
+import { StoreError } from "../../stores/store.ts";
+import {
+  copyOf,
+  hour,
+  minute,
+  nameIn,
+  produceOf,
+  queueDefaults,
+  second,
+} from "../simulation/bundle.ts";
+import { away, far, near, setupPair, setupQueues } from "../testing/pair.ts";
 
 test("an introduction of an earlier opening that comes late does not undo what the present one said", async () => {
   const pair = setupPair();
@@ -41,3 +49,46 @@ test("an introduction of an earlier opening that comes late does not undo what t
   );
   expect(listed.length).toBe(1);
 });
+
+test.each(["that fails with it", "that is down"])(
+  "an item that its shard sent, and has lost since, is not taken later by one %s",
+  async (which) => {
+    const { clock, done, engine, images, on, open, store } = await setupQueues();
+    await done(engine(0).produce(produceOf(near, ["dies"])));
+    const before = copyOf(images[0] as MemoryImage);
+    const isBack = Promise.withResolvers<void>();
+    /** The store of the receiver fails with its next commit, and is back later. */
+    const fail = (): void => {
+      store.opens = isBack.promise;
+      store.commits = Promise.reject(new StoreError("failed", "the store is gone"));
+      store.commits.catch(() => undefined);
+    };
+    if (which === "that is down") {
+      fail();
+      void engine(1)
+        .produce(produceOf(far, ["fails"]))
+        .catch(() => undefined);
+      await clock.advance(second);
+      store.commits = Promise.resolve();
+    }
+    let isSent = false;
+    on.way = async ({ name }, deliver) => {
+      if (name !== "receive" || isSent) return await deliver();
+      if (which === "that fails with it") fail();
+      isSent = true;
+      return await deliver();
+    };
+    await clock.advance(minute);
+    expect(isSent).toBe(true);
+    store.opens = Promise.resolve();
+    store.commits = Promise.resolve();
+    images[0] = before;
+    await open(0);
+    await clock.advance(second);
+    isBack.resolve();
+    await clock.advance(10 * second);
+    const page = { queue: far, partition: 0, pivot: "", limit: 100 };
+    const listed = await done(engine(1).listItems(page));
+    expect(listed.filter(({ past }) => past?.death === "expired").length).toBe(1);
+  },
+);

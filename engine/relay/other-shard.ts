@@ -78,7 +78,7 @@ export type Explained = Omit<ItemExplained, "history" | "historySince">;
 
 /**
  * `receive` and `claim` wait until the shard has started; until then all but `introduce`, `lastSaid` and
- * `hear` throw `not_ready`, and these while its store is not open. What an earlier opening asks is refused
+ * `hear` throw `not_ready`, and these while its store is not open, as `receive` does after the start. What an earlier opening asks is refused
  * in the same way.
  */
 export interface OtherShard {

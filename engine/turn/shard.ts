@@ -286,8 +286,12 @@ export class Shard {
     this.#events.down(cause, lostCommits);
     // After a loss the engine has abandoned it.
     if (this.#closed) return;
-    // Queues cannot be changed until they are made, and the store may be away for long.
-    if (wasUp) this.#inbox.refuse("backup");
+    if (wasUp) {
+      // Queues cannot be changed until they are made, and the store may be away for long.
+      this.#inbox.refuse("backup");
+      // The sender may have lost these items by the time that the store is open again.
+      this.#inbox.refuse("receive");
+    }
     if (!wasUp && this.counters.restarts === 0 && isFinal(cause)) return;
     this.counters.restarts += 1;
     this.#restart = this.#machine.at(this.nextStartAt, () => {
