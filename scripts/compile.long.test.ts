@@ -1,5 +1,5 @@
-// The single executable, in an empty folder and without the checkout: it serves the calls of
-// the README and the site, and keeps its items.
+// The single executable, in an empty folder and without the checkout: it serves the API
+// and the site, and keeps its items.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ensureBuilt } from "../app/build/ensure-built.ts";
 import { Connection } from "../bench/http-client.ts";
+import { firstCalls } from "../openapi/first-calls.ts";
 
 const root = join(import.meta.dir, "..");
 const scratch = mkdtempSync(join(tmpdir(), "holdfast-executable-"));
@@ -58,21 +59,17 @@ function checkHealth(port: number): number {
   return Bun.spawnSync(command, { cwd: folder, env: environment, stderr: "ignore" }).exitCode;
 }
 
-test("executable: the calls of the README produce, lease and complete an item", async () => {
+test("executable: the first calls produce, lease and complete an item", async () => {
   await using server = await serve();
-  const readme = readFileSync(join(root, "README.md"), "utf8");
-  const lines = readme.split("\n").filter((line) => line.startsWith("curl -s localhost"));
-  expect(lines).toHaveLength(5);
-  let leased = "";
-  for (const line of lines) {
-    const command = line
-      .replace("localhost:9090", `127.0.0.1:${server.port}`)
-      .replace(/"ids": \["\w+"\]/, `"ids": ["${leased}"]`);
-    const reply = await Bun.$`sh -c ${command}`.quiet().text();
-    leased = /"id":"(\w+)"/.exec(reply)?.[1] ?? leased;
-    expect(reply).toMatch(/"code":200|"bytes":"dHdvIGFuY2hvcnM="/);
-  }
-  expect(leased).toHaveLength(27);
+  const calls = firstCalls.replace("localhost:9090", `127.0.0.1:${server.port}`);
+  const printed = await Bun.$`sh -c ${calls}`.quiet().text();
+  const replies = printed
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const [lease] = replies.splice(3, 1);
+  expect(replies.map(({ code }) => code)).toEqual([200, 200, 200, 200]);
+  expect(lease.items).toMatchObject([{ bytes: "dHdvIGFuY2hvcnM=" }]);
   expect(await server.stop()).toBe(0);
   expect(readdirSync(join(folder, "data"))).toContain("shard-0.db");
 });

@@ -1,6 +1,5 @@
-// `bun run readme`: writes what README.md and bench/SCALING.md take from elsewhere: the table of
-// flags from the schema of the configuration, the tables of speed from the results of the
-// benchmark. A test fails while they differ.
+// `bun run readme`: writes the tables of README.md and bench/SCALING.md from the results of the
+// benchmarks. A test fails while they differ.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -19,9 +18,8 @@ import {
 import { rateOfMany, rateOfOne } from "../bench/shard-account.ts";
 import { type LoadName, loads } from "../bench/shard-threads.ts";
 import { markdownTable, rate } from "../bench/table.ts";
-import { configReference } from "../server/config/settings.ts";
 
-/** The files that have such parts. */
+/** The files with generated parts. */
 export const generatedFiles = ["../README.md", "../bench/SCALING.md"].map((path) =>
   join(import.meta.dir, path),
 );
@@ -29,7 +27,6 @@ export const generatedFiles = ["../README.md", "../bench/SCALING.md"].map((path)
 /** A text with its generated parts as they should be. */
 export function withGenerated(given: string): string {
   const parts = {
-    flags: flagsText(),
     speed: speedText(),
     peers: peersText(),
     stages: stagesText(),
@@ -48,14 +45,6 @@ export function withGenerated(given: string): string {
       ),
     given,
   );
-}
-
-function flagsText(): string {
-  const rows = configReference().map(
-    ({ flag, meaning, default: value }) =>
-      `| \`${flag}\` | ${value === "" ? "" : `\`${value}\``} | ${meaning} |`,
-  );
-  return ["| flag | default | meaning |", "|---|---|---|", ...rows].join("\n");
 }
 
 /** `folder`: the one of results, from the file that has the link. */
@@ -93,9 +82,9 @@ function speedText(): string {
     (name) =>
       `${probe("wake", `${name}.p50Ms`).toFixed(2)} ms at the median and ${probe("wake", `${name}.p99Ms`).toFixed(1)} at p99`,
   );
-  const woken = `A lease that waits is answered after ${wake}; one write and one sync behind the same HTTP take ${floor}.`;
-  const rest = `A server that nobody asks takes ${megabytes(probe("start b0", "memoryBytes"))} MB, and with a million items waiting ${megabytes(probe("start b1M", "memoryBytes"))} MB.`;
-  const from = `From ${linkTo(file, "bench/results")}:`;
+  const woken = `A waiting lease is answered after ${wake}; one write and one sync behind the same HTTP take ${floor}.`;
+  const rest = `An idle server uses ${megabytes(probe("start b0", "memoryBytes"))} MB, and with a million items waiting ${megabytes(probe("start b1M", "memoryBytes"))} MB.`;
+  const from = `From ${linkTo(file, "results")}:`;
   return `${from}\n\n${markdownTable(head, rows)}\n\n${woken} ${rest}`;
 }
 

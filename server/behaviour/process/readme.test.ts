@@ -24,7 +24,7 @@ function scratch() {
   return { directory, [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) };
 }
 
-test("readme: flags are those of the configuration, rates those of the latest results", () => {
+test("readme: rates are those of the latest results", () => {
   for (const path of generatedFiles) {
     const text = readFileSync(path, "utf8");
     expect(withGenerated(text)).toBe(text);
@@ -40,35 +40,6 @@ test("readme: a worker and its producer come first, behind what starts a server"
 
 test("readme: the block to paste is that of the site", () => {
   expect(blocks("sh")[0]).toBe(firstSteps(null));
-});
-
-test("readme: its curl lines produce, lease and complete an item, and answer as shown", async () => {
-  using files = scratch();
-  const server = await startServer({ data: join(files.directory, "data") });
-  try {
-    const lines = blocks("sh")
-      .flatMap((block) => block.split("\n"))
-      .filter((line) => line.startsWith("curl -s localhost"));
-    expect(lines).toHaveLength(5);
-    let leased = "";
-    const replies: string[] = [];
-    for (const line of lines) {
-      const command = line
-        .replace("localhost:9090", `127.0.0.1:${server.port}`)
-        .replace(/"ids": \["\w+"\]/, `"ids": ["${leased}"]`);
-      const reply = await Bun.$`sh -c ${command}`.quiet().text();
-      leased = /"id":"(\w+)"/.exec(reply)?.[1] ?? leased;
-      replies.push(reply);
-    }
-    const shape = (reply: string): string =>
-      reply
-        .trim()
-        .replace(/"id":"\w{27}"/, '"id":"…"')
-        .replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '"…"');
-    expect(replies.slice(2).map(shape)).toEqual(blocks("json").map(shape));
-  } finally {
-    await server.stop();
-  }
 });
 
 /** What the package has as its client, for programs of any runtime. */
@@ -193,20 +164,3 @@ test.each(runtimes.filter(([, program]) => program !== ""))(
     }
   },
 );
-
-test("readme: its library example runs, once and again", async () => {
-  using files = scratch();
-  const [example = ""] = blocks("ts");
-  const script = join(files.directory, "example.ts");
-  writeFileSync(
-    script,
-    example.replace('"holdfast"', JSON.stringify(join(root, "engine/embed.ts"))),
-  );
-  for (let time = 0; time < 2; time += 1) {
-    const run = await Bun.$`${process.execPath} ${script}`.cwd(files.directory).quiet().nothrow();
-    expect({ code: run.exitCode, printed: run.stdout.toString() }).toEqual({
-      code: 0,
-      printed: "1 two anchors\n",
-    });
-  }
-});
