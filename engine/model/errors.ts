@@ -239,6 +239,9 @@ export class QueueError extends Error {
 }
 
 /** Whether it says exactly that. */
-export function isFailure({ reason, message }: QueueError, failed: Failure): boolean {
+export function isFailure(
+  { reason, message }: Pick<Failure, "reason" | "message">,
+  failed: Failure,
+): boolean {
   return reason === failed.reason && message === failed.message;
 }

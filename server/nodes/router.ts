@@ -1,5 +1,6 @@
-// Where a call is done: here, where this node has the shard, else by the node that has it. Any node
-// takes any call, and one for a shard that no node has waits until its time is up.
+// Routes calls to the owners of their shards: to this node's own shards or, with one hop, to the node
+// that owns the shard. Any node accepts any call. A call whose shard has no owner waits for one until
+// its time is up.
 
 import { after, type Clock } from "../../engine/model/clock.ts";
 import { parseDuration } from "../../engine/model/duration.ts";
@@ -8,14 +9,12 @@ import {
   emptyLease,
   type Failure,
   failure,
-  isFailure,
   QueueError,
   unknownOutcome,
-  unknownShardFailure,
 } from "../../engine/model/errors.ts";
 import { Observations } from "../../engine/model/histogram.ts";
 import type { OtherShard } from "../../engine/relay/other-shard.ts";
-import { type OperationId, operationsThat } from "../../openapi/operations.ts";
+import type { OperationId } from "../../openapi/operations.ts";
 import { type NodeRow, ofShard } from "../../stores/nodes.ts";
 import type { Answer, Call } from "../calls/call.ts";
 import type { Forwarded } from "../calls/call-client.ts";
@@ -23,26 +22,20 @@ import { answerOf, doneAnswer, errorAnswer, replyOf } from "../calls/call-server
 import type { Log } from "../observability/log.ts";
 import { requestSecondsBounds } from "../observability/request-counts.ts";
 import { Caller, JsonText, type Route, type Routes } from "../routes/route.ts";
+import { afterAnswer, afterFailure, afterReply } from "./attempt.ts";
 import type { Membership } from "./membership.ts";
 import { type Connect, Peer } from "./peer.ts";
 import { argumentsOf, methodOf, operationOf, parsedOf, textOf } from "./shard-calls.ts";
 
-const looks = new Set(operationsThat("reads"));
-/**
- * Calls that commit nothing if there is nothing to change. Their reply may come from memory, and they
- * may be done again; a clear then takes what was produced meanwhile too, as a later one would.
- */
-const repeatable = new Set([...operationsThat("reads", "same"), "clear"]);
-
-/** Of a call that has no `request_timeout`. */
+/** For calls without a `request_timeout`. */
 const timeoutMsDefault = 30_000;
-/** The shortest that a call may have. */
+/** The shortest `request_timeout` of the contract. */
 const timeoutMsMin = 10;
-/** How long after a call's time is up its answer, which the owner gave in time, may be on its way. */
+/** How long this node waits past a call's deadline for an answer that the owner sent in time. */
 const onItsWayMs = 200;
-/** How long until it looks again by itself for who has the shard. */
+/** How long a call waits for a change of ownership before it is attempted again. */
 const changeMsMax = 250;
-/** After so many tries a node that is cut off waits for so long until it asks the others again. */
+/** A node that cannot reach its database pauses after this many attempts at the other nodes. */
 const staleTries = 8;
 const staleMs = 10;
 
@@ -55,7 +48,7 @@ const unreached = failure(
   "the node that has the shard cannot be reached; nothing was changed, try again",
 );
 
-/** `moved`: it did nothing, and is to be done where the shard is. `lost`: the same, if it may be done twice. */
+/** Of one attempt. `moved`: it had no effect. `lost`: its effect is unknown, and it may be repeated. */
 type Outcome<T> =
   | { readonly is: "done"; readonly reply: T }
   | { readonly is: "moved" }
@@ -76,34 +69,34 @@ interface ToDo extends Work {
 }
 
 interface ToForward extends Asked {
-  /** Until then an answer is waited for; `Infinity`: as long as the node that has the shard lives. */
+  /** When to give up waiting for the answer; `Infinity`: only once the owner of the shard is gone. */
   readonly answerBy: number;
 }
 
 export interface RouterOptions {
   /** One for each database. */
   readonly memberships: readonly Membership[];
-  /** A shard that this node has, as others reach it; `null` = it has not. */
+  /** A shard of this node, as the other shards call it; `null`: the shard is another node's. */
   readonly held: (shard: number) => OtherShard | null;
   readonly clock: Clock;
   readonly connect: Connect;
   readonly log: Log;
 }
 
-/** How long a node that is nudged may take to say so. */
+/** How long to wait for the answer to a nudge. */
 const nudgeMsMax = 2_000;
 
-/** What a shard asks of another one has no client that could hang up. */
+/** Calls between shards have no client that could hang up. */
 const patient = new AbortController();
 
 export class Router {
   readonly #options: RouterOptions;
   readonly #peers = new Map<string, Peer>();
-  /** URLs of nodes whose failure is logged; cleared by an answer. */
+  /** URLs of unreachable nodes that have been logged; an answer removes the URL. */
   readonly #unreached = new Set<string>();
-  /** By shard. */
+  /** The routes of this node's shards, by shard. */
   readonly #local = new Map<number, Partial<Routes>>();
-  /** By shard, the node that had it last. */
+  /** The last known owner of each shard. */
   readonly #owners = new Map<number, string | null>();
   readonly #forwarded = new Map<OperationId, Observations>();
   #isLeaving = false;
@@ -117,7 +110,7 @@ export class Router {
     return ofShard(shard, this.#options.memberships);
   }
 
-  /** After each change of an owner, and each look that failed. */
+  /** Runs after each change of an owner, and after each failed look. */
   #look(membership: Membership): void {
     if (membership.isStale) {
       for (const shard of membership.held) void this.#lookForOwner(shard);
@@ -126,13 +119,13 @@ export class Router {
     for (const { shard, url } of membership.seen.shards) {
       const before = this.#owners.get(shard) ?? null;
       this.#owners.set(shard, url);
-      // Nothing comes any more where the shard was, and that node may not know it.
+      // The former owner may not know that its leases can no longer be served.
       if (before !== null && before !== url) this.#peers.get(before)?.recall(shard);
     }
     for (const [url, peer] of this.#peers) if (this.#isGone(url)) peer.retire();
   }
 
-  /** It has no shard, and does not want any. */
+  /** The node owns no shard and takes none. */
   #isGone(url: string): boolean {
     return this.#options.memberships.every(({ live, seen }) => {
       const node = live.find((one) => one.url === url);
@@ -141,8 +134,8 @@ export class Router {
   }
 
   /**
-   * The others that may have the shard, its owner first. Cut off from its database, this node may know
-   * them from another one.
+   * The other nodes that may own the shard, the last known owner first. If the database of the shard is
+   * unreachable, nodes known from the other databases are included.
    */
   #others(shard: number): readonly NodeRow[] {
     const membership = this.#of(shard);
@@ -155,13 +148,13 @@ export class Router {
     return [...known.values()];
   }
 
-  /** Cut off from the database, it asks for anything: a node that answers has the shard by now. */
+  /** While the database is unreachable, any call finds the owner: only the owner of the shard answers it. */
   async #lookForOwner(shard: number): Promise<void> {
     const caller = new Caller({ client: patient, requestKey: null });
-    // Late or not, an answer shows that another node serves.
+    // A late answer shows the owner as well.
     const answerBy = Number.POSITIVE_INFINITY;
     const body = { pivot: "", limit: 1 } as never;
-    // All at once: one that is stopped says nothing, and may be the first.
+    // All at once, because a stopped node does not answer.
     const asked = this.#others(shard).map((node) =>
       this.#forward(node, body, { shard, operation: "listQueues", caller, answerBy }),
     );
@@ -172,14 +165,14 @@ export class Router {
     return this.#options.clock.precise();
   }
 
-  /** The same call with what is left of its caller's time. */
+  /** The body with the time that is left as its `request_timeout`. */
   #withTimeLeft(body: { readonly request_timeout?: string | null }, deadline: number): never {
     const ms = Math.max(timeoutMsMin, Math.round(deadline - this.#now()));
     const left = typeof body.request_timeout === "string" ? { request_timeout: `${ms}ms` } : {};
     return { ...body, ...left } as never;
   }
 
-  /** Seconds until another node had answered the calls that reached it, by what they asked for. */
+  /** Seconds until another node answered, by operation. */
   get forwarded(): ReadonlyMap<OperationId, Observations> {
     return this.#forwarded;
   }
@@ -191,7 +184,7 @@ export class Router {
       .toArray().length;
   }
 
-  /** The routes of a shard for a caller of any node. */
+  /** Wraps the routes of a shard: each call goes to the shard's owner. */
   around<Local extends object>(local: Local, shard: number): Local {
     this.#local.set(shard, local);
     const routed = Object.entries(local).map(([id, route]) => {
@@ -226,7 +219,7 @@ export class Router {
         if (elsewhereMsMax !== null) throw QueueError.from(unreached);
         throw QueueError.from(undone(operation, { isLost, isParked }));
       }
-      // Nodes that are cut off tell each other what each of them knew last, again and again.
+      // Nodes without a database would send a call back and forth on what each of them knew last.
       if (membership.isStale && tries % staleTries === 0) await this.#pause(staleMs);
       await membership.change(version, Math.min(changeMsMax, deadline - this.#now()));
       left = this.#withTimeLeft(body, deadline);
@@ -237,41 +230,33 @@ export class Router {
     return new Promise((resolve) => void after(this.#options.clock, ms, resolve));
   }
 
-  /**
-   * Does it with the shard of this node. What it said is told where a commit stands behind it, or
-   * where no other node can have it by now.
-   */
+  /** Attempts the call at this node's own shard. */
   async #here(
     body: never,
     { shard, operation, route, caller, deadline }: ToDo,
   ): Promise<Outcome<unknown>> {
     const membership = this.#of(shard);
-    const isKeyed = caller.requestKey !== null;
     try {
       const reply = await route(body, caller);
-      const isFromMemory = repeatable.has(operation) || caller.isReplayed;
-      if (membership.isTrusted(shard) || !isFromMemory) return { is: "done", reply };
-      return { is: looks.has(operation) ? "moved" : "lost" };
+      const isTrusted = membership.isTrusted(shard);
+      const is = afterReply(operation, { isReplayed: caller.isReplayed, isTrusted });
+      return is === "done" ? { is, reply } : { is };
     } catch (error) {
       if (!(error instanceof QueueError)) throw error;
-      // It is this one's to say: another shard is away.
-      if (isFailure(error, unknownShardFailure)) throw error;
-      const { code, reason } = error;
-      // This node owns the shard though it is not ready: say so when the time of the call is up.
-      const isUnready = reason === "not_ready" && this.#now() >= deadline;
-      if (code === "closing" && !isUnready) return { is: "moved" };
-      // Both tell of what was committed.
-      if (reason === "in_part") throw error;
-      const isRepeatable = repeatable.has(operation) || isKeyed;
-      if (code === "unknown" && isRepeatable && !membership.isOwner(shard)) return { is: "lost" };
-      if (code !== "unknown" && !membership.isTrusted(shard)) return { is: "moved" };
-      throw error;
+      const is = afterFailure(error, {
+        ...{ operation, isKeyed: caller.requestKey !== null },
+        isOwner: membership.isOwner(shard),
+        isTrusted: membership.isTrusted(shard),
+        isLate: this.#now() >= deadline,
+      });
+      if (is === "failed") throw error;
+      return { is };
     }
   }
 
   /**
-   * What the node that has the shard said to it. One that has not seen the database for long does
-   * not know which that is, and asks each.
+   * Attempts the call at the owner of the shard. While the database is unreachable, this node does not
+   * know the owner and calls each of the others.
    */
   async #there(body: never, work: ToForward): Promise<Outcome<JsonText>> {
     const { shard } = work;
@@ -295,6 +280,7 @@ export class Router {
     const { requestKey, grant } = caller;
     const asked = { operation, shard, body: caller.jsonOf(body), requestKey };
     const call = { ...asked, ...(grant && { grant }) };
+    const isKeyed = requestKey !== null;
     const begunAt = this.#now();
     const answer = await this.#peer(node).call(call, caller, answerBy - begunAt);
     if (answer.is !== "unsent") {
@@ -305,25 +291,20 @@ export class Router {
     }
     const membership = this.#of(shard);
     if (answer.is === "done" || answer.is === "failure") membership.depose(shard);
-    switch (answer.is) {
+    if (answer.is === "moved") {
+      void membership.look();
+      if (answer.owner !== null) membership.hear(answer.owner);
+    }
+    const is = afterAnswer(answer, { operation, isKeyed });
+    switch (is) {
+      case "done":
+        return { is, reply: replyOf(answer as Answer, caller) };
+      case "unknown":
+        throw QueueError.from(unknownOutcome);
       case "lost":
-        // Another node may still serve a lease; what the lost answer granted lapses.
-        if (operation === "lease") return answer;
-        if (requestKey === null && !repeatable.has(operation))
-          throw QueueError.from(unknownOutcome);
-        return answer;
+        return { is };
       case "moved":
-        void membership.look();
-        if (answer.owner !== null) membership.hear(answer.owner);
-        return answer;
-      case "unsent":
-        return { is: "moved" };
-      default:
-        // It was called back.
-        if (answer.is === "failure" && answer.failure.reason === "client_gone") {
-          return { is: "moved" };
-        }
-        return { is: "done", reply: replyOf(answer, caller) };
+        return { is };
     }
   }
 
@@ -333,7 +314,7 @@ export class Router {
     const { clock, connect, log } = this.#options;
     const unreached = (why: string): void => {
       const { url } = node;
-      // Once: it is tried again with each call.
+      // Logged once, although each call tries again.
       if (!this.#unreached.has(url)) log.warn("a node cannot be reached", { url, why });
       this.#unreached.add(url);
     };
@@ -342,11 +323,11 @@ export class Router {
     return peer;
   }
 
-  /** Asks a shard that another node has; throws `not_ready` where that cannot be reached. */
+  /** Calls a shard of another node; throws `not_ready` if that node is unreachable. */
   async ask(shard: number, method: keyof OtherShard, given: readonly unknown[]): Promise<unknown> {
     const asked = { operation: operationOf(method), shard, body: textOf(given), requestKey: null };
     let answer = await this.#askOwner(shard, asked);
-    // A database that is away is looked at by itself, and shards of others do not wait for that.
+    // Do not wait for a look at an unreachable database; its looks continue on their own.
     if ((answer === null || answer.is === "moved") && !this.#of(shard).isStale) {
       await this.#of(shard).look();
       answer = await this.#askOwner(shard, asked);
@@ -357,7 +338,7 @@ export class Router {
     return parsedOf(replyOf(answer as Answer, caller).text);
   }
 
-  /** `null` = it is not known which node that is. */
+  /** `null`: the owner is not known. */
   async #askOwner(shard: number, asked: Call): Promise<Forwarded | null> {
     const membership = this.#of(shard);
     const url = membership.ownerOf(shard)?.url;
@@ -366,7 +347,7 @@ export class Router {
     return await this.#peer(node).call(asked, patient, Number.POSITIVE_INFINITY);
   }
 
-  /** Does what another node forwards. An owner never forwards: one hop is the limit. */
+  /** Serves a call that another node forwarded. It is never forwarded again: one hop is the limit. */
   async serve(call: Call, caller: Caller): Promise<Answer> {
     const { shard } = call;
     if (shard === null) throw new Error(`${call.operation} was asked of a node, and of no shard`);
@@ -377,7 +358,7 @@ export class Router {
     const route = this.#local.get(shard)?.[operation] as Route<OperationId> | undefined;
     const deadline = this.#now() + (timeoutMs(body) ?? timeoutMsDefault);
     const membership = this.#of(shard);
-    // It may be about to be this node's.
+    // The other node may have seen an ownership that this one has not.
     if (!(membership.isOwner(shard) || membership.isChanging(shard))) await membership.look();
     const left = await this.#settled(body, { shard, deadline, caller });
     if (route === undefined || !this.#of(shard).isTrusted(shard)) return this.#moved(shard);
@@ -412,8 +393,8 @@ export class Router {
   }
 
   /**
-   * The call, with what is left of its time once the shard is open here, or anyone's: who hears that it
-   * has moved looks for it at once.
+   * Waits while the shard is being opened or handed over, and returns the body with the time that is
+   * left. A caller that is told `moved` looks for the new owner at once, so that has to exist by then.
    */
   async #settled(
     body: never,
@@ -433,7 +414,7 @@ export class Router {
     return left;
   }
 
-  /** Has another node look now: a shard is free that is meant for it. */
+  /** Makes another node look at the rows now, because a shard was freed for it. */
   async nudge(shard: number, node: NodeRow): Promise<void> {
     const body = { pivot: "", limit: 1 };
     const call = {
@@ -445,12 +426,12 @@ export class Router {
     await this.#peer(node).call(call, patient, nudgeMsMax);
   }
 
-  /** It hands over, or has: nobody is to be connected any more. */
+  /** This node hands over its shards, or has done so, and accepts no connections of other nodes. */
   get isLeaving(): boolean {
     return this.#isLeaving;
   }
 
-  /** Leases that wait elsewhere come back, and go on at another node. */
+  /** Recalls the leases that wait at other nodes, so that their clients can go to another node. */
   leave(): void {
     this.#isLeaving = true;
     for (const peer of this.#peers.values()) peer.retire();
@@ -470,7 +451,7 @@ function undone(
   return operation === "lease" ? emptyLease : notOwner;
 }
 
-/** Until when an answer of another node is waited for. */
+/** When to give up waiting for the answer of another node. */
 function answerByOf(
   body: { readonly request_timeout?: string | null },
   {
