@@ -16,8 +16,6 @@ const largePages: Readonly<Record<string, number>> = {
   "/": 16.4 * kilo,
   // Four drawings, two charts and the longest text of the docs.
   "/docs/architecture": 18.6 * kilo,
-  // The whole of CHANGELOG.md, which grows with every release.
-  "/docs/changelog": 24.7 * kilo,
   // Every method, option and error of the client, and a program for each.
   "/docs/client": 18.6 * kilo,
   // Every flag with its meaning, every limit, and who may call.
