@@ -12,8 +12,10 @@ import {
 import { runServer } from "../../bench/server-process.ts";
 import { Wire } from "../../bench/wire.ts";
 import { createClient } from "../../client/client.ts";
+import { nameIn as nameInShard } from "../../engine/simulation/bundle.ts";
 
-const cluster = new Cluster({ databases: 2 });
+const shards = 4;
+const cluster = new Cluster({ shards, databases: 2 });
 const lease = "3s";
 const nodes: NodeProcess[] = [];
 /** The ways from each node to the second database. */
@@ -29,6 +31,21 @@ function nameIn(database: number, prefix: string): string {
 }
 
 const ofFirst = (rows: readonly OwnerRow[]) => rows.filter((_, shard) => shard % 2 === first);
+
+/** A node with a shard in each database, and the name of a queue in either shard. */
+async function ownerInBoth(prefix: string) {
+  const pairs = [0, 2].flatMap((near) => [1, 3].map((away) => ({ near, away })));
+  for (;;) {
+    const urls = (await cluster.ownerRows()).map(({ url }) => url);
+    for (const { near, away } of pairs) {
+      const owner = nodes.find(({ nodeUrl }) => nodeUrl === urls[near] && nodeUrl === urls[away]);
+      if (owner === undefined) continue;
+      const nameOf = (shard: number) => nameInShard(shard, shards, prefix);
+      return { owner, near: nameOf(near), away: nameOf(away) };
+    }
+    await Bun.sleep(20);
+  }
+}
 
 const statusOf = async ({ url }: NodeProcess, path: string) => (await fetch(url + path)).status;
 
@@ -69,18 +86,24 @@ async function checkWithoutSecond(node: NodeProcess, away: string): Promise<void
   expect([503, 504]).toContain(response.status);
 }
 
-/** Milliseconds of the longest produce: each node takes calls meanwhile, and none of them may fail. */
+/** Milliseconds of the longest call: each node takes calls meanwhile, and none of them may fail. */
 async function longestWhile(queue: string, disturb: () => Promise<void>): Promise<number> {
   let isOver = false;
   const longestMs = Promise.all(
     nodes.map(async ({ url }) => {
       const calls = createClient({ url, attemptsMax: 1 }).queue(queue);
       let longest = 0;
-      while (!isOver) {
+      const timed = async <T>(call: Promise<T>): Promise<T> => {
         const begun = performance.now();
-        await calls.produce("a");
+        const reply = await call;
         longest = Math.max(longest, performance.now() - begun);
-        await (await calls.lease({ timeoutMs: 5_000 }))?.complete();
+        return reply;
+      };
+      while (!isOver) {
+        await timed(calls.produce("a"));
+        // Each takes one item after it has produced one, so none waits.
+        const leased = await timed(calls.lease({ timeoutMs: 5_000 }));
+        if (leased !== null) await timed(leased.complete());
       }
       return longest;
     }),
@@ -102,10 +125,10 @@ beforeAll(async () => {
 afterAll(() => cluster.end());
 
 test("each database has its own part of the shards, and any node takes a call for either", async () => {
-  const shards = (database: number) =>
+  const shardsIn = (database: number) =>
     cluster.query("SELECT shard::int FROM holdfast_nodes.shard ORDER BY shard", database);
-  expect(await shards(first)).toEqual([{ shard: 0 }, { shard: 2 }]);
-  expect(await shards(second)).toEqual([{ shard: 1 }, { shard: 3 }]);
+  expect(await shardsIn(first)).toEqual([{ shard: 0 }, { shard: 2 }]);
+  expect(await shardsIn(second)).toEqual([{ shard: 1 }, { shard: 3 }]);
   for (const [database, name] of [nameIn(first, "any"), nameIn(second, "any")].entries()) {
     await queueOf(nodes[0] as NodeProcess, name).create(settings);
     for (const node of nodes) await queueOf(node, name).produce("a");
@@ -159,14 +182,14 @@ test("no node reaches a database: queues of the other one are served, and none c
 });
 
 test("one node does not reach a database: it keeps its shards of the other, and forwards calls for both", async () => {
-  const [near, away] = [nameIn(first, "held"), nameIn(second, "moved")];
-  for (const name of [near, away]) await queueOf(nodes[0] as NodeProcess, name).create(settings);
-  const owner = await cluster.owner(away);
+  const { owner, near, away } = await ownerInBoth("held");
+  for (const name of [near, away]) await queueOf(owner, name).create(settings);
   const before = await cluster.ownerRows();
   const longestMs = await longestWhile(near, async () => {
     wires[nodes.indexOf(owner)]?.cut();
     while ((await cluster.ownerRow(away)).url === owner.nodeUrl) await Bun.sleep(20);
     for (const node of nodes) await queueOf(node, away).produce("a", { timeoutMs: 60_000 });
+    await Bun.sleep(3_000);
     wires[nodes.indexOf(owner)]?.heal();
     await reachHealth(owner, "ok");
   });
