@@ -1,5 +1,5 @@
-// Whether the server takes requests, for probes: in detail, and as the two questions of a
-// supervisor, whether to start it again (`/livez`) and whether to send it requests (`/readyz`).
+// Whether the server takes requests, for probes: in detail (`/health`), and for a supervisor whether
+// to restart it (`/livez`) and whether to send it requests (`/readyz`).
 
 import type { EngineStatus } from "../../engine/model/api.ts";
 import { closingFailure } from "../../engine/model/errors.ts";
@@ -29,15 +29,10 @@ export interface Unserved {
 }
 
 export async function healthResponse(options: HealthOptions): Promise<Response> {
-  const { status: statusOf, version, config, isClosing, unserved, lostCommits } = options;
-  const { durability, shards } = await statusOf();
-  if (isClosing()) throw new Refusal("shutting_down", closingFailure.message);
-  refuseUnserved(options);
-  const without = unserved?.()?.shards ?? [];
-  const reached = reachedOf(shards, options);
-  const upCount = reached.filter(({ up }) => up).length;
+  const { version, config, unserved, lostCommits } = options;
+  const { durability, shards, without, served, upCount } = await lookAt(options);
   // A node may have none of them.
-  if (upCount === 0 && (reached.length > 0 || unserved === undefined))
+  if (upCount === 0 && (served > 0 || unserved === undefined))
     throw new Refusal("not_ready", "no shard is up; nothing was changed");
   const isFull = shards.some(({ full }) => full);
   const status = (lostCommits?.unconfirmed ?? 0) > 0 ? "commits_lost" : "ok";
@@ -54,36 +49,32 @@ export async function healthResponse(options: HealthOptions): Promise<Response> 
   return jsonResponse(JSON.stringify(health));
 }
 
-/** It answers: there is nothing else to it, whatever its stores do. */
+/** The process answers, whatever its stores do. */
 export function liveResponse(): Response {
   return jsonResponse(doneText);
 }
 
-/** Queues can be served: every one, or those of shards that have an owner. */
+/** Queues can be served: all of them, or those of shards that have an owner. */
 export async function readyResponse(options: HealthOptions): Promise<Response> {
-  const { status, isClosing } = options;
-  const { shards: all } = await status();
-  if (isClosing()) throw new Refusal("shutting_down", closingFailure.message);
-  refuseUnserved(options);
-  const shards = reachedOf(all, options);
-  const upCount = shards.filter(({ up }) => up).length;
-  if (upCount < shards.length) {
-    throw new Refusal(
-      "not_ready",
-      `not every shard is up; expected ${shards.length}, got ${upCount}`,
-    );
+  const { served, upCount } = await lookAt(options);
+  if (upCount < served) {
+    throw new Refusal("not_ready", `not every shard is up; expected ${served}, got ${upCount}`);
   }
   return jsonResponse(doneText);
 }
 
-/** A shard that is up in memory is not served while its database is away, and may be another node's. */
-function reachedOf(shards: EngineStatus["shards"], { unserved }: HealthOptions) {
-  const without = new Set(unserved?.()?.shards);
-  return shards.filter(({ shard }) => !without.has(shard));
-}
-
-/** A node that serves some shards stays in: all nodes may lack the others. */
-function refuseUnserved({ unserved }: HealthOptions): void {
+/**
+ * Throws a `Refusal` if the server stops, or if no shard has an owner: a node that serves some shards
+ * stays in, as all nodes may lack the others. `served`: a shard that is up in memory is not served
+ * while its database is away, and may be another node's.
+ */
+async function lookAt({ status, isClosing, unserved }: HealthOptions) {
+  const { durability, shards } = await status();
+  if (isClosing()) throw new Refusal("shutting_down", closingFailure.message);
   const found = unserved?.() ?? null;
   if (found?.isEverywhere) throw new Refusal("not_ready", `${found.why}; nothing was changed`);
+  const without = found?.shards ?? [];
+  const served = shards.filter(({ shard }) => !without.includes(shard));
+  const upCount = served.filter(({ up }) => up).length;
+  return { durability, shards, without, served: served.length, upCount };
 }
