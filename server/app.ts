@@ -3,8 +3,8 @@
 //
 //   request → admitted (Host, Origin, how many) → path → key → body, route, reply
 //
-// No key is needed by probes (`/health`, `/readyz`, and `/livez`, which is not even admitted),
-// and by who reads pages and their assets: they hold no secret.
+// Probes need no key (`/health`, `/readyz`, and `/livez`, which is not even admitted), nor do pages
+// and their assets, which hold no secret.
 
 import { Elysia } from "elysia";
 import {
@@ -51,7 +51,7 @@ export type Site = (
 export interface FrontOptions extends AdmissionOptions {
   readonly config: AppConfig;
   readonly site?: Site;
-  /** Asks for API keys; absent = nobody does. */
+  /** Absent = no API keys are required. */
   readonly authenticate?: Authenticator;
   /** Other nodes connect here; absent = there are none. */
   readonly node?: PeerOptions;
@@ -81,11 +81,11 @@ export function createFront(handlers: OperationHandlers, options: FrontOptions) 
     return key;
   }
 
-  /** Admitted, and with a key where there are keys. A page asks about another origin without one. */
+  /** Admits and authenticates. A preflight is answered before it would need a key. */
   const keyed = (answer: Answer, path: string) =>
     admission.around((request) => answer(request, letIn(request)), path);
 
-  /** What it has in hand. */
+  /** Requests and bytes in progress. */
   const gauges = (): ServerGauges => ({
     requestsInFlight: admission.requestsInFlight,
     bodyBytesInFlight: intake.bytes,
@@ -103,7 +103,7 @@ export function createFront(handlers: OperationHandlers, options: FrontOptions) 
   const { health, livez, readyz, metrics, backup } = pages;
   get(health.path, admission.around(handlers.health, health.path));
   get(readyz.path, admission.around(handlers.ready, readyz.path));
-  // Not admitted: a server that is full, or called by another name, is not to be killed for it.
+  // Not admitted: a server that is full or called by another name must not be restarted for it.
   get(livez.path, liveResponse);
   get(metrics.path, keyed(metricsAnswer(handlers, gauges, idleTimeouts), metrics.path));
   post(backup.path, keyed(backupAnswer(handlers, idleTimeouts), backup.path));
@@ -114,7 +114,7 @@ export function createFront(handlers: OperationHandlers, options: FrontOptions) 
   return { app, gauges };
 }
 
-/** Puts answers at their paths, and below the prefix as well where there is one. */
+/** Adds routes at their paths, and below the prefix if there is one. */
 function placing(app: Elysia, basePath: string) {
   type Handler = (context: { readonly request: Request }) => Response | Promise<Response>;
   const places = (path: string) => (basePath === "" ? [path] : [path, basePath + path]);
@@ -157,12 +157,12 @@ function operationAnswer(options: OperationOptions): Answer {
       const bytes = await intake.read(request, received, bodyBytesMax);
       const sent = await read(bytes, request, type !== null);
       const { body } = sent;
-      // A lease may wait for minutes, and would keep what it came with.
+      // A lease may wait for minutes and would keep its body.
       const kept = id === "lease" ? {} : { sent };
       requestLog?.noteQueue(request, body);
       if (key !== null) authorize(key, body);
-      // From here to the answer the connection is silent by right. Not earlier, or a body
-      // could trickle in for ever.
+      // From here to the answer the connection may be idle. Not earlier, or a body could trickle in
+      // for ever.
       idleTimeouts.begin(request);
       const requestKey = request.headers.get(keyHeader);
       const grant = isTold && key ? grantOf(key) : null;
@@ -216,7 +216,7 @@ interface ElsewhereOptions {
   readonly letIn: (request: Request) => unknown;
 }
 
-/** What has no path of its own: the site's pages, wrong methods, and what is not there. */
+/** Answers all other paths: pages of the site, wrong methods, unknown paths. */
 function elsewhereAnswer({ site, basePath, letIn }: ElsewhereOptions) {
   return async (request: Request): Promise<Response> => {
     const path = pathOf(request);
@@ -241,7 +241,7 @@ function isRead({ method }: Request): boolean {
   return method === "GET" || method === "HEAD";
 }
 
-/** What of a key crosses to whoever has the engine. */
+/** The part of a key that is sent to the thread or node with the engine. */
 function grantOf({ name, rights }: KnownKey): Grant {
   return { name, rights };
 }

@@ -128,7 +128,7 @@ async function serve(parts: Parts): Promise<Server> {
       ...{ shards: config.shards, threads: config.threads },
       close: async () => {
         closing = true;
-        // Those that are connected are served until somebody else has the shards.
+        // Connected clients are served until other nodes own the shards.
         await node?.drain();
         const stopped = stop(config.shutdownTimeoutMs);
         // Waiting leases are answered by this, or the port would wait for them.
@@ -147,7 +147,7 @@ async function serve(parts: Parts): Promise<Server> {
   }
 }
 
-/** Those of a node are closed as it leaves. */
+/** A node closes its shards as it leaves. */
 async function closed(shards: Node | ShardThreads): Promise<void> {
   if (!(shards instanceof Node)) await shards.close();
 }
@@ -285,7 +285,7 @@ function startErrorOf(error: unknown, { store, data, databaseSchema }: Config): 
 }
 
 function detailed({ message, fault, cause }: StoreError): string {
-  // Who has the lock is all there is to say of it.
+  // The message names the owner of the lock, which is enough.
   const isTold = fault !== "locked" && cause instanceof Error && cause.message !== "";
   return isTold ? `${message}; ${cause.message}` : message;
 }

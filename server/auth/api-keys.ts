@@ -88,7 +88,7 @@ function added(line: Grant, before: Grant = line): Grant | string {
   const rights = all.filter(
     (each, index) => all.findIndex((other) => rightsText(other) === rightsText(each)) === index,
   );
-  // Whoever writes a second line means to limit the key, or has forgotten the first.
+  // A second line is meant to limit the key, or the first was forgotten.
   if (rights.length > 1 && rights.includes(everything)) {
     return "expected role= in each line of a digest";
   }
@@ -115,7 +115,7 @@ export function findKey<Key extends Pick<ApiKey, "digest">>(
   key: string,
   keys: readonly Key[],
 ): Key | null {
-  // What is no key at all is not worth a digest, and a short secret of somebody's own is none.
+  // A text of another form is not worth a digest; a short secret of one's own is not a key.
   if (!keyForm.test(key)) return null;
   const given = digestOf(key);
   let found: Key | null = null;

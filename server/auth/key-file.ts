@@ -70,7 +70,7 @@ export class KeyFile {
     return found;
   }
 
-  /** Those in force, and what they were used for. */
+  /** The keys in force, and their use. */
   get infos(): readonly KeyInfo[] {
     this.#look();
     return this.#keys.map(({ digest, name, rights, use }) => ({
@@ -143,7 +143,7 @@ export function addKeyLine(path: string, line: string): void {
   const keys = parseApiKeys(`${before}${lineBreak}${line}`);
   if (!keys.ok) throw new KeyFileError(keys.fault);
   orKeyFileError(() => {
-    // For all to read: a digest lets nobody in, and the server is often another user.
+    // Readable by all users: a digest is not a secret, and the server often runs as another user.
     const file = openSync(path, "a", 0o644);
     try {
       const { size } = fstatSync(file);

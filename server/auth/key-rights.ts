@@ -11,7 +11,7 @@ export interface Rights {
   readonly queues: readonly string[];
 }
 
-/** Whose call it is; crosses to whoever has the engine. */
+/** The API key of a call; sent along to the thread or node that has the engine. */
 export interface Grant {
   /** May be empty. */
   readonly name: string;
@@ -28,7 +28,7 @@ export type ReadRights =
   /** Never quotes what it read: it may be a key, put there by mistake. */
   | { readonly ok: false; readonly fault: string };
 
-/** Of words such as `role=consume`; none of them = everything. */
+/** `words`: such as `role=consume`; none = everything. */
 export function readRights(words: readonly string[]): ReadRights {
   const given = new Map<string, readonly string[]>();
   for (const word of words) {
@@ -55,7 +55,7 @@ export function isRole(word: string): word is Role {
   return roleNames.some((name) => name === word);
 }
 
-/** As `readRights` reads them. */
+/** The words that `readRights` reads. */
 export function rightsText({ roles, queues }: Rights): string {
   return `role=${roles.join()} queues=${queues.join()}`;
 }
@@ -90,7 +90,7 @@ export function scopesOf(grant: Pick<Grant, "rights">): Scopes {
   };
 }
 
-/** As replies say it: all together, and each by itself. */
+/** The fields of replies: all rights together, and each by itself. */
 export function toldRights({ rights }: Pick<Grant, "rights">) {
   return {
     roles: [...new Set(rights.flatMap(({ roles }) => roles))],
@@ -110,12 +110,12 @@ export function queueTest(patterns: readonly string[]): (name: string) => boolea
   return (name) => names.has(name) || wild.some((pieces) => isMadeOf(name, pieces));
 }
 
-/** Whether who asks has a role for a queue; `null` = nobody is asked for a key. */
+/** Whether the key has a role for a queue; `null` = no keys are required. */
 export function testFor(grant: Grant | null, role: Needed): (queue: string) => boolean {
   return queueTest(grant === null ? everything.queues : queuesOf(grant, role));
 }
 
-/** Whether who asks may see a queue. */
+/** Whether the key may see a queue. */
 export function visibleTo(grant: Grant | null): (queue: string) => boolean {
   return testFor(grant, "read");
 }

@@ -6,7 +6,7 @@ export function shown(value: unknown): string {
   return json.length <= 80 ? json : `${json.slice(0, 80)}…`;
 }
 
-/** As `shown`; all before a host may be a password. */
+/** Like `shown`, without the part before a host, which may be a password. */
 export function shownWithoutPassword(value: unknown): string {
   const json = JSON.stringify(value);
   const cut = json.replace(/[^"]*@/g, "…@").replace(/(password=)[^&"]*/gi, "$1…");

@@ -1,5 +1,5 @@
-// What goes around every answer: whether the request is let in by where it comes from and
-// how many there are, how a refusal is said, and that each is counted.
+// Wraps every answer: admits the request by its origin and the number of requests, turns errors
+// into refusals, and counts the reply.
 
 import type { Config } from "../config/settings.ts";
 import type { Log } from "../observability/log.ts";

@@ -1,5 +1,5 @@
-// Who may call, before anything of a request is read: not web pages of others
-// (`Host`, `Origin`, `Content-Type`).
+// Refuses requests of foreign web pages before their bodies are read, by `Host`, `Origin` and
+// `Content-Type`.
 
 import { keyHeader, replayedHeader } from "../../openapi/operations.ts";
 import { protobufTypeOf } from "../protobuf/negotiation.ts";
@@ -83,7 +83,7 @@ export function preflightResponse(): Response {
 
 /**
  * JSON and protobuf alone: a page may send a form to any site without asking, and curl
- * sends one when it is told nothing else. Returns the protobuf type; `null` = JSON.
+ * sends one by default. Returns the protobuf type; `null` = JSON.
  */
 export function checkContentType(request: Request): string | null {
   const given = request.headers.get("content-type");

@@ -44,7 +44,7 @@ export interface LocalOptions extends HealthOptions {
   readonly render: (gauges: ServerGauges) => Promise<string>;
   /** Writes a backup; absent = none are made. */
   readonly backup?: () => Promise<Response>;
-  /** Of what is asked of no shard. */
+  /** Audits operations that no shard does. */
   readonly audit: Audit;
   /** Absent = it asks for no API keys. */
   readonly keys?: () => readonly KeyInfo[] | Promise<readonly KeyInfo[]>;
@@ -82,7 +82,7 @@ export function localHandlers(options: LocalOptions): OperationHandlers {
       overview: withLostCommits(shared.overview, lostCommits),
       ...audit.around(nodesRoutes(node)),
       ...keysRoutes(keys),
-      // Of this process, whichever node has the shards.
+      // Done by this process, whichever node owns the shards.
       ...audit.around(lossRoutes(lostCommits)),
     },
     health: () => healthResponse(options),

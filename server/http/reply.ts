@@ -19,7 +19,7 @@ const replyCodeOf: Readonly<Record<ErrorCode, ReplyCode>> = {
 
 /** Long enough for a turn to end, short enough that a client does not idle. */
 const retryAfterSeconds = 1;
-/** Of a server that stops as well: another one, or its next start, may be asked by then. */
+/** Also sent by a server that stops: another one, or its next start, may answer by then. */
 const laterCodes: ReadonlySet<ReplyCode> = new Set([429, 503]);
 
 /** Browsers then do not guess that an answer is a page. */

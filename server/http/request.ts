@@ -81,7 +81,7 @@ export function requestReader<T>(
   };
 }
 
-/** Of a request whose lists are checked in parts. */
+/** A part of a request whose lists are checked in parts. */
 interface Part {
   /** The key of the list that is there in part. */
   readonly list: string;

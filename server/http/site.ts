@@ -188,7 +188,7 @@ function policyOf(
 
 interface Asked {
   readonly path: string;
-  /** Of the server's paths; what is not there below it is for others to say. */
+  /** Before the path in the address; below it the site answers only for its own pages. */
   readonly prefix: string;
 }
 

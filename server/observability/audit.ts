@@ -1,5 +1,5 @@
-// Who did what: a line in the log for each call that the table of operations says so of, and the
-// last of them in memory, for `actions.list`.
+// The audit: a line in the log for each call that the table of operations marks, and the last
+// actions in memory, for `actions.list`.
 
 import { QueueError } from "../../engine/model/errors.ts";
 import { checkLimit, checkQueueName, refuse } from "../../engine/model/validate.ts";
@@ -49,7 +49,7 @@ export class Audit {
     return new Date(this.#options.now()).toISOString();
   }
 
-  /** The same routes, which take note of what is asked of them. */
+  /** Routes that note the calls to these. */
   around<Local extends Partial<Routes>>(routes: Local): Local {
     const noted = Object.entries(routes).map(([id, route]) => [
       id,
@@ -129,7 +129,7 @@ export class Audit {
   }
 }
 
-/** Of the queues of an action those that may be told. */
+/** Without the queues that the key may not see. */
 function shownOf(action: Action, isShown: (queue: string) => boolean): Action {
   const { queue_name, to_queues } = action;
   return {
@@ -144,7 +144,7 @@ interface Naming {
   readonly queue_name?: string;
   readonly items?: readonly { readonly dead?: boolean }[];
   readonly ids?: readonly string[];
-  /** Of a transact, whose parts name queues each; of a clear, a yes or no. */
+  /** A transact names a queue in each part; a clear has a boolean here. */
   readonly retry?: readonly Naming[] | boolean;
 }
 

@@ -12,11 +12,11 @@ export interface HealthOptions {
   readonly status: () => EngineStatus | Promise<EngineStatus>;
   readonly version: string;
   readonly config: Pick<Config, "store">;
-  /** True from the moment the server is told to stop. */
+  /** True from the moment the server begins to stop. */
   readonly isClosing: () => boolean;
   /** Absent = none can be. */
   readonly lostCommits?: LostCommits;
-  /** Of a node: `null` = each shard has an owner. */
+  /** Only nodes have it; `null` = each shard has an owner. */
   readonly unserved?: () => Unserved | null;
 }
 

@@ -35,7 +35,7 @@ export function createLog({ level, write }: LogOptions): Log {
       formatters: { level: (label) => ({ level: label }) },
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { cause: causeFields },
-      // A field is named by code, yet a slip must not put somebody's data on disk.
+      // Code names the fields, but a mistake must not put a user's data on disk.
       redact: { paths: ["payload", "bytes", "utf8", "authorization"], remove: true },
     },
     // Synchronous: the last line before the process ends is the one that matters.

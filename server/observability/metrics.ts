@@ -20,7 +20,7 @@ export interface MetricsOptions {
   readonly queuesMax?: number;
   /** Calls with a key that are remembered at most, over all shards; default `limits.receiptsMax`. */
   readonly receiptsMax?: number;
-  /** As far as the process noticed; absent = of each commit it is known at once what became of it. */
+  /** What the process noticed; absent = the outcome of each commit is known at once. */
   readonly commitFates?: () => CommitFates;
   /** Absent = none can be. */
   readonly lostCommits?: LostCommits;
@@ -32,7 +32,7 @@ export interface MetricsOptions {
   readonly hasBackups?: boolean;
 }
 
-/** Of commits, since the process began. */
+/** Counts of commits since the process started. */
 export interface CommitFates {
   readonly lost: number;
   /** Without an answer, and found in the database. */
@@ -55,7 +55,7 @@ export interface NodeFigures {
   readonly nodes: number;
 }
 
-/** What the server itself has in hand. */
+/** Work in progress of the server itself. */
 export interface ServerGauges {
   readonly requestsInFlight: number;
   readonly bodyBytesInFlight: number;
@@ -66,7 +66,7 @@ export const metricsType = "text/plain; version=0.0.4; charset=utf-8";
 export class Metrics {
   readonly #options: MetricsOptions;
   readonly #queues: QueueMetrics;
-  /** Of the requests that this thread answers. */
+  /** Requests that this thread answers. */
   readonly requests = new RequestCounts();
 
   constructor(options: MetricsOptions) {

@@ -1,5 +1,5 @@
-// The reply of `server.overview`: one text for all who have seen the same and may see the same, made when the engine has
-// looked at its queues anew.
+// The reply of `server.overview`: one text for all clients with the same `since` and the same rights,
+// made once the engine has looked at its queues again.
 
 import type { Engine, EngineOverview, IsShown } from "../../engine/model/api.ts";
 import type { OverviewAlarm, OverviewMachine } from "../../openapi/schemas.ts";
@@ -9,7 +9,7 @@ import { overviewReply } from "../wire/console.ts";
 
 export const pollMsMin = 1_000;
 const pollMsMax = 10_000;
-/** Of the time between two calls, what making the replies may take. */
+/** Share of the time between two calls that making the replies may take. */
 const shareMax = 0.01;
 /** A disk with less is soon full. */
 const diskFreeMin = 2 ** 30;

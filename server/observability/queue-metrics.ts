@@ -7,10 +7,10 @@ import { Observations } from "../../engine/model/histogram.ts";
 import { counterNames, noCounters, spanBounds } from "../../engine/model/queue-counters.ts";
 import type { Family, Figure } from "./families.ts";
 
-/** Of all queues without a label of their own; no queue's name has a `~`. */
+/** Label of all queues without their own; no queue's name contains a `~`. */
 const other = "~other";
 
-/** Where nobody says otherwise. */
+/** The default. */
 export const queueLabelsMax = 200;
 
 const states = ["queued", "leased", "scheduled", "retried"] as const;

@@ -5,7 +5,7 @@ import type { Histogram } from "../../engine/model/api.ts";
 import { Observations } from "../../engine/model/histogram.ts";
 import { operations, pages } from "../../openapi/operations.ts";
 
-/** Of paths not of the contract. */
+/** Stands for paths that the contract does not have. */
 const other = "~other";
 
 /** Seconds; from an answer out of memory to the longest wait for an item. */
@@ -51,7 +51,7 @@ export class RequestCounts {
     return (code, seconds) => answered.add(code, seconds);
   }
 
-  /** Of what was asked for so far. */
+  /** Operations with at least one request. */
   get asked(): Counted[] {
     const answered = [...this.#byPath.values(), this.#elsewhere];
     return answered.filter(({ countByCode }) => countByCode.size > 0);

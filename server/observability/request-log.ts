@@ -18,7 +18,7 @@ export interface Answered {
   readonly seconds: number;
 }
 
-/** Of what a client sent and nobody has checked. */
+/** Bounds unvalidated text of a client. */
 const textMax = 80;
 
 const operationOf: ReadonlyMap<string, string> = new Map(

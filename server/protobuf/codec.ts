@@ -63,7 +63,7 @@ export function messageReader(message: Message): (bytes: Uint8Array) => unknown 
   };
 }
 
-/** The same for a large message: other requests are served between two pieces of it. */
+/** For a large message: other requests are served between two pieces of it. */
 export function piecewiseReader(message: Message): (bytes: Uint8Array) => Promise<unknown> {
   const fields = fieldsOf(message);
   return async (bytes) => {
@@ -223,7 +223,7 @@ function readInstant(reader: CountingReader): string | null {
     return true;
   });
   if (seconds <= yearOneSeconds) return null;
-  // As in JSON, a part of a millisecond counts as a whole one.
+  // A part of a millisecond counts as a whole one, like in JSON.
   return new Date(seconds * 1_000 + Math.ceil(nanoseconds / 1_000_000)).toISOString();
 }
 
@@ -261,7 +261,7 @@ function fieldWriter(key: string, field: Field): Write {
   };
 }
 
-/** As proto3 has it, a zero is not written, unless it stands in a list or is not the same as none. */
+/** Proto3 writes no zeros, except in lists and where a zero differs from no value. */
 function valueWriter({
   number,
   kind,

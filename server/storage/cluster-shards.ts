@@ -29,7 +29,7 @@ interface Found {
   readonly database: number;
   /** `null`: no node was ever started on it. */
   readonly recorded: ClusterShape | null;
-  /** Of a server without other nodes. */
+  /** The shards of a server without other nodes. */
   readonly schemas: number;
 }
 

@@ -70,7 +70,7 @@ export function engineOptionsOf(
   };
 }
 
-/** Of a shard: of several databases each has its own part of the shards. */
+/** The store of a shard: each of several databases has a part of the shards. */
 export function storeOf(config: Config, shard = 0): StoreConfig {
   switch (config.store) {
     case "memory":

@@ -135,7 +135,7 @@ export class Intake {
     this.#bytes += bytes;
   }
 
-  /** Of those with so many bytes or more. How much of a small one came is not known. */
+  /** Among bodies of at least `bytesMin`. How much of a small one was received is unknown. */
   #slowest(bytesMin: number): Body | null {
     const now = this.#now();
     let slowest: Body | null = null;

@@ -281,7 +281,7 @@ function frameOf(kind: Frame["kind"], open: number): Frame {
   };
 }
 
-/** As `JSON.parse` does, for which `__proto__` is a key like any other. */
+/** Like `JSON.parse`, for which `__proto__` is a normal key. */
 function put(target: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== "__proto__") target[key] = value;
   else Object.defineProperty(target, key, { value, ...described });

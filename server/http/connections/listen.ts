@@ -67,7 +67,7 @@ export async function tryListening({ host: hostname, port }: Address): Promise<v
 export function listen(app: App, options: ListenOptions): Listening {
   const { host, port, tls = null, isShared = false } = options;
   let server = start(app, { host, port, tls, isShared });
-  /** Those that still answer requests, with when they are through. */
+  /** Earlier servers that still answer requests, until their promises resolve. */
   const former = new Map<typeof server, Promise<void>>();
   const bound = server.port ?? port;
   const protocol = `http${tls === null ? "" : "s"}`;
@@ -136,7 +136,7 @@ function reachable(host: string): string {
   return isEverywhere(host) ? "localhost" : bracketed(host);
 }
 
-/** As an IPv6 address stands before a port. */
+/** An IPv6 address before a port is in brackets. */
 export function bracketed(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }

@@ -1,5 +1,5 @@
-// How many files and connections the system lets this process have open, for a
-// warning at the start: at the bound, nobody new is let in.
+// How many files and connections the system lets this process have open, for a warning at the
+// start: at the limit, no new client can connect.
 
 import type { Log } from "../../observability/log.ts";
 

@@ -15,7 +15,7 @@ export interface TlsWatchOptions {
   readonly log: Log;
 }
 
-/** Returns the look at the files; what changed and is not fit to be served is told once. */
+/** Returns a check of the files; changed files that cannot be served are logged once. */
 export function watchTls({ files, readFile, renew, log }: TlsWatchOptions): () => void {
   const stamps = () => `${stampOf(files.tlsCert)} ${stampOf(files.tlsKey)}`;
   let stamp = stamps();

@@ -32,7 +32,7 @@ export function readTls(
       return { text, parsed: parse(text) };
     } catch (error) {
       const words = error instanceof Error ? error.message : String(error);
-      // Those of the parser may quote the file.
+      // The parser's messages may quote the file.
       const got = JSON.stringify(path) + (text === null ? `: ${words}` : "");
       faults.push(`${flag} is invalid; expected ${expected}, got ${got}`);
       return null;
