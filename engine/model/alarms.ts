@@ -1,4 +1,4 @@
-// Callbacks by their instants, for clocks that are told what time it is.
+// Callbacks by deadline, for clocks whose time is set from outside.
 
 export interface Alarm {
   readonly deadline: number;
@@ -6,7 +6,7 @@ export interface Alarm {
 }
 
 export class Alarms {
-  /** In the order in which they were set. */
+  /** In the order of `set`. */
   readonly #alarms = new Set<Alarm>();
 
   set(
@@ -18,7 +18,7 @@ export class Alarms {
     return { alarm, timer: { cancel: () => void this.#alarms.delete(alarm) } };
   }
 
-  /** Runs it, unless it has run or was cancelled. */
+  /** Runs the callback unless it already ran or was cancelled. */
   fire(alarm: Alarm): void {
     if (this.#alarms.delete(alarm)) alarm.run();
   }
@@ -31,7 +31,7 @@ export class Alarms {
     return earliest;
   }
 
-  /** Those whose deadline has come by then, in order. */
+  /** Alarms due by the instant, earliest deadline first. */
   until(instant: number): Alarm[] {
     const due = [...this.#alarms].filter(({ deadline }) => deadline <= instant);
     return due.sort((a, b) => a.deadline - b.deadline);

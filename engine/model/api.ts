@@ -1,7 +1,6 @@
-// What the engine offers, as types: requests, results and the interface that
-// `createEngine` returns. Instants are epoch milliseconds; `null` = not set.
-// Every method throws `QueueError`, and nothing has changed when it does, unless
-// its message says so.
+// The types of the engine: requests, results, and the interface that `createEngine` returns.
+// Instants are epoch milliseconds; `null` = not set. Every method throws `QueueError`; after that
+// nothing has changed, unless the message says otherwise.
 
 import type { Pause, QueueDefinition } from "../../stores/queue.ts";
 import type { Filter, Grouping } from "./filter.ts";
@@ -12,10 +11,9 @@ export type { Filter, Grouping } from "./filter.ts";
 export type { Group } from "./messages.ts";
 export type { Past } from "./past.ts";
 
-/** Bytes, or a string that stands for its UTF-8 bytes. */
+/** Bytes, or a string that is encoded as UTF-8. */
 export type Payload = Uint8Array | string;
 
-/** Texts by name. */
 export type Headers = Readonly<Record<string, string>>;
 
 export interface ProduceItem {
@@ -23,37 +21,35 @@ export interface ProduceItem {
   readonly kind?: string;
   readonly encoding?: string;
   readonly reference?: string;
-  /** For whoever leases it, such as the context of a trace; at most 2,048 bytes as JSON. */
+  /** For the consumer, such as a trace context; at most 2,048 bytes as JSON. */
   readonly headers?: Headers;
   /** Not offered before this instant; `null` or past = at once. */
   readonly enqueueAt?: number | null;
   /**
-   * Up to 256 bytes, for queues with `uniqueForMs`: for so long from when an item with a key was
-   * written, another one with it is not, and counts as done. Absent or `""` = none.
+   * Up to 256 bytes, for queues with `uniqueForMs`. For that long after an item with this key was
+   * written, another item with it is not written and counts as done. Absent or `""` = none.
    */
   readonly uniqueKey?: string;
 }
 
-/** Of calls that can be repeated. */
 export interface Repeatable {
   /**
-   * 1 to 255 visible ASCII characters, the caller's own for this call. The same call with the same
-   * key is done once within the window of receipts (5 min), and answered each time as the first
-   * time; another call with it is `invalid`. A key holds within a queue and an operation.
+   * 1 to 255 visible ASCII characters, chosen by the caller for this call. Repeating the call with
+   * the same key within the receipts window (5 min) does it once and returns the first result each
+   * time; a different call with the key is `invalid`. A key is scoped to a queue and an operation.
    */
   readonly requestKey?: string;
 }
 
-/** What a call that can be repeated says beside its result. */
 export interface Outcome {
-  /** It was done before, for the same key; this is what was answered then. */
+  /** The call was already done under this key; this is its first result. */
   readonly replayed: boolean;
 }
 
 export interface Produced extends Outcome {
-  /** Places in `items` of those that were not written, because their `uniqueKey` was taken. */
+  /** Indexes in `items` of the items that were not written because their `uniqueKey` was taken. */
   readonly duplicates: readonly number[];
-  /** In the order of the items, `""` for a duplicate; only where they were asked for. */
+  /** In the order of the items, `""` for a duplicate; only if requested by `returnIds`. */
   readonly ids?: readonly string[];
 }
 
@@ -63,16 +59,17 @@ export interface ProduceRequest extends Repeatable {
   readonly requestTimeoutMs: number;
   /** 1 to 1,000; all go to one partition, or none is written. */
   readonly items: readonly ProduceItem[];
-  /** Whether the ids are wanted; default false. */
+  /** Whether to return the ids; default false. */
   readonly returnIds?: boolean;
 }
 
 /**
- * Finishes items and writes others, all of it or nothing. It names 1 to 1,000 ids and items in all;
- * those that are finished may be of several queues and partitions, but of one store.
+ * Completes or retries items and produces others, atomically. It contains 1 to 1,000 ids and items
+ * in total. The completed and retried items may be of several queues and partitions, but of one
+ * store.
  */
 export interface TransactRequest extends Repeatable {
-  /** As of a produce. */
+  /** As in `ProduceRequest`. */
   readonly requestTimeoutMs: number;
   readonly complete?: readonly TransactComplete[];
   readonly retry?: readonly TransactRetry[];
@@ -84,29 +81,29 @@ export type TransactRetry = Pick<RetryRequest, "queue" | "partition" | "items">;
 export type TransactProduce = Pick<ProduceRequest, "queue" | "items">;
 
 export interface Transacted extends Outcome {
-  /** One for each of `produce`. */
+  /** One per entry of `produce`. */
   readonly produced: readonly TransactProduced[];
 }
 
 export interface TransactProduced extends Pick<Produced, "duplicates"> {
   readonly queue: string;
-  /** `null` = the items are not delivered yet: the shard of their queue chooses it. */
+  /** `null` = not delivered yet: the shard of the queue chooses the partition. */
   readonly partition: number | null;
-  /** The items are in their queue; otherwise they are stored, and on their way there. */
+  /** The items are in their queue; otherwise they are stored and on their way. */
   readonly delivered: boolean;
 }
 
 export interface LeaseRequest extends Repeatable {
   readonly queue: string;
-  /** Unique among the leases that wait on this queue. */
+  /** Unique among the leases waiting on this queue. */
   readonly clientId: string;
   /** 1 to 1,000. */
   readonly batchSize: number;
   /** How long to wait for the first item; then `empty`. */
   readonly requestTimeoutMs: number;
-  /** How long the items are held; absent or `null` = as long as the queue says. */
+  /** How long the items are leased; absent or `null` = the queue's lease timeout. */
   readonly leaseTimeoutMs?: number | null;
-  /** Aborted when the caller is gone; the request then leaves the line. */
+  /** Aborting it removes the waiting request. */
   readonly signal?: AbortSignal;
 }
 
@@ -115,7 +112,7 @@ export interface LeasedItem {
   readonly kind: string;
   readonly encoding: string;
   readonly reference: string;
-  /** Leases granted so far, this one included. */
+  /** Leases granted so far, including this one. */
   readonly attempts: number;
   readonly leaseDeadline: number;
   readonly payload: Uint8Array;
@@ -128,9 +125,9 @@ export interface LeasedItem {
 export interface Lease<Items> extends Outcome {
   readonly queue: string;
   readonly partition: number;
-  /** Of the queue; 0 = no limit. An item with as many attempts has its last. */
+  /** The queue's limit; 0 = none. An item with this many attempts is on its last one. */
   readonly maxAttempts: number;
-  /** The engine's time at this answer: a deadline less this is how long it still holds. */
+  /** The engine's time at this reply: a deadline minus this is the remaining lease. */
   readonly now: number;
   readonly items: Items;
 }
@@ -140,25 +137,25 @@ export interface ExtendRequest extends Repeatable {
   readonly partition: number;
   /** 1 to 1,000; all are extended, or none (`refused`, with every offending id in `details`). */
   readonly ids: readonly string[];
-  /** How long they are held from now on; absent or `null` = as long as the queue says. */
+  /** How long the items are leased from now on; absent or `null` = the queue's lease timeout. */
   readonly leaseTimeoutMs?: number | null;
-  /** As of a produce; absent = 5 min. */
+  /** As in `ProduceRequest`; absent = 5 min. */
   readonly requestTimeoutMs?: number;
 }
 
 export interface Extended extends Outcome {
-  /** Until then all of them are held; never earlier than what was told before. */
+  /** The new deadline of all items; never earlier than one returned before. */
   readonly leaseDeadline: number;
-  /** The engine's time at this answer. */
+  /** The engine's time at this reply. */
   readonly now: number;
 }
 
 export interface ReleaseRequest extends Repeatable {
   readonly queue: string;
   readonly partition: number;
-  /** 1 to 1,000; all go back, or none (`refused`, with every offending id in `details`). */
+  /** 1 to 1,000; all are released, or none (`refused`, with every offending id in `details`). */
   readonly ids: readonly string[];
-  /** As of a produce; absent = 5 min. */
+  /** As in `ProduceRequest`; absent = 5 min. */
   readonly requestTimeoutMs?: number;
 }
 
@@ -174,11 +171,11 @@ export interface RetryItem {
   readonly id: string;
   /** When to offer it again; `null` or past = now, at the tail. */
   readonly retryAt: number | null;
-  /** The same as a length, which needs no clock of the caller's; `retryAt` is then `null`. */
+  /** Alternative to `retryAt` (then `null`) that needs no synchronized clock. */
   readonly retryAfterMs?: number | null;
   /** Send it to the dead queue whatever attempts remain. */
   readonly dead: boolean;
-  /** Why, for whoever looks at the item; at most 1,024 bytes. Absent or `""`: what was said before stays. */
+  /** Shown with the item; at most 1,024 bytes. Absent or `""` keeps the previous reason. */
   readonly reason?: string;
 }
 
@@ -186,26 +183,29 @@ export interface RetryRequest extends Repeatable {
   readonly queue: string;
   readonly partition: number;
   readonly items: readonly RetryItem[];
-  /** As of a produce; absent = 5 min. */
+  /** As in `ProduceRequest`; absent = 5 min. */
   readonly requestTimeoutMs?: number;
 }
 
 export interface PartitionStats {
   readonly partition: number;
-  /** Queued and leased; scheduled ones aside. */
+  /** Ready and leased items, without scheduled ones. */
   readonly total: number;
   readonly totalLeased: number;
   /** Waiting for their `enqueueAt` or `retryAt`. */
   readonly scheduled: number;
-  /** Times its store failed since the engine started. */
+  /** Failures of its store since the engine started. */
   readonly failures: number;
-  /** Mean time since creation, of queued and leased items. */
+  /** Mean time since creation of ready and leased items. */
   readonly averageAgeMs: number;
-  /** Mean time since they were leased, of leased items. */
+  /** Mean time since leasing of leased items. */
   readonly averageLeasedAgeMs: number;
-  /** Since when its oldest ready item is ready, or a little before; `null` = none is, or a start has not looked yet. */
+  /**
+   * When its oldest ready item became ready, or slightly earlier; `null` = no item is ready, or the
+   * shard has not looked since its start.
+   */
   readonly oldestReadyAt: number | null;
-  /** When its first scheduled item is due, or a little before; `null` = none is scheduled. */
+  /** When its first scheduled item is due, or slightly earlier; `null` = none is scheduled. */
   readonly nextDueAt: number | null;
 }
 
@@ -222,7 +222,7 @@ export interface QueueStats {
 
 export interface QueueInspection {
   readonly queue: string;
-  /** Partitions that exist, draining ones included. */
+  /** Existing partitions, including draining ones. */
   readonly partitions: number;
   /** Ready to be leased. */
   readonly queued: number;
@@ -231,19 +231,18 @@ export interface QueueInspection {
   /** Waiting for their `enqueueAt`. */
   readonly scheduled: number;
   readonly leased: number;
-  /** Items that its dead queue holds, in whatever state; 0 without one. */
+  /** Items in its dead queue, in any state; 0 without a dead queue. */
   readonly deadLetter: number;
 }
 
-/** Of calls that remove items. */
+/** Options of calls that remove items. */
 export interface Guard {
-  /** Says what the call would remove, and changes nothing. */
+  /** Returns what the call would remove; changes nothing. */
   readonly dryRun?: boolean;
-  /** Refused (`count_changed`) where it would remove more items than so many; absent = no bound. */
+  /** Refused (`count_changed`) if it would remove more items than this; absent = no bound. */
   readonly expect?: number;
 }
 
-/** Items by their state. */
 export interface ItemCounts {
   readonly ready: number;
   readonly leased: number;
@@ -253,7 +252,7 @@ export interface ItemCounts {
   readonly retried: number;
 }
 
-/** What can be the matter with a queue, worst first. */
+/** What may be wrong with a queue, worst first. */
 export type FindingWord =
   | "shard_down"
   | "store_full"
@@ -268,7 +267,7 @@ export type FindingWord =
   | "all_leased"
   | "all_scheduled";
 
-/** The worst that is the matter with it; where nothing is, whether items flow. */
+/** The worst finding; without one, whether items flow. */
 export type HealthWord =
   | Exclude<FindingWord, "at_leased_max" | "at_lease_rate">
   | "at_limit"
@@ -279,9 +278,9 @@ export type HealthWord =
 export interface Finding {
   readonly what: FindingWord;
   readonly since: number;
-  /** Items that it is about, or partitions where it is about these. */
+  /** The number of items or partitions that the finding concerns. */
   readonly count: number;
-  /** When time alone may change it; `null` = it does not. */
+  /** When time alone may change it; `null` = time does not. */
   readonly nextAt: number | null;
   /** A sentence for a person. */
   readonly text: string;
@@ -298,12 +297,12 @@ export interface AskingClient {
   readonly client: string;
   readonly since: number;
   readonly batchSize: number;
-  /** In the line, from 1 on; 0 = it is being served. */
+  /** Position in the line, from 1; 0 = being served. */
   readonly place: number;
 }
 
 export interface HoldingClient {
-  /** `""` = unknown: it leased them before the engine started, or they were imported. */
+  /** `""` = unknown: leased before the engine started, or imported. */
   readonly client: string;
   readonly items: number;
   readonly partitions: readonly number[];
@@ -313,21 +312,21 @@ export interface HoldingClient {
 export interface QueueClients {
   readonly queue: string;
   readonly asOf: number;
-  /** Of all, whatever the limit. */
+  /** The total, whatever the limit. */
   readonly askingCount: number;
   readonly asking: readonly AskingClient[];
   readonly holdingCount: number;
   readonly holding: readonly HoldingClient[];
-  /** A shard did not answer, so that holders may be missing. */
+  /** A shard did not reply, so holders may be missing. */
   readonly isPartial: boolean;
 }
 
-/** One queue at a glance; instants are 0 where there are none. */
+/** One queue at a glance; an absent instant is 0. */
 export interface OverviewRow extends QueueCounters {
   readonly queue: string;
   readonly health: HealthWord;
   readonly healthSince: number;
-  /** How many items, or what else the finding counts; 0 = there is none. */
+  /** What the finding counts, such as items; 0 = no finding. */
   readonly healthCount: number;
   readonly nextAt: number;
   readonly ready: number;
@@ -339,18 +338,18 @@ export interface OverviewRow extends QueueCounters {
   readonly waiting: number;
   readonly oldestReadyAt: number;
   readonly nextDueAt: number;
-  /** Leases, produces or both; 0 = neither is. */
+  /** When leases, produces or both were paused; 0 = neither is. */
   readonly pausedSince: number;
-  /** All of its partitions are in it. */
+  /** The shard of all its partitions. */
   readonly shard: number;
 }
 
 export interface ShardGlance {
   readonly shard: number;
   readonly state: "up" | "full" | "down";
-  /** Of what is the matter with it; `null` = it is up. */
+  /** When the current state began, if it is not `up`; `null` = up. */
   readonly since: number | null;
-  /** Of the last half to whole minute; `null` = there were no commits. */
+  /** Over the last 30 to 60 seconds; `null` = there were no commits. */
   readonly commitP50Us: number | null;
   readonly commitP99Us: number | null;
   readonly restarts: number;
@@ -359,18 +358,18 @@ export interface ShardGlance {
   readonly miscounted: number;
   readonly walBytes: number;
   readonly fileBytes: number;
-  /** Requests that it has not answered. */
+  /** Requests without a reply so far. */
   readonly waiting: number;
-  /** Items that its commits wrote, leased or removed, on average over the last minute, rounded up. */
+  /** Items that its commits wrote, leased or removed: average of the last minute, rounded up. */
   readonly itemsPerSecond: number;
 }
 
-/** What a person should look at. */
+/** A condition that needs a person's attention. */
 export interface Alarm {
   readonly what: FindingWord | "items_damaged" | "items_miscounted";
   readonly since: number | null;
   readonly count: number;
-  /** `""` = it is a shard's. */
+  /** `""` = the alarm concerns a shard. */
   readonly queue: string;
   readonly shard: number | null;
   readonly text: string;
@@ -381,17 +380,17 @@ export type OverviewTotals = QueueCounters &
 
 export interface EngineOverview {
   readonly asOf: number;
-  /** To be told what has changed from here on. */
+  /** A token for the next call, which then returns only later changes. */
   readonly since: string;
-  /** The rows are those of all queues. */
+  /** Whether `rows` has all queues. */
   readonly isWhole: boolean;
   readonly totals: OverviewTotals;
   readonly rows: readonly OverviewRow[];
-  /** Queues that are gone. */
+  /** Queues that no longer exist. */
   readonly removed: readonly string[];
   readonly shard: ShardGlance;
   readonly alarms: readonly Alarm[];
-  /** Those that run, the newest first. */
+  /** Running tasks, newest first. */
   readonly tasks: readonly TaskInfo[];
 }
 
@@ -403,46 +402,46 @@ export interface ClearRequest extends Guard {
   readonly scheduled: boolean;
   /** Items scheduled by a retry. */
   readonly retried: boolean;
-  /** With `ready`: leased items too; their holders can no longer finish them. */
+  /** With `ready`: leased items too; their holders can no longer complete them. */
   readonly destructive: boolean;
 }
 
-/** Without `lease` and `produce`, leases are paused; a side that is not named is not. */
+/** Without `lease` and `produce`, leases are paused; otherwise an absent side is not paused. */
 export interface PauseRequest extends Partial<Pause> {
   readonly queue: string;
-  /** Who pauses it, to be told until the engine is closed; absent or `""` = nobody says. */
+  /** Who pauses it, reported until the engine is closed; absent or `""` = not recorded. */
   readonly by?: string;
 }
 
-/** What a queue's owner sets; the rest of a `QueueDefinition` is the engine's. */
+/** What the owner of a queue sets; the engine sets the rest of a `QueueDefinition`. */
 export type QueueSettings = Omit<
   QueueDefinition,
   "createdAt" | "updatedAt" | "pause" | TimeoutTexts
 > &
   Partial<Pick<QueueDefinition, TimeoutTexts>>;
 
-/** What a queue has to be given, and what it may be. */
+/** The required settings of a new queue and the optional ones. */
 export type NewQueue = Pick<QueueSettings, "name" | "leaseTimeoutMs" | "expireTimeoutMs"> &
   Partial<QueueSettings>;
 
-/** How the durations are written in answers; made from the milliseconds when absent. */
+/** How replies write the durations; derived from the milliseconds if absent. */
 type TimeoutTexts = "leaseTimeoutText" | "expireTimeoutText" | "uniqueForText";
 
-/** `name` and what has to change; absent keys keep their value. */
+/** `name` and the settings to change; absent keys keep their value. */
 export type QueueChange = Pick<QueueSettings, "name"> & Partial<QueueSettings>;
 
-/** What goes with a queue. */
+/** What is deleted with a queue. */
 export interface Deletion {
   readonly counts: ItemCounts;
-  /** Lease requests that wait on it, and are refused. */
+  /** Lease requests waiting on it, which are refused. */
   readonly waitingLeases: number;
-  /** Queues whose dead queue it is, and that have none afterwards. */
+  /** Queues with this dead queue, which have none afterwards. */
   readonly dependents: readonly string[];
 }
 
 export interface DeleteQueueRequest extends Guard {
   readonly name: string;
-  /** Also where it holds items, or is the dead queue of others. */
+  /** Delete it even if it holds items or is the dead queue of others. */
   readonly force: boolean;
 }
 
@@ -456,11 +455,11 @@ export interface DeleteQueueRules {
 }
 
 export interface Imported extends Outcome {
-  /** As they were stored, without those whose source id the queue had. */
+  /** As stored, without the items whose source id was already in the queue. */
   readonly items: readonly StoredItem[];
 }
 
-/** A stored item as the storage calls show it. */
+/** A stored item as the storage calls return it. */
 export interface StoredItem {
   readonly id: string;
   /** The id under which it was dead-lettered or exported; `""` = none. */
@@ -489,12 +488,12 @@ export interface StoredItem {
 export interface ListRequest {
   readonly queue: string;
   readonly partition: number;
-  /** The first id wanted, or the nearest after it; `""` = from the start. */
+  /** The first id of the page, or the nearest after it; `""` = from the start. */
   readonly pivot: string;
   readonly limit: number;
 }
 
-/** `scheduled`: it waits for its `enqueueAt` or `retryAt`. */
+/** `scheduled`: waiting for its `enqueueAt` or `retryAt`. */
 export type ItemState = "ready" | "leased" | "scheduled";
 
 export interface FindRequest {
@@ -503,27 +502,24 @@ export interface FindRequest {
   readonly partition?: number | null;
   /** Absent or `null` = all. */
   readonly state?: ItemState | null;
-  /** The client that holds it, as it named itself; absent = whoever does. */
+  /** The `clientId` that holds the item; absent = any. */
   readonly holder?: string;
-  /**
-   * `newest`: those that came into the queue last come first. Absent: by partition, those that
-   * wait for an instant after the others, each by their ids.
-   */
+  /** `newest`: latest arrivals first. Absent: by partition, scheduled items last, each by id. */
   readonly order?: "newest";
-  /** What the page before gave as `nextPivot`; `""` = from the start. */
+  /** `nextPivot` of the previous page; `""` = from the start. */
   readonly pivot: string;
   /** 1 to 1,000. */
   readonly limit: number;
   readonly filter: Filter;
-  /** Bytes of each payload that are wanted, up to 65,536; absent = none. */
+  /** Bytes of each payload to return, up to 65,536; absent = none. */
   readonly payloadHead?: number;
 }
 
-/** A page of what was found, which may be empty although there is more. */
+/** A page of results; it may be empty although more follow. */
 export interface Found<T> {
   readonly found: readonly T[];
   readonly looked: number;
-  /** `""` = there is nothing more. */
+  /** `""` = this is the last page. */
   readonly nextPivot: string;
 }
 
@@ -531,23 +527,23 @@ export interface FoundItem extends StoredItem {
   readonly queue: string;
   readonly partition: number;
   readonly state: ItemState;
-  /** Who holds it, as it named itself; `""` = nobody, or one of before a restart. */
+  /** The `clientId` that holds it; `""` = none, or leased before a restart. */
   readonly holder: string;
   /** Of the whole payload. */
   readonly payloadBytes: number;
 }
 
-/** Which bytes of a payload are wanted. */
+/** A range of bytes of a payload. */
 export interface PayloadRange {
-  /** The first of them; absent = the first that there is. */
+  /** Offset of the first byte; absent = 0. */
   readonly payloadFrom?: number;
-  /** The most of them; absent = all that follow. */
+  /** The most bytes; absent = to the end. */
   readonly payloadLimit?: number;
 }
 
 export interface GroupsRequest extends Omit<FindRequest, "limit" | "payloadHead" | "order"> {
   readonly by: Grouping;
-  /** The most groups of a page, the largest; absent = all. */
+  /** The most groups per page, largest first; absent = all. */
   readonly top?: number;
 }
 
@@ -556,58 +552,58 @@ export interface Grouped extends Found<Group> {
   readonly others: number;
 }
 
-/** Which items of a queue a task goes through; but for a `retry` nobody holds them. */
+/** The items of a queue that a task processes. Except for `retry`, they are not leased. */
 export interface TaskRequest extends Repeatable {
   readonly queue: string;
-  /** Up to 1,000; absent = all that the filter means. */
+  /** Up to 1,000; absent = all items that match the filter. */
   readonly ids?: readonly string[];
   readonly filter?: Filter;
   /** The most items to change. */
   readonly limit?: number;
-  /** Absent = as fast as it goes. */
+  /** Items per second; absent = as fast as possible. */
   readonly perSecond?: number;
-  /** Only counts. */
+  /** Only count. */
   readonly dryRun?: boolean;
-  /** With more items than that, nothing is changed (`refused`). */
+  /** If more items match, nothing is changed (`refused`). */
   readonly expect?: number;
-  /** Who asks for it, to be told of the task; absent = nobody says. */
+  /** Who requested it, reported with the task; absent = not recorded. */
   readonly by?: string;
 }
 
-/** Ready items of a dead queue, as a rule. */
+/** Moves ready items, normally out of a dead queue. */
 export interface RedriveRequest extends TaskRequest {
-  /** Where all go; absent = each to the queue that it came from. */
+  /** The destination of all items; absent = the queue that each came from. */
   readonly to?: string;
 }
 
 /**
- * `promote`: scheduled ones are ready at once. `reject`: they go to the dead queue, as if a consumer
- * had given them up. `retry`: leased ones go back, as if their holder had retried them, and it can
- * complete them no more. `delete`: they are removed.
+ * `promote`: scheduled items become ready at once. `reject`: items go to the dead queue, as if a
+ * consumer had given them up. `retry`: leased items are requeued, as if their holder had retried
+ * them; the holder can no longer complete them. `delete`: items are removed.
  */
 export type Repair = "promote" | "reject" | "retry" | "delete";
 
 export interface RepairRequest extends TaskRequest {
   readonly action: Repair;
-  /** Those alone that are so; absent = all that nobody holds, of a `promote` the scheduled ones. */
+  /** Absent = all that are not leased; for `promote` the scheduled ones. */
   readonly state?: ItemState | null;
-  /** Of a `retry`: the client that holds them, as it named itself; absent = whoever does. */
+  /** For `retry`: the `clientId` that holds the items; absent = any. */
   readonly holder?: string;
-  /** Of a `reject` or a `retry`: why; up to 1,024 bytes. */
+  /** For `reject` or `retry`; up to 1,024 bytes. */
   readonly reason?: string;
 }
 
 export interface TaskBegun extends Outcome {
-  /** `""` of a dry run. */
+  /** `""` for a dry run. */
   readonly taskId: string;
-  /** Items that it means now. */
+  /** Items that match now. */
   readonly matched: number;
-  /** Where they go, those first to which most go: ten queues at most, and what stays. */
+  /** The ten destinations with the most items, largest first, and the items that stay. */
   readonly destinations: readonly Destination[];
 }
 
 export interface Destination {
-  /** `""` = they stay where they are, as the queue that they came from is gone. */
+  /** `""` = they stay, because the queue that they came from no longer exists. */
   readonly queue: string;
   /** Whatever the limit. */
   readonly count: number;
@@ -615,7 +611,7 @@ export interface Destination {
 
 export type TaskAction = Repair | "redrive";
 
-/** `failed`: the queue that all were to go to is gone. */
+/** `failed`: the destination of all items no longer exists. */
 export type TaskState = "running" | "done" | "cancelled" | "failed";
 
 export interface TaskInfo {
@@ -623,56 +619,56 @@ export interface TaskInfo {
   readonly action: TaskAction;
   readonly state: TaskState;
   readonly queue: string;
-  /** Of a redrive; `""` = each item to where it came from. */
+  /** For a redrive; `""` = each item to the queue that it came from. */
   readonly to: string;
-  /** Of a retry; `""` = whoever holds them. */
+  /** For a retry; `""` = any holder. */
   readonly holder: string;
   readonly filter: Filter;
-  /** 0 = as fast as it goes. */
+  /** 0 = as fast as possible. */
   readonly perSecond: number;
-  /** When it began. */
+  /** Items that matched when it began. */
   readonly matched: number;
-  /** Items with which it was done. */
+  /** Items processed. */
   readonly moved: number;
-  /** Left where they are: the queue that they would go to is not there, or not any more. */
+  /** Items left in place, because their destination does not exist or no longer exists. */
   readonly skipped: number;
-  /** Who asked for it; `""` = nobody said. */
+  /** Who requested it; `""` = not recorded. */
   readonly by: string;
   readonly createdAt: number;
   readonly endedAt: number | null;
 }
 
-/** What can happen to an item, in the order of a life. */
+/** What can happen to an item, in the order of its life. */
 export type What =
   | ("produced" | "imported" | "due" | "leased" | "extended" | "completed" | "retried")
   | ("released" | "lapsed" | "expired" | "dead" | "discarded" | "redriven" | "returned")
   | ("promoted" | "rejected" | "removed" | "damaged");
 
-/** Something that happened to an item, under the id that it had then. */
+/** An event of an item, under the id that the item had then. */
 export interface ItemEvent {
   readonly at: number;
   readonly what: What;
-  /** The client that held it; `""` = none did, or nobody knows. */
+  /** The client that held it; `""` = none, or unknown. */
   readonly by: string;
   readonly id: string;
-  /** `""` = it is not there any more. */
+  /** `""` = the queue no longer exists. */
   readonly queue: string;
   readonly partition: number | null;
 }
 
-/** An item that was asked for by one of its ids, and why it is where it is. */
+/** An item, looked up by any of its ids, and why it is in its present state. */
 export interface ItemExplained {
   readonly id: string;
-  /** `null` = it is nowhere that was looked. */
+  /** `null` = not found. */
   readonly item: FoundItem | null;
-  /** Of a ready one: how many are ahead of it in its partition; at least so many unless `isAllAhead`. */
+  /** For a ready item: items ahead of it in its partition; a lower bound unless `isAllAhead`. */
   readonly ahead: number;
   readonly isAllAhead: boolean;
   /** Sentences, the most important first. */
   readonly why: readonly string[];
-  /** What happened to it, as far as that is in memory. */
+  /** The events still in memory. */
   readonly history: readonly ItemEvent[];
-  /** What happened before may be missing; `null` = nothing is kept. */
+  /** Earlier events may be missing; `null` = no history is kept. */
   readonly historySince: number | null;
 }
 
@@ -680,7 +676,7 @@ export interface ImportItem {
   readonly payload: Payload;
   readonly sourceId?: string;
   readonly isLeased?: boolean;
-  /** Needed when `isLeased`; ignored otherwise. */
+  /** Required with `isLeased`; otherwise ignored. */
   readonly leaseDeadline?: number | null;
   /** Absent or `null`: as if produced now. */
   readonly expireDeadline?: number | null;
@@ -691,7 +687,7 @@ export interface ImportItem {
   readonly encoding?: string;
   readonly kind?: string;
   readonly headers?: Headers;
-  /** As of a listed item. */
+  /** As in `StoredItem`. */
   readonly past?: Past;
 }
 
@@ -707,7 +703,7 @@ export interface DeleteItemsRequest extends Guard {
   readonly ids: readonly string[];
 }
 
-/** Something that happened to a shard, and that an operator should know of. */
+/** An event of a shard that an operator should know about. */
 export interface Notice {
   readonly kind:
     | "shard_down"
@@ -720,15 +716,15 @@ export interface Notice {
     | "items_set_aside"
     | "store_went_back";
   readonly shard: number;
-  /** Of `items_discarded`, which is told for each queue by itself; absent once the queue is deleted. */
+  /** For `items_discarded`, which is reported per queue; absent once the queue is deleted. */
   readonly queue?: string;
   readonly count?: number;
-  /** The first id of each of the first ten of `items_discarded`. */
+  /** The original ids of up to ten items, for `items_discarded`. */
   readonly ids?: readonly string[];
   readonly cause?: unknown;
 }
 
-/** What an answer survives: a power cut, a killed process, or nothing. */
+/** What a replied change survives: a power cut, a killed process, or neither. */
 export type Durability = "full" | "normal" | "none";
 
 /** A shard's file in a backup: `shard-<n>.db`. */
@@ -737,9 +733,9 @@ export interface StoreCopy {
   readonly bytes: number;
 }
 
-/** A snapshot for health and metrics. Counters rise from the engine's start; gauges are of now. */
+/** A snapshot for health and metrics. Counters start with the engine; gauges are current. */
 export interface EngineStatus {
-  /** By the engine's clock, which the instants below are of. */
+  /** The engine's clock, which also applies to the instants below. */
   readonly now: number;
   readonly durability: Durability;
   readonly shards: readonly ShardStatus[];
@@ -750,30 +746,30 @@ export interface EngineStatus {
 export interface ShardStatus {
   readonly shard: number;
   readonly up: boolean;
-  /** How often its store was opened again after it failed. */
+  /** How often its store was reopened after a failure. */
   readonly restarts: number;
   /** Commits that the store refused or failed. */
   readonly failures: number;
   readonly commits: number;
   readonly itemsCommitted: number;
-  /** Commits by items in them; `le` ascending, the last one infinite. */
+  /** Commits by number of items; bounds ascending, the last bucket unbounded. */
   readonly itemsPerCommit: Histogram;
-  /** Seconds that commits took, sync included. */
+  /** Seconds per commit, including the sync. */
   readonly commitSeconds: Histogram;
   readonly walBytes: number;
   readonly fileBytes: number;
-  /** Items set aside instead of being offered: damaged ones, and those of queues that are not known. */
+  /** Items set aside instead of being offered: damaged ones, and those of unknown queues. */
   readonly quarantined: number;
-  /** Items that starts found missing, or too many, against what was counted with each commit. */
+  /** Items that starts found missing or surplus, compared with the counts of the commits. */
   readonly miscounted: number;
   /** Calls with a key that it remembers. */
   readonly receipts: number;
-  /** Its store has no room, and what only adds is refused. */
+  /** Its store has no room; requests that only add are refused. */
   readonly full: boolean;
 }
 
 export interface Histogram {
-  /** Upper bounds, ascending; a last bucket beyond them is implied. */
+  /** Upper bounds, ascending; a last, unbounded bucket is implied. */
   readonly bounds: readonly number[];
   /** Observations per bucket, one more than `bounds`; not cumulative. */
   readonly counts: readonly number[];
@@ -791,11 +787,11 @@ export interface QueueGauges {
   readonly producePaused: boolean;
   /** 0 = no limit. */
   readonly leasedMax: number;
-  /** Items a second; 0 = no limit. */
+  /** Items per second; 0 = no limit. */
   readonly leaseRate: number;
-  /** Since when the oldest ready item is ready, or a little before; `null` = none is. */
+  /** When the oldest ready item became ready, or slightly earlier; `null` = none is ready. */
   readonly oldestReadyAt: number | null;
-  /** The first instant at which a scheduled item is due, or a little before; `null` = none is. */
+  /** When the first scheduled item is due, or slightly earlier; `null` = none is scheduled. */
   readonly nextDueAt: number | null;
   readonly counters: QueueCounters;
   /** Seconds from ready to leased; `null` = none was leased. */
@@ -805,34 +801,34 @@ export interface QueueGauges {
 }
 
 /**
- * Items to which something happened since the engine has the queue. A turn whose shard died before
- * it could tell is not counted, so none is counted twice.
+ * Events of items since the engine has had the queue. The events of a turn whose shard failed
+ * before reporting are not counted, so none is counted twice.
  */
 export interface QueueCounters {
-  /** Produced or imported; duplicates of a unique key are not. */
+  /** Produced or imported, without duplicates of a unique key. */
   readonly produced: number;
   readonly leased: number;
   readonly completed: number;
-  /** Given back with a retry, whatever became of them. */
+  /** Retried by a consumer, wherever they went then. */
   readonly retried: number;
-  /** Given back as if they had not been leased, also because their client had left. */
+  /** Requeued without counting the attempt, including those whose client had left. */
   readonly released: number;
   readonly extended: number;
   readonly lapsed: number;
   readonly expired: number;
-  /** Sent to the dead queue from this one. */
+  /** Sent from this queue to its dead queue. */
   readonly dead: number;
-  /** Removed because they failed or expired with no dead queue to go to. */
+  /** Removed because they failed or expired without a dead queue. */
   readonly discarded: number;
-  /** Cleared, or deleted by their ids. */
+  /** Cleared, or deleted by id. */
   readonly removed: number;
-  /** Came from another queue, in which they died, or back by a redrive; these were produced elsewhere. */
+  /** Arrived as dead letters of another queue, or by a redrive; they were produced elsewhere. */
   readonly arrived: number;
-  /** Sent by a redrive to another queue. */
+  /** Sent to another queue by a redrive. */
   readonly redriven: number;
 }
 
-/** By which name something of a queue is told over time. */
+/** Names of the time series of a queue. */
 export type SeriesName =
   | keyof QueueCounters
   | "ready"
@@ -841,93 +837,94 @@ export type SeriesName =
   | "waiting"
   | "oldest_ready_seconds";
 
-/** The same of a shard. */
+/** Names of the time series of a shard. */
 export type ShardSeriesName =
   | ("commits" | "items_committed" | "commit_p50_us" | "commit_p99_us")
   | ("file_bytes" | "log_bytes");
 
 export interface SeriesRequest {
-  /** Absent = of all queues together, or of a shard. */
+  /** Absent = all queues together, or a shard. */
   readonly queue?: string;
   readonly shard?: number;
-  /** At least one, each once; of a shard those that shards have. */
+  /** At least one, each once; with `shard`, only series of shards. */
   readonly names: readonly (SeriesName | ShardSeriesName)[];
-  /** The first instant wanted; absent = as far back as there is. */
+  /** The first instant; absent = the oldest kept. */
   readonly from?: number;
-  /** 10 s, kept for an hour, or 60 s, kept for a day; absent = the first, where that goes back to `from`. */
+  /** 10 s, kept for an hour, or 60 s, kept for a day; absent = 10 s if it reaches to `from`. */
   readonly stepMs?: number;
 }
 
-/** What became of a queue or a shard lately, point by point. */
+/** Recent values of a queue or a shard. */
 export interface Series {
-  /** From when on it is kept; `null` = it is not. */
+  /** The start of the record; `null` = none is kept. */
   readonly since: number | null;
-  /** Where the first point begins; one that is not over yet is left out. */
+  /** Where the first point begins; an unfinished point is left out. */
   readonly from: number;
   readonly stepMs: number;
-  /** By name, as asked: what was counted in each point, or a gauge as it was at its end. */
+  /** One array per requested name: the count within each point, or a gauge at its end. */
   readonly values: readonly (readonly number[])[];
 }
 
 export interface AdvanceOptions {
   /**
-   * Before time goes on from an instant, workers have so long by the machine's clock to finish the
-   * items that they hold and to lease those that are ready; default 0, they are not waited for.
+   * How long, by the machine's clock, to wait at each instant for workers to finish the items they
+   * hold and to lease ready ones; default 0, no wait.
    */
   readonly handlerTimeoutMs?: number | undefined;
 }
 
-/** `Items` is how leased items are handed over: `LeasedItem[]`, or what `renderLeased` makes of them. */
+/** `Items` is the form of leased items: `LeasedItem[]`, or the result of `renderLeased`. */
 export interface Engine<Items = readonly LeasedItem[]> {
   produce(request: ProduceRequest): Promise<Produced>;
   transact(request: TransactRequest): Promise<Transacted>;
   lease(request: LeaseRequest): Promise<Lease<Items>>;
   complete(request: CompleteRequest): Promise<Outcome>;
   retry(request: RetryRequest): Promise<Outcome>;
-  /** Holds leased items for longer. */
+  /** Prolongs the lease of items. */
   extend(request: ExtendRequest): Promise<Extended>;
-  /** Gives leased items back to the tail of their queue, the attempt not counted. */
+  /** Requeues leased items at the tail without counting the attempt. */
   release(request: ReleaseRequest): Promise<Outcome>;
 
   listQueues(request: { pivot: string; limit: number }): readonly QueueDefinition[];
   createQueue(settings: QueueSettings, isShown?: IsShown): Promise<void>;
-  /** Returns what the partitions hold that are no longer wanted, and are to be emptied. */
+  /** Returns the counts of the partitions that are to be emptied and removed. */
   updateQueue(change: QueueChange & Guard, isShown?: IsShown): Promise<ItemCounts>;
   queueInfo(name: string): QueueDefinition;
   /**
-   * Ends when nothing of the queue is left; its name is free before that. Throws `store` when a
-   * shard stays down for so long that nobody should wait for it: the rest goes when it is up.
+   * Ends when nothing of the queue is left; its name is free before that. Throws `store` if a shard
+   * stays down too long to wait for; the rest is deleted once it is up.
    */
   deleteQueue(request: DeleteQueueRequest, rules?: DeleteQueueRules): Promise<Deletion>;
 
   /**
-   * Once it has ended, nothing is leased, or a produce is refused, by whatever was under way, until
-   * `resume`; also across restarts. What is to be paused takes the place of what was.
+   * Once it has ended, no earlier call still leases, or produces, until `resume`; also across
+   * restarts. It replaces an earlier pause.
    */
   pause(request: PauseRequest): Promise<void>;
-  /** Whatever is paused goes on; leases that wait are served in the order in which they came. */
+  /** Ends any pause; waiting leases are served in order of arrival. */
   resume(queue: string): Promise<void>;
 
   stats(queue: string): Promise<QueueStats>;
-  /** Kept from the engine's start, where it was given bytes for it. */
+  /** Recorded from the engine's start, if the engine was given bytes for it. */
   series(request: SeriesRequest): Series;
-  /** The dead queue is counted only if it is shown. */
+  /** The dead queue is counted only if `isShown` permits. */
   inspect(queue: string, isShown?: IsShown): Promise<QueueInspection>;
-  /** What is the matter with it, from memory alone: it waits for no shard. */
+  /** Findings from memory alone, without waiting for a shard. */
   explain(queue: string, isShown?: IsShown): Explanation;
-  /** Who waits for its items, and who holds some; 1 to 1,000 of each. */
+  /** The clients that wait for its items or hold some; 1 to 1,000 of each. */
   clients(request: { queue: string; limit: number }): Promise<QueueClients>;
   /**
-   * All queues at a glance, looked at anew at most once a second. `since`: of an earlier one, to be
-   * told only of queues that have changed; `""` = all. `isShown`: the queues that it is about; absent = all.
+   * All queues at a glance, scanned at most once per second. `since`: a token of an earlier
+   * overview, to return only queues that have changed; `""` = all. `isShown`: the queues to
+   * include; absent = all.
    */
   overview(
     since: string,
     isShown?: IsShown,
   ): { readonly now: number; readonly overview: EngineOverview };
-  /** Returns what was removed, or would be. With `expect` a queue is cleared whole or not at all. */
+  /** Returns what was removed, or would be. With `expect`: the whole queue or nothing. */
   clear(request: ClearRequest): Promise<ItemCounts>;
-  /** Counts the queue's items from its store, and puts that in place of the counts kept. */
+  /** Counts the queue's items in its store and replaces the counts in memory. */
   reload(queue: string): Promise<void>;
 
   listItems(request: ListRequest): Promise<readonly StoredItem[]>;
@@ -935,49 +932,49 @@ export interface Engine<Items = readonly LeasedItem[]> {
   importItems(request: ImportRequest): Promise<Imported>;
   /** Returns what was deleted, or would be. */
   deleteItems(request: DeleteItemsRequest): Promise<ItemCounts>;
-  /** Items that a filter means; looks at no more than 100,000 in a call. */
+  /** Items that match a filter; examines at most 100,000 per call. */
   findItems(request: FindRequest): Promise<Found<FoundItem>>;
-  /** The same, counted by what they have in common. */
+  /** Like `findItems`, but counts the items by what they have in common. */
   groupItems(request: GroupsRequest): Promise<Grouped>;
   /**
-   * Moves ready items back to the queues that they came from, as new ones but for what they carry
-   * along. Returns once that is certain to be done; the task does it, also across restarts.
+   * Moves ready items back to the queues they came from, as new items that keep their `past`.
+   * Returns once it is certain to be done; the task does it, also across restarts.
    */
   redrive(request: RedriveRequest): Promise<TaskBegun>;
   /**
-   * Changes items that nobody holds, whatever their attempts, or takes them from who does; as a
-   * task, like `redrive`.
+   * Changes items that are not leased, whatever their attempts, or takes them from their holders;
+   * as a task, like `redrive`.
    */
   repair(request: RepairRequest): Promise<TaskBegun>;
   /** Newest first, ended ones included. */
   listTasks(queue?: string): readonly TaskInfo[];
   taskInfo(taskId: string): TaskInfo;
-  /** Once it returns nothing more moves. */
+  /** Once it returns, the task moves nothing more. */
   cancelTask(taskId: string): Promise<TaskInfo>;
   /**
-   * An item by its id alone, with as much of its payload as is wanted. Throws `refused` where there
-   * is none, or none in a queue that `isShown`; absent = all are.
+   * An item by its id alone, with the requested part of its payload. Throws `refused` if there is
+   * none, or none in a queue that `isShown` permits; absent = all are.
    */
   getItem(id: string, range?: PayloadRange, isShown?: IsShown): Promise<FoundItem>;
-  /** The same, by any id that it ever had, and why it is there. */
+  /** Like `getItem`, but by any id that the item ever had, and with the reason for its state. */
   explainItem(id: string): Promise<ItemExplained>;
 
   /**
-   * Copies every store into a folder that exists and is empty: all of one moment, as far as a
-   * start can tell. Each shard pauses while its file is copied. Throws `store` where the folder
-   * cannot be written, and where stores have no files.
+   * Copies every store into an existing, empty folder, consistently as far as a start can tell.
+   * Each shard pauses while its file is copied. Throws `store` if the folder cannot be written or
+   * the stores have no files.
    */
   backup(folder: string): Promise<readonly StoreCopy[]>;
 
   /**
-   * Moves a test clock on by milliseconds, and returns its instant once all that falls due by then
-   * is committed. Throws `refused` where there is none.
+   * Advances a test clock by milliseconds. Returns its instant once everything due by then is
+   * committed. Throws `refused` if the engine has no test clock.
    */
   advance(byMs: number, options?: AdvanceOptions): Promise<number>;
 
-  /** Throws `invalid` unless the queue exists, and the partition if one is named; for callers that have to check them first. */
+  /** Throws `invalid` unless the queue exists, and the partition if one is named. */
   requireQueue(name: string, partition?: number): void;
   status(): EngineStatus;
-  /** Answers what waits, finishes the turn, closes the stores. Idempotent. */
+  /** Replies to waiting requests, finishes the turn, closes the stores. Idempotent. */
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// What a caller's key makes of a call: a name under which its shard remembers it, so that the same
-// call can come again and is answered as it was. The key holds within a queue and an operation.
+// The identity of a call with an idempotency key. Its shard remembers the call under it and answers
+// a repetition as it answered the first call. A key is scoped to a queue and an operation.
 
 import { isUtf8 } from "node:buffer";
 import type { NewImport } from "../operations/import.ts";
@@ -9,7 +9,7 @@ import { failure, QueueError } from "./errors.ts";
 import { limits } from "./limits.ts";
 import type { NewItem } from "./messages.ts";
 
-/** Operations that take a key; stored receipts name them by their place. Tasks are their own receipts. */
+/** Stored receipts name an operation by its index here. A task is its own receipt. */
 export const keyedOperations = [
   "produce",
   "lease",
@@ -26,21 +26,23 @@ export type KeyedOperation = (typeof keyedOperations)[number];
 
 export interface CallKey {
   readonly operation: KeyedOperation;
-  /** As the caller gave it, for texts. */
+  /** The key as given, for messages. */
   readonly text: string;
-  /** 32 hexadecimal digits, of queue, operation and key. */
+  /** Of queue, operation and key: 32 hexadecimal digits. */
   readonly digest: string;
-  /** 16 hexadecimal digits, of what was asked, without for how long and by whom. */
+  /** Of the arguments, without the timeout and the caller: 16 hexadecimal digits. */
   readonly fingerprint: string;
 }
 
-/** Queues that have the same number one after the other came about at different times. */
+/** `createdAt` distinguishes queues that had the same number one after the other. */
 export interface QueueName {
   readonly queueId: number;
   readonly createdAt: number;
 }
 
-/** A number that no other queue has, also one of the same name, or of a catalog that went back. */
+/**
+ * The lasting number of a queue: no later queue of its name has it, even if the catalog went back.
+ */
 export function ownerOf({ queueId, createdAt }: QueueName): number {
   return Number(Bun.hash.xxHash3(`${queueId}/${createdAt}`) >> 11n);
 }
@@ -48,11 +50,11 @@ export function ownerOf({ queueId, createdAt }: QueueName): number {
 interface KeyedCall {
   readonly queue: QueueName;
   readonly operation: KeyedOperation;
-  /** What is asked for, in one text: the same for the same, and for nothing else. */
+  /** The arguments as one text: equal texts for equal arguments only. */
   readonly asked: string;
 }
 
-/** Throws `invalid` for a text that is no key. */
+/** Throws `invalid` if the key is malformed. */
 export function callKey(text: string, call: KeyedCall): CallKey {
   checkKey(text);
   const { queue, operation, asked } = call;
@@ -67,7 +69,7 @@ export function keyedOperationAt(place = -1): KeyedOperation {
   return operation;
 }
 
-/** The digest of an item's unique key: 32 hexadecimal digits, `""` where it has none. */
+/** 32 hexadecimal digits; `""` if the item has no unique key. */
 export function uniqueDigest(key: string | undefined, queue: QueueName): string {
   return key === undefined || key === "" ? "" : digestOf(queue, `unique/${key}`);
 }
@@ -118,7 +120,7 @@ export function importedText(partition: number, items: readonly NewImport[]): st
   return [partition, ...texts].join();
 }
 
-/** With its length, so that it ends where it ends. What a text and what bytes say is one thing. */
+/** Prefixed by its length, so that its end is unambiguous. A text and its UTF-8 bytes are equal. */
 function framed(payload: Payload): string {
   if (typeof payload === "string") return `${payload.length}:${payload}`;
   const { buffer, byteOffset, byteLength } = payload;
@@ -128,7 +130,7 @@ function framed(payload: Payload): string {
     : `${byteLength} bytes:${bytes.toString("latin1")}`;
 }
 
-/** The same key was used with something else. */
+/** The key was used with other arguments. */
 export function keyTaken({ text }: CallKey) {
   return failure("key_taken", `idempotency key is taken; '${text}' was used with another request`);
 }

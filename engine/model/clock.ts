@@ -1,52 +1,50 @@
-// Time, handed in. The only file of the engine that asks the machine what time it is.
+// Injected time. The only file of the engine that reads the machine's clock.
 
 import { Alarms } from "./alarms.ts";
 
 export interface Timer {
-  /** The callback will not run. Idempotent. */
+  /** Prevents the callback from running. Idempotent. */
   cancel(): void;
 }
 
 export interface Clock {
-  /** Epoch milliseconds; never less than an earlier answer. Only a test clock stands still. */
+  /** Epoch milliseconds; never less than an earlier result. Only a test clock stands still. */
   now(): number;
   /**
-   * An instant to write down as when something came to be: a whole millisecond, and not before this
-   * moment, which `now()` is by a part of one. So nothing was made before its maker asked for it.
+   * The current instant rounded up to a whole millisecond, to record as a creation time. `now()`
+   * rounds down; with it an item could appear older than the request that created it.
    */
   stamp(): number;
-  /** From here on `now()` is at least this: an instant that was written by whoever ran before. */
+  /** Raises `now()` to at least `instant`, which a previous process recorded. */
   raise(instant: number): void;
-  /** Milliseconds with fractions from an arbitrary start, for measuring how long something took. */
+  /** Milliseconds with fractions from an arbitrary start, for measuring durations. */
   precise(): number;
   /** Runs the callback once, when `now()` has reached the deadline; never before `at` returns. */
   at(deadline: number, run: () => void): Timer;
-  /** Runs the callback once the events that are at hand have been seen to. */
+  /** Runs the callback once, after the events at hand have been handled. */
   soon(run: () => void): void;
-  /** What calls wait by, and the process itself goes by: this one, unless it is a test clock. */
+  /** For timeouts of calls and of the process itself: this clock, unless it is a test clock. */
   readonly machine: Clock;
 }
 
-/** Runs the callback once, after so many milliseconds of the clock. */
 export function after(clock: Clock, ms: number, run: () => void): Timer {
   return clock.at(clock.now() + ms, run);
 }
 
-/** Longer sleeps are taken in pieces: a timer beyond 2^31 ms would fire at once. */
+/** Longer sleeps are split: a timer beyond 2^31 ms would fire at once. */
 const sleepMsMax = 3_600_000;
 
 /**
- * The machine's clock. While the machine's time is behind what was answered
- * before (it was set back), time goes on from there at its usual pace: deadlines
- * neither come early nor stop coming.
+ * The machine's clock. After the machine's time was set back, it continues from the last returned
+ * instant at its usual pace, so deadlines neither come early nor stop coming.
  */
 export function systemClock(): Clock {
   return clockOf(Date.now);
 }
 
 /**
- * A clock that several machines share: it is ahead of this machine's by so much now, and goes on
- * steadily from there, whatever becomes of that.
+ * A clock that several machines share. It starts `aheadMs` ahead of this machine's clock and
+ * advances steadily, whatever happens to the machine's time.
  */
 export function sharedClock(aheadMs: number): Clock {
   const instant = Date.now() + aheadMs;
@@ -54,16 +52,16 @@ export function sharedClock(aheadMs: number): Clock {
   return clockOf(() => Math.floor(instant + performance.now() - start));
 }
 
-/** Goes on steadily, however the machine's is set. */
+/** Advances steadily, even if the machine's clock is set. */
 export function steadyClock(): Clock {
   return sharedClock(0);
 }
 
-/** Timers sleep by a steady clock, so they are set anew when the time of day has jumped so far. */
+/** Timers sleep by a monotonic clock, so they are reset when the time of day jumps this far. */
 const jumpMsMin = 50;
 const jumpLookMs = 500;
 
-/** Sleeps that end by the time of day, of one clock. */
+/** The sleeps of one clock that end by the time of day. */
 class Sleeps {
   readonly #wallClock: () => number;
   readonly #pending = new Set<() => void>();
@@ -107,7 +105,7 @@ function clockOf(wallClock: () => number): Clock {
     const precise = performance.now();
     const wall = wallClock();
     last = wall >= last ? wall : last + Math.floor(precise - lastPrecise);
-    // The part of a millisecond that was not counted is left for the next call.
+    // The uncounted fraction of a millisecond is left for the next call.
     lastPrecise = wall >= last ? precise : precise - ((precise - lastPrecise) % 1);
     return last;
   };
@@ -156,8 +154,8 @@ function clockOf(wallClock: () => number): Clock {
 }
 
 /**
- * Time that stands still until it is raised, from the machine's or another instant on. What calls
- * wait by, and what the process does by itself, goes on by the machine's clock.
+ * Time that stands still until `raise`, starting from the machine's time or a given instant.
+ * Timeouts of calls and the work of the process itself follow the machine's clock.
  */
 export class TestClock implements Clock {
   readonly machine: Clock;
@@ -196,7 +194,7 @@ export class TestClock implements Clock {
     this.machine.soon(run);
   }
 
-  /** The deadline of the next alarm; infinite = there is none. */
+  /** The deadline of the next alarm; infinite = no alarm is set. */
   get next(): number {
     return this.#alarms.earliest()?.deadline ?? Number.POSITIVE_INFINITY;
   }

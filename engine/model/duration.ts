@@ -1,12 +1,11 @@
-// Durations as people write them: Go's syntax ("300ms", "1.5s", "1h30m"), which
-// the reference implementation speaks, and days ("7d", "1d12h"). Milliseconds inside.
+// Durations as text: Go's syntax ("300ms", "1.5s", "1h30m"), as in the reference implementation,
+// plus days ("7d", "1d12h"). Internally milliseconds.
 
 import { limits } from "./limits.ts";
 
-/** The `expireTimeoutMs` of a queue whose items do not expire: it leads past the last instant. */
+/** The `expireTimeoutMs` of a queue whose items do not expire: it reaches past the last instant. */
 export const never = limits.instantMax;
 
-/** How it is written. */
 export const neverText = "never";
 
 const nanosecondsPer = new Map([
@@ -21,25 +20,25 @@ const nanosecondsPer = new Map([
   ["d", 86_400e9],
 ]);
 
-/** From here on Go's own type overflows; whatever the unit, no one means that. */
+/** Go's own duration overflows here. */
 const nanosecondsMax = 2 ** 63;
 
 /** Digits of a fraction that count: more than a nanosecond of any unit needs. */
 const fractionDigitsMax = 15;
 
-/** Characters of a refused text that are quoted back. */
+/** Characters quoted from a refused text. */
 const quotedMax = 40;
 
 export type ParsedDuration =
   | { readonly ok: true; readonly ms: number }
   | { readonly ok: false; readonly message: string };
 
-/** The next number and its unit, whatever they are. */
+/** The next number and its unit, valid or not. */
 const partForm = /(\d*)(?:\.(\d*))?([^\d.]*)/y;
 
 /**
- * The milliseconds of a duration's text, in one pass over it. A part of a millisecond
- * counts as a whole one, so that nothing longer than zero becomes zero, which means "not set".
+ * Parses the text in one pass. Rounds up to a whole millisecond, so that no positive duration
+ * becomes 0, which means "not set".
  */
 export function parseDuration(text: string): ParsedDuration {
   const negative = text.startsWith("-");
@@ -64,7 +63,7 @@ export function parseDuration(text: string): ParsedDuration {
   return { ok: true, ms: Math.ceil(total / 1e6) };
 }
 
-/** Go's canonical form, which has no days: `0s`, `300ms`, `1.5s`, `1h0m0s`. For whole milliseconds, 0 and up. */
+/** Go's canonical form, which has no days: `0s`, `300ms`, `1.5s`, `1h0m0s`. For whole ms ≥ 0. */
 export function formatDuration(ms: number): string {
   if (ms === never) return neverText;
   if (ms === 0) return "0s";
@@ -76,7 +75,7 @@ export function formatDuration(ms: number): string {
   return minutes > 0 ? `${minutes}m${seconds}s` : `${seconds}s`;
 }
 
-/** Whole nanoseconds of `0.<digits>` units of `scale` nanoseconds; the rest is cut off, as in Go. */
+/** Whole nanoseconds of `0.<digits>` units of `scale` nanoseconds, truncated as in Go. */
 function fractionOf(digits: string, scale: number): number {
   const kept = digits.slice(0, fractionDigitsMax);
   return Math.floor(Number(kept) * (scale / 10 ** kept.length));

@@ -1,10 +1,9 @@
-// The epochs of a store's ids. Each opening of a store begins one, with a tag of its own for all
-// numbers from there on: a restored copy, or a log without its end, cannot show that later numbers
-// were issued already. An id therefore names one item, also when its store went back.
-//
-// After a reshard a store also has the epochs of the stores that its queues were in before. A
-// partition that was moved names them as its origins, oldest first; its numbers continue, so a number
-// says in which of these stores it was issued.
+// The epochs of a store's ids. Each opening of a store begins one, with a new tag for all numbers
+// issued from then on. A restored copy, or a log without its end, cannot show that later numbers
+// were already issued. With the tag an id names one item, even after its store went back.
+// After a reshard a store also has the epochs of the stores that previously had its queues. A moved
+// partition lists them as its origins, oldest first. Its numbers continue, so a number tells which
+// of these stores issued it.
 
 import type { Origin } from "../../stores/queue.ts";
 import { formatId, idPrefix, nextTag, placeOf } from "./ids.ts";
@@ -12,14 +11,14 @@ import { limits } from "./limits.ts";
 import type { Random } from "./random.ts";
 
 interface Epoch {
-  /** The first number that has the tag. */
+  /** The first number with this tag. */
   readonly first: number;
   readonly tag: string;
 }
 
-/** What an id says of its item. */
+/** The place that an id encodes. */
 export interface IssuedPlace {
-  /** The index of the earlier store that issued it; `null` = this store did. */
+  /** The index of the earlier store that issued it; `null` = this store. */
   readonly epochs: number | null;
   readonly slot: number;
   readonly seq: number;
@@ -28,10 +27,10 @@ export interface IssuedPlace {
 const neverMoved: readonly Origin[] = [];
 
 export class Epochs {
-  /** In rising order of numbers, and so of tags; at least one. */
+  /** By ascending number, and so by ascending tag; at least one. */
   readonly #all: readonly [Epoch, ...Epoch[]];
   readonly #last: Epoch;
-  /** Those of the stores that partitions were moved from; their own numbers alone. */
+  /** Those of the stores that partitions were moved from, each with its own numbers only. */
   readonly #earlier: readonly Epochs[];
 
   private constructor(all: readonly [Epoch, ...Epoch[]], earlier: readonly Epochs[] = []) {
@@ -40,7 +39,7 @@ export class Epochs {
     this.#earlier = earlier;
   }
 
-  /** Reads what `text` wrote; a store that was never opened has one tag. */
+  /** Parses `text`; a store that was never opened has one tag. */
   static parse(text: string): Epochs {
     const [own = "", ...earlier] = text.split("|");
     return new Epochs(
@@ -49,7 +48,7 @@ export class Epochs {
     );
   }
 
-  /** Those of a new store, whose numbers begin at `first`, for partitions of earlier stores. */
+  /** The epochs of a new store whose numbers begin at `first`, for partitions of earlier stores. */
   static after(earlier: readonly Epochs[], first: number, random: Random): Epochs {
     return new Epochs([{ first, tag: nextTag(latestOf(earlier), random) }], earlier);
   }
@@ -62,17 +61,16 @@ export class Epochs {
     return this.#all.map(({ first, tag }) => `${tag}:${first}`).join(" ");
   }
 
-  /** Its own without those of earlier stores. */
+  /** Without the epochs of earlier stores. */
   get own(): Epochs {
     return new Epochs(this.#all);
   }
 
-  /** Those of an earlier store. */
   earlierAt(epochs: number): Epochs {
     return this.#earlier[epochs] ?? this;
   }
 
-  /** The first number of the latest epoch: below it nothing is issued any more. */
+  /** The first number of the latest epoch; no lower number is issued any more. */
   get first(): number {
     return this.#last.first;
   }
@@ -81,13 +79,13 @@ export class Epochs {
     return this.#last.tag;
   }
 
-  /** Another opening, whose numbers begin at `first`. An epoch that issued nothing is replaced. */
+  /** Adds an opening whose numbers begin at `first`. It replaces an epoch that issued nothing. */
   next(first: number, random: Random): Epochs {
     const issued = this.#all.filter((one) => one.first < first);
     const tag = nextTag(issued.at(-1)?.tag ?? latestOf(this.#earlier), random);
     const all = [...issued, { first, tag }];
     const [oldest = { first, tag }, ...others] = all.slice(-limits.epochsMax);
-    // Numbers before those of the store itself are those of earlier stores.
+    // Numbers before the store's own are those of earlier stores.
     const begin = all[0]?.first ?? first;
     return new Epochs([{ ...oldest, first: begin }, ...others], this.#earlier);
   }
@@ -115,12 +113,12 @@ export class Epochs {
     return formatId(idPrefix(this.tagOf(seq), slot), seq);
   }
 
-  /** No partition has issued a number before it here; it never falls from a store to the one after it. */
+  /** The first number that this store may have issued; a successor's is never lower. */
   get begin(): number {
     return this.#all[0].first;
   }
 
-  /** What an id says of its item; `null` = no store issued it that is known here, or it has gone back since. */
+  /** `null` = no known store issued the id, or the store that did has gone back since. */
   placeOf(id: string): IssuedPlace | null {
     const place = placeOf(id);
     if (place === null) return null;
@@ -130,7 +128,7 @@ export class Epochs {
     return epochs < 0 ? null : { epochs, slot, seq };
   }
 
-  /** The number of the first id of a partition that is not before this text. */
+  /** The number of the partition's first id that is not less than the text. */
   seqFrom(slot: number, text: string, origins: readonly Origin[] = neverMoved): number {
     const stores = [
       ...origins.map((origin) => ({ epochs: this.earlierAt(origin.epochs), slot: origin.slot })),
@@ -146,14 +144,14 @@ export class Epochs {
     return limits.seqMax + 1;
   }
 
-  /** The same of numbers from `first` to before `before`; `null` = all of their ids are before the text. */
+  /** As `seqFrom`, for numbers from `first` to before `before`; `null` = no such id. */
   #seqWithin(
     slot: number,
     text: string,
     span: { readonly first: number; readonly before: number },
   ): number | null {
     for (const [index, { first: begin, tag }] of this.#all.entries()) {
-      // The oldest that is kept has the numbers of those before it, too.
+      // The oldest epoch kept includes the numbers of dropped ones.
       const first = index === 0 ? span.first : begin;
       const before = Math.min(this.#all[index + 1]?.first ?? span.before, span.before);
       if (first >= before) continue;
@@ -166,7 +164,6 @@ export class Epochs {
   }
 }
 
-/** The last tag of all; `null` = there is none. */
 function latestOf(epochs: readonly Epochs[]): string | null {
   return epochs.reduce<string | null>(
     (latest, { tag }) => (latest === null || tag > latest ? tag : latest),

@@ -1,5 +1,5 @@
-// The ways a call can fail, without a word about HTTP. `QueueError` is thrown at
-// the engine's face; inside, a `Failure` carries the same as data.
+// The ways in which a call can fail, independent of HTTP. The engine's public methods throw
+// `QueueError`; inside, a `Failure` carries the same as data.
 
 import type { Pause } from "../../stores/queue.ts";
 import { limits } from "./limits.ts";
@@ -7,18 +7,15 @@ import { limits } from "./limits.ts";
 /**
  * - `invalid`: the request can never be accepted as it is.
  * - `refused`: well formed, but the state of the queue forbids it; nothing changed.
- * - `empty`: nothing came, or it could not be done in time; nothing changed, ask again.
- * - `full`: a bound on waiting work is reached; nothing changed, ask later.
+ * - `empty`: no item arrived, or the call could not be done in time; nothing changed, try again.
+ * - `full`: a bound on waiting work is reached; nothing changed, try later.
  * - `store`: the store failed; nothing was written.
- * - `unknown`: its time is up and its shard has not said what became of it; it may be done, or yet be.
- * - `closing`: the engine is shutting down, or begins anew; nothing changed.
+ * - `unknown`: the time is up without a reply from the shard; the call may be done, now or later.
+ * - `closing`: the engine is shutting down or restarting; nothing changed.
  */
 export type ErrorCode = "invalid" | "refused" | "empty" | "full" | "store" | "unknown" | "closing";
 
-/**
- * Why a call failed, each with its code: stable words, of which the contract tells
- * (`openapi/reasons.ts`).
- */
+/** Each reason with its code: part of the contract, described in `openapi/reasons.ts`. */
 const codeOf = {
   malformed: "invalid",
   no_such_queue: "invalid",
@@ -60,7 +57,7 @@ const codeOf = {
 
 export type Reason = keyof typeof codeOf;
 
-/** What can be said per id, from the id as it was given to the reason. */
+/** Reasons per id; the keys are the ids as given. */
 export type Details = Readonly<Record<string, string>>;
 
 export interface Failure {
@@ -75,7 +72,7 @@ export function failure(reason: Reason, message: string, details?: Details): Fai
   return { ok: false, code: codeOf[reason], reason, message, ...(details && { details }) };
 }
 
-/** Why nothing is taken, whatever was asked for. */
+/** Why every call is refused, whatever it asks for. */
 const causes: Readonly<Partial<Record<ErrorCode, string>>> = {
   store: "there is no space left on the disk",
   full: "too many requests wait for the store",
@@ -83,16 +80,16 @@ const causes: Readonly<Partial<Record<ErrorCode, string>>> = {
   unknown: "a shard has not answered",
 };
 
-/** A call that could not be done in time. `what`: what did not happen, as a clause. */
+/** `what`: the effect that did not happen, as a clause. */
 function late(what: string): Failure {
   return failure("late", `request timeout; ${what}, try again`);
 }
 
-/** What a call is told when its time is up. */
+/** The failure of a call whose time is up. */
 export interface Late {
-  /** While no shard has taken it: it has no effect. */
+  /** Before a shard has taken the call: it has no effect. */
   readonly untaken: Failure;
-  /** Once one has; `null`: it may wait for its answer. */
+  /** After that; `null` = wait for the reply. */
   readonly taken: Failure | null;
 }
 
@@ -115,7 +112,7 @@ export function noSuchTask(taskId: string): Failure {
 }
 
 export const unknownOutcome = failure("unknown_outcome", "request timeout; it may be done or not");
-/** Of a call that says how long it may take. `what`: what did not happen, as a clause. */
+/** For a call with a `request_timeout`. `what`: the effect that did not happen, as a clause. */
 function lateIn(what: string): Late {
   return { untaken: late(what), taken: unknownOutcome };
 }
@@ -127,16 +124,16 @@ export const lateExtend = lateIn("the leases were not extended");
 export const lateTransact = lateIn("nothing was changed");
 export const lateRelease = lateIn("the items were not released");
 const noAnswer = failure("store_failed", "the store does not answer; nothing was changed");
-/** Of work that goes on in pieces: once it is taken, it is answered when it is done. */
+/** For work in pieces: once taken, it is answered when it is done. */
 export const lateLong: Late = { untaken: noAnswer, taken: null };
-/** Of a call that one turn does. */
+/** For a call that one turn does. */
 export const lateWrite: Late = { untaken: noAnswer, taken: unknownOutcome };
-/** Of a call that changes nothing, so that it is all one. */
+/** For a call that changes nothing, so that its outcome does not matter. */
 export const lateLook: Late = { untaken: noAnswer, taken: noAnswer };
-/** The registrar tells its caller in time; what it has to know itself is whether it was written. */
+/** The registrar times its caller out itself; it still has to learn whether it was written. */
 export const lateChange: Late = { untaken: late("the queue was not changed"), taken: null };
 
-/** Of a lease that is asked for again. */
+/** For a repeated lease call. */
 export const leaseOver = failure(
   "lease_over",
   "that lease is over; nothing of it is held any more",
@@ -159,23 +156,21 @@ export const noTestClock = failure(
   "there is no test clock; start with --test-clock or testClock",
 );
 export const closingFailure = failure("shutting_down", `${causes.closing}; nothing was changed`);
-/** Of work in pieces that the engine leaves half done. */
+/** For work in pieces that the engine leaves unfinished. */
 export const unfinishedFailure: Failure = {
   ...failure("in_part", `done in part, call again; ${causes.closing}`),
   code: "closing",
 };
-/** Of an engine whose database has lost something: it forgets what it knew. */
-/** Of a shard whose queues are not known; see `relay/introductions.ts`. */
 export const unknownShardFailure = failure(
   "not_ready",
   "the shard of another queue that this is about cannot be reached; nothing was changed, try again",
 );
+/** For an engine whose store lost commits; it discards its state. */
 export const reopeningFailure = failure(
   "not_ready",
   "a store is opened again after a loss; nothing was changed, try again",
 );
 
-/** Of a queue whose produce side is paused. */
 export function pausedProduce({ reason }: Pause): Failure {
   return failure(
     "queue_paused",
@@ -183,7 +178,7 @@ export function pausedProduce({ reason }: Pause): Failure {
   );
 }
 
-/** Of a lease that waited for its time on a queue whose lease side is paused. */
+/** For a lease whose time ran out while the lease side was paused. */
 export function pausedLease({ reason }: Pause): Failure {
   return failure(
     "leases_paused",
@@ -191,17 +186,15 @@ export function pausedLease({ reason }: Pause): Failure {
   );
 }
 
-/** What is wrong with an id that no item can have. */
 export function malformedId(id: string): string {
   return `invalid storage id; '${id}': Valid encoded KSUIDs are 27 characters`;
 }
 
-/** A bound on what there may be of something. */
 export function tooMany(reason: "too_many" | "full", what: string, max: number): QueueError {
   return new QueueError(failure(reason, `too many ${what}; there cannot be more than ${max}`));
 }
 
-/** `expect`: of a call that was told how many it may touch. */
+/** For a call with `expect`. */
 export function countChanged(
   count: number,
   expect: number,
@@ -211,13 +204,13 @@ export function countChanged(
   return failure("count_changed", text, { count: String(count) });
 }
 
-/** A delete that is certain, of which something is left to do. */
+/** The delete is certain, but items are left to remove. */
 export function deletedInPart(code: ErrorCode): Failure {
   const rest = "the rest goes when every shard is up";
   return { ...failure("in_part", `the queue was deleted, its items not all; ${rest}`), code };
 }
 
-/** The one error the engine throws; `message` is `constant part; variable detail`. */
+/** The only error that the engine throws; `message` is `constant part; variable detail`. */
 export class QueueError extends Error {
   override readonly name = "QueueError";
   readonly code: ErrorCode;
@@ -238,7 +231,6 @@ export class QueueError extends Error {
   }
 }
 
-/** Whether it says exactly that. */
 export function isFailure(
   { reason, message }: Pick<Failure, "reason" | "message">,
   failed: Failure,

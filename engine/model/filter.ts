@@ -1,5 +1,5 @@
-// Which items are meant by what is said of them. An item is looked at as it is stored, so a filter
-// costs a look at each and needs no index.
+// Matches items by their properties. A filter examines each item as it is stored and needs no
+// index.
 
 import type { Item } from "../../stores/item.ts";
 import { type Past, readPast } from "./past.ts";
@@ -7,29 +7,28 @@ import { type Past, readPast } from "./past.ts";
 export const groupings = ["reason", "death", "kind", "originQueue"] as const;
 export type Grouping = (typeof groupings)[number];
 
-/** Those that have one of some values in common. */
 export interface InGroups {
   readonly by: Grouping;
-  /** As `groupOf` has them; of reasons any one of its class. */
+  /** As `groupOf` returns them; of reasons, any one of the class. */
   readonly values: readonly string[];
 }
 
-/** All that is said has to hold; what is absent does not count. */
+/** All properties have to match; absent ones match every item. */
 export interface Filter {
   readonly kind?: string;
   readonly reference?: string;
   readonly originId?: string;
   readonly originQueue?: string;
   readonly death?: NonNullable<Past["death"]>;
-  /** As `reasonClass` has it: numbers and ids in it do not count, codes of three digits do. */
+  /** Compared by `reasonClass`: without numbers and ids, but with three-digit codes. */
   readonly reason?: string;
-  /** Of a dead item those that it had where it died. */
+  /** Of a dead item: the attempts in the queue where it died. */
   readonly attemptsMin?: number;
-  /** Of a dead item when it was produced. */
+  /** Of a dead item: when it was produced. */
   readonly createdBefore?: number;
-  /** How often it was sent back from a dead queue, at most. */
+  /** The most times that it was sent back from a dead queue. */
   readonly redrivenMax?: number;
-  /** A text that its payload has, as UTF-8. */
+  /** UTF-8 text that the payload contains. */
   readonly payloadContains?: string;
   readonly groups?: InGroups;
 }
@@ -39,7 +38,7 @@ export type Looked = Pick<
   "kind" | "reference" | "attempts" | "createdAt" | "past" | "payload"
 >;
 
-/** `id`: its present one; `isLeased`: it was granted one lease more than is stored, which runs. */
+/** `id`: the present one. `isLeased`: its current lease is not in the stored attempts. */
 export type Matcher = (item: Looked, id: string, isLeased: boolean) => boolean;
 
 export function matcherOf(filter: Filter): Matcher {
@@ -66,7 +65,7 @@ export function matcherOf(filter: Filter): Matcher {
   };
 }
 
-/** What an item has in common with others. */
+/** The value by which items are grouped. */
 export function groupOf({ kind, past }: Pick<Item, "kind" | "past">, by: Grouping): string {
   const { reason = "", death = "", queue = "" } = readPast(past);
   switch (by) {
@@ -91,15 +90,16 @@ const hexadecimal = /\b[0-9a-f]{8,}\b/gi;
 const digit = /\d/;
 const tokenLength = 16;
 const instant = /\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}[\d:.]*(?:Z|[+-]\d{2}:?\d{2})?)?/g;
-/** The first group is a code, by which reasons differ: of a reply, or of a process. */
+/** The first group is a code of a reply or a process, which distinguishes reasons. */
 const number =
   /((?:^(?=[1-5])|\b(?:http(?:\/\d(?:\.\d)?)?(?:[ _-]?error)?|(?:status[ _-]?)?code|status)[\s:=]{1,3})\d{3}(?!\d|[.,:]\d))|\d+(?:[.,:]\d+)*/gi;
-/** What a line of text does not show, or ends at. */
+/** Invisible in a line of text, or the end of one. */
 const blank = /[\s\p{Cc}\p{Bidi_Control}]+/gu;
 
 /**
- * What a reason says apart from what differs from one item to the next: ids and numbers, except
- * codes of three digits, which begin it or follow `HTTP`, `status` or `code`. On one line, so that it can be copied from where it is shown.
+ * A reason without the parts that differ between items: ids and numbers. Codes of three digits stay
+ * if they begin the reason or follow `HTTP`, `status` or `code`. The result is one line, so that it
+ * can be copied from the screen.
  */
 export function reasonClass(reason: string): string {
   return reason
@@ -111,7 +111,7 @@ export function reasonClass(reason: string): string {
     .replace(number, (_, code: string | undefined) => code ?? "<n>");
 }
 
-/** Ids have digits, and are long or hexadecimal. No one pattern says so in linear time. */
+/** Ids have digits, and are long or hexadecimal. No single pattern matches this in linear time. */
 function tokenless(found: string): string {
   if (!digit.test(found)) return found;
   if (found.length >= tokenLength) return "<id>";

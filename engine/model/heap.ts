@@ -1,12 +1,12 @@
-// A binary heap of entries that may become outdated where they are. Those leave at the top, and
-// all at once when the heap has grown to twice what was up to date before.
+// A binary heap whose entries may become outdated in place. Outdated entries are dropped at the
+// top, and all at once when the heap has grown to twice its last number of live ones.
 
-/** So that a small heap is not looked through with every entry. */
+/** Keeps a small heap from being scanned at every push. */
 const slack = 64;
 
 export interface Heaped<T> {
   readonly less: (a: T, b: T) => boolean;
-  /** An entry of which it is false may be dropped at any time. */
+  /** An entry for which it returns false may be dropped at any time. */
   readonly isLive: (item: T) => boolean;
 }
 
@@ -21,7 +21,7 @@ export class Heap<T> {
     this.#isLive = isLive;
   }
 
-  /** With those that are outdated and have not left yet. */
+  /** Includes outdated entries that were not dropped yet. */
   get size(): number {
     return this.#items.length;
   }

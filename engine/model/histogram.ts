@@ -1,8 +1,6 @@
-// Observations counted by their size.
-
 import type { Histogram } from "./api.ts";
 
-/** In which bucket a share of them lies, by its upper bound; `null` = there are none. */
+/** The upper bound of the bucket with the quantile `share`; `null` = no observations. */
 export function quantile(
   bounds: readonly number[],
   counts: readonly number[],
@@ -27,7 +25,7 @@ export class Observations implements Histogram {
     this.counts = new Array(bounds.length + 1).fill(0);
   }
 
-  /** `count`: so many of the same size. */
+  /** `count`: the number of equal observations. */
   add(value: number, count = 1): void {
     let bucket = 0;
     while (value > (this.bounds[bucket] ?? Number.POSITIVE_INFINITY)) bucket += 1;
@@ -35,13 +33,13 @@ export class Observations implements Histogram {
     this.sum += value * count;
   }
 
-  /** As of now; a bucket's bounds never change. */
+  /** A snapshot; the bounds are shared because they never change. */
   copy(): Histogram {
     const { bounds, counts, sum } = this;
     return { bounds, counts: [...counts], sum };
   }
 
-  /** Takes in what was observed elsewhere, by the same bounds. */
+  /** Adds observations with the same bounds. */
   merge({ counts, sum }: Omit<Histogram, "bounds">): void {
     for (const [bucket, count] of counts.entries()) {
       this.counts[bucket] = (this.counts[bucket] ?? 0) + count;

@@ -1,10 +1,9 @@
-// Item ids: 27 characters `0-9A-Za-z` whose text order is the queue order of a
-// partition. An id says which store and slot an item is in and under which
-// sequence number, so finding an item needs no index and issuing an id no
-// arithmetic beyond five divisions.
+// Item ids: 27 characters `0-9A-Za-z` whose text order is the queue order of a partition. An id
+// encodes the store, the slot and the sequence number of its item. So finding an item needs no
+// index, and issuing an id no more arithmetic than five divisions.
 //
-//   1   version, `1` (less than `a`, so that every id is a valid KSUID text too)
-//   12  tag of the opening of the store: 4 in rising order, 8 random
+//   1   version, `1` (less than `a`, so that every id is also a valid KSUID text)
+//   12  tag of the opening of the store: 4 ascending, 8 random
 //   4   slot
 //   10  seq
 
@@ -13,7 +12,7 @@ import type { Random } from "./random.ts";
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const base = 62;
 const tagLength = 12;
-/** Digits of a tag that keep the text order of ids in the order of openings. */
+/** Digits of a tag by which the text order of ids follows the order of openings. */
 const orderLength = 4;
 const slotLength = 4;
 const seqLength = 10;
@@ -45,7 +44,7 @@ export function newTag(random: Random): string {
   return Array.from({ length: tagLength }, () => alphabet[random.below(base)]).join("");
 }
 
-/** The tag of the opening that follows one with the tag `before`; `null` = of the first. */
+/** The tag of the next opening after the one tagged `before`; `null` = of the first. */
 export function nextTag(before: string | null, random: Random): string {
   const number = before === null ? 0 : (numberOf(before, 0, orderLength) ?? 0) + 1;
   return (
@@ -54,17 +53,17 @@ export function nextTag(before: string | null, random: Random): string {
   );
 }
 
-/** The part of a tag that rises with each opening of the store, as text. */
+/** The part of a tag that increases with each opening of the store. */
 export function openingOf(tag: string): string {
   return tag.slice(0, orderLength);
 }
 
-/** The part that all ids of a slot have in common, of one tag. */
+/** The part that all ids of a slot with one tag have in common. */
 export function idPrefix(tag: string, slot: number): string {
   return `1${tag}${digits(slot, slotLength)}`;
 }
 
-/** What stands before the last two digits of the id that was written before: neighbours share it. */
+/** The last id without its last two digits: neighbours share it. */
 let before = { prefix: "", higher: -1, text: "" };
 
 export function formatId(prefix: string, seq: number): string {
@@ -75,7 +74,7 @@ export function formatId(prefix: string, seq: number): string {
   return before.text + (pairs[seq - higher * pairBase] as string);
 }
 
-/** The sequence number in an id of this slot, or `null` if the id belongs elsewhere. */
+/** The sequence number of an id of this slot; `null` if the id belongs elsewhere. */
 export function seqOf(prefix: string, id: string): number | null {
   if (id.length !== idLength || !id.startsWith(prefix)) return null;
   return numberOf(id, prefixLength, idLength);
@@ -91,7 +90,7 @@ function numberOf(text: string, from: number, before: number): number | null {
   return Number.isSafeInteger(number) ? number : null;
 }
 
-/** What an id says of where its item is; `null` of a text that no store issued. */
+/** `null` for a text that no store issued. */
 export function placeOf(
   id: string,
 ): { readonly tag: string; readonly slot: number; readonly seq: number } | null {
@@ -102,7 +101,6 @@ export function placeOf(
   return { tag: id.slice(1, 1 + tagLength), slot, seq };
 }
 
-/** Whether a text could be an id of any store. */
 export function isId(text: string): boolean {
   return text.length === idLength && /^[0-9A-Za-z]+$/.test(text);
 }

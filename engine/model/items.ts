@@ -1,5 +1,4 @@
-// Items on their way in and out: as callers give them, as shards take and list them, as callers
-// see them.
+// Converts items between the forms of callers and of shards.
 
 import type { Payload } from "../../stores/item.ts";
 import type { QueueDefinition } from "../../stores/queue.ts";
@@ -9,7 +8,7 @@ import { assert } from "./assert.ts";
 import type { DescribedItem, ListedItem, NewItem, Value } from "./messages.ts";
 import { headersText, pastText, told } from "./past.ts";
 
-/** `unique`: the digest of its unique key; `""` = it has none. */
+/** `unique`: the digest of its unique key; `""` = none. */
 export function newItem(item: ProduceItem, unique: string): NewItem {
   const { payload, kind, encoding, reference, headers, enqueueAt } = item;
   const isDescribed = kind || encoding || reference || headers || enqueueAt != null || unique;
@@ -41,12 +40,11 @@ export function newImport(item: ImportItem): NewImport {
   };
 }
 
-/** A caller may change its bytes as soon as the call returns; a Buffer is also told apart by JSON. */
+/** The caller may change its bytes after the call; and JSON would show that it is a Buffer. */
 function owned(payload: Payload): Payload {
   return typeof payload === "string" ? payload : new Uint8Array(payload);
 }
 
-/** What a shard listed of a queue. */
 export function storedItems(value: Value, queue: QueueDefinition): StoredItem[] {
   assert(value.kind === "items", "a shard answered a storage call with something else");
   return value.items.map((item) => storedItem(item, queue));
@@ -59,7 +57,7 @@ export function storedItem(item: ListedItem, queue: QueueDefinition): StoredItem
     ...told({ headers, past }),
     isLeased: leasedAt !== null,
     deadDeadline: queue.deadQueue === "" ? null : same.expireDeadline,
-    // It may be leased in the millisecond at whose end it came.
+    // It may be leased within the millisecond that `queuedAt` rounds up.
     updatedAt: Math.max(queuedAt, leasedAt ?? queuedAt),
     enqueueAt: dueAt,
     maxAttempts: queue.maxAttempts,

@@ -1,4 +1,4 @@
-// How fast items of a queue may be leased: at most so many within any interval of a length.
+// The lease rate of a queue: a maximum number of items within any interval of a given length.
 
 import { parseDuration } from "./duration.ts";
 import { limits } from "./limits.ts";
@@ -8,7 +8,7 @@ export interface Rate {
   readonly intervalMs: number;
 }
 
-/** Of a text like `100/1s`; `null` = it is none. */
+/** Parses a text such as `100/1s`; `null` = malformed. */
 export function parseRate(text: string): Rate | null {
   const [, count, interval = ""] = /^(\d{1,10})\/(.{1,15})$/.exec(text) ?? [];
   const parsed = parseDuration(interval);
@@ -18,12 +18,12 @@ export function parseRate(text: string): Rate | null {
   return isInBounds ? { items, intervalMs: parsed.ms } : null;
 }
 
-/** What was granted within the latest interval. */
+/** The items granted within the latest interval. */
 export class RateWindow {
   readonly rate: Rate;
-  /** Instants at which grants cease to count are rounded up to multiples of it. */
+  /** Instants at which grants cease to count are rounded up to multiples of this. */
   readonly #grainMs: number;
-  /** In the order in which it ceases to count. */
+  /** In the order in which they cease to count. */
   readonly #spent: { readonly until: number; count: number }[] = [];
   #spentCount = 0;
 
@@ -32,7 +32,6 @@ export class RateWindow {
     this.#grainMs = Math.ceil(rate.intervalMs / limits.leaseRateGrains);
   }
 
-  /** Items that may be granted at once. */
   left(now: number): number {
     for (let first = this.#spent[0]; first !== undefined; first = this.#spent[0]) {
       if (first.until > now) break;
@@ -51,7 +50,7 @@ export class RateWindow {
     this.#spentCount += count;
   }
 
-  /** When there is more left than now; `null`: nothing is spent. */
+  /** When the next grants cease to count; `null` = there are none. */
   get moreAt(): number | null {
     return this.#spent[0]?.until ?? null;
   }

@@ -1,26 +1,23 @@
-// What happens to one item. Pure: the item, its queue's rules and the instant
-// go in, its fate comes out. Stores only persist the answer, so every backend
-// follows the same rules.
+// What happens to one item. Pure functions from the item, its queue's rules and the instant to the
+// item's fate. Stores only persist the result, so every backend follows the same rules.
 
 import type { Item } from "../../stores/item.ts";
 import { limits } from "./limits.ts";
 
-/** What a queue's definition says about the life of its items. */
+/** The settings of a queue that govern the life of its items. */
 export interface Rules {
   readonly leaseTimeoutMs: number;
-  /** `never` leads to the last instant there is. */
+  /** `never` leads to the last instant. */
   readonly expireTimeoutMs: number;
   /** 0 = no limit. */
   readonly maxAttempts: number;
 }
 
-/** Why an item left its queue without being completed. */
 export type Death = "failed" | "expired" | "rejected";
 
 /**
- * Where an item goes next. `queue`: to the tail, under a new id. `schedule`:
- * aside until `dueAt`, under a new id. `dead`: to the dead queue, or away if
- * there is none.
+ * Where an item goes next. `queue`: to the tail, under a new id. `schedule`: set aside until
+ * `dueAt`, under a new id. `dead`: to the dead queue, or removed if there is none.
  */
 export type Fate =
   | { readonly to: "queue"; readonly attempts: number }
@@ -28,18 +25,17 @@ export type Fate =
   | {
       readonly to: "dead";
       readonly death: Death;
-      /** Leases that it was granted in all. */
+      /** All leases granted to it. */
       readonly attempts: number;
     };
 
 type Living = Pick<Item, "attempts" | "expireDeadline">;
 
-/** A count that an item carries, after one more. */
+/** Increments a count that an item carries, up to its maximum. */
 export function oneMore(count: number): number {
   return Math.min(count + 1, limits.carriedCountMax);
 }
 
-/** When an item expires that becomes available at `availableAt`. */
 export function expireDeadlineOf(
   rules: Pick<Rules, "expireTimeoutMs">,
   availableAt: number,
@@ -47,43 +43,43 @@ export function expireDeadlineOf(
   return Math.min(availableAt + rules.expireTimeoutMs, limits.instantMax);
 }
 
-/** Whether an item that nobody holds may no longer be offered. */
+/** Whether an item that is not leased may no longer be offered. */
 export function hasExpired(item: Pick<Item, "expireDeadline">, now: number): boolean {
   return item.expireDeadline <= now;
 }
 
-/** A leased item passed its lease deadline. The attempt counts: its holder may have done the work. */
+/** The lease deadline passed. The attempt counts, because the holder may have done the work. */
 export function lapse(item: Living, rules: Rules, now: number): Fate {
   return returned(item, rules, now, now);
 }
 
-/** A holder gave its item back, to be offered again at `retryAt`; `null` or past = now. */
+/** The holder returned the item, to be offered again at `retryAt`; `null` or past = now. */
 export function retry(item: Living, rules: Rules, now: number, retryAt: number | null): Fate {
   return returned(item, rules, now, retryAt ?? now);
 }
 
-/** A holder gave its item up. */
+/** The holder gave the item up. */
 export function reject({ attempts }: Pick<Item, "attempts">): Fate {
   return { to: "dead", death: "rejected", attempts: oneMore(attempts) };
 }
 
-/** Who runs the queue gave it up, while nobody held it. */
+/** An operator gave the item up while it was not leased. */
 export function dismiss({ attempts }: Pick<Item, "attempts">): Fate {
   return { to: "dead", death: "rejected", attempts };
 }
 
-/** Its time is over, and nobody holds it. */
+/** The item expired while it was not leased. */
 export function expire({ attempts }: Pick<Item, "attempts">): Fate {
   return { to: "dead", death: "expired", attempts };
 }
 
-/** A lease was granted, but its holder had left before it could be told: as if it had not happened. */
+/** The lease was granted, but its holder left before receiving it; it is undone. */
 export function release(item: Living, now: number): Fate {
   if (hasExpired(item, now)) return expire(item);
   return { to: "queue", attempts: item.attempts };
 }
 
-/** A scheduled item's instant came: that at which it is due, or that at which it expires. */
+/** A scheduled item is due, or expires. */
 export function wake(item: Living, now: number): Fate {
   if (hasExpired(item, now)) return expire(item);
   return { to: "queue", attempts: item.attempts };

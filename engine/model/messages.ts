@@ -1,4 +1,4 @@
-// What a shard tells its engine, beside what it is asked by the requests of `kinds.ts`.
+// What a shard reports to its engine, in addition to the requests of `kinds.ts`.
 
 import type { Item, OutboundItem } from "../../stores/item.ts";
 import type { CatalogEntry, Origin, Pause } from "../../stores/queue.ts";
@@ -13,56 +13,56 @@ import type { Epochs } from "./epochs.ts";
 import type { Observations } from "./histogram.ts";
 import type { Rules } from "./lifecycle.ts";
 
-/** A queue that items go to. Its own shard chooses a partition, and decides when they expire. */
+/** A destination queue. Its own shard chooses the partition and sets when the item expires. */
 export interface Target {
   readonly shard: number;
   readonly owner: number;
 }
 
-/** What a shard decides by for a partition. */
+/** The settings by which a shard decides for a partition. */
 export interface PartitionSettings extends Rules {
   readonly slot: number;
   /** The name of the queue. */
   readonly queue: string;
-  /** Which queue that is: another one of its name, or its number, has another owner. */
+  /** Identifies the queue: another queue with its name or number has another owner. */
   readonly owner: number;
   readonly dead: Target | null;
-  /** Of the queue; absent = it is not paused. */
+  /** Absent = the queue is not paused. */
   readonly pause?: Pause;
-  /** Of the queue; absent = it takes no unique keys. */
+  /** Absent = the queue takes no unique keys. */
   readonly uniqueForMs?: number;
 }
 
-/** What the turns of a shard decide by, as it is now. */
+/** The current state by which the turns of a shard decide. */
 export interface QueueRules {
   /** `null` = no queue has the slot. */
   settingsAt(slot: number): PartitionSettings | null;
   ownerAt(slot: number): Owner | undefined;
-  /** Of the partition that has the slot, see `PartitionPlace`. */
+  /** Of the partition in the slot, see `PartitionPlace`. */
   originsAt(slot: number): readonly Origin[];
-  /** Where an item for the queue goes now; `null` = the shard has no such queue. */
+  /** The slot in which an item for the queue is put now; `null` = the shard has no such queue. */
   homeOf(owner: number): number | null;
-  /** Whether no queue of the shard has it, or had: then its store went back, or is another one's. */
+  /** Whether the shard never had the queue: its store went back, or it is another shard's queue. */
   isLost(owner: number): boolean;
   queueOf(queueId: number): LogicalQueue | undefined;
-  /** The queue of this name in whichever shard, also while it is being deleted; `null` = there is none. */
+  /** The queue of this name in any shard, even during its deletion; `null` = none. */
   targetOf(name: string): Target | null;
-  /** Whether a queue of whichever shard is there, and takes items. */
+  /** Whether a queue of any shard exists and accepts items. */
   isOpen(owner: number): boolean;
-  /** Of a queue in whichever shard; `undefined` = it is not paused, or not there. */
+  /** Of a queue in any shard; `undefined` = not paused, or no such queue. */
   pauseOf(owner: number): Pause | undefined;
 }
 
 /**
- * An item as it enters: `expireDeadline` and the like are the shard's to decide. One that is a text and
- * nothing else, as most are, is that text: an object for each is half of what a produce costs a shard.
+ * An item before the shard assigns `expireDeadline` and the like. An item that is only a text, as
+ * most are, is that string: an object per item is half of what a produce costs a shard.
  */
 export type NewItem = string | DescribedItem;
 
 export interface DescribedItem extends Required<Omit<ProduceItem, "uniqueKey" | "headers">> {
-  /** As stores keep them. */
+  /** In the form of the store. */
   readonly headers: string;
-  /** Digest of its unique key; `""` = it has none. */
+  /** Digest of its unique key; `""` = none. */
   readonly unique: string;
 }
 
@@ -77,17 +77,17 @@ export interface ListedItem extends Omit<Item, "slot" | "seq" | "early" | "paylo
 
 export interface FoundItem extends ListedItem {
   readonly state: ItemState;
-  /** Who holds it, as it named itself; `""` = nobody, or who did before a restart. */
+  /** The `clientId` that holds it; `""` = none, or leased before a restart. */
   readonly holder: string;
-  /** Of the whole payload, of which only the head may be here. */
+  /** Of the whole payload; `payload` may have only its head. */
   readonly payloadBytes: number;
 }
 
-/** Items that have something in common. */
+/** Items with a common value. */
 export interface Group {
   readonly value: string;
   readonly count: number;
-  /** When the first and the last of them came into their queue. */
+  /** When the first and the last of them entered the queue. */
   readonly firstAt: number;
   readonly lastAt: number;
   readonly sampleId: string;
@@ -96,28 +96,26 @@ export interface Group {
 /** Counts and sums of one partition; ages are milliseconds. */
 export interface PartitionCounts {
   readonly slot: number;
-  /** Ready items that may be leased now. */
   readonly ready: number;
   readonly leased: number;
   readonly scheduled: number;
   readonly retried: number;
-  /** Since when the oldest ready item is ready, or a little before; `null` = none, or not known yet. */
+  /** When the oldest ready item became ready, or slightly earlier; `null` = none or unknown. */
   readonly oldestReadyAt: number | null;
-  /** The first instant at which a scheduled item is due, or a little before; `null` = none. */
+  /** When the first scheduled item is due, or slightly earlier; `null` = none. */
   readonly nextDueAt: number | null;
-  /** When the next of its leases lapses; `null` = none is held. */
+  /** When its next lease lapses; `null` = none is held. */
   readonly nextLapseAt: number | null;
-  /** Items that a clear has still to remove; absent = none is under way. */
+  /** Items that a running clear has yet to remove; absent = no clear is running. */
   readonly clearing?: number;
 }
 
-/** What one client holds of one partition. */
+/** The items of one partition that one client holds. */
 export interface PartitionHolder {
   readonly slot: number;
-  /** `""` = nobody knows, as after a start. */
+  /** `""` = unknown, as after a start. */
   readonly client: string;
   readonly items: number;
-  /** When the first of its leases lapses. */
   readonly nextLapseAt: number;
 }
 
@@ -127,34 +125,34 @@ export interface PartitionAges {
   readonly averageLeasedAgeMs: number;
 }
 
-/** What happened to an item: where it was then, and where it went or came from if that gave it another id. */
+/** An event of an item: its place then, and where it went or came from if its id changed. */
 export interface Happening {
   readonly slot: number;
   readonly seq: number;
   readonly what: What;
-  /** Who held it; `""` = nobody, or nobody knows. */
+  /** Its holder; `""` = none, or unknown. */
   readonly by: string;
-  /** Of another shard the number in the outbox for it, and no slot. */
+  /** For another shard: the number in the outbox to it, without a slot. */
   readonly to?: { readonly shard: number; readonly slot: number; readonly seq: number };
   readonly from?: Happening["to"];
 }
 
-/** The same as it is told. */
+/** A happening as it is returned. */
 export interface Happened extends Omit<Happening, "to" | "from"> {
   readonly at: number;
 }
 
-/** What a request's success brings, by its kind. */
+/** The result of a request, by its kind. */
 export type Value =
   | { readonly kind: "done" }
-  /** `duplicates`: places of items that were not written, because their unique key was taken. */
+  /** `duplicates`: indexes of items that were not written because their unique key was taken. */
   | { readonly kind: "produced"; readonly duplicates: readonly number[]; readonly ids?: string[] }
   | { readonly kind: "nothing" }
   | { readonly kind: "extended"; readonly leaseDeadline: number }
-  /** What the receipt of a key says. */
+  /** From the receipt of the key. */
   | { readonly kind: "recalled"; readonly values: readonly number[] }
   | { readonly kind: "items"; readonly items: readonly ListedItem[] }
-  /** `next`: the number to go on from; `null` = nothing is left. */
+  /** `next`: the number to continue from; `null` = nothing is left. */
   | {
       readonly kind: "found";
       readonly looked: number;
@@ -165,8 +163,8 @@ export type Value =
   | { readonly kind: "task"; readonly text: string }
   | { readonly kind: "ahead"; readonly count: number; readonly isAll: boolean }
   /**
-   * Of one item in one shard, in order. `last`: where it was when it was last heard of here;
-   * `next`: where it goes on. `since`: what happened before may be missing; `null` = nothing is kept.
+   * The history of one item in one shard, in order. `last`: its last known place here; `next`:
+   * where it continues. `since`: earlier events may be missing; `null` = no history is kept.
    */
   | {
       readonly kind: "history";
@@ -176,7 +174,7 @@ export type Value =
       readonly since: number | null;
     }
   | { readonly kind: "outbound"; readonly items: readonly OutboundItem[] }
-  /** `strays`: numbers of items of queues that the shard never had; nothing from the first of them on was taken. */
+  /** `strays`: numbers of items for unknown queues; nothing from the first of them on was taken. */
   | { readonly kind: "received"; readonly strays: readonly number[] }
   | { readonly kind: "copied"; readonly bytes: number }
   | { readonly kind: "passed"; readonly passed: Passed }
@@ -192,7 +190,7 @@ export interface Answer {
   readonly outcome: Result;
 }
 
-/** What happened to items of one partition since the last report. */
+/** Events of the items of one partition since the last report. */
 export interface Events {
   readonly slot: number;
   readonly counts: Partial<QueueCounters>;
@@ -200,28 +198,28 @@ export interface Events {
   readonly waited?: Observations;
   /** Seconds from leased to completed. */
   readonly held?: Observations;
-  /** Of the first that were discarded, at most `limits.discardedIdsMax`: the first id of each. */
+  /** The original ids of the first discarded items, at most `limits.discardedIdsMax`. */
   readonly discardedIds?: readonly string[];
-  /** Who held what lapsed, and why items died, as `mentions.ts` counts it. */
+  /** The holders of lapsed leases, and the causes of deaths, as `mentions.ts` counts them. */
   readonly lapsedOf?: Mentions;
   readonly diedOf?: Mentions;
 }
 
-/** What a shard says after each turn. */
+/** A shard's report after each turn. */
 export interface Report {
   readonly answers: readonly Answer[];
   readonly granted: readonly Granted[];
   /** Of every partition that the turn touched. */
   readonly counts: readonly PartitionCounts[];
   readonly events: readonly Events[];
-  /** How many items wait for which queues, of every shard for which that has changed. */
+  /** Waiting items by queue, for every shard whose outbox has changed. */
   readonly outbox: readonly ShardOutbox[];
   readonly commit: CommitReport | null;
-  /** How many receipts are kept. */
+  /** The number of receipts kept. */
   readonly receipts: number;
-  /** The store had no room for what the turn wanted to write. */
+  /** The store had no room for the writes of the turn. */
   readonly full: boolean;
-  /** What only adds is refused, until there is room again. */
+  /** Requests that only add are refused until there is room again. */
   readonly refusing: boolean;
 }
 
@@ -230,48 +228,47 @@ export interface CommitReport {
   readonly items: number;
   readonly seconds: number;
   readonly quarantined: number;
-  /** Only now and then: it is asked of the file system. */
+  /** Only occasionally, because it costs a call to the file system. */
   readonly size: { readonly logBytes: number; readonly fileBytes: number } | null;
 }
 
-/** All that waits for one shard. */
+/** The outbox for one shard. */
 export interface ShardOutbox {
   readonly targetShard: number;
   readonly counts: readonly OutboxCount[];
 }
 
-/** Numbers of items that go from shard to shard, by which a store that went back is told from the others. */
+/** Numbers of the last items exchanged with other shards; they reveal a store that went back. */
 export interface Passed {
-  /** The last that the shard sent. */
+  /** The last number that the shard sent. */
   readonly sent: number;
-  /** By source, the last that it has taken. */
+  /** By source, the last number that it has taken. */
   readonly taken: readonly (readonly [shard: number, outboundSeq: number])[];
-  /** By target, the last that the target was known to have. */
+  /** By target, the last number that the target is known to have. */
   readonly arrived: readonly (readonly [shard: number, outboundSeq: number])[];
 }
 
-/** What a shard says once, when it has read its store. */
+/** A shard's report once it has read its store. */
 export interface Opened {
-  /** Of its ids. */
   readonly epochs: Epochs;
   readonly queues: readonly CatalogEntry[];
   readonly counts: readonly PartitionCounts[];
   readonly outbox: readonly OutboxCount[];
   readonly passed: Passed;
-  /** Commits that were acknowledged and are gone, at least. */
+  /** Acknowledged commits that are lost; a lower bound. */
   readonly lostCommits: number;
-  /** Of a turn that was committed before the store failed, and not answered. */
+  /** Of a turn that was committed before the store failed, but not answered. */
   readonly answers: readonly Answer[];
   readonly granted: readonly Granted[];
   readonly events: readonly Events[];
-  /** Requests that wait for work which continues. */
+  /** Requests that wait for work that continues. */
   readonly settling: readonly number[];
-  /** How many receipts are kept. */
+  /** The number of receipts kept. */
   readonly receipts: number;
   readonly tasks: readonly StoredTask[];
   readonly quarantined: number;
-  /** By how many items its partitions differ from what was counted with each commit. */
+  /** The difference between the items of its partitions and the counts of the commits. */
   readonly miscounted: number;
-  /** There is no room for what it sets aside for a full disk, so what only adds is refused. */
+  /** There is no room for the reserve for a full disk, so requests that only add are refused. */
   readonly full: boolean;
 }

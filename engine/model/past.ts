@@ -1,18 +1,18 @@
-// What an item carries along of what became of it, in the text that stores keep. An item that was
-// never requeued has none, and costs nothing for it.
+// The provenance that an item carries, in the text that stores keep. An item that was never
+// requeued has none and pays nothing for it.
 
 import type { Headers } from "./api.ts";
 import { type Death, oneMore } from "./lifecycle.ts";
 
-/** Why an item is where it is, and where it came from; what it does not say has not happened. */
+/** Why an item is where it is, and where it came from; absent = has not happened. */
 export interface Past {
-  /** The id that it was produced under. */
+  /** The id under which it was produced. */
   readonly origin?: string;
-  /** What the last who gave it back said why. */
+  /** The reason of the last retry. */
   readonly reason?: string;
-  /** Why it left its queue for the dead queue, and what it was when it did. */
+  /** Why it left its queue for the dead queue, and below its state when it did. */
   readonly death?: Death;
-  /** The queue that it left, by its name. */
+  /** The name of the queue that it left. */
   readonly queue?: string;
   readonly attempts?: number;
   readonly createdAt?: number;
@@ -26,7 +26,7 @@ export function readPast(text: string): Past {
   return text === "" ? none : (JSON.parse(text) as Past);
 }
 
-/** As stores keep it, and as callers see it: nothing of an item that has none. */
+/** The form of stores and callers; an item without a past has `""`. */
 export function pastText(past: Past | undefined): string {
   return past === undefined || Object.keys(past).length === 0 ? "" : JSON.stringify(past);
 }
@@ -35,7 +35,7 @@ export function headersText(headers: Headers | undefined): string {
   return headers === undefined || Object.keys(headers).length === 0 ? "" : JSON.stringify(headers);
 }
 
-/** Spread into an item for a caller. */
+/** To spread into an item for a caller. */
 export function told({ headers, past }: { readonly headers: string; readonly past: string }): {
   readonly headers?: Headers;
   readonly past?: Past;
@@ -46,13 +46,13 @@ export function told({ headers, past }: { readonly headers: string; readonly pas
   };
 }
 
-/** Of a dead item that goes back; when it was produced first, why it failed and where it came from stay. */
+/** For a dead item that goes back: keeps its creation time, failure reason and origin. */
 export function revivedPast(text: string, id: string): string {
   const { death: _, queue: __, attempts: ___, ...kept } = readPast(text);
   return JSON.stringify({ origin: id, ...kept, redriven: oneMore(kept.redriven ?? 0) });
 }
 
-/** `id`: under which it is known until now; the first of these stays its origin. */
+/** `id`: its id so far; the first of these becomes the origin. */
 export function writePast(text: string, id: string, change: Past): string {
   return JSON.stringify({ origin: id, ...readPast(text), ...change });
 }

@@ -1,6 +1,6 @@
-// Which shard a queue lives in, with all of its partitions. It follows from the name alone, so that
-// every thread, node and client finds the same. Queues of one `{tag}` are together, by the rule that
-// Redis Cluster has for keys.
+// Which shard has a queue, with all its partitions. It depends on the name alone, so every thread,
+// node and client computes the same shard. Queues with the same `{tag}` share a shard, by Redis
+// Cluster's rule for keys.
 
 /** The text between the first `{` and the next `}`; `null` = the name has no tag. */
 export function tagOf(name: string): string | null {
@@ -14,7 +14,7 @@ export function shardOf(name: string, shardCount: number): number {
   return Number(Bun.hash.xxHash3(tagOf(name) ?? name) % BigInt(shardCount));
 }
 
-/** What each shard has of a bound that is divided among them. */
+/** Each shard's share of a bound that is divided among them. */
 export function shareOf(total: number, shardCount: number): number {
   return Math.ceil(total / shardCount);
 }

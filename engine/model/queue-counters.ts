@@ -1,5 +1,5 @@
-// What happened to the items of one queue: counts, and how long things took. A shard counts as a
-// turn is decided and tells it with that turn's answers, so only what was committed is counted.
+// Counts and durations of the items of one queue. A shard counts while it decides a turn and
+// reports the counts with the turn's answers, so only committed events are counted.
 
 import type { Histogram, QueueCounters } from "./api.ts";
 import { Observations } from "./histogram.ts";
@@ -14,15 +14,15 @@ export const noCounters: QueueCounters = {
 
 export const counterNames = Object.keys(noCounters) as readonly CounterName[];
 
-/** Upper bounds in seconds, each about five times the one before. */
+/** Upper bounds in seconds, each about five times the previous one. */
 export const spanBounds = [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300, 1_800, 7_200] as const;
 
-/** Of one queue, since the process has it. */
+/** Of one queue, since the process has had it. */
 export class QueueTotals {
   readonly counters: { -readonly [name in CounterName]: number } = { ...noCounters };
-  /** Seconds from when items were ready to their lease; `null` = none was leased. */
+  /** Seconds from ready to leased; `null` = none was leased. */
   waited: Observations | null = null;
-  /** Seconds from their lease until they were completed; `null` = none was. */
+  /** Seconds from leased to completed; `null` = none was completed. */
   held: Observations | null = null;
 
   add({ counts, waited, held }: Events): void {

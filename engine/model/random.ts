@@ -1,4 +1,4 @@
-// Chance, handed in. The only file of the engine that asks the machine for it.
+// Injected randomness. The only file of the engine that reads the machine's.
 
 export interface Random {
   /** A whole number from 0 to `bound - 1`. */

@@ -1,11 +1,11 @@
-// Whether a value that no compiler has checked has the form that its type says.
+// Run-time checks that a value has the form of its type.
 
 import { refuse } from "./validate.ts";
 
-/** Returns the value if it is of the shape; throws `invalid` with its path otherwise. */
+/** Returns the value if it has the shape; otherwise throws `invalid` with its path. */
 export type Shape<T> = (value: unknown, path: string) => T;
 
-/** A shape for each key; one that may be absent has to allow `undefined`. */
+/** One shape per key; the shape of an optional key has to accept `undefined`. */
 type Fields<T> = {
   readonly [Key in keyof T]-?: object extends Pick<T, Key>
     ? Shape<T[Key] | undefined>
@@ -14,9 +14,9 @@ type Fields<T> = {
 
 export const text = shape("a string", (value) => typeof value === "string");
 export const flag = shape("true or false", (value) => typeof value === "boolean");
-/** Whether it is whole, and in its bounds, the engine says. */
+/** The engine checks bounds, and whether the number is whole. */
 export const number = shape("a number", (value) => typeof value === "number");
-/** A store's column takes no fraction. */
+/** A store's column holds no fractions. */
 export const instant = shape(
   "a whole number of milliseconds since 1970",
   (value): value is number => Number.isSafeInteger(value),
@@ -32,7 +32,7 @@ function mismatch(path: string, expected: string, value: unknown): never {
   refuse(`${what} is invalid; expected ${expected}, got ${shown(value)}`);
 }
 
-/** A message is a line, not a dump. */
+/** Keeps a message to one line. */
 const shownMax = 40;
 
 function shown(value: unknown): string {
@@ -42,7 +42,6 @@ function shown(value: unknown): string {
   return Array.isArray(value) ? "an array" : Object.prototype.toString.call(value).slice(8, -1);
 }
 
-/** One of these words. */
 export function word<T extends string>(...words: readonly T[]): Shape<T> {
   const expected = words.map((one) => `'${one}'`).join(" or ");
   return shape(expected, (value): value is T => words.some((one) => one === value));
@@ -59,13 +58,13 @@ export function nullable<T>(inner: Shape<T>): Shape<T | null> {
 export function list<T>(inner: Shape<T>): Shape<readonly T[]> {
   return (value, path) => {
     if (!Array.isArray(value)) mismatch(path, "an array", value);
-    // By index: what a hole in it reads as is refused too.
+    // By index, so that the holes of a sparse array are refused too.
     for (let index = 0; index < value.length; index += 1) inner(value[index], `${path}[${index}]`);
     return value;
   };
 }
 
-/** A key that is not in the table is refused: it would be a slip that nobody notices. */
+/** Refuses unknown keys, because they are unnoticed typing errors. */
 export function object<T extends object>(fields: Fields<T>): Shape<T> {
   const shapes: [string, Shape<unknown>][] = Object.entries(fields);
   const names = shapes.map(([name]) => name);

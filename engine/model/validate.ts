@@ -1,6 +1,5 @@
-// What requests must look like, whoever sends them. Each function throws
-// `QueueError` with code `invalid`, mostly for what is malformed; the order of the checks is part of the
-// contract, and so are the texts.
+// Checks of requests. Each function throws `QueueError` with code `invalid`, mostly with reason
+// `malformed`. The order of the checks and the texts are part of the contract.
 
 import type { Pause } from "../../stores/queue.ts";
 import type {
@@ -37,7 +36,7 @@ function byteLength(text: string): number {
   return Buffer.byteLength(text, "utf8");
 }
 
-/** For create, update and delete; other calls only look the name up. */
+/** For create, update and delete; other calls only look up the name. */
 export function checkQueueName(name: string): void {
   checkLength("queue name", byteLength(name), limits.queueNameBytesMax);
   checkLookupName(name);
@@ -54,7 +53,7 @@ export function checkLookupName(name: string): void {
   checkNoTilde("queue name", name);
 }
 
-/** The longest text that is allowed; `length` in bytes or characters, as its bound is meant. */
+/** `length` and `max` in bytes or characters, depending on the bound. */
 export function checkLength(what: string, length: number, max: number): void {
   if (length > max) refuse(`${what} is invalid; cannot be greater than '${max}' characters`);
 }
@@ -76,7 +75,7 @@ export function unknownQueue(name: string): never {
   throw QueueError.from(failure("no_such_queue", message));
 }
 
-/** The dead queue's name alone; whether it may serve is the catalog's to say. */
+/** Checks only the name; the catalog decides whether the queue may be a dead queue. */
 export function checkDeadQueueName(name: string): void {
   checkLength("dead queue", byteLength(name), limits.deadQueueBytesMax);
   checkNoWhitespace("dead queue", name);
@@ -126,7 +125,7 @@ function checkTimeout(what: string, ms: number): void {
   }
 }
 
-/** `recommended`: the duration that the text suggests for this call. */
+/** `recommended`: the duration that the message suggests for this call. */
 export function checkRequestTimeout(ms: number, recommended: string): void {
   if (ms === 0) {
     refuse(`request timeout is required; '${recommended}' is recommended, 15m is the maximum`);
@@ -141,7 +140,7 @@ export function checkRequestTimeout(ms: number, recommended: string): void {
   }
 }
 
-/** `now`: of the clock that is to be advanced. */
+/** `now`: the time of the clock to advance. */
 export function checkAdvance(byMs: number, now: number): void {
   const most = limits.durationMsMax;
   if (!Number.isSafeInteger(byMs) || byMs < 1 || byMs > most) {
@@ -199,7 +198,7 @@ export function checkLease({ clientId, batchSize, leaseTimeoutMs }: LeaseRequest
   checkLeaseTimeout(leaseTimeoutMs);
 }
 
-/** Of one lease; the queue has its own. */
+/** For one lease; the queue has its own timeout. */
 export function checkLeaseTimeout(ms: number | null | undefined): void {
   if (typeof ms === "number") checkTimeout("lease timeout", ms);
 }
@@ -280,7 +279,7 @@ export function checkTask(
   checkMost("per second", perSecond ?? 0, limits.taskPerSecondMax);
 }
 
-/** With which items a repair can be done. */
+/** The states of the items to which each repair applies. */
 export const repairStates: Readonly<Record<Repair, readonly ItemState[]>> = {
   promote: ["scheduled"],
   reject: ["ready", "scheduled"],
@@ -288,7 +287,7 @@ export const repairStates: Readonly<Record<Repair, readonly ItemState[]>> = {
   delete: ["ready", "scheduled"],
 };
 
-/** A mistake would be dear, so what is meant has to be said. */
+/** Requires an explicit choice of items, because a mistake would be expensive. */
 export function checkRepair(request: RepairRequest): void {
   const { action, state, holder, reason, ids, filter } = request;
   if (!Object.hasOwn(repairStates, action)) {
@@ -362,7 +361,7 @@ export function checkGroups({ top = 1, ...request }: GroupsRequest): void {
   checkWithin("top", top, { min: 1, max: limits.groupsMax });
 }
 
-/** `payloadBytes`: of the whole payload, once that is known. */
+/** `payloadBytes`: of the whole payload, once known. */
 export function checkPayloadRange(
   range: PayloadRange,
   payloadBytes: number = limits.payloadRangeMax,
@@ -413,7 +412,7 @@ export function checkImportItems(items: readonly ImportItem[]): void {
   }
 }
 
-/** What is carried along is read with every look at the item, and told in protobuf. */
+/** Bounded, because it is read with every lookup of the item and returned in protobuf. */
 function checkPast({
   origin = "",
   reason = "",
@@ -436,7 +435,7 @@ export function checkPause({ lease, produce, reason }: Pause): void {
   if (!lease && !produce) refuse("pause is invalid; expected lease or produce to be true");
 }
 
-/** How many items a call may remove; absent = no bound. */
+/** The most items that a call may remove; absent = no bound. */
 export function checkExpect(expect: number | undefined): void {
   if (expect === undefined) return;
   checkWhole("expect", expect);
