@@ -1,6 +1,6 @@
-// Moves a test clock on. Time goes from each instant at which something is due to the next, and each
-// is left when all that it sets off is committed: in every shard, on the way to dead queues, and for
-// the leases that wait. So to advance twice is to advance once by the sum.
+// Advances a test clock. Time moves from each instant at which something is due to the next. Before
+// it moves on, everything set off by that instant is committed: in every shard, on the way to dead
+// queues, and for waiting leases. So advancing twice equals advancing once by the sum.
 
 import type * as api from "./model/api.ts";
 import { assert } from "./model/assert.ts";
@@ -23,11 +23,11 @@ const late: Late = { untaken: inPart, taken: inPart };
 
 export interface AdvanceOptions {
   readonly clock: TestClock;
-  /** `null` = it has not started. */
+  /** `null` = a shard that has not started. */
   readonly shards: () => readonly (Advancing | null)[];
 }
 
-/** What of a shard has to come along. */
+/** The parts of a shard that an advance needs. */
 export interface Advancing {
   readonly shard: Shard;
   readonly catalog: Pick<Catalog, "queues" | "deadQueueNames">;
@@ -35,18 +35,18 @@ export interface Advancing {
   readonly sampling: Sampling;
 }
 
-/** What is told of the past is noted as time passes: it is no reason for time to stand still. */
+/** Periodic samples are taken as time passes; they do not make time stop. */
 export interface Sampling {
-  /** The end of the interval to which what happens now belongs. */
+  /** The end of the interval that contains the present. */
   nextAt(): number;
   sample(): void;
 }
 
 export class Advance {
   readonly #options: AdvanceOptions;
-  /** One at a time. */
+  /** Serializes advances. */
   #last: Promise<unknown> = Promise.resolve();
-  /** Once. */
+  /** Called once, then `null`. */
   #letGo: (() => void) | null = null;
 
   constructor(options: AdvanceOptions) {
@@ -54,8 +54,8 @@ export class Advance {
   }
 
   /**
-   * Has every shard come to the instant to which the first to open has raised the clock. `letGo`: what
-   * waits to set out may do so, when its turn comes.
+   * Brings every shard to the instant to which the first one to open raised the clock. `letGo` is
+   * called once the shards may send items.
    */
   begin(letGo: () => void): Promise<number> {
     this.#letGo = letGo;
@@ -69,7 +69,7 @@ export class Advance {
     });
   }
 
-  /** The instant at which the clock then is. */
+  /** Returns the instant that the clock then shows. */
   advance(byMs: number, options: api.AdvanceOptions = {}): Promise<number> {
     const advanced = this.#last.then(() => this.#advance(byMs, options));
     this.#last = advanced.catch(() => undefined);
@@ -104,7 +104,7 @@ export class Advance {
     }
   }
 
-  /** The next instant at which something is due, once all that is due by now is committed. */
+  /** Returns the next due instant, once everything due by now is committed. */
   async #settle(deadline: number, isKept: boolean): Promise<number> {
     const { clock } = this.#options;
     const now = clock.now();
@@ -112,14 +112,14 @@ export class Advance {
       const before = this.#underWay();
       const next = await this.#tell(deadline, isKept);
       const isQuiet = before !== null && before === this.#underWay();
-      // Consumers who lease and give back without end keep no clock from going on.
+      // Consumers that lease and release without end do not stop the clock.
       if (next > now && (isQuiet || rounds >= limits.advanceRoundsMax)) return next;
       if (next > now) rounds += 1;
       if (!(await this.#isQuiet(deadline))) throw QueueError.from(inPart);
     }
   }
 
-  /** Counts what has ever set out; `null`: something is on its way. */
+  /** Counts everything that ever departed; `null` = something is on its way. */
   #underWay(): number | null {
     let count = 0;
     for (const { courier, shard } of this.#shards()) {
@@ -129,7 +129,7 @@ export class Advance {
     return count;
   }
 
-  /** Whether nothing is on its way any more, in time. */
+  /** Whether everything has arrived before the deadline. */
   async #isQuiet(deadline: number): Promise<boolean> {
     const { clock } = this.#options;
     for (const { courier } of this.#shards()) {
@@ -140,9 +140,9 @@ export class Advance {
   }
 
   /**
-   * Every shard comes to this instant, one after the other and before anything sets out, so that
-   * the order of all that follows is certain. Returns the next instant at which one of them, or a
-   * lease, has to be woken.
+   * Brings every shard to this instant, one after the other and before anything departs, so that
+   * the order of what follows is deterministic. Returns the next instant at which a shard or a
+   * lease has to be woken.
    */
   async #tell(deadline: number, isKept: boolean): Promise<number> {
     const { clock } = this.#options;
@@ -162,7 +162,7 @@ export class Advance {
         next = Math.min(next, value.at ?? Number.POSITIVE_INFINITY);
       }
     } finally {
-      // What sets out from one has arrived before anything sets out from the next.
+      // Items from one shard arrive before the next shard sends any.
       for (const [index, { release }] of holds.entries()) {
         release();
         await all[index]?.courier.isQuiet(deadline - clock.machine.now());

@@ -1,5 +1,5 @@
-// What a backup is made of, and whether one is whole: every file is opened as a
-// start would open it, and every item's checksum is compared.
+// The format of a backup, and its check: opens every file as a start would, and compares the
+// checksum of every item.
 
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -17,20 +17,19 @@ export interface BackupManifest {
   readonly shards: readonly { readonly file: string; readonly bytes: number }[];
 }
 
-/** What a backup was found to hold. */
 export interface BackupContents {
   readonly manifest: BackupManifest;
   readonly queues: number;
-  /** In whatever state. */
+  /** In any state. */
   readonly items: number;
 }
 
 const page: ReadLimit = { items: 1_000, payloadBytes: 8 * 1024 * 1024 };
 
-/** Opens the store of one shard in a folder; `newTag` is asked where there is none. */
+/** Opens the store of one shard in a folder; calls `newTag` if there is no store. */
 export type OpenShard = (folder: string, shard: number, newTag: () => string) => Promise<Backend>;
 
-/** Throws `StoreError` `damaged` or `unusable`, with what is wrong, unless it is whole. */
+/** Throws `StoreError` `damaged` or `unusable`, with the cause, unless the backup is complete. */
 export async function checkBackup(folder: string, open: OpenShard): Promise<BackupContents> {
   const manifest = readManifest(folder);
   let items = 0;
@@ -68,7 +67,7 @@ function readManifest(folder: string): BackupManifest {
     const names = manifest.shards.map(({ file }) => file);
     if (isKnown && names.every((name) => /^shard-\d+\.db$/.test(name))) return manifest;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw damaged(`${manifestName} cannot be read; expected that of a backup`);
 }

@@ -1,4 +1,4 @@
-// What producers and consumers ask for: each call is checked, and becomes a request to the shard, with
+// The calls of producers and consumers: each is checked and becomes a request to the shard, with
 // its key if it has one.
 
 import type { Request } from "./kinds.ts";
@@ -57,13 +57,13 @@ import { type Shard, succeeded } from "./turn/shard.ts";
 export interface CallsOptions {
   readonly clock: Clock;
   readonly shard: () => Shard;
-  /** Throws where there is none of the name, or the engine takes no calls. */
+  /** Throws if there is no such queue, or if the engine accepts no calls. */
   readonly find: (name: string) => LogicalQueue;
-  /** The same of a queue in whichever shard. */
+  /** As `find`, for a queue in any shard. */
   readonly reach: (name: string) => Reached;
 }
 
-/** A request that counts as inside its queue. */
+/** A request counted as in flight in its queue. */
 type InnerCall = Extract<Request, { kind: keyof InFlight }>;
 
 type ImportCall = Extract<Request, { kind: "import" }>;
@@ -73,7 +73,7 @@ interface Planning {
   readonly key?: CallKey;
 }
 
-/** What calls about held items have in common. */
+/** What the calls about leased items have in common. */
 interface HeldRequest extends api.Repeatable {
   readonly queue: string;
   readonly partition: number;
@@ -83,18 +83,18 @@ interface HeldRequest extends api.Repeatable {
 interface HeldCall {
   readonly operation: KeyedOperation;
   readonly late: Late;
-  /** The same for the same, and for nothing else. */
+  /** The arguments as a text: equal for equal arguments only. */
   readonly asked: () => string;
 }
 
-/** What its request has of any of them. */
+/** What the requests of these calls have in common. */
 interface HeldPlace {
   readonly slot: number;
   readonly deadline: number;
   readonly key?: CallKey;
 }
 
-/** When a call is late. Without a timeout: of one that has no `request_timeout`, or was given none. */
+/** Without `timeoutMs`: for a call that has no `request_timeout`, or was given none. */
 export function timingOf(
   clock: Clock,
   late: Late,
@@ -123,7 +123,7 @@ export class Calls {
     this.#options = options;
   }
 
-  /** Spread into a request: nothing where the caller gave no key. */
+  /** To spread into a request; `undefined` if the caller gave no key. */
   #keyOf(
     queue: LogicalQueue,
     operation: KeyedOperation,
@@ -164,7 +164,8 @@ export class Calls {
       const plan = planTransact(asked, { reach, isKeyed: keyed !== undefined });
       return transactedOf(asked, await this.#transact(plan, { timing, ...keyed }));
     } catch (cause) {
-      // Since it was done, a queue or a partition may have gone, and a reshard may have parted its queues.
+      // Since the call was done, a queue or a partition may have been deleted, or a reshard may
+      // have separated its queues.
       const isUnplanned =
         cause instanceof QueueError &&
         (cause.code === "invalid" || cause.reason === "different_stores");
@@ -251,14 +252,14 @@ export class Calls {
     return { items: storedItems(value, queue.definition), replayed };
   }
 
-  /** The shard tells it again, by what it has noted of it. */
+  /** Reads the result from the shard's receipt. */
   async #importedBefore(partition: number, asked: ImportCall, timing: Timing): Promise<Done> {
     await this.#finished(partition, asked.key, timing);
     const result = await this.#options.shard().ask(asked, timing);
     return { value: succeeded(result), replayed: true };
   }
 
-  /** The queue that it is for; a partition that is gone may have done before what a key asks for again. */
+  /** With a key the partition need not exist any more: the call may have been done before. */
   #queueOf({ queue: name, partition, requestKey }: HeldRequest): LogicalQueue {
     const queue = this.#options.find(name);
     if (requestKey === undefined) queue.place(partition);
@@ -281,14 +282,14 @@ export class Calls {
     return this.#call(queue, requestAt({ slot: place.slot, deadline, ...keyed }), timing);
   }
 
-  /** Asks the shard of a queue; the call counts as inside until it is settled. */
+  /** Sends the request to the shard; the call counts as in flight until it is settled. */
   #call(queue: LogicalQueue, request: InnerCall, timing: Timing): Promise<Done> {
     const { kind: verb } = request;
     const count = verb === "produce" ? request.items.length : 0;
     return this.#callIn([{ queue, verb, count }], request, timing);
   }
 
-  /** The same of a call that is inside several queues. */
+  /** As `#call`, for a call that counts in several queues. */
   #callIn(parts: readonly InnerPart[], request: Request, timing: Timing): Promise<Done> {
     for (const { queue, verb, count } of parts) queue.entered(verb, count);
     return new Promise((resolve, reject) => {
@@ -304,12 +305,12 @@ export class Calls {
     });
   }
 
-  /** A partition goes when nothing of it is left; what was done there is known for longer. */
+  /** A partition is removed once it is empty, but its receipts are kept longer. */
   async #finished(partition: number, key: CallKey | undefined, timing: Timing): Promise<Done> {
     return (await this.#known(key, timing)) ?? unknownPartition(partition);
   }
 
-  /** What the shard did for the key, if it did. */
+  /** What the shard did for the key; `null` = nothing. */
   async #known(key: CallKey | undefined, { deadline, late }: Timing): Promise<Done | null> {
     if (key === undefined) return null;
     const timing = { deadline, late: { ...late, taken: late.untaken } };

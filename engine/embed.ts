@@ -1,5 +1,4 @@
-// The engine for a program of one's own, without HTTP: a composition root that
-// joins engine and store.
+// The engine as a library, without HTTP: joins engine and store.
 
 import { durabilityOf, openStore, type StoreConfig, type StoreOptions } from "../stores/open.ts";
 import { requests } from "./library/requests.ts";
@@ -38,18 +37,18 @@ export interface CreateEngineOptions {
   readonly receiptsWindowMs?: number;
   /** Calls with a key that are remembered at once; default 2 million. */
   readonly receiptsMax?: number;
-  /** Bytes for what `series` tells; default 0, which is nothing. */
+  /** Bytes of memory for `series`; default 0 = off. */
   readonly seriesBytes?: number;
-  /** Bytes for what `explainItem` tells of what happened to an item; default 0, which is nothing. */
+  /** Bytes of memory for the history that `explainItem` returns; default 0 = off. */
   readonly historyBytes?: number;
   /**
-   * Time stands still, and goes on by `advance`; default false. A folder that was used like this
-   * is refused without, and the other way round.
+   * Time stands still except during `advance`; default false. A folder used with a test clock is
+   * refused without one, and vice versa.
    */
   readonly testClock?: boolean;
 }
 
-/** Settings in which a queue is not what was asked for, by their names; empty = none. */
+/** The settings in which an existing queue differs from the requested ones; empty = none. */
 export type Differences = {
   readonly [Name in (typeof ensured)[number]]?: {
     readonly asked: QueueSettings[Name];
@@ -58,15 +57,15 @@ export type Differences = {
 };
 
 export interface EnsureOptions {
-  /** Has a queue that is there changed to the settings; default false. */
+  /** Changes an existing queue to the settings; default false. */
   readonly update?: boolean;
 }
 
 export interface EmbeddedEngine extends Engine {
   createQueue(settings: NewQueue): Promise<void>;
-  /** Creates it unless it is there; tells in what a queue that is there differs, and leaves it so. */
+  /** Creates the queue unless it exists; then returns how it differs, and leaves it unchanged. */
   ensureQueue(settings: NewQueue, options?: EnsureOptions): Promise<Differences>;
-  /** Has each item of a queue handled, until the worker is stopped or the engine is closed. */
+  /** Handles each item of a queue, until the worker is stopped or the engine is closed. */
   work(queue: string, handler: Handler, options?: WorkOptions): Worker;
   /** A queue whose payloads are values of one type, as JSON. */
   queue<Value>(name: string): TypedQueue<Value>;
@@ -86,9 +85,9 @@ const ensured = [
   "uniqueForMs",
 ] as const;
 
-/** What a queue is unless its settings say otherwise. */
+/** The defaults of a new queue. */
 const unset = { deadQueue: "", reference: "", maxAttempts: 0, requestedPartitions: 1 };
-/** The same, of what a definition leaves out. */
+/** The defaults of settings that a definition omits. */
 const unlimited = { leasedMax: 0, leaseRate: "", uniqueForMs: 0 };
 
 const sqlite = object<Extract<StoreConfig, { kind: "sqlite" }>>({
@@ -157,8 +156,8 @@ const engineOptions = object<CreateEngineOptions>({
 });
 
 /**
- * Opens the store and returns the engine. Throws `StoreError` when the store
- * cannot be opened; its `fault` is `locked` when another process has it.
+ * Opens the store and returns the engine. Throws `StoreError` if the store cannot be opened; its
+ * `fault` is `locked` if another process has it.
  */
 export async function createEngine(options: CreateEngineOptions): Promise<EmbeddedEngine> {
   const {
@@ -189,12 +188,12 @@ export async function createEngine(options: CreateEngineOptions): Promise<Embedd
   return checked(engine, clock);
 }
 
-/** A caller may change the bytes that it gets, and a store in memory keeps them. */
+/** A caller may change the returned bytes, but a store in memory keeps them. */
 function ownedByCaller(items: readonly LeasedItem[]): readonly LeasedItem[] {
   return items.map((item) => ({ ...item, payload: item.payload.slice() }));
 }
 
-/** The engine for callers that no compiler has checked. */
+/** Checks arguments at run time, for callers without a compiler. */
 function checked(engine: Engine, clock: Clock): EmbeddedEngine {
   const { stop, ...workers } = workersOf(engine, clock);
   return {
@@ -251,14 +250,13 @@ function checked(engine: Engine, clock: Clock): EmbeddedEngine {
     ...workers,
     close: async () => {
       const stopped = stop();
-      // Without workers no call may come in between.
+      // Without workers, close synchronously, so that no call can start in between.
       if (stopped !== null) await stopped;
       await engine.close();
     },
   };
 }
 
-/** Workers of this engine, and what ends them. */
 function workersOf(engine: Engine, clock: Clock) {
   const workers = new Set<Worker>();
   const work: EmbeddedEngine["work"] = (queue, handler, options = {}) => {
@@ -285,7 +283,7 @@ function workersOf(engine: Engine, clock: Clock) {
       work: (handler, options) =>
         work(name, (item, handling) => handler(valueIn<Value>(item), item, handling), options),
     }),
-    /** `null`: there are none. */
+    /** `null` = there are no workers. */
     stop: () =>
       workers.size === 0 ? null : Promise.allSettled([...workers].map((worker) => worker.stop())),
   };
@@ -301,7 +299,8 @@ async function ensureQueue(
     return {};
   } catch (error) {
     if (!(error instanceof QueueError)) throw error;
-    // It is there already, or the settings are at fault: who has a definition exists.
+    // Either the queue exists or the settings are invalid; only in the first case there is a
+    // definition.
     const is = definitionOf(engine, settings.name);
     if (is === null) throw error;
     const held = { ...unlimited, ...is };

@@ -1,5 +1,5 @@
-// The engine of one shard: one method per operation. It finds the queue; the turns of the shard decide.
-// Nothing is answered before the shard has committed it.
+// The engine of one shard: one method per operation. It finds the queue, and the turns of the shard
+// decide. No reply is sent before the shard has committed.
 
 import type { QueueDefinition } from "../stores/queue.ts";
 import type { Sampling } from "./advance.ts";
@@ -57,27 +57,27 @@ import { Tasks } from "./tasks/tasks.ts";
 import type { Reached } from "./transacts.ts";
 import { Shard, type ShardOptions, succeeded } from "./turn/shard.ts";
 
-/** What concerns all shards of the server together. */
+/** Operations on all shards of the server together. */
 export interface Whole extends Pick<api.Engine, "backup" | "advance" | "close"> {
-  /** A shard was opened again after a loss. */
+  /** A shard was reopened after a loss. */
   readonly reopened?: () => Promise<void>;
 }
 
 export interface EngineOptions<Items> extends ShardOptions<Items> {
   /** Its number among the shards of the server. */
   readonly shard: number;
-  /** What the stores promise, for `status`. */
+  /** What the stores guarantee, for `status`. */
   readonly durability: api.Durability;
   readonly waitingLeasesMax?: number;
-  /** Bytes for what `series` tells; default 0, which is nothing. */
+  /** Bytes of memory for `series`; default 0 = off. */
   readonly seriesBytes?: number;
-  /** What an operator should know of; nothing is thrown for it. */
+  /** Events that an operator should know about; no error is thrown for them. */
   readonly notice?: (notice: api.Notice) => void;
   readonly reach: (shard: number) => OtherShard;
   readonly whole: Whole;
 }
 
-/** All that is known beside the store. */
+/** Everything in memory that is rebuilt when the store is reopened. */
 interface Parts<Items> {
   readonly calls: Calls;
   readonly catalog: Catalog;
@@ -92,13 +92,13 @@ interface Parts<Items> {
   readonly overview: Overview;
   readonly search: Search;
   readonly tasks: Tasks;
-  /** Resolves when the shard starts; rejects if it is dropped. Other shards' questions wait for it. */
+  /** Resolves at the start; rejects if the shard is dropped. Calls of other shards wait for it. */
   readonly started: PromiseWithResolvers<void>;
-  /** Queues of which a delete has to be finished. */
+  /** Queues whose deletion has to be finished. */
   deleted: readonly Deleted[];
-  /** What the store held of items that go from shard to shard; `null` = it is not open yet. */
+  /** The last numbers exchanged with other shards, from the store; `null` = not open yet. */
   opened: Passed | null;
-  /** Until it starts. */
+  /** Held until the shard starts. */
   hold: Hold | null;
 }
 
@@ -115,7 +115,7 @@ function partsOf<Items>(
   { refusal, find, reach, lost, metLate }: PartsEvents,
 ): Parts<Items> {
   const { clock, shard: number, shardCount, turnLimits: bounds = limits } = options;
-  // What is bounded for the server is divided: a shard does not know what the others hold.
+  // A bound for the server is divided, because a shard does not know the usage of the others.
   const share = (total: number): number => shareOf(total, shardCount);
   const { waitingLeasesMax = limits.waitingLeasesMax } = options;
   const shard = (): Shard => own;
@@ -140,7 +140,8 @@ function partsOf<Items>(
     knownRun: (other) => catalog.directory.runOf(other),
     isCurrent: (other, said) => catalog.directory.isCurrent(other, said),
     met: (standing) => {
-      // No shard is behind another: what one sends would have expired by the clock of the next.
+      // No shard's clock is behind another's; otherwise an item sent by one could be expired for
+      // the next.
       clock.raise(standing.now);
       catalog.meet(standing);
     },
@@ -173,17 +174,16 @@ function partsOf<Items>(
   };
 }
 
-/** `load`, `meet` and `start` come before all else. It opens its store again by itself. */
+/** Call `load`, `meet` and `start` first, in this order. The shard reopens its store by itself. */
 export class ShardEngine<Items> implements api.Engine<Items> {
-  /** Its number. */
   readonly shard: number;
   readonly #options: EngineOptions<Items>;
   readonly #series: SeriesKeeper;
   #look: Timer | null = null;
-  /** `null` before it is loaded. */
+  /** `null` before `load`. */
   #loaded: Parts<Items> | null = null;
   #hasStarted = false;
-  /** Its store has lost what was acknowledged. */
+  /** Its store lost acknowledged commits. */
   #hasLost = false;
   #isReopening = false;
   #closing: Promise<void> | null = null;
@@ -226,7 +226,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     return parts;
   }
 
-  /** Opens the store; throws `StoreError` where that is not to be. */
+  /** Opens the store; throws `StoreError` if that fails. */
   async load(): Promise<void> {
     const parts = this.#newParts();
     this.#loaded = parts;
@@ -237,7 +237,9 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     parts.introductions.opened(opened.passed);
   }
 
-  /** Learns what the others have, and nothing else: until `start` no queue changes and nothing sets out. */
+  /**
+   * Only learns the state of the other shards: until `start` no queue changes and nothing is sent.
+   */
   async meet(): Promise<void> {
     const parts = this.#parts;
     const { introductions, others, registrar, reports, opened } = parts;
@@ -246,7 +248,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     parts.hold = await registrar.hold({ isFirst: true });
     const standings = await introductions.begin();
     this.#noteStepBack(parts, standings);
-    // A shard that is not heard of may have items under the next numbers, if this one has lost them.
+    // If this shard lost its last numbers, a shard that did not reply may have items under them.
     const isSure = standings.length === others.numbers.length;
     const issued = isSure ? [] : [[shard, opened.sent + numbersPassedOver] as const];
     await reports.meet([...takenFrom(shard, standings), ...issued]);
@@ -258,7 +260,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     if (count > 0) notice?.({ kind: "store_went_back", shard, count });
   }
 
-  /** Queues may change from now on, and items set out. */
+  /** From now on queues may change and items be sent. */
   start(): void {
     const { clock, seriesBytes = 0 } = this.#options;
     const { catalog, deleted, registrar, reports, tasks, started } = this.#parts;
@@ -273,7 +275,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     if (isByItself && seriesBytes > 0) this.#lookLater();
   }
 
-  /** Queues change, and items set out: with a test clock not before it has been told to every shard. */
+  /** Allows changes and sending. With a test clock, every shard must reach the instant first. */
   letGo(): void {
     const parts = this.#parts;
     parts.hold?.release();
@@ -285,7 +287,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     if (!this.#isReopening && this.#closing === null) void this.#reopen();
   }
 
-  /** Forgets all that may be newer than what is stored, and begins from that. */
+  /** Discards everything that may be newer than the store, and restarts from the stored state. */
   async #reopen(): Promise<void> {
     const { shard, notice, whole, clock } = this.#options;
     const { machine } = clock;
@@ -316,11 +318,11 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   async #drop(): Promise<void> {
     this.#stop(reopeningFailure);
     await this.#loaded?.shard.abandon(reopeningFailure);
-    // Its lock would keep the next one out.
+    // Its lock would block the next opening.
     await this.#loaded?.shard.storeClosed;
   }
 
-  /** Of which `load` or `meet` has thrown, or which another one keeps from starting. */
+  /** For a shard whose `load` or `meet` has thrown, or that cannot start because of another one. */
   async giveUp(): Promise<void> {
     this.#closing ??= Promise.resolve();
     this.#stop(closingFailure);
@@ -345,7 +347,6 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     return await this.#parts.registrar.hold();
   }
 
-  /** Copies the store into the folder. */
   async copy(folder: string): Promise<api.StoreCopy> {
     const { clock, shard } = this.#options;
     const timing = { deadline: clock.machine.now() + limits.holdMsMax, late: lateCopy };
@@ -354,7 +355,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     return { shard, bytes: value.bytes };
   }
 
-  /** What a test clock, or a simulation, has to know of it; `null` before it has started. */
+  /** For a test clock or a simulation; `null` before the start. */
   get advancing() {
     if (this.#loaded === null || !this.#hasStarted) return null;
     const { catalog, courier, shard } = this.#loaded;
@@ -366,7 +367,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     sample: () => this.#sample(),
   };
 
-  /** As the other shards reach it. */
+  /** The interface for the other shards. */
   readonly other: OtherShard = {
     introduce: async (standing) => await this.#open.introductions.hear(standing),
     lastSaid: async () => this.#open.introductions.said,
@@ -410,14 +411,14 @@ export class ShardEngine<Items> implements api.Engine<Items> {
       await this.#started.search.explainFormer(queue, originId),
   };
 
-  /** Refuses what an earlier opening of another shard asks, or one that is not known here yet. */
+  /** Refuses requests of an earlier opening of another shard, and of a shard not known here yet. */
   #admit(asker: Asker): void {
     if (!this.#parts.catalog.directory.admit(asker)) throw QueueError.from(unknownShardFailure);
   }
 
   /**
-   * Before it is refused: what is not known of these queues in other shards may be there by now. `null` =
-   * all is known.
+   * Before a queue is refused as unknown: fetches what the other shards know of these queues by
+   * now. `null` = nothing is missing.
    */
   #learn(names: readonly string[]): Promise<unknown> | null {
     const { catalog, introductions, others } = this.#started;
@@ -430,7 +431,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     return Promise.all([...shards].map((shard) => introductions.catchUp(shard)));
   }
 
-  /** For `series`, as long as the engine is there. */
+  /** Samples for `series` as long as the engine exists. */
   #lookLater(): void {
     this.#look?.cancel();
     this.#look = this.#options.clock.at(this.#series.nextAt, () => {
@@ -622,7 +623,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     checkExpect(expect);
     const what = { ready, leased: ready && destructive, scheduled, retried };
     const guard = guardOf({ dryRun, expect });
-    // A clear that has begun continues, even if its caller is answered late.
+    // A clear that has begun continues, even if the reply is too late for its caller.
     const late = dryRun ? lateLook : lateWrite;
     return countsOf(await this.#ask({ kind: "clear", slots, what, ...guard }, late));
   }
@@ -719,7 +720,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
 
   requireQueue(name: string, partition?: number): void {
     const queue = this.#reach(name);
-    // Another shard knows its own partitions.
+    // Another shard checks its own partitions.
     if (partition !== undefined && queue instanceof LogicalQueue) queue.place(partition);
   }
 
@@ -745,8 +746,8 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   }
 
   /**
-   * Closes at once, without waiting for the store. Calls that it took and has not answered are answered
-   * `unknown`. For a shard that another node owns now.
+   * Closes at once, without waiting for the store. Calls without a reply so far are answered
+   * `unknown`. For a shard that another node now owns.
    */
   abandon(): void {
     this.#closing ??= Promise.resolve();
@@ -764,7 +765,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     this.#endLeases(closingFailure);
   }
 
-  /** What was granted and not told may be stored, and lapses. */
+  /** Items granted without a reply may be stored as leased; they lapse. */
   #endLeases(
     why: Failure,
     which = ({ clients }: LogicalQueue): Iterable<WaitingLease> => clients.values(),
@@ -778,7 +779,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
 
 const lateCopy: Late = {
   untaken: failure("backup_failed", "no backup was made; a shard is down, try again later"),
-  // One that is being made may take its time.
+  // A backup in progress is not timed out.
   taken: null,
 };
 

@@ -1,4 +1,4 @@
-// Every kind of request that a shard knows. Within a turn they are decided in this order.
+// Every kind of request of a shard, in the order in which a turn decides them.
 
 import { ahead } from "./insight/ahead.ts";
 import { find } from "./insight/find.ts";
@@ -60,13 +60,13 @@ const table = {
 
 type RequestOf<K> = K extends Kind<infer R> ? R : never;
 
-/** One request to a shard. `deadline`: an instant past which it must have no effect. */
+/** One request to a shard. `deadline`: the instant past which it must have no effect. */
 export type Request = RequestOf<(typeof table)[keyof typeof table]>;
 export type NumberedRequest = Numbered<Request>;
 
 export type AnyKind = Kind<Request>;
 
-/** In order; each is asked about requests of its own name alone. */
+/** In order; each receives only the requests of its own name. */
 export const kinds = Object.entries(table) as unknown as readonly [Request["kind"], AnyKind][];
 
 const byName = new Map(kinds);

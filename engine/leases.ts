@@ -1,5 +1,5 @@
-// Leases from their arrival to their answer. Each waits in the line of its queue until a turn of the
-// queue's shard grants it items, its deadline passes, or its client hangs up.
+// Leases from arrival to reply. Each waits in the line of its queue until a turn of the shard
+// grants it items, its deadline passes, or its client disconnects.
 
 import type { Lease, LeaseRequest } from "./model/api.ts";
 import { type CallKey, callKey, keyTaken } from "./model/call-key.ts";
@@ -63,7 +63,7 @@ export class Leases<Items> {
     if (before !== undefined && before.key?.fingerprint !== key?.fingerprint) {
       throw QueueError.from(keyTaken(key as CallKey));
     }
-    // One whose connection broke may be back before its last request is answered.
+    // A client whose connection broke may return before its last request is answered.
     const same = queue.clients.get(request.clientId);
     if (same !== undefined && same !== before) {
       if (!same.request.signal?.aborted) throw QueueError.from(duplicateClient);
@@ -139,7 +139,7 @@ export class Leases<Items> {
         else lease.timer = machine.at(deadline + limits.leaseStallMsMax, stalled);
       },
     };
-    // A turn has granted it items but is not answered, as the store stalls: the outcome is unknown.
+    // A turn granted it items but is not answered because the store stalls: the outcome is unknown.
     const stalled = (): void => lease.settle(unknownOutcome);
     lease.timer = machine.at(deadline, lease.timeUp);
     queue.clients.set(clientId, lease);
@@ -148,7 +148,7 @@ export class Leases<Items> {
     return { lease, answer };
   }
 
-  /** A turn that is answered has decided it; `isLate`: its store has failed since. */
+  /** An answered turn decided the lease; `isLate`: the store has failed since. */
   granted({ lease, outcome, slot, seqs }: Granted, isLate: boolean): void {
     const { clock, shard: shardOf } = this.#options;
     const { queue, key } = lease;
@@ -157,16 +157,16 @@ export class Leases<Items> {
       lease.settle(outcome);
       return;
     }
-    // It may come after the end of a pause's call.
+    // The reply might follow the end of the pause call.
     const isPaused = isLate && queue.definition.pause?.lease === true;
     if (!lease.over && (outcome.replayed || !isPaused)) {
       if (!outcome.replayed) queue.allowance.spend(outcome.count, clock.now());
       lease.settle(outcome);
       return;
     }
-    // Its client had the answer when they were granted.
+    // Its client received the reply when the items were granted.
     if (outcome.replayed) return;
-    // No client has had these items, so they go back as if they had not been leased.
+    // No client received these items, so they are requeued as if they had not been leased.
     const shard = shardOf();
     const leaseKey = key && { leaseKey: key };
     if (key !== undefined) shard.lines.withdrawing(key);
@@ -182,12 +182,12 @@ export class Leases<Items> {
     shard.lines.join(lease, true);
     lease.timeUp();
   }
-  /** Why a lease was granted nothing until its deadline. */
+  /** Why a lease was granted nothing by its deadline. */
   #nothingIn(queue: LogicalQueue): Failure {
     const { clock, shard } = this.#options;
     const { pause } = queue.definition;
     if (pause?.lease === true) return pausedLease(pause);
-    // Whether it has items is not known then.
+    // Then it is unknown whether the queue has items.
     if (!shard().isUp) return unreachableLease;
     const isLimited = queue.balance.leaseFrom >= 0 && queue.itemsAllowed(clock.now()) <= 0;
     return isLimited ? limitedLease : emptyLease;

@@ -1,11 +1,11 @@
-// What workers still have to do at an instant of a test clock: finish the items that they hold, and
-// lease those that are ready. An advance can wait for that before time goes on.
+// The work that workers still have at an instant of a test clock: finishing the items they hold and
+// leasing the ready ones. An advance can wait for it before time moves on.
 
 import { after, type TestClock } from "./model/clock.ts";
 import type { Catalog } from "./state/catalog.ts";
 import type { LogicalQueue } from "./state/queue.ts";
 
-/** From one look to the next, by the machine's clock. */
+/** Between two polls, by the machine's clock. */
 const lookMs = 2;
 
 export interface OpenWorkOptions {
@@ -17,11 +17,11 @@ export interface OpenWorkOptions {
 
 export class OpenWork {
   readonly #options: OpenWorkOptions;
-  /** A queue that is asked from then on has workers. */
+  /** A queue with lease requests since this instant has workers. */
   readonly #since: number;
-  /** By queue, items that were not finished in time. */
+  /** Items per queue that were not finished in time. */
   readonly #givenUp = new Map<LogicalQueue, number>();
-  /** Queues that had ready items and were not asked in time. */
+  /** Queues with ready items that had no lease request in time. */
   readonly #unasked = new Set<LogicalQueue>();
 
   constructor(options: OpenWorkOptions) {
@@ -29,7 +29,7 @@ export class OpenWork {
     this.#since = options.clock.now();
   }
 
-  /** Whether there was any to wait for. What is not done in time or by the deadline is given up. */
+  /** Returns whether there was work to wait for; gives up work not done in time. */
   async wait(deadline: number): Promise<boolean> {
     const { machine } = this.#options.clock;
     if (this.#count() === 0) return false;
@@ -58,7 +58,7 @@ export class OpenWork {
     return sum;
   }
 
-  /** `mayBeAsked`: a worker that has just been started may not have asked it yet. */
+  /** `mayBeAsked`: a worker just started may not have sent a lease request yet. */
   #itemsOf(queue: LogicalQueue, { mayBeAsked }: { readonly mayBeAsked: boolean }): number {
     const { leased, ready } = queue.itemCounts;
     const isOffered = queue.itemsAllowed(this.#options.clock.now()) > 0;

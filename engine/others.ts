@@ -7,7 +7,7 @@ import type { OtherShard } from "./relay/other-shard.ts";
 export interface OthersOptions {
   readonly shard: number;
   readonly shardCount: number;
-  /** By number; asked for none but the others. */
+  /** By number; called for other shards only. */
   readonly reach: (shard: number) => OtherShard;
 }
 
@@ -34,7 +34,7 @@ export class Others {
     return reach(shard);
   }
 
-  /** The number of the one that has the queue, if there is such a queue; `null` = this one. */
+  /** The number of the other shard that a queue of this name belongs to; `null` = this shard. */
   shardWith(name: string): number | null {
     const { shard: own, shardCount } = this.#options;
     const shard = shardOf(name, shardCount);

@@ -1,7 +1,7 @@
-// Changes of the shard's queues, one after the other: each is checked, committed, and takes effect. A dead
-// queue in another shard is claimed before; whatever else has to wait for other shards comes after, so that
-// no change waits for the store of another. What is not finished when the engine ends is continued at the
-// next start.
+// Changes of the shard's queues, one at a time: each is checked, committed, and takes effect. A
+// dead queue in another shard is claimed before the change. All else that waits for other shards
+// follows it, so that no change waits for the store of another shard. What is unfinished when the
+// engine ends continues at the next start.
 
 import type { CatalogEntry, PartitionPlace, Pause } from "../stores/queue.ts";
 import type { Request } from "./kinds.ts";
@@ -44,36 +44,36 @@ export interface RegistrarOptions {
   readonly shard: () => Shard;
   readonly others: Others;
   readonly introductions: Introductions;
-  /** Why nothing is changed any more; `null`: it is. */
+  /** Why no change is accepted any more; `null` = changes are accepted. */
   readonly refusal: () => Failure | null;
 }
 
 interface Begin {
   readonly deadline: number;
   readonly late: Failure;
-  /** Before the engine takes calls. */
+  /** Before the engine accepts calls. */
   readonly isFirst?: boolean;
 }
 
-/** Nothing moves until it is released. */
+/** Blocks changes and sending until it is released. */
 export interface Hold {
   readonly release: () => void;
 }
 
-/** How long a delete waits for what other shards say of the queue. */
+/** How long a delete waits for the replies of other shards about the queue. */
 const askedMsMax = 5_000;
 
 type CatalogChange = Omit<Extract<Request, { kind: "catalog" }>, "kind">;
 
 export class Registrar {
   readonly #options: RegistrarOptions;
-  /** The end of the last change that was begun. */
+  /** Settles when the last change that has begun is over. */
   #last: Promise<unknown> = Promise.resolve();
   /** Of dead queues in other shards. */
   readonly #claims = new Set<Claim>();
-  /** Owners of queues that other shards are to send nothing to any more. */
+  /** Owners of queues to which other shards must send nothing any more. */
   readonly #retiring = new Set<number>();
-  /** Queues of which partitions are about to go; each with what ends a pause in between. */
+  /** Queues with partitions to be removed; the value ends the pause before the next attempt. */
   readonly #reaping = new Map<LogicalQueue, () => void>();
 
   constructor(options: RegistrarOptions) {
@@ -99,7 +99,7 @@ export class Registrar {
     });
   }
 
-  /** Returns what the partitions hold that are to be emptied by it, or would be. */
+  /** Returns the counts of the partitions that the update empties, or would empty. */
   async update(change: QueueChange & Guard, isShown?: IsShown): Promise<ItemCounts> {
     const { catalog, clock } = this.#options;
     const { dryRun = false, expect = Number.POSITIVE_INFINITY } = change;
@@ -113,13 +113,13 @@ export class Registrar {
     return drained;
   }
 
-  /** Ends when no shard goes by what was before; `null`: nothing of it is paused any more. */
+  /** Ends when no shard decides by the previous pause any more; `null` = resume. */
   async pause(name: string, pause: Pause | null): Promise<void> {
     const plan = (now: number) => this.#options.catalog.planPause(name, pause, now);
     await this.#change(plan, { isPause: true });
   }
 
-  /** `plan`: when it is its turn, as changes before it may be under way. */
+  /** `plan` runs when it is the change's turn, because earlier changes may be in progress. */
   async #change(
     plan: (now: number) => QueuePlan | null,
     how: Pick<ReferenceChange, "isPause"> = {},
@@ -139,7 +139,9 @@ export class Registrar {
     });
   }
 
-  /** Others hear of it once its turn is over: a shard that is slow to hear keeps no change of another queue waiting. */
+  /**
+   * Notifies other shards after the change, so that a slow one delays no change of another queue.
+   */
   async #makeKnown(
     work: (deadline: number) => Promise<{ readonly told: Promise<unknown> }>,
   ): Promise<void> {
@@ -148,11 +150,11 @@ export class Registrar {
     await this.#inTime(told, deadline, unknownOutcome);
   }
 
-  /** The name is free once the delete is certain; it ends when nothing of the queue is left. */
+  /** The name is free once the delete is certain; the call ends when the queue is gone. */
   async delete(request: DeleteQueueRequest & DeleteQueueRules): Promise<Deletion> {
     if (request.dryRun) return (await this.#checkDelete(request)).deletion;
     const { deadline, ending } = await this.#begin((end) => this.#beginDelete(request, end));
-    // Once it is certain it goes on, whether or not its caller still waits.
+    // Once certain, the delete continues even if its caller has stopped waiting.
     const certain = ending.then(({ deletion, heard, ...deleted }) => {
       const finished = Promise.all([this.#finishDelete(deleted), heard]);
       behind(finished);
@@ -167,7 +169,7 @@ export class Registrar {
     return deletion;
   }
 
-  /** No other shard sends to the queue from now on; throws if one has sent something. */
+  /** Stops all other shards from sending to the queue; throws if one has sent something. */
   async #retire(queue: LogicalQueue, deadline: number): Promise<void> {
     const { others, introductions } = this.#options;
     const { name } = queue.definition;
@@ -177,7 +179,7 @@ export class Registrar {
     try {
       const sent = await this.#inTime(retiring, this.#askedUntil(deadline), lateChange.untaken);
       if (sent.includes(true)) throw QueueError.from(notEmpty(name, null));
-      // It may have come by now.
+      // It may have arrived by now.
       if (queue.itemCount > 0) throw QueueError.from(notEmpty(name, queue.itemCount));
       if (queue.isAdding) throw QueueError.from(notEmpty(name, null));
     } catch (cause) {
@@ -187,18 +189,18 @@ export class Registrar {
     }
   }
 
-  /** Other shards have so long to say what the work needs. */
+  /** How long other shards have to reply. */
   #askedUntil(deadline: number): number {
     return Math.min(deadline, this.#options.clock.machine.now() + askedMsMax);
   }
 
-  /** Throws where it is not to be deleted. */
+  /** Throws if the queue must not be deleted. */
   async #checkDelete(request: DeleteQueueRequest & DeleteQueueRules, deadline = this.#deadline()) {
     const { name, force, expect = Number.POSITIVE_INFINITY } = request;
     const { catalog, others } = this.#options;
     checkQueueName(name);
     const { owner } = catalog.find(name);
-    // What is on its way goes with the queue.
+    // Items on their way are deleted with the queue.
     const asked = force ? [] : others.all.map((other) => other.isSending(owner));
     const until = this.#askedUntil(deadline);
     const sending = await this.#inTime(Promise.all(asked), until, lateChange.untaken);
@@ -209,21 +211,21 @@ export class Registrar {
     request.checkDependents?.(names);
     const { ready, leased, scheduled, retried } = queue.itemCounts;
     const counts = { ready, leased, scheduled, retried };
-    // What is on its way may be written by then.
+    // Items on their way may be written by then.
     const total = itemsIn(counts) + queue.producingCount;
     if (total > expect) throw QueueError.from(countChanged(total, expect));
     const deletion = { counts, waitingLeases: queue.line.size, dependents: names };
     return { queue, deletion };
   }
 
-  /** Makes the delete certain, and takes the queue out of the catalog. */
+  /** Makes the delete certain, and removes the queue from the catalog. */
   async #beginDelete(
     request: DeleteQueueRequest & DeleteQueueRules,
     deadline: number,
   ): Promise<Deleted & { readonly deletion: Deletion; readonly heard: Promise<void> }> {
     const { catalog, introductions } = this.#options;
     const { queue, deletion } = await this.#checkDelete(request, deadline);
-    // An item that came meanwhile would go with the queue.
+    // An item that arrives meanwhile would be deleted with the queue.
     if (!request.force) await this.#retire(queue, deadline);
     queue.isHidden = true;
     try {
@@ -243,7 +245,7 @@ export class Registrar {
     return { ...deleted, deletion, heard };
   }
 
-  /** Throws `refused` where the queue is a dead queue, holds items, or may soon hold some. */
+  /** Throws `refused` if the queue is a dead queue, holds items, or may soon hold some. */
   #requireUnused(queue: LogicalQueue, [dependent]: readonly string[], isShown?: IsShown): void {
     const { name } = queue.definition;
     if (dependent !== undefined) {
@@ -256,12 +258,12 @@ export class Registrar {
     if (isAdding) throw QueueError.from(notEmpty(name, null));
   }
 
-  /** Where the engine closes meanwhile, the next start takes it up again. */
+  /** If the engine closes meanwhile, the next start finishes the delete. */
   finishDeleteSoon(deleted: Deleted): void {
     behind(this.#finishDelete(deleted));
   }
 
-  /** What is left to do once a delete is certain; also after a crash in the middle of it. */
+  /** The rest of a certain delete; also after a crash in the middle of it. */
   async #finishDelete(deleted: Deleted): Promise<void> {
     const { shard } = this.#options;
     const { queueId, slots } = deleted;
@@ -271,11 +273,11 @@ export class Registrar {
       await this.#inTurn((deadline) => this.#write({ remove: [queueId] }, deadline));
       return true;
     });
-    // Whatever came before for its slots is decided.
+    // All earlier requests for its slots are decided.
     this.#options.catalog.free(slots);
   }
 
-  /** The partition was counted. */
+  /** Called when the counts of the partition have changed. */
   counted(queue: LogicalQueue, partition: number): void {
     if (queue.places.get(partition)?.state === "draining") this.reapSoon(queue);
   }
@@ -292,7 +294,7 @@ export class Registrar {
     behind(this.#persist(() => this.#reap(queue), sleeps));
   }
 
-  /** Draining partitions that hold nothing. */
+  /** Draining partitions that are empty. */
   #drained(queue: LogicalQueue): PartitionPlace[] {
     return [...queue.places.values()].filter((place) => {
       const counts = queue.counts.get(place.partition);
@@ -301,7 +303,7 @@ export class Registrar {
     });
   }
 
-  /** Whether all of them are gone. */
+  /** Whether all drained partitions are removed. */
   async #reap(queue: LogicalQueue): Promise<boolean> {
     for (;;) {
       const drained = this.#drained(queue);
@@ -316,10 +318,10 @@ export class Registrar {
 
   async #reapThose(queue: LogicalQueue, drained: ReadonlySet<PartitionPlace>): Promise<void> {
     const { catalog, shard } = this.#options;
-    // A turn that was decided before they began to drain may have written there.
+    // A turn decided before they began to drain may have written there.
     succeeded(await shard().ask({ kind: "refresh", slots: [] }));
     await this.#inTurn(async (deadline) => {
-      // One that was wanted again meanwhile has a place of its own, and is not among them.
+      // A partition that was requested again meanwhile has a new place, and is not among them.
       const gone = this.#drained(queue).filter((place) => drained.has(place));
       if (gone.length === 0) return;
       const places = [...queue.places.values()].filter((place) => !gone.includes(place));
@@ -330,9 +332,9 @@ export class Registrar {
   }
 
   /**
-   * Until `release`, no queue of the shard is created, changed or deleted, and nothing sets out from its
-   * outbox. A delete that is committed continues, but stays in the catalog: what is copied meanwhile can be
-   * deleted by whoever opens the copy.
+   * Until `release`, no queue of the shard is created, changed or deleted, and nothing is sent from
+   * its outbox. A committed delete continues, but stays in the catalog, so that a process that
+   * opens the copy can finish it.
    */
   async hold({ isFirst = false } = {}): Promise<Hold> {
     const { clock, courier } = this.#options;
@@ -359,8 +361,8 @@ export class Registrar {
   }
 
   /**
-   * Resolves when the work has begun, which is when nothing else changes; what cannot begin in time
-   * never does.
+   * Resolves when the work has begun and no other change is in progress. Work that cannot begin in
+   * time never begins.
    */
   async #begin<T>(
     work: (deadline: number) => Promise<T>,
@@ -369,7 +371,7 @@ export class Registrar {
     if (!isFirst) this.#refuse();
     const before = this.#last;
     const { promise: over, resolve: end } = Promise.withResolvers<void>();
-    // Not the end of this one alone: it may give up before the change before it has ended.
+    // Both, because this change may give up before the previous one has ended.
     this.#last = Promise.all([before, over]);
     try {
       await this.#inTime(before, deadline, late);
@@ -381,18 +383,18 @@ export class Registrar {
     return { deadline, ending: work(deadline).finally(end) };
   }
 
-  /** Throws where nothing is changed any more. */
+  /** Throws if no change is accepted any more. */
   #refuse(): void {
     const refused = this.#options.refusal();
     if (refused !== null) throw QueueError.from(refused);
   }
 
-  /** Of a call that has none of its own. */
+  /** For a call without a timeout of its own. */
   #deadline(): number {
     return this.#options.clock.machine.now() + limits.requestTimeoutMsDefault;
   }
 
-  /** What ends at its deadline, as a change does that no shard has taken, says more than that it is late. */
+  /** A change that no shard took also fails at its deadline; its more precise error wins. */
   #inTime<T>(work: Promise<T>, deadline: number, late: Failure): Promise<T> {
     const { machine } = this.#options.clock;
     return new Promise((resolve, reject) => {
@@ -402,8 +404,8 @@ export class Registrar {
   }
 
   /**
-   * Does the work until it is done: otherwise it would wait for the next start. `sleeps` is given
-   * what ends the pause before the next attempt.
+   * Repeats the work until it is done; otherwise it would wait for the next start. `sleeps`
+   * receives a function that ends the pause before the next attempt.
    */
   async #persist(
     work: () => Promise<boolean>,
@@ -427,8 +429,8 @@ export class Registrar {
   }
 
   /**
-   * Writes a queue. While it is not known whether it is written, or heard of, the dead queue that it newly
-   * names is not deleted without force, and gets no dead queue of its own.
+   * Writes a queue. Until the write is certain and known to the other shards, the dead queue that
+   * it newly names is not deleted without force and gets no dead queue of its own.
    */
   async #naming(
     { definition: { name, deadQueue }, deadOwner }: CatalogEntry,
@@ -454,7 +456,7 @@ export class Registrar {
     }
   }
 
-  /** Returns what ends the claim. */
+  /** Returns a function that ends the claim. */
   async #claim(deadQueue: string, by: string, deadline: number): Promise<() => void> {
     const { catalog, others, introductions } = this.#options;
     const claim = { deadQueue, by };
@@ -473,7 +475,7 @@ export class Registrar {
       const claiming = other.claim(claim, introductions.asker());
       await this.#inTime(claiming, deadline, lateChange.untaken);
     } catch (cause) {
-      // It may come about later.
+      // The claim may still take effect later.
       unclaim();
       throw cause;
     }
@@ -492,14 +494,14 @@ export class Registrar {
   }
 }
 
-/** Work that nobody waits for. It fails only where the engine closes, or is wrong. */
+/** Runs work in the background. It may fail only because the engine closes, or because of a bug. */
 function behind(work: Promise<unknown>): void {
   void work.catch((cause) => {
     if (!(cause instanceof QueueError)) throw cause;
   });
 }
 
-/** `null` = what it will hold is on its way. */
+/** `null` = items are on their way to it. */
 function notEmpty(name: string, itemCount: number | null): Failure {
   const why =
     itemCount === null
@@ -510,7 +512,7 @@ function notEmpty(name: string, itemCount: number | null): Failure {
 
 const noItems: ItemCounts = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
 
-/** What the partitions hold that a plan begins to empty; throws where that is too much. */
+/** The items in partitions that a plan begins to drain; throws if they are too many. */
 function drainedBy({ queue, entry }: QueuePlan, expect: number): ItemCounts {
   const counts = { ...noItems } as { -readonly [state in keyof ItemCounts]: number };
   for (const { partition, state } of entry.places) {

@@ -1,5 +1,5 @@
-// What the shard tells, passed on to those whom it concerns: counts, what happened, grants, and that its
-// store is down or open again.
+// Distributes the reports of the shard: counts, events and grants, and whether its store is down or
+// open again.
 
 import type { StoredTask } from "../stores/store.ts";
 import type { Request } from "./kinds.ts";
@@ -26,10 +26,10 @@ export interface ReportsOptions {
   readonly courier: Courier;
   readonly leases: Pick<Leases<unknown>, "granted">;
   readonly registrar: Registrar;
-  /** Learns of each queue that changed, and of the end of each report. */
+  /** Receives each changed queue, and the end of each report. */
   readonly checkups: { changed(queue: LogicalQueue): void; look(now: number): void };
   readonly notice: (notice: Omit<Notice, "shard">) => void;
-  /** The store has lost what was acknowledged: all that is known beside it may be newer than it is. */
+  /** The store lost acknowledged commits: everything in memory may be newer than the store. */
   readonly lost: () => void;
 }
 
@@ -37,9 +37,9 @@ export class Reports implements ShardEvents {
   readonly #options: ReportsOptions;
   readonly #first = Promise.withResolvers<Opened>();
   #opened: Opened | null = null;
-  /** Rejects where the store fails before the shards start. */
+  /** Rejects if the store fails before the shard starts. */
   readonly #failed = Promise.withResolvers<never>();
-  /** By shard, what others had of this one when they met last; `null` before that. */
+  /** By shard, the last numbers that others had of this one when they met; `null` before. */
   #taken: Map<number, number> | null = null;
   #hasStarted = false;
   /** Since it met the others. */
@@ -55,14 +55,14 @@ export class Reports implements ShardEvents {
     return this.#options.catalog;
   }
 
-  /** Throws what keeps the store from opening. */
+  /** Rejects with the cause if the store cannot be opened. */
   get firstOpened(): Promise<Opened> {
     return this.#first.promise;
   }
 
   /**
-   * Tells what the store held when it was opened first, and has the shard learn what the others have
-   * of it. Throws where the store fails again.
+   * Publishes the contents of the store at its first opening, and gives the shard the numbers that
+   * the others have of it. Throws if the store fails again.
    */
   async meet(taken: Passed["taken"]): Promise<void> {
     const { shard, courier } = this.#options;
@@ -70,12 +70,13 @@ export class Reports implements ShardEvents {
     this.#taken = new Map(taken);
     this.#recount(opened.counts);
     courier.countAll(opened.outbox);
-    // A store that opens and then fails with each turn would be tried for ever, and unheard.
+    // A store that opens and then fails at each turn would otherwise be retried for ever without a
+    // report.
     const asked = shard().ask(this.#refresh(this.#taken));
     succeeded(await Promise.race([asked, this.#failed.promise]));
   }
 
-  /** Has the shard go by what others have of it; returns what it has by then. */
+  /** Gives the shard the numbers that others have of it; returns its own numbers. */
   async agree(taken: Passed["taken"]): Promise<Passed> {
     for (const [other, last] of taken) this.#taken?.set(other, last);
     const value = succeeded(await this.#options.shard().ask({ kind: "refresh", slots: [], taken }));
@@ -83,7 +84,7 @@ export class Reports implements ShardEvents {
     return value.passed;
   }
 
-  /** From now on a failure is the shard's own affair. */
+  /** From now on the shard handles failures itself. */
   started(): void {
     this.#hasStarted = true;
     if (this.#hasLost) this.#options.lost();
@@ -111,7 +112,8 @@ export class Reports implements ShardEvents {
     this.#countEvents(opened.events);
     courier.countAll(opened.outbox);
     notice({ kind: "shard_up" });
-    // The others have at least what they were known to have: one that goes back says so.
+    // The others have at least the numbers that they were known to have: a shard that goes back
+    // reports it.
     const arrived = new Map(opened.passed.arrived);
     const taken = [...this.#taken].map(([other, last]): [number, number] => {
       return [other, Math.max(last, arrived.get(other) ?? 0)];
@@ -147,7 +149,7 @@ export class Reports implements ShardEvents {
     for (const { targetShard, counts } of report.outbox) courier.count(targetShard, counts);
   }
 
-  /** Counts of partitions that the catalog does not know are of slots that are free. */
+  /** Partitions unknown to the catalog are those of free slots; they are skipped. */
   #recount(counts: readonly PartitionCounts[]): void {
     const { catalog, checkups, clock, registrar } = this.#options;
     const now = clock.now();
@@ -156,7 +158,7 @@ export class Reports implements ShardEvents {
       if (owner === undefined) continue;
       owner.queue.count(owner.partition, one, now);
       checkups.changed(owner.queue);
-      // Before that the others are not known; all are looked at when they are.
+      // Before the start the other partitions are unknown; `start` examines all of them.
       if (this.#hasStarted) registrar.counted(owner.queue, owner.partition);
     }
   }
@@ -167,7 +169,7 @@ export class Reports implements ShardEvents {
     }
   }
 
-  /** Passes it on, and returns what was discarded, by queue; a queue that was deleted has no name. */
+  /** Forwards the events, and returns the discarded items by queue; a deleted queue has no name. */
   #happened(reported: readonly Events[]): Iterable<Discarded> {
     const { catalog, clock } = this.#options;
     const discarded = new Map<string | undefined, Discarded>();

@@ -1,6 +1,5 @@
-// The shards of a server, from its start to its end: each is an engine of its own, in this thread or in
-// another. What concerns them all is here: they start together, end together, and are copied as of one
-// moment.
+// The shards of a server, from start to end. Each is an engine of its own, in this thread or
+// another. They start together, end together, and are copied at one moment.
 
 import { Advance } from "./advance.ts";
 import { type EngineOptions, ShardEngine, type Whole } from "./engine.ts";
@@ -15,7 +14,7 @@ export type { Notice } from "./model/api.ts";
 
 export type ShardsOptions<Items> = Omit<EngineOptions<Items>, "shard" | "reach" | "whole">;
 
-/** One of the shards, wherever it runs; see `ShardEngine`. */
+/** A shard in any thread; see `ShardEngine`. */
 export interface Member {
   readonly other: OtherShard;
   load(): Promise<void>;
@@ -28,14 +27,14 @@ export interface Member {
   abandon(): void;
 }
 
-/** Opens every shard in this thread. Throws `StoreError` when a store cannot be opened. */
+/** Opens every shard in this thread. Throws `StoreError` if a store cannot be opened. */
 export async function openShards<Items>(options: ShardsOptions<Items>): Promise<Shards<Items>> {
   const shards = new Shards<Items>(options);
   await shards.open();
   return shards;
 }
 
-/** One shard that has all queues. */
+/** Opens a single shard that has all queues. */
 export async function openEngine<Items>(
   options: Omit<ShardsOptions<Items>, "shardCount">,
 ): Promise<api.Engine<Items>> {
@@ -43,7 +42,6 @@ export async function openEngine<Items>(
   return engines[0];
 }
 
-/** At least one. */
 export type ShardEngines<Items> = readonly [ShardEngine<Items>, ...ShardEngine<Items>[]];
 
 /** Creates the engines of these shards, in their order. */
@@ -57,7 +55,7 @@ export function createEngines<Items>(
 }
 
 export class Shards<Items> implements Whole {
-  /** The engines of this thread, in the order of their numbers; each knows the queues of its shard alone. */
+  /** The engines of this thread, by shard number; each knows only the queues of its shard. */
   readonly engines: ShardEngines<Items>;
   readonly #options: ShardsOptions<Items>;
   /** By number. */
@@ -65,7 +63,7 @@ export class Shards<Items> implements Whole {
   readonly #advance: Advance | null;
   #closing: Promise<void> | null = null;
 
-  /** `elsewhere`: by number, those that are in other threads. They are opened by `open`. */
+  /** `elsewhere`: the members in other threads, by number. `open` opens all members. */
   constructor(
     options: ShardsOptions<Items>,
     elsewhere: ReadonlyMap<number, Member> = new Map<number, Member>(),
@@ -91,7 +89,7 @@ export class Shards<Items> implements Whole {
     return member;
   }
 
-  /** Throws the first cause, and gives notice of any other. */
+  /** Throws the first cause, and notifies of any other. */
   async open(): Promise<void> {
     const { notice } = this.#options;
     const members = this.#members;
@@ -107,7 +105,7 @@ export class Shards<Items> implements Whole {
       // If two servers start at once, the one that gets the first store gets the others too.
       if (first !== undefined) await load(first, 0);
       const loading = others.map((member, index) => load(member, index + 1));
-      // Each says only once what its store has lost.
+      // Wait for all: each shard reports only once what its store has lost.
       await Promise.allSettled(loading);
       await Promise.all(loading);
       const meeting = members.map((member, shard) => noting(member.meet(), shard));
@@ -143,7 +141,7 @@ export class Shards<Items> implements Whole {
     }
   }
 
-  /** Until all are released no queue changes, and nothing is on its way from one shard to another. */
+  /** Until all are released no queue changes, and nothing is on its way between shards. */
   async #holdAll(): Promise<Hold[]> {
     const holding = await Promise.allSettled(this.#members.map((member) => member.hold()));
     const holds = holding.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
@@ -161,8 +159,8 @@ export class Shards<Items> implements Whole {
   }
 
   /**
-   * Closes at once, without waiting for the stores. Calls that they took and have not answered are
-   * answered `unknown`. For shards that another node owns now.
+   * Closes at once, without waiting for the stores. Calls without a reply so far are answered
+   * `unknown`. For shards that another node now owns.
    */
   abandon(): void {
     this.#closing ??= Promise.resolve();

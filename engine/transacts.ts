@@ -1,5 +1,4 @@
-// What a transact asks for, as the shard that decides it is asked: which shard that is, and where
-// each part goes.
+// Plans a transact: which shard decides it, and where each of its parts goes.
 
 import type { Outcome, Transacted, TransactProduce, TransactRequest } from "./model/api.ts";
 import { producedText, retriedText, uniqueDigest } from "./model/call-key.ts";
@@ -11,7 +10,7 @@ import type { Output, Transact } from "./operations/transact.ts";
 import type { QueueReference } from "./relay/other-shard.ts";
 import { type InFlight, LogicalQueue } from "./state/queue.ts";
 
-/** A call as it counts in a queue while it is under way. */
+/** A call as it is counted in a queue while in flight. */
 export interface InnerPart {
   readonly queue: LogicalQueue;
   readonly verb: keyof InFlight;
@@ -19,12 +18,12 @@ export interface InnerPart {
   readonly count: number;
 }
 
-/** A call that its shard did. */
+/** A call that its shard has done. */
 export interface Done extends Outcome {
   readonly value: Value;
 }
 
-/** A queue of this shard, or what is known of one in another. */
+/** A queue of this shard, or what is known of a queue in another shard. */
 export type Reached = LogicalQueue | QueueReference;
 
 export interface TransactPlan {
@@ -37,7 +36,7 @@ const apart = failure(
   "items cannot be finished together; their queues are in different shards, which one {tag} in both names prevents",
 );
 
-/** The queue in which a key holds; `null` = it names none. */
+/** The queue to which the key is scoped; `null` = the request names none. */
 export function firstQueue(asked: TransactRequest): string | null {
   const { complete = [], retry = [], produce = [] } = asked;
   return [...complete, ...retry, ...produce][0]?.queue ?? null;
@@ -47,7 +46,7 @@ export function nothingAsked(): never {
   return refuse("transact is invalid; expected complete, retry or produce to name something");
 }
 
-/** The same for the same, and for nothing else; it needs no queue to be there. */
+/** Equal for equal arguments only; no queue has to exist. */
 export function transactedText({
   complete = [],
   retry = [],
@@ -73,7 +72,10 @@ interface Planning {
   readonly isKeyed: boolean;
 }
 
-/** Throws `QueueError` where it names what is not there, or would finish items of several shards. */
+/**
+ * Throws `QueueError` if a queue or partition does not exist, or if the completed and retried items
+ * are in several shards.
+ */
 export function planTransact(asked: TransactRequest, planning: Planning): TransactPlan {
   const at = <T extends { readonly queue: string; readonly partition: number }>(part: T) => {
     const queue = planning.reach(part.queue);
