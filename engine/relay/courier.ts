@@ -1,7 +1,8 @@
-// Takes items from the outbox of the shard to their queues in others: dead queues, and those of outputs
-// of a transact. Each item is kept by its sender until the receiver has committed it, and the receiver
-// takes only what it has not had, so that a crash anywhere delivers it once. To each shard one page
-// travels at a time, in the order of the outbox: order is what tells the receiver what it has had.
+// Delivers items from the outbox of the shard to queues in other shards: to dead queues, and
+// outputs of a transact. The sender keeps each item until the receiver has committed it, and the
+// receiver skips items that it already has, so a crash anywhere delivers an item once. At most one
+// page per target is in transit, in outbox order, because the receiver recognizes duplicates by the
+// order.
 
 import type { OutboundItem } from "../../stores/item.ts";
 import type { OutboxCount } from "../../stores/store.ts";
@@ -13,14 +14,14 @@ import type { Shard } from "../turn/shard.ts";
 import type { Forward } from "./forward.ts";
 import type { OtherShard } from "./other-shard.ts";
 
-/** How long to wait before a shard that could not take a page, or hand one out, is asked again. */
+/** Pause before retrying a shard that could not take a page or hand one out. */
 const againMs = 1_000;
 
 interface Route {
   readonly target: number;
-  /** What waits at the source, by the queue that it is for. */
+  /** Waiting items at the source, by destination queue. */
   waiting: ReadonlyMap<number, number>;
-  /** Whether that has changed since the last page was asked for. */
+  /** Whether that has changed since the last page was requested. */
   isNews: boolean;
   /** The last item that the target is known to have. */
   arrived: number;
@@ -31,7 +32,7 @@ export interface CourierOptions {
   readonly clock: Clock;
   readonly shard: () => Pick<Shard, "shard" | "put">;
   readonly other: (shard: number) => Pick<OtherShard, "receive">;
-  /** So many items were set aside, as no queue is known that they are for. */
+  /** Called with the number of items set aside because their queue is unknown. */
   readonly setAside: (count: number) => void;
 }
 
@@ -39,10 +40,12 @@ export class Courier {
   readonly #options: CourierOptions;
   readonly #clock: Clock;
   readonly #routes = new Map<number, Route>();
-  /** With a test clock routes are busy one after the other, so that the order of arrival is certain. */
+  /**
+   * With a test clock one route is busy at a time, which makes the order of arrival deterministic.
+   */
   readonly #isInTurn: boolean;
   #holds = 0;
-  /** Called when nothing is on its way any more. */
+  /** Called when nothing is in transit any more. */
   readonly #settled = new Set<() => void>();
   #departures = 0;
 
@@ -52,7 +55,7 @@ export class Courier {
     this.#isInTurn = options.clock instanceof TestClock;
   }
 
-  /** What the outbox now has for another shard. */
+  /** Updates the counts of the outbox for one target. */
   count(target: number, counts: readonly OutboxCount[]): void {
     const route = this.#routes.getOrInsertComputed(target, () => {
       return { target, waiting: new Map(), isNews: false, arrived: 0, isBusy: false };
@@ -62,7 +65,7 @@ export class Courier {
     this.#go(route);
   }
 
-  /** The same of all that the shard has just opened with. */
+  /** Updates the counts of all targets after the shard has opened. */
   countAll(counts: readonly OutboxCount[]): void {
     const byTarget = Map.groupBy(counts, ({ targetShard }) => targetShard);
     for (const target of new Set([...byTarget.keys(), ...this.#routes.keys()])) {
@@ -71,9 +74,9 @@ export class Courier {
   }
 
   /**
-   * Resolves once nothing is on its way; then nothing sets out until `release` is called. What
-   * all stores say at such a moment goes together. Throws `late`, and holds nothing, when something
-   * is on its way for longer than `limits.holdMsMax`.
+   * Resolves once nothing is in transit; then nothing departs until `release`. The states of all
+   * stores are consistent at such a moment. Throws `late`, and holds nothing, if something is in
+   * transit for longer than `limits.holdMsMax`.
    */
   async hold(late: Failure): Promise<{ release: () => void }> {
     this.#holds += 1;
@@ -86,7 +89,7 @@ export class Courier {
     throw QueueError.from(late);
   }
 
-  /** Whether nothing is on its way, now or in time. */
+  /** Whether nothing is in transit, now or within the timeout. */
   async isQuiet(timeoutMs: number): Promise<boolean> {
     if (!this.isBusy) return true;
     const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -99,7 +102,7 @@ export class Courier {
     return isQuiet;
   }
 
-  /** How often something has set out on a way where nothing was; it only rises. */
+  /** How often an idle route has become busy; never decreases. */
   get departures(): number {
     return this.#departures;
   }
@@ -108,7 +111,7 @@ export class Courier {
     return this.#routes.values().some(({ isBusy }) => isBusy);
   }
 
-  /** Until the sender knows that they arrived, items count as on their way. */
+  /** Items count as in transit until the sender knows that they arrived. */
   isSending(owner: number): boolean {
     return this.#routes.values().some(({ waiting }) => waiting.has(owner));
   }
@@ -131,7 +134,7 @@ export class Courier {
     this.#ask(route);
   }
 
-  /** Says what has arrived, and what never will, and gets the next page. */
+  /** Reports what has arrived and what never will, and requests the next page. */
   #ask(route: Route, strays: readonly number[] = []): void {
     const { target: targetShard, arrived } = route;
     route.isNews = false;
@@ -155,7 +158,7 @@ export class Courier {
   #carry(route: Route, items: readonly OutboundItem[]): void {
     if (items.length === 0 || this.#isHeld) {
       route.isBusy = false;
-      // What a turn puts into the outbox while it hands out a page is in none yet.
+      // The page lacks items that the same turn put into the outbox.
       if (route.isNews) this.#go(route);
       if (this.#isInTurn) this.#goAll();
       if (!this.isBusy) for (const settle of this.#settled) settle();

@@ -1,5 +1,5 @@
-// Hands out what the outbox has for another shard, page by page: each request says up to
-// where the pages before have arrived, and what has arrived leaves the outbox.
+// Hands out the outbox for another shard, page by page. Each request acknowledges the pages before
+// it, whose items then leave the outbox.
 
 import type { OutboundItem } from "../../stores/item.ts";
 import { answering, type Kind, type Result } from "../operations/kind.ts";
@@ -9,9 +9,9 @@ import { arrivedKey } from "./outbox.ts";
 export interface Forward {
   readonly kind: "forward";
   readonly targetShard: number;
-  /** The target has all that was handed out up to this number. */
+  /** The target has everything handed out up to this number. */
   readonly arrived: number;
-  /** Numbers of items of queues that are not known: they are set aside; absent = none. */
+  /** Numbers of items for unknown queues, to be set aside; absent = none. */
   readonly strays?: readonly number[];
 }
 

@@ -1,6 +1,6 @@
-// Makes the shard and the others known to each other: which queues each of them has, and how far the items
-// between them have come. Each says so when it opens, and tells what changes after that. One that could not
-// be told of a change is told of everything, again and again until it has heard.
+// Introduces the shards to each other: which queues each one has, and which items between them have
+// arrived. A shard introduces itself when it opens, and sends each later change. A shard that
+// missed a change is sent everything, repeatedly until it has received it.
 
 import { after, type Clock, type Timer } from "../model/clock.ts";
 import { QueueError, unknownShardFailure } from "../model/errors.ts";
@@ -8,47 +8,47 @@ import type { Passed } from "../model/messages.ts";
 import type { Others } from "../others.ts";
 import type { Asker, ReferenceChange, Said, Standing } from "./other-shard.ts";
 
-/** How long an opening, or a change, waits for one that says nothing. */
+/** How long an opening, or a change, waits for a shard that does not reply. */
 const silenceMsMax = 1_000;
-/** How long until one that could not be told something is told again. */
+/** Pause before retrying a shard that could not be reached. */
 const againMs = 1_000;
 
 export interface IntroductionsOptions {
-  /** The machine's. */
+  /** The machine's clock. */
   readonly clock: Clock;
   readonly shard: number;
   readonly others: Others;
-  /** No other opening of the shard has it. */
+  /** Unique to this opening of the shard. */
   readonly run: string;
-  /** What it has now, but for how far items have come. */
+  /** The present state of the shard, without the progress of items. */
   readonly own: () => Pick<Standing, "now" | "queues" | "claims" | "retiring">;
-  /** The opening of another shard that is known; `null` = none is. */
+  /** The known opening of another shard; `null` = none. */
   readonly knownRun: (shard: number) => string | null;
-  /** Whether all is known that another shard has said. */
+  /** Whether everything that another shard has sent is known. */
   readonly isCurrent: (shard: number, said: Said) => boolean;
-  /** Learns what another shard has. */
+  /** Learns the state of another shard. */
   readonly met: (standing: Standing) => void;
   /**
-   * Once all that came before is decided: has the shard go by what another one has of its items, and
-   * returns how far they have come.
+   * Once everything before it is decided: gives the shard the numbers that another one has of its
+   * items, and returns its own.
    */
   readonly agree: (taken: Passed["taken"]) => Promise<Passed>;
-  /** It has learned, after it began, what another shard has. */
+  /** Another shard introduced itself after this one had begun. */
   readonly metLate: (standing: Standing) => void;
 }
 
 export class Introductions {
   readonly #options: IntroductionsOptions;
-  /** As it was opened; `null` once the shard decides. */
+  /** The state at the opening; `null` once the shard decides. */
   #opened: Passed | null = null;
-  /** What other shards said, until it begins. */
+  /** The introductions of other shards, until this one begins. */
   readonly #standings = new Map<number, Standing>();
-  /** Rises with each change that is told. */
+  /** Increases with each change sent. */
   #version = 0;
   #order = 0;
-  /** Shards that lack something. */
+  /** Shards that missed something. */
   readonly #behind: Set<number>;
-  /** Those of them that are being told; each ends when that has. */
+  /** Introductions to such shards in progress. */
   readonly #asked = new Map<number, Promise<boolean>>();
   #timer: Timer | null = null;
   #isOver = false;
@@ -58,12 +58,12 @@ export class Introductions {
     this.#behind = new Set(options.others.numbers);
   }
 
-  /** The store is open, and holds this. */
+  /** The store is open; `passed` is its state. */
   opened(passed: Passed): void {
     this.#opened = passed;
   }
 
-  /** Asks all other shards before this one decides anything; returns what those have that answer in time. */
+  /** Introduces this shard before it decides anything; returns the states received in time. */
   async begin(): Promise<Standing[]> {
     await this.#inTime(this.#introduceAll());
     this.#opened = null;
@@ -74,20 +74,20 @@ export class Introductions {
     return { run: this.#options.run, version: this.#version };
   }
 
-  /** As which the shard asks another for something that lasts. */
+  /** Identifies a request to another shard that has a lasting effect. */
   asker(): Asker {
     const { shard, run } = this.#options;
     this.#order += 1;
     return { shard, run, order: this.#order };
   }
 
-  /** What the shard asked for, or was to ask no more, has not come there. */
+  /** A lasting request, or its withdrawal, did not reach the other shard. */
   missed(other: number): void {
     this.#behind.add(other);
     this.#later();
   }
 
-  /** Learns what another shard has by now. Throws `not_ready` if it does not say so in time. */
+  /** Learns the present state of another shard. Throws `not_ready` if it does not reply in time. */
   async catchUp(other: number): Promise<void> {
     const { others, isCurrent } = this.#options;
     const isDone = await this.#inTime(
@@ -100,7 +100,7 @@ export class Introductions {
     if (!isDone) throw QueueError.from(unknownShardFailure);
   }
 
-  /** Ends when every shard knows that can be reached. */
+  /** Ends when every reachable shard has received the change. */
   async tell(change: Pick<ReferenceChange, "put" | "removed" | "isPause">): Promise<void> {
     const { others, shard, run } = this.#options;
     this.#version += 1;
@@ -112,17 +112,17 @@ export class Introductions {
     const { others } = this.#options;
     if (!this.#behind.has(other)) {
       const heard = succeeds(() => others.at(other).hear(told));
-      // What is paused is not to come from there any more, however long that takes.
+      // A pause has no time limit: afterwards no item of a paused side may come from that shard.
       if (await (told.isPause ? heard : this.#inTime(heard))) return;
     }
     this.#behind.add(other);
     const isUnderWay = this.#asked.has(other);
     await this.#inTime(this.#introduce(other));
-    // What was under way may have been of before.
+    // The introduction in progress may predate the change.
     if (isUnderWay && this.#behind.has(other)) await this.#inTime(this.#introduce(other));
   }
 
-  /** Another shard has introduced itself. */
+  /** Handles the introduction of another shard. */
   async hear(standing: Standing): Promise<Standing> {
     const passed = await this.#meet(standing);
     this.#behind.delete(standing.shard);
@@ -174,7 +174,7 @@ export class Introductions {
     return await agree([[standing.shard, new Map(standing.passed.taken).get(shard) ?? 0]]);
   }
 
-  /** What an earlier opening has said may come late, behind what the present one said. */
+  /** A message of an earlier opening may arrive after one of the present opening. */
   async #refuseFormer({ shard: other, run }: Standing): Promise<void> {
     const { others, knownRun } = this.#options;
     if (knownRun(other) === run) return;
@@ -190,7 +190,7 @@ export class Introductions {
     });
   }
 
-  /** Whether it was done, in time. */
+  /** Whether the work succeeded in time. */
   async #inTime(work: Promise<boolean>): Promise<boolean> {
     const { promise: late, resolve } = Promise.withResolvers<boolean>();
     const timer = after(this.#options.clock, silenceMsMax, () => resolve(false));

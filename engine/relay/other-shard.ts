@@ -1,5 +1,5 @@
-// What the shards of one server ask of each other. All of it is data, so that it is the same whether two
-// shards share a thread or not.
+// The interface between the shards of one server. It passes only data, so that it is the same
+// within a thread and between threads.
 
 import type { OutboundItem } from "../../stores/item.ts";
 import type { Pause } from "../../stores/queue.ts";
@@ -8,42 +8,42 @@ import type { Passed, Target } from "../model/messages.ts";
 import type { Result } from "../operations/kind.ts";
 import type { HistoryOf, Trace } from "../state/history.ts";
 
-/** A queue as the other shards know it: enough to send it items, and to know who names whom. */
+/** A queue as other shards know it: enough to send it items and to know its dead queue. */
 export interface QueueReference extends Target {
   readonly name: string;
-  /** `""` = it has none. */
+  /** `""` = none. */
   readonly deadQueue: string;
-  /** Which queue that is: one that was deleted since counts as none, whatever has its name now. */
+  /** Identifies the dead queue: its deletion voids the reference, even if the name is reused. */
   readonly deadOwner: number;
-  /** Absent = it is not paused. */
+  /** Absent = not paused. */
   readonly pause?: Pause;
 }
 
-/** How far a shard has come in telling what becomes of its queues. */
+/** How many changes of its queues a shard has sent. */
 export interface Said {
-  /** No other opening of the shard has it. */
+  /** Unique to this opening of the shard. */
   readonly run: string;
-  /** Rises by one with each change, from 0 at the opening. */
+  /** Increases by one with each change, from 0 at the opening. */
   readonly version: number;
 }
 
-/** The shard that asks another for something that lasts. */
+/** The sender of a request with a lasting effect. */
 export interface Asker {
   readonly shard: number;
   readonly run: string;
-  /** Rises with each time that it asks. */
+  /** Increases with each such request. */
   readonly order: number;
 }
 
-/** A queue is about to name a dead queue. */
+/** Announces that a queue will name a dead queue. */
 export interface Claim {
   readonly deadQueue: string;
   readonly by: string;
 }
 
-/** What a shard has. */
+/** The state of a shard. */
 export interface Standing extends Said, Asker {
-  /** What time it is there; a thread's clock begins at the last turn of its shards if that is later. */
+  /** The shard's time; a thread's clock starts at the last turn of its shards if that is later. */
   readonly now: number;
   readonly passed: Passed;
   readonly queues: readonly QueueReference[];
@@ -52,63 +52,63 @@ export interface Standing extends Said, Asker {
   readonly retiring: readonly number[];
 }
 
-/** What became of the queues of a shard. */
+/** A change of the queues of a shard. */
 export interface ReferenceChange extends Said {
   readonly shard: number;
-  /** Created, or changed. */
+  /** Created or changed. */
   readonly put: readonly QueueReference[];
   /** Deleted. */
   readonly removed: readonly QueueReference[];
-  /** Something is paused, so the shard is to end what it decides by what was before. */
+  /** A pause: the receiver must first finish the turns decided without it. */
   readonly isPause?: boolean;
 }
 
-/** What a shard knows of one item, in its own terms. */
+/** The part of an item's history that one shard knows, with the names of that shard. */
 export interface HistoryPart {
   readonly events: readonly ItemEvent[];
-  /** Where it was when it was last heard of there. */
+  /** Its last known id there. */
   readonly lastId: string | null;
   readonly next: { readonly shard: number; readonly trace: Trace } | null;
-  /** What happened before may be missing; `null` = nothing is kept. */
+  /** Earlier events may be missing; `null` = no history is kept. */
   readonly since: number | null;
 }
 
-/** An item and why it is where it is, without what happened to it. */
 export type Explained = Omit<ItemExplained, "history" | "historySince">;
 
 /**
- * `receive` and `claim` wait until the shard has started; until then all but `introduce`, `lastSaid` and
- * `hear` throw `not_ready`, and these while its store is not open, as `receive` does after the start. What an earlier opening asks is refused
- * in the same way.
+ * `receive` and `claim` wait until the shard has started. Before that all others throw `not_ready`,
+ * except `introduce`, `lastSaid` and `hear`, which throw it while the store is not open, as `receive`
+ * does after the start. Requests of an earlier opening are refused with the same error.
  */
 export interface OtherShard {
-  /** Tells each of the two shards what the other has. */
+  /** Exchanges the states of the two shards. */
   introduce(standing: Standing): Promise<Standing>;
   lastSaid(): Promise<Said>;
-  /** Takes items that are for its queues from the outbox of another shard. */
+  /** Takes items for its queues from the outbox of another shard. */
   receive(sourceShard: number, items: readonly OutboundItem[]): Promise<Result>;
   /**
-   * Ends when it knows; at a pause when it has decided all that came before, unless it is down. Throws
-   * where it lacks what was told before.
+   * Ends when the change is known; for a pause, when everything before it is decided, unless the
+   * shard is down. Throws if an earlier change is missing.
    */
   hear(change: ReferenceChange): Promise<void>;
   /**
-   * A queue is about to name this one as its dead queue: until `unclaim` it gets no dead queue of its
-   * own, and is deleted by force alone. Throws `bad_dead_queue`.
+   * Announces that a queue will name this one as its dead queue: until `unclaim` it gets no dead
+   * queue of its own, and only a forced delete removes it. Throws `bad_dead_queue`.
    */
   claim(claim: Claim, asker: Asker): Promise<void>;
   unclaim(claim: Claim, asker: Asker): Promise<void>;
-  /** Whether it has items for a queue of another shard, by its owner. */
+  /** Whether it has items for a queue of another shard. */
   isSending(owner: number): Promise<boolean>;
   /**
-   * The same, once nothing more is sent there: the queue is being deleted. `hear` ends it, either way.
+   * As `isSending`, once it sends nothing more there because the queue is being deleted. `hear`
+   * ends this in either case.
    */
   retire(owner: number, asker: Asker): Promise<boolean>;
-  /** In whatever state; 0 of a queue that is not there. */
+  /** In any state; 0 if there is no such queue. */
   itemCount(queue: string): Promise<number>;
   historyOf(request: HistoryOf): Promise<HistoryPart>;
-  /** The item that has an id of this shard now, for who asked by another; `null` = none has. */
+  /** The item that has this id now; `askedId`: the id in the request. `null` = none here. */
   explainHere(id: string, askedId: string): Promise<Explained | null>;
-  /** The item of a queue that had this id first, in whichever shard; `null` = none had. */
+  /** The item of a queue that first had this id, in any shard; `null` = none. */
   explainFormer(queue: string, originId: string): Promise<Explained | null>;
 }

@@ -1,9 +1,9 @@
-// What a shard remembers of the items that it has to send to other shards: how many for
-// whom, and which number is the next. The items themselves are in its store.
+// The counts of the items that a shard has to send to other shards, and the next number. The items
+// themselves are in its store.
 
 import type { OutboxCount } from "../../stores/store.ts";
 
-/** Under which number the store keeps the last item that a target was known to have. */
+/** The key under which the store keeps the last item that a target is known to have. */
 export function arrivedKey(targetShard: number): number {
   return -1 - targetShard;
 }
@@ -12,7 +12,7 @@ export class Outbox {
   /** By target shard and queue. */
   readonly #counts = new Map<number, Map<number, number>>();
   #seqLast: number;
-  /** Other shards have items under numbers up to this one, whatever the store says. */
+  /** Other shards have items under numbers up to this one, whatever the store contains. */
   #taken = 0;
 
   constructor(counts: readonly OutboxCount[], seqLast: number, former?: Outbox) {
@@ -27,12 +27,12 @@ export class Outbox {
     return this.#counts.getOrInsertComputed(targetShard, () => new Map());
   }
 
-  /** Rises by one per item that this shard sends, and is never reused. */
+  /** Increases by one per item sent, and is never reused. */
   get seqLast(): number {
     return this.#seqLast;
   }
 
-  /** Numbers up to this one are in use elsewhere; whether any of them would have been issued again. */
+  /** Skips numbers in use elsewhere; returns whether any of them would have been issued again. */
   take(outboundSeq: number): boolean {
     this.#taken = Math.max(this.#taken, outboundSeq);
     if (this.#seqLast >= outboundSeq) return false;
@@ -40,7 +40,7 @@ export class Outbox {
     return true;
   }
 
-  /** The number of an item that has to go there. */
+  /** Returns the number of the item. */
   put(targetShard: number, targetOwner: number): number {
     const counts = this.#of(targetShard);
     counts.set(targetOwner, (counts.get(targetOwner) ?? 0) + 1);
@@ -55,7 +55,7 @@ export class Outbox {
     else counts.delete(targetOwner);
   }
 
-  /** Of one target, or of all. */
+  /** For one target, or for all. */
   counts(target?: number): OutboxCount[] {
     return [...this.#counts].flatMap(([targetShard, counts]) =>
       target === undefined || target === targetShard

@@ -1,4 +1,4 @@
-// Items from another shard's outbox: taken once, whatever number of times they come.
+// Takes items from another shard's outbox: each once, however often it arrives.
 
 import type { OutboundItem } from "../../stores/item.ts";
 import { assert } from "../model/assert.ts";
@@ -6,7 +6,7 @@ import { expireDeadlineOf } from "../model/lifecycle.ts";
 import { answering, type Kind } from "../operations/kind.ts";
 import { append, cameAs, type Scene, schedule } from "../turn/moves.ts";
 
-/** Of what is counted for a queue that is gone. */
+/** For counts of a queue that no longer exists. */
 const noSlot = -1;
 
 export interface Receive {
@@ -18,12 +18,13 @@ export interface Receive {
 export const receive: Kind<Receive> = {
   phase: "within",
   weight: ({ items }) => items.length,
-  // Their sender keeps them; what a full store has room for is for what it holds itself.
+  // Their sender keeps them; the reserve of a full store is for the items that it already holds.
   adds: () => true,
   decide: answering((turn, { sourceShard, items }) => {
     const { memory, draft } = turn;
     let last = memory.inbound.get(sourceShard) ?? 0;
-    // What has arrived leaves the outbox, and all before it: those have to be set aside there first.
+    // An acknowledged item leaves the outbox with all before it, so strays must be set aside there
+    // first.
     const strays = items.filter(
       ({ outboundSeq, targetOwner }) => outboundSeq > last && memory.rules.isLost(targetOwner),
     );
@@ -34,8 +35,8 @@ export const receive: Kind<Receive> = {
       last = item.outboundSeq;
       receiveOne(turn, item, sourceShard);
     }
-    // Also committed if nothing is new: the sender deletes what is acknowledged here, and only a commit
-    // shows that the store still has it.
+    // Committed even if nothing is new: the sender deletes what is acknowledged here, and only a
+    // commit proves that the store still has it.
     if (last > 0) {
       memory.inbound.set(sourceShard, last);
       draft.receive.push({ sourceShard, outboundSeq: last });
@@ -53,7 +54,7 @@ export function receiveOne(scene: Scene, item: OutboundItem, sourceShard: number
   const { slot: _, seq: __, early: ___, outboundSeq: ____, targetShard: _____, ...rest } = item;
   const { targetOwner, queuedAt, ...given } = rest;
   const home = memory.rules.homeOf(targetOwner);
-  // The queue was deleted while it was on its way.
+  // The queue was deleted while the item was in transit.
   if (home === null) {
     draft.discard(noSlot, item.sourceId);
     return;
@@ -61,7 +62,7 @@ export function receiveOne(scene: Scene, item: OutboundItem, sourceShard: number
   const partition = memory.partition(home);
   const { settings } = partition;
   assert(settings !== null, "an item goes to a partition that no queue has");
-  // What died, or was sent back, was produced elsewhere.
+  // Dead and redriven items were produced elsewhere.
   const isNew = item.sourceId === "" && item.past === "";
   draft.count(home, isNew ? "produced" : "arrived");
   const isLater = queuedAt > item.createdAt && queuedAt > now;
@@ -70,7 +71,7 @@ export function receiveOne(scene: Scene, item: OutboundItem, sourceShard: number
   const { slot: into, seq } = isLater
     ? schedule(scene, partition, unplaced, { dueAt: queuedAt, retried: false })
     : append(scene, partition, unplaced);
-  // The next of this turn may go elsewhere.
+  // Updates the queue's counts, so that the next item may go to another partition.
   memory.tellQueue(partition);
   const from = { shard: sourceShard, slot: 0, seq: item.outboundSeq };
   draft.history?.add({ slot: into, seq, what: cameAs(item.past), by: "", from });
