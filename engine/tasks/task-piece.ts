@@ -1,5 +1,5 @@
-// A piece of a task: some items of a shard go back to where they came from, become ready, are taken
-// from whoever holds them, given up or removed. What is counted of a piece stands in the commit that does it.
+// A piece of a task: some items of a shard are redriven, promoted, taken from their holders,
+// rejected or deleted. The commit of a piece includes its counts.
 
 import type { Item, ScheduledItem } from "../../stores/item.ts";
 import type { Read } from "../../stores/store.ts";
@@ -14,15 +14,15 @@ import { letGo, move, moveScheduled, removeForGood, revive } from "../turn/moves
 import type { Turn } from "../turn/turn-context.ts";
 import { keepTask, type Progress, type TaskSpan, told } from "./task.ts";
 
-/** What becomes of each item. */
+/** What a task does to each item. */
 export type Deed =
-  /** `to`: the queue that all go to; `""` = each goes to the queue that it came from. */
+  /** `to`: the destination of all; `""` = each goes to the queue that it came from. */
   | { readonly action: "redrive"; readonly to: string }
-  /** A scheduled one is ready now. */
+  /** Scheduled items become ready. */
   | { readonly action: "promote" }
-  /** To the dead queue; `""` = no reason was given. */
+  /** To the dead queue; `""` = no reason. */
   | { readonly action: "reject"; readonly reason: string }
-  /** As if its holder had given it back; `""` = whoever that is. */
+  /** As if its holder had retried it; `""` = any holder. */
   | { readonly action: "retry"; readonly holder: string; readonly reason: string }
   | { readonly action: "delete" };
 
@@ -31,7 +31,7 @@ export interface TaskPiece {
   readonly taskId: string;
   readonly deed: Deed;
   readonly filter: Filter;
-  /** The most items to do it with, and to look at. */
+  /** The most items to change, and to examine. */
   readonly limit: number;
   readonly looks: number;
 }
@@ -53,7 +53,7 @@ export const taskPiece: Kind<TaskPiece> = {
   decide: answering(doPiece),
 };
 
-/** Tells how far it came. */
+/** Changes nothing and returns the progress. */
 export const nothingMore = { deed: { action: "delete" }, filter: {}, limit: 0, looks: 0 } as const;
 
 function progressOf(memory: Memory, taskId: string): Progress {
@@ -61,7 +61,7 @@ function progressOf(memory: Memory, taskId: string): Progress {
   return text === undefined ? { spans: [], moved: 0, skipped: 0 } : (JSON.parse(text) as Progress);
 }
 
-/** Those that a piece goes through: of few numbers several, so that ids take no commit each. */
+/** The spans of a piece: several if they are short, so that ids do not need a commit each. */
 function spansOf(
   { spans }: Progress,
   { limit, looks }: Pick<TaskPiece, "limit" | "looks">,
@@ -82,7 +82,6 @@ function pageName({ op }: Numbered<TaskPiece>, at: number): string {
 
 type Found = Read<Item> | Read<ScheduledItem>;
 
-/** What a piece has done so far. */
 interface Done {
   moved: number;
   skipped: number;
@@ -139,7 +138,7 @@ function isThere({ draft }: Turn, partition: Partition, item: Found): boolean {
   return !damaged && !partition.isCleared(item) && !draft.hasLeft(slot, seq);
 }
 
-/** Nobody's, or what is to be taken from its holder. */
+/** A `retry` applies to leased items of the holder, all else to items that are not leased. */
 function isOfDeed({ held }: Partition, item: Found, deed: Deed): boolean {
   const holder = "dueAt" in item ? undefined : held.get(item.seq)?.holder;
   if (deed.action !== "retry") return holder === undefined;
@@ -164,7 +163,7 @@ function doOne(turn: Turn, partition: Partition, item: Found, deed: Deed): Outco
   }
 }
 
-/** An item without a queue to go to stays; one that is being deleted takes none. */
+/** An item without a destination stays; a queue that is being deleted is not a destination. */
 function redrive(turn: Turn, partition: Partition, item: Found, to: string): Outcome {
   const { rules } = turn.memory;
   const target = rules.targetOf(to || (readPast(item.past).queue ?? ""));
@@ -183,7 +182,7 @@ function promote(turn: Turn, partition: Partition, item: Found): Outcome {
   return "moved";
 }
 
-/** What a queue without a dead queue would lose stays. */
+/** Items stay if there is no dead queue, because they would be lost. */
 function giveUp(turn: Turn, partition: Partition, item: Found, reason: string): Outcome {
   if (partition.settings?.dead == null) return "skipped";
   const parting = { fate: dismiss(item), what: "rejected", ...(reason && { reason }) } as const;
@@ -192,7 +191,7 @@ function giveUp(turn: Turn, partition: Partition, item: Found, reason: string): 
   return "moved";
 }
 
-/** Its attempt counts. What a queue without a dead queue would lose stays with its holder. */
+/** Its attempt counts. It stays leased if the queue would lose it for lack of a dead queue. */
 function takeBack(turn: Turn, partition: Partition, { seq }: Found, reason: string): Outcome {
   const held = partition.held.get(seq);
   const { settings } = partition;
@@ -201,7 +200,7 @@ function takeBack(turn: Turn, partition: Partition, { seq }: Found, reason: stri
   if (fate.to === "dead" && settings.dead === null) return "skipped";
   letGo(turn, partition, seq, held);
   const parting = { fate, what: "retried", ...(reason && { reason }) } as const;
-  // It was not its holder who gave it back.
+  // The retry is not attributed to its holder.
   move(turn, partition, { ...held, seq, holder: "" }, parting);
   turn.draft.count(partition.slot, "retried");
   return "moved";

@@ -1,5 +1,5 @@
-// What a shard keeps of tasks that go on for longer than a turn: each row is replaced in the commit
-// of what it tells, so that a task that is killed anywhere goes on where it was.
+// The stored state of tasks that take longer than a turn. Each row is replaced in the commit of the
+// work it describes, so that a task killed at any point continues from there.
 
 import type { StoredTask } from "../../stores/store.ts";
 import type { ItemState } from "../model/api.ts";
@@ -8,16 +8,15 @@ import type { Memory } from "../state/memory.ts";
 import type { Partition } from "../state/partition.ts";
 import type { Draft } from "../turn/draft.ts";
 
-/** Numbers of a slot from `next` to before `before` that a task has not come to. */
+/** Numbers of a slot from `next` to before `before` that a task has yet to process. */
 export interface TaskSpan {
   readonly slot: number;
-  /** Among those that wait for an instant, not among the others. */
+  /** Whether these are scheduled items. */
   readonly aside: boolean;
   readonly next: number;
   readonly before: number;
 }
 
-/** How far a task has come. */
 export interface Progress {
   readonly spans: readonly TaskSpan[];
   readonly moved: number;
@@ -27,7 +26,7 @@ export interface Progress {
 export interface Task {
   readonly kind: "task";
   readonly taskId: string;
-  /** In place of what was there; `""` = nothing of it is kept. */
+  /** Replaces the previous text; `""` removes it. */
   readonly text: string;
 }
 
@@ -38,12 +37,12 @@ export const task: Kind<Task> = {
   ),
 };
 
-/** What a task is to go through: all that is there of some slots, or some numbers of them. */
+/** The items that a task processes: everything in some slots, or some numbers of them. */
 export interface Marks {
-  /** Of the queue: slots that are another's by then are left out. */
+  /** Of the queue; slots that meanwhile belong to another queue are skipped. */
   readonly owner: number;
   readonly slots: readonly number[];
-  /** Which items of these slots. */
+  /** The states of the items in these slots. */
   readonly states: readonly ItemState[];
   readonly spans: readonly TaskSpan[];
 }
@@ -57,7 +56,7 @@ export const taskBegin: Kind<TaskBegin> = {
   phase: "within",
   decide: answering(({ memory, draft }, { taskId, owner, slots, states, spans }) => {
     const known = memory.tasks.get(taskId);
-    // Its answer was lost, and the marks stay where they were.
+    // The previous answer was lost; the marks stay as they were.
     if (known !== undefined) return told(known);
     const isOwn = (slot: number) => memory.rules.ownerAt(slot)?.queue.owner === owner;
     const whole = slots
@@ -71,18 +70,18 @@ export const taskBegin: Kind<TaskBegin> = {
   }),
 };
 
-/** What is held lies at the head: no backlog is gone through for it. */
+/** Leased items are at the head, so no backlog has to be read for them. */
 function spanOf(partition: Partition, state: ItemState): Omit<TaskSpan, "slot"> {
   if (state === "leased") return { aside: false, ...partition.heldSpan };
   return { aside: state === "scheduled", next: 0, before: partition.nextSeq };
 }
 
-/** Under which a shard keeps how far a task has come. */
+/** The key of a task's progress. */
 export const progressKey = (taskId: string): string => `${taskId}.progress`;
 
 /**
- * A stored row of a task in a store where slots have other numbers, with the name of its queue; `null`
- * = the task was never begun. What is not in any slot any more is left out.
+ * Translates a stored row of a task for a store with other slot numbers, and adds the name of its
+ * queue. `null` = the task never began. Slots that no longer exist are left out.
  */
 export function moveTask(
   { taskId, text }: StoredTask,

@@ -1,5 +1,5 @@
-// Tasks: work that takes longer than one call. Each asks the shard for a piece, waits for it, and asks
-// for the next; how far it came stands in the shard's store, so it outlives the process.
+// Tasks: work that takes longer than one call. A task requests one piece after the other from the
+// shard. Its progress is in the shard's store, so it outlives the process.
 
 import type { StoredTask } from "../../stores/store.ts";
 import type { Search } from "../insight/search.ts";
@@ -19,33 +19,33 @@ import { type Shard, succeeded } from "../turn/shard.ts";
 import { type Marks, type Progress, progressKey } from "./task.ts";
 import { type Deed, nothingMore, type TaskPiece } from "./task-piece.ts";
 
-/** What a task is, as it is stored. */
+/** The stored form of a task. */
 interface Definition {
   readonly taskId: string;
   readonly action: api.TaskAction;
   readonly queue: string;
-  /** Of a redrive; `""` = each item goes to where it came from. */
+  /** For a redrive; `""` = each item goes to the queue that it came from. */
   readonly to: string;
-  /** Of a reject or a retry; `""` = none was given. */
+  /** For a reject or a retry; `""` = none. */
   readonly reason: string;
-  /** Of a retry; `""` = whoever that is. */
+  /** For a retry; `""` = any holder. */
   readonly holder: string;
   readonly filter: Filter;
   readonly limit: number;
   readonly perSecond: number;
   readonly matched: number;
   readonly destinations: readonly api.Destination[];
-  /** Who asked for it; `""` = nobody said. */
+  /** Who requested it; `""` = not recorded. */
   readonly by: string;
   readonly createdAt: number;
-  /** Of the key that it was asked for with; `""` = it had none. */
+  /** Of the request's key; `""` = no key. */
   readonly digest: string;
   readonly fingerprint: string;
   readonly state: api.TaskState;
   readonly endedAt: number | null;
 }
 
-/** What is to be done, and with which items. */
+/** The action, and the states of its items. */
 interface Plan extends Pick<Definition, "action" | "to" | "reason" | "holder"> {
   readonly states: readonly api.ItemState[];
 }
@@ -53,13 +53,13 @@ interface Plan extends Pick<Definition, "action" | "to" | "reason" | "holder"> {
 interface Running {
   definition: Definition;
   progress: Progress;
-  /** Somebody asks for its pieces. */
+  /** Its pieces are being requested. */
   isDriven: boolean;
-  /** As many as want to cancel it: no further piece is asked for. */
+  /** Pending cancellations: no further piece is requested. */
   holds: number;
 }
 
-/** What counts its items still. */
+/** A task whose items are still being counted. */
 interface Starting extends Pick<Definition, "fingerprint"> {
   readonly begun: Promise<api.TaskBegun>;
 }
@@ -91,7 +91,7 @@ export class Tasks {
     this.#options = options;
   }
 
-  /** Takes up what is stored; how far one came that is not stored itself is left of one that never began. */
+  /** Loads stored tasks. Progress without a task is of one that never began, and is removed. */
   adopt(stored: readonly StoredTask[]): void {
     const texts = new Map(stored.map(({ taskId, text }) => [taskId, text]));
     for (const [taskId, text] of texts) {
@@ -126,7 +126,7 @@ export class Tasks {
     return this.#start(queue, request, { action, to: "", reason, holder, states });
   }
 
-  /** One with a key, sent again, is the one that has begun, or that counts its items still. */
+  /** A repeated request with a key returns the task that has begun or is counting its items. */
   async #start(
     queue: LogicalQueue,
     { by = "", ...request }: api.TaskRequest,
@@ -197,7 +197,7 @@ export class Tasks {
         matched,
         destinations,
       },
-      // What came since it was counted is no more than was expected.
+      // Items that arrived after the count must not exceed the expectation.
       limit: Math.min(limit, request.expect ?? limit),
       ...{ createdAt: this.#options.clock.now(), state: "running", endedAt: null },
     };
@@ -205,7 +205,7 @@ export class Tasks {
     return { taskId, matched, destinations, replayed: false };
   }
 
-  /** `counts`: of items, by the queue that they came from; `""` = that one is gone. */
+  /** `counts`: items by the queue that they came from; `""` = that queue no longer exists. */
   #destinations(
     queue: LogicalQueue,
     { action, to }: Pick<Plan, "action" | "to">,
@@ -231,7 +231,7 @@ export class Tasks {
     }
   }
 
-  /** Ids of other queues name nothing. */
+  /** Ids of other queues are ignored. */
   #spansOf(queue: LogicalQueue, ids: readonly string[], states: readonly api.ItemState[]): Marks {
     const { catalog, shard } = this.#options;
     const named = [...new Set(ids)].flatMap((id) => catalog.placeOf(id, shard().epochs) ?? []);
@@ -242,7 +242,7 @@ export class Tasks {
     return { owner: queue.owner, slots: [], states, spans };
   }
 
-  /** No other shard gives the same one. The clock may have been set back since the last one. */
+  /** Unique across shards. The clock may have been set back since the last one. */
   #newId(): string {
     const { clock, shard, shardCount } = this.#options;
     for (;;) {
@@ -253,7 +253,7 @@ export class Tasks {
     }
   }
 
-  /** The marks first, what it is last: what was begun by half goes with the next start. */
+  /** Marks first, definition last; the next start removes marks without a definition. */
   async #begin(definition: Definition, marks: Marks): Promise<void> {
     const { taskId } = definition;
     await this.#makeRoom();
@@ -265,7 +265,7 @@ export class Tasks {
     this.#goOn(running);
   }
 
-  /** The oldest that has ended gives its place. */
+  /** Removes the oldest ended task if there are too many. */
   async #makeRoom(): Promise<void> {
     const { running = [], ended = [] } = this.#newest(() => true);
     if (running.length >= limits.tasksMax) throw QueueError.from(tooManyTasks);
@@ -293,12 +293,12 @@ export class Tasks {
     return { deadline: machine.now() + limits.requestTimeoutMsDefault, late: lateLong };
   }
 
-  /** Until it has ended, or the engine is closed. */
+  /** Runs the task until it has ended, or the engine is closed. */
   #goOn(running: Running): void {
     if (running.isDriven) return;
     running.isDriven = true;
     void this.#pieces(running).catch(() => {
-      // The store or the shard is in trouble, and says so itself.
+      // The store or the shard failed, and reports that itself.
       if (this.#isClosing) return;
       const { machine } = this.#options.clock;
       machine.at(machine.now() + limits.taskAgainMs, () => this.#goOn(running));
@@ -337,12 +337,12 @@ export class Tasks {
     running.progress = progressIn(text);
   }
 
-  /** `false`: the queue that all items are to go to was deleted. */
+  /** `false` = the destination of all items was deleted. */
   #isPossible({ to }: Definition): boolean {
     return to === "" || this.#options.catalog.targetOf(to) !== null;
   }
 
-  /** Throws `not_ready` while it is not known whether there is a queue that items would go to. */
+  /** Throws `not_ready` while it is unknown whether a destination exists. */
   #requireKnown({ action, to }: Pick<Plan, "action" | "to">): void {
     const { catalog } = this.#options;
     if (action !== "redrive") return;
@@ -350,7 +350,7 @@ export class Tasks {
     else catalog.requireKnown(to);
   }
 
-  /** As long as so many items may take. */
+  /** Limits the rate to `perSecond`. */
   #pause({ perSecond }: Definition, moved: number): Promise<void> {
     if (perSecond === 0 || moved === 0) return Promise.resolve();
     const { machine } = this.#options.clock;
@@ -398,7 +398,7 @@ export class Tasks {
     return infoOf(this.#find(taskId));
   }
 
-  /** What was moved stays where it is, and nothing more moves. */
+  /** Ends the task; items already moved stay where they are. */
   async cancel(taskId: string): Promise<api.TaskInfo> {
     const running = this.#find(taskId);
     running.holds += 1;
@@ -407,13 +407,13 @@ export class Tasks {
       await this.#end(running, "cancelled");
     } finally {
       running.holds -= 1;
-      // It may have stopped for an end that could not be written.
+      // The task may have stopped for an end that could not be written.
       this.#goOn(running);
     }
     return infoOf(running);
   }
 
-  /** Until the shard is at no piece of it: it answers in the order in which it was asked. */
+  /** Waits for the shard to finish the current piece: it answers in order. */
   async #settle(running: Running): Promise<void> {
     const isAtWork = running.definition.state === "running" && running.progress.spans.length > 0;
     if (isAtWork) await this.#askPiece(running, nothingMore);
@@ -479,7 +479,7 @@ function infoOf(running: Running): api.TaskInfo {
   return { ...about, ...counts, by, createdAt, state, endedAt };
 }
 
-/** In the order in which they are named; neighbours that follow one another are one range. */
+/** In the given order; consecutive numbers form one range. */
 function rangesOf(places: readonly { readonly slot: number; readonly seq: number }[]) {
   const ranges: { readonly slot: number; readonly next: number; before: number }[] = [];
   for (const { slot, seq } of places) {
@@ -490,7 +490,7 @@ function rangesOf(places: readonly { readonly slot: number; readonly seq: number
   return ranges;
 }
 
-/** All that is there of a queue now. */
+/** Everything in the queue now. */
 function wholeOf({ owner, slots }: LogicalQueue, states: readonly api.ItemState[]): Marks {
   return { owner, slots, states, spans: [] };
 }
