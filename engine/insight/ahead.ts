@@ -1,4 +1,4 @@
-// How many ready items are ahead of one in its partition, as far as is looked.
+// Counts the ready items ahead of an item in its partition, up to a bound.
 
 import { limits } from "../model/limits.ts";
 import { answering, type Kind } from "../operations/kind.ts";

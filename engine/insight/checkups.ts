@@ -1,5 +1,5 @@
-// Looks after queues: soon after something changed, so that it is known since when it is so, and when
-// somebody asks. Changes come with the reports of the shard; nothing is done while there are none.
+// Assesses queues soon after they change, so that the start of each condition is known, and on
+// request. Changes come with the reports of the shard; without them there is no work.
 
 import type { Explanation, IsShown } from "../model/api.ts";
 import type { Clock } from "../model/clock.ts";
@@ -9,7 +9,7 @@ import type { Shard } from "../turn/shard.ts";
 import { assess, healthOf, type Surroundings } from "./health.ts";
 import { sentence } from "./sentences.ts";
 
-/** Between two looks at what changed. */
+/** Between two assessments of changed queues. */
 const lookMs = 1_000;
 
 export interface CheckupsOptions {
@@ -31,7 +31,7 @@ export class Checkups {
     this.#changed.add(queue);
   }
 
-  /** Once a report has been taken in. */
+  /** Called at the end of each report. */
   look(now: number): void {
     if (now - this.#lookedAt < lookMs) return;
     this.#lookedAt = now;
@@ -61,7 +61,7 @@ export class Checkups {
     let deadQueues: Set<string> | null = null;
     const isDeadQueue = (name: string): boolean => {
       deadQueues ??= catalog.deadQueueNames;
-      // A queue of a shard that is not known may name it.
+      // A queue of an unknown shard may name it.
       return deadQueues.has(name) || !catalog.isAllKnown;
     };
     return { now, down, fullSince, isDeadQueue };

@@ -1,4 +1,4 @@
-// Who asks a queue for items, and who holds some of them.
+// The clients that wait for items of a queue, and those that hold some.
 
 import type { HoldingClient, QueueClients } from "../model/api.ts";
 import { lateLook } from "../model/errors.ts";
@@ -9,7 +9,7 @@ import type { Shard } from "../turn/shard.ts";
 export interface ClientsOptions {
   readonly limit: number;
   readonly now: number;
-  /** On the machine's clock: a shard that stalls is passed over. */
+  /** On the machine's clock; a shard that stalls is left out. */
   readonly deadline: number;
   readonly shard: Shard;
 }
@@ -51,7 +51,7 @@ async function heldIn(
   return { holders: value.kind === "holders" ? value.holders : [], isPartial: false };
 }
 
-/** Who holds most comes first. */
+/** Sorted by items, most first. */
 function holdersByClient(queue: LogicalQueue, held: readonly PartitionHolder[]): HoldingClient[] {
   const places = [...queue.places.values()];
   const partitionOf = new Map(places.map(({ slot, partition }) => [slot, partition]));

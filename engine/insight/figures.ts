@@ -1,4 +1,4 @@
-// What is counted of queues and shards: the snapshot for health and metrics, stats, inspection.
+// Counts of queues and shards: for health and metrics, stats and inspection.
 
 import type { PartitionStats, QueueInspection, QueueStats, ShardStatus } from "../model/api.ts";
 import type { PartitionAges } from "../model/messages.ts";
@@ -65,7 +65,7 @@ async function agesOf(
   return new Map(ages.map((one) => [one.slot, one]));
 }
 
-/** `deadLetter`: what its dead queue holds. */
+/** `deadLetter`: items in its dead queue. */
 export function queueInspection(queue: LogicalQueue, deadLetter: number): QueueInspection {
   const { queue: name, queued, leased, scheduled, retried } = queue.gauges();
   const partitions = queue.places.size;

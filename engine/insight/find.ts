@@ -1,5 +1,5 @@
-// Looks through a piece of a partition for items that a filter means: bounded, as it was before the
-// turn, without a word on where it ends but the place to go on from.
+// Searches a bounded piece of a partition, as it was before the turn, for items that match a
+// filter. Returns the position to continue from.
 
 import type { Item, ScheduledItem } from "../../stores/item.ts";
 import type { Page, Read, Some, Span } from "../../stores/store.ts";
@@ -22,27 +22,27 @@ import type { Turn } from "../turn/turn-context.ts";
 export interface Find {
   readonly kind: "find";
   readonly slot: number;
-  /** Of the queue; the slot may be another's by then, and nothing is found. */
+  /** Of the queue; nothing is found if the slot belongs to another queue by then. */
   readonly owner: number;
-  /** Among those that wait for an instant, not among the others. */
+  /** Whether to search the scheduled items instead of the others. */
   readonly aside: boolean;
   /** Numbers from here to before `before`; absent = to the end. */
   readonly from: number;
   readonly before?: number;
-  /** Of these the last so many numbers alone, and from the last on; absent = all, from the first on. */
+  /** Only this many of the last numbers, in descending order; absent = all, ascending. */
   readonly back?: number;
   readonly state: ItemState | null;
-  /** Who holds it; absent = whoever does, or nobody. */
+  /** The holder's `clientId`; absent = any, or none. */
   readonly holder?: string;
   readonly filter: Filter;
-  /** The most items to find, and to look at. */
+  /** The most items to find, and to examine. */
   readonly limit: number;
   readonly looks: number;
-  /** Bytes of each payload that are wanted. */
+  /** Bytes of each payload to return. */
   readonly payloadHead: number;
-  /** The first of them; absent = the payload's first. */
+  /** Offset of the first one; absent = 0. */
   readonly payloadFrom?: number;
-  /** How many there are by what is wanted in place of the items. */
+  /** Return counts by this property instead of items. */
   readonly by?: Grouping;
 }
 
@@ -101,13 +101,13 @@ function findOne(turn: Turn, request: Numbered<Find>): Result {
   return { ok: true, value: { ...value, items, groups: [...groups.values()] } };
 }
 
-/** One that was cut short lacks its last. */
+/** A page that was cut short lacks its last items. */
 function backwards({ found, isAll }: Some<Read<Item>>): readonly Read<Item>[] {
   return isAll ? found.toReversed() : [];
 }
 
 interface End {
-  /** That was looked at. */
+  /** The last number examined. */
   readonly last: number | null;
   readonly isFull: boolean;
   readonly isAll: boolean;
@@ -118,7 +118,7 @@ function nextOn({ from }: Span, { last, isFull, isAll }: End): number | null {
   return last === null ? from : last + 1;
 }
 
-/** Where the rest ends; the end of the span itself where that could not be read whole. */
+/** The end of the rest; the end of the span if it could not be read completely. */
 function nextBack({ from, before }: Span, { last, isFull, isAll }: End): number | null {
   const next = isFull ? (last ?? from) : isAll ? from : before;
   return next === 0 ? null : next;

@@ -1,21 +1,21 @@
-// What is the matter with a queue: facts from memory in, findings out, worst first. Nothing is
-// asked of a shard, so it is said as well when one of them stalls.
+// Assesses a queue: facts from memory in, findings out, worst first. It does not wait for a shard,
+// so it also works while one stalls.
 
 import type { FindingWord, HealthWord } from "../model/api.ts";
 import type { LogicalQueue } from "../state/queue.ts";
 
-/** What there is to know beside a queue. */
+/** The facts that do not belong to the queue. */
 export interface Surroundings {
   readonly now: number;
   /** `null` = the shard is up. */
   readonly down: { readonly since: number; readonly nextStartAt: number } | null;
-  /** Since when the store has no room; `null` = it has. */
+  /** When the store ran out of room; `null` = it has room. */
   readonly fullSince: number | null;
-  /** Whether items of another queue go there when they die. */
+  /** Whether another queue has it as its dead queue. */
   readonly isDeadQueue: (name: string) => boolean;
 }
 
-/** A finding without its words. */
+/** A finding without its text. */
 export interface Found {
   readonly what: FindingWord;
   readonly since: number;
@@ -23,20 +23,20 @@ export interface Found {
   readonly nextAt: number | null;
 }
 
-/** A consumer that has just left may be back, or another come. */
+/** A consumer that disconnected may return, or another one arrive. */
 const askGraceMs = 10_000;
-/** Items that change hands within this time flow. */
+/** Items count as flowing if any changed hands within this time. */
 const steadyMs = 5_000;
-/** Of a queue that holds nothing. */
+/** How long an empty queue counts as flowing after its last item moved. */
 const flowMs = 10_000;
-/** For so long it has risen when that is noticed. */
+/** How long a backlog has to rise before it is reported. */
 export const riseMs = 5 * 60_000;
-/** Fewer than these may come and go by chance. */
+/** A smaller rise may be chance. */
 const riseMin = 60;
 
 const nothing: readonly Found[] = [];
 
-/** In the order in which a person has to know of them. */
+/** In the order in which a person needs to know them. */
 export function assess(queue: LogicalQueue, around: Surroundings): readonly Found[] {
   let found: Found[] | null = null;
   for (const check of checks) {
@@ -75,7 +75,7 @@ const storeFull: Check = (queue, { fullSince: since }) => {
   return { what: "store_full", since, count: queue.places.size, nextAt: null };
 };
 
-/** By a pause, or because they wait for a person: that items came is told of where they came from. */
+/** Because of a pause, or because a person handles its items; their origin reports new ones. */
 function isMeantToWait({ definition }: LogicalQueue, { isDeadQueue }: Surroundings): boolean {
   return definition.pause?.lease === true || isDeadQueue(definition.name);
 }
@@ -85,7 +85,7 @@ const nobodyAsks: Check = (queue, around) => {
   const { ready, leased } = queue.itemCounts;
   if (ready === 0 || queue.clients.size > 0) return null;
   const since = Math.max(queue.watch.askedAt, queue.watch.readyAt);
-  // Who holds items may be at work on them for as long as that, and ask again after it.
+  // The holders of items may be busy for that long before their next request.
   const graceMs = leased > 0 ? Math.max(askGraceMs, queue.definition.leaseTimeoutMs) : askGraceMs;
   if (now - Math.max(since, queue.watch.pausedAt) < graceMs) return null;
   if (isMeantToWait(queue, around)) return null;
@@ -123,7 +123,7 @@ const paused: Check = (
   { now },
 ) => {
   if (definition.pause === undefined) return null;
-  // What is written down may be ahead by the part of a millisecond.
+  // The recorded instant is rounded up and may be up to 1 ms ahead.
   return { what: "paused", since: Math.min(pausedAt, now), count, nextAt: null };
 };
 

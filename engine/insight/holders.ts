@@ -1,4 +1,4 @@
-// Who holds what is leased, as far as memory knows it.
+// The holders of leased items, as far as memory has them.
 
 import type { PartitionHolder } from "../model/messages.ts";
 import { answering, type Kind } from "../operations/kind.ts";

@@ -1,4 +1,4 @@
-// What happened to one item, from shard to shard: back to where it came from, and on to where it is.
+// The history of one item across shards: back to its origin, and on to its present place.
 
 import type { ItemEvent } from "../model/api.ts";
 import { limits } from "../model/limits.ts";
@@ -13,9 +13,9 @@ export interface Issued {
 
 export interface Followed {
   readonly events: readonly ItemEvent[];
-  /** Where it was last heard of, or on its way from. */
+  /** Its last known place, or the last place that it left. */
   readonly last: Issued;
-  /** What happened before may be missing; `null` = nothing is kept. */
+  /** Earlier events may be missing; `null` = no history is kept. */
   readonly since: number | null;
 }
 
@@ -33,7 +33,7 @@ export async function follow(start: Start, ask: Ask): Promise<Followed> {
   return { events, last: after.last, since: later(before.since, after.since) };
 }
 
-/** `null` = nothing is kept somewhere. */
+/** `null` = a shard keeps no history. */
 function later(one: number | null, other: number | null): number | null {
   return one === null || other === null ? null : Math.max(one, other);
 }

@@ -1,27 +1,27 @@
-// The newest items of a queue: each partition from its last on, merged by when they came.
+// The newest items of a queue: reads each partition backwards and merges them by arrival.
 
 import { assert } from "../model/assert.ts";
 import { placeOf } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
 import type { FoundItem, Value } from "../model/messages.ts";
 
-/** More than any number of an item. */
+/** Greater than the number of any item. */
 export const latest = 10 ** 15 - 1;
 
-/** The most of a line at once, as the others wait meanwhile. */
+/** The most items of a line per read, because the other lines wait meanwhile. */
 const pieceMax = 100;
 
-/** Lines that are looked at together: a turn of a shard has room for others beside them. */
+/** Lines read in parallel; leaves room in a shard's turn for other requests. */
 const atOnceMax = 16;
 
-/** Of a partition, those that wait for an instant or the others. */
+/** Either the scheduled items of a partition, or the others. */
 export interface Line<Where> {
   readonly where: Where;
-  /** All from this number on were told. */
+  /** All items from this number on were returned. */
   readonly before: number;
 }
 
-/** Looks back from a number, at so many numbers and for so many items. */
+/** Reads back from a number: at most `back` numbers, and `limit` items. */
 export type LookBack<Where> = (
   where: Where,
   piece: { readonly before: number; readonly back: number; readonly limit: number },
@@ -30,7 +30,7 @@ export type LookBack<Where> = (
 export interface Newest<Where> {
   readonly found: readonly { readonly item: FoundItem; readonly where: Where }[];
   readonly looked: number;
-  /** Where each goes on; one that is missing has no more. */
+  /** Where each line continues; finished lines are missing. */
   readonly lines: readonly Line<Where>[];
 }
 
@@ -44,7 +44,7 @@ export async function findNewest<Where>(
   const found: Newest<Where>["found"][number][] = [];
   let looked = 0;
   while (found.length < limit) {
-    // One of which nothing is known may have the next.
+    // A line whose next item is unknown may have the newest.
     for (let blind = blindOf(open); blind.length > 0; blind = blindOf(open)) {
       if (looked >= limits.findLooksMax) return ended(open, { found, looked });
       const counts = await Promise.all(blind.slice(0, atOnceMax).map((reader) => reader.look()));
@@ -81,9 +81,9 @@ class Reader<Where> {
   readonly where: Where;
   readonly #limit: number;
   readonly #lookBack: LookBack<Where>;
-  /** Found and not taken, the newest first. */
+  /** Found but not taken, newest first. */
   #items: FoundItem[] = [];
-  /** Looked back to here; 0 = there is nothing more. */
+  /** Read back to here; 0 = there are no more. */
   #to: number;
   #back: number = limits.findTurnLooks;
 
@@ -98,7 +98,7 @@ class Reader<Where> {
     return this.#items.length === 0 && this.#to === 0;
   }
 
-  /** Nothing is known of its next item. */
+  /** Its next item is unknown. */
   get isBlind(): boolean {
     return this.#items.length === 0 && this.#to > 0;
   }
@@ -118,11 +118,11 @@ class Reader<Where> {
     return item;
   }
 
-  /** How many items were looked at. */
+  /** Returns the number of items examined. */
   async look(): Promise<number> {
     const piece = { before: this.#to, back: this.#back, limit: this.#limit };
     const { items, looked, next } = await this.#lookBack(this.where, piece);
-    // What is too large to be read at once is in smaller pieces; where little is left, larger ones pass over it.
+    // A span too large for one read is halved; a sparse one is doubled.
     if (next === this.#to) this.#back = Math.ceil(this.#back / 2);
     else if (looked < this.#back / 4) this.#back *= 2;
     this.#items = [...items];

@@ -1,5 +1,5 @@
-// All queues at a glance, as rows that are kept from one time to the next: whoever says what they
-// have seen is told what has changed since.
+// All queues at a glance. Rows are kept between calls, so that a caller who sends the token of an
+// earlier overview receives only later changes.
 
 import type { Alarm, EngineOverview, IsShown, OverviewRow, ShardGlance } from "../model/api.ts";
 import type { Clock } from "../model/clock.ts";
@@ -16,14 +16,14 @@ import type { Checkups } from "./checkups.ts";
 import { assess, type Found, healthOf, type Surroundings } from "./health.ts";
 import { sentence, type Telling } from "./sentences.ts";
 
-/** Names of queues that are gone, for those who have seen them. */
+/** Names of deleted queues, for callers with an earlier overview. */
 const removedMax = 10_000;
 const alarmsMax = 50;
-/** Different moments at which those who ask looked last. */
+/** Distinct tokens for which an overview is kept. */
 const takenMax = 64;
-/** Commits of the last one to two of these make the percentiles. */
+/** The percentiles cover the commits of the last one to two of these intervals. */
 const commitsMs = 30_000;
-/** What time alone makes of a queue is noticed within this. */
+/** How long changes caused by time alone may go unnoticed. */
 const restMs = 5_000;
 
 export interface OverviewOptions {
@@ -38,12 +38,12 @@ export interface OverviewOptions {
 interface Row {
   readonly row: OverviewRow;
   readonly trouble: Found | null;
-  /** Of the overview that first had it like this. */
+  /** The version of the overview that first had this row. */
   readonly version: number;
   readonly lookedAt: number;
 }
 
-/** What makes a queue a person's matter. */
+/** Findings that need a person's attention. */
 const alarming = new Set<Found["what"]>([
   "nobody_asks",
   "falls_behind",
@@ -54,20 +54,20 @@ const alarming = new Set<Found["what"]>([
 export class Overview {
   readonly #options: OverviewOptions;
   readonly #rows = new Map<LogicalQueue, Row>();
-  /** Sums of all rows, updated by each row that changed: with many queues few rows change within a second. */
+  /** Sums of all rows, updated by each changed row; with many queues few change per second. */
   readonly #totals = { ...noTotals };
   #removed: { readonly name: string; readonly version: number }[] = [];
-  /** Names that were removed at this version or before are no longer kept. */
+  /** Names removed at this version or earlier are no longer kept. */
   #forgotten = 0;
-  /** Distinguishes versions of this overview from those of any other of its shard, also in another node. */
+  /** Distinguishes its versions from those of other overviews of the shard, on any node. */
   readonly #epoch: string;
   #version = 0;
   /** On the machine's clock. */
   #madeAt = Number.NEGATIVE_INFINITY;
-  /** Whether the shard was down or full at the latest look. */
+  /** Whether the shard was down or full at the last scan. */
   #shardState = "";
   readonly #commits: Commits;
-  /** By what was seen before; of the latest. */
+  /** Results for the latest version, by the caller's token. */
   readonly #taken = new Map<string, EngineOverview>();
   #latest: Latest | null = null;
 
@@ -77,7 +77,7 @@ export class Overview {
     this.#commits = new Commits(options.clock.now());
   }
 
-  /** Looks at all queues, unless it did so recently: all clients that ask meanwhile see the same moment. */
+  /** Scans all queues, unless it did so recently: clients meanwhile see the same moment. */
   #refresh(): Latest {
     const { clock } = this.#options;
     const machineNow = clock.machine.now();
@@ -162,8 +162,8 @@ export class Overview {
   }
 
   /**
-   * `since`: that of an earlier overview; `""`, or one that is not known any more: all rows are returned.
-   * `isShown`: the queues that it contains; absent = all.
+   * `since`: the token of an earlier overview; `""` or an unknown token = all rows. `isShown`: the
+   * queues to include; absent = all.
    */
   take(given: string, isShown?: IsShown): EngineOverview {
     const latest = this.#refresh();
@@ -171,7 +171,7 @@ export class Overview {
     const known = this.#taken.get(since);
     if (known !== undefined) return this.#shown(known, latest, isShown);
     const taken = this.#since(since, latest);
-    // Clients may send any `since`: those that are kept must not grow without bound.
+    // Clients may send any `since`, so the cache has a bound.
     if (this.#taken.size >= takenMax) this.#taken.clear();
     this.#taken.set(since, taken);
     return this.#shown(taken, latest, isShown);
@@ -215,7 +215,7 @@ export class Overview {
 }
 
 const noTotals = { queues: 0, ready: 0, held: 0, scheduled: 0, waiting: 0, ...noCounters };
-/** What differs as a rule comes first. */
+/** The columns that change most often come first. */
 const rowKeys = [
   ...([
     "ready",
@@ -250,7 +250,7 @@ function rowOf(queue: LogicalQueue, found: readonly Found[], around: Surrounding
     held,
     scheduled: scheduled + waitingForRetry,
     waiting: queue.line.size,
-    // One by one: a spread costs more than all the rest of a row.
+    // Listed one by one: a spread costs more than the rest of a row.
     produced: counters.produced,
     leased: counters.leased,
     completed: counters.completed,
@@ -266,14 +266,14 @@ function rowOf(queue: LogicalQueue, found: readonly Found[], around: Surrounding
     redriven: counters.redriven,
     oldestReadyAt: queue.oldestReadyAt ?? 0,
     nextDueAt: queue.nextDueAt ?? 0,
-    // What is written down may be ahead by the part of a millisecond.
+    // The recorded instant is rounded up and may be up to 1 ms ahead.
     pausedSince:
       queue.definition.pause === undefined ? 0 : Math.min(queue.watch.pausedAt, around.now),
     shard: queue.shard,
   };
 }
 
-/** Of a queue on which nothing happens, only time can change anything; and not by the second. */
+/** Without events only time can change a queue, and not within a second. */
 function isAsBefore({ watch }: LogicalQueue, { lookedAt }: Row, now: number): boolean {
   return watch.changedAt < lookedAt && now - lookedAt < restMs;
 }
@@ -286,7 +286,7 @@ function micros(seconds: number | null | undefined): number | null {
   return typeof seconds === "number" ? Math.round(seconds * 1e6) : null;
 }
 
-/** How commits were counted a while ago, to be taken off what is counted now. */
+/** Earlier commit counts, to subtract from the present ones. */
 class Commits {
   #at: number;
   #before: readonly number[] = [];
@@ -316,7 +316,7 @@ interface Trouble {
   readonly found: Found;
 }
 
-/** By how many items for how long, whatever the cause. */
+/** By the product of items and duration, whatever the cause. */
 function worstFirst(troubles: readonly Trouble[], now: number): Trouble[] {
   const weight = ({ found: { count, since } }: Trouble) => count * Math.max(1, now - since);
   return troubles.toSorted((a, b) => weight(b) - weight(a));

@@ -1,5 +1,6 @@
-// Finds items by what is said of them, page by page. A queue may hold millions: each call looks at
-// so many and says where to go on, and each turn of a shard at so few that others hardly wait.
+// Searches items by their properties, page by page. A queue may hold millions: each call examines a
+// bounded number and returns a pivot, and each turn of a shard so few that other requests hardly
+// wait.
 
 import type { Item } from "../../stores/item.ts";
 import type { PartitionPlace } from "../../stores/queue.ts";
@@ -28,7 +29,7 @@ import type { Find } from "./find.ts";
 import { type Followed, follow } from "./item-history.ts";
 import { findNewest, type LookBack, latest } from "./newest.ts";
 
-/** Those of a partition that wait for an instant, or the others. */
+/** Either the scheduled items of a partition, or the others. */
 interface Position {
   readonly place: PartitionPlace;
   readonly aside: boolean;
@@ -39,7 +40,7 @@ interface Place {
   readonly place: PartitionPlace;
 }
 
-/** Where a search goes on. */
+/** The position from which a search continues. */
 interface Pivot {
   readonly partition: number;
   readonly aside: boolean;
@@ -48,11 +49,11 @@ interface Pivot {
 
 const start: Pivot = { partition: 0, aside: false, seq: 0 };
 
-/** What is asked of each piece, and what becomes of it. */
+/** The request for each piece, and the treatment of its result. */
 interface Walk {
   readonly request: Pick<Find, "filter" | "state" | "holder" | "payloadHead" | "by">;
   readonly limit: number;
-  /** Returns how many of the limit a piece came to. */
+  /** Returns how much of the limit a piece used. */
   readonly take: (found: Extract<Value, { kind: "found" }>, at: Place) => number;
 }
 
@@ -62,7 +63,7 @@ export interface SearchOptions {
   readonly others: Others;
   readonly clock: Clock;
   readonly checkups: Checkups;
-  /** Whether the shard keeps what happened to items. */
+  /** Whether the shard keeps the history of items. */
   readonly keepsHistory: boolean;
 }
 
@@ -119,8 +120,8 @@ export class Search {
   }
 
   /**
-   * How many items a filter means that nobody holds, in all of the queue or in some spans of it, by
-   * the queue that they came from; of queues that are not there any more, together under `""`.
+   * Counts the items that match a filter, in all of the queue or in some spans of it, by the queue
+   * that they came from. Queues that no longer exist are counted together under `""`.
    */
   async count(
     queue: LogicalQueue,
@@ -132,7 +133,7 @@ export class Search {
     }: {
       readonly filter: Filter;
       readonly states: readonly api.ItemState[];
-      /** `""` = whoever holds them, or nobody. */
+      /** `""` = any, or none. */
       readonly holder: string;
       readonly spans: Marks | null;
     },
@@ -207,7 +208,7 @@ export class Search {
     return { found, others, ...ended };
   }
 
-  /** One partition after the other, and in each what waits for an instant after the rest. */
+  /** Visits one partition after the other, in each the scheduled items last. */
   async #walk(
     queue: LogicalQueue,
     { pivot, partition = null }: Pick<api.FindRequest, "pivot" | "partition">,
@@ -286,7 +287,7 @@ export class Search {
     return this.#options.shard().epochs;
   }
 
-  /** Where an id says that its item is; `null` = nowhere in this shard. */
+  /** Where the item of an id would be; `null` = not in this shard. */
   #placeOf(id: string): (Place & { readonly seq: number }) | null {
     const named = this.#options.catalog.placeOf(id, this.#epochs());
     if (named === null) return null;
@@ -296,7 +297,7 @@ export class Search {
     return { queue: owner.queue, place, seq: named.seq };
   }
 
-  /** Of an id that this shard issued; of others it knows nothing. */
+  /** For an id that this shard issued; it knows nothing of others. */
   async explain(id: string): Promise<api.ItemExplained> {
     if (!isId(id)) refuse(malformedId(id));
     const followed = await this.#follow(id);
@@ -324,7 +325,7 @@ export class Search {
     return { id: askedId, item, ahead: count, isAllAhead: isAll, why };
   }
 
-  /** What keeps ready items of a queue from being leased, in words. */
+  /** Why ready items of a queue are not leased, as sentences. */
   #heldUp(queue: LogicalQueue): string[] {
     const { findings } = this.#options.checkups.explain(queue);
     return findings.filter(({ what }) => holdingUp.has(what)).map(({ text }) => text);
@@ -333,7 +334,7 @@ export class Search {
   /** `null` = this shard did not issue the id, or keeps no history. */
   async #follow(id: string): Promise<Followed | null> {
     const { keepsHistory, shard } = this.#options;
-    // A shard looks through all of its history, in a turn of its own.
+    // A shard scans all of its history, in a turn of its own.
     if (!keepsHistory) return null;
     const named = this.#options.catalog.placeOf(id, this.#epochs());
     if (named === null) return null;
@@ -342,7 +343,7 @@ export class Search {
     );
   }
 
-  /** What a shard of the server knows of items, this one or another. */
+  /** This shard or another one. */
   #at(number: number): Pick<OtherShard, "historyOf" | "explainHere"> {
     const { others, shard } = this.#options;
     return number === shard().shard ? this : others.at(number);
@@ -374,7 +375,10 @@ export class Search {
     return value;
   }
 
-  /** An item that had the id once: where its history ends, or in the queue that issued it or the dead queue of that. */
+  /**
+   * An item that once had the id: at the end of its history, or in the queue that issued the id or
+   * that queue's dead queue.
+   */
   async #formerly(id: string, followed: Followed | null): Promise<Explained | null> {
     const end = followed?.events.at(-1)?.what;
     if (end !== undefined && isOver(end)) return null;
@@ -402,7 +406,7 @@ export class Search {
 
 const noPayload = { payloadHead: 0 };
 
-/** Of an id that names nothing here, or nothing that its asker may see. */
+/** For an id that names nothing here, or nothing that the caller may see. */
 export function nowhere(id: string): api.ItemExplained {
   const why = "No item has this id: it was completed or removed, it moved on, or it never was.";
   const nothing = { item: null, ahead: 0, isAllAhead: true, history: [], historySince: null };
@@ -420,7 +424,7 @@ function isOver(what: api.What): boolean {
   return ends[what] !== undefined;
 }
 
-/** Of an item that is nowhere, if it is known how that came. */
+/** For an item that no longer exists, if the history has its end. */
 function ending(
   last: api.ItemEvent | undefined,
   now: number,
@@ -432,7 +436,7 @@ function ending(
   return { why: [`It ${end}${by}, ${ago} ago.`] };
 }
 
-/** What is held by somebody is leased. */
+/** Only leased items have a holder. */
 function whose({ state = null, holder }: Pick<api.FindRequest, "state" | "holder">) {
   if (holder === undefined) return { state };
   return { state: "leased", holder: holder.slice(0, limits.holderNameMax) } as const;
@@ -457,10 +461,10 @@ function linesOf(queue: LogicalQueue, partition: number | null, state: Find["sta
   );
 }
 
-/** Of the newest first there is a pivot for each line that goes on. */
+/** In the order `newest` the pivot has one part per unfinished line. */
 const pivotSeparator = ",";
 
-/** A partition that has gone meanwhile has no more. */
+/** A partition removed meanwhile has no more items. */
 function readLines(queue: LogicalQueue, pivot: string) {
   return pivot.split(pivotSeparator, 2 * limits.partitionsMax).flatMap((text) => {
     const { partition, aside, seq: before } = readPivot(text);
@@ -516,7 +520,7 @@ function ordinal(count: number): string {
   return `${count}${ending}`;
 }
 
-/** A pause is said by itself. */
+/** Without `paused`, which has its own sentence. */
 const holdingUp: ReadonlySet<api.FindingWord> = new Set<api.FindingWord>([
   ...(["nobody_asks", "at_leased_max", "at_lease_rate", "store_full"] as const),
 ]);
@@ -528,7 +532,7 @@ function reasonsOf(
     readonly id: string;
     readonly now: number;
     readonly ahead: { readonly count: number; readonly isAll: boolean };
-    /** What holds its queue up. */
+    /** Why its queue's ready items are not leased. */
     readonly held: readonly string[];
   },
 ): string[] {
@@ -539,7 +543,7 @@ function reasonsOf(
   if (item.state === "leased" && item.leaseDeadline !== null) {
     const which = item.maxAttempts > 0 ? ` of ${item.maxAttempts}` : "";
     const ends = left(item.leaseDeadline);
-    // Whose lease it is, is not known any more after a start.
+    // After a start the holder is unknown.
     const who = item.holder === "" ? "A consumer" : `'${item.holder}'`;
     why.push(
       `${who} holds it, for the ${ordinal(item.attempts)} time${which}; its lease ends ${ends}.`,

@@ -1,5 +1,5 @@
-// What is the matter with a queue, in words for a person: a sentence for each finding, without
-// markup, and without anything that only one who knows the server could read.
+// The text of each finding, for a person: one sentence without markup that needs no knowledge of
+// the server.
 
 import type { FindingWord, IsShown } from "../model/api.ts";
 import { formatDuration } from "../model/duration.ts";
@@ -26,7 +26,7 @@ const steps = [
   [1_000, "second"],
 ] as const;
 
-/** In the largest unit of which there are two at least. */
+/** In the largest unit with a count of at least two. */
 function roughly(ms: number): string {
   const [unitMs, unit] = steps.find(([length]) => ms >= 2 * length) ?? [1_000, "second"];
   const count = Math.max(0, Math.floor(ms / unitMs));
@@ -41,7 +41,7 @@ const waiting = (clients: number): string =>
 const until = (nextAt: number | null, now: number, what: string): string =>
   nextAt === null ? "" : `; ${what} ${nextAt <= now ? "now" : `in ${roughly(nextAt - now)}`}`;
 
-/** Less is nothing to speak of. */
+/** A shorter wait is not mentioned. */
 const tellingMs = 2_000;
 
 /** How long the oldest ready item has waited. */
@@ -67,7 +67,7 @@ const nobodyAsks: Tell = ({ count }, queue, { now }) => {
   return `${items(count)} ${are(count)} ready${oldest(queue, now, count)}, and nobody asks for ${count === 1 ? "it" : "them"}; ${last}.`;
 };
 
-/** By one name, if it tells more than that the names differ. */
+/** Mentions the most frequent name, if it is frequent enough to be informative. */
 const most = (
   mentioned: Mentioned | null,
   count: number,
@@ -93,7 +93,7 @@ const leasesLapse: Tell = ({ count }, { definition, watch: { lapsedOf } }, { now
   return `The lease of ${items(count)} lapsed within the last five minutes${held}: consumers die, hang, or need longer than ${leaseTimeoutText || formatDuration(leaseTimeoutMs)}.`;
 };
 
-/** Never less than two of something. */
+/** In the unit in which the count is at least two. */
 const pace = (count: number, ms: number): string =>
   count * 1_000 < 2 * ms
     ? `${number(Math.round((count * 60_000) / ms))} a minute`

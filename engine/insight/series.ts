@@ -1,8 +1,7 @@
-// What became of the shard and its queues lately: their counters and gauges, looked at every ten seconds
-// and kept in rings of bounded bytes, ten seconds apart for an hour and a minute apart for a day. A
-// name takes room from when there is first something to say by it; the shard has room before queues,
-// and where all is taken, queues with less to tell make way for busier ones. Nothing of it is stored:
-// it begins with the engine.
+// Recent values of the shard and its queues: counters and gauges, sampled every 10 s into rings of
+// bounded size. A value is kept every 10 s for an hour and every minute for a day. A name takes
+// memory from its first value other than 0. The shard takes precedence over queues, and busier
+// queues replace less busy ones. Nothing is stored: the record starts with the engine.
 
 import type { Series, SeriesName, SeriesRequest, ShardSeriesName } from "../model/api.ts";
 import { formatDuration } from "../model/duration.ts";
@@ -15,16 +14,16 @@ import type { Shard } from "../turn/shard.ts";
 
 const gaugeNames = ["ready", "held", "scheduled", "waiting", "oldest_ready_seconds"] as const;
 
-/** Values of one look are in this order: counters first. */
+/** The order of the values of a sample: counters first. */
 export const seriesNames: readonly SeriesName[] = [...counterNames, ...gaugeNames];
 const ages = seriesNames.indexOf("oldest_ready_seconds");
 
-/** How the points of a name come about. */
+/** How the points of a name are computed. */
 interface Told {
   readonly name: SeriesName | ShardSeriesName;
-  /** `count`: what was counted in a point; `peak`: the most in it; `gauge`: how it was at its end. */
+  /** `count`: events within the point; `peak`: its maximum; `gauge`: the value at its end. */
   readonly by: "count" | "peak" | "gauge";
-  /** What a one in a ring stands for. */
+  /** The unit of the stored integers. */
   readonly unit: number;
 }
 
@@ -32,7 +31,7 @@ const ofQueue: readonly Told[] = [
   ...counterNames.map((name) => ({ name, by: "count", unit: 1 }) as const),
   ...gaugeNames.map((name) => ({ name, by: "gauge", unit: 1 }) as const),
 ];
-/** Files grow beyond 4 GiB. */
+/** In KiB, because files grow beyond 4 GiB. */
 const ofShard: readonly Told[] = [
   ...(["commits", "items_committed"] as const).map(
     (name) => ({ name, by: "count", unit: 1 }) as const,
@@ -46,21 +45,21 @@ const ofShard: readonly Told[] = [
 ];
 export const shardSeriesNames = ofShard.map(({ name }) => name as ShardSeriesName);
 
-/** From one look to the next. */
+/** Between two samples. */
 export const fineMs = 10_000;
 export const coarseMs = 60_000;
 const finePoints = 360;
 const coarsePoints = 1_440;
-/** Fine ones in all that is kept. */
+/** Fine points in the whole period. */
 const pointsOfDay = (coarsePoints * coarseMs) / fineMs;
-/** Beside them the minute that runs. */
+/** One more, for the current minute. */
 const coarseRing = coarsePoints + 1;
 const columnBytes = 4 * (finePoints + coarseRing);
-/** All queues together, and the shard: both have room before any queue. */
+/** The shard and all queues together: both take precedence over any queue. */
 const firstBytes = columnBytes * (ofQueue.length + ofShard.length);
-/** Queues that are given room in one look: to take it for hundreds at once would be felt. */
+/** Queues that get memory in one sample: hundreds at once would cause a noticeable delay. */
 const newcomersMax = 64;
-/** Of what happens in ten seconds, how much of a queue's weight is left ten minutes later: half. */
+/** Decay of a queue's weight per 10 s: half in 10 min. */
 const weightKept = 0.5 ** (1 / 60);
 const valueMax = 2 ** 32 - 1;
 
@@ -91,7 +90,7 @@ export function checkSeries(
   }
 }
 
-/** Of one name, point by point. */
+/** The points of one name. */
 class Column {
   readonly fine = new Uint32Array(finePoints);
   readonly coarse = new Uint32Array(coarseRing);
@@ -102,7 +101,7 @@ class Column {
     this.told = told;
   }
 
-  /** `skipped`: points before it at which nobody looked. */
+  /** `skipped`: preceding points without a sample. */
   put(point: number, skipped: number, value: number): void {
     const { by, unit } = this.told;
     const kept = Math.min(valueMax, Math.max(0, Math.round(value / unit)));
@@ -124,12 +123,12 @@ class Column {
   }
 }
 
-/** What is kept of one queue, of all together, or of the shard. */
+/** The values of one queue, of all together, or of the shard. */
 class Track {
-  /** The first point of which it has values. */
+  /** The first point with values. */
   readonly since: number;
   readonly #told: readonly Told[];
-  /** A hole where there was nothing to say yet. */
+  /** A hole is a name without a value other than 0 so far. */
   readonly #columns: (Column | undefined)[];
   #count = 0;
 
@@ -143,7 +142,7 @@ class Track {
     return this.#count * columnBytes;
   }
 
-  /** Of names that have something to say for the first time. */
+  /** For names with their first value other than 0. */
   bytesFor(values: Float64Array): number {
     let names = 0;
     for (let index = 0; index < values.length; index += 1) {
@@ -173,24 +172,24 @@ class Track {
 
 const noTrack = new Track(0, ofQueue);
 
-/** What is known of a queue from one look to the next. */
+/** The state of a queue between two samples. */
 interface Known {
-  /** The point of the last look that found the queue. */
+  /** The last point at which the queue existed. */
   point: number;
   readonly counters: Float64Array;
-  /** How much happens to it, lately more than before. */
+  /** Recent activity, with exponential decay. */
   weight: number;
   track: Track | null;
 }
 
-/** What was counted of the shard at the last look. */
+/** The shard's counters at the last sample. */
 interface ShardCounts {
   readonly commits: number;
   readonly items: number;
   readonly times: readonly number[];
 }
 
-/** As much of the shard as is looked at. */
+/** The sampled counters of the shard. */
 export type SeenCounters = Pick<
   Shard["counters"],
   "commits" | "itemsCommitted" | "commitSeconds" | "fileBytes" | "walBytes"
@@ -206,19 +205,19 @@ export class SeriesKeeper {
   readonly #bytesMax: number;
   readonly #shard: Track;
   #shardCounts: ShardCounts = { commits: 0, items: 0, times: [] };
-  /** By owner, as stores that are opened again have the same queues. */
+  /** By owner, because a reopened store has the same queues. */
   readonly #known = new Map<number, Known>();
   readonly #total: Track;
-  /** The last point that is complete. */
+  /** The last complete point. */
   #point: number;
-  /** Of the tracks of queues. */
+  /** Memory of the tracks of queues. */
   #bytes = 0;
-  /** Queues that were given room in this look. */
+  /** Queues that got memory in this sample. */
   #newcomers = 0;
-  /** Those that have room, the least busy last; made once a look, when room is short. */
+  /** Queues with memory, least busy last; computed once per sample, if memory is short. */
   #leastBusy: Known[] | null = null;
 
-  /** `bytesMax`: of the points; 0 = none are kept. */
+  /** `bytesMax`: memory for points; 0 = off. */
   constructor(bytesMax: number, now: number) {
     this.#bytesMax = bytesMax;
     this.#point = Math.floor(now / fineMs) - 1;
@@ -230,7 +229,7 @@ export class SeriesKeeper {
     return this.#bytes + this.#total.bytes + this.#shard.bytes;
   }
 
-  /** The instant of the next look. */
+  /** The instant of the next sample. */
   get nextAt(): number {
     return (this.#point + 2) * fineMs;
   }
@@ -271,7 +270,7 @@ export class SeriesKeeper {
     return Float64Array.of(...counted, (p50 ?? 0) * 1e6, (p99 ?? 0) * 1e6, fileBytes, walBytes);
   }
 
-  /** Writes into `values` what is to be told of the queue. */
+  /** Writes the values of the queue into `values`. */
   #observe(queue: LogicalQueue, now: number, values: Float64Array): Known {
     const known = this.#known.getOrInsertComputed(queue.owner, () => {
       return { point: 0, counters: new Float64Array(counterNames.length), weight: 0, track: null };
@@ -290,7 +289,7 @@ export class SeriesKeeper {
     const ageMs = oldestReadyAt === null ? 0 : Math.max(0, now - oldestReadyAt);
     const gauges = [ready, leased, scheduled + retried, queue.line.size, ageMs / 1_000];
     values.set(gauges, counterNames.length);
-    // One that stands still with items is worth more than one that has none.
+    // An idle queue with items weighs more than an empty one.
     known.weight = known.weight * weightKept + events + Math.min(1, ready + leased);
     return known;
   }
@@ -309,7 +308,7 @@ export class SeriesKeeper {
     track.put(point, track.since === point ? 0 : skipped, values);
   }
 
-  /** Whether there is room for it now; if not, the queue itself has none any more. */
+  /** Whether there is room for it now; if not, the queue has lost its own. */
   #makeRoom(wanting: Known, needed: number): boolean {
     const bytesMax = this.#bytesMax - firstBytes;
     while (this.#bytes + needed > bytesMax) {
@@ -317,7 +316,7 @@ export class SeriesKeeper {
         .filter(({ track }) => track !== null)
         .sort((a, b) => b.weight - a.weight);
       const least = this.#leastBusy.at(-1) ?? wanting;
-      // A newcomer has to be well busier, or two would push out each other for ever.
+      // A newcomer must be much busier; otherwise two queues would replace each other for ever.
       const isNear = wanting.track === null && 2 * least.weight > wanting.weight;
       if (least === wanting || isNear) {
         this.#drop(wanting);
@@ -343,7 +342,7 @@ export class SeriesKeeper {
     const end = Math.floor(endAt / step);
     const sinceAt = track === null ? endAt : track.since * fineMs;
     const wanted = Math.ceil((from ?? 0) / step);
-    // Of the minute in which it began not all was seen.
+    // The minute in which it began is incomplete.
     const first = Math.min(end, Math.max(Math.ceil(sinceAt / step), wanted, end - points));
     return {
       since: track === null ? null : sinceAt,
@@ -368,12 +367,12 @@ export class SeriesKeeper {
   }
 }
 
-/** What was counted since; a counter that is lower than before began anew. */
+/** The increase; a counter that has fallen was restarted. */
 function since(before: number, now: number): number {
   return now < before ? now : now - before;
 }
 
-/** The finer one, unless that does not go back so far. */
+/** The finer one, unless it does not reach back that far. */
 function stepFor(from: number | undefined, endAt: number): number {
   return from === undefined || from >= endAt - finePoints * fineMs ? fineMs : coarseMs;
 }

@@ -1,4 +1,4 @@
-// The ages of what partitions hold.
+// The ages of the items of partitions.
 
 import { answering, type Kind } from "../operations/kind.ts";
 
