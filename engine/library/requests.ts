@@ -1,6 +1,6 @@
-// What each method of an embedded engine takes, as shapes, so that a slip is told in words. Bounds
-// and texts beyond that are those of `validate.ts`. The server needs none of it: it has checked its
-// requests against the contract.
+// The arguments of each method of an embedded engine, as shapes, so that a mistake is reported with
+// its path. `validate.ts` checks bounds. The server does not need this: it has checked its requests
+// against the contract.
 
 import { seriesNames, shardSeriesNames } from "../insight/series.ts";
 import type * as api from "../model/api.ts";
@@ -111,7 +111,7 @@ const settings = {
   uniqueForText: optional(text),
 };
 
-/** What each method takes, by its name. */
+/** By the name of the method. */
 export const requests = {
   produce: object<api.ProduceRequest>({
     queue: text,

@@ -3,9 +3,9 @@
 import type { LeasedItem, Produced, ProduceItem, Repeatable } from "../model/api.ts";
 import type { Handling, Worker, WorkOptions } from "./work.ts";
 
-/** What an item has beside its payload, and the call beside its items. */
+/** The options of the item and of the call. */
 export interface ItemOptions extends Omit<ProduceItem, "payload" | "encoding">, Repeatable {
-  /** Default 5 minutes. */
+  /** Default 5 min. */
   readonly requestTimeoutMs?: number;
 }
 
@@ -13,9 +13,11 @@ export type ValueHandler<Value> = (value: Value, item: LeasedItem, handling: Han
 
 export interface TypedQueue<Value> {
   readonly name: string;
-  /** Resolves once the item is committed. Throws a `TypeError` for a value that JSON does not have. */
+  /**
+   * Resolves once the item is committed. Throws a `TypeError` if JSON cannot represent the value.
+   */
   produce(value: Value, options?: ItemOptions): Promise<Produced>;
-  /** Has the value of each item handled until the worker is stopped. The type of stored payloads is not checked. */
+  /** Handles the value of each item until the worker is stopped. Does not check stored payloads. */
   work(handler: ValueHandler<Value>, options?: WorkOptions): Worker;
 }
 

@@ -1,29 +1,31 @@
-// The notices of a worker, and the text of each for programs that do not listen.
+// The notices of a worker, and their text for programs that do not handle them.
 
 import type { LeasedItem } from "../model/api.ts";
 import type { QueueError } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
 
 export type WorkNotice =
-  /** Its handler threw; it is offered again after `delayMs`, or is dead if that was its last attempt. */
+  /**
+   * The handler threw; the item is offered again after `delayMs`, or dead after its last attempt.
+   */
   | {
       readonly kind: "retried";
       readonly item: LeasedItem;
       readonly error: unknown;
       readonly delayMs: number;
     }
-  /** Its handler gave it up. */
+  /** The handler gave the item up. */
   | { readonly kind: "dead"; readonly item: LeasedItem; readonly error: unknown }
-  /** Its end was refused, for instance because its lease had lapsed. It may be handled again. */
+  /** Settling was refused, for instance because the lease had lapsed. It may be handled again. */
   | { readonly kind: "lost"; readonly item: LeasedItem; readonly reason: string }
-  /** A `backoff` threw or returned no length of time; the worker's own is used instead. */
+  /** A `backoff` threw, or did not return milliseconds; the worker's default is used. */
   | { readonly kind: "fault"; readonly item: LeasedItem; readonly error: unknown }
   /** The store is down or full; the worker waits and continues. */
   | { readonly kind: "trouble"; readonly error: QueueError }
   /** The worker cannot continue and leases no more; `stopped` rejects with the same error. */
   | { readonly kind: "ended"; readonly error: unknown };
 
-/** A line, and below it the stack of what the program threw. */
+/** One line, followed by the stack if a handler or a backoff threw. */
 export function textOf(notice: WorkNotice, queue: string): string {
   const id = "item" in notice ? ` ${notice.item.id}` : "";
   const delay = notice.kind === "retried" ? ` again in ${notice.delayMs} ms` : "";
@@ -32,7 +34,7 @@ export function textOf(notice: WorkNotice, queue: string): string {
   return `holdfast: ${notice.kind}${id} of ${queue}${delay}; ${why}${frames}`;
 }
 
-/** A message is a line, not a dump. */
+/** Keeps a message to one line. */
 const shownMax = 500;
 const framesMax = 20;
 
@@ -41,7 +43,7 @@ function lineOf(error: unknown): string {
   return words.length > shownMax ? `${words.slice(0, shownMax)}…` : words;
 }
 
-/** Each on a line of its own; `""` if the error has none. */
+/** One per line; `""` if the error has none. */
 function framesOf(error: unknown): string {
   try {
     const stack: unknown = error instanceof Error ? error.stack : "";
@@ -58,7 +60,7 @@ function framesOf(error: unknown): string {
 
 const encoder = new TextEncoder();
 
-/** As many bytes as a reason may have, and no half of a character. */
+/** At most the bytes allowed for a reason, without splitting a character. */
 export function reasonOf(error: unknown): string {
   const words = wordsOf(error);
   const { read } = encoder.encodeInto(words, new Uint8Array(limits.retryReasonBytesMax));

@@ -1,5 +1,5 @@
-// A worker within the program: leases items, extends them while they are handled, and says what became of
-// each. What a handler, a backoff or a notice does ends neither the worker nor holds an item.
+// A worker within the program: leases items, extends them while they are handled, and settles them.
+// Errors of a handler, a backoff or a notice neither stop the worker nor block an item.
 
 import type { Engine, LeasedItem, Outcome, RetryItem } from "../model/api.ts";
 import { after, type Clock, type Timer } from "../model/clock.ts";
@@ -9,18 +9,18 @@ import type { Random } from "../model/random.ts";
 import { reasonOf, type WorkNotice } from "./work-notice.ts";
 
 export interface Handling {
-  /** Aborted when the item is lost, and when a stop has no more patience. */
+  /** Aborted when the item is lost, and when the `drainMs` of a stop are over. */
   readonly signal: AbortSignal;
   readonly queue: string;
   readonly partition: number;
-  /** Of the queue; 0 = no limit. An item with as many `attempts` has its last. */
+  /** The queue's limit; 0 = none. An item with this many `attempts` is on its last one. */
   readonly maxAttempts: number;
 }
 
-/** Returns: completed. Throws: retried later, or sent to the dead queue by a `DeadLetter`. */
+/** Returns: completed. Throws: retried later; a `DeadLetter` sends the item to the dead queue. */
 export type Handler = (item: LeasedItem, handling: Handling) => unknown;
 
-/** What a handler throws to send its item to the dead queue, whatever attempts remain. */
+/** Thrown by a handler to send its item to the dead queue, whatever attempts remain. */
 export class DeadLetter extends Error {
   override readonly name = "DeadLetter";
 }
@@ -28,24 +28,26 @@ export class DeadLetter extends Error {
 export interface WorkOptions {
   /** Items handled at once; default 10. */
   readonly concurrency?: number;
-  /** Milliseconds until a failed item is offered again; default from 1 s to 5 minutes, jittered. */
+  /** Milliseconds until a failed item is offered again; default from 1 s to 5 min, jittered. */
   readonly backoff?: (item: LeasedItem, error: unknown) => number;
-  /** How long items are held, and extended by; default as long as the queue says. */
+  /** How long items are leased and extended for; default: the queue's lease timeout. */
   readonly leaseTimeoutMs?: number;
-  /** How long a stop lets handlers work before their signal is aborted; default 25 s. */
+  /** How long handlers may run after a stop before their signal is aborted; default 25 s. */
   readonly drainMs?: number;
-  /** Names the worker among those that wait; default a random name. */
+  /** Identifies the worker among waiting clients; default: a random name. */
   readonly clientId?: string;
   /** Stops the worker, as `stop()` does. */
   readonly signal?: AbortSignal;
-  /** Default: a printed line, with the stack of what a handler threw. */
+  /** Default: prints a line, with the stack of the handler's error. */
   readonly notice?: (notice: WorkNotice) => void;
 }
 
 export interface Worker extends AsyncDisposable {
   /** Leases no more, waits for handlers, and settles their items. Idempotent. */
   stop(): Promise<void>;
-  /** Resolves when it has stopped; rejects when it cannot continue, for instance without its queue. */
+  /**
+   * Resolves when it has stopped; rejects when it cannot continue, for instance without a queue.
+   */
   readonly stopped: Promise<void>;
 }
 
@@ -69,22 +71,22 @@ const troubleMs = { first: 50, most: 5_000 };
 const extendPauseMsMin = 50;
 const jitterGrains = 1_000;
 
-/** An item in the hands of a handler. */
+/** An item that is being handled. */
 interface Held {
   readonly item: LeasedItem;
   readonly ending: AbortController;
-  /** Its handler has ended: it is no longer extended, and its own call decides what becomes of it. */
+  /** Its handler has ended: it is no longer extended, and its own call settles it. */
   isSettling: boolean;
 }
 
-/** What was leased together, and is extended together. */
+/** Items that were leased together and are extended together. */
 interface Grant {
   readonly queue: string;
   readonly partition: number;
   readonly maxAttempts: number;
   readonly held: Set<Held>;
   deadline: number;
-  /** Ends when it is to be extended. */
+  /** Fires when the items have to be extended. */
   timer: Timer | null;
 }
 
@@ -198,7 +200,7 @@ export class EngineWorker implements Worker {
     } catch (error) {
       thrown = { error };
     }
-    // It is lost, and may be another worker's by now.
+    // The item is lost, and another worker may have it by now.
     if (!grant.held.has(held)) return;
     held.isSettling = true;
     if (thrown === null) {
@@ -228,7 +230,7 @@ export class EngineWorker implements Worker {
     this.#tell(isDead ? { kind: "dead", item, error } : { kind: "retried", item, error, delayMs });
   }
 
-  /** Whether it was done; what is waited out is repeated under one key for as long as the lease runs. */
+  /** Whether it succeeded; temporary failures are retried under one key while the lease lasts. */
   async #settle(
     held: Held,
     grant: Grant,
@@ -255,7 +257,7 @@ export class EngineWorker implements Worker {
     }
   }
 
-  /** Extends what is left of it, each time a third of it has passed. */
+  /** Extends after a third of the remaining lease, again and again. */
   #keep(grant: Grant): void {
     const { clock } = this.#parts;
     const leftMs = grant.deadline - clock.now();
@@ -281,7 +283,7 @@ export class EngineWorker implements Worker {
           const reason = details[one.item.id];
           if (reason !== undefined) this.#lose(grant, one, reason);
         }
-        // It is about something else, such as the store.
+        // The error has another cause, such as the store.
         if (!ids.some((id) => Object.hasOwn(details, id))) break;
         handled = handledOf(grant);
       }
@@ -292,7 +294,7 @@ export class EngineWorker implements Worker {
     if (handledOf(grant).length > 0) this.#keep(grant);
   }
 
-  /** A timer that is left would keep the process from ending. */
+  /** A remaining timer would keep the process alive. */
   #drop(grant: Grant, ...gone: readonly Held[]): void {
     for (const one of gone) grant.held.delete(one);
     if (grant.held.size > 0) return;
@@ -306,7 +308,7 @@ export class EngineWorker implements Worker {
     held.ending.abort(new Error(reason));
   }
 
-  /** Resolves when a handler has ended, when the worker is to stop, or after so long. */
+  /** Resolves when a handler has ended, when the worker is stopping, or after `ms`. */
   async #change(ms: number = Number.POSITIVE_INFINITY): Promise<void> {
     let timer: Timer | null = null;
     await new Promise<void>((resolve) => {
@@ -338,7 +340,7 @@ export class EngineWorker implements Worker {
     for (const timer of timers) timer.cancel();
   }
 
-  /** Handlers that ignore their signal continue by themselves; their items are another worker's. */
+  /** Handlers that ignore their signal keep running, but their items go to other workers. */
   #abandon(): void {
     const { engine } = this.#parts;
     for (const grant of this.#grants) {
@@ -369,7 +371,7 @@ export class EngineWorker implements Worker {
     }
   }
 
-  /** From a half to all of a bound that doubles. */
+  /** Between half of a doubling bound and all of it. */
   #jittered(count: number, { first, most }: { first: number; most: number }): number {
     const bound = Math.min(most, first * 2 ** Math.min(count - 1, 30));
     return Math.ceil(
@@ -380,15 +382,15 @@ export class EngineWorker implements Worker {
   #tell(notice: WorkNotice): void {
     const { notice: listen } = this.#parts.options;
     try {
-      // One that is asynchronous fails later.
+      // An asynchronous one fails later.
       ignoreRejection(listen(notice));
     } catch {
-      // The worker continues, whatever the program does with its notices.
+      // The worker continues, whatever happens in a notice.
     }
   }
 }
 
-/** The items whose handlers still work. */
+/** Items whose handlers are running. */
 function handledOf({ held }: Grant): readonly Held[] {
   return [...held].filter(({ isSettling }) => !isSettling);
 }
@@ -398,7 +400,7 @@ function ignoreRejection(value: unknown): void {
   new Promise((resolve) => resolve(value)).catch(() => undefined);
 }
 
-/** Whether asking again later can help. */
+/** Whether a later attempt can succeed. */
 function passes({ code, reason }: QueueError): boolean {
   return code !== "invalid" && code !== "refused" && reason !== "shutting_down";
 }
