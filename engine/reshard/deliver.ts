@@ -1,6 +1,5 @@
-// Delivers what was on its way between the old shards: the numbers that tell a receiver what it has are
-// those of the old shards, so nothing may be left on its way. A queue takes an item as it would from an
-// outbox.
+// Delivers items in transit between the old shards. Receivers recognize duplicates by numbers of
+// the old shards, so nothing may stay in transit. A queue takes an item as it would from an outbox.
 
 import type { OutboundItem } from "../../stores/item.ts";
 import type { Image, Read } from "../../stores/store.ts";
@@ -24,7 +23,7 @@ export interface Delivery {
   readonly now: number;
 }
 
-/** Returns how many items arrived. */
+/** Returns the number of items delivered. */
 export async function deliver(delivery: Delivery): Promise<number> {
   const { sources, targets, plan } = delivery;
   const images = sources.map(({ image }) => image);
@@ -54,7 +53,7 @@ export async function deliver(delivery: Delivery): Promise<number> {
   return arrived;
 }
 
-/** Its target has it; the sender has not removed it yet. */
+/** Whether the target has it, although the sender has not removed it yet. */
 function hasArrived(
   images: readonly Image[],
   source: number,

@@ -1,5 +1,5 @@
-// Plans a reshard: to which shard each queue goes, and where its partitions are there. Nothing is
-// read or written.
+// Plans a reshard: the new shard of each queue, and the new slots of its partitions. Reads and
+// writes no store.
 
 import type { CatalogEntry, PartitionPlace } from "../../stores/queue.ts";
 import type { Image } from "../../stores/store.ts";
@@ -10,7 +10,7 @@ import { shardOf } from "../model/placement.ts";
 import type { Random } from "../model/random.ts";
 import { epochsIn } from "../turn/label.ts";
 
-/** Where a partition goes. */
+/** The new place of a partition. */
 export interface NewPlace {
   readonly shard: number;
   readonly slot: number;
@@ -19,14 +19,14 @@ export interface NewPlace {
 export interface ShardPlan {
   readonly queues: readonly CatalogEntry[];
   readonly epochs: Epochs;
-  /** Old shards that have some of these queues. */
+  /** The old shards that have some of these queues. */
   readonly sources: ReadonlySet<number>;
 }
 
 export interface ReshardPlan {
   /** By the number of the new shard. */
   readonly shards: readonly ShardPlan[];
-  /** By the number of the old shard, and by slot. A slot that no queue has goes nowhere. */
+  /** By the number of the old shard, and by slot. Unused slots have no place. */
   readonly places: readonly ReadonlyMap<number, NewPlace>[];
 }
 
@@ -55,7 +55,7 @@ export function planReshard(
   return { shards: planned.map((shard) => shard.plan(random)), places };
 }
 
-/** What is known of the shard that a queue comes from. */
+/** The old shard of a queue. */
 interface Source {
   readonly source: number;
   readonly epochs: Epochs;
@@ -66,13 +66,13 @@ class PlannedShard {
   readonly #queues: CatalogEntry[] = [];
   readonly #queueIds = new Set<number>();
   readonly #sources = new Set<number>();
-  /** Of earlier stores, by their text. */
+  /** Index of earlier epochs, by their text. */
   readonly #earlier = new Map<string, number>();
   readonly #last: { queueId: number };
   #slots = 0;
   #begin = 0;
 
-  /** `last`: no queue of any shard has a higher number. */
+  /** `last`: the highest queue number of all shards. */
   constructor(last: { queueId: number }) {
     this.#last = last;
   }
@@ -94,7 +94,7 @@ class PlannedShard {
     return moved;
   }
 
-  /** Shards number their queues apart, so two of one number may meet. */
+  /** Shards number their queues independently, so two may have the same number. */
   #numbered({ queueId, createdAs = queueId }: CatalogEntry): Partial<CatalogEntry> {
     if (!this.#queueIds.has(queueId)) {
       this.#queueIds.add(queueId);

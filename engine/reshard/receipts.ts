@@ -1,6 +1,7 @@
-// Receipts of calls with a key, as the new shards keep them. A receipt does not name its queue, only a
-// digest of it. If it names a slot it goes where that goes, otherwise to each shard that has a queue of
-// its old shard: a receipt of another shard's queue is never found, and forgotten in time.
+// Moves the receipts of calls with a key to the new shards. A receipt contains only a digest of its
+// queue. If it names a slot it follows that slot. Otherwise it goes to each shard that has a queue
+// of its old shard; there a receipt of another shard's queue is never found, and is forgotten in
+// time.
 
 import type { Image } from "../../stores/store.ts";
 import type { KeyedOperation } from "../model/call-key.ts";
@@ -10,9 +11,12 @@ import type { NewPlace, ReshardPlan } from "./plan.ts";
 
 /** Operations whose receipts begin with a slot, if they have any value. */
 const slotted: ReadonlySet<KeyedOperation> = new Set(["produce", "lease", "import"]);
-/** Of a partition that is gone; no partition is created there. */
+/** The slot of a removed partition; no partition is created there. */
 const goneSlot = limits.slotsMax - 1;
-/** Receipts of as many milliseconds share a row, with the instant of the last: each is kept as long as it was. */
+/**
+ * Receipts of this many milliseconds share a row with the last one's instant, so each is kept at
+ * least as long as before.
+ */
 const sharedMs = 1_000;
 const sharedMax = 1_000;
 
@@ -21,7 +25,7 @@ export interface MovedReceipts {
   readonly entries: Uint8Array;
 }
 
-/** Those of one new shard, oldest first. */
+/** The receipts of one new shard, oldest first. */
 export function* movedReceipts(
   images: readonly Image[],
   { shards, places }: ReshardPlan,

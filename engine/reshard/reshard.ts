@@ -1,6 +1,7 @@
-// Moves all queues from the stores of some shards to those of another number of shards, with all that
-// belongs to them. It reads the old stores alone and writes new ones, which are nothing until their
-// caller puts them in the place of the old ones. Nothing else may have any of the stores open.
+// Moves all queues, with all that belongs to them, from the stores of the old shards to those of
+// another number of shards. It only reads the old stores and writes new ones, which take effect
+// when the caller puts them in the place of the old ones. No other process may have any of the
+// stores open.
 
 import type { TransferableStore } from "../../stores/backend.ts";
 import type { Item, ScheduledItem, Tally } from "../../stores/item.ts";
@@ -33,29 +34,31 @@ export interface ReshardOptions {
   readonly to: readonly TransferableStore[];
   readonly clock: Clock;
   readonly random: Random;
-  /** Called after each commit, with the items that were moved so far, of all. */
+  /** Called after each commit, with the items moved so far and the total. */
   readonly progress?: (items: number, all: number) => void | Promise<void>;
-  /** Called before the first commit; throws if the new stores cannot take so many bytes more than the old ones. */
+  /**
+   * Called before the first commit; throws if there is no room for the new stores, which take
+   * `moreBytes` more than the old ones.
+   */
   readonly requireRoom?: (moreBytes: number) => void;
 }
 
 export interface Resharded {
   readonly queues: number;
-  /** In whatever state. */
+  /** In any state. */
   readonly items: number;
-  /** Items that were on their way from one shard to another. */
+  /** Items that were in transit between shards. */
   readonly delivered: number;
   /** Damaged items that were set aside. */
   readonly damaged: number;
 }
 
-/** An old store. */
 export interface Source {
   readonly opened: TransferableStore;
   readonly image: Image;
 }
 
-/** Throws `StoreError`, `unusable` if the old stores are not all of their shards. */
+/** Throws `StoreError` `unusable` if a store of the old shards is missing. */
 export async function reshard(options: ReshardOptions): Promise<Resharded> {
   const { from, to, clock, random, progress } = options;
   const sources: Source[] = [];
@@ -81,7 +84,7 @@ export async function reshard(options: ReshardOptions): Promise<Resharded> {
   return { queues, items: move.items, delivered, damaged: move.damaged };
 }
 
-/** Receipts without a slot go to each new shard that may need them, so the new stores have more of them. */
+/** Receipts without a slot go to each new shard that may need them, so the copies need room. */
 function copiedBytes(images: readonly Image[], plan: ReshardPlan): number {
   const bytesIn = (rows: Iterable<{ readonly entries: Uint8Array }>): number =>
     Iterator.from(rows).reduce((sum, { entries }) => sum + entries.length, 0);
@@ -91,7 +94,7 @@ function copiedBytes(images: readonly Image[], plan: ReshardPlan): number {
   return Math.max(0, after - before);
 }
 
-/** A store without a label is as good as new: beside one with a label it stands in for a lost store. */
+/** A store without a label is new: next to labelled stores it stands in for a lost one. */
 function requireLabels(sources: readonly Source[]): void {
   const shardCount = sources.length;
   const labelled = sources.map(({ image }, shard) => isLabelled(image.tags, { shard, shardCount }));
@@ -110,7 +113,6 @@ const nothing: Omit<Changes, "turn"> = {
   ...{ queue: [], unqueue: [], tags: null },
 };
 
-/** A new store. */
 export class Target {
   readonly opened: TransferableStore;
   readonly #tag: string;
@@ -199,7 +201,7 @@ class Move {
     }
   }
 
-  /** Items, ready, leased and scheduled. */
+  /** Ready, leased and scheduled items. */
   async partitions(source: number): Promise<void> {
     const { store } = (this.#options.sources[source] as Source).opened;
     const places = this.#options.plan.places[source] ?? new Map<number, NewPlace>();
@@ -224,7 +226,7 @@ class Move {
     }
   }
 
-  /** `lost`: the tally without a damaged item. */
+  /** `lost`: returns the tally without a damaged item. */
   async #pages<T extends Item>(
     { shard, slot }: NewPlace,
     read: (from: number) => Promise<Some<Read<T>>>,
@@ -253,7 +255,7 @@ class Move {
     }
   }
 
-  /** Leases, unique keys, tasks, and what was set aside. */
+  /** Leases, unique keys, tasks, and items set aside. */
   async rest(source: number): Promise<void> {
     const { opened, image } = this.#options.sources[source] as Source;
     await this.#slotted(source, image.leases, (leases) => ({
@@ -277,7 +279,7 @@ class Move {
     }
   }
 
-  /** Rows of slots that no queue has are left out. */
+  /** Rows of unused slots are left out. */
   async #slotted<T extends { readonly slot: number }>(
     source: number,
     rows: readonly T[],
