@@ -1,4 +1,4 @@
-// A test clock and dead letters of two shards for a third.
+// A test clock, and dead letters of two shards for a third.
 
 import { expect, test } from "bun:test";
 import type { Backend } from "../stores/backend.ts";

@@ -1,4 +1,5 @@
-// A test clock, moved on: each lapse, expiry and wake at its own instant, whatever the shards run in.
+// Advancing a test clock: each lapse, expiry and wake happens at its own instant, wherever the
+// shards run.
 
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -24,7 +25,7 @@ const settings = {
   maxAttempts: 0,
   requestedPartitions: 1,
 };
-/** By the machine's clock, and as long as there is: how fast that is is not asked here. */
+/** By the machine's clock, and the maximum: these tests do not measure speed. */
 const requestTimeoutMs = 15 * minute;
 const page = { partition: 0, pivot: "", limit: 1_000 };
 
@@ -45,7 +46,7 @@ async function openedShards(shards: number) {
   return { ...engine, [Symbol.asyncDispose]: () => engine.close() };
 }
 
-/** Where its clock is now. */
+/** The present time of its clock. */
 const nowOf = (engine: Pick<EmbeddedEngine, "advance">): Promise<number> => engine.advance(1);
 
 const refusal = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
@@ -59,7 +60,7 @@ function lease(engine: Engine, queue: string, clientId = "c", timeoutMs = reques
   return engine.lease({ queue, clientId, batchSize: 1, requestTimeoutMs: timeoutMs });
 }
 
-/** Of what is stored, what a schedule decides; instants from `since` on. */
+/** The fields of stored items that depend on the schedule; instants relative to `since`. */
 function seen(items: readonly StoredItem[], since: number) {
   const from = (instant: number | null) => (instant === null ? null : instant - since);
   return items.map((item) => ({
@@ -110,7 +111,7 @@ test("advance: one thing leads to the next, in one go", async () => {
   const start = await nowOf(engine);
   await produce(engine, "q", "a", start + minute);
   await produce(engine, "q", "b", start + hour);
-  // They wait by the machine's clock, and are served at the instant at which an item is there.
+  // Leases wait by the machine's clock, and are served at the instant at which an item is ready.
   const waiting = ["first", "second"].map((client) => lease(engine, "q", client));
   expect(await engine.advance(20 * minute)).toBe(start + 20 * minute);
   expect((await Promise.all(waiting)).map(({ items }) => items)).toMatchObject([
@@ -238,7 +239,7 @@ test("a folder continues where its test clock was", async () => {
   });
 });
 
-/** What is done between two advances. */
+/** The operations between two advances. */
 const steps = fc.array(
   fc.oneof(
     fc.record({
@@ -251,7 +252,7 @@ const steps = fc.array(
       queue: fc.constantFrom("one", "two"),
       batch: fc.integer({ min: 1, max: 4 }),
     }),
-    // What was leased last: for longer, back at once or later, or finished for something new.
+    // On the latest leased items: extend, retry now or later, or complete with a new output.
     fc.record({
       do: fc.constantFrom("extend" as const, "retry" as const, "transact" as const),
       laterMs: fc.constantFrom(10 * second, 45 * second, 5 * minute),
@@ -262,7 +263,7 @@ const steps = fc.array(
 );
 const queues = ["one", "two", "dead"];
 
-/** Dead letters go from shard to shard. */
+/** Dead letters move between shards. */
 async function scheduled(drawn: typeof steps extends fc.Arbitrary<infer T> ? T : never) {
   const engine = await openedShards(3);
   await engine.createQueue({ ...settings, name: "dead", expireTimeoutMs: 2 * minute });
@@ -273,7 +274,7 @@ async function scheduled(drawn: typeof steps extends fc.Arbitrary<infer T> ? T :
   const held: { readonly queue: string; readonly partition: number; readonly ids: string[] }[] = [];
   for (const [index, step] of drawn.entries()) {
     const last = held.at(-1);
-    // What the one before sent to another shard comes in no certain order with what others send.
+    // The arrival order of items sent by the previous step is not deterministic.
     const before = drawn[index - 1]?.do;
     if (before === "retry" || before === "transact") await engine.advance(1);
     if (step.do === "produce") {
@@ -347,7 +348,7 @@ test("advance: what is kept of queues goes by the test clock, as all else that i
 test("advance: time stops where something is due, and what is kept of queues tells when it was", async () => {
   await using engine = await opened({ seriesBytes: 1_000_000 });
   await engine.createQueue({ name: "q", ...settings });
-  // To the beginning of an interval.
+  // Advances to the start of an interval.
   const begun = engine.status().now;
   const from = await engine.advance(10 * second - (begun % (10 * second)));
   await produce(engine, "q", "a");

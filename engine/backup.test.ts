@@ -1,4 +1,4 @@
-// What a backup waits for while the engine runs, and for how long.
+// What a backup of a running engine waits for, and for how long.
 
 import { expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -34,14 +34,14 @@ async function setupBackups() {
     begin: () => bundle.begin(() => bundle.engine.backup(folder)),
     beginCreate: () =>
       bundle.begin(() => bundle.engine.createQueue({ ...queueDefaults, name: later })),
-    /** Files are copied beside the thread, in time that the virtual clock does not know. */
+    /** Files are copied on other threads, in time that the virtual clock does not measure. */
     copied: async (call: { readonly ending: unknown }) => {
       while (call.ending === null) {
         await Bun.sleep(1);
         await bundle.clock.settle();
       }
     },
-    /** The second shard goes down with a produce, which waits until it is up again. */
+    /** The second shard fails at a produce, which waits until the shard is up again. */
     breakSecond: async () => {
       bundle.store(1).openFault = "failed";
       bundle.store(1).fail({ fault: "failed" });

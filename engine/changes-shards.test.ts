@@ -1,4 +1,4 @@
-// Changes of queues of two shards, and deletes of queues to which another shard sends.
+// Changes of queues in two shards, and deletes of queues to which another shard sends.
 
 import { expect, test } from "bun:test";
 import { limits } from "./model/limits.ts";
@@ -23,7 +23,7 @@ async function setupTwo(...names: string[]): Promise<Bundle> {
 test("update: refused by the shard of the dead queue that it names, a queue can be a dead queue itself", async () => {
   const other = nameIn(1, 2, "other");
   const bundle = await setupTwo(near, far, other);
-  // The dead queue is about to get one of its own, which the first shard has not heard of.
+  // The dead queue is about to get a dead queue of its own, unknown to the first shard.
   bundle.store(1).hold();
   const naming = await bundle.begin(() =>
     bundle.engine.updateQueue({ name: far, deadQueue: other }),
@@ -49,7 +49,7 @@ test("claim: it ends also while the dead queue is hidden by a delete that then f
     bundle.engine.createQueue({ ...queueDefaults, name: near, deadQueue: far }),
   );
   expect(created.ending).toBe(null);
-  // No turn takes the delete until its time is up.
+  // No turn takes the delete before its deadline.
   bundle.store(1).openFault = "failed";
   bundle.store(1).fail({ fault: "failed" });
   await bundle.begin(() => bundle.engine.produce(produceOf(far, ["a"])));
@@ -120,7 +120,7 @@ test("transact: one that is decided after its output's queue was deleted is not 
   const bundle = await setupTwo(near, far);
   const transact = await beginTransact(bundle);
   bundle.store(0).hold();
-  // It keeps the turn busy, so that the transact is decided later.
+  // Keeps the turn busy, so that the transact is decided later.
   const busy = await bundle.begin(() => bundle.engine.produce(produceOf(near, ["b"])));
   const transacted = await transact();
   const deleted = await bundle.begin(() => bundle.engine.deleteQueue({ name: far, force: true }));

@@ -39,7 +39,7 @@ interface Walked {
   readonly texts: readonly string[];
 }
 
-/** Reads everything a shard stores and holds its tallies against it. */
+/** Reads everything that a shard stores and compares it with the tallies. */
 async function walk(store: Store): Promise<Map<number, Walked>> {
   const image = await store.load();
   const slots = new Map<number, Walked>();
@@ -53,7 +53,7 @@ async function walk(store: Store): Promise<Map<number, Walked>> {
     const covered = leases.map(({ first, last }) =>
       items.filter(({ seq }) => seq >= first && seq <= last),
     );
-    // A lease that holds nothing would never end.
+    // An empty lease would never end.
     expect(covered.filter(({ length }) => length === 0)).toEqual([]);
     expect(tally).toMatchObject({
       itemCount: items.length,
@@ -66,7 +66,7 @@ async function walk(store: Store): Promise<Map<number, Walked>> {
     });
     const seqs = [...items, ...scheduled].map(({ seq }) => seq);
     expect(tally.nextSeq).toBeGreaterThan(Math.max(-1, ...seqs));
-    // What the sweep relies on: items that are not early expire in queue order.
+    // The sweep relies on this: items that are not early expire in queue order.
     const deadlines = items
       .filter(({ early }) => !early)
       .map(({ expireDeadline }) => expireDeadline);
@@ -84,7 +84,7 @@ async function walk(store: Store): Promise<Map<number, Walked>> {
   return slots;
 }
 
-/** One random life of an engine, with what has to hold of it. */
+/** One random run of an engine, and its invariants. */
 class World {
   readonly #random: Random;
   readonly #bundle: Bundle;
@@ -98,7 +98,7 @@ class World {
   readonly #completed = new Set<string>();
   readonly #refused = new Set<string>();
   readonly #produced = new Set<string>();
-  /** Cleared, deleted, or completed by a call whose answer was lost with the process. */
+  /** Cleared, deleted, or completed by a call whose reply was lost with the process. */
   readonly #excused = new Set<string>();
   readonly #dead = new Set<string>();
   readonly #done = new Map<string, number>();
@@ -106,7 +106,7 @@ class World {
   constructor(seed: number, open: (shard: number) => Promise<Backend>) {
     this.#random = seededRandom(seed);
     this.#bundle = new Bundle({
-      // `orders` and `dead` are in different ones, so dead letters go through the outbox.
+      // `orders` and `dead` are in different shards, so dead letters go through the outbox.
       shardCount: 2,
       openStore: async (shard) => {
         await this.#backends[shard]?.store.close();
@@ -184,7 +184,7 @@ class World {
     this.#count(started.ending.ok ? "produced" : "refused");
   }
 
-  /** A shard that failed comes back before the call is looked at. */
+  /** A failed shard recovers before the call is checked. */
   async #until<T>(call: () => Promise<T>): Promise<Started<T>> {
     const started = await this.#bundle.begin(call);
     if (started.ending === null) await this.#bundle.clock.advance(500);
@@ -206,7 +206,7 @@ class World {
     this.#leases.push(started);
   }
 
-  /** Looks at what leases have brought since, in the order in which they were granted. */
+  /** Checks the leases granted since, in the order in which they were granted. */
   #take(): void {
     const ended = this.#leases.filter(({ ending }) => ending !== null);
     this.#leases = this.#leases.filter(({ ending }) => ending === null);
@@ -220,7 +220,7 @@ class World {
     }
   }
 
-  /** Leased to nobody else, not completed, not refused, more attempts than ever, dead-lettered once. */
+  /** Not leased twice, completed or refused; attempts within the maximum; dead-lettered once. */
   #audit(queue: string, item: LeasedItem, grantedAt: number): void {
     const [text = ""] = textsOf([item]);
     const key = `${queue} ${text}`;
@@ -367,7 +367,7 @@ class World {
     return this.#bundle.engine.status().shards.every(({ up }) => up);
   }
 
-  /** Counters against what is stored, wherever both shards are up. */
+  /** Compares the counters with the stored items while both shards are up. */
   async #check(): Promise<void> {
     if (!this.#isUp()) return;
     const status = this.#bundle.engine.status();
@@ -400,7 +400,7 @@ class World {
     }
   }
 
-  /** Once faults stop, everything produced is in one place, unless something took it. */
+  /** Once faults stop, every produced item is in exactly one place, unless it was removed. */
   async #end(): Promise<void> {
     for (const shard of [0, 1]) this.#bundle.store(shard).heal();
     await this.#bundle.restart();

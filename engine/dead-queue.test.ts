@@ -22,7 +22,7 @@ async function setupQueues(settings: Partial<QueueSettings> = {}, shardCount = 1
   return bundle;
 }
 
-/** Shards: of two, by their names the second has "orders", the first "dead". */
+/** With two shards, "orders" is in the second and "dead" in the first, by their names. */
 const [far, near] = [2, 1];
 const [source, target] = [1, 0];
 
@@ -104,7 +104,7 @@ test.each(["dead: true", "retry", "lapse", "expire", "expire scheduled"] as cons
         else await bundle.retry(lease, { dead: by === "dead: true", retryAt: start + hour });
       }
       if (by === "expire") {
-        // The request's own deadline came in the same moment.
+        // The deadline of the request passed at the same moment.
         expect(await bundle.listed("dead")).toEqual(["a"]);
       } else {
         expect(waits.ending).toMatchObject({ ok: true, value: { items: [{ attempts: 1 }] } });
@@ -200,7 +200,7 @@ test("dead queue: one that is added or removed later counts for items there alre
   expect(await bundle.listed("dead")).toEqual(["a"]);
 });
 
-/** Shard and commit at which the process dies while one item goes from one shard to another. */
+/** The shard and commit at which the process is killed while one item moves between shards. */
 const crashes = [
   { at: "the source writes its outbox", shard: source, commitsBefore: 0 },
   { at: "the dead queue takes the item", shard: target, commitsBefore: 0 },
@@ -230,7 +230,7 @@ test.each(crashes)("dead queue: exactly once when a store fails $when $at", asyn
   await bundle.produce("orders", "a", "b");
   const lease = await bundle.lease("orders", { batchSize: 2 });
   for (let commit = 0; commit <= point.commitsBefore; commit += 1) {
-    // Each commit of the shard fails once, in its turn, so the one meant is among them.
+    // Each commit of the shard fails once, in turn, so the intended one is among them.
     bundle.store(point.shard).fail({ fault: "failed", applied: point.applied });
   }
   const items = lease.items.map(({ id }) => ({ id, retryAt: null, dead: false }));

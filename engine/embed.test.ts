@@ -1,5 +1,5 @@
-// The engine as a program has it that no compiler has checked: in this process where that is all the
-// same, and in a process of its own where it is bundled.
+// The engine as used by programs without a compiler: in this process if that makes no difference,
+// otherwise bundled and in a process of its own.
 
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -28,7 +28,7 @@ async function opened(): Promise<EmbeddedEngine & AsyncDisposable> {
   return { ...engine, [Symbol.asyncDispose]: () => engine.close() };
 }
 
-/** With what it refuses, or `null`. Whatever else is thrown fails the test. */
+/** The message of the refusal, or `null`. Any other error fails the test. */
 async function refusalOf(call: () => unknown): Promise<string | null> {
   try {
     await call();
@@ -41,7 +41,7 @@ async function refusalOf(call: () => unknown): Promise<string | null> {
 
 type Method = Exclude<keyof EmbeddedEngine, "status" | "close">;
 
-/** The first method takes it as its one argument, whatever the types say. */
+/** Calls a method with one argument, ignoring the types. */
 const calls = (engine: EmbeddedEngine, method: Method) =>
   engine[method] as (...argument: readonly unknown[]) => unknown;
 
@@ -101,7 +101,7 @@ test.each<[Method, unknown, string]>([
     { ...produced, items: [{ payload: "x" }, {}] },
     required("items[1].payload", "a string or a Uint8Array"),
   ],
-  // biome-ignore lint/suspicious/noSparseArray: the hole is what is sent.
+  // biome-ignore lint/suspicious/noSparseArray: the hole is the case under test.
   ["produce", { ...produced, items: [,] }, required("items[0]", "an object")],
   [
     "produce",

@@ -1,5 +1,5 @@
-// What is the matter with a queue: each finding while it holds and not before or after it, since
-// when, and in words. Where each is found is the sequence of the contract.
+// Findings: each one exactly while its condition holds, with its start and its text, in the order
+// of the contract.
 
 import { expect, test } from "bun:test";
 import type { Explanation, QueueSettings } from "./model/api.ts";
@@ -29,7 +29,7 @@ async function setupQueue(
 const explain = (bundle: Bundle, queue = "orders"): Promise<Explanation> =>
   bundle.run(() => bundle.engine.explain(queue));
 
-/** What is the matter, by its words alone. */
+/** The health and the findings, without their texts. */
 async function words(bundle: Bundle, queue = "orders"): Promise<string[]> {
   const { health, findings } = await explain(bundle, queue);
   return [health, ...findings.map(({ what }) => what)];
@@ -283,7 +283,7 @@ test("store_full: not after a busy shard has found room, though nothing comes af
   await produce();
   await bundle.clock.advance(second / 2);
   bundle.store().heal();
-  // Refused, as what is known is a second old; the shard asks for room after it.
+  // Refused, because the known state is a second old; the shard checks for room afterwards.
   expect((await produce()).ending).toMatchObject({ ok: false, code: "store" });
   await bundle.clock.advance(hour);
   expect(await words(bundle)).toEqual(["empty"]);
@@ -357,7 +357,7 @@ test("leases_lapse: names who held the most of them, as far as that is known", a
   expect(await text()).toBe(`The lease of 3 items ${lapsed}, 2 of them held by worker-9: ${need}`);
   await bundle.clock.advance(5 * minute);
   await bundle.lease("orders", { clientId: "worker-9" });
-  // Nobody knows any more who holds it.
+  // The holder is unknown after a restart.
   await bundle.restart();
   await bundle.clock.advance(minute);
   expect(await text()).toBe(`The lease of 1 item ${lapsed}: ${need}`);

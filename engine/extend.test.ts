@@ -1,4 +1,4 @@
-// Leases that are kept, and leases that are given back.
+// Extending and releasing leases.
 
 import { expect, test } from "bun:test";
 import { type Bundle, hour, idsOf, minute, second, setup, textsOf } from "./simulation/bundle.ts";
@@ -19,7 +19,7 @@ function release(bundle: Bundle, ids: readonly string[]) {
   return bundle.ending(() => bundle.engine.release({ queue: "orders", partition: 0, ids }));
 }
 
-/** Texts of what can be leased now. */
+/** The texts of the items that can be leased now. */
 async function offered(bundle: Bundle): Promise<string[]> {
   const started = await bundle.beginLease("orders", { batchSize: 100, requestTimeoutMs: second });
   await bundle.clock.advance(second);

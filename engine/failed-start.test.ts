@@ -1,4 +1,4 @@
-// What is left of shards that do not open, or that end while they do.
+// Shards that do not open, or that end while they open, leave nothing behind.
 
 import { expect, test } from "bun:test";
 import type { Backend } from "../stores/backend.ts";
@@ -25,7 +25,7 @@ test("start: where the second shard does not begin, nothing of the first goes on
   const bundle = await setup({ shardCount: 2, openStore });
   for (const name of [near, far]) await bundle.createQueue({ name });
   await bundle.produceMany(near, 1_000);
-  // A task that takes long.
+  // A long task.
   await bundle.run(() =>
     bundle.engine.repair({ queue: near, action: "delete", filter: {}, perSecond: 1 }),
   );

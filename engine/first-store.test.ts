@@ -1,4 +1,4 @@
-// Two servers that start at once.
+// Two servers that start at the same time.
 
 import { expect, test } from "bun:test";
 import type { Backend } from "../stores/backend.ts";
@@ -9,7 +9,7 @@ import { Bundle } from "./simulation/bundle.ts";
 test("start: of two servers that start at once, the one that gets the first store gets the others too", async () => {
   const images = [new MemoryImage("0123456789Ab"), new MemoryImage("0123456789Ac")];
   const held = new Set<number>();
-  /** `quick`: the shard whose store this server asks for first. */
+  /** `quick`: the shard whose store this server opens first. */
   const server = (quick: number): Bundle =>
     new Bundle({
       shardCount: 2,

@@ -1,4 +1,4 @@
-// What destroys, counted first: a dry run changes nothing, and no more goes than was expected.
+// Guards of destructive calls: a dry run changes nothing, and no call removes more than expected.
 
 import { expect, test } from "bun:test";
 import type { ClearRequest, ItemCounts } from "./model/api.ts";

@@ -1,5 +1,4 @@
-// What is told of what happened to an item: all of it, by whichever of its ids it is asked for, and
-// nothing that was not committed.
+// The history of an item: complete, by any of its ids, and only of committed changes.
 
 import { expect, test } from "bun:test";
 import type { ItemExplained, QueueSettings } from "./model/api.ts";
@@ -51,7 +50,7 @@ async function retry(
   await bundle.run(() => bundle.engine.retry({ queue: "orders", partition, items: given }));
 }
 
-/** `what queue by`, one after the other. */
+/** One `what queue by` per event. */
 const told = ({ history }: ItemExplained): string[] =>
   history.map(({ what, queue, by }) => [what, queue, by].join(" ").trim());
 
@@ -111,7 +110,7 @@ test("history: neighbours that shared a fate are told apart, and each has its ow
     ["produced orders", "leased orders ben"],
     ["produced orders"],
   ]);
-  // The one that was given back has another id, which its first id leads to.
+  // The retried item has another id, which its first id leads to.
   expect(lives[1]?.item).toMatchObject({ state: "ready" });
   expect(lives[1]?.item?.id).not.toBe(String(ids[1]));
 });

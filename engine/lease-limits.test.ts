@@ -1,4 +1,4 @@
-// Limits of a queue's leases: how many at one time, and how many in an interval.
+// The limits of a queue's leases: items at one time, and items per interval.
 
 import { expect, test } from "bun:test";
 import type { QueueSettings } from "./model/api.ts";

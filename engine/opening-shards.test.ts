@@ -1,4 +1,4 @@
-// While one shard has met the others and another has not.
+// One shard has met the others and another has not.
 
 import { expect, test } from "bun:test";
 import { MemoryImage, openMemoryStore } from "../stores/memory/store.ts";
@@ -17,7 +17,7 @@ import {
 
 const [near, far] = [nameIn(0, 2), nameIn(1, 2)];
 
-/** The second shard is opened again after a loss, and stalls or fails as it begins. */
+/** The second shard reopens after a loss, and stalls or fails while it starts. */
 async function setupHalfBegun(how: "stalls" | "fails" = "stalls") {
   const images = [new MemoryImage("0123456789Ab"), new MemoryImage("0123456789Ac")];
   let isOpeningAgain = false;
@@ -33,7 +33,7 @@ async function setupHalfBegun(how: "stalls" | "fails" = "stalls") {
     },
   });
   for (const name of [near, far]) await bundle.createQueue({ name });
-  // Due when it is opened again: it begins with a commit.
+  // Due when the shard reopens, so it starts with a commit.
   await bundle.run(() => bundle.engine.produce(produceOf(far, ["later"], start + hour)));
   isOpeningAgain = true;
   bundle.store(1).fail({ fault: "lost" });
@@ -58,7 +58,7 @@ test("backup: refused while one shard has not begun, it holds no other for ever"
   expect(elsewhere.ending).toEqual({ ok: true, value: undefined });
 });
 
-/** Of a first start: the first shard has begun when its store turns out to have lost something; the second stalls. */
+/** A first start: the first shard has started when its store reports a loss; the second stalls. */
 test("start: a store that loses something before the other shard has begun leaves no shard dead", async () => {
   const bundle: Bundle = await setup({ shardCount: 2 });
   for (const name of [near, far]) await bundle.createQueue({ name });

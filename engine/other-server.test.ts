@@ -1,4 +1,5 @@
-// Two servers, not nodes of one cluster, take one store from each other. A server that gets it back reads it again.
+// Two servers, not nodes of one cluster, take one store from each other. A server that gets it back
+// reads it again.
 
 import { expect, test } from "bun:test";
 import type { Backend } from "../stores/backend.ts";
@@ -9,7 +10,7 @@ import { type Bundle, minute, nameIn, produceOf, second, setup } from "./simulat
 
 const cut = (): StoreError => new StoreError("failed", "the connection is cut");
 
-/** One server, whose connection can be cut, and the store that another one gets meanwhile. */
+/** One server whose connection can be cut, and the store that another server opens meanwhile. */
 async function setupFirst() {
   const image = new MemoryImage("0123456789Ab");
   let state: "up" | "cut" | "cut after a commit" = "up";
@@ -36,7 +37,7 @@ async function setupFirst() {
   await first.createQueue({ name: "common" });
   return {
     first,
-    /** The call of which the first server has no answer; `work` is done by the second server. */
+    /** Cuts the first server's call; the second server does `work`. */
     async between(how: "cut" | "cut after a commit", work: (second: Bundle) => Promise<unknown>) {
       state = how;
       const lost = await first.begin(() => first.engine.produce(produceOf("common", ["first"])));
@@ -105,7 +106,7 @@ test.each([1, 70])(
   },
 );
 
-/** Each of its stores can be had once at a time; what happens to them is in `log`. */
+/** Each store can be open once at a time; `log` records the openings. */
 async function setupExclusive(shardCount: number) {
   const images = Array.from({ length: shardCount }, () => new MemoryImage("0123456789Ab"));
   const log: string[] = [];
@@ -149,7 +150,7 @@ async function setupExclusive(shardCount: number) {
     log,
     found,
     fault,
-    /** Shard 0 is opened no more until that is called. */
+    /** Blocks opening shard 0 until the returned function is called. */
     hold: (): (() => void) => {
       const { promise, resolve } = Promise.withResolvers<void>();
       gate = promise;

@@ -1,4 +1,4 @@
-// Partitions of a queue: where new items go, and what becomes of slots that are used again.
+// Partitions of a queue: where new items go, and the reuse of slots.
 
 import { expect, test } from "bun:test";
 import type * as api from "./model/api.ts";
@@ -12,7 +12,10 @@ import {
   setup,
 } from "./simulation/bundle.ts";
 
-/** A call looks through `orders` for long; meanwhile its second partition goes, and `private` gets the slot. */
+/**
+ * A call scans `orders` for long; meanwhile its second partition is removed, and `private` gets the
+ * slot.
+ */
 async function setupReused<T>(call: (engine: Bundle["engine"]) => Promise<T>) {
   const bundle = await setup({ shardCount: 1 });
   const { engine } = bundle;
@@ -54,7 +57,7 @@ test("find: nothing is told of a queue that gets the slot meanwhile", async () =
   expect(value.found).toEqual([]);
 });
 
-/** An item waits in the second shard for a partition of `target`, which goes meanwhile. */
+/** An item waits in the second shard for a partition of `target` that is removed meanwhile. */
 async function setupSent() {
   const bundle = await setup({ shardCount: 2 });
   const [target, source, other] = [nameIn(0, 2, "target"), nameIn(1, 2), nameIn(0, 2, "other")];

@@ -1,4 +1,4 @@
-// Pause and resume: after the 200 of a pause nothing is leased, whatever was under way.
+// Pause and resume: after the 200 of a pause nothing is leased, even by calls in progress.
 
 import { expect, test } from "bun:test";
 import type { QueueSettings } from "./model/api.ts";
@@ -41,8 +41,8 @@ const beginProduce = (bundle: Bundle, text: string) =>
 const counted = (bundle: Bundle) => bundle.run(() => bundle.engine.inspect("orders"));
 
 /**
- * The shard is busy until `release`. Then it commits the pause, and the calls that began by then
- * reach it together with the settings of the pause.
+ * The shard is busy until `release`. Then it commits the pause. Calls that began by then reach it
+ * together with the pause.
  */
 async function setupBusy(how: { produce?: boolean; reason?: string }, ...stored: string[]) {
   const bundle = await setupQueue({}, { turnLimits: { ...limits, turnRequestsMax: 2 } });
@@ -158,7 +158,7 @@ test("pause: a grant on its way to a shard grants nothing once the pause is answ
     writtenFirst,
     done,
   ]);
-  // What was granted before the pause was answered has been told by then.
+  // Everything granted before the reply to the pause has been delivered by then.
   const before = granted();
   await bundle.clock.advance(30 * second);
   expect(granted()).toBe(before);

@@ -223,7 +223,7 @@ test("produce: one whose time is up when its turn comes has no effect", async ()
   const bundle = await setupQueue();
   bundle.store().hold();
   const first = await bundle.begin(() => bundle.engine.produce(one));
-  // Enough to be decided beside a sync.
+  // Enough weight to be decided during a sync.
   const items = Array(limits.secondTurnWeightMin).fill({ payload: "late" });
   const later = await bundle.begin(() =>
     bundle.engine.produce({ ...one, requestTimeoutMs: 10, items }),

@@ -256,7 +256,7 @@ test("partitions: one that empties while another is removed goes with it", async
     const request = completeOf("orders", partition, idsOf(items));
     expect(await bundle.ending(() => bundle.engine.complete(request))).toEqual(doneFirst);
   };
-  // Before the first of the partitions is removed, every shard has to answer.
+  // Every shard has to reply before the first of the partitions is removed.
   bundle.store(0).hold();
   await bundle.begin(() => bundle.engine.produce(produceOf(other, ["a"])));
   for (let partition = 1; partition < 6; partition += 1) await complete(partition);
@@ -285,7 +285,7 @@ test("partitions: a start that takes an empty one away loses no item whose lease
   for (const _ of ["b", "c"]) await bundle.complete(await bundle.lease("mails"));
   await bundle.produce("orders", "a");
   await bundle.lease("orders");
-  // The partition is to go, and the process dies before it has gone.
+  // The process is killed before the partition is removed.
   bundle.store().killAt({ commitsBefore: 1, applied: false });
   await bundle.begin(() => bundle.engine.updateQueue({ name: "mails", requestedPartitions: 1 }));
   await bundle.restart({ now: bundle.clock.now() + hour });
@@ -480,7 +480,7 @@ test("delete: what is on its way to a deleted dead queue does not come back with
   const [dead, name] = [nameIn(1, 2, "dead"), nameIn(0, 2)];
   await bundle.createQueue({ name: dead });
   await bundle.createQueue({ name, deadQueue: dead, maxAttempts: 1 });
-  // So many that the clear takes several turns, between which the items arrive.
+  // Enough items for a clear of several turns, between which the items arrive.
   await bundle.produceMany(dead, 10_000);
   await bundle.produce(name, "a", "b");
   const leases = [await bundle.lease(name), await bundle.lease(name)];

@@ -1,4 +1,4 @@
-// No turn reads without bound, however many ask at once and however large their items are.
+// No turn reads without bound, however many calls there are and however large their items.
 
 import { expect, test } from "bun:test";
 import { openMemoryStore } from "../stores/memory/store.ts";
@@ -11,7 +11,7 @@ interface Reading {
   readonly payloadBytes: number;
 }
 
-/** An engine with a queue, and what each of its turns reads of stored items. */
+/** An engine with a queue, recording the items that each turn reads. */
 async function setupReads(options: SetupOptions = {}) {
   const readings: Reading[] = [];
   const bundle = new Bundle({
@@ -31,12 +31,12 @@ async function setupReads(options: SetupOptions = {}) {
   await bundle.createQueue({ name: "orders", expireTimeoutMs: hour, requestedPartitions: 40 });
   return {
     bundle,
-    /** Of what has been read since it was asked last. */
+    /** The maximum since the last call. */
     largest: (of: keyof Reading) => Math.max(0, ...readings.splice(0).map((one) => one[of])),
   };
 }
 
-/** Its methods, to be called without it. */
+/** The methods of a store, bound to it. */
 function bound(store: Store): Store {
   return {
     load: (what) => store.load(what),
@@ -51,7 +51,7 @@ function payloadBytesOf({ heads, items }: Facts): number {
   return pages.flatMap(({ found }) => found).reduce((sum, { payload }) => sum + payload.length, 0);
 }
 
-/** A turn takes what has come, which are two messages of such a weight at most. */
+/** A turn takes what has arrived: at most two messages of this weight. */
 const weighed = 2 * limits.turnWeightMax * limits.weightBytes;
 const count = 100;
 
@@ -96,7 +96,7 @@ test("expiry: the heads of many partitions share the bytes of a turn", async () 
   largest("payloadBytes");
   await bundle.clock.advance(hour);
   expect(bundle.engine.status().queues[0]).toMatchObject({ queued: 0 });
-  // One more of each partition that a turn looks at, as a page ends with the item that fills it.
+  // One more item per partition that a turn reads, because a page ends with the item that fills it.
   expect(largest("payloadBytes")).toBeLessThanOrEqual(turnBytesMax + 16 * payload.length);
 });
 
@@ -115,7 +115,7 @@ test("list: below the mark of a clear, a page of leased items ends where any oth
   await bundle.run(async () => {
     const clear = { ready: true, scheduled: false, retried: false, destructive: false };
     const cleared = bundle.engine.clear({ queue: "large", ...clear });
-    // The clear has begun with the turn of this one.
+    // The clear begins with the turn of this call.
     await bundle.engine.listItems({ queue: "large", partition: 0, pivot: "", limit: 1 });
     largest("payloadBytes");
     let pivot = "";

@@ -1,4 +1,4 @@
-// Redrive: dead items go back, each once, whatever happens to the process meanwhile.
+// Redrive: dead items go back, each once, whatever happens to the process.
 
 import { expect, test } from "bun:test";
 import type { QueueSettings, RedriveRequest } from "./model/api.ts";
@@ -26,7 +26,7 @@ async function setupQueues(shardCount = 1, settings: Partial<QueueSettings> = {}
   return bundle;
 }
 
-/** Items of a queue that were given up, with a reason each. */
+/** Rejects items of a queue, with a reason each. */
 async function die(bundle: Bundle, queue: string, texts: readonly string[], reason = "why") {
   const items = texts.map((payload) => ({ payload, kind: queue }));
   await bundle.run(() => bundle.engine.produce({ ...produceOf(queue, []), items }));
@@ -383,7 +383,7 @@ test("tasks: one whose cancel finds no room goes on", async () => {
   expect(await ended(bundle, taskId)).toMatchObject({ state: "done", moved: 3 });
 });
 
-/** Ids of all that is in the dead queue, in its order. */
+/** The ids of the dead queue, in its order. */
 async function deadIds(bundle: Bundle): Promise<string[]> {
   const request = { queue: "dead", pivot: "", limit: 1_000, filter: {} };
   const { found } = await bundle.run(() => bundle.engine.findItems(request));
@@ -405,7 +405,7 @@ test.each([
     const { taskId, matched } = await redrive(bundle, { ids });
     expect(matched).toBe(count);
     expect(await ended(bundle, taskId)).toMatchObject({ state: "done", moved: count, skipped: 0 });
-    // It begins with two and ends with one.
+    // It begins with two commits and ends with one.
     expect(bundle.store().commits - before).toBe(2 + pieces + 1);
     expect(await bundle.listed("orders")).toEqual(chosen(numbered(300)));
   },

@@ -1,4 +1,4 @@
-// Changes of queues while shards are down, slow or closing: one queue's trouble stays its own.
+// Changes of queues while shards are down, slow or closing do not affect other queues.
 
 import { expect, test } from "bun:test";
 import { limits } from "./model/limits.ts";
@@ -14,14 +14,16 @@ import {
   writtenFirst,
 } from "./simulation/bundle.ts";
 
-/** `first`, `third` and `fourth` are in the second of two shards, `second` and `sixth` in the first. */
+/**
+ * `first`, `third` and `fourth` are in the second of two shards, `second` and `sixth` in the first.
+ */
 async function setupTwo(): Promise<Bundle> {
   const bundle = await setup({ shardCount: 2 });
   for (const name of ["first", "second"]) await bundle.createQueue({ name });
   return bundle;
 }
 
-/** The shard goes down with a produce, and cannot be opened until its store is healed. */
+/** The shard fails at a produce, and cannot be opened until its store is healed. */
 async function breakShard(bundle: Bundle, shard: number, queue: string, applied = false) {
   bundle.store(shard).openFault = "failed";
   bundle.store(shard).fail({ fault: "failed", applied });
@@ -33,7 +35,7 @@ async function healShard(bundle: Bundle, shard: number): Promise<void> {
   await bundle.clock.advance(2 * limits.restartMsMax);
 }
 
-/** Names of the queues that a shard has stored. */
+/** The names of the queues that a shard has stored. */
 function namesIn(bundle: Bundle, shard: number): string[] {
   return [...bundle.image(shard).queues.values()].map(({ definition }) => definition.name);
 }
@@ -301,7 +303,9 @@ test("delete: an engine that closes meanwhile says what is left, and the next st
   expect(bundle.storedItems(1)).toEqual([]);
 });
 
-/** The dead queue of `first` is in the other shard; `die` returns the dead item's expire deadline. */
+/**
+ * The dead queue of `first` is in the other shard; `die` returns the dead item's expire deadline.
+ */
 async function setupDependent() {
   const bundle = await setupTwo();
   await bundle.run(() => bundle.engine.updateQueue({ name: "first", deadQueue: "second" }));
@@ -474,8 +478,8 @@ test("delete: a dependent that is given another dead queue meanwhile keeps that 
 });
 
 /**
- * The second partition of `orders`, in the second shard, sends its dead letters to that of `dead`,
- * in the first. An item of it is leased.
+ * The second partition of `orders`, in the second shard, sends its dead letters to `dead`, in the
+ * first. One of its items is leased.
  */
 async function setupLetter(shardCount = 3) {
   const bundle = await setup({ shardCount });
@@ -491,7 +495,7 @@ async function setupLetter(shardCount = 3) {
   return {
     bundle,
     dead,
-    /** The item sets out as its shard goes down, and nobody knows of it. */
+    /** Sends the item as its shard fails, unknown to the rest. */
     send: async () => {
       bundle.store(1).openFault = "failed";
       bundle.store(1).fail({ fault: "failed", applied: true });
@@ -586,7 +590,7 @@ test("delete: of a dead queue, items that fail from then on go nowhere else", as
   const former = placesOf(0);
   await bundle.produce(orders, "a");
   expect((await beginDelete(bundle, "first")).ending).toMatchObject({ ok: true });
-  // It gets the slot that the dead queue had.
+  // It gets the former slot of the dead queue.
   const next = nameIn(1, 2, "next");
   await bundle.createQueue({ name: next });
   expect(placesOf(-1)).toEqual(former);
@@ -634,7 +638,7 @@ test("partitions: one goes also when the last produce to it comes to nothing", a
   await bundle.createQueue({ name: orders, requestedPartitions: 2 });
   await bundle.createQueue({ name: mails });
   await bundle.produce(orders, "a");
-  // Two calls that the shard does not answer, then the produce. The update still has room.
+  // Two calls without a reply from the shard, then the produce. The update still has time.
   bundle.store(1).fail({ fault: "full" });
   bundle.store(1).hold();
   for (const text of ["b", "c"]) {
@@ -655,7 +659,7 @@ test("partitions: one goes also when the last produce to it comes to nothing", a
 const changes: readonly {
   readonly name: string;
   readonly change: Change;
-  /** What is stored of the queues in the end. */
+  /** The stored queues at the end. */
   readonly expected: readonly object[];
 }[] = [
   {
@@ -750,7 +754,7 @@ test("partitions: one that a start takes away comes after the settings of its sh
   for (const _ of ["b", "c"]) await bundle.complete(await bundle.lease("mails"));
   await bundle.produce("orders", "a");
   await bundle.lease("orders");
-  // The partition is to go, and the process dies before it has gone.
+  // The process is killed before the partition is removed.
   bundle.store().killAt({ commitsBefore: 1, applied: false });
   await bundle.begin(() => bundle.engine.updateQueue({ name: "mails", requestedPartitions: 1 }));
   await bundle.restart({ now: bundle.clock.now() + hour });

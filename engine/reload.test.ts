@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Tally } from "../stores/item.ts";
 import { type Bundle, hour, minute, produceOf, setup, start } from "./simulation/bundle.ts";
 
-/** Two ready items, and one that is leased, scheduled and retried each, in partition 0. */
+/** In partition 0: two ready items, and one each leased, scheduled and retried. */
 async function setupStates(): Promise<Bundle> {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders", leaseTimeoutMs: hour });
@@ -19,7 +19,7 @@ function counts(bundle: Bundle) {
   return bundle.engine.status().queues[0];
 }
 
-/** Makes the stored counts wrong, as nothing but damage would, where a start does not look. */
+/** Falsifies the stored counts, as only damage would, in a way that a start does not detect. */
 function miscountAs(bundle: Bundle, change: Partial<Tally>): void {
   const { tallies } = bundle.image();
   const tally = tallies.get(0);
@@ -63,7 +63,7 @@ test("reload: a shard that stalls has taken it, so its caller hears 504 in time,
   expect(begun.ending).toMatchObject({ ok: false, code: "unknown" });
   bundle.store().release();
   await bundle.clock.settle();
-  // What was scheduled is due by then.
+  // The scheduled items are due by then.
   expect(counts(bundle)).toMatchObject({ queued: 4, leased: 1, scheduled: 0, retried: 0 });
 });
 

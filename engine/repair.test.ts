@@ -1,5 +1,5 @@
-// Repairs: waiting items are promoted, rejected or deleted, and what somebody holds is left alone,
-// or taken back.
+// Repairs: waiting items are promoted, rejected or deleted; leased items are left alone, or
+// requeued by a retry.
 
 import { expect, test } from "bun:test";
 import type { RepairRequest } from "./model/api.ts";
@@ -42,7 +42,7 @@ async function later(bundle: Bundle, queue: string, ...payloads: string[]) {
   await bundle.run(() => bundle.engine.produce(request));
 }
 
-/** Time goes on, while stores fail and the engine starts again. */
+/** Advances the clock, while stores fail and the engine restarts. */
 async function disturb(
   bundle: Bundle,
   random: Random,
@@ -187,7 +187,7 @@ test("repair: taken back are those that a filter or ids mean, whoever holds them
   expect(texts(left)).toEqual(["b", "d"]);
   const none = { action: "retry", filter: { kind: "none" } } as const;
   expect(await repair(bundle, none)).toMatchObject({ matched: 0 });
-  // The lease that runs counts, as it does in a search.
+  // The current lease counts, as in a search.
   const tried = { action: "retry", filter: { attemptsMin: 1 } } as const;
   await bundle.ended((await repair(bundle, tried)).taskId);
   expect((await found(bundle, "orders")).map(({ state }) => state)).toEqual(
@@ -230,7 +230,7 @@ test.each(Array.from({ length: 20 }, (_, seed) => seed))(
   "repair: what is taken back while shards fail is ready or held, and in one place; seed %p",
   async (seed) => {
     const random = seededRandom(seed);
-    // With two, `orders` is in another shard than the catalog.
+    // With two shards, `orders` is not in the first.
     const shards = 1 + (seed % 2);
     const bundle = await setupQueues(shards, 2);
     await bundle.run(() =>

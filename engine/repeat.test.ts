@@ -1,5 +1,5 @@
-// Calls with a key: the same call, sent once or often, is done once, and answered the same each
-// time, whatever happens in between.
+// Calls with a key: a repeated call is done once, with the same reply each time, whatever happens
+// in between.
 
 import { expect, test } from "bun:test";
 import type { LeaseRequest, Produced, QueueSettings } from "./model/api.ts";
@@ -39,7 +39,7 @@ function produce(bundle: Bundle, text = "a", key = requestKey, queue = "orders")
   );
 }
 
-/** With what is leased and what is ready, of all partitions. */
+/** The leased and the ready items of all partitions. */
 async function stored(bundle: Bundle): Promise<string[]> {
   const { partitions } = await bundle.run(() => bundle.engine.stats("orders"));
   const texts: string[] = [];
@@ -205,7 +205,7 @@ test("a queue that is deleted and made again knows no key of the former", async 
   const bundle = await setupQueue();
   await produce(bundle);
   await bundle.run(() => bundle.engine.deleteQueue({ name: "orders", force: true }));
-  // Its number is given again.
+  // The number of the queue is reused.
   await bundle.restart();
   await bundle.clock.advance(1);
   await bundle.createQueue({ name: "orders" });
@@ -508,7 +508,7 @@ test("lease: asked for again at a shard that stands still past the window, it st
   await bundle.produce("orders", "b");
   bundle.store().hold();
   const request = { ...bundle.leaseOf("orders"), requestTimeoutMs: second };
-  // Of one turn, whose commit is held.
+  // One turn, whose commit is held.
   const asked = await bundle.begin(() => {
     const another = bundle.outcome(() => bundle.engine.lease(request));
     const again = { ...request, clientId: "again", batchSize: 3, requestKey };

@@ -70,8 +70,8 @@ export class Reports implements ShardEvents {
     this.#taken = new Map(taken);
     this.#recount(opened.counts);
     courier.countAll(opened.outbox);
-    // A store that opens and then fails at each turn would otherwise be retried for ever without a
-    // report.
+    // A store that opens and then fails at each turn would otherwise be retried forever,
+    // unreported.
     const asked = shard().ask(this.#refresh(this.#taken));
     succeeded(await Promise.race([asked, this.#failed.promise]));
   }

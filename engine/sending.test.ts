@@ -1,4 +1,4 @@
-// What the courier believes to be on its way, once a store was opened again.
+// The items that the courier counts as in transit after a store was reopened.
 
 import { expect, test } from "bun:test";
 import { limits } from "./model/limits.ts";

@@ -1,4 +1,4 @@
-// Bounds that each shard has for itself.
+// Bounds that apply per shard.
 
 import { expect, test } from "bun:test";
 import { setup } from "./simulation/bundle.ts";

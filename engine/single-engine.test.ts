@@ -18,7 +18,7 @@ import { VirtualClock } from "./simulation/virtual-clock.ts";
 const unused = async (): Promise<never> => {
   throw new Error("nothing of the server as a whole is asked");
 };
-/** A shard to which nothing is sent, and which sends nothing. */
+/** A shard that sends and receives nothing. */
 const other = {
   introduce: async ({ now }) => {
     const passed = { sent: 0, taken: [], arrived: [] };
@@ -64,7 +64,7 @@ function engineOf({ shard, clock, reach = () => other }: Placed, folder: string 
     reach,
     whole: { backup: unused, advance: unused, close: unused },
   });
-  /** Its store has lost something: the next commit says so. */
+  /** The store lost commits: the next commit reports it. */
   const lose = (): void => {
     isLost = true;
   };
@@ -94,7 +94,7 @@ async function inFolder(work: (folder: string) => Promise<void>) {
   }
 }
 
-/** The shard as the first of two, in a folder of its own. */
+/** The first of two shards, in a folder of its own. */
 async function met(folder: string) {
   const { engine, lose } = engineOf({ shard: 0, clock: systemClock() }, folder);
   await engine.load();

@@ -262,7 +262,7 @@ test("work: a worker waits while the shard of its queue is down, and goes on", a
       notice: (notice) => void (notice.kind === "trouble" && troubles.push(notice.error.reason)),
     },
   });
-  // A worker goes on by itself in between.
+  // The worker runs between the advances.
   const pass = async (seconds: number) => {
     for (let passed = 0; passed < seconds; passed += 1) {
       await bundle.clock.advance(second);
@@ -548,7 +548,7 @@ test("damaged: one that is set aside when it is due, and deleted in the same tur
   expect(place).toMatchObject({ scheduled: 0, total: 1 });
 });
 
-/** Three shards, whose stores say once each at an opening that they have lost something. */
+/** Three shards whose stores report a loss once each, at an opening. */
 async function setupLosses() {
   const images = [0, 1, 2].map((shard) => new MemoryImage(`${shard}`.repeat(12)));
   const losses = new Set<number>();
@@ -568,7 +568,7 @@ async function setupLosses() {
     return held.resolve;
   };
   const queues = [0, 1, 2].map((shard) => nameIn(shard, 3));
-  /** One item in each queue, so that each shard commits. */
+  /** One item per queue, so that each shard commits. */
   const produceToAll = async () => {
     for (const queue of queues) {
       await bundle.begin(() => bundle.engine.produce(produceOf(queue, ["a"])));
@@ -599,7 +599,7 @@ test("open: a shard that finds a loss while the others are opened again is heard
   const { bundle, hold, losses, lost, queues } = await setupLosses();
   const release = hold(2);
   for (const shard of [1, 2]) losses.add(shard);
-  // The one whose opening is held fails first, so that it opens first.
+  // The shard whose opening is held fails first, so that it reopens first.
   for (const shard of [2, 1]) {
     bundle.store(shard).fail({ fault: "failed" });
     const queue = queues[shard] ?? "";

@@ -1,4 +1,4 @@
-// Transact: what is finished and what is written hold together, or nothing does.
+// Transact: all of its parts take effect, or none.
 
 import { expect, test } from "bun:test";
 import type { ProduceItem, QueueSettings, Transacted, TransactRequest } from "./model/api.ts";
@@ -16,7 +16,10 @@ import {
   start,
 } from "./simulation/bundle.ts";
 
-/** By their names, of two shards the second has "orders" and `mails`, the first has "invoices". */
+/**
+ * With two shards, "orders" and `mails` are in the second and "invoices" in the first, by their
+ * names.
+ */
 const mails = "{orders}-mails";
 const [far, near] = [2, 1];
 const [target, source] = [0, 1];
@@ -66,7 +69,7 @@ const wrote = (...produced: Partial<Transacted["produced"][number]>[]): Ending<T
   },
 });
 
-/** Nothing was changed: what was held is held, and nothing is in the other queues. */
+/** Leased items are still leased, and the other queues are empty. */
 async function expectUntouched(bundle: Bundle, ...leases: readonly Leased[]): Promise<void> {
   await bundle.clock.advance(second);
   for (const lease of leases) expect(await bundle.complete(lease)).toMatchObject({ ok: true });
@@ -345,7 +348,7 @@ test("transact: what waits for its shard when its output's queue is paused comes
 test("transact: an output of a queue that is deleted meanwhile goes with it", async () => {
   const bundle = await setupQueues(far);
   const held = await heldOf(bundle, "invoices", "a");
-  // From then on the store refuses new items, and accepts a delete.
+  // From now on the store refuses new items and accepts a delete.
   bundle.store(source).fail({ fault: "full" });
   expect(await transact(bundle, { complete: [part(held)], produce: [out(mails, "x")] })).toEqual(
     wrote({ queue: mails, delivered: false }),

@@ -1,5 +1,5 @@
-// Unique keys of items: a second item with a key is not written for as long as the queue says,
-// whatever became of the first one.
+// Unique keys of items: a second item with a key is not written within the queue's `uniqueForMs`,
+// whatever happened to the first one.
 
 import { expect, test } from "bun:test";
 import type { Produced, ProduceItem, QueueSettings } from "./model/api.ts";
@@ -183,7 +183,7 @@ test("a queue that is deleted and made again knows no key of the former", async 
   await produce(bundle, "a=1");
   await bundle.complete(await bundle.lease("orders"));
   await bundle.run(() => bundle.engine.deleteQueue({ name: "orders", force: true }));
-  // After a start the number of the last queue is given again.
+  // After a start the last queue number is reused.
   await bundle.clock.advance(second);
   await bundle.restart();
   await bundle.createQueue({ name: "orders", uniqueForMs });

@@ -1,4 +1,5 @@
-// Leases that wait: who is served when, also beside changes, failures and hang-ups.
+// Waiting leases: the order in which they are served, also during changes, failures and
+// disconnections.
 
 import { expect, test } from "bun:test";
 import { limits } from "./model/limits.ts";
@@ -126,7 +127,7 @@ test.each([
   const asked = { requestKey: "key" };
   const gone = await bundle.beginLease("orders", { signal: client.signal, ...asked });
   client.abort();
-  // A turn is decided beside the sync, and with one request to a turn, others wait.
+  // One turn is decided during the sync; the others wait, because a turn takes one request.
   for (const count of [300, 1, 1, 1]) await produce(bundle, "others", count);
   store.release();
   store.holdSync();
@@ -142,7 +143,7 @@ test.each([
   expect((await bundle.beginLease("orders")).ending).toBe(null);
 });
 
-/** A lease is granted beside a pause, by a store that fails after it. */
+/** A lease is granted during a pause, by a store that fails afterwards. */
 async function setupLate(asked: { requestKey?: string; requestTimeoutMs: number }) {
   const turnLimits = { ...limits, secondTurnWeightMin: 1, turnRequestsMax: 1 };
   const bundle = await setup({ shardCount: 1, turnLimits });
@@ -209,7 +210,7 @@ test.each(["failed", "full"] as const)(
     const lease = await bundle.beginLease(orders, { requestTimeoutMs: 10 * minute });
     store.holdSync();
     await bundle.begin(() => bundle.engine.deleteQueue({ name: orders, force: true }));
-    // The dead letter arrives beside the sync of the delete.
+    // The dead letter arrives during the sync of the delete.
     store.fail({ fault });
     if (fault === "full") store.fail({ fault });
     await bundle.retry(held, { dead: true });
@@ -239,7 +240,7 @@ test("a lease that comes while a turn reads is granted for as long as it asked",
   await bundle.createQueue({ name: "orders", leaseTimeoutMs: second });
   await bundle.produce("orders", "a");
   bundle.store().holdReads();
-  // For this one the turn reads; its time is up before the turn decides.
+  // The turn reads for this lease; its deadline passes before the turn decides.
   await bundle.beginLease("orders", { requestTimeoutMs: second });
   await bundle.clock.advance(3 * second);
   const during = await bundle.beginLease("orders", { requestTimeoutMs: minute });

@@ -1,4 +1,4 @@
-// Who asks a queue, and who holds what; the holder is known from the lease to its end, whatever else
+// The clients of a queue: the holder of an item is known from its lease to its end, whatever else
 // shares its row.
 
 import { expect, test } from "bun:test";

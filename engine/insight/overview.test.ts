@@ -1,4 +1,4 @@
-// All queues at a glance: made once a second whoever asks, and what has changed since.
+// All queues at a glance: scanned once per second for all callers, with the changes since.
 
 import { expect, test } from "bun:test";
 import { type Bundle, minute, produceOf, second, setup, start } from "../simulation/bundle.ts";
@@ -96,7 +96,7 @@ test("overview: who says what they have seen is told of what has changed, and of
   const changed = look(bundle, quiet.since);
   expect(namesIn(changed)).toEqual(["other"]);
   expect(changed.removed).toEqual(["third"]);
-  // Also who was away for longer.
+  // Also for a caller that missed versions.
   expect(look(bundle, since)).toMatchObject({ rows: changed.rows, removed: ["third"] });
   await bundle.createQueue({ name: "third" });
   await bundle.clock.advance(second);
@@ -206,7 +206,7 @@ test("overview: the shard with its state, and how long commits took", async () =
   expect(alarms).toMatchObject([{ what: "store_full", shard: 0, queue: "" }]);
 });
 
-/** A queue whose items are removed one a second, and one of which nothing is to be known. */
+/** A queue whose items are removed one per second, and one that must not be shown. */
 async function setupTasks() {
   const bundle = await setupQueues("orders", "other");
   const repairs: string[] = [];
@@ -229,11 +229,11 @@ test("overview: tasks that run, the newest first, and how far they are; not thos
   ]);
   const first = look(bundle);
   await bundle.run(() => bundle.engine.cancelTask(String(repairs[1])));
-  // It is the look of a moment ago, for everyone.
+  // All callers get the scan of a moment ago.
   expect(look(bundle)).toBe(first);
   await bundle.clock.advance(second);
   expect(idsIn()).toEqual(repairs.slice(0, 1));
-  // What runs is told also to those who have seen it.
+  // Running tasks are returned to every caller, whatever its token.
   expect(idsIn(look(bundle).since)).toEqual(repairs.slice(0, 1));
   await bundle.clock.advance(minute);
   expect(idsIn()).toEqual([]);

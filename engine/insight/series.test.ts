@@ -9,16 +9,16 @@ import { coarseMs, fineMs, SeriesKeeper, seriesNames, shardSeriesNames } from ".
 
 const mb = 1024 * 1024;
 const start = 1_700_000_040_000;
-/** Of one name of one queue. */
+/** Bytes per name of a queue. */
 const columnBytes = 4 * (360 + 1_441);
-/** Of all queues together, and of the shard. */
+/** All queues together, and the shard. */
 const firstBytes = (seriesNames.length + shardSeriesNames.length) * columnBytes;
 
 function count(queue: FakeQueue, name: CounterName, items: number): void {
   queue.counters[name] += items;
 }
 
-/** As much of a queue as is looked at. */
+/** The part of a queue that is sampled. */
 class FakeQueue {
   readonly owner: number;
   readonly counters: Record<CounterName, number> = { ...noCounters };
@@ -39,7 +39,7 @@ class FakeQueue {
   }
 }
 
-/** The same of a shard. */
+/** The part of a shard that is sampled. */
 class FakeShard {
   readonly counters = {
     ...{ commits: 0, itemsCommitted: 0, fileBytes: 0, walBytes: 0 },
@@ -64,7 +64,7 @@ class Bench {
     for (let index = 0; index < queues; index += 1) this.queues.push(new FakeQueue(index));
   }
 
-  /** Lets so many points pass; `each` is what happens in one before it is looked at. */
+  /** Advances by this many points; `each` runs before each sample. */
   pass(points: number, each: (index: number) => void = () => undefined): void {
     for (let index = 0; index < points; index += 1) {
       each(index);
@@ -278,7 +278,7 @@ test("bytes: never more than there are; who is well busier takes the place of wh
     for (const [place, queue] of bench.queues.entries()) queue.counters.produced += 10 + place;
     expect(bench.keeper.bytes).toBeLessThanOrEqual(bytes);
   });
-  // About as busy as the others, so those who came first stay.
+  // They are about as busy as the others, so the earlier ones stay.
   expect(kept()).toEqual([true, true, true, true, ...Array(6).fill(false)]);
   bench.pass(1, () => {
     const [first, , , , , last] = bench.queues as FakeQueue[];

@@ -316,7 +316,7 @@ export class SeriesKeeper {
         .filter(({ track }) => track !== null)
         .sort((a, b) => b.weight - a.weight);
       const least = this.#leastBusy.at(-1) ?? wanting;
-      // A newcomer must be much busier; otherwise two queues would replace each other for ever.
+      // A newcomer must be much busier; otherwise two queues would replace each other forever.
       const isNear = wanting.track === null && 2 * least.weight > wanting.weight;
       if (least === wanting || isNear) {
         this.#drop(wanting);

@@ -1,5 +1,5 @@
-// The worker of the library: on real shards in this thread, over a store in memory, by a clock that only
-// a test moves.
+// The worker of the library, on real shards in this thread, with a store in memory and a clock that
+// only the test advances.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ async function opened(): Promise<EmbeddedEngine & AsyncDisposable> {
 
 const round = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Until it holds; what it needs happens by itself. */
+/** Polls until the condition holds. */
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await round();
 }
@@ -38,7 +38,10 @@ const textOf = (payload: Uint8Array): string => new TextDecoder().decode(payload
 /** Long enough for any machine, and shorter than a third of the lease. */
 const patienceMs = 60_000;
 
-/** What a program prints that has an engine with an item in each of two queues, and ends by itself. */
+/**
+ * The output of a program whose engine has an item in each of two queues; the program ends by
+ * itself.
+ */
 async function programOf(body: string) {
   const program = `
     import { createEngine } from ${JSON.stringify(join(import.meta.dir, "..", "embed.ts"))};
@@ -391,7 +394,9 @@ test("a worker whose queue is not there ends with the reason, and wrong options 
   expect(() => engine.work("orders", undefined as never)).toThrow("handler is required");
 });
 
-/** A worker of `orders` and two items, whose calls a test can delay. Its clock moves by `pass` alone. */
+/**
+ * A worker of `orders` and two items; a test can delay its calls. Only `pass` advances its clock.
+ */
 async function delayed(
   engine: EmbeddedEngine,
   handler: Handler,

@@ -69,7 +69,7 @@ test.each([
 });
 
 test("parse: linear in the length of the text", () => {
-  // Were it not, one of them would take longer than a test may.
+  // Without a linear parser one of them would exceed the test's time limit.
   const texts = ["9", "1s", ".", "x", "1.", "0.1s", "-"].map((part) => part.repeat(5_000_000));
   for (const text of texts) parseDuration(text);
 });

@@ -34,7 +34,7 @@ test("next: a store that went back and issues the same numbers issues other ids"
   const lost = second.idOf({ slot, seq: 12 });
   expect(again.idOf({ slot, seq: 12 })).not.toBe(lost);
   expect(again.placeOf(lost)).toBe(null);
-  // What another opening has not issued is not an id of the one before it either.
+  // A number that another opening has not issued is not an id of the previous one either.
   expect(second.placeOf(first.idOf({ slot, seq: 12 }))).toBe(null);
 });
 
@@ -92,7 +92,7 @@ test("seqFrom: numbers from before the oldest epoch that is kept are not passed 
 });
 
 test("idOf: numbers of earlier stores keep their ids, at the slots of those stores", () => {
-  // Numbers of the first store end at 30, those of the second, which has one epoch, at 40.
+  // The numbers of the first store end at 30; those of the second, which has one epoch, at 40.
   const middle = Epochs.after([third.own], 30, random);
   const latest = Epochs.after([third.own, middle.own], 40, random)
     .next(40, random)
@@ -116,6 +116,6 @@ test("idOf: numbers of earlier stores keep their ids, at the slots of those stor
     expect(places[40]).toEqual({ epochs: null, slot: 1, seq: 40 });
   }
   expect(ids.toSorted()).toEqual(ids);
-  // A partition that was never moved is in the same store.
+  // The slot of a partition that was never moved.
   expect(latest.idOf({ slot: 2, seq: 50 })).toBe(latest.own.idOf({ slot: 2, seq: 50 }));
 });

@@ -5,7 +5,7 @@ import { limits } from "./limits.ts";
 
 const tag = "0123456789Ab";
 const prefix = idPrefix(tag, 7);
-/** The greatest text that the reference implementation takes for an id. */
+/** The greatest text that the reference implementation accepts as an id. */
 const greatest = "aWgEPTl1tmebfsQzFP4bxwgy80V";
 
 test.each([0, 1, 61, 62, 3_843, 3_844, 10 ** 9, limits.seqMax])(

@@ -32,7 +32,7 @@ test("left: what was granted counts for an interval, to the millisecond where it
   expect([window.left(1_400), window.moreAt]).toEqual([3, null]);
 });
 
-/** Takers that come after a while, each for some items. */
+/** Consumers that arrive after a while, each for some items. */
 const takers = fc.array(
   fc.record({ afterMs: fc.nat(500), wanted: fc.integer({ min: 1, max: 9 }) }),
   {

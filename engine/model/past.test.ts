@@ -1,5 +1,5 @@
-// What an item carries along: its first id for life, why it was given back, and what it was before
-// it died.
+// The past of an item: its first id for life, the reason of its last retry, and its state before it
+// died.
 
 import { expect, test } from "bun:test";
 import {
@@ -79,7 +79,7 @@ test.each([0, 1])(
     const first = await bundle.run(() => bundle.engine.produce(request));
     expect(first.ids).toHaveLength(2);
     await bundle.restart();
-    // It goes to another partition now.
+    // Without the key it would go to another partition now.
     await bundle.run(() => bundle.engine.updateQueue({ name, requestedPartitions: 4 }));
     expect(await bundle.run(() => bundle.engine.produce(request))).toEqual({
       ...first,

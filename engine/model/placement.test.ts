@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { shardOf } from "./placement.ts";
 
 test("shardOf: the same for the same name, whoever asks", () => {
-  // What is stored goes by it.
+  // Stored data depend on these values.
   expect(["orders", "mails", "", "ü"].map((name) => shardOf(name, 16))).toEqual([11, 0, 2, 14]);
   expect(shardOf("orders", 1)).toBe(0);
-  // Tests rely on these two being apart, and on which of them is in the first shard.
+  // Tests rely on the two being in different shards, and on which one is in the first.
   expect([2, 3].map((count) => [shardOf("orders", count), shardOf("dead", count)])).toEqual([
     [1, 0],
     [0, 1],

@@ -1,4 +1,4 @@
-// What is counted of a queue, exactly, whatever store has its items.
+// The counters of a queue are exact with every kind of store.
 
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -26,7 +26,7 @@ import { noCounters } from "./queue-counters.ts";
 
 type Test = (bundle: Bundle) => Promise<void>;
 
-/** The same over a store in memory and over SQLite. */
+/** Runs the test with a store in memory and with SQLite. */
 function bothStores(name: string, options: SetupOptions, run: Test): void {
   test(`memory: ${name}`, async () => run(await setup(options)));
   test(`sqlite: ${name}`, async () => {
@@ -98,7 +98,7 @@ bothStores("each way of an item is counted once", { shardCount: 2 }, async (bund
   const some = { ...all, leased: 6, extended: 4, completed: 2, released: 1, retried: 2 };
   expect(counted(bundle)).toEqual({ ...some, dead: 1, removed: 1 });
 
-  // g and h lapse; later, c and e are there as well, and one of them has an attempt left.
+  // g and h lapse; later c and e are ready too, and one of them has an attempt left.
   await bundle.lease("orders", { batchSize: 2 });
   await bundle.clock.advance(minute + second);
   const lapsed = { ...some, leased: 8, lapsed: 2, dead: 1, removed: 1 };
@@ -108,7 +108,7 @@ bothStores("each way of an item is counted once", { shardCount: 2 }, async (bund
   const failed = { ...lapsed, leased: 12, lapsed: 6, dead: 4 };
   expect(counted(bundle)).toEqual(failed);
 
-  // What is left expires: c, and what was scheduled and is due since.
+  // The rest expires: c, and the scheduled item that has become due.
   await bundle.clock.advance(2 * hour);
   expect(counted(bundle)).toEqual({ ...failed, expired: 2, dead: 6 });
   expect(gaugesOf(bundle)).toMatchObject({ queued: 0, leased: 0, scheduled: 0, retried: 0 });

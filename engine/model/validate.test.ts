@@ -10,7 +10,7 @@ import {
   checkRequestTimeout,
 } from "./validate.ts";
 
-/** The text with which a check refuses, or `null`. */
+/** The message of the refusal, or `null`. */
 function refusal(check: () => void): string | null {
   try {
     check();
@@ -77,7 +77,7 @@ test.each([
     "expire timeout is invalid; cannot be greater than '8784h0m0s'",
   ],
   [
-    // The reference's order: what is wrong first is what is said.
+    // The reference's order: the first fault is reported.
     { reference: "r".repeat(2_001), maxAttempts: -1, requestedPartitions: 0 },
     "reference field is invalid; cannot be greater than '2000' characters",
   ],

@@ -1,4 +1,4 @@
-// What a shard says to another one while it ends, and a commit of it is still under way.
+// Replies of a shard to another one while it ends and one of its commits is in progress.
 
 import { expect, test } from "bun:test";
 import { hour, minute, nameIn, queueDefaults, second } from "../simulation/bundle.ts";
@@ -32,7 +32,7 @@ test.each([false, true])(
       );
     telling("transact", engine(0).transact({ produce, requestTimeoutMs: minute }));
     await clock.advance(100);
-    // The commits of the other shard are as fast as ever.
+    // The commits of the other shard are not delayed.
     store.commits = Promise.resolve();
     const before = engine(0);
     if (ends) void before.end();

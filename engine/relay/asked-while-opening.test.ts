@@ -1,4 +1,4 @@
-// What a shard says to another one while its own store is being opened: it does not know yet.
+// Replies of a shard to another one while its own store is being opened: its state is unknown.
 
 import { expect, test } from "bun:test";
 import { hour, minute, produceOf } from "../simulation/bundle.ts";
@@ -21,7 +21,7 @@ test("a queue is not deleted without force while a shard that is being opened ma
       ({ reason }) => reason,
     );
   expect(await remove()).toBe("queue_not_empty");
-  // Shard 0 moves to another node, whose database takes its time.
+  // Shard 0 moves to another node, whose database is slow.
   const opens = Promise.withResolvers<void>();
   store.opens = opens.promise;
   await pair.open(0, { isBegun: true });

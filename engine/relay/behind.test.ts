@@ -1,4 +1,4 @@
-// A shard that could not be told of a change of another one's queues.
+// A shard that missed a change of another one's queues.
 
 import { expect, test } from "bun:test";
 import type { MemoryImage } from "../../stores/memory/store.ts";
@@ -15,7 +15,7 @@ import { away, near, setupQueues } from "../testing/pair.ts";
 
 test("a queue that exists is not refused by a shard that could not be told of it", async () => {
   const { done, engine, on } = await setupQueues();
-  // Shard 1 does not reach shard 0, which reaches it.
+  // Shard 1 cannot reach shard 0, but shard 0 can reach shard 1.
   on.way = async ({ shard, name }, deliver) => {
     if (shard === 0 && ["hear", "introduce"].includes(name)) throw away;
     return await deliver();

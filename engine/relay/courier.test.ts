@@ -45,7 +45,7 @@ function page(...numbers: number[]): Result {
 
 const nothing = page();
 
-/** That so many items wait for a queue of a shard. */
+/** A report of `count` items for a queue of a shard. */
 function waits(count: number, targetShard = 1, targetOwner = 0) {
   return count === 0 ? [] : [{ targetShard, targetOwner, count }];
 }
@@ -70,7 +70,7 @@ function setupCourier() {
         ),
     }),
   });
-  /** Settles the oldest call that waits, and says what it was. */
+  /** Settles the oldest pending call and returns its description. */
   const settleNext = async (result: Result = done): Promise<string | undefined> => {
     const call = calls.shift();
     call?.settle(result, 1);
@@ -120,7 +120,7 @@ test("count: between two shards one page travels at a time; others do not wait f
 test("count: what comes into the outbox while a page is asked for is asked for then", async () => {
   const { courier, settleNext, calls } = setupCourier();
   courier.count(1, waits(1));
-  // As a report says it, before the answer that came with it is given.
+  // As in a report, before the answer in the same report is delivered.
   courier.count(1, waits(2));
   expect(await settleNext(nothing)).toBe("0 forward to 1, has 0");
   expect(await settleNext(nothing)).toBe("0 forward to 1, has 0");
@@ -193,7 +193,7 @@ test("hold: resolves once nothing is on its way, and nothing sets out before its
   expect(await settleNext()).toBe("1 receive 1");
   await Promise.resolve();
   expect(held).toBeNull();
-  // What it brings stays where it is: only what it says of the page before counts.
+  // The page stays where it is: only the acknowledgement of the previous page counts.
   expect(await settleNext(page(2, 3))).toBe("0 forward to 1, has 1");
   await holding;
   expect(calls).toEqual([]);

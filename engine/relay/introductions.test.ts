@@ -1,4 +1,4 @@
-// Two shards, each an engine of its own, of which one may not reach the other.
+// Two shards, each with its own engine, one of which may be unable to reach the other.
 
 import { expect, test } from "bun:test";
 import type { MemoryImage } from "../../stores/memory/store.ts";
@@ -38,7 +38,7 @@ test("introductions: a shard opens without one that cannot be reached, and knows
     deadQueue: far,
   });
   await expect(done(naming)).rejects.toMatchObject({ reason: "not_ready" });
-  // Calls that concern its own queues alone succeed.
+  // Calls about its own queues succeed.
   await done(engine(0).updateQueue({ name: near, maxAttempts: 7 }));
   await done(engine(0).produce(produceOf(near, ["dies"])));
   await clock.advance(hour);
@@ -124,7 +124,7 @@ test("introductions: a redrive waits until it is known which queues there are", 
   await expect(done(again)).rejects.toMatchObject({ reason: "not_ready" });
   await clock.advance(10 * minute);
   expect(engine(1).taskInfo(taskId).state).toBe("running");
-  // It may be the dead queue of another, which needs no consumers.
+  // It may be the dead queue of an unknown queue, which needs no consumers.
   expect(engine(1).explain(far).findings).toEqual([]);
   cut(false);
   await clock.advance(10 * second);

@@ -1,5 +1,4 @@
-// What an earlier opening of a shard has asked of another one, and what comes there once the shard is open
-// on another node.
+// Requests of an earlier opening of a shard that arrive once the shard is open on another node.
 
 import { expect, test } from "bun:test";
 import type { MemoryImage } from "../../stores/memory/store.ts";
@@ -20,7 +19,7 @@ test("an introduction of an earlier opening that comes late does not undo what t
   const { clock, done, engine, notices, on } = pair;
   for (const shard of [0, 1]) await pair.open(shard);
   await clock.advance(5 * second);
-  // One change is not heard, so that shard 1 introduces itself again; that is long on its way.
+  // One change is lost, so shard 1 introduces itself again; that message is delayed.
   const late: (() => Promise<unknown>)[] = [];
   on.way = async ({ shard, name }, deliver) => {
     if (shard !== 0) return await deliver();

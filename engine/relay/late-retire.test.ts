@@ -1,4 +1,4 @@
-// A delete without force, of which a shard hears from an owner that has lost the queue's shard meanwhile.
+// A delete without force, requested by an owner that has meanwhile lost the queue's shard.
 
 import { expect, test } from "bun:test";
 import { minute, nameIn, queueDefaults, second } from "../simulation/bundle.ts";
@@ -46,7 +46,7 @@ test("a queue is not deleted without force while an item is on its way from a sh
   const answer = Promise.withResolvers<void>();
   on.way = async ({ name }, deliver) => {
     const value = await deliver();
-    // The last of the other shards is slow to answer.
+    // The last of the other shards is slow to reply.
     if (name === "retire") await answer.promise;
     return value;
   };
@@ -57,7 +57,7 @@ test("a queue is not deleted without force while an item is on its way from a sh
       ({ reason }) => reason,
     );
   await clock.advance(second);
-  // Meanwhile shard 0 moves to another node, which is a moment away from that of shard 1.
+  // Meanwhile shard 0 moves to another node, which cannot reach shard 1 for a moment.
   await pair.open(0);
   on.way = async ({ name }, deliver) => {
     if (name === "receive") throw away;

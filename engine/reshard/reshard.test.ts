@@ -1,4 +1,4 @@
-// What moves with queues to another number of shards.
+// Moving queues to another number of shards, with all that belongs to them.
 
 import { expect, test } from "bun:test";
 import type { TaskBegun } from "../model/api.ts";
@@ -16,7 +16,7 @@ import {
   setup,
 } from "../simulation/bundle.ts";
 
-/** Numbers of shards, one after the other. */
+/** Sequences of shard counts. */
 const ways = [
   [1, 3],
   [3, 1],
@@ -35,7 +35,7 @@ async function setupQueues(shardCount: number): Promise<Bundle> {
   return bundle;
 }
 
-/** Items of all queues with all that callers see of them. */
+/** The items of all queues as callers see them. */
 async function seen(bundle: Bundle): Promise<unknown[]> {
   const all: unknown[] = [];
   for (const queue of names) {
@@ -55,7 +55,7 @@ async function seen(bundle: Bundle): Promise<unknown[]> {
 
 /** Ready, leased, scheduled, retried, requeued and dead items, with gaps between them. */
 async function fill(bundle: Bundle): Promise<void> {
-  // Its numbers are far ahead of those of the others.
+  // Its numbers are far ahead of the others.
   await bundle.produceMany("three", 3_000);
   for (const queue of names) {
     await bundle.produce(queue, ...Array.from({ length: 300 }, (_, index) => `${queue} ${index}`));
@@ -80,7 +80,7 @@ test.each(ways)(
     const bundle = await setupQueues(first ?? 1);
     await fill(bundle);
     for (const count of others) {
-      // So that a shard has several epochs.
+      // Gives a shard several epochs.
       await bundle.restart();
       const before = await seen(bundle);
       const moved = await bundle.reshard(count);
@@ -110,7 +110,7 @@ test.each(ways)("reshard: a holder finishes items by their ids; %i, %i …", asy
       await bundle.ending(() => bundle.engine.complete(completeOf(queue, partition, [id]))),
     ).toMatchObject({ ok: false, code: "refused" });
   }
-  // The others lapse, and are requeued behind all that was there.
+  // The other items lapse, and are requeued at the tail.
   const before = await bundle.allListed("orders");
   await bundle.clock.advance(hour);
   expect(await bundle.allListed("orders")).toEqual(before);
@@ -252,7 +252,7 @@ test.each([1, 2, 3])("reshard: what was on its way arrives once, in %i shards", 
   await bundle.createQueue({ name: near, maxAttempts: 1, deadQueue: far });
   await bundle.produce(near, "received");
   const leased = await bundle.lease(near);
-  // The receiver has the item, and the sender does not know it.
+  // The receiver has the item, but the sender does not know it.
   bundle.store(0).failAfter(1, { fault: "failed", applied: false });
   await bundle.retry(leased);
   expect(bundle.image(1).inbound.get(0)).toBe(1);
@@ -294,7 +294,7 @@ test("reshard: queues that were numbered apart keep what names them as they meet
   for (let index = 0; index < 12; index += 1) await bundle.createQueue({ name: `old-${index}` });
   await bundle.createQueue({ name: "dead" });
   await bundle.reshard(3);
-  // Each of these shards gives numbers on its own from here on.
+  // From here on each of these shards issues its own numbers.
   for (let index = 0; index < 12; index += 1) {
     await bundle.createQueue({ name: `q-${index}`, deadQueue: "dead", uniqueForMs: hour });
     await bundle.clock.advance(second);

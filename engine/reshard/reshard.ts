@@ -1,7 +1,7 @@
 // Moves all queues, with all that belongs to them, from the stores of the old shards to those of
 // another number of shards. It only reads the old stores and writes new ones, which take effect
-// when the caller puts them in the place of the old ones. No other process may have any of the
-// stores open.
+// when the caller replaces the old ones with them. No other process may have any of the stores
+// open.
 
 import type { TransferableStore } from "../../stores/backend.ts";
 import type { Item, ScheduledItem, Tally } from "../../stores/item.ts";
