@@ -1,4 +1,4 @@
-// What a backup of a running engine waits for, and for how long.
+// The waits of a backup of a running engine, and their bounds.
 
 import { expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";

@@ -59,7 +59,7 @@ export interface CallsOptions {
   readonly shard: () => Shard;
   /** Throws if there is no such queue, or if the engine accepts no calls. */
   readonly find: (name: string) => LogicalQueue;
-  /** As `find`, for a queue in any shard. */
+  /** Like `find`, for a queue in any shard. */
   readonly reach: (name: string) => Reached;
 }
 
@@ -73,7 +73,7 @@ interface Planning {
   readonly key?: CallKey;
 }
 
-/** What the calls about leased items have in common. */
+/** The common arguments of calls about leased items. */
 interface HeldRequest extends api.Repeatable {
   readonly queue: string;
   readonly partition: number;
@@ -87,7 +87,7 @@ interface HeldCall {
   readonly asked: () => string;
 }
 
-/** What the requests of these calls have in common. */
+/** The common fields of their requests. */
 interface HeldPlace {
   readonly slot: number;
   readonly deadline: number;
@@ -140,7 +140,7 @@ export class Calls {
     checkProduceItems(request.items);
     const { returnIds = false } = request;
     const { pause } = queue.definition;
-    // With a key it may have been done before; its shard knows.
+    // A call with a key may be a repetition, which the shard answers.
     if (pause?.produce === true && request.requestKey === undefined) {
       throw QueueError.from(pausedProduce(pause));
     }
@@ -237,7 +237,7 @@ export class Calls {
     checkImportItems(request.items);
     const place = queue.places.get(partition);
     const isOpen = place !== undefined && place.state !== "draining";
-    // With a key it may have been done before; its shard knows.
+    // A call with a key may be a repetition, which the shard answers.
     if (!isOpen && request.requestKey === undefined) {
       throw QueueError.from(drainingFailure(partition));
     }
@@ -289,7 +289,7 @@ export class Calls {
     return this.#callIn([{ queue, verb, count }], request, timing);
   }
 
-  /** As `#call`, for a call that counts in several queues. */
+  /** Like `#call`, for a call that counts in several queues. */
   #callIn(parts: readonly InnerPart[], request: Request, timing: Timing): Promise<Done> {
     for (const { queue, verb, count } of parts) queue.entered(verb, count);
     return new Promise((resolve, reject) => {
@@ -310,7 +310,7 @@ export class Calls {
     return (await this.#known(key, timing)) ?? unknownPartition(partition);
   }
 
-  /** What the shard did for the key; `null` = nothing. */
+  /** The shard's result for the key; `null` = none. */
   async #known(key: CallKey | undefined, { deadline, late }: Timing): Promise<Done | null> {
     if (key === undefined) return null;
     const timing = { deadline, late: { ...late, taken: late.untaken } };

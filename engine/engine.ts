@@ -66,7 +66,7 @@ export interface Whole extends Pick<api.Engine, "backup" | "advance" | "close"> 
 export interface EngineOptions<Items> extends ShardOptions<Items> {
   /** Its number among the shards of the server. */
   readonly shard: number;
-  /** What the stores guarantee, for `status`. */
+  /** The guarantee of the stores, for `status`. */
   readonly durability: api.Durability;
   readonly waitingLeasesMax?: number;
   /** Bytes of memory for `series`; default 0 = off. */
@@ -140,8 +140,8 @@ function partsOf<Items>(
     knownRun: (other) => catalog.directory.runOf(other),
     isCurrent: (other, said) => catalog.directory.isCurrent(other, said),
     met: (standing) => {
-      // No shard's clock is behind another's; otherwise an item sent by one could be expired for
-      // the next.
+      // Keeps the clocks of the shards together; otherwise an item from one shard could already be
+      // expired in the next.
       clock.raise(standing.now);
       catalog.meet(standing);
     },
@@ -237,9 +237,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     parts.introductions.opened(opened.passed);
   }
 
-  /**
-   * Only learns the state of the other shards: until `start` no queue changes and nothing is sent.
-   */
+  /** Learns the state of the other shards; until `start` no queue changes and nothing is sent. */
   async meet(): Promise<void> {
     const parts = this.#parts;
     const { introductions, others, registrar, reports, opened } = parts;

@@ -12,10 +12,7 @@ import {
   setup,
 } from "./simulation/bundle.ts";
 
-/**
- * A call scans `orders` for long; meanwhile its second partition is removed, and `private` gets the
- * slot.
- */
+/** During a long scan of `orders` its second partition is removed, and `private` gets the slot. */
 async function setupReused<T>(call: (engine: Bundle["engine"]) => Promise<T>) {
   const bundle = await setup({ shardCount: 1 });
   const { engine } = bundle;

@@ -14,9 +14,7 @@ import {
   writtenFirst,
 } from "./simulation/bundle.ts";
 
-/**
- * `first`, `third` and `fourth` are in the second of two shards, `second` and `sixth` in the first.
- */
+/** `first`, `third` and `fourth` are in the second of two shards, the others in the first. */
 async function setupTwo(): Promise<Bundle> {
   const bundle = await setup({ shardCount: 2 });
   for (const name of ["first", "second"]) await bundle.createQueue({ name });
@@ -303,9 +301,7 @@ test("delete: an engine that closes meanwhile says what is left, and the next st
   expect(bundle.storedItems(1)).toEqual([]);
 });
 
-/**
- * The dead queue of `first` is in the other shard; `die` returns the dead item's expire deadline.
- */
+/** The dead queue of `first` is in the other shard; `die` returns the expire deadline. */
 async function setupDependent() {
   const bundle = await setupTwo();
   await bundle.run(() => bundle.engine.updateQueue({ name: "first", deadQueue: "second" }));

@@ -67,9 +67,9 @@ type CatalogChange = Omit<Extract<Request, { kind: "catalog" }>, "kind">;
 
 export class Registrar {
   readonly #options: RegistrarOptions;
-  /** Settles when the last change that has begun is over. */
+  /** Settles when the latest change is over. */
   #last: Promise<unknown> = Promise.resolve();
-  /** Of dead queues in other shards. */
+  /** Claims of dead queues in other shards. */
   readonly #claims = new Set<Claim>();
   /** Owners of queues to which other shards must send nothing any more. */
   readonly #retiring = new Set<number>();
@@ -139,9 +139,7 @@ export class Registrar {
     });
   }
 
-  /**
-   * Notifies other shards after the change, so that a slow one delays no change of another queue.
-   */
+  /** Notifies other shards afterwards, so that a slow one delays no change of another queue. */
   async #makeKnown(
     work: (deadline: number) => Promise<{ readonly told: Promise<unknown> }>,
   ): Promise<void> {
@@ -360,10 +358,7 @@ export class Registrar {
     return await ending;
   }
 
-  /**
-   * Resolves when the work has begun and no other change is in progress. Work that cannot begin in
-   * time never begins.
-   */
+  /** Resolves when the work has begun, as the only change in progress. Late work never begins. */
   async #begin<T>(
     work: (deadline: number) => Promise<T>,
     { deadline, late, isFirst }: Begin = { deadline: this.#deadline(), late: lateChange.untaken },

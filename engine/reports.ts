@@ -42,7 +42,7 @@ export class Reports implements ShardEvents {
   /** By shard, the last numbers that others had of this one when they met; `null` before. */
   #taken: Map<number, number> | null = null;
   #hasStarted = false;
-  /** Since it met the others. */
+  /** The store has lost commits since the shard met the others. */
   #hasLost = false;
 
   constructor(options: ReportsOptions) {
@@ -90,7 +90,6 @@ export class Reports implements ShardEvents {
     if (this.#hasLost) this.#options.lost();
   }
 
-  /** As they were stored. */
   get tasks(): readonly StoredTask[] {
     return this.#opened?.tasks ?? [];
   }

@@ -16,10 +16,7 @@ import {
   start,
 } from "./simulation/bundle.ts";
 
-/**
- * With two shards, "orders" and `mails` are in the second and "invoices" in the first, by their
- * names.
- */
+/** With two shards, "orders" and `mails` are in the second and "invoices" in the first. */
 const mails = "{orders}-mails";
 const [far, near] = [2, 1];
 const [target, source] = [0, 1];

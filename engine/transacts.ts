@@ -68,7 +68,7 @@ export function transactedText({
 
 interface Planning {
   readonly reach: (name: string) => Reached;
-  /** It may have been done before; its shard knows. */
+  /** The call may be a repetition, which the shard answers. */
   readonly isKeyed: boolean;
 }
 

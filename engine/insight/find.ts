@@ -22,7 +22,7 @@ import type { Turn } from "../turn/turn-context.ts";
 export interface Find {
   readonly kind: "find";
   readonly slot: number;
-  /** Of the queue; nothing is found if the slot belongs to another queue by then. */
+  /** The owner of the queue; nothing is found if the slot belongs to another queue by then. */
   readonly owner: number;
   /** Whether to search the scheduled items instead of the others. */
   readonly aside: boolean;

@@ -31,7 +31,7 @@ const steadyMs = 5_000;
 const flowMs = 10_000;
 /** How long a backlog has to rise before it is reported. */
 export const riseMs = 5 * 60_000;
-/** A smaller rise may be chance. */
+/** A smaller rise may be random. */
 const riseMin = 60;
 
 const nothing: readonly Found[] = [];

@@ -1,4 +1,4 @@
-// All queues at a glance. Rows are kept between calls, so that a caller who sends the token of an
+// All queues at a glance. Rows are kept between calls, so that a caller with the token of an
 // earlier overview receives only later changes.
 
 import type { Alarm, EngineOverview, IsShown, OverviewRow, ShardGlance } from "../model/api.ts";
@@ -273,7 +273,7 @@ function rowOf(queue: LogicalQueue, found: readonly Found[], around: Surrounding
   };
 }
 
-/** Without events only time can change a queue, and not within a second. */
+/** An idle queue changes only with time, so it is assessed less often. */
 function isAsBefore({ watch }: LogicalQueue, { lookedAt }: Row, now: number): boolean {
   return watch.changedAt < lookedAt && now - lookedAt < restMs;
 }

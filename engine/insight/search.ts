@@ -287,7 +287,7 @@ export class Search {
     return this.#options.shard().epochs;
   }
 
-  /** Where the item of an id would be; `null` = not in this shard. */
+  /** The place of an item, from its id; `null` = not in this shard. */
   #placeOf(id: string): (Place & { readonly seq: number }) | null {
     const named = this.#options.catalog.placeOf(id, this.#epochs());
     if (named === null) return null;
@@ -297,7 +297,7 @@ export class Search {
     return { queue: owner.queue, place, seq: named.seq };
   }
 
-  /** For an id that this shard issued; it knows nothing of others. */
+  /** For ids issued by this shard; other ids are unknown to it. */
   async explain(id: string): Promise<api.ItemExplained> {
     if (!isId(id)) refuse(malformedId(id));
     const followed = await this.#follow(id);
@@ -424,7 +424,7 @@ function isOver(what: api.What): boolean {
   return ends[what] !== undefined;
 }
 
-/** For an item that no longer exists, if the history has its end. */
+/** For an item that no longer exists, if the history contains its end. */
 function ending(
   last: api.ItemEvent | undefined,
   now: number,

@@ -128,7 +128,7 @@ class Track {
   /** The first point with values. */
   readonly since: number;
   readonly #told: readonly Told[];
-  /** A hole is a name without a value other than 0 so far. */
+  /** Undefined for a name without a value other than 0 so far. */
   readonly #columns: (Column | undefined)[];
   #count = 0;
 

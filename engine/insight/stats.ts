@@ -1,4 +1,4 @@
-// The ages of the items of partitions.
+// The average ages of items, by partition.
 
 import { answering, type Kind } from "../operations/kind.ts";
 

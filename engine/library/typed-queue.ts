@@ -13,9 +13,7 @@ export type ValueHandler<Value> = (value: Value, item: LeasedItem, handling: Han
 
 export interface TypedQueue<Value> {
   readonly name: string;
-  /**
-   * Resolves once the item is committed. Throws a `TypeError` if JSON cannot represent the value.
-   */
+  /** Resolves once the item is committed. Throws a `TypeError` if the value has no JSON form. */
   produce(value: Value, options?: ItemOptions): Promise<Produced>;
   /** Handles the value of each item until the worker is stopped. Does not check stored payloads. */
   work(handler: ValueHandler<Value>, options?: WorkOptions): Worker;

@@ -5,9 +5,7 @@ import type { QueueError } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
 
 export type WorkNotice =
-  /**
-   * The handler threw; the item is offered again after `delayMs`, or dead after its last attempt.
-   */
+  /** The handler threw; the item is offered again after `delayMs`, or dead after its last try. */
   | {
       readonly kind: "retried";
       readonly item: LeasedItem;

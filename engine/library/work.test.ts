@@ -38,10 +38,7 @@ const textOf = (payload: Uint8Array): string => new TextDecoder().decode(payload
 /** Long enough for any machine, and shorter than a third of the lease. */
 const patienceMs = 60_000;
 
-/**
- * The output of a program whose engine has an item in each of two queues; the program ends by
- * itself.
- */
+/** The output of a program with an item in each of two queues; the program ends by itself. */
 async function programOf(body: string) {
   const program = `
     import { createEngine } from ${JSON.stringify(join(import.meta.dir, "..", "embed.ts"))};
@@ -394,9 +391,7 @@ test("a worker whose queue is not there ends with the reason, and wrong options 
   expect(() => engine.work("orders", undefined as never)).toThrow("handler is required");
 });
 
-/**
- * A worker of `orders` and two items; a test can delay its calls. Only `pass` advances its clock.
- */
+/** A worker of `orders` and two items, with delayable calls. Only `pass` advances its clock. */
 async function delayed(
   engine: EmbeddedEngine,
   handler: Handler,

@@ -9,7 +9,7 @@ import type { Random } from "../model/random.ts";
 import { reasonOf, type WorkNotice } from "./work-notice.ts";
 
 export interface Handling {
-  /** Aborted when the item is lost, and when the `drainMs` of a stop are over. */
+  /** Aborted when the item is lost, and when a stop has waited for `drainMs`. */
   readonly signal: AbortSignal;
   readonly queue: string;
   readonly partition: number;
@@ -45,9 +45,7 @@ export interface WorkOptions {
 export interface Worker extends AsyncDisposable {
   /** Leases no more, waits for handlers, and settles their items. Idempotent. */
   stop(): Promise<void>;
-  /**
-   * Resolves when it has stopped; rejects when it cannot continue, for instance without a queue.
-   */
+  /** Resolves when it has stopped; rejects when it cannot continue, such as without its queue. */
   readonly stopped: Promise<void>;
 }
 
@@ -257,7 +255,7 @@ export class EngineWorker implements Worker {
     }
   }
 
-  /** Extends after a third of the remaining lease, again and again. */
+  /** Extends the leases each time a third of the remaining time has passed. */
   #keep(grant: Grant): void {
     const { clock } = this.#parts;
     const leftMs = grant.deadline - clock.now();
@@ -371,7 +369,7 @@ export class EngineWorker implements Worker {
     }
   }
 
-  /** Between half of a doubling bound and all of it. */
+  /** Random, from half of a bound that doubles to all of it. */
   #jittered(count: number, { first, most }: { first: number; most: number }): number {
     const bound = Math.min(most, first * 2 ** Math.min(count - 1, 30));
     return Math.ceil(

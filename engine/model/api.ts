@@ -69,7 +69,7 @@ export interface ProduceRequest extends Repeatable {
  * store.
  */
 export interface TransactRequest extends Repeatable {
-  /** As in `ProduceRequest`. */
+  /** See `ProduceRequest`. */
   readonly requestTimeoutMs: number;
   readonly complete?: readonly TransactComplete[];
   readonly retry?: readonly TransactRetry[];
@@ -139,7 +139,7 @@ export interface ExtendRequest extends Repeatable {
   readonly ids: readonly string[];
   /** How long the items are leased from now on; absent or `null` = the queue's lease timeout. */
   readonly leaseTimeoutMs?: number | null;
-  /** As in `ProduceRequest`; absent = 5 min. */
+  /** See `ProduceRequest`; absent = 5 min. */
   readonly requestTimeoutMs?: number;
 }
 
@@ -155,7 +155,7 @@ export interface ReleaseRequest extends Repeatable {
   readonly partition: number;
   /** 1 to 1,000; all are released, or none (`refused`, with every offending id in `details`). */
   readonly ids: readonly string[];
-  /** As in `ProduceRequest`; absent = 5 min. */
+  /** See `ProduceRequest`; absent = 5 min. */
   readonly requestTimeoutMs?: number;
 }
 
@@ -183,7 +183,7 @@ export interface RetryRequest extends Repeatable {
   readonly queue: string;
   readonly partition: number;
   readonly items: readonly RetryItem[];
-  /** As in `ProduceRequest`; absent = 5 min. */
+  /** See `ProduceRequest`; absent = 5 min. */
   readonly requestTimeoutMs?: number;
 }
 
@@ -252,7 +252,7 @@ export interface ItemCounts {
   readonly retried: number;
 }
 
-/** What may be wrong with a queue, worst first. */
+/** Conditions that need attention, worst first. */
 export type FindingWord =
   | "shard_down"
   | "store_full"
@@ -326,7 +326,7 @@ export interface OverviewRow extends QueueCounters {
   readonly queue: string;
   readonly health: HealthWord;
   readonly healthSince: number;
-  /** What the finding counts, such as items; 0 = no finding. */
+  /** The count of the finding, such as items; 0 = no finding. */
   readonly healthCount: number;
   readonly nextAt: number;
   readonly ready: number;
@@ -409,11 +409,11 @@ export interface ClearRequest extends Guard {
 /** Without `lease` and `produce`, leases are paused; otherwise an absent side is not paused. */
 export interface PauseRequest extends Partial<Pause> {
   readonly queue: string;
-  /** Who pauses it, reported until the engine is closed; absent or `""` = not recorded. */
+  /** The author of the pause, reported until the engine closes; absent or `""` = not recorded. */
   readonly by?: string;
 }
 
-/** What the owner of a queue sets; the engine sets the rest of a `QueueDefinition`. */
+/** The settings that the owner of a queue chooses; the engine adds the rest of a definition. */
 export type QueueSettings = Omit<
   QueueDefinition,
   "createdAt" | "updatedAt" | "pause" | TimeoutTexts
@@ -430,7 +430,7 @@ type TimeoutTexts = "leaseTimeoutText" | "expireTimeoutText" | "uniqueForText";
 /** `name` and the settings to change; absent keys keep their value. */
 export type QueueChange = Pick<QueueSettings, "name"> & Partial<QueueSettings>;
 
-/** What is deleted with a queue. */
+/** The effects of a delete. */
 export interface Deletion {
   readonly counts: ItemCounts;
   /** Lease requests waiting on it, which are refused. */
@@ -455,7 +455,7 @@ export interface DeleteQueueRules {
 }
 
 export interface Imported extends Outcome {
-  /** As stored, without the items whose source id was already in the queue. */
+  /** The stored items, without those whose source id was already in the queue. */
   readonly items: readonly StoredItem[];
 }
 
@@ -529,7 +529,7 @@ export interface FoundItem extends StoredItem {
   readonly state: ItemState;
   /** The `clientId` that holds it; `""` = none, or leased before a restart. */
   readonly holder: string;
-  /** Of the whole payload. */
+  /** Bytes of the whole payload. */
   readonly payloadBytes: number;
 }
 
@@ -566,7 +566,7 @@ export interface TaskRequest extends Repeatable {
   readonly dryRun?: boolean;
   /** If more items match, nothing is changed (`refused`). */
   readonly expect?: number;
-  /** Who requested it, reported with the task; absent = not recorded. */
+  /** The person or program that requests it, reported with the task; absent = not recorded. */
   readonly by?: string;
 }
 
@@ -632,13 +632,13 @@ export interface TaskInfo {
   readonly moved: number;
   /** Items left in place, because their destination does not exist or no longer exists. */
   readonly skipped: number;
-  /** Who requested it; `""` = not recorded. */
+  /** The person or program that requested it; `""` = not recorded. */
   readonly by: string;
   readonly createdAt: number;
   readonly endedAt: number | null;
 }
 
-/** What can happen to an item, in the order of its life. */
+/** Everything that can happen to an item, in the order of its life. */
 export type What =
   | ("produced" | "imported" | "due" | "leased" | "extended" | "completed" | "retried")
   | ("released" | "lapsed" | "expired" | "dead" | "discarded" | "redriven" | "returned")
@@ -687,7 +687,7 @@ export interface ImportItem {
   readonly encoding?: string;
   readonly kind?: string;
   readonly headers?: Headers;
-  /** As in `StoredItem`. */
+  /** See `StoredItem`. */
   readonly past?: Past;
 }
 
@@ -724,7 +724,7 @@ export interface Notice {
   readonly cause?: unknown;
 }
 
-/** What a replied change survives: a power cut, a killed process, or neither. */
+/** The failures that a confirmed change survives: a power cut, a killed process, or none. */
 export type Durability = "full" | "normal" | "none";
 
 /** A shard's file in a backup: `shard-<n>.db`. */

@@ -28,21 +28,19 @@ export interface CallKey {
   readonly operation: KeyedOperation;
   /** The key as given, for messages. */
   readonly text: string;
-  /** Of queue, operation and key: 32 hexadecimal digits. */
+  /** Identifies queue, operation and key: 32 hexadecimal digits. */
   readonly digest: string;
-  /** Of the arguments, without the timeout and the caller: 16 hexadecimal digits. */
+  /** Identifies the arguments, without the timeout and the caller: 16 hexadecimal digits. */
   readonly fingerprint: string;
 }
 
-/** `createdAt` distinguishes queues that had the same number one after the other. */
+/** `createdAt` distinguishes queues that used the same number at different times. */
 export interface QueueName {
   readonly queueId: number;
   readonly createdAt: number;
 }
 
-/**
- * The lasting number of a queue: no later queue of its name has it, even if the catalog went back.
- */
+/** A permanent queue number: no later queue of its name has it, even if the catalog went back. */
 export function ownerOf({ queueId, createdAt }: QueueName): number {
   return Number(Bun.hash.xxHash3(`${queueId}/${createdAt}`) >> 11n);
 }

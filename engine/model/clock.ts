@@ -36,7 +36,7 @@ const sleepMsMax = 3_600_000;
 
 /**
  * The machine's clock. After the machine's time was set back, it continues from the last returned
- * instant at its usual pace, so deadlines neither come early nor stop coming.
+ * instant at its usual pace, so deadlines neither fire early nor stall.
  */
 export function systemClock(): Clock {
   return clockOf(Date.now);

@@ -30,7 +30,7 @@ export class Epochs {
   /** By ascending number, and so by ascending tag; at least one. */
   readonly #all: readonly [Epoch, ...Epoch[]];
   readonly #last: Epoch;
-  /** Those of the stores that partitions were moved from, each with its own numbers only. */
+  /** The epochs of the stores that partitions were moved from, each without earlier ones. */
   readonly #earlier: readonly Epochs[];
 
   private constructor(all: readonly [Epoch, ...Epoch[]], earlier: readonly Epochs[] = []) {
@@ -144,7 +144,7 @@ export class Epochs {
     return limits.seqMax + 1;
   }
 
-  /** As `seqFrom`, for numbers from `first` to before `before`; `null` = no such id. */
+  /** Like `seqFrom`, for numbers from `first` to before `before`; `null` = no such id. */
   #seqWithin(
     slot: number,
     text: string,

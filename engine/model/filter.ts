@@ -9,7 +9,7 @@ export type Grouping = (typeof groupings)[number];
 
 export interface InGroups {
   readonly by: Grouping;
-  /** As `groupOf` returns them; of reasons, any one of the class. */
+  /** Results of `groupOf`; a reason stands for its class. */
   readonly values: readonly string[];
 }
 
@@ -22,9 +22,9 @@ export interface Filter {
   readonly death?: NonNullable<Past["death"]>;
   /** Compared by `reasonClass`: without numbers and ids, but with three-digit codes. */
   readonly reason?: string;
-  /** Of a dead item: the attempts in the queue where it died. */
+  /** For a dead item: the attempts in the queue where it died. */
   readonly attemptsMin?: number;
-  /** Of a dead item: when it was produced. */
+  /** For a dead item: when it was produced. */
   readonly createdBefore?: number;
   /** The most times that it was sent back from a dead queue. */
   readonly redrivenMax?: number;
@@ -93,7 +93,7 @@ const instant = /\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}[\d:.]*(?:Z|[+-]\d{2}:?\d{
 /** The first group is a code of a reply or a process, which distinguishes reasons. */
 const number =
   /((?:^(?=[1-5])|\b(?:http(?:\/\d(?:\.\d)?)?(?:[ _-]?error)?|(?:status[ _-]?)?code|status)[\s:=]{1,3})\d{3}(?!\d|[.,:]\d))|\d+(?:[.,:]\d+)*/gi;
-/** Invisible in a line of text, or the end of one. */
+/** Characters that are invisible in a line of text, or end it. */
 const blank = /[\s\p{Cc}\p{Bidi_Control}]+/gu;
 
 /**

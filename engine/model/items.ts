@@ -40,7 +40,7 @@ export function newImport(item: ImportItem): NewImport {
   };
 }
 
-/** The caller may change its bytes after the call; and JSON would show that it is a Buffer. */
+/** Copied: the caller may change its bytes after the call, and a Buffer has another JSON form. */
 function owned(payload: Payload): Payload {
   return typeof payload === "string" ? payload : new Uint8Array(payload);
 }

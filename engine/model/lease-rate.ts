@@ -21,9 +21,9 @@ export function parseRate(text: string): Rate | null {
 /** The items granted within the latest interval. */
 export class RateWindow {
   readonly rate: Rate;
-  /** Instants at which grants cease to count are rounded up to multiples of this. */
+  /** Instants at which grants expire are rounded up to multiples of this. */
   readonly #grainMs: number;
-  /** In the order in which they cease to count. */
+  /** In order of expiry. */
   readonly #spent: { readonly until: number; count: number }[] = [];
   #spentCount = 0;
 
@@ -50,7 +50,7 @@ export class RateWindow {
     this.#spentCount += count;
   }
 
-  /** When the next grants cease to count; `null` = there are none. */
+  /** When the next grants expire; `null` = there are none. */
   get moreAt(): number | null {
     return this.#spent[0]?.until ?? null;
   }

@@ -1,4 +1,4 @@
-// What happens to one item. Pure functions from the item, its queue's rules and the instant to the
+// The life of one item. Pure functions from the item, its queue's rules and the instant to the
 // item's fate. Stores only persist the result, so every backend follows the same rules.
 
 import type { Item } from "../../stores/item.ts";
@@ -16,8 +16,8 @@ export interface Rules {
 export type Death = "failed" | "expired" | "rejected";
 
 /**
- * Where an item goes next. `queue`: to the tail, under a new id. `schedule`: set aside until
- * `dueAt`, under a new id. `dead`: to the dead queue, or removed if there is none.
+ * The next place of an item. `queue`: the tail, under a new id. `schedule`: set aside until
+ * `dueAt`, under a new id. `dead`: the dead queue, or removal if there is none.
  */
 export type Fate =
   | { readonly to: "queue"; readonly attempts: number }

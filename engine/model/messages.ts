@@ -1,4 +1,4 @@
-// What a shard reports to its engine, in addition to the requests of `kinds.ts`.
+// The reports of a shard to its engine, and the results of the requests of `kinds.ts`.
 
 import type { Item, OutboundItem } from "../../stores/item.ts";
 import type { CatalogEntry, Origin, Pause } from "../../stores/queue.ts";
@@ -38,18 +38,18 @@ export interface QueueRules {
   /** `null` = no queue has the slot. */
   settingsAt(slot: number): PartitionSettings | null;
   ownerAt(slot: number): Owner | undefined;
-  /** Of the partition in the slot, see `PartitionPlace`. */
+  /** Origins of the partition in the slot, see `PartitionPlace`. */
   originsAt(slot: number): readonly Origin[];
   /** The slot in which an item for the queue is put now; `null` = the shard has no such queue. */
   homeOf(owner: number): number | null;
-  /** Whether the shard never had the queue: its store went back, or it is another shard's queue. */
+  /** Whether the shard never had the queue: its store went back, or is another shard's store. */
   isLost(owner: number): boolean;
   queueOf(queueId: number): LogicalQueue | undefined;
   /** The queue of this name in any shard, even during its deletion; `null` = none. */
   targetOf(name: string): Target | null;
   /** Whether a queue of any shard exists and accepts items. */
   isOpen(owner: number): boolean;
-  /** Of a queue in any shard; `undefined` = not paused, or no such queue. */
+  /** For a queue in any shard; `undefined` = not paused, or no such queue. */
   pauseOf(owner: number): Pause | undefined;
 }
 
@@ -79,7 +79,7 @@ export interface FoundItem extends ListedItem {
   readonly state: ItemState;
   /** The `clientId` that holds it; `""` = none, or leased before a restart. */
   readonly holder: string;
-  /** Of the whole payload; `payload` may have only its head. */
+  /** Bytes of the whole payload; `payload` may have only its head. */
   readonly payloadBytes: number;
 }
 
@@ -137,7 +137,7 @@ export interface Happening {
   readonly from?: Happening["to"];
 }
 
-/** A happening as it is returned. */
+/** A `Happening` as the history returns it. */
 export interface Happened extends Omit<Happening, "to" | "from"> {
   readonly at: number;
 }
@@ -209,7 +209,7 @@ export interface Events {
 export interface Report {
   readonly answers: readonly Answer[];
   readonly granted: readonly Granted[];
-  /** Of every partition that the turn touched. */
+  /** For every partition that the turn touched. */
   readonly counts: readonly PartitionCounts[];
   readonly events: readonly Events[];
   /** Waiting items by queue, for every shard whose outbox has changed. */
@@ -257,7 +257,7 @@ export interface Opened {
   readonly passed: Passed;
   /** Acknowledged commits that are lost; a lower bound. */
   readonly lostCommits: number;
-  /** Of a turn that was committed before the store failed, but not answered. */
+  /** Answers of a turn that was committed before the store failed, but not answered. */
   readonly answers: readonly Answer[];
   readonly granted: readonly Granted[];
   readonly events: readonly Events[];
@@ -269,6 +269,6 @@ export interface Opened {
   readonly quarantined: number;
   /** The difference between the items of its partitions and the counts of the commits. */
   readonly miscounted: number;
-  /** There is no room for the reserve for a full disk, so requests that only add are refused. */
+  /** The reserve for a full disk has no room, so requests that only add are refused. */
   readonly full: boolean;
 }

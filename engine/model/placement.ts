@@ -1,4 +1,4 @@
-// Which shard has a queue, with all its partitions. It depends on the name alone, so every thread,
+// The shard of a queue, with all its partitions. It depends on the name alone, so every thread,
 // node and client computes the same shard. Queues with the same `{tag}` share a shard, by Redis
 // Cluster's rule for keys.
 

@@ -17,7 +17,7 @@ export const counterNames = Object.keys(noCounters) as readonly CounterName[];
 /** Upper bounds in seconds, each about five times the previous one. */
 export const spanBounds = [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300, 1_800, 7_200] as const;
 
-/** Of one queue, since the process has had it. */
+/** The totals of one queue, since the process has had it. */
 export class QueueTotals {
   readonly counters: { -readonly [name in CounterName]: number } = { ...noCounters };
   /** Seconds from ready to leased; `null` = none was leased. */

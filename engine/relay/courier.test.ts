@@ -120,7 +120,7 @@ test("count: between two shards one page travels at a time; others do not wait f
 test("count: what comes into the outbox while a page is asked for is asked for then", async () => {
   const { courier, settleNext, calls } = setupCourier();
   courier.count(1, waits(1));
-  // As in a report, before the answer in the same report is delivered.
+  // The report arrives before the answer that it contains is delivered.
   courier.count(1, waits(2));
   expect(await settleNext(nothing)).toBe("0 forward to 1, has 0");
   expect(await settleNext(nothing)).toBe("0 forward to 1, has 0");

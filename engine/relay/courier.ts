@@ -40,9 +40,7 @@ export class Courier {
   readonly #options: CourierOptions;
   readonly #clock: Clock;
   readonly #routes = new Map<number, Route>();
-  /**
-   * With a test clock one route is busy at a time, which makes the order of arrival deterministic.
-   */
+  /** With a test clock one route is busy at a time, for a deterministic order of arrival. */
   readonly #isInTurn: boolean;
   #holds = 0;
   /** Called when nothing is in transit any more. */

@@ -112,7 +112,8 @@ export class Introductions {
     const { others } = this.#options;
     if (!this.#behind.has(other)) {
       const heard = succeeds(() => others.at(other).hear(told));
-      // A pause has no time limit: afterwards no item of a paused side may come from that shard.
+      // A pause waits without a time limit: no earlier decision of that shard may take effect
+      // later.
       if (await (told.isPause ? heard : this.#inTime(heard))) return;
     }
     this.#behind.add(other);

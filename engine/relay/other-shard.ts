@@ -19,7 +19,7 @@ export interface QueueReference extends Target {
   readonly pause?: Pause;
 }
 
-/** How many changes of its queues a shard has sent. */
+/** The number of changes of its queues that a shard has sent. */
 export interface Said {
   /** Unique to this opening of the shard. */
   readonly run: string;
@@ -97,14 +97,14 @@ export interface OtherShard {
    */
   claim(claim: Claim, asker: Asker): Promise<void>;
   unclaim(claim: Claim, asker: Asker): Promise<void>;
-  /** Whether it has items for a queue of another shard. */
+  /** Whether its outbox has items for the queue `owner` of another shard. */
   isSending(owner: number): Promise<boolean>;
   /**
-   * As `isSending`, once it sends nothing more there because the queue is being deleted. `hear`
-   * ends this in either case.
+   * Like `isSending`, once the shard sends nothing more there because the queue is being deleted.
+   * `hear` ends this in either case.
    */
   retire(owner: number, asker: Asker): Promise<boolean>;
-  /** In any state; 0 if there is no such queue. */
+  /** Items in any state; 0 if there is no such queue. */
   itemCount(queue: string): Promise<number>;
   historyOf(request: HistoryOf): Promise<HistoryPart>;
   /** The item that has this id now; `askedId`: the id in the request. `null` = none here. */

@@ -14,7 +14,7 @@ import { letGo, move, moveScheduled, removeForGood, revive } from "../turn/moves
 import type { Turn } from "../turn/turn-context.ts";
 import { keepTask, type Progress, type TaskSpan, told } from "./task.ts";
 
-/** What a task does to each item. */
+/** The change that a task makes to each item. */
 export type Deed =
   /** `to`: the destination of all; `""` = each goes to the queue that it came from. */
   | { readonly action: "redrive"; readonly to: string }
@@ -22,7 +22,7 @@ export type Deed =
   | { readonly action: "promote" }
   /** To the dead queue; `""` = no reason. */
   | { readonly action: "reject"; readonly reason: string }
-  /** As if its holder had retried it; `""` = any holder. */
+  /** Requeued as if its holder had retried it; `""` = any holder. */
   | { readonly action: "retry"; readonly holder: string; readonly reason: string }
   | { readonly action: "delete" };
 
@@ -107,7 +107,7 @@ function isEnough({ limit }: TaskPiece, { moved, payloadBytes }: Done): boolean 
   return moved >= limit || payloadBytes >= limits.turnBytesMax;
 }
 
-/** What is left of a span; `null` = nothing. */
+/** The rest of a span; `null` = nothing. */
 function goThrough(
   turn: Turn,
   request: Numbered<TaskPiece>,

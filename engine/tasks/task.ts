@@ -39,7 +39,7 @@ export const task: Kind<Task> = {
 
 /** The items that a task processes: everything in some slots, or some numbers of them. */
 export interface Marks {
-  /** Of the queue; slots that meanwhile belong to another queue are skipped. */
+  /** The owner of the queue; slots that meanwhile belong to another queue are skipped. */
   readonly owner: number;
   readonly slots: readonly number[];
   /** The states of the items in these slots. */

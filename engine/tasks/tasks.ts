@@ -35,10 +35,10 @@ interface Definition {
   readonly perSecond: number;
   readonly matched: number;
   readonly destinations: readonly api.Destination[];
-  /** Who requested it; `""` = not recorded. */
+  /** The person or program that requested it; `""` = not recorded. */
   readonly by: string;
   readonly createdAt: number;
-  /** Of the request's key; `""` = no key. */
+  /** Digest of the request's key; `""` = no key. */
   readonly digest: string;
   readonly fingerprint: string;
   readonly state: api.TaskState;
@@ -53,7 +53,7 @@ interface Plan extends Pick<Definition, "action" | "to" | "reason" | "holder"> {
 interface Running {
   definition: Definition;
   progress: Progress;
-  /** Its pieces are being requested. */
+  /** `#pieces` is running. */
   isDriven: boolean;
   /** Pending cancellations: no further piece is requested. */
   holds: number;
@@ -159,7 +159,7 @@ export class Tasks {
     }
   }
 
-  /** As long as a receipt is kept. */
+  /** Tasks are remembered as long as receipts. */
   #rememberedFor({ digest }: CallKey): Definition | undefined {
     const { clock, receiptsWindowMs } = this.#options;
     const since = clock.now() - receiptsWindowMs;
