@@ -109,9 +109,9 @@ export class Advance {
     const { clock } = this.#options;
     const now = clock.now();
     for (let rounds = 0; ; ) {
-      const before = this.#underWay();
-      const next = await this.#tell(deadline, isKept);
-      const isQuiet = before !== null && before === this.#underWay();
+      const before = this.#departures();
+      const next = await this.#advanceShards(deadline, isKept);
+      const isQuiet = before !== null && before === this.#departures();
       // Consumers that lease and release without end do not stop the clock.
       if (next > now && (isQuiet || rounds >= limits.advanceRoundsMax)) return next;
       if (next > now) rounds += 1;
@@ -120,7 +120,7 @@ export class Advance {
   }
 
   /** Counts everything that ever departed; `null` = something is on its way. */
-  #underWay(): number | null {
+  #departures(): number | null {
     let count = 0;
     for (const { courier, shard } of this.#shards()) {
       if (courier.isBusy || shard.lines.isGranting) return null;
@@ -144,7 +144,7 @@ export class Advance {
    * the order of what follows is deterministic. Returns the next instant at which a shard or a
    * lease has to be woken.
    */
-  async #tell(deadline: number, isKept: boolean): Promise<number> {
+  async #advanceShards(deadline: number, isKept: boolean): Promise<number> {
     const { clock } = this.#options;
     const timing: Timing = { deadline, late };
     let next = Number.POSITIVE_INFINITY;

@@ -179,7 +179,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   readonly shard: number;
   readonly #options: EngineOptions<Items>;
   readonly #series: SeriesKeeper;
-  #look: Timer | null = null;
+  #sampleTimer: Timer | null = null;
   /** `null` before `load`. */
   #loaded: Parts<Items> | null = null;
   #hasStarted = false;
@@ -270,7 +270,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     for (const queue of deleted) registrar.finishDeleteSoon(queue);
     for (const queue of catalog.queues) registrar.reapSoon(queue);
     tasks.adopt(reports.tasks);
-    if (isByItself && seriesBytes > 0) this.#lookLater();
+    if (isByItself && seriesBytes > 0) this.#sampleLater();
   }
 
   /** Allows changes and sending. With a test clock, every shard must reach the instant first. */
@@ -418,7 +418,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
    * Before a queue is refused as unknown: fetches what the other shards know of these queues by
    * now. `null` = nothing is missing.
    */
-  #learn(names: readonly string[]): Promise<unknown> | null {
+  #fetchReferences(names: readonly string[]): Promise<unknown> | null {
     const { catalog, introductions, others } = this.#started;
     const unknown = names.filter((name) => {
       const { owner } = catalog.directory.named(name) ?? {};
@@ -430,11 +430,11 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   }
 
   /** Samples for `series` as long as the engine exists. */
-  #lookLater(): void {
-    this.#look?.cancel();
-    this.#look = this.#options.clock.at(this.#series.nextAt, () => {
+  #sampleLater(): void {
+    this.#sampleTimer?.cancel();
+    this.#sampleTimer = this.#options.clock.at(this.#series.nextAt, () => {
       this.#sample();
-      this.#lookLater();
+      this.#sampleLater();
     });
   }
 
@@ -480,7 +480,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
 
   async transact(request: api.TransactRequest): Promise<api.Transacted> {
     const outputs = request.produce?.map(({ queue }) => queue) ?? [];
-    const learning = outputs.length === 0 ? null : this.#learn(outputs);
+    const learning = outputs.length === 0 ? null : this.#fetchReferences(outputs);
     if (learning !== null) await learning;
     return await this.#parts.calls.transact(request);
   }
@@ -513,7 +513,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     this.#refuseClosing();
     const { shard, shardCount } = this.#options;
     assert(shardOf(settings.name, shardCount) === shard, "a queue is created in another shard");
-    const learning = this.#learn([settings.deadQueue]);
+    const learning = this.#fetchReferences([settings.deadQueue]);
     if (learning !== null) await learning;
     await this.#parts.registrar.create(settings, isShown);
   }
@@ -524,7 +524,8 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   ): Promise<api.ItemCounts> {
     this.#refuseClosing();
     checkExpect(change.expect);
-    const learning = change.deadQueue === undefined ? null : this.#learn([change.deadQueue]);
+    const learning =
+      change.deadQueue === undefined ? null : this.#fetchReferences([change.deadQueue]);
     if (learning !== null) await learning;
     return await this.#parts.registrar.update(change, isShown);
   }
@@ -667,7 +668,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
   }
 
   async redrive(request: api.RedriveRequest): Promise<api.TaskBegun> {
-    const learning = request.to === undefined ? null : this.#learn([request.to]);
+    const learning = request.to === undefined ? null : this.#fetchReferences([request.to]);
     if (learning !== null) await learning;
     return await this.#parts.tasks.redrive(this.#find(request.queue), request);
   }
@@ -768,7 +769,7 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     why: Failure,
     which = ({ clients }: LogicalQueue): Iterable<WaitingLease> => clients.values(),
   ): void {
-    this.#look?.cancel();
+    this.#sampleTimer?.cancel();
     for (const queue of this.#parts.catalog.queues) {
       for (const lease of [...which(queue)]) lease.settle(lease.isGranted ? unknownOutcome : why);
     }

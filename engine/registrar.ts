@@ -90,7 +90,7 @@ export class Registrar {
 
   async create(settings: QueueSettings, isShown?: IsShown): Promise<void> {
     const { catalog, clock } = this.#options;
-    await this.#makeKnown(async (deadline) => {
+    await this.#announce(async (deadline) => {
       const entry = catalog.planCreate(settings, clock.stamp(), isShown);
       return await this.#naming(entry, { own: null, deadline }, async () => {
         await this.#write({ put: [entry], isNew: true }, deadline);
@@ -125,9 +125,9 @@ export class Registrar {
     how: Pick<ReferenceChange, "isPause"> = {},
   ): Promise<void> {
     const { catalog, clock } = this.#options;
-    await this.#makeKnown(async (deadline) => {
+    await this.#announce(async (deadline) => {
       const planned = plan(clock.stamp());
-      if (planned === null) return { told: Promise.resolve() };
+      if (planned === null) return { announced: Promise.resolve() };
       const { queue, entry } = planned;
       const write = async (): Promise<LogicalQueue> => {
         await this.#write({ put: [entry] }, deadline);
@@ -140,12 +140,12 @@ export class Registrar {
   }
 
   /** Notifies other shards afterwards, so that a slow one delays no change of another queue. */
-  async #makeKnown(
-    work: (deadline: number) => Promise<{ readonly told: Promise<unknown> }>,
+  async #announce(
+    work: (deadline: number) => Promise<{ readonly announced: Promise<unknown> }>,
   ): Promise<void> {
     const { deadline, ending } = await this.#begin(work);
-    const told = ending.then((change) => change.told);
-    await this.#inTime(told, deadline, unknownOutcome);
+    const announced = ending.then((change) => change.announced);
+    await this.#inTime(announced, deadline, unknownOutcome);
   }
 
   /** The name is free once the delete is certain; the call ends when the queue is gone. */
@@ -155,7 +155,7 @@ export class Registrar {
     // Once certain, the delete continues even if its caller has stopped waiting.
     const certain = ending.then(({ deletion, heard, ...deleted }) => {
       const finished = Promise.all([this.#finishDelete(deleted), heard]);
-      behind(finished);
+      inBackground(finished);
       return { deletion, finished };
     });
     const { deletion, finished } = await this.#inTime(certain, deadline, unknownOutcome);
@@ -182,7 +182,7 @@ export class Registrar {
       if (queue.isAdding) throw QueueError.from(notEmpty(name, null));
     } catch (cause) {
       this.#retiring.delete(queue.owner);
-      behind(introductions.tell({ put: [queue.reference], removed: [] }));
+      inBackground(introductions.tell({ put: [queue.reference], removed: [] }));
       throw cause;
     }
   }
@@ -229,7 +229,7 @@ export class Registrar {
     try {
       await this.#write({ put: [queue.entry({ deleting: true })] }, deadline);
     } catch (cause) {
-      if (!request.force) behind(introductions.tell({ put: [queue.reference], removed: [] }));
+      if (!request.force) inBackground(introductions.tell({ put: [queue.reference], removed: [] }));
       throw cause;
     } finally {
       queue.isHidden = false;
@@ -258,7 +258,7 @@ export class Registrar {
 
   /** If the engine closes meanwhile, the next start finishes the delete. */
   finishDeleteSoon(deleted: Deleted): void {
-    behind(this.#finishDelete(deleted));
+    inBackground(this.#finishDelete(deleted));
   }
 
   /** The rest of a certain delete; also after a crash in the middle of it. */
@@ -289,7 +289,7 @@ export class Registrar {
     }
     const sleeps = (end: () => void): void => void this.#reaping.set(queue, end);
     sleeps(() => undefined);
-    behind(this.#persist(() => this.#reap(queue), sleeps));
+    inBackground(this.#persist(() => this.#reap(queue), sleeps));
   }
 
   /** Draining partitions that are empty. */
@@ -305,7 +305,7 @@ export class Registrar {
   async #reap(queue: LogicalQueue): Promise<boolean> {
     for (;;) {
       const drained = this.#drained(queue);
-      await this.#reapThose(queue, new Set(drained));
+      await this.#reapDrained(queue, new Set(drained));
       const left = this.#drained(queue);
       // Others may have been emptied meanwhile.
       if (left.length > 0 && left.some((place) => !drained.includes(place))) continue;
@@ -314,7 +314,7 @@ export class Registrar {
     }
   }
 
-  async #reapThose(queue: LogicalQueue, drained: ReadonlySet<PartitionPlace>): Promise<void> {
+  async #reapDrained(queue: LogicalQueue, drained: ReadonlySet<PartitionPlace>): Promise<void> {
     const { catalog, shard } = this.#options;
     // A turn decided before they began to drain may have written there.
     succeeded(await shard().ask({ kind: "refresh", slots: [] }));
@@ -432,7 +432,7 @@ export class Registrar {
     { own, deadline }: { readonly own: LogicalQueue | null; readonly deadline: number },
     write: () => Promise<LogicalQueue>,
     how: Pick<ReferenceChange, "isPause"> = {},
-  ): Promise<{ readonly told: Promise<unknown> }> {
+  ): Promise<{ readonly announced: Promise<unknown> }> {
     const isNaming = deadOwner !== 0 && deadOwner !== own?.deadOwner;
     if (own !== null) own.isNaming = isNaming;
     let unclaim = (): void => undefined;
@@ -442,7 +442,7 @@ export class Registrar {
       const { introductions, shard } = this.#options;
       const change = { put: [queue.reference], removed: [], ...how };
       const heard = introductions.tell(change).finally(unclaim);
-      return { told: Promise.all([heard, shard().decided(queue.slots)]) };
+      return { announced: Promise.all([heard, shard().decided(queue.slots)]) };
     } catch (cause) {
       unclaim();
       throw cause;
@@ -490,7 +490,7 @@ export class Registrar {
 }
 
 /** Runs work in the background. It may fail only because the engine closes, or because of a bug. */
-function behind(work: Promise<unknown>): void {
+function inBackground(work: Promise<unknown>): void {
   void work.catch((cause) => {
     if (!(cause instanceof QueueError)) throw cause;
   });

@@ -85,10 +85,10 @@ export class Search {
     if (request.order === "newest") return this.#findNewest(queue, request);
     const found: api.FoundItem[] = [];
     const walk: Walk = {
-      request: { filter, ...whose(request), payloadHead },
+      request: { filter, ...holderFilter(request), payloadHead },
       limit,
       take({ items }, at) {
-        found.push(...items.map((item) => seen(item, at)));
+        found.push(...items.map((item) => shownItem(item, at)));
         return items.length;
       },
     };
@@ -99,7 +99,7 @@ export class Search {
     queue: LogicalQueue,
     { pivot, partition = null, payloadHead = 0, filter, limit, ...request }: api.FindRequest,
   ): Promise<api.Found<api.FoundItem>> {
-    const { state, ...rest } = { ...whose(request), filter, payloadHead };
+    const { state, ...rest } = { ...holderFilter(request), filter, payloadHead };
     const timing = this.#timing();
     const lines = pivot === "" ? linesOf(queue, partition, state) : readLines(queue, pivot);
     const lookBack: LookBack<Position> = ({ place: { slot }, aside }, piece) => {
@@ -109,7 +109,7 @@ export class Search {
     };
     const { found, looked, lines: left } = await findNewest(lines, limit, lookBack);
     return {
-      found: found.map(({ item, where: { place } }) => seen(item, { queue, place })),
+      found: found.map(({ item, where: { place } }) => shownItem(item, { queue, place })),
       looked,
       nextPivot: left
         .map(({ where: { place, aside }, before: seq }) =>
@@ -193,7 +193,7 @@ export class Search {
     const { filter, by, top } = request;
     const groups = new Map<string, Group>();
     const walk: Walk = {
-      request: { filter, ...whose(request), payloadHead: 0, by },
+      request: { filter, ...holderFilter(request), payloadHead: 0, by },
       limit: limits.groupsMax,
       take(found) {
         const before = groups.size;
@@ -278,7 +278,7 @@ export class Search {
       const one = { ...where, from: seq, before: seq + 1, limit: 1, looks: 1 };
       const request = { kind: "find", ...one, state: null, filter: {}, ...wanted } as const;
       const [item] = (await this.#ask(request, timing)).items;
-      if (item !== undefined) return { item: seen(item, at), at, seq };
+      if (item !== undefined) return { item: shownItem(item, at), at, seq };
     }
     return null;
   }
@@ -320,15 +320,15 @@ export class Search {
       id: askedId,
       now: this.#options.clock.now(),
       ahead: { count, isAll },
-      held: isReady ? this.#heldUp(at.queue) : [],
+      held: isReady ? this.#blockers(at.queue) : [],
     });
     return { id: askedId, item, ahead: count, isAllAhead: isAll, why };
   }
 
   /** Why ready items of a queue are not leased, as sentences. */
-  #heldUp(queue: LogicalQueue): string[] {
+  #blockers(queue: LogicalQueue): string[] {
     const { findings } = this.#options.checkups.explain(queue);
-    return findings.filter(({ what }) => holdingUp.has(what)).map(({ text }) => text);
+    return findings.filter(({ what }) => blocking.has(what)).map(({ text }) => text);
   }
 
   /** `null` = this shard did not issue the id, or keeps no history. */
@@ -354,11 +354,11 @@ export class Search {
     const value = succeeded(await this.#options.shard().ask(request, this.#timing()));
     assert(value.kind === "history", "a shard answered a history with something else");
     const { happened, last, next, since } = value;
-    const events = happened.map((one) => this.#told(one));
+    const events = happened.map((one) => this.#eventOf(one));
     return { events, lastId: last && this.#idOf(last), next, since };
   }
 
-  #told({ slot, seq, what, at, by }: Happened): api.ItemEvent {
+  #eventOf({ slot, seq, what, at, by }: Happened): api.ItemEvent {
     const owner = this.#options.catalog.ownerAt(slot);
     const [queue, partition] = [owner?.queue.definition.name ?? "", owner?.partition ?? null];
     return { at, what, by, id: this.#idOf({ slot, seq }), queue, partition };
@@ -437,7 +437,7 @@ function ending(
 }
 
 /** Only leased items have a holder. */
-function whose({ state = null, holder }: Pick<api.FindRequest, "state" | "holder">) {
+function holderFilter({ state = null, holder }: Pick<api.FindRequest, "state" | "holder">) {
   if (holder === undefined) return { state };
   return { state: "leased", holder: holder.slice(0, limits.holderNameMax) } as const;
 }
@@ -487,7 +487,7 @@ function addGroup(groups: Map<string, Group>, group: Group): void {
   });
 }
 
-function seen(item: FoundItem, { queue, place }: Place): api.FoundItem {
+function shownItem(item: FoundItem, { queue, place }: Place): api.FoundItem {
   const { state, holder, payloadBytes, ...listed } = item;
   const { definition } = queue;
   const at = { queue: definition.name, partition: place.partition };
@@ -521,7 +521,7 @@ function ordinal(count: number): string {
 }
 
 /** Without `paused`, which has its own sentence. */
-const holdingUp: ReadonlySet<api.FindingWord> = new Set<api.FindingWord>([
+const blocking: ReadonlySet<api.FindingWord> = new Set<api.FindingWord>([
   ...(["nobody_asks", "at_leased_max", "at_lease_rate", "store_full"] as const),
 ]);
 

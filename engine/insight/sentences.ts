@@ -13,7 +13,7 @@ export interface Telling {
   readonly isShown: IsShown;
 }
 
-type Tell = (found: Found, queue: LogicalQueue, telling: Telling) => string;
+type TextOf = (found: Found, queue: LogicalQueue, telling: Telling) => string;
 
 const number = (value: number): string => value.toLocaleString("en-US");
 const items = (count: number): string => `${number(count)} ${count === 1 ? "item" : "items"}`;
@@ -42,22 +42,22 @@ const until = (nextAt: number | null, now: number, what: string): string =>
   nextAt === null ? "" : `; ${what} ${nextAt <= now ? "now" : `in ${roughly(nextAt - now)}`}`;
 
 /** A shorter wait is not mentioned. */
-const tellingMs = 2_000;
+const waitMsMin = 2_000;
 
 /** How long the oldest ready item has waited. */
 const oldest = ({ oldestReadyAt }: LogicalQueue, now: number, count: number): string => {
-  if (oldestReadyAt === null || now - oldestReadyAt < tellingMs) return "";
+  if (oldestReadyAt === null || now - oldestReadyAt < waitMsMin) return "";
   return `, ${count === 1 ? "for" : "the oldest for"} ${roughly(now - oldestReadyAt)}`;
 };
 
-const paused: Tell = (_, { definition: { pause }, watch: { pausedBy } }) => {
+const paused: TextOf = (_, { definition: { pause }, watch: { pausedBy } }) => {
   const sides = [...(pause?.lease ? ["Leases"] : []), ...(pause?.produce ? ["Produces"] : [])];
   const what = sides.join(" and ").replace("and P", "and p");
   const by = pausedBy === "" ? "" : ` by ${pausedBy}`;
   return `${what} are paused${by}${pause?.reason ? `: ${pause.reason}` : ""}.`;
 };
 
-const nobodyAsks: Tell = ({ count }, queue, { now }) => {
+const nobodyAsks: TextOf = ({ count }, queue, { now }) => {
   const { lastAsked, askedAt } = queue.watch;
   const ago = `${roughly(now - askedAt)} ago`;
   const last =
@@ -79,7 +79,7 @@ const most = (
   return of > 1 && 10 * of >= count ? `, ${number(of)} of them ${tell(name)}` : "";
 };
 
-const deadItems: Tell = ({ count }, { definition, watch: { diedOf } }, { now, isShown }) => {
+const deadItems: TextOf = ({ count }, { definition, watch: { diedOf } }, { now, isShown }) => {
   const { deadQueue } = definition;
   const why = most(diedOf.most(now), count, (reason) => `with the reason '${reason}'`);
   const name = isShown(deadQueue) ? deadQueue : "the dead queue";
@@ -87,7 +87,7 @@ const deadItems: Tell = ({ count }, { definition, watch: { diedOf } }, { now, is
   return `${items(count)} died within the last hour and ${count === 1 ? went.replace("were", "was") : went}${why}.`;
 };
 
-const leasesLapse: Tell = ({ count }, { definition, watch: { lapsedOf } }, { now }) => {
+const leasesLapse: TextOf = ({ count }, { definition, watch: { lapsedOf } }, { now }) => {
   const { leaseTimeoutText, leaseTimeoutMs } = definition;
   const held = most(lapsedOf.most(now), count, (client) => `held by ${client}`);
   return `The lease of ${items(count)} lapsed within the last five minutes${held}: consumers die, hang, or need longer than ${leaseTimeoutText || formatDuration(leaseTimeoutMs)}.`;
@@ -99,7 +99,7 @@ const pace = (count: number, ms: number): string =>
     ? `${number(Math.round((count * 60_000) / ms))} a minute`
     : `${number(Math.round((count * 1_000) / ms))} a second`;
 
-const tells: Readonly<Record<FindingWord, Tell>> = {
+const texts: Readonly<Record<FindingWord, TextOf>> = {
   shard_down: ({ count, nextAt }, _, { now }) =>
     `A shard of the queue is down, and ${items(count)} in it cannot be reached${until(nextAt, now, "it is started again")}.`,
   store_full: () =>
@@ -123,5 +123,5 @@ const tells: Readonly<Record<FindingWord, Tell>> = {
 };
 
 export function sentence(found: Found, queue: LogicalQueue, telling: Telling): string {
-  return tells[found.what](found, queue, telling);
+  return texts[found.what](found, queue, telling);
 }

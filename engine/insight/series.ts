@@ -19,7 +19,7 @@ export const seriesNames: readonly SeriesName[] = [...counterNames, ...gaugeName
 const ages = seriesNames.indexOf("oldest_ready_seconds");
 
 /** How the points of a name are computed. */
-interface Told {
+interface Measure {
   readonly name: SeriesName | ShardSeriesName;
   /** `count`: events within the point; `peak`: its maximum; `gauge`: the value at its end. */
   readonly by: "count" | "peak" | "gauge";
@@ -27,12 +27,12 @@ interface Told {
   readonly unit: number;
 }
 
-const ofQueue: readonly Told[] = [
+const ofQueue: readonly Measure[] = [
   ...counterNames.map((name) => ({ name, by: "count", unit: 1 }) as const),
   ...gaugeNames.map((name) => ({ name, by: "gauge", unit: 1 }) as const),
 ];
 /** In KiB, because files grow beyond 4 GiB. */
-const ofShard: readonly Told[] = [
+const ofShard: readonly Measure[] = [
   ...(["commits", "items_committed"] as const).map(
     (name) => ({ name, by: "count", unit: 1 }) as const,
   ),
@@ -94,16 +94,16 @@ export function checkSeries(
 class Column {
   readonly fine = new Uint32Array(finePoints);
   readonly coarse = new Uint32Array(coarseRing);
-  readonly told: Told;
+  readonly measure: Measure;
   #last = 0;
 
-  constructor(told: Told) {
-    this.told = told;
+  constructor(measure: Measure) {
+    this.measure = measure;
   }
 
   /** `skipped`: preceding points without a sample. */
   put(point: number, skipped: number, value: number): void {
-    const { by, unit } = this.told;
+    const { by, unit } = this.measure;
     const kept = Math.min(valueMax, Math.max(0, Math.round(value / unit)));
     for (let back = Math.min(skipped, pointsOfDay); back > 0; back -= 1) {
       this.#set(point - back, by === "gauge" ? this.#last : 0);
@@ -115,7 +115,7 @@ class Column {
   #set(point: number, value: number): void {
     this.fine[point % finePoints] = value;
     const index = Math.floor((point * fineMs) / coarseMs) % coarseRing;
-    const { by } = this.told;
+    const { by } = this.measure;
     const isFirst = (point * fineMs) % coarseMs === 0;
     const before = isFirst || by === "gauge" ? 0 : (this.coarse[index] as number);
     const minute = by === "peak" ? Math.max(before, value) : before + value;
@@ -127,15 +127,15 @@ class Column {
 class Track {
   /** The first point with values. */
   readonly since: number;
-  readonly #told: readonly Told[];
+  readonly #measures: readonly Measure[];
   /** Undefined for a name without a value other than 0 so far. */
   readonly #columns: (Column | undefined)[];
   #count = 0;
 
-  constructor(since: number, told: readonly Told[]) {
+  constructor(since: number, measures: readonly Measure[]) {
     this.since = since;
-    this.#told = told;
-    this.#columns = told.map(() => undefined);
+    this.#measures = measures;
+    this.#columns = measures.map(() => undefined);
   }
 
   get bytes(): number {
@@ -157,7 +157,7 @@ class Track {
       let column = this.#columns[index];
       if (column === undefined) {
         if (value === 0) continue;
-        column = new Column(this.#told[index] as Told);
+        column = new Column(this.#measures[index] as Measure);
         this.#columns[index] = column;
         this.#count += 1;
       }
@@ -165,8 +165,8 @@ class Track {
     }
   }
 
-  column(name: Told["name"]): Column | undefined {
-    return this.#columns.find((column) => column?.told.name === name);
+  column(name: Measure["name"]): Column | undefined {
+    return this.#columns.find((column) => column?.measure.name === name);
   }
 }
 
@@ -351,7 +351,7 @@ export class SeriesKeeper {
       values: names.map((name) => {
         const column = track?.column(name);
         const ring = isFine ? column?.fine : column?.coarse;
-        const [length, unit] = [ring?.length ?? 1, column?.told.unit ?? 1];
+        const [length, unit] = [ring?.length ?? 1, column?.measure.unit ?? 1];
         return Array.from(
           { length: end - first },
           (_, index) => (ring?.[(first + index) % length] ?? 0) * unit,

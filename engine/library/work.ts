@@ -93,7 +93,7 @@ export class EngineWorker implements Worker {
   readonly #parts: WorkParts;
   readonly #concurrency: number;
   readonly #name: string;
-  readonly #leaving = new AbortController();
+  readonly #stopping = new AbortController();
   readonly #grants = new Set<Grant>();
   #running = 0;
   #keys = 0;
@@ -104,19 +104,19 @@ export class EngineWorker implements Worker {
     this.#parts = parts;
     this.#concurrency = concurrency;
     this.#name = clientId ?? `worker-${parts.random.below(2 ** 48).toString(36)}`;
-    const leave = (): void => this.#leave();
-    signal?.addEventListener("abort", leave);
-    if (signal?.aborted) leave();
-    this.stopped = this.#live().finally(() => signal?.removeEventListener("abort", leave));
+    const beginStop = (): void => this.#beginStop();
+    signal?.addEventListener("abort", beginStop);
+    if (signal?.aborted) beginStop();
+    this.stopped = this.#run().finally(() => signal?.removeEventListener("abort", beginStop));
   }
 
-  #leave(): void {
-    this.#leaving.abort();
+  #beginStop(): void {
+    this.#stopping.abort();
     this.#wake();
   }
 
   async stop(): Promise<void> {
-    this.#leave();
+    this.#beginStop();
     await this.stopped;
   }
 
@@ -124,12 +124,12 @@ export class EngineWorker implements Worker {
     return this.stop();
   }
 
-  async #live(): Promise<void> {
+  async #run(): Promise<void> {
     try {
-      for (let troubles = 0; !this.#leaving.signal.aborted; ) {
+      for (let troubles = 0; !this.#stopping.signal.aborted; ) {
         const room = this.#concurrency - this.#running;
         if (room <= 0) {
-          await this.#change();
+          await this.#waitForChange();
           continue;
         }
         try {
@@ -138,17 +138,17 @@ export class EngineWorker implements Worker {
         } catch (error) {
           if (!(error instanceof QueueError)) throw error;
           if (error.code === "empty") continue;
-          if (!passes(error)) {
+          if (!isTemporary(error)) {
             if (error.code === "closing") break;
             throw error;
           }
           troubles += 1;
-          this.#tell({ kind: "trouble", error });
-          await this.#change(this.#jittered(troubles, troubleMs));
+          this.#notify({ kind: "trouble", error });
+          await this.#waitForChange(this.#jittered(troubles, troubleMs));
         }
       }
     } catch (error) {
-      this.#tell({ kind: "ended", error });
+      this.#notify({ kind: "ended", error });
       throw error;
     } finally {
       await this.#drain();
@@ -161,7 +161,7 @@ export class EngineWorker implements Worker {
     const { items, ...place } = await engine.lease({
       ...{ queue, clientId: this.#name, batchSize, leaseTimeoutMs },
       requestTimeoutMs: leaseRequestMs,
-      signal: this.#leaving.signal,
+      signal: this.#stopping.signal,
     });
     const held = items.map(
       (item): Held => ({
@@ -177,7 +177,7 @@ export class EngineWorker implements Worker {
       timer: null,
     };
     this.#grants.add(grant);
-    this.#keep(grant);
+    this.#scheduleExtend(grant);
     for (const one of held) {
       this.#running += 1;
       void this.#handle(one, grant).finally(() => {
@@ -221,11 +221,13 @@ export class EngineWorker implements Worker {
       ...{ id: item.id, retryAt: null, retryAfterMs: delayMs, dead: isDead },
       reason: reasonOf(error),
     };
-    const isSaid = await this.#settle(held, grant, (key) =>
+    const isSettled = await this.#settle(held, grant, (key) =>
       engine.retry({ queue, partition, items: [retry], ...key }),
     );
-    if (!isSaid) return;
-    this.#tell(isDead ? { kind: "dead", item, error } : { kind: "retried", item, error, delayMs });
+    if (!isSettled) return;
+    this.#notify(
+      isDead ? { kind: "dead", item, error } : { kind: "retried", item, error, delayMs },
+    );
   }
 
   /** Whether it succeeded; temporary failures are retried under one key while the lease lasts. */
@@ -244,11 +246,11 @@ export class EngineWorker implements Worker {
       } catch (error) {
         if (!(error instanceof QueueError)) throw error;
         const isOver = !grant.held.has(held) || grant.deadline <= clock.now();
-        if (isOver || !passes(error)) {
-          this.#tell({ kind: "lost", item: held.item, reason: error.message });
+        if (isOver || !isTemporary(error)) {
+          this.#notify({ kind: "lost", item: held.item, reason: error.message });
           return false;
         }
-        this.#tell({ kind: "trouble", error });
+        this.#notify({ kind: "trouble", error });
         const ms = this.#jittered(troubles, troubleMs);
         await new Promise<void>((resolve) => after(clock.machine, ms, resolve));
       }
@@ -256,7 +258,7 @@ export class EngineWorker implements Worker {
   }
 
   /** Extends the leases each time a third of the remaining time has passed. */
-  #keep(grant: Grant): void {
+  #scheduleExtend(grant: Grant): void {
     const { clock } = this.#parts;
     const leftMs = grant.deadline - clock.now();
     const pauseMs = Math.max(extendPauseMsMin, Math.floor(leftMs / 3));
@@ -289,7 +291,7 @@ export class EngineWorker implements Worker {
     if (grant.deadline <= clock.now()) {
       for (const one of handledOf(grant)) this.#lose(grant, one, "the lease has lapsed");
     }
-    if (handledOf(grant).length > 0) this.#keep(grant);
+    if (handledOf(grant).length > 0) this.#scheduleExtend(grant);
   }
 
   /** A remaining timer would keep the process alive. */
@@ -302,17 +304,17 @@ export class EngineWorker implements Worker {
 
   #lose(grant: Grant, held: Held, reason: string): void {
     this.#drop(grant, held);
-    this.#tell({ kind: "lost", item: held.item, reason });
+    this.#notify({ kind: "lost", item: held.item, reason });
     held.ending.abort(new Error(reason));
   }
 
   /** Resolves when a handler has ended, when the worker is stopping, or after `ms`. */
-  async #change(ms: number = Number.POSITIVE_INFINITY): Promise<void> {
+  async #waitForChange(ms: number = Number.POSITIVE_INFINITY): Promise<void> {
     let timer: Timer | null = null;
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
       if (ms !== Number.POSITIVE_INFINITY) timer = after(this.#parts.clock.machine, ms, resolve);
-      if (this.#leaving.signal.aborted) resolve();
+      if (this.#stopping.signal.aborted) resolve();
     });
     (timer as Timer | null)?.cancel();
   }
@@ -364,7 +366,7 @@ export class EngineWorker implements Worker {
       const got = asked instanceof Promise ? "a promise" : typeof asked;
       throw new TypeError(`backoff is invalid; expected milliseconds, got ${got}`);
     } catch (fault) {
-      this.#tell({ kind: "fault", item, error: fault });
+      this.#notify({ kind: "fault", item, error: fault });
       return own;
     }
   }
@@ -377,7 +379,7 @@ export class EngineWorker implements Worker {
     );
   }
 
-  #tell(notice: WorkNotice): void {
+  #notify(notice: WorkNotice): void {
     const { notice: listen } = this.#parts.options;
     try {
       // An asynchronous one fails later.
@@ -399,7 +401,7 @@ function ignoreRejection(value: unknown): void {
 }
 
 /** Whether a later attempt can succeed. */
-function passes({ code, reason }: QueueError): boolean {
+function isTemporary({ code, reason }: QueueError): boolean {
   return code !== "invalid" && code !== "refused" && reason !== "shutting_down";
 }
 

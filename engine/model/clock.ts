@@ -59,13 +59,13 @@ export function steadyClock(): Clock {
 
 /** Timers sleep by a monotonic clock, so they are reset when the time of day jumps this far. */
 const jumpMsMin = 50;
-const jumpLookMs = 500;
+const jumpCheckMs = 500;
 
 /** The sleeps of one clock that end by the time of day. */
 class Sleeps {
   readonly #wallClock: () => number;
   readonly #pending = new Set<() => void>();
-  #look: ReturnType<typeof setInterval> | null = null;
+  #jumpTimer: ReturnType<typeof setInterval> | null = null;
   #aheadMs = 0;
 
   constructor(wallClock: () => number) {
@@ -73,9 +73,9 @@ class Sleeps {
   }
 
   add(renew: () => void): void {
-    if (this.#look === null) {
+    if (this.#jumpTimer === null) {
       this.#aheadMs = this.#wallClock() - performance.now();
-      this.#look = setInterval(() => this.#lookForJump(), jumpLookMs).unref();
+      this.#jumpTimer = setInterval(() => this.#checkForJump(), jumpCheckMs).unref();
     }
     this.#pending.add(renew);
   }
@@ -84,10 +84,10 @@ class Sleeps {
     this.#pending.delete(renew);
   }
 
-  #lookForJump(): void {
+  #checkForJump(): void {
     if (this.#pending.size === 0) {
-      clearInterval(this.#look ?? undefined);
-      this.#look = null;
+      clearInterval(this.#jumpTimer ?? undefined);
+      this.#jumpTimer = null;
       return;
     }
     const aheadMs = this.#wallClock() - performance.now();

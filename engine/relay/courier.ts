@@ -15,14 +15,14 @@ import type { Forward } from "./forward.ts";
 import type { OtherShard } from "./other-shard.ts";
 
 /** Pause before retrying a shard that could not take a page or hand one out. */
-const againMs = 1_000;
+const retryMs = 1_000;
 
 interface Route {
   readonly target: number;
   /** Waiting items at the source, by destination queue. */
   waiting: ReadonlyMap<number, number>;
   /** Whether that has changed since the last page was requested. */
-  isNews: boolean;
+  hasChanged: boolean;
   /** The last item that the target is known to have. */
   arrived: number;
   isBusy: boolean;
@@ -56,11 +56,11 @@ export class Courier {
   /** Updates the counts of the outbox for one target. */
   count(target: number, counts: readonly OutboxCount[]): void {
     const route = this.#routes.getOrInsertComputed(target, () => {
-      return { target, waiting: new Map(), isNews: false, arrived: 0, isBusy: false };
+      return { target, waiting: new Map(), hasChanged: false, arrived: 0, isBusy: false };
     });
     route.waiting = new Map(counts.map(({ targetOwner, count }) => [targetOwner, count]));
-    route.isNews = true;
-    this.#go(route);
+    route.hasChanged = true;
+    this.#start(route);
   }
 
   /** Updates the counts of all targets after the shard has opened. */
@@ -80,7 +80,7 @@ export class Courier {
     this.#holds += 1;
     const release = (): void => {
       this.#holds -= 1;
-      this.#goAll();
+      this.#startAll();
     };
     if (await this.isQuiet(limits.holdMsMax)) return { release };
     release();
@@ -114,28 +114,28 @@ export class Courier {
     return this.#routes.values().some(({ waiting }) => waiting.has(owner));
   }
 
-  #goAll(): void {
+  #startAll(): void {
     const routes = [...this.#routes.values()];
     routes.sort((a, b) => a.target - b.target);
-    for (const route of routes) this.#go(route);
+    for (const route of routes) this.#start(route);
   }
 
   get #isHeld(): boolean {
     return this.#holds > 0;
   }
 
-  #go(route: Route): void {
+  #start(route: Route): void {
     if (this.#isInTurn && this.isBusy) return;
     if (this.#isHeld || route.isBusy || route.waiting.size === 0) return;
     route.isBusy = true;
     this.#departures += 1;
-    this.#ask(route);
+    this.#requestPage(route);
   }
 
   /** Reports what has arrived and what never will, and requests the next page. */
-  #ask(route: Route, strays: readonly number[] = []): void {
+  #requestPage(route: Route, strays: readonly number[] = []): void {
     const { target: targetShard, arrived } = route;
-    route.isNews = false;
+    route.hasChanged = false;
     const request: Forward = {
       kind: "forward",
       targetShard,
@@ -149,16 +149,16 @@ export class Courier {
         return;
       }
       if (strays.length > 0) setAside(strays.length);
-      if (result.value.kind === "outbound") this.#carry(route, result.value.items);
+      if (result.value.kind === "outbound") this.#deliver(route, result.value.items);
     });
   }
 
-  #carry(route: Route, items: readonly OutboundItem[]): void {
+  #deliver(route: Route, items: readonly OutboundItem[]): void {
     if (items.length === 0 || this.#isHeld) {
       route.isBusy = false;
       // The page lacks items that the same turn put into the outbox.
-      if (route.isNews) this.#go(route);
-      if (this.#isInTurn) this.#goAll();
+      if (route.hasChanged) this.#start(route);
+      if (this.#isInTurn) this.#startAll();
       if (!this.isBusy) for (const settle of this.#settled) settle();
       return;
     }
@@ -181,10 +181,10 @@ export class Courier {
     const [stray] = strays;
     const taken = stray === undefined ? items : items.filter((one) => one.outboundSeq < stray);
     route.arrived = taken.at(-1)?.outboundSeq ?? route.arrived;
-    this.#ask(route, strays);
+    this.#requestPage(route, strays);
   }
 
   #later(route: Route): void {
-    this.#clock.at(this.#clock.now() + againMs, () => this.#ask(route));
+    this.#clock.at(this.#clock.now() + retryMs, () => this.#requestPage(route));
   }
 }

@@ -9,9 +9,9 @@ import type { Others } from "../others.ts";
 import type { Asker, ReferenceChange, Said, Standing } from "./other-shard.ts";
 
 /** How long an opening, or a change, waits for a shard that does not reply. */
-const silenceMsMax = 1_000;
+const replyMsMax = 1_000;
 /** Pause before retrying a shard that could not be reached. */
-const againMs = 1_000;
+const retryMs = 1_000;
 
 export interface IntroductionsOptions {
   /** The machine's clock. */
@@ -49,7 +49,7 @@ export class Introductions {
   /** Shards that missed something. */
   readonly #behind: Set<number>;
   /** Introductions to such shards in progress. */
-  readonly #asked = new Map<number, Promise<boolean>>();
+  readonly #introducing = new Map<number, Promise<boolean>>();
   #timer: Timer | null = null;
   #isOver = false;
 
@@ -117,7 +117,7 @@ export class Introductions {
       if (await (told.isPause ? heard : this.#inTime(heard))) return;
     }
     this.#behind.add(other);
-    const isUnderWay = this.#asked.has(other);
+    const isUnderWay = this.#introducing.has(other);
     await this.#inTime(this.#introduce(other));
     // The introduction in progress may predate the change.
     if (isUnderWay && this.#behind.has(other)) await this.#inTime(this.#introduce(other));
@@ -146,9 +146,9 @@ export class Introductions {
   }
 
   #introduce(other: number): Promise<boolean> {
-    return this.#asked.getOrInsertComputed(other, async () => {
+    return this.#introducing.getOrInsertComputed(other, async () => {
       const isDone = await succeeds(() => this.#exchange(other));
-      this.#asked.delete(other);
+      this.#introducing.delete(other);
       if (!isDone || this.#behind.has(other)) this.#later();
       return isDone;
     });
@@ -185,7 +185,7 @@ export class Introductions {
 
   #later(): void {
     if (this.#isOver || this.#timer !== null) return;
-    this.#timer = after(this.#options.clock, againMs, () => {
+    this.#timer = after(this.#options.clock, retryMs, () => {
       this.#timer = null;
       void this.#introduceAll();
     });
@@ -194,7 +194,7 @@ export class Introductions {
   /** Whether the work succeeded in time. */
   async #inTime(work: Promise<boolean>): Promise<boolean> {
     const { promise: late, resolve } = Promise.withResolvers<boolean>();
-    const timer = after(this.#options.clock, silenceMsMax, () => resolve(false));
+    const timer = after(this.#options.clock, replyMsMax, () => resolve(false));
     const isDone = await Promise.race([work, late]);
     timer.cancel();
     return isDone;

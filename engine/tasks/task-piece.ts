@@ -95,7 +95,7 @@ function doPiece(turn: Turn, request: Numbered<TaskPiece>): Result {
   const spans = spansOf(before, request);
   if (spans.length === 0) return told(memory.tasks.get(taskId) ?? "");
   const done: Done = { moved: 0, skipped: 0, payloadBytes: 0 };
-  const rests = spans.map((span, at) => goThrough(turn, request, { span, at, done }));
+  const rests = spans.map((span, at) => applyToSpan(turn, request, { span, at, done }));
   const left = [...rests.filter((rest) => rest !== null), ...before.spans.slice(spans.length)];
   const moved = before.moved + done.moved;
   const progress: Progress = { spans: left, moved, skipped: before.skipped + done.skipped };
@@ -108,7 +108,7 @@ function isEnough({ limit }: TaskPiece, { moved, payloadBytes }: Done): boolean 
 }
 
 /** The rest of a span; `null` = nothing. */
-function goThrough(
+function applyToSpan(
   turn: Turn,
   request: Numbered<TaskPiece>,
   { span, at, done }: { readonly span: TaskSpan; readonly at: number; readonly done: Done },
@@ -121,9 +121,9 @@ function goThrough(
   for (const item of page?.found ?? []) {
     if (isEnough(request, done)) break;
     const id = partition.idOf(item.seq);
-    const isOf = isThere(turn, partition, item) && isOfDeed(partition, item, request.deed);
+    const isOf = isThere(turn, partition, item) && appliesTo(partition, item, request.deed);
     if (isOf && isMeant(item, id, request.deed.action === "retry")) {
-      done[doOne(turn, partition, item, request.deed)] += 1;
+      done[applyDeed(turn, partition, item, request.deed)] += 1;
       done.payloadBytes += item.payload.length;
     }
     next = item.seq + 1;
@@ -139,7 +139,7 @@ function isThere({ draft }: Turn, partition: Partition, item: Found): boolean {
 }
 
 /** A `retry` applies to leased items of the holder, all else to items that are not leased. */
-function isOfDeed({ held }: Partition, item: Found, deed: Deed): boolean {
+function appliesTo({ held }: Partition, item: Found, deed: Deed): boolean {
   const holder = "dueAt" in item ? undefined : held.get(item.seq)?.holder;
   if (deed.action !== "retry") return holder === undefined;
   return holder !== undefined && (deed.holder === "" || deed.holder === holder);
@@ -147,16 +147,16 @@ function isOfDeed({ held }: Partition, item: Found, deed: Deed): boolean {
 
 type Outcome = "moved" | "skipped";
 
-function doOne(turn: Turn, partition: Partition, item: Found, deed: Deed): Outcome {
+function applyDeed(turn: Turn, partition: Partition, item: Found, deed: Deed): Outcome {
   switch (deed.action) {
     case "redrive":
       return redrive(turn, partition, item, deed.to);
     case "promote":
       return promote(turn, partition, item);
     case "reject":
-      return giveUp(turn, partition, item, deed.reason);
+      return rejectItem(turn, partition, item, deed.reason);
     case "retry":
-      return takeBack(turn, partition, item, deed.reason);
+      return retryHeld(turn, partition, item, deed.reason);
     case "delete":
       removeForGood(turn, partition, item);
       return "moved";
@@ -183,7 +183,7 @@ function promote(turn: Turn, partition: Partition, item: Found): Outcome {
 }
 
 /** Items stay if there is no dead queue, because they would be lost. */
-function giveUp(turn: Turn, partition: Partition, item: Found, reason: string): Outcome {
+function rejectItem(turn: Turn, partition: Partition, item: Found, reason: string): Outcome {
   if (partition.settings?.dead == null) return "skipped";
   const parting = { fate: dismiss(item), what: "rejected", ...(reason && { reason }) } as const;
   if ("dueAt" in item) moveScheduled(turn, partition, item, parting);
@@ -192,7 +192,7 @@ function giveUp(turn: Turn, partition: Partition, item: Found, reason: string): 
 }
 
 /** Its attempt counts. It stays leased if the queue would lose it for lack of a dead queue. */
-function takeBack(turn: Turn, partition: Partition, { seq }: Found, reason: string): Outcome {
+function retryHeld(turn: Turn, partition: Partition, { seq }: Found, reason: string): Outcome {
   const held = partition.held.get(seq);
   const { settings } = partition;
   if (held === undefined || settings === null) return "skipped";

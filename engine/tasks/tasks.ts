@@ -97,14 +97,14 @@ export class Tasks {
     for (const [taskId, text] of texts) {
       const [name = "", part] = taskId.split(".");
       if (part !== undefined) {
-        if (!texts.has(name)) void this.#keep(taskId, "").catch(() => undefined);
+        if (!texts.has(name)) void this.#store(taskId, "").catch(() => undefined);
         continue;
       }
       const definition = JSON.parse(text) as Definition;
       const progress = progressIn(texts.get(progressKey(taskId)) ?? "");
       this.#tasks.set(taskId, { definition, progress, isDriven: false, holds: 0 });
     }
-    for (const running of this.#tasks.values()) this.#goOn(running);
+    for (const running of this.#tasks.values()) this.#run(running);
   }
 
   async redrive(queue: LogicalQueue, request: api.RedriveRequest): Promise<api.TaskBegun> {
@@ -258,11 +258,11 @@ export class Tasks {
     const { taskId } = definition;
     await this.#makeRoom();
     const begun = await this.#ask({ kind: "taskBegin", taskId: progressKey(taskId), ...marks });
-    await this.#keep(taskId, JSON.stringify(definition));
+    await this.#store(taskId, JSON.stringify(definition));
     const progress = progressIn(begun.text);
     const running = { definition, progress, isDriven: false, holds: 0 };
     this.#tasks.set(taskId, running);
-    this.#goOn(running);
+    this.#run(running);
   }
 
   /** Removes the oldest ended task if there are too many. */
@@ -273,12 +273,12 @@ export class Tasks {
     const oldest = ended.at(-1);
     assert(oldest !== undefined, "more tasks are kept than run");
     const { taskId } = oldest.definition;
-    await this.#keep(progressKey(taskId), "");
-    await this.#keep(taskId, "");
+    await this.#store(progressKey(taskId), "");
+    await this.#store(taskId, "");
     this.#tasks.delete(taskId);
   }
 
-  async #keep(taskId: string, text: string): Promise<void> {
+  async #store(taskId: string, text: string): Promise<void> {
     await this.#ask({ kind: "task", taskId, text });
   }
 
@@ -294,14 +294,14 @@ export class Tasks {
   }
 
   /** Runs the task until it has ended, or the engine is closed. */
-  #goOn(running: Running): void {
+  #run(running: Running): void {
     if (running.isDriven) return;
     running.isDriven = true;
     void this.#pieces(running).catch(() => {
       // The store or the shard failed, and reports that itself.
       if (this.#isClosing) return;
       const { machine } = this.#options.clock;
-      machine.at(machine.now() + limits.taskAgainMs, () => this.#goOn(running));
+      machine.at(machine.now() + limits.taskAgainMs, () => this.#run(running));
     });
   }
 
@@ -364,7 +364,7 @@ export class Tasks {
     const { definition } = running;
     running.definition = { ...definition, state, endedAt: this.#options.clock.now() };
     try {
-      await this.#keep(definition.taskId, JSON.stringify(running.definition));
+      await this.#store(definition.taskId, JSON.stringify(running.definition));
     } catch (cause) {
       running.definition = definition;
       throw cause;
@@ -408,7 +408,7 @@ export class Tasks {
     } finally {
       running.holds -= 1;
       // The task may have stopped for an end that could not be written.
-      this.#goOn(running);
+      this.#run(running);
     }
     return infoOf(running);
   }
