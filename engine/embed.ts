@@ -69,7 +69,7 @@ export interface EmbeddedEngine extends Engine {
   work(queue: string, handler: Handler, options?: WorkOptions): Worker;
   /** A queue whose payloads are values of one type, as JSON. */
   queue<Value>(name: string): TypedQueue<Value>;
-  /** Stops its workers first, as `stop` does. Idempotent. */
+  /** Stops its workers first, like `Worker.stop`. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -188,7 +188,7 @@ export async function createEngine(options: CreateEngineOptions): Promise<Embedd
   return checked(engine, clock);
 }
 
-/** A caller may change the returned bytes, but a store in memory keeps them. */
+/** Copies the payloads: a caller may change them, but a store in memory keeps its own. */
 function ownedByCaller(items: readonly LeasedItem[]): readonly LeasedItem[] {
   return items.map((item) => ({ ...item, payload: item.payload.slice() }));
 }
@@ -299,8 +299,7 @@ async function ensureQueue(
     return {};
   } catch (error) {
     if (!(error instanceof QueueError)) throw error;
-    // Either the queue exists or the settings are invalid; only in the first case there is a
-    // definition.
+    // Either the queue exists or the settings are invalid; only an existing queue has a definition.
     const is = definitionOf(engine, settings.name);
     if (is === null) throw error;
     const held = { ...unlimited, ...is };

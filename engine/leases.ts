@@ -139,7 +139,7 @@ export class Leases<Items> {
         else lease.timer = machine.at(deadline + limits.leaseStallMsMax, stalled);
       },
     };
-    // A turn granted it items but is not answered because the store stalls: the outcome is unknown.
+    // A turn granted items, but its store stalls before the reply: the outcome is unknown.
     const stalled = (): void => lease.settle(unknownOutcome);
     lease.timer = machine.at(deadline, lease.timeUp);
     queue.clients.set(clientId, lease);
@@ -148,7 +148,7 @@ export class Leases<Items> {
     return { lease, answer };
   }
 
-  /** An answered turn decided the lease; `isLate`: the store has failed since. */
+  /** Handles the outcome that a turn decided; `isLate`: the store has failed since. */
   granted({ lease, outcome, slot, seqs }: Granted, isLate: boolean): void {
     const { clock, shard: shardOf } = this.#options;
     const { queue, key } = lease;
@@ -157,7 +157,7 @@ export class Leases<Items> {
       lease.settle(outcome);
       return;
     }
-    // The reply might follow the end of the pause call.
+    // The reply could arrive after the pause call has ended.
     const isPaused = isLate && queue.definition.pause?.lease === true;
     if (!lease.over && (outcome.replayed || !isPaused)) {
       if (!outcome.replayed) queue.allowance.spend(outcome.count, clock.now());

@@ -61,10 +61,10 @@ export const limits = {
   mentionCharactersMax: 256,
   /** One sentence: the shard of each partition keeps a copy. */
   pauseReasonBytesMax: 500,
-  /** Characters of a duration; a longer text can only be noise. */
+  /** Characters of a duration; no sensible one is longer. */
   durationTextMax: 15,
   maxAttemptsMax: 65_536,
-  /** An item keeps this count for good, and in protobuf it is an `int32`. */
+  /** An item keeps this count forever; in protobuf it is an `int32`. */
   carriedCountMax: 2 ** 31 - 1,
   /** An `int32` on the wire. */
   leasedMaxMax: 2 ** 31 - 1,
@@ -90,10 +90,11 @@ export const limits = {
   reshardPageSetAside: 16,
   /** Waiting leases per server, divided among its shards; each costs about 5 kB. */
   waitingLeasesMax: 10_000,
-  /** Items that a find examines per call, and below per turn. */
+  /** Items that a find examines per call. */
   findLooksMax: 100_000,
   /** Groups per page; each may carry a reason of 1 kB. */
   groupsMax: 1_000,
+  /** Items that a find examines per turn. */
   findTurnLooks: 100,
   findItemsMax: 1_000,
   findPayloadHeadMax: 65_536,
@@ -108,10 +109,11 @@ export const limits = {
   expectMax: 2_147_483_647,
   /** Characters quoted from a refused text. */
   quotedMax: 40,
-  /** Items per piece of a task, so that other calls wait 1 ms; and the pause after a failure. */
+  /** Items per piece of a task: other calls wait about 1 ms for a piece. */
   taskPieceItems: 500,
   /** Destinations per piece of a task: one item is read for each, however large it is. */
   taskPieceSpans: 16,
+  /** Pause of a task after its shard failed. */
   taskAgainMs: 1_000,
   /** Tasks that may run at once. A list of tasks has as many, ended ones included. */
   tasksMax: 100,

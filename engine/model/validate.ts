@@ -41,7 +41,7 @@ export function checkQueueName(name: string): void {
   checkLength("queue name", byteLength(name), limits.queueNameBytesMax);
   checkLookupName(name);
   checkNoWhitespace("queue name", name);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the check is for control characters.
   if (/[\u0000-\u001f\u007f-\u009f]/.test(name)) {
     refuse("queue name is invalid; it cannot contain control characters");
   }
