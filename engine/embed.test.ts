@@ -1,5 +1,5 @@
-// The engine as used by programs without a compiler: in this process if that makes no difference,
-// otherwise bundled and in a process of its own.
+// The engine as used by programs without a compiler. Where it makes a difference it is bundled and
+// runs in a process of its own.
 
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

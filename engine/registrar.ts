@@ -424,8 +424,9 @@ export class Registrar {
   }
 
   /**
-   * Writes a queue. Until the write is certain and known to the other shards, the dead queue that
-   * it newly names is not deleted without force and gets no dead queue of its own.
+   * Writes a queue that may newly name a dead queue. Until the write is certain and the other
+   * shards know it, only a forced delete removes the dead queue. Meanwhile the dead queue gets none
+   * of its own.
    */
   async #naming(
     { definition: { name, deadQueue }, deadOwner }: CatalogEntry,

@@ -1,6 +1,6 @@
-// Searches items by their properties, page by page. A queue may hold millions: each call examines a
-// bounded number and returns a pivot, and each turn of a shard so few that other requests hardly
-// wait.
+// Searches items by their properties, page by page. A queue may hold millions, so each call
+// examines a bounded number and returns a pivot. Each turn examines so few that other requests
+// hardly wait.
 
 import type { Item } from "../../stores/item.ts";
 import type { PartitionPlace } from "../../stores/queue.ts";
@@ -376,8 +376,8 @@ export class Search {
   }
 
   /**
-   * An item that once had the id: at the end of its history, or in the queue that issued the id or
-   * that queue's dead queue.
+   * An item that once had the id. It is at the end of its history, in the queue that issued the id,
+   * or in that queue's dead queue.
    */
   async #formerly(id: string, followed: Followed | null): Promise<Explained | null> {
     const end = followed?.events.at(-1)?.what;

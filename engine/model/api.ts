@@ -34,9 +34,9 @@ export interface ProduceItem {
 
 export interface Repeatable {
   /**
-   * 1 to 255 visible ASCII characters, chosen by the caller for this call. Repeating the call with
-   * the same key within the receipts window (5 min) does it once and returns the first result each
-   * time; a different call with the key is `invalid`. A key is scoped to a queue and an operation.
+   * 1 to 255 visible ASCII characters, chosen by the caller for this call. A repetition with the
+   * same key within the receipts window (5 min) has no further effect and returns the first result.
+   * A different call with the key is `invalid`. A key is scoped to a queue and an operation.
    */
   readonly requestKey?: string;
 }
@@ -867,8 +867,8 @@ export interface Series {
 
 export interface AdvanceOptions {
   /**
-   * How long, by the machine's clock, to wait at each instant for workers to finish the items they
-   * hold and to lease ready ones; default 0, no wait.
+   * How long to wait at each instant, by the machine's clock, for workers to finish their items and
+   * to lease ready ones. Default 0, no wait.
    */
   readonly handlerTimeoutMs?: number | undefined;
 }

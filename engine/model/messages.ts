@@ -54,8 +54,8 @@ export interface QueueRules {
 }
 
 /**
- * An item before the shard assigns `expireDeadline` and the like. An item that is only a text, as
- * most are, is that string: an object per item is half of what a produce costs a shard.
+ * An item before the shard assigns `expireDeadline` and the like. Most items are only a text and
+ * are that string: an object per item is half of what a produce costs a shard.
  */
 export type NewItem = string | DescribedItem;
 

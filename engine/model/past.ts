@@ -10,7 +10,7 @@ export interface Past {
   readonly origin?: string;
   /** The reason of the last retry. */
   readonly reason?: string;
-  /** Why it left its queue for the dead queue. The fields below are its state at that time. */
+  /** Why it left its queue for the dead queue. `queue` to `createdAt` describe it then. */
   readonly death?: Death;
   /** The name of the queue that it left. */
   readonly queue?: string;

@@ -1,8 +1,7 @@
 // Delivers items from the outbox of the shard to queues in other shards: to dead queues, and
-// outputs of a transact. The sender keeps each item until the receiver has committed it, and the
+// outputs of a transact. The sender keeps each item until the receiver has committed it. The
 // receiver skips items that it already has, so a crash anywhere delivers an item once. At most one
-// page per target is in transit, in outbox order, because the receiver recognizes duplicates by the
-// order.
+// page per target is in transit, in outbox order: the receiver recognizes duplicates by the order.
 
 import type { OutboundItem } from "../../stores/item.ts";
 import type { OutboxCount } from "../../stores/store.ts";

@@ -92,7 +92,7 @@ export interface OtherShard {
    */
   hear(change: ReferenceChange): Promise<void>;
   /**
-   * Announces that a queue will name this one as its dead queue: until `unclaim` it gets no dead
+   * Announces that a queue will name this one as its dead queue. Until `unclaim` it gets no dead
    * queue of its own, and only a forced delete removes it. Throws `bad_dead_queue`.
    */
   claim(claim: Claim, asker: Asker): Promise<void>;

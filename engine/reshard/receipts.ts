@@ -1,7 +1,6 @@
 // Moves the receipts of calls with a key to the new shards. A receipt contains only a digest of its
-// queue. If it names a slot it follows that slot. Otherwise it goes to each shard that has a queue
-// of its old shard; there a receipt of another shard's queue is never found, and is forgotten in
-// time.
+// queue. If it names a slot it follows that slot. Otherwise it goes to each shard with a queue of
+// its old shard. A copy in the wrong shard is never found, and is forgotten in time.
 
 import type { Image } from "../../stores/store.ts";
 import type { KeyedOperation } from "../model/call-key.ts";
