@@ -20,7 +20,6 @@ export interface BackupManifest {
 export interface BackupContents {
   readonly manifest: BackupManifest;
   readonly queues: number;
-  /** In any state. */
   readonly items: number;
 }
 

@@ -87,7 +87,6 @@ interface HeldCall {
   readonly asked: () => string;
 }
 
-/** The common fields of their requests. */
 interface HeldPlace {
   readonly slot: number;
   readonly deadline: number;

@@ -64,7 +64,6 @@ export interface Whole extends Pick<api.Engine, "backup" | "advance" | "close"> 
 }
 
 export interface EngineOptions<Items> extends ShardOptions<Items> {
-  /** Its number among the shards of the server. */
   readonly shard: number;
   /** The guarantee of the stores, for `status`. */
   readonly durability: api.Durability;
@@ -365,7 +364,6 @@ export class ShardEngine<Items> implements api.Engine<Items> {
     sample: () => this.#sample(),
   };
 
-  /** The interface for the other shards. */
   readonly other: OtherShard = {
     introduce: async (standing) => await this.#open.introductions.hear(standing),
     lastSaid: async () => this.#open.introductions.said,

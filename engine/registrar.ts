@@ -378,7 +378,6 @@ export class Registrar {
     return { deadline, ending: work(deadline).finally(end) };
   }
 
-  /** Throws if no change is accepted any more. */
   #refuse(): void {
     const refused = this.#options.refusal();
     if (refused !== null) throw QueueError.from(refused);

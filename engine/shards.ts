@@ -44,7 +44,6 @@ export async function openEngine<Items>(
 
 export type ShardEngines<Items> = readonly [ShardEngine<Items>, ...ShardEngine<Items>[]];
 
-/** Creates the engines of these shards, in their order. */
 export function createEngines<Items>(
   [first, ...others]: readonly number[],
   options: Omit<EngineOptions<Items>, "shard">,

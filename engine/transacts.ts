@@ -18,7 +18,6 @@ export interface InnerPart {
   readonly count: number;
 }
 
-/** A call that its shard has done. */
 export interface Done extends Outcome {
   readonly value: Value;
 }

@@ -263,7 +263,6 @@ export class Search {
     return found.item;
   }
 
-  /** The item that has this id now. */
   async #present(
     id: string,
     wanted: Pick<Find, "payloadFrom" | "payloadHead">,
@@ -343,7 +342,6 @@ export class Search {
     );
   }
 
-  /** This shard or another one. */
   #at(number: number): Pick<OtherShard, "historyOf" | "explainHere"> {
     const { others, shard } = this.#options;
     return number === shard().shard ? this : others.at(number);

@@ -90,7 +90,6 @@ export function checkSeries(
   }
 }
 
-/** The points of one name. */
 class Column {
   readonly fine = new Uint32Array(finePoints);
   readonly coarse = new Uint32Array(coarseRing);
@@ -189,7 +188,6 @@ interface ShardCounts {
   readonly times: readonly number[];
 }
 
-/** The sampled counters of the shard. */
 export type SeenCounters = Pick<
   Shard["counters"],
   "commits" | "itemsCommitted" | "commitSeconds" | "fileBytes" | "walBytes"
@@ -229,7 +227,6 @@ export class SeriesKeeper {
     return this.#bytes + this.#total.bytes + this.#shard.bytes;
   }
 
-  /** The instant of the next sample. */
   get nextAt(): number {
     return (this.#point + 2) * fineMs;
   }

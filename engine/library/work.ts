@@ -69,7 +69,6 @@ const troubleMs = { first: 50, most: 5_000 };
 const extendPauseMsMin = 50;
 const jitterGrains = 1_000;
 
-/** An item that is being handled. */
 interface Held {
   readonly item: LeasedItem;
   readonly ending: AbortController;
@@ -400,7 +399,6 @@ function ignoreRejection(value: unknown): void {
   new Promise((resolve) => resolve(value)).catch(() => undefined);
 }
 
-/** Whether a later attempt can succeed. */
 function isTemporary({ code, reason }: QueueError): boolean {
   return code !== "invalid" && code !== "refused" && reason !== "shutting_down";
 }

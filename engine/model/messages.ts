@@ -22,7 +22,6 @@ export interface Target {
 /** The settings by which a shard decides for a partition. */
 export interface PartitionSettings extends Rules {
   readonly slot: number;
-  /** The name of the queue. */
   readonly queue: string;
   /** Identifies the queue: another queue with its name or number has another owner. */
   readonly owner: number;
@@ -83,7 +82,6 @@ export interface FoundItem extends ListedItem {
   readonly payloadBytes: number;
 }
 
-/** Items with a common value. */
 export interface Group {
   readonly value: string;
   readonly count: number;
@@ -110,7 +108,6 @@ export interface PartitionCounts {
   readonly clearing?: number;
 }
 
-/** The items of one partition that one client holds. */
 export interface PartitionHolder {
   readonly slot: number;
   /** `""` = unknown, as after a start. */
@@ -215,7 +212,6 @@ export interface Report {
   /** Waiting items by queue, for every shard whose outbox has changed. */
   readonly outbox: readonly ShardOutbox[];
   readonly commit: CommitReport | null;
-  /** The number of receipts kept. */
   readonly receipts: number;
   /** The store had no room for the writes of the turn. */
   readonly full: boolean;
@@ -232,7 +228,6 @@ export interface CommitReport {
   readonly size: { readonly logBytes: number; readonly fileBytes: number } | null;
 }
 
-/** The outbox for one shard. */
 export interface ShardOutbox {
   readonly targetShard: number;
   readonly counts: readonly OutboxCount[];
@@ -263,7 +258,6 @@ export interface Opened {
   readonly events: readonly Events[];
   /** Requests that wait for work that continues. */
   readonly settling: readonly number[];
-  /** The number of receipts kept. */
   readonly receipts: number;
   readonly tasks: readonly StoredTask[];
   readonly quarantined: number;

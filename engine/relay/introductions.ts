@@ -26,7 +26,6 @@ export interface IntroductionsOptions {
   readonly knownRun: (shard: number) => string | null;
   /** Whether everything that another shard has sent is known. */
   readonly isCurrent: (shard: number, said: Said) => boolean;
-  /** Learns the state of another shard. */
   readonly met: (standing: Standing) => void;
   /**
    * Once everything before it is decided: gives the shard the numbers that another one has of its

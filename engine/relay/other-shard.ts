@@ -41,7 +41,6 @@ export interface Claim {
   readonly by: string;
 }
 
-/** The state of a shard. */
 export interface Standing extends Said, Asker {
   /** The shard's time; a thread's clock starts at the last turn of its shards if that is later. */
   readonly now: number;
@@ -52,12 +51,10 @@ export interface Standing extends Said, Asker {
   readonly retiring: readonly number[];
 }
 
-/** A change of the queues of a shard. */
 export interface ReferenceChange extends Said {
   readonly shard: number;
   /** Created or changed. */
   readonly put: readonly QueueReference[];
-  /** Deleted. */
   readonly removed: readonly QueueReference[];
   /** A pause: the receiver must first finish the turns decided without it. */
   readonly isPause?: boolean;

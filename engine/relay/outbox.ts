@@ -55,7 +55,6 @@ export class Outbox {
     else counts.delete(targetOwner);
   }
 
-  /** For one target, or for all. */
   counts(target?: number): OutboxCount[] {
     return [...this.#counts].flatMap(([targetShard, counts]) =>
       target === undefined || target === targetShard

@@ -10,7 +10,6 @@ import { shardOf } from "../model/placement.ts";
 import type { Random } from "../model/random.ts";
 import { epochsIn } from "../turn/label.ts";
 
-/** The new place of a partition. */
 export interface NewPlace {
   readonly shard: number;
   readonly slot: number;
@@ -55,7 +54,6 @@ export function planReshard(
   return { shards: planned.map((shard) => shard.plan(random)), places };
 }
 
-/** The old shard of a queue. */
 interface Source {
   readonly source: number;
   readonly epochs: Epochs;

@@ -130,7 +130,6 @@ export class Target {
     await upkeep.relieve();
   }
 
-  /** Sets damaged items aside. */
   async quarantine(items: readonly Read<Item>[]): Promise<void> {
     if (items.length === 0) return;
     await this.opened.transfer.quarantine(

@@ -76,7 +76,6 @@ function spanOf(partition: Partition, state: ItemState): Omit<TaskSpan, "slot"> 
   return { aside: state === "scheduled", next: 0, before: partition.nextSeq };
 }
 
-/** The key of a task's progress. */
 export const progressKey = (taskId: string): string => `${taskId}.progress`;
 
 /**

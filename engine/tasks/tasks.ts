@@ -45,7 +45,6 @@ interface Definition {
   readonly endedAt: number | null;
 }
 
-/** The action, and the states of its items. */
 interface Plan extends Pick<Definition, "action" | "to" | "reason" | "holder"> {
   readonly states: readonly api.ItemState[];
 }
@@ -490,7 +489,6 @@ function rangesOf(places: readonly { readonly slot: number; readonly seq: number
   return ranges;
 }
 
-/** Everything in the queue now. */
 function wholeOf({ owner, slots }: LogicalQueue, states: readonly api.ItemState[]): Marks {
   return { owner, slots, states, spans: [] };
 }
