@@ -1,17 +1,17 @@
-// Advance: a test clock has come to an instant, for which the shard decides a turn, and says when it
-// next has something to do.
+// Advance: the shard decides a turn for the instant that a test clock has reached. The answer
+// contains the instant at which the shard next has something to do.
 
 import { nextDue } from "../turn/sweep.ts";
 import { answering, type Kind } from "./kind.ts";
 
 export interface Advance {
   readonly kind: "advance";
-  /** Whether a store that is opened later goes on from there, though nothing else was changed. */
+  /** Stores the instant even if nothing else changes, so that a later opening continues from it. */
   readonly isKept: boolean;
 }
 
 export const advance: Kind<Advance> = {
-  // What the others decide is due in its time, too.
+  // The next instant includes what the other requests of this turn schedule.
   phase: "after",
   decide: answering(({ memory, draft, limits, lines, now }, { isKept }) => {
     if (isKept) draft.keepsTime = true;

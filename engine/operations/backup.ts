@@ -1,4 +1,4 @@
-// Copies the store into a folder, once the turn is committed.
+// Backup: copies the store into a folder after the turn is committed.
 
 import { unwritableBackup } from "../model/errors.ts";
 import { type Kind, undecided } from "./kind.ts";

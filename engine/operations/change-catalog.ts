@@ -1,15 +1,15 @@
-// Queues of the shard as they are from now on, stored in the commit of the turn.
+// Stores created, changed and deleted queues in the commit of the turn.
 
 import type { CatalogEntry } from "../../stores/queue.ts";
 import { answering, done, type Kind } from "./kind.ts";
 
 export interface ChangeCatalog {
   readonly kind: "catalog";
-  /** Replaced by `queueId`. */
+  /** Each replaces the entry with its `queueId`. */
   readonly put: readonly CatalogEntry[];
-  /** By `queueId`. */
+  /** Values of `queueId`. */
   readonly remove: readonly number[];
-  /** A queue is created, which a full store refuses. */
+  /** Creates a queue, which a full store refuses. */
   readonly isNew?: true;
 }
 

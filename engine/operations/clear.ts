@@ -1,6 +1,5 @@
-// Clearing a partition. One commit marks where the clear ends, and from then on
-// nothing before the mark is offered; the items themselves go in pieces, turn by
-// turn. A crash in between finds the marks and goes on.
+// Clear: one commit marks where the clear ends, and nothing before the mark is leased afterwards.
+// Later turns remove the items piece by piece. After a crash the clear continues from its marks.
 
 import type { Page } from "../../stores/store.ts";
 import type { ItemCounts } from "../model/api.ts";
@@ -10,7 +9,7 @@ import { letGoAll, remove, type Scene, unschedule } from "../turn/moves.ts";
 import { type Asking, settleLater, type Turn } from "../turn/turn-context.ts";
 import type { Kind, Result } from "./kind.ts";
 
-/** Which items a clear takes. */
+/** Which items a clear removes. */
 export interface Clearing {
   readonly ready: boolean;
   readonly leased: boolean;
@@ -18,14 +17,14 @@ export interface Clearing {
   readonly retried: boolean;
 }
 
-/** Answered once nothing that was there is left of these slots. */
+/** Answered once these slots contain none of the items that they had before. */
 export interface Clear {
   readonly kind: "clear";
   readonly slots: readonly number[];
   readonly what: Clearing;
-  /** Refused where it would take more items. */
+  /** The clear is refused if it would remove more items than this. */
   readonly expect?: number;
-  /** Answered at once with what it would take; nothing changes. */
+  /** Answered at once with the counts that it would remove; nothing changes. */
   readonly isDry?: true;
 }
 
@@ -51,7 +50,7 @@ export const clear: Kind<Clear> = {
   },
 };
 
-/** What a clear takes that begins now; what an earlier one has taken already is not there. */
+/** What a clear would remove now, without the items that an earlier clear has marked. */
 function takenBy(partitions: readonly Partition[], what: Clearing): ItemCounts {
   const counts = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
   for (const { readyCount, held, scheduledCount, retriedCount } of partitions) {
@@ -63,10 +62,10 @@ function takenBy(partitions: readonly Partition[], what: Clearing): ItemCounts {
   return counts;
 }
 
-/** Marks what is to be cleared: everything that is there now. */
+/** Marks all present items that match `what`. */
 function markCleared(scene: Scene, partition: Partition, what: Clearing): void {
   const { memory, draft } = scene;
-  // Now, because a partition of which nothing else is left is given up before its items are gone.
+  // Count now: an otherwise empty partition is freed before its items are removed.
   const { ready, leased } = takenBy([partition], what);
   if (ready + leased > 0) draft.count(partition.slot, "removed", ready + leased);
   if (what.leased) letGoAll(scene, partition);
@@ -86,7 +85,7 @@ function markCleared(scene: Scene, partition: Partition, what: Clearing): void {
   if (partition.isClearing) memory.clearing.add(partition);
 }
 
-/** Ranges of neighbours make removals cheaper than other moves. */
+/** Removals take ranges of consecutive items, so they are cheaper than the moves of a sweep. */
 const piecesOfSweep = 4;
 
 export function wantClearing({ memory, limits, marks, scheduledMarks }: Asking): void {
@@ -95,7 +94,7 @@ export function wantClearing({ memory, limits, marks, scheduledMarks }: Asking):
     if (left <= 0) return;
     const { slot, clearReadyBelow, doomedCount, held, scheduledCount, retriedCount } = partition;
     const page = (from: number, before: number, count: number): Page => {
-      // One more than there are, so that the page can say that it has all.
+      // One more than there are, so that the page shows that it is complete.
       const items = Math.max(1, Math.min(left, count + 1));
       left -= items;
       const limit = { items, payloadBytes: Number.POSITIVE_INFINITY };
@@ -116,7 +115,7 @@ function pageOf({ slot }: Partition): string {
   return `clearing ${slot}`;
 }
 
-/** Removes the next piece of what is marked, over all partitions. */
+/** Removes the next piece of the marked items of all partitions. */
 export function clearPiece(turn: Turn): void {
   const { memory, draft, facts } = turn;
   for (const partition of [...memory.clearing]) {

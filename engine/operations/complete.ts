@@ -1,4 +1,4 @@
-// Complete: held items are removed, all of a batch or none.
+// Complete: removes leased items, all of a batch or none.
 
 import type { CallKey } from "../model/call-key.ts";
 import { lateComplete } from "../model/errors.ts";
@@ -15,7 +15,7 @@ export interface Complete {
   readonly ids: readonly string[];
 }
 
-/** What is asked for, in a call of its own or beside other things. */
+/** The part that a complete and a transact share. */
 export type Completion = Pick<Complete, "slot" | "ids">;
 
 export const complete: Kind<Complete> = {
@@ -36,7 +36,7 @@ function completeOne(turn: Turn, request: Numbered<Complete>): Result {
   return done;
 }
 
-/** Nothing is changed yet. */
+/** Changes nothing. */
 export function findCompletion(turn: Turn, asked: Completion): ReturnType<typeof findHeld> {
   return findHeld(turn, asked, "completed");
 }
@@ -53,7 +53,7 @@ export function completeFound(turn: Turn, slot: number, found: readonly HeldItem
   countHeld(turn, slot, found);
 }
 
-/** Neighbours mostly were leased together. */
+/** Consecutive items were mostly leased together, so one call per run of equal times is enough. */
 function countHeld({ draft, now }: Turn, slot: number, items: readonly HeldItem[]): void {
   let first = 0;
   for (let index = 1; index <= items.length; index += 1) {

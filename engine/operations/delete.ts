@@ -1,4 +1,4 @@
-// Deletes items by their ids, whatever state they are in; those that are not there are passed over.
+// Delete: removes items by id, in any state. Ids that are not stored are ignored.
 
 import type { Item, ScheduledItem } from "../../stores/item.ts";
 import { countChanged } from "../model/errors.ts";
@@ -11,9 +11,9 @@ export interface Delete {
   readonly kind: "delete";
   readonly slot: number;
   readonly ids: readonly string[];
-  /** Refused where more of the ids are there. */
+  /** The delete is refused if it would remove more items than this. */
   readonly expect?: number;
-  /** Answered with what it would delete; nothing changes. */
+  /** Answered with the counts that it would delete; nothing changes. */
   readonly isDry?: true;
 }
 
@@ -53,7 +53,7 @@ type Found =
       readonly item: Pick<ScheduledItem, "seq" | "retried" | "dueAt">;
     };
 
-/** Each item that the ids name and that is there, once. */
+/** Each stored item that the ids name, once. */
 function findNamed(turn: Turn, request: Numbered<Delete>): Found[] {
   const { slot } = request;
   const seqs = new Set(turn.named.get(request) ?? []);

@@ -1,5 +1,5 @@
-// Extend: the leases of held items get a later deadline; all of a batch or none. What was told
-// before holds as well, so no deadline comes earlier than it was.
+// Extend: gives the leases of items a later deadline, all of a batch or none. A deadline that was
+// returned before stays valid, so an extend never makes a deadline earlier.
 
 import type { CallKey } from "../model/call-key.ts";
 import { deletedFailure, lateExtend } from "../model/errors.ts";
@@ -14,7 +14,7 @@ export interface Extend {
   readonly slot: number;
   readonly deadline: number;
   readonly ids: readonly string[];
-  /** From the turn on; `null` = that of the queue. */
+  /** Counts from the turn; `null` = the lease timeout of the queue. */
   readonly leaseTimeoutMs: number | null;
 }
 

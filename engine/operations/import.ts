@@ -1,4 +1,4 @@
-// Import: stored items of elsewhere keep their lease, attempts and deadlines, and get new ids.
+// Import: items from another server keep their lease, attempts and deadlines, and get new ids.
 
 import type { Item } from "../../stores/item.ts";
 import type { ImportItem } from "../model/api.ts";
@@ -12,7 +12,7 @@ import type { Turn } from "../turn/turn-context.ts";
 import type { Kind, Numbered, Result } from "./kind.ts";
 import { listed } from "./list.ts";
 
-/** It is leased where it has a `leaseDeadline`. */
+/** An item with a `leaseDeadline` is leased. */
 export type NewImport = Required<Omit<ImportItem, "isLeased" | "headers" | "past">> &
   Pick<Item, "headers" | "past">;
 
@@ -21,7 +21,10 @@ export interface Import {
   readonly key?: CallKey;
   readonly slot: number;
   readonly items: readonly NewImport[];
-  /** The number of the partition, where it takes no new items: only what was done before is answered. */
+  /**
+   * The number of the partition, if it is draining and takes no new items. The import is then
+   * answered only if its key shows that it was done before.
+   */
   readonly draining?: number;
 }
 
@@ -46,7 +49,7 @@ function sourceIdsOf(items: readonly { readonly sourceId: string }[]): string[] 
   return items.flatMap(({ sourceId }) => (sourceId === "" ? [] : [sourceId]));
 }
 
-/** Sources that are not imported again: those stored, and those that this turn has brought so far. */
+/** Source ids that are not imported again: those stored, and those that this turn has imported. */
 function knownIn({ facts, draft }: Turn, slot: number): Set<string> {
   const scheduled = draft.schedule.filter((item) => item.slot === slot);
   const brought = sourceIdsOf([...draft.insertedInto(slot), ...scheduled]);
@@ -81,13 +84,13 @@ function importOne(
   if (stored.length > 0) {
     draft.history?.add({ slot, seq: firstSeq, what: "imported", by: "" }, stored.length);
   }
-  // What a repetition needs for the same reply, beside the request: those stored are numbered in a row.
+  // With the request, this is enough to repeat the reply: stored items have consecutive numbers.
   if (key !== undefined)
     draft.note(op, [slot, now, stamp, times.expireTimeoutMs, firstSeq, ...left]);
   return { ok: true, value: { kind: "items", items: stored } };
 }
 
-/** What an item is stored with follows from these, from itself, and from its number. */
+/** The stored fields of an item follow from these, from the request, and from its number. */
 interface Times extends Pick<PartitionSettings, "expireTimeoutMs"> {
   readonly now: number;
   readonly stamp: number;
@@ -103,13 +106,13 @@ function unplacedOf(item: NewImport, times: Times): Unplaced {
   return {
     createdAt: item.createdAt ?? stamp,
     expireDeadline: item.expireDeadline ?? expireDeadlineOf(times, dueAtOf(item, times) ?? now),
-    // A running lease is an attempt of its own, which its item's count leaves out.
+    // The stored count excludes the attempt of a lease that has not ended.
     attempts: leaseDeadline === null ? item.attempts : Math.max(0, item.attempts - 1),
     ...{ kind, encoding, reference, sourceId, headers, past, payload: item.payload },
   };
 }
 
-/** Returns the number under which it is stored. */
+/** Returns the sequence number of the stored item. */
 function store(
   turn: Turn,
   partition: Partition,
@@ -140,7 +143,7 @@ function listedAs(
   });
 }
 
-/** The same items under the same numbers, whatever became of them and of their partition since. */
+/** Repeats the first reply, even if the items or their partition have changed since. */
 function answerImport(
   { memory }: Turn,
   { items }: Numbered<Import>,

@@ -1,4 +1,4 @@
-// Lease: items from the head of a partition go to those that it serves, shared out among them.
+// Lease: takes items from the head of a partition and distributes them over the waiting leases.
 
 import type { Item } from "../../stores/item.ts";
 import type { Span } from "../../stores/store.ts";
@@ -16,7 +16,7 @@ import { hold, move, quarantine } from "../turn/moves.ts";
 import { receiptFor, receiptOf } from "../turn/repeated.ts";
 import type { Asking, Turn } from "../turn/turn-context.ts";
 
-/** What one lease is to take. */
+/** How many items one lease may take. */
 export interface Asked {
   readonly lease: WaitingLease;
   readonly batchSize: number;
@@ -28,7 +28,7 @@ export function wantedBy(requests: readonly Asked[]): number {
 
 interface Taken {
   readonly granted: readonly Item[];
-  /** Places in `granted` at which an item is no neighbour of the one before. */
+  /** Indexes in `granted` at which an item does not follow its predecessor directly. */
   readonly gaps: ReadonlySet<number>;
   readonly more: boolean;
 }
@@ -51,11 +51,11 @@ export function takeHead(turn: Turn, partition: Partition, wanted: number): Take
 interface Taking {
   readonly wanted: number;
   readonly grant: (item: Item) => void;
-  /** Items that are no neighbours cannot share a lease. */
+  /** Called at a gap: only consecutive items can share a lease. */
   readonly endRun: () => void;
 }
 
-/** From what was read of the head; whether there may be more behind it. */
+/** Takes items from the head that was read. Returns whether there may be more behind it. */
 function takeStored(turn: Turn, partition: Partition, { wanted, grant, endRun }: Taking): boolean {
   const { slot, committedSeq } = partition;
   const head = turn.facts.heads.get(slot);
@@ -71,7 +71,7 @@ function takeStored(turn: Turn, partition: Partition, { wanted, grant, endRun }:
       endRun();
       partition.head = held.run.lease.last + 1;
     } else if (turn.draft.hasLeft(slot, item.seq)) {
-      // It expired a moment ago.
+      // The sweep of this turn has expired it.
     } else if (item.damaged) {
       quarantine(turn, partition, item.seq);
     } else if (hasExpired(item, turn.now)) {
@@ -85,11 +85,11 @@ function takeStored(turn: Turn, partition: Partition, { wanted, grant, endRun }:
   return partition.head < committedSeq;
 }
 
-/** From what this very turn has written: who waited for it is served with the same sync. */
+/** Takes items that this turn has written, so that waiting leases are served by the same sync. */
 function takeNew(turn: Turn, partition: Partition, { wanted, grant, endRun }: Taking): boolean {
   let left = wanted;
   let payloadBytes = turn.limits.turnBytesMax;
-  // What was moved here has its payload in the store alone, until the next turn.
+  // The payload of an item that was moved here is only in the store; the next turn can read it.
   const movedFrom = turn.draft.movedInto(partition.slot);
   for (const item of turn.draft.insertedInto(partition.slot)) {
     if (item.seq < partition.head) continue;
@@ -109,8 +109,8 @@ function takeNew(turn: Turn, partition: Partition, { wanted, grant, endRun }: Ta
 }
 
 /**
- * As if dealt one item at a time in order of arrival, until each client has its
- * batch or none are left; but each gets neighbours, which are cheaper to complete.
+ * Counts are round-robin in order of arrival, until each client has its batch or no item is left.
+ * Each client then gets consecutive items, which are cheaper to complete.
  */
 export function shareOut(
   turn: Turn,
@@ -154,7 +154,7 @@ function grantOf(
   return { partition, items: renderLeased(items), count: items.length, replayed };
 }
 
-/** First and last of each row of neighbours. */
+/** The first and last number of each run of consecutive numbers. */
 function rangesOf(seqs: readonly number[]): number[] {
   const ranges: number[] = [];
   for (const seq of seqs) {
@@ -177,7 +177,7 @@ function holdsAny(held: ReadonlyMap<number, unknown>, { from, before }: Span): b
   return false;
 }
 
-/** What is still held of a grant; a number that is held was never held by another. */
+/** Reads the items of a grant that are still leased. A sequence number is leased only once. */
 export function wantGrant(asking: Asking, key: CallKey, values: readonly number[]): void {
   for (const span of spansOf(values)) {
     const { slot, from, before } = span;
@@ -187,7 +187,7 @@ export function wantGrant(asking: Asking, key: CallKey, values: readonly number[
   }
 }
 
-/** A lease with a key: what it was granted before is told again. */
+/** Repeats the answer of a lease whose key was granted before; otherwise it waits as a new one. */
 export function grantAgain(turn: Turn, lease: WaitingLease): void {
   const { key } = lease;
   const receipt = key && receiptOf(turn, key);
@@ -202,7 +202,7 @@ export function grantAgain(turn: Turn, lease: WaitingLease): void {
   turn.draft.granted.push({ ...told, outcome });
 }
 
-/** The items that are still held, until when they are held now. */
+/** The items that are still leased, with their present deadlines. */
 function stillHeld(
   turn: Turn,
   queue: LogicalQueue,
@@ -219,12 +219,12 @@ function stillHeld(
       items.push(leasedItem(partition, item, held.run.lease.leaseDeadline));
     }
   }
-  // Its partition may be gone, and its slot another queue's.
+  // The partition may be deleted, and another queue may use its slot.
   const isThere = turn.memory.rules.ownerAt(slot)?.queue === queue;
   return items.length > 0 && isThere ? grantOf(turn, slot, items, true) : leaseOver;
 }
 
-/** Neighbours with one deadline share a lease, whoever holds them. */
+/** Builds leases: consecutive items with the same deadline share one, even across clients. */
 class Holding {
   readonly #turn: Turn;
   readonly #partition: Partition;
@@ -261,7 +261,7 @@ class Holding {
   }
 }
 
-/** What one turn wrote became ready at one instant. */
+/** Items of one turn have the same `queuedAt`, so one call per run of equal times is enough. */
 function countLeased({ draft, now }: Turn, slot: number, items: readonly Item[]): void {
   draft.count(slot, "leased", items.length);
   let first = 0;

@@ -1,4 +1,4 @@
-// Lists what is stored of a partition, page by page, as it was before the turn.
+// List: a page of the stored items of a partition, as they were before the turn.
 
 import type { Item } from "../../stores/item.ts";
 import type { Page, Span } from "../../stores/store.ts";
@@ -15,7 +15,7 @@ export interface List {
   readonly kind: "list";
   readonly slot: number;
   readonly scheduled: boolean;
-  /** The first id wanted, or the nearest after it; `""` = from the start. */
+  /** The page starts at this id, or at the nearest after it; `""` = at the first item. */
   readonly pivot: string;
   readonly limit: number;
 }
@@ -38,8 +38,8 @@ export const list: Kind<List> = {
 };
 
 /**
- * Below the mark of a clear only what is leased is left for anyone to see; what else lies there
- * would make a page look like the last.
+ * Below the mark of a clear only leased items are listed. Cleared items that are not removed yet
+ * could fill a page, which would then look like the last one.
  */
 function pagesOf(memory: Memory, request: Numbered<List>): Page[] {
   const partition = memory.partition(request.slot);
@@ -51,7 +51,7 @@ function pagesOf(memory: Memory, request: Numbered<List>): Page[] {
   return spans.map((span, at) => ({ name: `list ${request.op}.${at}`, slot, ...span, limit }));
 }
 
-/** Where leased items lie below the mark of a clear, in order, and what is above; as much as a page holds. */
+/** Up to one page: the spans of leased items below the mark of a clear, then the span above it. */
 function heldSpans(partition: Partition, from: number, limit: number): Omit<Span, "slot">[] {
   const { runs, clearReadyBelow, nextSeq } = partition;
   const spans: Omit<Span, "slot">[] = [];
@@ -69,7 +69,7 @@ function heldSpans(partition: Partition, from: number, limit: number): Omit<Span
   return [...spans, { from: clearReadyBelow, before: nextSeq }];
 }
 
-/** A pivot need not be an id of this partition; the listing starts at the nearest that follows it. */
+/** A pivot need not be an id of this partition; the page starts at the nearest id after it. */
 function firstFrom(partition: Partition, pivot: string): number {
   return pivot === "" ? 0 : Math.min(partition.seqFrom(pivot), partition.nextSeq);
 }

@@ -1,4 +1,4 @@
-// Produce: new items at the tail of a partition, or aside until they are due.
+// Produce: appends new items to the tail of a partition, or schedules them until they are due.
 
 import { assert } from "../model/assert.ts";
 import type { CallKey } from "../model/call-key.ts";
@@ -27,11 +27,10 @@ export interface Produce {
   readonly queueId: number;
   readonly deadline: number;
   readonly items: readonly NewItem[];
-  /** Whether the ids are wanted. */
   readonly returnIds?: boolean;
 }
 
-/** What is asked for, in a call of its own or beside other things. */
+/** The part that a produce and a transact share. */
 export type Addition = Pick<Produce, "queueId" | "items">;
 
 export const produce: Kind<Produce> = {
@@ -54,7 +53,7 @@ function produced(duplicates: readonly number[], ids?: string[]): Result {
   return duplicates.length === 0 ? done : { ok: true, value: { kind: "produced", duplicates } };
 }
 
-/** What one has to note whose ids are wanted: those written are numbered in a row. */
+/** Enough to answer with ids again: written items have consecutive numbers from `first`. */
 interface Noted {
   readonly slot: number;
   readonly first: number;
@@ -74,7 +73,6 @@ function producedUnder({ memory }: Turn, { items }: Addition, noted: Noted): Res
   return produced(duplicates, ids);
 }
 
-/** As it was answered the first time. */
 function answerProduce(turn: Turn, request: Numbered<Produce>, values: readonly number[]): Result {
   const [slot = 0, first = 0, ...duplicates] = values;
   if (request.returnIds !== true) return produced(duplicates);
@@ -94,7 +92,7 @@ function produceOne(turn: Turn, request: Numbered<Produce>): Result {
   return produced(duplicates);
 }
 
-/** `null`: they can be written. Nothing is changed yet. */
+/** Why the items cannot be written, or `null`. Changes nothing. */
 export function refusalOf({ memory }: Turn, { queueId, items }: Addition): Failure | null {
   const queue = memory.rules.queueOf(queueId);
   if (queue === undefined) return deletedFailure;
@@ -107,7 +105,7 @@ interface Added extends Noted {
   readonly partition: number;
 }
 
-/** Writes the items, but for duplicates, where the queue has the fewest. */
+/** Writes the items, except duplicates, into the partition that has the fewest. */
 export function addItems(turn: Turn, { queueId, items }: Addition): Added {
   const { memory, now, stamp } = turn;
   const queue = memory.rules.queueOf(queueId);
@@ -142,19 +140,18 @@ export function addItems(turn: Turn, { queueId, items }: Addition): Added {
   const count = items.length - duplicates.length;
   turn.draft.count(slot, "produced", count);
   if (count > 0) turn.draft.history?.add({ slot, seq: first, what: "produced", by: "" }, count);
-  // The next of this turn may go elsewhere.
+  // The next produce of this turn may choose another partition.
   if (queue.places.size > 1) memory.tellQueue(partition);
   return { slot, first, duplicates, partition: place.partition };
 }
 
-/** When it is due later than now; `null` = at once. */
+/** `null` if the item is due now. */
 export function dueAtOf(item: NewItem, now: number): number | null {
   if (isText(item)) return null;
   const { enqueueAt } = item;
   return enqueueAt !== null && enqueueAt > now ? enqueueAt : null;
 }
 
-/** The item as it enters its queue. */
 export function entering(item: NewItem, createdAt: number, expireDeadline: number): Unplaced {
   const { kind, encoding, reference, headers, payload } = isText(item) ? textAlone(item) : item;
   return {

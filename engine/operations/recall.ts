@@ -1,5 +1,5 @@
-// Recall: whether something was done here for a key, when the partitions of its queue have changed
-// since: what is produced has another place now, or the partition that a call names is gone.
+// Recall: looks up whether this shard has done a request with a given key. It is needed after the
+// partitions of a queue changed: a produce now has another place, or the named partition is gone.
 
 import type { CallKey } from "../model/call-key.ts";
 import type { Kind } from "./kind.ts";
@@ -12,7 +12,7 @@ export interface Recall {
 export const recall: Kind<Recall> = {
   phase: "within",
   keyed: { answer: (_, __, values) => ({ ok: true, value: { kind: "recalled", values } }) },
-  // What is known is answered from its receipt.
+  // Known keys are answered from their receipts before this.
   decide(turn, requests) {
     for (const { op } of requests) {
       turn.draft.answer(op, { ok: true, value: { kind: "nothing" } });

@@ -1,5 +1,5 @@
-// Counts some partitions again, once all that came before is decided. It changes the store only where
-// that or another one went back.
+// Refresh: reports the counts of some partitions after all earlier requests are decided. It changes
+// the store only if this store or that of another shard went back to an earlier state.
 
 import type { Passed } from "../model/messages.ts";
 import { arrivedKey } from "../relay/outbox.ts";
@@ -8,11 +8,12 @@ import { answering, done, type Kind } from "./kind.ts";
 
 export interface Refresh {
   readonly kind: "refresh";
-  /** Whose counts are reported. */
+  /** The partitions whose counts are reported. */
   readonly slots: readonly number[];
   /**
-   * What other shards have of this one, or for its own number what it has issued: the answer says what has
-   * come of it. Absent = nothing new is known, and nothing is asked.
+   * The last number that each other shard has received from this one, or, for the shard itself,
+   * that it has issued. The answer contains the state after that. Absent: the answer is only
+   * `done`.
    */
   readonly taken?: Passed["taken"];
 }
@@ -27,7 +28,7 @@ export const refresh: Kind<Refresh> = {
   }),
 };
 
-/** One of the two may have gone back: no number that the target has is issued again, or waited for. */
+/** After a rollback of either store, numbers that the target has are not issued or awaited. */
 function agree({ memory, draft, shard }: Turn, target: number, outboundSeq: number): void {
   if (memory.outbox.take(outboundSeq)) draft.receive.push({ sourceShard: shard, outboundSeq });
   if ((memory.arrived.get(target) ?? 0) <= outboundSeq) return;

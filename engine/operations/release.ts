@@ -1,5 +1,5 @@
-// Release: held items go back to the tail of their queue as if they had not been leased; all of a
-// batch or none. Under a new id, because the old one may still be in somebody's hands.
+// Release: requeues leased items at the tail without counting the attempt, all of a batch or none.
+// Each gets a new id, because the client may still use the old one.
 
 import type { CallKey } from "../model/call-key.ts";
 import { lateRelease } from "../model/errors.ts";

@@ -1,5 +1,5 @@
-// Retry: held items go back to their queue, now or later, or to its dead queue; all
-// of a batch or none.
+// Retry: requeues leased items, now or later, or moves them to the dead queue; all of a batch or
+// none.
 
 import type { RetryItem } from "../model/api.ts";
 import { assert } from "../model/assert.ts";
@@ -20,7 +20,7 @@ export interface Retry {
   readonly items: readonly RetryItem[];
 }
 
-/** What is asked for, in a call of its own or beside other things. */
+/** The part that a retry and a transact share. */
 export type Return = Pick<Retry, "slot" | "items">;
 
 export const retry: Kind<Retry> = {
@@ -57,13 +57,13 @@ function retryOne(turn: Turn, request: Numbered<Retry>): Result {
   return done;
 }
 
-/** Nothing is changed yet. */
+/** Changes nothing. */
 export function findReturn(turn: Turn, asked: Return): ReturnType<typeof findMovable> {
   const found = findMovable(turn, batchOf(asked), "retried");
   if ("ok" in found) return found;
   const { settings } = turn.memory.partition(asked.slot);
   if (settings === null) return deletedFailure;
-  // It would be gone, and whoever gave it up may not know that the queue keeps nothing.
+  // Without a dead queue the item would be lost, which the client may not expect.
   if (settings.dead === null) {
     const given = asked.items.filter(({ dead }) => dead);
     if (given.length > 0) return noDeadQueue(given);
@@ -71,7 +71,7 @@ export function findReturn(turn: Turn, asked: Return): ReturnType<typeof findMov
   return found;
 }
 
-/** A length counts from the turn on, by the shard's own clock. */
+/** A `retryAfterMs` counts from the turn, by the clock of the shard. */
 function dueAtOf(wanted: RetryItem | undefined, now: number): number | null {
   if (wanted?.retryAfterMs == null) return wanted?.retryAt ?? null;
   return Math.min(now + wanted.retryAfterMs, limits.instantMax);

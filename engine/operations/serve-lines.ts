@@ -1,5 +1,5 @@
-// Serves the lines of waiting leases, queue by queue and in order of arrival, with what the turn has
-// made ready. The head of a partition is read once for all that it serves.
+// Grants ready items to the lines of waiting leases, queue by queue and in order of arrival,
+// including items that this turn made ready. A turn reads the head of a partition only once.
 
 import type { Balance } from "../state/balance.ts";
 import type { LogicalQueue, WaitingLease } from "../state/queue.ts";
@@ -7,7 +7,7 @@ import { receiptOf, refusedKey } from "../turn/repeated.ts";
 import type { Asking, Turn } from "../turn/turn-context.ts";
 import { type Asked, grantAgain, shareOut, takeHead, wantedBy, wantGrant } from "./lease.ts";
 
-/** Asks for the heads of the partitions that are to serve somebody, and for what was granted before. */
+/** Reads the heads of partitions that will serve a lease, and earlier grants of repeated leases. */
 export function wantLeases(asking: Asking): void {
   const { memory, now, machineNow, looking } = asking;
   for (const { key } of looking.repeated) {
@@ -16,7 +16,7 @@ export function wantLeases(asking: Asking): void {
   }
   let itemsMax = asking.limits.turnWeightMax;
   for (const queue of looking.queues) {
-    // The others are looked at by the next turn.
+    // The next turn serves the remaining queues.
     if (itemsMax <= 0) break;
     const waiting = inTime(queue, machineNow);
     for (const [partition, asked] of share(queue, waiting, queue.balance, { now, itemsMax })) {
@@ -30,7 +30,7 @@ export function wantLeases(asking: Asking): void {
   }
 }
 
-/** Serves the lines of the queues that it looks at, and of those that have changed. */
+/** Serves the lines of the queues that were ready, and of those that this turn has changed. */
 export function grantLeases(turn: Turn): void {
   for (const lease of turn.looking.repeated) if (!lease.over) grantAgain(turn, lease);
   const queues = new Set(turn.looking.queues);
@@ -39,7 +39,7 @@ export function grantLeases(turn: Turn): void {
     if (queue !== null) queues.add(queue);
   }
   const offers = offersOf(turn);
-  // What no head was read for is looked at first by the next turn.
+  // Without an offer a queue gets nothing now, but `serve` marks it as ready for the next turn.
   for (const queue of queues) if (!offers.has(queue)) serve(turn, queue, new Offers());
   for (const [queue, offered] of offers) serve(turn, queue, offered);
 }
@@ -47,7 +47,7 @@ export function grantLeases(turn: Turn): void {
 /** Partitions with items to lease. */
 type Lender = Pick<Balance, "leaseFrom" | "lend" | "forgetLent">;
 
-/** Which partition serves whom, as long as there is an item for each and the limits leave some. */
+/** Assigns leases to partitions, while there is an item for each and the limits allow it. */
 function share(
   queue: LogicalQueue,
   waiting: Iterable<WaitingLease>,
@@ -75,8 +75,9 @@ function* inTime({ line }: LogicalQueue, machineNow: number): Generator<WaitingL
 }
 
 /**
- * A lease that arrived while the turn read is left to the next one: it would be granted as of before it
- * arrived. Those that have a key are served once, and not at all if no more keys can be remembered.
+ * Skips leases that arrived while the turn was reading: the grant would be dated before the
+ * arrival. A lease with a key is served only once, and is refused if no more keys can be
+ * remembered.
  */
 function* servable(turn: Turn, queue: LogicalQueue): Generator<WaitingLease> {
   for (const lease of inTime(queue, turn.machineNow)) {
@@ -104,7 +105,7 @@ interface Offer {
   wanted: number;
 }
 
-/** Partitions of one queue that the turn can lease from, as all that is stored of their heads was read. */
+/** Partitions of one queue whose stored heads were read, or are empty. */
 class Offers implements Lender {
   readonly #offers: Offer[] = [];
 
@@ -134,7 +135,7 @@ class Offers implements Lender {
     offer.wanted += itemCount;
   }
 
-  /** Each turn makes its own. */
+  /** Nothing to forget: each turn makes a new object. */
   forgetLent(): void {}
 }
 
@@ -166,7 +167,7 @@ function serve(turn: Turn, queue: LogicalQueue, offers: Offers): void {
     granted += taken.granted.length;
     shareOut(turn, partition, asked, taken);
     memory.tellQueue(partition);
-    // The count of ready items was too high: the partition is left out until a turn changes it.
+    // The count of ready items was too high: skip the partition until a turn changes it.
     const isShort = taken.granted.length < asked.length && !taken.more;
     if (!isShort) continue;
     queue.balance.update(number, { ready: 0 });
@@ -178,7 +179,7 @@ function serve(turn: Turn, queue: LogicalQueue, offers: Offers): void {
     return;
   }
   if (queue.balance.leaseFrom < 0) return;
-  // After progress the next turn may begin beside the sync; otherwise it waits for the answers.
+  // After a grant the next turn may begin during the sync; otherwise it waits for the answers.
   const wanted = granted > 0 ? turn.limits.secondTurnWeightMin : 1;
   let left = 0;
   for (const lease of inTime(queue, turn.machineNow)) {

@@ -1,5 +1,5 @@
-// Transact: held items are finished and new ones are written, all of it or nothing. What belongs to
-// another shard goes into the outbox with the same commit.
+// Transact: finishes leased items and produces new ones, all or nothing. Items for a queue in
+// another shard are written to the outbox in the same commit.
 
 import type { CallKey } from "../model/call-key.ts";
 import {
@@ -19,7 +19,7 @@ import { answering, type Kind, type Numbered, type Result } from "./kind.ts";
 import { type Addition, addItems, dueAtOf, entering, refusalOf } from "./produce.ts";
 import { findReturn, type Return, returnFound, wantReturn } from "./retry.ts";
 
-/** New items of one queue, which is in this shard or in another. */
+/** New items for one queue; `far` is set if that is in another shard. */
 export interface Output extends Addition {
   readonly far?: Target;
 }
@@ -52,7 +52,7 @@ export const transact: Kind<Transact> = {
   decide: answering(transactOne),
 };
 
-/** All parts are checked before the first is done. */
+/** Checks all parts before it applies the first. */
 function transactOne(turn: Turn, request: Numbered<Transact>): Result {
   if (request.deadline <= turn.machineNow) return lateTransact.untaken;
   const { complete, retry, produce, key } = request;
@@ -78,14 +78,14 @@ function transactOne(turn: Turn, request: Numbered<Transact>): Result {
   return recalled(values);
 }
 
-/** Where each output went, and the places of duplicates among all items. */
+/** `values`: where each output went, then the indexes of duplicates among all items. */
 function recalled(values: readonly number[]): Result {
   return { ok: true, value: { kind: "recalled", values } };
 }
 
 type Found = readonly HeldItem[] | Failure | null;
 
-/** The first that stands in the way, with the details of all that do so for the same reason. */
+/** The first failure, with the details of all failures for the same reason. */
 function refusal(found: readonly Found[]): Failure | null {
   const failures = found.flatMap((one) => (one !== null && "ok" in one ? [one] : []));
   const [first] = failures;
@@ -99,7 +99,7 @@ function sound(found: Found): readonly HeldItem[] {
   return found === null || "ok" in found ? [] : found;
 }
 
-/** Ids that more than one part names; within a part that is told by itself. */
+/** Refuses ids that occur in more than one part; each part checks its own repetitions. */
 function namedTwice({ complete, retry }: Transact): Failure | null {
   const parts = [
     ...complete.map(({ ids }) => ids),
@@ -140,14 +140,14 @@ function write(turn: Turn, part: Output): Written {
   const { now, stamp } = turn;
   for (const item of part.items) {
     const dueAt = dueAtOf(item, now);
-    // Its target goes by when it came there; here only that it is due later counts.
+    // The target stamps the item at its arrival; here only a later due time matters.
     const createdAt = dueAt === null ? stamp : now;
     send(turn, far, entering(item, createdAt, 0), dueAt ?? stamp);
   }
   return { partition: 0, isHere: false, duplicates: [] };
 }
 
-/** Of duplicates, among all items of the request. */
+/** The indexes of duplicates among all items of the request. */
 function placesOf(produce: readonly Output[], written: readonly Written[]): number[] {
   let before = 0;
   return produce.flatMap(({ items }, index) => {

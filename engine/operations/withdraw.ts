@@ -1,4 +1,5 @@
-// Releases what was leased to a client that disconnected before it was answered; the attempt does not count.
+// Withdraw: releases items that were leased to a client that disconnected before the answer. The
+// attempt does not count.
 
 import type { CallKey } from "../model/call-key.ts";
 import type { HeldItem } from "../turn/held.ts";
@@ -9,9 +10,9 @@ import { releaseFound } from "./release.ts";
 export interface Withdraw {
   readonly kind: "withdraw";
   readonly slot: number;
-  /** Of what is still held of it: a number that is held was never held by another. */
+  /** Only those still leased are released. A sequence number is leased only once. */
   readonly seqs: readonly number[];
-  /** Under which it was asked for; it is free again. */
+  /** The idempotency key of the lease, which can be used again. */
   readonly leaseKey?: CallKey;
 }
 
