@@ -1,6 +1,6 @@
-// How many items of a queue may be leased now: none while it is paused, no more at one time than its
-// `leasedMax`, no faster than its `leaseRate`. A grant counts against the rate at once; its interval begins
-// when the lease is answered.
+// Limits how many items of a queue may be leased now: none while leasing is paused, at most
+// `leasedMax` at a time, and no faster than `leaseRate`. A grant counts against the rate at once;
+// its interval begins when the lease is answered.
 
 import type { QueueDefinition } from "../../stores/queue.ts";
 import { parseRate, RateWindow } from "../model/lease-rate.ts";
@@ -10,10 +10,10 @@ export class Allowance {
   #leasedMax = Number.POSITIVE_INFINITY;
   #rateText = "";
   #rate: RateWindow | null = null;
-  /** By turns that are not answered. */
+  /** Items granted by turns that are not answered yet. */
   #granted = 0;
 
-  /** A rate that changes begins anew. */
+  /** A changed rate starts with an empty window. */
   define({ pause, leasedMax = 0, leaseRate = "" }: QueueDefinition): void {
     this.#isPaused = pause?.lease === true;
     this.#leasedMax = leasedMax === 0 ? Number.POSITIVE_INFINITY : leasedMax;
@@ -23,7 +23,7 @@ export class Allowance {
     this.#rate = rate === null ? null : new RateWindow(rate);
   }
 
-  /** Items that may be leased beside those that are; 0 or less: none. */
+  /** How many more items may be leased; 0 or less: none. */
   items(leased: number, now: number): number {
     return this.#isPaused ? 0 : Math.min(this.#leasedMax - leased, this.#rateLeft(now));
   }
@@ -44,24 +44,24 @@ export class Allowance {
     return this.#rate !== null;
   }
 
-  /** When the rate allows more than now; `null`: it has nothing to wait for. */
+  /** The instant at which the rate allows more; `null` = it does not limit now. */
   get rateMoreAt(): number | null {
     return this.#rate?.moreAt ?? null;
   }
 
-  /** When time alone may allow more; `null`: never. */
+  /** The instant at which more may be leased if nothing else changes; `null` = never. */
   get moreAt(): number | null {
     return this.#isPaused ? null : (this.#rate?.moreAt ?? null);
   }
 
-  /** By its rate; 0 = no limit. */
+  /** The rate; 0 = no limit. */
   get itemsPerSecond(): number {
     if (this.#rate === null) return 0;
     const { items, intervalMs } = this.#rate.rate;
     return (1_000 * items) / intervalMs;
   }
 
-  /** So many by a turn; negative: it is answered, or came to nothing. */
+  /** A turn has granted `count` items; negative when it is answered or void. */
   granted(count: number): void {
     this.#granted += count;
   }

@@ -1,12 +1,11 @@
-// Which partition takes a produce and which serves a lease. Pure bookkeeping over counts, as the
-// shard's turns leave them.
+// Chooses the partition for a produce and for a lease, from counts that the turns update.
 
-/** The partitions of one queue, by number, with a score each; the best is known at once. */
+/** A tournament tree of scores by partition number, with the best at its root. */
 class Tournament {
   #size = 1;
   #scores = new Float64Array(2).fill(Number.NEGATIVE_INFINITY);
 
-  /** Rounds of a knock-out: a node holds the better score of its two children. */
+  /** A node has the better score of its two children. */
   set(index: number, score: number): void {
     while (index >= this.#size) this.#grow();
     let node = this.#size + index;
@@ -35,16 +34,16 @@ class Tournament {
   }
 }
 
-/** What is known of one partition's load. */
+/** The load of one partition. */
 export interface Load {
   ready: number;
   leased: number;
-  /** Items that are to become ready at an instant. */
+  /** Scheduled items and items that wait for a retry. */
   aside: number;
-  /** Leases that are to be served from it, and the items they would take. */
+  /** Leases that will be served from the partition, and the items that they may take. */
   leases: number;
   wanted: number;
-  /** Takes new items: it is not draining. */
+  /** Takes new items, because it is not draining. */
   open: boolean;
 }
 
@@ -53,10 +52,9 @@ function noLoad(): Load {
 }
 
 /**
- * Chooses partitions of one queue. A produce goes to the partition with the
- * fewest items that are ready or scheduled; a lease to the one with the most ready
- * items that no lease before it is to take, as long as there is an item for each.
- * Ties go to the lowest number.
+ * Chooses partitions of one queue. A produce goes to the partition with the fewest ready and
+ * scheduled items. A lease goes to the partition with the most ready items after those promised to
+ * earlier leases, while it has an item for each lease. Ties go to the lowest number.
  */
 export class Balance {
   readonly #loads: Load[] = [];
@@ -65,12 +63,12 @@ export class Balance {
   readonly #lent = new Set<number>();
   #leasedCount = 0;
 
-  /** Of all partitions. */
+  /** The sum over all partitions. */
   get leasedCount(): number {
     return this.#leasedCount;
   }
 
-  /** Adds the partition, or takes note of what the caller changed in its load. */
+  /** Adds the partition, or updates its load. */
   update(partition: number, change: Partial<Load>): void {
     const load = this.#loads[partition];
     const leasedBefore = load?.leased ?? 0;
@@ -87,18 +85,19 @@ export class Balance {
     this.#forLease.set(partition, score);
   }
 
-  /** A lease that is served takes so many from it. */
+  /** Promises up to `itemCount` items of the partition to a lease. */
   lend(partition: number, itemCount: number): void {
     const load = this.#loads[partition];
     if (load === undefined) return;
-    // In place, as for each lease: a change as an object costs six times as much.
+    // In place, because it runs for each lease: `update` with a change object costs six times as
+    // much.
     load.leases += 1;
     load.wanted += itemCount;
     this.#offer(partition, load);
     this.#lent.add(partition);
   }
 
-  /** It is decided later. */
+  /** Ends all promises of `lend`; the turn decides what is taken. */
   forgetLent(): void {
     for (const partition of this.#lent) {
       const load = this.#loads[partition];
@@ -110,7 +109,7 @@ export class Balance {
     this.#lent.clear();
   }
 
-  /** Takes the partition out of the choice. */
+  /** The partition is not chosen any more. */
   remove(partition: number): void {
     this.#leasedCount -= this.#loads[partition]?.leased ?? 0;
     delete this.#loads[partition];

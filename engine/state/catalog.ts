@@ -1,5 +1,5 @@
-// The queues of the shard, and what may become of them. It plans changes and checks
-// them; `registrar.ts` has each plan committed before it takes effect here.
+// The queues of the shard. The catalog plans and checks changes; `registrar.ts` commits each plan
+// before it takes effect here.
 
 import type {
   CatalogEntry,
@@ -29,19 +29,19 @@ import type { Claim, QueueReference, ReferenceChange, Standing } from "../relay/
 import { Directory } from "./directory.ts";
 import { LogicalQueue, lastingOf, type Owner } from "./queue.ts";
 
-/** With what its shard decides by, as it was at a revision. */
+/** Caches the settings of the partition as of a revision. */
 interface Owning extends Owner {
   settings: PartitionSettings | null;
   revision: number;
 }
 
-/** A queue whose delete is certain, and may not be finished. */
+/** A queue whose delete is committed; its items may still have to be removed. */
 export interface Deleted {
   readonly queueId: number;
   readonly slots: readonly number[];
 }
 
-/** A change of a queue that is to be committed. */
+/** A change of a queue, to be committed. */
 export interface QueuePlan {
   readonly queue: LogicalQueue;
   readonly entry: CatalogEntry;
@@ -56,22 +56,22 @@ export interface CatalogOptions {
 export class Catalog implements QueueRules {
   readonly #options: CatalogOptions;
   readonly #byName = new Map<string, LogicalQueue>();
-  /** By slot; `null` where nobody owns it any more, and something may be left. */
+  /** By slot; `null` = the slot has no owner any more, but items may be left. */
   readonly #owners = new Map<number, Owning | null>();
   /** The present slots of partitions that a reshard moved, by their former places. */
   readonly #movedTo = new Map<string, number>();
   /**
-   * Of such partitions, by slot, also of one that is gone: its numbers lie before those of any
-   * partition that has the slot after it.
+   * The former places of such partitions, by slot, including deleted ones. Their numbers are lower
+   * than those of any later partition in the slot.
    */
   readonly #origins = new Map<number, readonly Origin[]>();
-  /** Of the other shards. */
+  /** The queues of the other shards. */
   readonly directory = new Directory();
   readonly #byId = new Map<number, LogicalQueue>();
   readonly #byOwner = new Map<number, LogicalQueue>();
-  /** Rises with each change of what shards decide by. */
+  /** Rises with each change of the settings of any partition. */
   #revision = 0;
-  /** Of all queues that were known since the start. */
+  /** The owner numbers of all queues that were known since the start. */
   readonly #queueOwners = new Set<number>();
   #queueIdLast = 0;
 
@@ -83,20 +83,20 @@ export class Catalog implements QueueRules {
     return this.#byName.values();
   }
 
-  /** Takes what stands in the store; returns the queues whose delete has to be finished. */
+  /** Loads the stored queues; returns those whose delete has to be finished. */
   adopt(stored: readonly CatalogEntry[]): Deleted[] {
     const deleted = stored.flatMap((entry) => this.#adoptOne(entry) ?? []);
     for (const queue of this.queues) this.cutLost(queue);
     return deleted;
   }
 
-  /** Another shard has said which queues it has. */
+  /** Takes the report of another shard about its queues. */
   meet(standing: Standing): void {
     if (this.directory.meet(standing)) this.#claimAll(standing);
     for (const queue of this.queues) this.cutLost(queue);
   }
 
-  /** What became of queues of another shard; returns whether all is known that it had said before. */
+  /** Takes changes of queues of another shard; returns `false` if earlier ones are missing. */
   hear(change: ReferenceChange): boolean {
     if (!this.directory.hear(change)) return false;
     const removed = new Set(change.removed.map(({ name }) => name));
@@ -107,7 +107,7 @@ export class Catalog implements QueueRules {
     return true;
   }
 
-  /** Queues of that shard are about to name these, and no others. */
+  /** Replaces the claims of that shard: the queues here that its queues are about to name. */
   #claimAll({ shard, claims }: Standing): void {
     for (const { namedBy } of this.queues) {
       for (const name of namedBy) if (this.#shardOf(name) === shard) namedBy.delete(name);
@@ -119,33 +119,33 @@ export class Catalog implements QueueRules {
     return shardOf(name, this.#options.shardCount);
   }
 
-  /** Whether it is known if there is such a queue. */
+  /** Whether the catalog can say if such a queue exists. */
   isKnown(name: string): boolean {
     const shard = this.#shardOf(name);
     return shard === this.#options.shard || this.directory.knows(shard);
   }
 
-  /** Throws `not_ready` where it is not known if there is such a queue. */
+  /** Throws `not_ready` if the shard of the name has not reported its queues. */
   requireKnown(name: string): void {
     if (!this.isKnown(name)) throw QueueError.from(unknownShardFailure);
   }
 
-  /** Of all queues, as the other shards may know them. */
+  /** All queues of the shard, in the form that is sent to other shards. */
   get references(): QueueReference[] {
     return [...this.#byName.values()].map((queue) => queue.reference);
   }
 
-  /** Whether it is known which queues each other shard has. */
+  /** Whether all other shards have reported their queues. */
   get isAllKnown(): boolean {
     return this.directory.knownCount === this.#options.shardCount - 1;
   }
 
-  /** Throws `not_ready` where it is not known which queues some other shard has. */
+  /** Throws `not_ready` unless all other shards have reported their queues. */
   requireAllKnown(): void {
     if (!this.isAllKnown) throw QueueError.from(unknownShardFailure);
   }
 
-  /** Removes the reference to a dead queue that is gone, even if another queue has its name now. */
+  /** Removes the reference to a deleted dead queue, even if another queue has its name now. */
   cutLost(queue: LogicalQueue): void {
     const { deadQueue } = queue.definition;
     if (!this.isKnown(deadQueue)) return;
@@ -155,7 +155,7 @@ export class Catalog implements QueueRules {
     this.#revision += 1;
   }
 
-  /** What was committed of a change. */
+  /** Applies a committed change. */
   apply(queue: LogicalQueue, entry: CatalogEntry): void {
     queue.definition = entry.definition;
     queue.deadOwner = entry.deadOwner;
@@ -194,7 +194,7 @@ export class Catalog implements QueueRules {
     return queue;
   }
 
-  /** A queue whose create is committed; its dead queue may be gone by now. */
+  /** Adds a queue whose create is committed; its dead queue may be deleted by now. */
   create(entry: CatalogEntry): LogicalQueue {
     const queue = this.add(entry);
     this.cutLost(queue);
@@ -215,7 +215,7 @@ export class Catalog implements QueueRules {
     queue.balance.update(place.partition, { open: place.state === "active" });
   }
 
-  /** The slot stays taken until it is free. */
+  /** The slot stays in use until `free`. */
   disown(queue: LogicalQueue, place: PartitionPlace): void {
     queue.drop(place.partition);
     queue.uncount(place.partition);
@@ -224,12 +224,12 @@ export class Catalog implements QueueRules {
     this.#owners.set(place.slot, null);
   }
 
-  /** The slots may be given to other partitions: items on their way say which queue they are for. */
+  /** The slots can be reused: items on their way name their queue, not the slot. */
   free(slots: readonly number[]): void {
     for (const slot of slots) this.#owners.delete(slot);
   }
 
-  /** Takes the queue out; its slots stay taken until they are free. */
+  /** Removes the queue; its slots stay in use until `free`. */
   remove(queue: LogicalQueue): Deleted {
     const { queueId, slots } = queue;
     this.#byName.delete(queue.definition.name);
@@ -250,18 +250,18 @@ export class Catalog implements QueueRules {
     return this.#origins.get(slot) ?? neverMoved;
   }
 
-  /** Where the shard has the item of an id; `null` = it has not issued the id, or has gone back since. */
+  /** The place of the item; `null` = the id was not issued here, or the store went back since. */
   placeOf(id: string, epochs: Epochs | null): SlotSeq | null {
     const issued = epochs?.placeOf(id) ?? null;
     if (issued === null) return null;
     const { slot, seq } = issued;
     if (issued.epochs === null) return { slot, seq };
-    // Of a partition that was gone before, or that is in another shard, nothing is found.
+    // A partition that was deleted before, or is in another shard, has no present place.
     const present = this.#movedTo.get(formerPlace({ epochs: issued.epochs, slot }));
     return { slot: present ?? nowhere, seq };
   }
 
-  /** The one of this name, if there is one that callers find. */
+  /** The queue of this name, unless its delete is being committed. */
   named(name: string): LogicalQueue | undefined {
     const queue = this.#byName.get(name);
     return queue?.isHidden === true ? undefined : queue;
@@ -274,7 +274,7 @@ export class Catalog implements QueueRules {
     return unknownQueue(name);
   }
 
-  /** Queues by name in the order of their characters' codes, from the pivot on, itself included. */
+  /** Queues in the order of UTF-16 code units of their names, from the pivot on, inclusive. */
   list(pivot: string, limit: number): QueueDefinition[] {
     const shown = [...this.#byName].filter(([name, queue]) => name >= pivot && !queue.isHidden);
     const sorted = shown.sort(([a], [b]) => (a < b ? -1 : 1));
@@ -298,7 +298,7 @@ export class Catalog implements QueueRules {
     return { queueId, definition, places, deleting: false, deadOwner };
   }
 
-  /** What the queue becomes; surplus partitions are told to drain, missing ones are added. */
+  /** Plans an update: surplus partitions drain, missing ones are added. */
   planUpdate(change: QueueChange, now: number, isShown?: IsShown): QueuePlan {
     checkQueueName(change.name);
     const queue = this.find(change.name);
@@ -320,7 +320,7 @@ export class Catalog implements QueueRules {
     return { queue, entry: queue.entry({ definition, places, deadOwner }) };
   }
 
-  /** No two shards give the same one, also where one of them has gone back. */
+  /** Unique over all shards, even if the store of one went back: each has its own remainder. */
   #newQueueId(): number {
     const { shard, shardCount } = this.#options;
     const rounds = Math.floor(this.#queueIdLast / shardCount) + 1;
@@ -333,7 +333,7 @@ export class Catalog implements QueueRules {
     return this.#byName.get(name)?.target ?? this.directory.named(name) ?? null;
   }
 
-  /** `pause`: `null` = nothing of it is paused any more. Returns `null` where nothing was. */
+  /** `pause`: `null` = end the pause. Returns `null` if there was none. */
   planPause(name: string, pause: Pause | null, now: number): QueuePlan | null {
     const queue = this.find(name);
     if (pause === null && queue.definition.pause === undefined) return null;
@@ -342,17 +342,17 @@ export class Catalog implements QueueRules {
     return { queue, entry: queue.entry({ definition }) };
   }
 
-  /** Also while it is hidden; 0 of a queue that is not there. */
+  /** Includes a queue whose delete is being committed; 0 if the queue does not exist. */
   itemCountOf(name: string): number {
     return this.#byName.get(name)?.itemCount ?? 0;
   }
 
-  /** Queues of the shard that send their dead items to this one. */
+  /** Queues of this shard that send their dead items to this queue. */
   dependents(name: string): LogicalQueue[] {
     return [...this.#byName.values()].filter(({ definition }) => definition.deadQueue === name);
   }
 
-  /** Queues of any shard that send their dead items to this one, or are about to. */
+  /** Queues of any shard that send their dead items to this queue, or are about to. */
   dependentNames(name: string): string[] {
     const here = this.dependents(name).map(({ definition }) => definition.name);
     const elsewhere = [...this.directory.all].filter((one) => this.#deadQueueOf(one) === name);
@@ -360,24 +360,24 @@ export class Catalog implements QueueRules {
     return [...new Set([...here, ...elsewhere.map((one) => one.name), ...claims])];
   }
 
-  /** `""` = it has none, or none any more. */
+  /** `""` = it has none, or that was deleted. */
   #deadQueueOf({ deadQueue, deadOwner }: QueueReference): string {
     return this.targetOf(deadQueue)?.owner === deadOwner ? deadQueue : "";
   }
 
-  /** Of queues of any shard. */
+  /** Names of the dead queues of all queues, of any shard. */
   get deadQueueNames(): Set<string> {
     const here = this.#byName.values().map(({ definition }) => definition.deadQueue);
     const elsewhere = Iterator.from(this.directory.all).map((one) => this.#deadQueueOf(one));
     return new Set([...here, ...elsewhere]);
   }
 
-  /** Those that queues have. */
+  /** All slots with an owner. */
   get slots(): number[] {
     return [...this.#owners].flatMap(([slot, owner]) => (owner === null ? [] : [slot]));
   }
 
-  /** See `QueueRules`; asked for each item, and so remembered. */
+  /** See `QueueRules`. Cached, because it is called for each item. */
   settingsAt(slot: number): PartitionSettings | null {
     const owner = this.#owners.get(slot) ?? null;
     if (owner === null) return null;
@@ -399,7 +399,7 @@ export class Catalog implements QueueRules {
     return here === undefined ? this.directory.isOpen(owner) : !here.isHidden;
   }
 
-  /** No queue is about to name it any more; also while it is hidden. */
+  /** Ends the claim of a queue of another shard to name this one; also while it is hidden. */
   unclaim({ deadQueue, by }: Claim): void {
     this.#byName.get(deadQueue)?.namedBy.delete(by);
   }
@@ -433,7 +433,7 @@ export class Catalog implements QueueRules {
     if (deadQueue === "") return;
     checkDeadQueueName(deadQueue);
     if (deadQueue === name) refuseDeadQueue("dead_queue cannot reference itself");
-    // Any shard may have a queue that names this one.
+    // A queue of any shard may name this one.
     this.requireAllKnown();
     const elsewhere = this.directory.named(deadQueue);
     if (elsewhere === undefined) this.nameable(deadQueue);
@@ -444,7 +444,7 @@ export class Catalog implements QueueRules {
     refuseDeadQueue(`dead_queue is invalid; '${name}' is itself the dead_queue of ${other}`);
   }
 
-  /** The queue, which may become a dead queue; throws `bad_dead_queue`. */
+  /** The queue of this name; throws `bad_dead_queue` if it cannot become a dead queue. */
   nameable(deadQueue: string): LogicalQueue {
     const dead = this.named(deadQueue);
     if (dead === undefined) {
@@ -489,12 +489,12 @@ function refuseDeadQueue(message: string): never {
   throw QueueError.from(failure("bad_dead_queue", message));
 }
 
-/** A queue's name in a refusal. */
+/** The name of a queue in a refusal, or a text without it if the caller may not see the queue. */
 export function quotedIf(name: string, isShown: IsShown = () => true): string {
   return isShown(name) ? `'${name}'` : "another queue";
 }
 
-/** Later than every instant that was answered before, however coarse the clock. */
+/** Later than the last update, even if the clock has not moved. */
 function laterThan({ definition }: LogicalQueue, now: number): number {
   return Math.max(now, definition.updatedAt + 1);
 }
@@ -503,7 +503,7 @@ function upTo(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index);
 }
 
-/** Field by field: what a caller of the library hands in beyond them is not stored. */
+/** Field by field, so that unknown fields from a caller of the library are not stored. */
 function definitionOf(settings: QueueSettings): Omit<QueueDefinition, "createdAt" | "updatedAt"> {
   const { name, deadQueue, reference, leaseTimeoutMs, expireTimeoutMs } = settings;
   const { maxAttempts, requestedPartitions, leasedMax = 0, leaseRate = "" } = settings;
@@ -518,7 +518,7 @@ function definitionOf(settings: QueueSettings): Omit<QueueDefinition, "createdAt
   return { name, deadQueue, reference, ...timeouts, ...counts, ...max, ...rate, ...uniques };
 }
 
-/** Absent keys keep their value; a new duration brings its own text, or loses the old one. */
+/** Absent fields keep their value; a new duration replaces the text of the old one. */
 function merge(old: QueueDefinition, change: QueueChange): QueueSettings {
   const { leaseTimeoutText, expireTimeoutText, uniqueForText, ...rest } = old;
   const texts: { -readonly [name in keyof QueueSettings]?: QueueSettings[name] } = {};

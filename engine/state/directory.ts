@@ -1,4 +1,4 @@
-// The queues of the other shards. Their own shards decide about them; what is known here follows.
+// The queues of the other shards, as those shards last reported them.
 
 import type {
   Asker,
@@ -13,35 +13,35 @@ export class Directory {
   readonly #byOwner = new Map<number, QueueReference>();
   /** Queues that are being deleted, by owner. */
   readonly #retired = new Set<number>();
-  /** By shard, what it has said last of its queues, and asked for. */
+  /** By shard, the version of its last report and the order of its last request. */
   readonly #heard = new Map<number, Said & Pick<Asker, "order">>();
 
   get size(): number {
     return this.#byName.size;
   }
 
-  /** Of how many shards it is known which queues they have. */
+  /** How many shards have reported their queues. */
   get knownCount(): number {
     return this.#heard.size;
   }
 
-  /** Whether it is known which queues that shard has. */
+  /** Whether that shard has reported its queues. */
   knows(shard: number): boolean {
     return this.#heard.has(shard);
   }
 
-  /** The opening of a shard that is known; `null` = none is. */
+  /** The opening that the shard last reported; `null` = none. */
   runOf(shard: number): string | null {
     return this.#heard.get(shard)?.run ?? null;
   }
 
-  /** Whether all that the shard has said is known. */
+  /** Whether the directory has this report of the shard, or a later one. */
   isCurrent(shard: number, { run, version }: Said): boolean {
     const heard = this.#heard.get(shard);
     return heard?.run === run && heard.version >= version;
   }
 
-  /** Of an opening that is known to be the present one; returns whether what it asks for is as of now. */
+  /** Takes a report of the present opening of a shard; returns whether its requests are current. */
   meet({ shard, run, version, order, queues, retiring }: Standing): boolean {
     const heard = this.#heard.get(shard);
     const before = heard?.run === run ? heard : { version: -1, order: -1 };
@@ -62,7 +62,7 @@ export class Directory {
     return isAsked;
   }
 
-  /** Whether who asks is the opening that is known, and has asked for nothing since. */
+  /** Whether a request is from the known opening, and newer than all its earlier ones. */
   admit({ shard, run, order }: Asker): boolean {
     const heard = this.#heard.get(shard);
     if (heard?.run !== run || order <= heard.order) return false;
@@ -70,7 +70,7 @@ export class Directory {
     return true;
   }
 
-  /** Returns whether it knows all that the shard had said before. */
+  /** Applies a change; returns `false` if an earlier one is missing. */
   hear(change: ReferenceChange): boolean {
     const { shard, run, version } = change;
     const heard = this.#heard.get(shard);
@@ -84,7 +84,7 @@ export class Directory {
 
   #apply({ put, removed }: Pick<ReferenceChange, "put" | "removed">): void {
     for (const { name, owner } of removed) {
-      // Its name may be another queue's by now.
+      // Another queue may have its name by now.
       if (this.#byName.get(name)?.owner === owner) this.#byName.delete(name);
       this.#byOwner.delete(owner);
       this.#retired.delete(owner);
@@ -96,12 +96,12 @@ export class Directory {
     }
   }
 
-  /** Nothing is sent there any more, unless it is heard of again. */
+  /** Stops items to a queue, until its shard reports it again. */
   retire(owner: number): void {
     if (this.#byOwner.has(owner)) this.#retired.add(owner);
   }
 
-  /** Whether the queue is there, and takes items. */
+  /** Whether the queue exists and takes items. */
   isOpen(owner: number): boolean {
     return this.#byOwner.has(owner) && !this.#retired.has(owner);
   }

@@ -1,15 +1,15 @@
-// The first instant at which a scheduled item of a partition is due, of a few instants with how
-// many items are due from each on. What it says is never too late: where instants are merged, the
-// later items count with the earlier ones.
+// The instant at which the next scheduled item of a partition is due, from a bounded histogram of
+// due times. When instants are merged, later items count as due at the earlier one, so the result
+// is never too late.
 
 const instantsMax = 32;
 
 export class DueTimes {
-  /** Rising. */
+  /** In rising order. */
   readonly #instants: number[] = [];
   readonly #counts: number[] = [];
 
-  /** The first; `null` = none is scheduled. */
+  /** `null` = no item is scheduled. */
   get first(): number | null {
     return this.#instants[0] ?? null;
   }
@@ -41,14 +41,14 @@ export class DueTimes {
     this.#counts.length = 0;
   }
 
-  /** The last that is not after `at`; -1 = none. What is added is mostly due last. */
+  /** The index of the last instant up to `at`; -1 = none. Most additions are due last. */
   #lastUpTo(at: number): number {
     let index = this.#instants.length - 1;
     while (index >= 0 && (this.#instants[index] as number) > at) index -= 1;
     return index;
   }
 
-  /** The two whose distance is least, for how far off they are; the first stays what it is. */
+  /** Merges the adjacent two with the least distance relative to the first, which stays exact. */
   #merge(): void {
     const origin = this.#instants[0] as number;
     let into = 1;

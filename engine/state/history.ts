@@ -1,26 +1,26 @@
-// What happened to items, as rows of neighbours that shared a fate: said as a turn is decided, kept
-// once it is committed, in a ring of bounded bytes. It is memory alone, so it costs no write, and
-// begins with the shard.
+// The recent history of items, as rows of consecutive items with the same event. A turn collects
+// rows while it is decided, and they are kept after its commit, in a ring of bounded size. The
+// history is only in memory, so it costs no writes and starts empty with the shard.
 
 import { limits } from "../model/limits.ts";
 import type { Happened, Happening, Value } from "../model/messages.ts";
 import { answering, type Kind } from "../operations/kind.ts";
 
-/** Of one row, with the objects and the row's place in the ring; the name of who did it comes on top. */
+/** Bytes of one row with its objects and its place in the ring; the name of the client is extra. */
 const rowBytes = 160;
-/** Rows that are forgotten together. */
+/** Rows that are evicted together. */
 const rowsForgotten = 256;
-/** Of one item that one call is told. */
+/** Events of one item that one call returns. */
 const happenedMax = 1_000;
 
-/** `first` to `last` shared it; `to` and `from` are of the first of them. */
+/** An event of the items `first` to `last`; `to` and `from` are the places of the first of them. */
 interface Row extends Omit<Happening, "seq"> {
   readonly first: number;
   last: number;
   readonly at: number;
 }
 
-/** Where an item is, or where it was on its way to another shard. */
+/** The place of an item in a partition, or in the outbox on its way to or from another shard. */
 export type Trace =
   | { readonly slot: number; readonly seq: number }
   | { readonly from: number; readonly outboundSeq: number }
@@ -28,14 +28,14 @@ export type Trace =
 
 export interface HistoryOf {
   readonly kind: "history";
-  /** What became of it from there on, or what was of it until then. */
+  /** Later events (`on`) or earlier events (`back`). */
   readonly way: "on" | "back";
   readonly trace: Trace;
 }
 
 export const history: Kind<HistoryOf> = {
   phase: "before",
-  // It looks through all of the ring, which takes a few milliseconds.
+  // It searches the whole ring, which takes a few milliseconds.
   weight: () => limits.turnWeightMax,
   decide: answering(({ shard, history: kept }, { way, trace }) => ({
     ok: true,
@@ -43,7 +43,7 @@ export const history: Kind<HistoryOf> = {
   })),
 };
 
-/** What one turn says; neighbours are joined as they come. */
+/** The rows of one turn; consecutive items with the same event are joined. */
 export class TurnHistory {
   readonly rows: Row[] = [];
   readonly #at: number;
@@ -62,7 +62,7 @@ export class TurnHistory {
     this.rows.push({ ...same, first, last: first + count - 1, at: this.#at });
   }
 
-  /** Of items in a row, of which most are neighbours, and in the hands of one client. */
+  /** Adds an event of many items in order; most are consecutive and have the same client. */
   addEach(
     { slot, what }: Pick<Happening, "slot" | "what">,
     items: readonly { readonly seq: number }[],
@@ -99,7 +99,7 @@ function isNext(before: Happening["to"], next: Happening["to"], offset: number):
 type Followed = Pick<Extract<Value, { kind: "history" }>, "happened" | "last" | "next">;
 
 export class History {
-  /** Forgotten a chunk at a time, the oldest first. */
+  /** The oldest chunk is evicted first, as a whole. */
   readonly #chunks: Row[][] = [];
   readonly #bytesMax: number;
   #bytes = 0;
@@ -114,7 +114,7 @@ export class History {
     return this.#bytesMax > 0;
   }
 
-  /** Nothing that happened from then on is missing; `null` = nothing is kept. */
+  /** The history is complete from this instant on; `null` = no history is kept. */
   get since(): number | null {
     return this.isKept ? this.#since : null;
   }
@@ -135,12 +135,12 @@ export class History {
   #forget(): void {
     for (const row of this.#chunks.shift() ?? []) {
       this.#bytes -= bytesOf(row);
-      // Others of its turn may be gone too.
+      // Other rows of the same turn may be evicted too.
       this.#since = row.at + 1;
     }
   }
 
-  /** Within this shard. */
+  /** Follows an item within this shard. */
   follow(shard: number, way: HistoryOf["way"], trace: Trace): Followed {
     return way === "on" ? this.#on(shard, trace) : this.#back(shard, trace);
   }
@@ -207,7 +207,7 @@ function toldOf({ slot, what, at, by }: Row, seq: number): Happened {
   return { slot, seq, what, at, by };
 }
 
-/** Which of a row came to a place of this shard; `null` = none. */
+/** The offset of the item of a row that moved to this place of this shard; `null` = none. */
 function placeIn(
   { to, first, last }: Row,
   shard: number,
@@ -218,7 +218,7 @@ function placeIn(
   return offset >= 0 && offset <= last - first ? offset : null;
 }
 
-/** Which of a row was that one of an outbox; `null` = none. */
+/** The offset of the item of a row that had this number in an outbox; `null` = none. */
 function offsetIn(end: Row["to"], at: Exclude<Trace, { slot: number }>, row: Row): number | null {
   if (end === undefined || end.shard !== ("from" in at ? at.from : at.to)) return null;
   const offset = at.outboundSeq - end.seq;

@@ -1,5 +1,5 @@
-// The waiting leases of a shard: which queues' lines the next turn looks at, and who was granted items
-// by a turn that is not answered yet. They outlive the shard's store, and nothing of them is stored.
+// The waiting leases of a shard: the lines that the next turn serves, and the leases that a turn
+// without an answer has granted. They outlive an opening of the store and are not stored.
 
 import type { CallKey } from "../model/call-key.ts";
 import { deletedFailure, type Failure } from "../model/errors.ts";
@@ -11,11 +11,11 @@ export interface Granted {
   readonly lease: WaitingLease;
   readonly outcome: Failure | Grant;
   readonly slot: number;
-  /** Numbers of the items. */
+  /** Sequence numbers of the items. */
   readonly seqs: readonly number[];
 }
 
-/** What a turn is to look at. */
+/** The lines and leases that a turn serves. */
 export interface Looking {
   readonly queues: Iterable<LogicalQueue>;
   /** Leases that may have been granted before. */
@@ -27,10 +27,10 @@ interface Wake {
   readonly queue: LogicalQueue;
 }
 
-/** Leases that one turn looks up: it may read all that they were granted. */
+/** Repeated leases per turn; a turn may read all items of their grants. */
 const repeatedMax = 8;
 
-/** Whoever waits for the answer of a lease by now. */
+/** The latest repetition of a lease, which gets the answer. */
 function latest(lease: WaitingLease): WaitingLease {
   let last = lease;
   while (last.next !== null) last = last.next;
@@ -38,21 +38,21 @@ function latest(lease: WaitingLease): WaitingLease {
 }
 
 export class Lines {
-  /** Queues whose first in line may find items. */
+  /** Queues whose line may find items. */
   #ready = new Set<LogicalQueue>();
   /** Leases that may have been granted before. */
   readonly #repeated = new Set<WaitingLease>();
-  /** Leases that arrived since the last turn and may find something. */
+  /** Leases that arrived since the last turn and may find items. */
   #arrived: WaitingLease[] = [];
-  /** Leases that the running turn looks at for the first time. */
+  /** Leases that are in a turn for the first time. */
   #inTurn: readonly WaitingLease[] = [];
-  /** Digests of keys whose grants are being taken back. */
+  /** Digests of keys whose grants are being withdrawn. */
   readonly #withdrawing = new Set<string>();
-  /** Items that the next turn is asked for. */
+  /** Items that leases ask the next turn for. */
   #asked = 0;
-  /** With how many items. */
+  /** Granted leases that are not answered, with their counts of items. */
   readonly #granted = new Map<WaitingLease, number>();
-  /** By the digest of its key, until it is answered and no turn has granted it anything. */
+  /** By the digest of the key. A lease stays until it is answered, or leaves without a grant. */
   readonly #keyed = new Map<string, WaitingLease>();
   readonly #wakeAt = new Map<LogicalQueue, number>();
   readonly #wakes = new Heap<Wake>({
@@ -62,8 +62,8 @@ export class Lines {
   #grantedCount = 0;
 
   /**
-   * `mayFind`: otherwise it waits until a turn finds something for it. `isRepeated`: a call with its key
-   * may have been done.
+   * `mayFind`: the next turn serves it; otherwise it waits until its queue is ready. `isRepeated`:
+   * a call with its key may have been done.
    */
   join(lease: WaitingLease, mayFind: boolean, isRepeated = false): void {
     const { queue, request } = lease;
@@ -85,7 +85,7 @@ export class Lines {
     if (key !== undefined) this.#keyed.set(key.digest, lease);
   }
 
-  /** Takes the place of one with the same key. */
+  /** Takes the place of an earlier lease with the same key. */
   follow(before: WaitingLease, lease: WaitingLease, isRepeated: boolean): void {
     if (!before.isGranted) {
       this.join(lease, true, isRepeated);
@@ -96,15 +96,15 @@ export class Lines {
     this.#keyed.set(lease.key?.digest ?? "", lease);
   }
 
-  /** It is answered, or given up. */
+  /** The lease is answered, or its client disconnected. */
   leave(lease: WaitingLease): void {
     lease.queue.line.leave(lease);
     this.#repeated.delete(lease);
-    // A repetition gets what was granted, if it can follow it.
+    // A granted lease keeps its key, so that a repetition can follow it and get the grant.
     if (!lease.isGranted) this.#forget(lease);
   }
 
-  /** The one with this key that is not answered, or will be granted something. */
+  /** The lease with this key that is not answered, or has a grant. */
   withKey({ digest }: CallKey): WaitingLease | undefined {
     return this.#keyed.get(digest);
   }
@@ -113,14 +113,14 @@ export class Lines {
     if (key !== undefined) this.#keyed.delete(key.digest);
   }
 
-  /** The queue may have items for its line, of which so many are asked for. */
+  /** The queue may have items for its line, which asks for `asked` of them. */
   ready(queue: LogicalQueue, asked = 0): void {
     if (queue.line.size === 0) return;
     this.#ready.add(queue);
     this.#asked += asked;
   }
 
-  /** Nothing but time may have to pass until the line is served on. */
+  /** Serves the line again when its rate limit allows more items. */
   rest(queue: LogicalQueue): void {
     const at = queue.allowance.moreAt ?? Number.POSITIVE_INFINITY;
     if ((this.#wakeAt.get(queue) ?? Number.POSITIVE_INFINITY) <= at) return;
@@ -132,12 +132,12 @@ export class Lines {
     return this.#ready.size + this.#repeated.size > 0;
   }
 
-  /** When a turn has to look at one of them; infinite = never. */
+  /** When a turn has to serve a line; infinite = never. */
   nextAt(now: number): number {
     return this.isReady ? now : (this.#wakes.peek()?.at ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Roughly the items that leases ask for which the next turn may serve at once; some leases may have left. */
+  /** Roughly the items that the next turn may grant; it includes leases that have left since. */
   get asked(): number {
     return this.#asked + this.#repeated.size;
   }
@@ -156,13 +156,13 @@ export class Lines {
     return { queues, repeated: [...this.#repeated.values().take(repeatedMax)] };
   }
 
-  /** The turn is through: those that it has granted nothing wait on. */
+  /** The turn is decided; leases without a grant continue to wait. */
   turnEnded(): void {
     for (const lease of this.#inTurn) if (!lease.isGranted) lease.listen();
     this.#inTurn = [];
   }
 
-  /** What was granted to a lease with this key is taken back; until then, no other is served. */
+  /** The grant of this key is being withdrawn; until then no lease with the key is served. */
   withdrawing({ digest }: CallKey): void {
     this.#withdrawing.add(digest);
   }
@@ -175,17 +175,17 @@ export class Lines {
     this.ready(lease.queue);
   }
 
-  /** What it was granted is looked up by the next turn, or once that has been taken back. */
+  /** The next turn looks up the earlier grant of the key, or the turn after a withdrawal of it. */
   lookUp(lease: WaitingLease): void {
     if (!this.#withdrawing.has(lease.key?.digest ?? "")) this.#repeated.add(lease);
   }
 
-  /** It was not granted before. */
+  /** The lease has no earlier grant. */
   isNew(lease: WaitingLease): void {
     this.#repeated.delete(lease);
   }
 
-  /** A turn that has granted them items may be committed. */
+  /** Moves the leases that a turn has granted out of their lines, before its commit. */
   grant(granted: readonly Granted[]): void {
     for (const { lease, outcome } of granted) {
       const { queue } = lease;
@@ -199,12 +199,12 @@ export class Lines {
     }
   }
 
-  /** The turn came to nothing: they have their places again. */
+  /** The turn is void: its leases return to their places. */
   giveBack(granted: readonly Granted[]): void {
     for (const { lease } of granted) this.#giveBack(lease);
   }
 
-  /** Of all that no turn answers any more. */
+  /** Returns all leases that no turn will answer to their places. */
   giveBackAll(): void {
     for (const lease of this.#granted.keys()) this.#giveBack(lease);
     this.turnEnded();
@@ -223,12 +223,12 @@ export class Lines {
     last.timeUp();
   }
 
-  /** Returns who is to be told. */
+  /** Returns the lease that gets the answer. */
   answered(lease: WaitingLease): WaitingLease {
     const { queue } = lease;
     queue.allowance.granted(-(this.#granted.get(lease) ?? 0));
     this.#granted.delete(lease);
-    // What its turn has not spent of the rate is left for others.
+    // The part of the rate that the turn did not use is free for other leases.
     if (queue.allowance.hasRate) this.ready(queue);
     const last = latest(lease);
     last.isGranted = false;
@@ -240,7 +240,7 @@ export class Lines {
     return this.#granted.size > 0;
   }
 
-  /** How often a lease was granted something; it only rises. */
+  /** The number of grants; it never decreases. */
   get grantedCount(): number {
     return this.#grantedCount;
   }

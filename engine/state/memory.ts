@@ -1,6 +1,6 @@
-// All that a shard keeps in memory, rebuilt from its store at start and after a
-// commit that failed. Turns change it as they decide; if their commit fails it
-// is thrown away as a whole, so it never says more than the store.
+// The state of a shard in memory, rebuilt from its store at start and after a failed commit. Turns
+// change it while they decide; if the commit fails, all of it is discarded, so it never contains
+// more than the store.
 
 import { type Lease, wakeAt } from "../../stores/item.ts";
 import {
@@ -23,37 +23,37 @@ import { byLapse, type Held, Partition, type Run } from "./partition.ts";
 import type { LogicalQueue } from "./queue.ts";
 import { decodeReceipts, Receipts } from "./receipts.ts";
 
-/** An imported item may have expired before 1970, which is below 0. */
+/** An imported item may have expired before 1970, so 0 is not early enough. */
 const beforeAll: EarlyRef = { expireDeadline: Number.MIN_SAFE_INTEGER, slot: 0, seq: 0 };
 
-/** Scheduled items that a start reads, for when they are due. */
+/** Scheduled items whose due times a start reads. */
 const dueTimesRead = 4_096;
 
-/** What is kept of an item that is held. */
+/** The fields of a leased item that memory keeps. */
 type Known = Pick<Mark, "seq" | "createdAt" | "expireDeadline" | "attempts" | "past">;
 
-/** What is not in the store, or need not be read. */
+/** State that is not in the store, or need not be read again. */
 interface Kept {
   readonly rules: QueueRules;
-  /** Those of the store; they may be many. */
+  /** Passed on because there may be millions; absent: they are read from the store. */
   readonly receipts?: Receipts;
   /**
-   * Knows who holds what: a number that is held was never held by another. It also knows up to
-   * where nothing is left to lease, except in partitions whose heads the void turn has moved.
+   * The memory before. It has the holders of leased items; a sequence number is leased only once.
+   * It also has the heads of partitions; `headsBefore` corrects those that the void turn has moved.
    */
   readonly former?: Pick<Memory, "partitions" | "outbox"> & Pick<Draft, "headsBefore">;
-  /** Those of this opening. */
+  /** The epochs of this opening. */
   readonly epochs?: Epochs;
-  /** Begins an epoch, as each opening has to. */
+  /** Begins a new epoch, as each opening must. */
   readonly random?: Random;
 }
 
-/** What a lease holds. */
+/** The items of a lease. */
 export interface Holding {
   readonly items: readonly Known[];
-  /** Of all of them. */
+  /** The sum over all items. */
   readonly payloadBytes: number;
-  /** By item, who leased it; absent = nobody knows. */
+  /** The client of each item; absent = unknown. */
   readonly holders?: readonly string[];
 }
 
@@ -68,39 +68,38 @@ function receiptsIn(image: Image): Receipts {
 export class Memory {
   readonly rules: QueueRules;
   readonly epochs: Epochs;
-  /** The store does not have the latest epoch yet: the first commit writes it. */
+  /** The store does not have the latest epoch yet; the first commit writes it. */
   isEpochNew: boolean;
   readonly partitions = new Map<number, Partition>();
-  /** Every run that still holds items, the next to lapse on top. */
+  /** Every run that still has leased items; the next to lapse is on top. */
   readonly runs = new Heap<Run>(byLapse);
-  /** Partitions by the floor under which nothing of theirs expires. */
+  /** Partitions by floor: none of their items expires before it. */
   readonly floors = new Heap<{ readonly floor: number; readonly partition: Partition }>({
     less: (a, b) => a.floor < b.floor,
     isLive: ({ floor, partition }) => floor === partition.expireFloor,
   });
-  /** Partitions whose floor was passed, and whose heads are looked through for what has expired. */
+  /** Partitions whose floor has passed; the sweep searches their heads for expired items. */
   readonly expiring = new Set<Partition>();
-  /** No early item expires before it. */
+  /** No early item expires before this instant. */
   earlyFloor = 0;
-  /** Where the walk over early items that have expired goes on. */
+  /** The scan of expired early items continues after this one. */
   earlyAfter = beforeAll;
-  /** No scheduled item has to be looked at before it. */
+  /** No scheduled item is due, or expires, before this instant. */
   wakeFloor = 0;
-  /** No unique key has to be looked at before it, to be forgotten. */
+  /** No unique key needs to be removed before this instant. */
   uniqueFloor = 0;
   readonly outbox: Outbox;
-  /** The last item taken from each other shard; under the shard's own number, the last it sent. */
+  /** The last item received from each other shard; under the own number, the last one sent. */
   readonly inbound = new Map<number, number>();
-  /** The last item that each other shard was known to have of this one. */
+  /** The last item of this shard that each other shard is known to have. */
   readonly arrived = new Map<number, number>();
-  /** Leases of which no item is there, as nothing but damage explains; the next turn ends them. */
+  /** Leases without any item, which only damage explains; the next turn ends them. */
   readonly emptied: Lease[] = [];
   readonly clearing = new Set<Partition>();
-  /** Partitions whose items are being counted anew. */
   readonly recounting = new Set<Partition>();
-  /** Items that were found damaged when they were to move, by slot; they are set aside instead. */
+  /** By slot, items found damaged during a move; they are quarantined instead. */
   readonly #spoilt = new Map<number, Set<number>>();
-  /** How far tasks have come, as it is stored, by their ids. */
+  /** The stored progress of tasks, by task id. */
   readonly tasks: Map<string, string>;
   readonly receipts: Receipts;
   lastTurn: TurnRecord;
@@ -127,7 +126,7 @@ export class Memory {
       if (tally.itemCount > 0) this.floors.push({ floor: 0, partition });
       if (partition.isClearing) this.clearing.add(partition);
       const { slot } = tally;
-      // What a clear has taken is not offered again, whatever is left of it.
+      // Cleared items that are not removed yet must not be leased again.
       const before = former?.headsBefore.get(slot) ?? former?.partitions.get(slot)?.head ?? 0;
       partition.head = Math.max(partition.clearReadyBelow, before);
     }
@@ -158,7 +157,7 @@ export class Memory {
     return { memory, image };
   }
 
-  /** Of the items that are due first; of the others only that they are due later. */
+  /** Reads the first due times; the other items count as due no earlier than the last of these. */
   async #readDueTimes(store: Store): Promise<void> {
     const aside = this.partitions.values().reduce((sum, one) => sum + one.asideCount, 0);
     if (aside === 0) return;
@@ -177,9 +176,10 @@ export class Memory {
     }
   }
 
-  /** The partition of a slot, made when it is first spoken of. */
+  /** The partition of a slot, created on first use. */
   partition(slot: number): Partition {
-    // Several times a call: a function made for what is missing would cost more than the look.
+    // Called several times per call: a closure for `getOrInsertComputed` would cost more than
+    // `get`.
     return this.partitions.get(slot) ?? this.#newPartition(slot);
   }
 
@@ -189,20 +189,20 @@ export class Memory {
     return partition;
   }
 
-  /** Has its queue know what the partition holds now; `null` = no queue owns it. */
+  /** Updates the load of the partition in its queue and returns the queue; `null` = no owner. */
   tellQueue({ slot, readyCount: ready, held, asideCount: aside }: Partition): LogicalQueue | null {
     const owner = this.rules.ownerAt(slot);
     owner?.queue.balance.update(owner.partition, { ready, leased: held.size, aside });
     return owner?.queue ?? null;
   }
 
-  /** What it has passed on to other shards, and taken from them. */
+  /** The last item sent to other shards, and the last received from each. */
   passed(shard: number): Passed {
     const others = [...this.inbound].filter(([source]) => source !== shard);
     return { sent: this.outbox.seqLast, taken: others, arrived: [...this.arrived] };
   }
 
-  /** Notes that a lease holds these items, at least one. */
+  /** Records a lease of these items, at least one. */
   hold(partition: Partition, lease: Lease, { items, payloadBytes, holders }: Holding): Run {
     const run: Run = {
       lease,
@@ -233,14 +233,14 @@ export class Memory {
     return run;
   }
 
-  /** An early item was written that expires then. */
+  /** Records a new early item. */
   cameEarly(expireDeadline: number): void {
     this.earlyFloor = Math.min(this.earlyFloor, expireDeadline);
-    // The walk that is under way has passed it.
+    // The present scan has passed it, so it starts again.
     if (expireDeadline <= this.earlyAfter.expireDeadline) this.earlyAfter = beforeAll;
   }
 
-  /** Takes note that early items up to this one were looked at; `null`: all that have expired. */
+  /** Early items up to this one were checked; `null`: all that have expired. */
   lookedEarly(after: EarlyRef | null): void {
     this.earlyAfter = after ?? beforeAll;
   }

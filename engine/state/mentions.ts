@@ -1,11 +1,11 @@
-// Which names come up most among many things that happen: a few counts, whatever the number of names.
-// With more of them the seldom ones are forgotten; no count is ever too high.
+// Heavy hitters (Misra–Gries): the most frequent names of events, in a bounded number of counts.
+// Rare names are evicted, and no count is ever too high.
 
 import { limits } from "../model/limits.ts";
 
 export type Mentions = Map<string, number>;
 
-/** Nothing that is counted for nobody. */
+/** Ignores an empty name. */
 export function mention(mentions: Mentions, name: string, count: number): void {
   if (name === "" || count <= 0) return;
   const known = mentions.get(name);
@@ -13,7 +13,7 @@ export function mention(mentions: Mentions, name: string, count: number): void {
     mentions.set(name, (known ?? 0) + count);
     return;
   }
-  // Each name gives up as many as the new one does: whatever is more than a ninth of all stays.
+  // Every count decreases by the same amount, so a name with more than a ninth of all events stays.
   const less = Math.min(count, ...mentions.values());
   for (const [other, all] of mentions) {
     if (all > less) mentions.set(other, all - less);
@@ -27,7 +27,7 @@ export interface Mentioned {
   readonly count: number;
 }
 
-/** The same of late, in slots of time; no memory before the first. */
+/** The heavy hitters of a recent window, in slots of time. Uses no memory before the first event. */
 export class RecentMentions {
   readonly #slotMs: number;
   readonly #slotCount: number;
@@ -44,7 +44,7 @@ export class RecentMentions {
     for (const [name, count] of mentioned) mention(here, name, count);
   }
 
-  /** Within the window up to now; `null` = none was named. */
+  /** The most frequent name in the window up to `now`; `null` = no events. */
   most(now: number): Mentioned | null {
     this.#forget(now);
     const all = new Map<string, number>();

@@ -1,6 +1,6 @@
-// What a shard keeps in memory of one partition: its counts, its place in the
-// queue and what is leased of it. All of it follows from the store, and its
-// size follows what is leased, never what waits.
+// The state of one partition in memory: its counts, the position of its head, and its leased items.
+// All of it is derived from the store. Its size depends on the leased items, never on those that
+// wait.
 
 import type { Item, Lease, ScheduledItem, Tally } from "../../stores/item.ts";
 import type { Origin } from "../../stores/queue.ts";
@@ -12,19 +12,19 @@ import type { PartitionCounts, PartitionSettings, QueueRules } from "../model/me
 import { DueTimes } from "./due-times.ts";
 import { ReadyMarks } from "./ready-marks.ts";
 
-/** The items of one lease row that are still held. */
+/** The items of one lease row that are still leased. */
 export interface Run {
   readonly lease: Lease;
-  /** Those it began with, in order. */
+  /** The numbers of its first items, in order; some may have left since. */
   readonly seqs: readonly number[];
-  /** About as many as one of them has. */
+  /** The mean payload size of its items at first. */
   readonly payloadBytesMean: number;
-  /** How many of them have been looked at since it lapsed. */
+  /** The index in `seqs` at which the sweep continues after the lapse. */
   next: number;
   heldCount: number;
 }
 
-/** What has to be known of an item to decide its fate; neighbours that agree share it. */
+/** The fields of a leased item that decide its fate; consecutive equal items share one object. */
 export interface Held {
   readonly run: Run;
   readonly createdAt: number;
@@ -35,19 +35,19 @@ export interface Held {
   readonly holder: string;
 }
 
-/** What a recount has found so far; nothing of it is used before it has seen all. */
+/** The progress of a recount; its sums are not used before it has read all items. */
 export interface Recount {
-  /** Items before it are counted, or gone. */
+  /** Items before this number are counted, or removed. */
   itemsBefore: number;
   itemCount: number;
   createdAtSum: bigint;
-  /** Scheduled items before it are counted, or gone. */
+  /** Scheduled items before this number are counted, or removed. */
   scheduledBefore: number;
   scheduledCount: number;
   retriedCount: number;
 }
 
-/** The next to lapse first, and of those that lapse together the one ahead in its partition. */
+/** By lease deadline; runs with the same deadline are in queue order. */
 export const byLapse: Heaped<Run> = {
   less: ({ lease: a }, { lease: b }) =>
     a.leaseDeadline < b.leaseDeadline || (a.leaseDeadline === b.leaseDeadline && a.first < b.first),
@@ -60,11 +60,11 @@ const exactMax = 2 ** 52;
 export class Partition {
   readonly slot: number;
   readonly #epochs: Epochs;
-  /** The beginning of its ids from the first number of the latest epoch on. */
+  /** The prefix of ids of the latest epoch. */
   readonly #idPrefix: string;
   readonly #rules: QueueRules;
   nextSeq = 0;
-  /** Items from here on belong to the turn that runs and are not in the store yet. */
+  /** Items from this number on are written by the present turn and not in the store yet. */
   committedSeq = 0;
   itemCount = 0;
   scheduledCount = 0;
@@ -74,24 +74,27 @@ export class Partition {
   clearScheduledBelow = 0;
   clearRetriedBelow = 0;
   #createdAtSum = 0n;
-  /** Kept apart, because adding to a bigint for every item would be felt. */
+  /** A plain number, because adding to a bigint for every item is measurably slower. */
   #createdAtChange = 0;
 
-  /** No ready item lies before it. */
+  /** No ready item is before this number. */
   head = 0;
-  /** No item that is neither leased nor early lies before it. */
+  /** All items before this number are leased or early. */
   expireFrom = 0;
-  /** No item from `expireFrom` on that is not early expires before it; 0 after a start, when that is unknown. */
+  /**
+   * No item from `expireFrom` on expires before this instant, except early ones. 0 after a start,
+   * when the instant is unknown.
+   */
   expireFloor = Number.POSITIVE_INFINITY;
-  /** Whether the last look at its head found nothing but what had expired, or was not meant. */
+  /** The last sweep of the head found no item that stays ready, so the next one reads more. */
   hasMoreExpired = false;
-  /** Ready items that a clear has taken but not yet removed. */
+  /** Ready items that a clear has marked but not removed yet. */
   doomedCount = 0;
-  /** Where a clear of ready items goes on: what lies before it is gone or held. */
+  /** A clear of ready items continues here; items before it are removed or leased. */
   clearReadyFrom = 0;
-  /** The same for scheduled items: what lies before it is gone or not meant. */
+  /** A clear of scheduled items continues here; items before it are removed, or are to stay. */
   clearScheduledFrom = 0;
-  /** While its items are counted anew. */
+  /** `null` if no recount is running. */
   recount: Recount | null = null;
   readonly held = new Map<number, Held>();
   readonly runs = new Set<Run>();
@@ -155,7 +158,7 @@ export class Partition {
     return this.#rules.originsAt(this.slot);
   }
 
-  /** The number of its first id that is not before this text. */
+  /** The number of the first id of this partition that is not less than this text. */
   seqFrom(text: string): number {
     return this.#epochs.seqFrom(this.slot, text, this.#origins);
   }
@@ -165,7 +168,7 @@ export class Partition {
     return this.itemCount - this.held.size - this.doomedCount;
   }
 
-  /** Where a read of the head begins: behind the leases that lie at its very start. */
+  /** Reads of the head begin here, behind the leased items at its start. */
   get firstFrom(): number {
     let from = this.head;
     for (let held = this.held.get(from); held !== undefined; held = this.held.get(from)) {
@@ -174,7 +177,7 @@ export class Partition {
     return from;
   }
 
-  /** Items that wait for an instant. */
+  /** Scheduled items and items that wait for a retry. */
   get asideCount(): number {
     return this.scheduledCount + this.retriedCount;
   }
@@ -183,7 +186,7 @@ export class Partition {
     return this.clearReadyBelow + this.clearScheduledBelow + this.clearRetriedBelow > 0;
   }
 
-  /** Whether a clear is to remove it. */
+  /** Whether a clear will remove the item. */
   isCleared(item: Pick<Item, "seq"> | Pick<ScheduledItem, "seq" | "retried">): boolean {
     const { seq } = item;
     if ("retried" in item) {
@@ -192,7 +195,7 @@ export class Partition {
     return seq < this.clearReadyBelow && !this.held.has(seq);
   }
 
-  /** Numbers from the first that may be held to behind the last. */
+  /** The span of all leases. */
   get heldSpan(): { readonly next: number; readonly before: number } {
     let [next, before] = [this.runs.size === 0 ? 0 : this.nextSeq, 0];
     for (const { lease } of this.runs) {
@@ -207,7 +210,7 @@ export class Partition {
     return this.#lapses.peek()?.lease.leaseDeadline ?? null;
   }
 
-  /** Items that a clear has still to remove; of scheduled ones, those too that came since. */
+  /** Items that a clear still has to remove, including scheduled items that arrived since. */
   get clearingCount(): number {
     const scheduled = this.clearScheduledBelow > 0 ? this.scheduledCount : 0;
     return this.doomedCount + scheduled + (this.clearRetriedBelow > 0 ? this.retriedCount : 0);
@@ -239,7 +242,7 @@ export class Partition {
     if (this.#createdAtChange < -exactMax) this.#foldSum();
   }
 
-  /** A damaged item's own `createdAt` cannot be trusted, so the sum gives up the mean instead. */
+  /** The `createdAt` of a damaged item cannot be trusted, so the mean is subtracted instead. */
   removedDamaged(seq: number): void {
     if (this.recount !== null && seq < this.recount.itemsBefore) {
       this.recount.createdAtSum -= this.recount.createdAtSum / BigInt(this.recount.itemCount);
@@ -258,7 +261,7 @@ export class Partition {
     if (this.recount !== null && seq < this.recount.scheduledBefore) this.recount[counts] -= 1;
   }
 
-  /** Takes over what was counted, all of it between two turns. */
+  /** Replaces the counts with those of a complete recount. */
   counted({ itemCount, createdAtSum, scheduledCount, retriedCount }: Recount): void {
     this.itemCount = itemCount;
     this.#createdAtSum = createdAtSum;
@@ -290,13 +293,13 @@ export class Partition {
     };
   }
 
-  /** The items of a turn are in the store. */
+  /** The items of the turn are committed. */
   committed(stamp: number): void {
     if (this.nextSeq > this.committedSeq) this.readyMarks.note(this.committedSeq, stamp);
     this.committedSeq = this.nextSeq;
   }
 
-  /** Since when the oldest ready item is ready; an early one ahead of the others does not count. */
+  /** Since when the oldest ready item has been ready, without early items at the head. */
   get oldestReadyAt(): number | null {
     if (this.readyCount > 0) return this.readyMarks.since(Math.max(this.head, this.expireFrom));
     this.readyMarks.clear();

@@ -1,6 +1,5 @@
-// A queue as the engine knows it while it runs: its definition, where its
-// partitions are, what they hold by its shard's latest reports, and the line of
-// leases that wait for them.
+// A queue in the memory of the engine: its definition, its partitions, their counts from the latest
+// reports of the shard, and its line of waiting leases.
 
 import type { CatalogEntry, PartitionPlace, QueueDefinition } from "../../stores/queue.ts";
 import type { ItemCounts, LeaseRequest, QueueCounters, QueueGauges } from "../model/api.ts";
@@ -19,7 +18,7 @@ import { QueueWatch } from "./watch.ts";
 
 export interface Grant {
   readonly partition: number;
-  /** The leased items, as `renderLeased` hands them over. */
+  /** The result of `renderLeased`. */
   readonly items: unknown;
   readonly count: number;
   readonly replayed: boolean;
@@ -29,34 +28,34 @@ export interface Grant {
 export interface WaitingLease {
   readonly queue: LogicalQueue;
   readonly request: LeaseRequest;
-  /** Under which it can be asked for again. */
+  /** The idempotency key. */
   readonly key: CallKey | undefined;
   readonly since: number;
   readonly arrival: number;
   readonly deadline: number;
   /** Answers the request, once; later calls do nothing. */
   readonly settle: (outcome: Failure | Grant) => void;
-  /** From now on it ends when its client hangs up; to listen costs as much as the rest of a lease. */
+  /** Ends the lease when its client disconnects. Only if it waits, as this doubles its cost. */
   readonly listen: () => void;
-  /** Answers it if its deadline has passed and nothing is granted to it. */
+  /** Answers the request if its deadline has passed and nothing was granted. */
   readonly timeUp: () => void;
   timer: Timer | null;
   hangUp: (() => void) | null;
-  /** A turn has granted it something, and is not answered yet. */
+  /** A turn that is not answered yet has granted it items or an outcome. */
   isGranted: boolean;
-  /** The repetition that has taken its place, and gets what it would have got. */
+  /** A repetition with the same key, which gets the answer instead. */
   next: WaitingLease | null;
-  /** Answered, or its client hung up. */
+  /** Answered, or its client disconnected. */
   over: boolean;
 }
 
-/** Who owns a slot of a shard. */
+/** The owner of a slot of a shard. */
 export interface Owner {
   readonly queue: LogicalQueue;
   readonly partition: number;
 }
 
-/** Calls that are inside the engine, by what they do. */
+/** Calls inside the engine, by operation. */
 export interface InFlight {
   produce: number;
   complete: number;
@@ -72,20 +71,20 @@ const noCounts: Counts = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
 
 export class LogicalQueue {
   readonly queueId: number;
-  /** The one that all of its partitions are in. */
+  /** The shard of all its partitions. */
   readonly shard: number;
   readonly #clock: Clock;
   #definition: QueueDefinition;
-  /** Which queue its dead queue is, see `CatalogEntry`. */
+  /** The owner number of its dead queue, see `CatalogEntry`. */
   deadOwner: number;
   readonly #places = new Map<number, PartitionPlace>();
   #activePlaces: readonly PartitionPlace[] | null = null;
-  /** By partition, after the last turn that was acknowledged; `balance` is ahead by the turns since. */
+  /** By partition, after the last acknowledged turn; `balance` also includes the turns since. */
   readonly counts = new Map<number, PartitionCounts>();
   readonly balance = new Balance();
   readonly allowance = new Allowance();
   readonly line = new Line<WaitingLease>();
-  /** Lease requests that are not answered, by their client. */
+  /** Lease requests that are not answered, by client. */
   readonly clients = new Map<string, WaitingLease>();
   readonly inFlight: InFlight = {
     produce: 0,
@@ -95,7 +94,7 @@ export class LogicalQueue {
     release: 0,
     import: 0,
   };
-  /** Items of produces that are on their way. */
+  /** Items of produces in flight. */
   producingCount = 0;
   readonly watch: QueueWatch;
   readonly #sums = { ready: 0, leased: 0, scheduled: 0, retried: 0, clearing: 0 };
@@ -103,11 +102,11 @@ export class LogicalQueue {
   #owner: number | null = null;
   readonly #createdAs: number | undefined;
   deleted = false;
-  /** Queues of which a change is being committed that makes this one their dead queue. */
+  /** Queues whose change is being committed and makes this one their dead queue. */
   readonly namedBy = new Set<string>();
-  /** A change of this one is being committed with which it has a dead queue. */
+  /** A change that gives this queue a dead queue is being committed. */
   isNaming = false;
-  /** While its delete is being committed, callers do not find it; its shard continues with it. */
+  /** Its delete is being committed: callers do not find it, but its shard continues with it. */
   isHidden = false;
 
   constructor(entry: CatalogEntry, shard: number, clock: Clock) {
@@ -127,7 +126,7 @@ export class LogicalQueue {
   }
 
   set definition(definition: QueueDefinition) {
-    // A pause of the other side, or for another reason, is another pause.
+    // A pause of other operations, or for another reason, counts as a new pause.
     const isSame = JSON.stringify(definition.pause) === JSON.stringify(this.#definition.pause);
     if (!isSame) this.watch.pausedAt = definition.updatedAt;
     this.watch.changedAt = this.#clock.now();
@@ -135,13 +134,13 @@ export class LogicalQueue {
     this.allowance.define(definition);
   }
 
-  /** The dead queue is gone. */
+  /** The dead queue was deleted. */
   cutDeadQueue(): void {
     this.definition = { ...this.definition, deadQueue: "" };
     this.deadOwner = 0;
   }
 
-  /** Of its items that are on their way: no other queue has it. */
+  /** Identifies the queue in items on their way between shards; no other queue ever has it. */
   get owner(): number {
     this.#owner ??= ownerOf(this.lasting);
     return this.#owner;
@@ -156,9 +155,8 @@ export class LogicalQueue {
     return { ...this.target, name, deadQueue, deadOwner: this.deadOwner, ...(pause && { pause }) };
   }
 
-  /** What no queue before or after it has, also where its number is given again. */
+  /** An identity that is never reused, even if its `queueId` is. */
   get lasting(): QueueName {
-    // Asked for each call.
     return lastingOf(this, this.#createdAs);
   }
 
@@ -174,12 +172,12 @@ export class LogicalQueue {
     };
   }
 
-  /** Throws `invalid` where the queue has no such partition. */
+  /** Throws `invalid` if the queue has no such partition. */
   place(partition: number): PartitionPlace {
     return this.places.get(partition) ?? unknownPartition(partition);
   }
 
-  /** The partition that is there; `undefined` = none of this queue is any more. */
+  /** The partition in a slot; `undefined` = the slot is not of this queue. */
   partitionAt(slot: number): number | undefined {
     return [...this.places.values()].find((place) => place.slot === slot)?.partition;
   }
@@ -188,29 +186,29 @@ export class LogicalQueue {
     return [...this.places.values()].map(({ slot }) => slot);
   }
 
-  /** Where new items go: where the fewest are. */
+  /** The partition with the fewest items. */
   placeForProduce(): PartitionPlace {
     const place = this.places.get(this.balance.produceTo) ?? this.activePlaces[0];
     assert(place !== undefined, "a queue has no partition that takes items");
     return place;
   }
 
-  /** Where items with a unique key go: the one partition that never drains. */
+  /** The partition of items with a unique key: the only one that never drains. */
   get uniqueHome(): PartitionPlace {
     return this.place(0);
   }
 
-  /** Items that may be leased beside those that are; 0 or less: none. */
+  /** How many more items may be leased; 0 or less: none. */
   itemsAllowed(now: number): number {
     return this.allowance.items(this.balance.leasedCount, now);
   }
 
-  /** Whether a lease that comes now finds an item. */
+  /** Whether a lease that arrives now finds an item. */
   mayLease(now: number): boolean {
     return this.line.size === 0 && this.balance.leaseFrom >= 0 && this.itemsAllowed(now) > 0;
   }
 
-  /** By partition number; a hole where a drained partition was. */
+  /** By partition number; drained partitions are absent. */
   get places(): ReadonlyMap<number, PartitionPlace> {
     return this.#places;
   }
@@ -234,7 +232,7 @@ export class LogicalQueue {
     this.#activePlaces = null;
   }
 
-  /** A call is on its way to the shard, with so many new items. */
+  /** A call with `itemCount` new items is sent to the shard. */
   entered(verb: keyof InFlight, itemCount: number): void {
     this.inFlight[verb] += 1;
     this.producingCount += itemCount;
@@ -245,7 +243,7 @@ export class LogicalQueue {
     this.producingCount -= itemCount;
   }
 
-  /** Whether calls are inside that may add items. */
+  /** Whether calls that may add items are in flight. */
   get isAdding(): boolean {
     return this.inFlight.produce + this.inFlight.import > 0;
   }
@@ -262,7 +260,7 @@ export class LogicalQueue {
     watch.clearingMost = sums.clearing === 0 ? 0 : Math.max(watch.clearingMost, sums.clearing);
   }
 
-  /** The partition is this queue's no more. */
+  /** The partition does not belong to this queue any more. */
   uncount(partition: number): void {
     const before = this.counts.get(partition);
     this.counts.delete(partition);
@@ -297,17 +295,17 @@ export class LogicalQueue {
     this.totals.add(events);
   }
 
-  /** What happened to its items, of all partitions. */
+  /** The sums over all partitions. */
   get counters(): QueueCounters {
     return this.totals.counters;
   }
 
-  /** Since when the oldest ready item is ready; `null` = none is. */
+  /** Since when the oldest ready item has been ready; `null` = no item is ready. */
   get oldestReadyAt(): number | null {
     return this.#earliest("oldestReadyAt");
   }
 
-  /** The first instant at which a scheduled item is due; `null` = none is scheduled. */
+  /** The instant at which the next scheduled item is due; `null` = no item is scheduled. */
   get nextDueAt(): number | null {
     return this.#earliest("nextDueAt");
   }
@@ -320,17 +318,17 @@ export class LogicalQueue {
     return first;
   }
 
-  /** Items of whatever state, by the latest reports. */
+  /** Items in any state, by the latest reports. */
   get itemCount(): number {
     return itemsIn(this.#sums);
   }
 
-  /** Items that clears have still to remove. */
+  /** Items that clears still have to remove. */
   get clearingCount(): number {
     return this.#sums.clearing;
   }
 
-  /** When the next of its leases lapses; `null` = nothing is leased. */
+  /** When its next lease lapses; `null` = no item is leased. */
   get nextLapseAt(): number | null {
     let next = Number.POSITIVE_INFINITY;
     for (const { nextLapseAt } of this.counts.values()) {

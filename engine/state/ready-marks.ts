@@ -1,19 +1,19 @@
-// Since when a partition's oldest ready item is ready, without reading it. Items stand in the order
-// in which they became ready, so a few marks (from this number on they became ready then or later)
-// say of any head a little too early an instant, and never too late a one.
+// Estimates since when the oldest ready item of a partition has been ready, without reading it.
+// Items are in the order in which they became ready, so a few marks (sequence number, instant) are
+// enough. The estimate may be a little too early, but never too late.
 
-/** A partition that is far behind keeps as many; where there are more, neighbours are merged. */
+/** Above this many, adjacent marks are merged. */
 const marksMax = 32;
-/** The longest stretch without a mark is an eighth of the longest wait since there was none. */
+/** The largest gap between marks is an eighth of the longest wait since the marks were empty. */
 const spacing = marksMax / 2;
 
 export class ReadyMarks {
   readonly #seqs: number[] = [];
   readonly #instants: number[] = [];
-  /** Items were there before any mark was. */
+  /** The partition has items that are older than the first mark. */
   isUnknown = false;
 
-  /** Items from `seq` on became ready at `at`; told in rising order. */
+  /** Items from `seq` on became ready at `at` or later. Calls must be in rising order. */
   note(seq: number, at: number): void {
     const last = this.#instants.at(-1);
     if (last !== undefined && (at - last) * spacing <= at - (this.#instants[0] ?? at)) return;
@@ -22,7 +22,7 @@ export class ReadyMarks {
     if (this.#seqs.length > marksMax) this.#thinOut();
   }
 
-  /** An item was read near the head: whatever stands behind it became ready no earlier. */
+  /** Records an item that was read near the head: items behind it became ready no earlier. */
   saw(seq: number, at: number): void {
     this.isUnknown = false;
     let passed = 0;
@@ -31,7 +31,7 @@ export class ReadyMarks {
     this.#instants.splice(0, passed, at);
   }
 
-  /** Of the first ready item at `head` or behind it; `null`: nothing is known of it. */
+  /** Since when the first ready item at `head` or behind it has been ready; `null` = unknown. */
   since(head: number): number | null {
     while (this.#seqs.length > 1 && (this.#seqs[1] as number) <= head) {
       this.#seqs.shift();
@@ -43,7 +43,7 @@ export class ReadyMarks {
     return this.#instants[0] ?? null;
   }
 
-  /** Nothing is ready. */
+  /** No item is ready. */
   clear(): void {
     this.isUnknown = false;
     this.#seqs.length = 0;

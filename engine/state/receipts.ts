@@ -1,15 +1,15 @@
-// Receipts of the calls that came with a key, as many as a window of time has: by their digest, in
-// columns of numbers, because there may be millions. What is told here follows from the store.
+// Receipts of recent calls with an idempotency key, by digest. There may be millions, so they are
+// in typed arrays. All of them are derived from the store.
 
 import { type CallKey, keyedOperationAt, keyedOperations } from "../model/call-key.ts";
 
-/** That a call was done, and what has to be known to answer it again. */
+/** Records that a call was done, with the values that are needed to repeat its answer. */
 export interface Receipt extends Omit<CallKey, "text"> {
-  /** What its kind made of the answer; `null`: the call was taken back, and the key is free. */
+  /** Defined by each kind of request; `null`: the call was withdrawn, and the key is free. */
   readonly values: readonly number[] | null;
 }
 
-/** A receipt in its turn. */
+/** A receipt with the turn that wrote it. */
 export interface KeptReceipt extends Receipt {
   readonly turn: number;
   readonly at: number;
@@ -18,20 +18,20 @@ export interface KeptReceipt extends Receipt {
 const capacityMin = 256;
 const digestWords = 4;
 const keyWords = 6;
-/** What has more values keeps them in a list of its own. */
+/** A receipt with more values has a list of its own. */
 const valuesInline = 3;
 const takenBack = 255;
 
-/** One column a property; a receipt is a place in all of them. */
+/** One column per property; a receipt has the same index in all of them. */
 interface Columns {
   readonly keys: Uint32Array;
   readonly turns: Float64Array;
   readonly ats: Float64Array;
   readonly values: Float64Array;
-  /** Places in `keyedOperations`. */
+  /** Indexes in `keyedOperations`. */
   readonly operations: Uint8Array;
   readonly counts: Uint8Array;
-  /** Of receipts with more values than are kept inline. */
+  /** The values of receipts that have more than `valuesInline`. */
   readonly long: Map<number, readonly number[]>;
 }
 
@@ -47,34 +47,34 @@ function columnsFor(capacity: number): Columns {
   };
 }
 
-/** A ring: what came first goes first. */
+/** A ring buffer: the oldest receipts are removed first. */
 export class Receipts {
   #capacity = 0;
-  /** Receipts are numbered as they come; these are the ones that are kept. */
+  /** Receipts have consecutive numbers; those from `#first` to before `#next` are kept. */
   #first = 0;
   #next = 0;
   #columns = columnsFor(0);
-  /** Open addressing: 1 + the place of the latest receipt with a digest; 0 = nothing. */
+  /** Open addressing: 1 + the index of the latest receipt with a digest; 0 = empty. */
   #table = new Uint32Array();
 
   get size(): number {
     return this.#next - this.#first;
   }
 
-  /** The instant of the oldest turn that has any; infinite = there are none. */
+  /** The instant of the oldest turn with receipts; infinite = none. */
   get oldestAt(): number {
     if (this.size === 0) return Number.POSITIVE_INFINITY;
     return this.#columns.ats[this.#place(this.#first)] as number;
   }
 
-  /** In the order of their turns. */
+  /** Calls must be in the order of turns. */
   add(receipt: Receipt, { turn, at }: Pick<KeptReceipt, "turn" | "at">): void {
     if (this.size === this.#capacity) this.#resize(Math.max(capacityMin, 2 * this.#capacity));
     const { keys, turns, ats, values: inline, operations, counts, long } = this.#columns;
     const place = this.#place(this.#next);
     this.#next += 1;
     const words = wordsOf(receipt);
-    // By a loop: `set` costs more for so few.
+    // A loop, because `set` is slower for so few numbers.
     for (let word = 0; word < keyWords; word += 1) {
       keys[place * keyWords + word] = words[word] as number;
     }
@@ -88,21 +88,21 @@ export class Receipts {
     this.#table[this.#cellOf(words)] = place + 1;
   }
 
-  /** The latest with this digest. */
+  /** The latest receipt with this digest. */
   find(digest: string): KeptReceipt | undefined {
     if (this.size === 0) return undefined;
     const place = this.#table[this.#cellOf(digestOf(digest))] as number;
     return place === 0 ? undefined : this.#receipt(place - 1);
   }
 
-  /** All that is kept, the oldest first. */
+  /** The oldest first. */
   *[Symbol.iterator](): Generator<KeptReceipt> {
     for (let number = this.#first; number < this.#next; number += 1) {
       yield this.#receipt(this.#place(number));
     }
   }
 
-  /** The last turn whose receipts were made by `until`, of the oldest `max` receipts; 0 = none. */
+  /** The last turn up to the instant `until`, among the oldest `max` receipts; 0 = none. */
   turnBefore(until: number, max: number): number {
     const { turns, ats } = this.#columns;
     let turn = 0;
@@ -114,7 +114,7 @@ export class Receipts {
     return turn;
   }
 
-  /** Those of turns up to this one go. */
+  /** Removes the receipts of turns up to this one. */
   forget(turn: number): void {
     const { turns, long } = this.#columns;
     while (this.size > 0) {
@@ -123,7 +123,7 @@ export class Receipts {
       this.#first += 1;
       long.delete(place);
       const cell = this.#cellOf(this.#wordsAt(place));
-      // A later receipt with the digest stays.
+      // The cell may be that of a later receipt with the same digest.
       if (this.#table[cell] === place + 1) this.#vacate(cell);
     }
     if (this.#capacity > capacityMin && this.size * 8 < this.#capacity) {
@@ -155,7 +155,7 @@ export class Receipts {
     };
   }
 
-  /** Where the digest stands, or would stand. */
+  /** The cell of the digest, or the free one where it would be inserted. */
   #cellOf(words: ArrayLike<number>): number {
     const mask = this.#table.length - 1;
     for (let cell = this.#wantedBy(words); ; cell = (cell + 1) & mask) {
@@ -176,7 +176,7 @@ export class Receipts {
     return true;
   }
 
-  /** What stands behind the cell moves up, so that no search ends too early. */
+  /** Backward-shift deletion: later cells move up, so that no search ends too early. */
   #vacate(cell: number): void {
     const mask = this.#table.length - 1;
     let hole = cell;
@@ -211,7 +211,7 @@ export class Receipts {
   }
 }
 
-/** Each column of numbers, and how many a receipt has in it. */
+/** Each column of numbers, with its numbers per receipt. */
 const widths = [
   ["keys", keyWords],
   ["turns", 1],
@@ -223,7 +223,7 @@ const widths = [
 
 type Numbers = Uint8Array | Uint32Array | Float64Array;
 
-/** So many of a ring, from one place on, to the beginning of another. */
+/** Copies `size` receipts of a ring buffer, from index `from` on, to the start of another. */
 function copyRing(
   old: Numbers,
   to: Numbers,
@@ -234,7 +234,7 @@ function copyRing(
   to.set(old.subarray(0, size * width - head.length), head.length);
 }
 
-/** Filled anew for each search: most of them find nothing, and should cost nothing. */
+/** Reused by all searches: most find nothing, and should allocate nothing. */
 const searched = new Uint32Array(keyWords);
 const searchedBytes = new Uint8Array(searched.buffer);
 
@@ -252,8 +252,8 @@ function hexOf({ buffer, byteOffset, byteLength }: Uint32Array): string {
   return new Uint8Array(buffer, byteOffset, byteLength).toHex();
 }
 
-// As a store keeps the receipts of a turn: of each 24 bytes of digest and fingerprint, one of the
-// operation, the count of its values in 2, and the values in 8 each, little-endian.
+// The stored form of the receipts of a turn. Each has 24 bytes of digest and fingerprint, 1 byte
+// for the operation, 2 for the count of values, and 8 per value, little-endian.
 
 const keyBytes = 24;
 const headBytes = keyBytes + 3;

@@ -1,5 +1,5 @@
-// Unique keys of items: from when one was written, and for as long as its queue says, no second
-// item with the key is. They are in the store alone, because there may be many, and live for days.
+// Unique keys: after an item with a key is written, no second one is written for the `unique_for`
+// of its queue. The keys are only in the store, because there may be many and they live for days.
 
 import type { Item } from "../../stores/item.ts";
 import { limits } from "../model/limits.ts";
@@ -14,12 +14,11 @@ export function wantUniques({ uniques }: Asking, items: readonly NewItem[]): voi
   for (const item of items) if (isUnique(item)) uniques.add(item.unique);
 }
 
-/** Whether an item was written with the key, before or in this turn. */
+/** Whether an earlier turn or this one has written an item with the key. */
 export function isTaken({ draft, facts, now }: Turn, { unique }: DescribedItem): boolean {
   return draft.unique.has(unique) || (facts.uniques.get(unique) ?? 0) > now;
 }
 
-/** From now on the key is taken. */
 export function takeKey(
   { draft, memory }: Turn,
   { unique: digest }: DescribedItem,
@@ -34,7 +33,7 @@ export function wantEnded(asking: Asking): void {
   if (memory.uniqueFloor <= now) asking.ended = { until: now, keys: limits.sweepItemsMax };
 }
 
-/** Those whose time is over go, in pieces. */
+/** Removes a piece of the keys whose time is over. */
 export function forgetEnded({ memory, draft, facts, now }: Turn): void {
   if (memory.uniqueFloor > now) return;
   const { found, next } = facts.ended;

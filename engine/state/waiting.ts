@@ -1,7 +1,7 @@
-// A line of those who wait: in order of arrival, each until it is served or gives up.
+// A wait queue in order of arrival. An entry stays until it is served or leaves.
 
 export interface Waiting {
-  /** Its place: lower came earlier. */
+  /** Rises with each arrival. */
   readonly arrival: number;
 }
 
@@ -13,7 +13,7 @@ export class Line<W extends Waiting> {
     return this.#waiting.length;
   }
 
-  /** One that was in it before gets its old place. */
+  /** An entry that returns gets its old place. */
   join(one: W): void {
     this.#waiting.splice(this.#placeOf(one), 0, one);
   }
@@ -22,7 +22,7 @@ export class Line<W extends Waiting> {
     return this.#waiting[Symbol.iterator]();
   }
 
-  /** Which of the line it is, from 1 on; those that are not in it are absent. */
+  /** The position of each entry, from 1. */
   get order(): ReadonlyMap<W, number> {
     return new Map(this.#waiting.map((one, index) => [one, index + 1]));
   }
@@ -32,7 +32,7 @@ export class Line<W extends Waiting> {
     if (this.#waiting[place] === one) this.#waiting.splice(place, 1);
   }
 
-  /** Where it is, or would be. */
+  /** The index of an entry, or where it would be inserted. */
   #placeOf({ arrival }: W): number {
     let low = 0;
     let high = this.#waiting.length;

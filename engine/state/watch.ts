@@ -1,34 +1,33 @@
-// What is remembered of one queue beside its counts, so that it can be said since when something is
-// the matter. It is told of changes and asked for the rest: there is no timer, and a queue on which
-// nothing happens costs nothing.
+// Recent activity of one queue, from which findings take since when a problem exists. It is updated
+// on changes and evaluated on request: there is no timer, and an idle queue costs nothing.
 
 import type { FindingWord } from "../model/api.ts";
 import { RecentMentions } from "./mentions.ts";
 import { RecentCount, RecentLevels } from "./window.ts";
 
 const minuteMs = 60_000;
-/** One that ceases for no longer than this has not ceased. */
+/** A finding that is absent for no longer than this continues. */
 const gapMs = 10_000;
 const lapseWindow = { slotMs: minuteMs, slots: 5 };
 const deathWindow = { slotMs: 5 * minuteMs, slots: 12 };
 
 export class QueueWatch {
   readonly bornAt: number;
-  /** When it was found to hold, and last. */
+  /** When each finding was first and last seen. */
   readonly #held = new Map<FindingWord, { readonly since: number; seenAt: number }>();
-  /** When anything of it changed last. */
+  /** When anything in the queue last changed. */
   changedAt: number;
-  /** When an item of it last came into a hand, or left one; 0 = not since the start. */
+  /** When an item was last leased, completed, retried, released or lapsed; 0 = never. */
   movedAt: number;
-  /** When its first ready item became so, of those that are there now. */
+  /** When the queue last changed from no ready items to some. */
   readyAt: number;
-  /** When its pause began; of one that was there at a start, when its definition was changed last. */
+  /** When the pause began; if that was before the start, when the definition last changed. */
   pausedAt: number;
-  /** `""` = nobody said, or it was before the start. */
+  /** `""` = unknown. */
   pausedBy = "";
-  /** Who asked last for items; `null` = nobody since the start. */
+  /** The last lease request; `null` = none since the start. */
   lastAsked: { readonly client: string; readonly at: number } | null = null;
-  /** The most that a clear that is under way had still to remove. */
+  /** The largest number of items that the present clear still had to remove. */
   clearingMost = 0;
   readonly lapses = new RecentCount(lapseWindow);
   readonly lapsedOf = new RecentMentions(lapseWindow);
@@ -41,7 +40,7 @@ export class QueueWatch {
     this.changedAt = now;
     this.movedAt = 0;
     this.readyAt = now;
-    // The clock may have been set back since.
+    // The clock may have been set back since the pause.
     this.pausedAt = Math.min(pausedAt, now);
     this.backlog = new RecentLevels({ slotMs: minuteMs, slots: 5, now });
   }
@@ -51,14 +50,14 @@ export class QueueWatch {
     this.changedAt = now;
   }
 
-  /** Since when nobody has asked, as far as is known. */
+  /** When the last lease request arrived, or the start if there was none. */
   get askedAt(): number {
     return this.lastAsked?.at ?? this.bornAt;
   }
 
   /**
-   * Since when that holds which holds now: it can only have begun when something changed, and a
-   * change is looked at within a second.
+   * Since when a present finding exists. It can only have begun with a change, and changes are
+   * evaluated within a second.
    */
   since(word: FindingWord, now: number): number {
     const known = this.#held.get(word);

@@ -1,10 +1,11 @@
-// What happened of late, counted in a few slots of time: no timer, no memory before the first one.
+// Counts and levels over a recent window, in a few slots of time. There is no timer, and a count
+// uses no memory before its first event.
 
 export class RecentCount {
   readonly #slotMs: number;
   readonly #slotCount: number;
   #slots: Float64Array | null = null;
-  /** Number of the slot that was counted into last. */
+  /** Number of the latest slot. */
   #last = 0;
   #firstAt = 0;
 
@@ -23,7 +24,7 @@ export class RecentCount {
     this.#slots[at] = (this.#slots[at] as number) + count;
   }
 
-  /** Within the window up to now. */
+  /** The sum of the window up to `now`. */
   count(now: number): number {
     if (this.#slots === null) return 0;
     const slot = Math.floor(now / this.#slotMs);
@@ -34,18 +35,18 @@ export class RecentCount {
     this.#last = Math.max(this.#last, slot);
     let sum = 0;
     for (const one of this.#slots) sum += one;
-    // Nothing of it is left: the next one is a first.
+    // The window is empty: the next event sets `firstAt`.
     if (sum === 0) this.#slots = null;
     return sum;
   }
 
-  /** When it began to happen, without a whole window of silence since. */
+  /** The first event that was not followed by a whole window without events. */
   get firstAt(): number {
     return this.#firstAt;
   }
 }
 
-/** How a level stood at the ends of the latest whole slots. */
+/** A level at the ends of the latest whole slots. */
 export class RecentLevels {
   readonly #slotMs: number;
   readonly #levels: number[] = [];
@@ -66,7 +67,7 @@ export class RecentLevels {
     this.#slot = Math.floor(now / slotMs);
   }
 
-  /** `level`: as it has been since it was told last. */
+  /** `level`: its value since the last call. */
   roll(now: number, level: number): void {
     const slot = Math.floor(now / this.#slotMs);
     const ended = Math.min(slot - this.#slot, this.#levelsMax);
@@ -76,7 +77,7 @@ export class RecentLevels {
     while (this.#levels.length > this.#levelsMax) this.#levels.shift();
   }
 
-  /** By how much it rose over all slots, if it did so in nearly each of them; 0 otherwise. */
+  /** The rise over all slots, if the level rose in all of them or all but one; otherwise 0. */
   get steadyRise(): number {
     const levels = this.#levels;
     if (levels.length < this.#levelsMax) return 0;
