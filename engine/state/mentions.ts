@@ -27,7 +27,7 @@ export interface Mentioned {
   readonly count: number;
 }
 
-/** The heavy hitters of a recent window, in slots of time. Uses no memory before the first event. */
+/** The heavy hitters of a recent window of slots. Uses no memory before the first event. */
 export class RecentMentions {
   readonly #slotMs: number;
   readonly #slotCount: number;

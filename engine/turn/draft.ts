@@ -1,5 +1,5 @@
-// What a turn has decided so far: the changes its one commit will make, the
-// answers it will give then, and what it will tell the engine.
+// The changes of a turn: what its commit writes, the answers after that, and the events and counts
+// that it reports to the engine.
 
 import type { Item, Lease, OutboundItem, ScheduledItem } from "../../stores/item.ts";
 import type { CatalogEntry } from "../../stores/queue.ts";
@@ -22,7 +22,7 @@ import { type Mentions, mention } from "../state/mentions.ts";
 import type { Partition } from "../state/partition.ts";
 import { encodeReceipts, type Receipt } from "../state/receipts.ts";
 
-/** Sequence numbers by slot, in the order in which they were named. */
+/** Sequence numbers by slot, in the order of `add`. */
 class SeqSets {
   readonly #sets = new Map<number, Set<number>>();
 
@@ -45,7 +45,7 @@ class SeqSets {
   }
 }
 
-/** They mostly come in order; where not, a typed array sorts numbers without asking back for each pair. */
+/** Mostly already sorted; if not, a typed array sorts without a callback per pair. */
 export function inOrder(seqs: ReadonlySet<number>): number[] {
   const list: number[] = [];
   let last = -1;
@@ -58,7 +58,7 @@ export function inOrder(seqs: ReadonlySet<number>): number[] {
   return isSorted ? list : Array.from(new Float64Array(list).sort());
 }
 
-/** `Events` while a turn counts them; what is absent did not happen. */
+/** `Events` while a turn counts them; absent fields are 0. */
 interface Happened extends Events {
   readonly slot: number;
   readonly counts: { [name in CounterName]?: number };
@@ -70,7 +70,7 @@ interface Happened extends Events {
 }
 
 export class Draft {
-  /** `null` = nobody keeps it. */
+  /** `null` = no history is kept. */
   readonly history: TurnHistory | null;
   readonly #inserted: Item[] = [];
   readonly #insertedBySlot = new Map<number, Item[]>();
@@ -81,42 +81,41 @@ export class Draft {
   readonly removed = new SeqSets();
   readonly unscheduled = new SeqSets();
   readonly quarantined = new SeqSets();
-  /** By digest; keys of items that this turn writes. */
+  /** Unique keys of items that this turn writes, by digest. */
   readonly unique = new Map<string, UniqueKey>();
-  /** Unique keys that are forgotten, by the items that they came with. */
+  /** The items whose unique keys are removed. */
   readonly ununique = new SeqSets();
   readonly #leases = new Set<Lease>();
   readonly #unleased: Lease[] = [];
-  /** By their ids. */
+  /** By task id. */
   readonly tasks = new Map<string, string>();
   readonly send: OutboundItem[] = [];
   readonly unsend: number[] = [];
   readonly quarantineOutbound: number[] = [];
   readonly receive: Inbound[] = [];
-  /** Shards for which the outbox has more than before, or less. */
+  /** Target shards whose count of items in the outbox has changed. */
   readonly sent = new Set<number>();
   readonly answers: Answer[] = [];
   /** Partitions whose counts may have changed. */
   readonly touched = new Set<Partition>();
-  /** Partitions whose stored tally has to be written; leasing alone leaves it as it is. */
+  /** Partitions whose tally has to be stored; leasing does not change it. */
   readonly tallied = new Set<Partition>();
-  /** By digest; what this turn does for calls with a key. */
+  /** By digest, for the calls of this turn that have an idempotency key. */
   readonly receipts = new Map<string, Receipt>();
-  /** Where the heads of partitions were before this turn moved them, by slot. */
+  /** By slot, the heads of partitions before this turn moved them. */
   readonly headsBefore = new Map<number, number>();
   /** By `queueId`; `null` = removed. */
   readonly queues = new Map<number, CatalogEntry | null>();
-  /** What waiting leases are told. */
   readonly granted: Granted[] = [];
-  /** Receipts of turns up to this one go; 0 = none. */
+  /** Receipts of turns up to this one are removed; 0 = none. */
   forgetTurn = 0;
-  /** Its instant has to be stored, whatever else is. */
+  /** The time of the turn is stored even if nothing else changes. */
   keepsTime = false;
   readonly #notes = new Map<number, readonly number[]>();
   readonly #happened = new Map<number, Happened>();
-  /** Items written or removed, for the metrics and for bounding a turn. */
+  /** Items written, leased or removed, for the metrics. */
   itemCount = 0;
-  /** Payload bytes of what holders have given back. */
+  /** Payload bytes of items that clients retried or released. */
   returnedBytes = 0;
   quarantinedCount = 0;
 
@@ -128,7 +127,7 @@ export class Draft {
     this.#inserted.push(item);
   }
 
-  /** What was written anew into a slot, in order. Sorted only now: most turns do not ask. */
+  /** New items of a slot, in order. Grouped on demand, because most turns do not need it. */
   insertedInto(slot: number): readonly Item[] {
     for (; this.#sortedCount < this.#inserted.length; this.#sortedCount += 1) {
       const item = this.#inserted[this.#sortedCount] as Item;
@@ -146,7 +145,7 @@ export class Draft {
     if (seq < this.movedInto(slot)) this.#movedInto.set(slot, seq);
   }
 
-  /** The first number under which an item was moved into a slot, ready; infinite = none was. */
+  /** The lowest number of a ready item that was moved into a slot; infinite = none. */
   movedInto(slot: number): number {
     return this.#movedInto.get(slot) ?? Number.POSITIVE_INFINITY;
   }
@@ -155,7 +154,7 @@ export class Draft {
     this.#leases.add(lease);
   }
 
-  /** Also of a lease that this turn has made: then nothing is written of it. */
+  /** A lease that this turn has made is then not written at all. */
   unlease(lease: Lease): void {
     this.#leases.delete(lease);
     this.#unleased.push(lease);
@@ -174,21 +173,21 @@ export class Draft {
     counts[name] = (counts[name] ?? 0) + items;
   }
 
-  /** So many items were leased that long after they had become ready. */
+  /** `items` were leased `ms` after they became ready. */
   waited(slot: number, ms: number, items: number): void {
     const here = this.#in(slot);
     here.waited ??= new Observations(spanBounds);
     here.waited.add(Math.max(0, ms) / 1_000, items);
   }
 
-  /** So many items were completed that long after they had been leased. */
+  /** `items` were completed `ms` after they were leased. */
   heldFor(slot: number, ms: number, items: number): void {
     const here = this.#in(slot);
     here.held ??= new Observations(spanBounds);
     here.held.add(Math.max(0, ms) / 1_000, items);
   }
 
-  /** `id`: its first. */
+  /** `id`: the first id of the item. */
   discard(slot: number, id: string): void {
     this.count(slot, "discarded");
     const here = this.#in(slot);
@@ -196,14 +195,14 @@ export class Draft {
     if (here.discardedIds.length < limits.discardedIdsMax) here.discardedIds.push(id);
   }
 
-  /** Of an item whose lease lapsed: who held it. */
+  /** Counts a lapsed lease by its client. */
   lapsedOf(slot: number, holder: string): void {
     const here = this.#in(slot);
     here.lapsedOf ??= new Map();
     mention(here.lapsedOf, holder, 1);
   }
 
-  /** Of an item that died: why, in the words of who gave it back. */
+  /** Counts a dead item by the reason that the client gave. */
   diedOf(slot: number, reason: string): void {
     const here = this.#in(slot);
     here.diedOf ??= new Map();
@@ -214,7 +213,7 @@ export class Draft {
     return [...this.#happened.values()];
   }
 
-  /** What a receipt of a request has to say beside that it was done. */
+  /** Sets the values in the receipt of a request. */
   note(op: number, values: readonly number[]): void {
     this.#notes.set(op, values);
   }
@@ -244,13 +243,13 @@ export class Draft {
     );
   }
 
-  /** No more at the place where the store has it; a place is never given twice. */
+  /** Whether this turn has taken the item from its place; a place is never reused. */
   hasLeft(slot: number, seq: number): boolean {
     const { removed, unscheduled, quarantined } = this;
     return removed.has(slot, seq) || unscheduled.has(slot, seq) || quarantined.has(slot, seq);
   }
 
-  /** `tags`: of an epoch that is to be stored with this turn. */
+  /** `tags`: the label to store with this turn; `null` = unchanged. */
   changes(turn: TurnRecord, tags: string | null): Changes {
     return {
       turn,

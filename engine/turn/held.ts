@@ -1,5 +1,5 @@
-// Finds the held items that a request names. A batch is taken as a whole or refused
-// as a whole, with a reason for every id that stands in the way.
+// Finds the leased items that a request names. A batch is accepted or refused as a whole; a refusal
+// has a reason for each invalid id.
 
 import {
   backlogFailure,
@@ -16,7 +16,7 @@ import type { Asking, Turn } from "./turn-context.ts";
 export interface Batch {
   readonly slot: number;
   readonly ids: readonly string[];
-  /** What names them, a request or a part of one, where it is not this. */
+  /** The key of these ids in `named`, if that is not this object. */
   readonly by?: object;
 }
 
@@ -24,7 +24,7 @@ export interface HeldItem extends Held {
   readonly seq: number;
 }
 
-/** Of ids that are not held: whether they are there at all, for the reason. */
+/** Reads the items that are not leased: the reason of a refusal depends on their existence. */
 export function wantHeld(asking: Asking, batch: Batch): void {
   const { slot, ids } = batch;
   const partition = asking.memory.partition(slot);
@@ -42,7 +42,7 @@ function namedBy({ named }: Turn, batch: Batch): readonly (number | null)[] {
   return named.get(batch.by ?? batch) ?? [];
 }
 
-/** A turn without room leaves leases where they are whose time is up; they are over all the same. */
+/** A turn without room does not sweep leases past their deadlines, but treats them as lapsed. */
 export function heldAt(
   { isStill, now }: Turn,
   partition: Partition,
@@ -52,7 +52,7 @@ export function heldAt(
   return isStill && held !== undefined && held.run.lease.leaseDeadline <= now ? undefined : held;
 }
 
-/** `verb`: what was to be done with the items, as texts have it. */
+/** `verb`: the operation in the past participle, for error messages. */
 export function findHeld(turn: Turn, batch: Batch, verb: string): readonly HeldItem[] | Failure {
   const partition = turn.memory.partition(batch.slot);
   const seqs = namedBy(turn, batch);
@@ -67,19 +67,19 @@ export function findHeld(turn: Turn, batch: Batch, verb: string): readonly HeldI
     isRising &&= seq > last;
     last = seq;
   }
-  // Mostly they come in order, and then none is named twice.
+  // Ids mostly rise, and then none is repeated.
   const isEach = isRising || new Set(seqs).size === seqs.length;
   if (found.length === batch.ids.length && isEach) return found;
   return refusal(turn, partition, batch, verb);
 }
 
-/** The same of what is to move: the store writes it anew in one commit, and everyone else waits. */
+/** Like `findHeld`, with a limit on bytes: moved items are rewritten in one blocking commit. */
 export function findMovable(turn: Turn, batch: Batch, verb: string): ReturnType<typeof findHeld> {
   const found = findHeld(turn, batch, verb);
   return "ok" in found ? found : (tooLarge(turn, found, verb) ?? found);
 }
 
-/** `null`: the items may move together, and with what else the turn gives back. */
+/** Refuses items that are too large to move together, or with the other moves of the turn. */
 export function tooLarge(
   { draft, full, isStill }: Turn,
   items: readonly HeldItem[],
@@ -91,7 +91,7 @@ export function tooLarge(
     return failure("too_large", `item(s) cannot be ${verb} together; ${why}`);
   }
   if (draft.returnedBytes + bytes > limits.retryBytesMax) return backlogFailure;
-  // A large batch is tried by itself, once: others of its turn are not to be refused with it.
+  // Try a large batch alone and once, so that it does not fail other requests of its turn.
   const isTried = draft.returnedBytes > 0 || isStill;
   if (full && isTried && draft.returnedBytes + bytes > limits.fullRetryBytesMax) {
     return fullFailure;
@@ -100,7 +100,7 @@ export function tooLarge(
   return null;
 }
 
-/** Names every id of the batch that cannot be taken, and why. */
+/** A failure with a reason for each invalid id of the batch. */
 function refusal(turn: Turn, partition: Partition, batch: Batch, verb: string): Failure {
   const seqs = namedBy(turn, batch);
   const details: [id: string, reason: string][] = [];
@@ -122,7 +122,7 @@ function refusal(turn: Turn, partition: Partition, batch: Batch, verb: string): 
   return failure("not_leased", details[0]?.[1] ?? "", Object.fromEntries(details));
 }
 
-/** What was held when the turn began, and is no longer, has left in this turn. */
+/** Whether the item is stored. An item whose lease ended in this turn has left its place. */
 function isStored({ facts, draft }: Turn, partition: Partition, seq: number): boolean {
   const { slot, clearReadyBelow } = partition;
   if (seq < clearReadyBelow || draft.hasLeft(slot, seq)) return false;

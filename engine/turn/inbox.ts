@@ -1,5 +1,5 @@
-// Requests to a shard from their arrival to their answer. They outlive its store: when that is opened
-// again, the requests that no commit has decided are decided by the turns that follow.
+// Requests to a shard from their arrival to their answer. They outlive an opening of the store:
+// after it is opened again, turns decide the requests that no commit has decided.
 
 import { kindOf, type NumberedRequest, type Request } from "../kinds.ts";
 import type { Clock, Timer } from "../model/clock.ts";
@@ -15,9 +15,9 @@ import { limits, type TurnLimits } from "../model/limits.ts";
 import type { Answer } from "../model/messages.ts";
 import type { Result } from "../operations/kind.ts";
 
-/** When a request is answered though its shard has not done so, and what. */
+/** When and how a request is answered if its shard has not done so. */
 export interface Timing {
-  /** Past it the request is answered `late`, and dropped if no turn has taken it; infinite = never. */
+  /** Then the answer is `late`, and a request that no turn has is dropped; infinite = never. */
   readonly deadline: number;
   readonly late: Late;
 }
@@ -46,10 +46,10 @@ export class Inbox {
   readonly #limits: TurnLimits;
   readonly #arrived: () => void;
   #queue: Waiting[] = [];
-  /** In the order in which turns took them, by number. */
+  /** By op number, in the order in which turns took them. */
   readonly #taken = new Map<number, Waiting>();
   #opLast = 0;
-  /** Why nothing is taken any more. */
+  /** Why no more requests are accepted. */
   #ended: Failure | null = null;
   #lateTimer: { readonly deadline: number; readonly timer: Timer } | null = null;
 
@@ -69,7 +69,7 @@ export class Inbox {
       settle(this.#ended, 0);
       return;
     }
-    // A barrier: a refusal would look like the end of everything that came before it.
+    // A refresh is a barrier: a refusal would look as if all earlier requests were decided.
     if (this.#queue.length >= limits.shardBacklogMax && request.kind !== "refresh") {
       settle(backlogFailure, 0);
       return;
@@ -80,12 +80,12 @@ export class Inbox {
     this.#arrived();
   }
 
-  /** What a store that has been opened has to know before all that waits. */
+  /** Puts a request that a newly opened store must decide before all waiting ones. */
   putFirst(request: Extract<Request, { kind: "refresh" }>): void {
     this.#queue = [{ request, settle: () => undefined, ...noTiming }, ...this.#queue];
   }
 
-  /** Whether so much waits; 0: whether anything does. */
+  /** Whether requests with at least this weight wait; 0: whether any request waits. */
   weighs(least: number): boolean {
     let weight = 0;
     return this.#queue.some(({ request }) => {
@@ -94,7 +94,7 @@ export class Inbox {
     });
   }
 
-  /** Numbers what the next turn decides; what is late by now is answered. */
+  /** Takes and numbers the requests of the next turn; answers those past their deadline. */
   take(): NumberedRequest[] {
     const now = this.#clock.now();
     const { turnRequestsMax, turnWeightMax } = this.#limits;
@@ -120,10 +120,10 @@ export class Inbox {
   }
 
   answer(answers: readonly Answer[]): void {
-    // All are taken out first: a callback may put further requests.
+    // Take all out first: a callback may put further requests.
     const settled = answers.flatMap(({ op, outcome }) => {
       const waiting = this.#taken.get(op);
-      // Its time was up before.
+      // It was answered at its deadline.
       if (waiting === undefined) return [];
       this.#taken.delete(op);
       return [{ waiting, op, outcome }];
@@ -131,7 +131,7 @@ export class Inbox {
     for (const { waiting, op, outcome } of settled) waiting.settle(outcome, op);
   }
 
-  /** What was taken is decided again, before all that waits, but for those with a number that is kept. */
+  /** Puts taken requests back in front of the waiting ones, except those in `kept`. */
   putBack(kept: ReadonlySet<number>): void {
     const again: Waiting[] = [];
     for (const [op, waiting] of this.#taken) {
@@ -143,7 +143,7 @@ export class Inbox {
     this.#queue = [...again, ...this.#queue];
   }
 
-  /** Those of one kind are answered as if their time was up before they were taken. */
+  /** Answers all requests of one kind as if their deadline had passed before a turn took them. */
   refuse(kind: Request["kind"]): void {
     const isMeant = ({ request }: Waiting): boolean => request.kind === kind;
     const refused = [...this.#taken.values(), ...this.#queue].filter(isMeant);
@@ -162,7 +162,7 @@ export class Inbox {
     this.#lateTimer = { deadline, timer };
   }
 
-  /** A store that is down, or stalls, keeps nobody waiting past their time. */
+  /** Answers requests at their deadlines even while the store is down or stalls. */
   #answerLate(now: number): void {
     const late: [Waiting, Failure][] = [];
     let next = Number.POSITIVE_INFINITY;
@@ -180,7 +180,7 @@ export class Inbox {
     for (const [waiting, failed] of late) waiting.settle(failed, 0);
   }
 
-  /** Nothing is taken any more; what no turn has taken is answered. */
+  /** Accepts no more requests, and answers those that no turn has taken. */
   close(why: Failure): void {
     this.#ended = why;
     this.#lateTimer?.timer.cancel();
@@ -189,7 +189,7 @@ export class Inbox {
     for (const { settle } of waiting) settle(why, 0);
   }
 
-  /** The same of what turns have taken; `isDecided`: of that, only work in pieces has no answer. */
+  /** Answers the taken requests; `isDecided`: only unfinished work in pieces is left among them. */
   closeTaken({ isDecided }: { readonly isDecided: boolean }): void {
     const taken = [...this.#taken.values()];
     this.#taken.clear();

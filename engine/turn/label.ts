@@ -1,4 +1,4 @@
-// What a store keeps of itself for its shard: which shard of how many it is, and the epochs of its ids.
+// The label in a store: the number of its shard, the number of shards, and the epochs of its ids.
 
 import { StoreError } from "../../stores/store.ts";
 import { Epochs } from "../model/epochs.ts";
@@ -13,12 +13,12 @@ export function labelOf({ shard, shardCount }: ShardIdentity, epochs: Epochs): s
   return `${shard}/${shardCount} ${epochs.text}`;
 }
 
-/** The epochs in a label, or the first one of a store that has none yet. */
+/** The epochs in a label, or the first epoch if the store has no label yet. */
 export function epochsIn(text: string): Epochs {
   return Epochs.parse(text.replace(/^\S*\/\S* /, ""));
 }
 
-/** Whether the store has a label; throws `unusable` if it names another shard, or another number of shards. */
+/** Whether the store has a label; throws `unusable` if that is for another shard or shard count. */
 export function isLabelled(text: string, { shard, shardCount }: ShardIdentity): boolean {
   const [, storedShard, storedCount] = /^(\d+)\/(\d+) /.exec(text) ?? [];
   if (storedShard === undefined) return false;

@@ -1,6 +1,5 @@
-// The few ways in which an item can move, each as one step that changes memory
-// and draft together. Whether an item moves is decided in `lifecycle.ts` and by
-// the callers; here only that nothing is moved by half.
+// The transitions of items. Each changes memory and draft together, so that no item moves by half.
+// Whether an item moves is decided in `lifecycle.ts` and by the callers.
 
 import type { Item, ScheduledItem } from "../../stores/item.ts";
 import { wakeAt } from "../../stores/item.ts";
@@ -16,15 +15,14 @@ import type { Memory } from "../state/memory.ts";
 import type { Held, Partition, Run } from "../state/partition.ts";
 import type { Draft } from "./draft.ts";
 
-/** What every step of a turn works on. */
+/** The state that all steps of a turn work on. */
 export interface Scene {
-  /** This shard's number. */
   readonly shard: number;
   readonly memory: Memory;
   readonly draft: Draft;
-  /** What is decided by. */
+  /** The time for decisions. */
   readonly now: number;
-  /** What is written down as when an item came or moved. */
+  /** The time that is stored as the arrival of an item. */
   readonly stamp: number;
   readonly limits: TurnLimits;
 }
@@ -32,16 +30,16 @@ export interface Scene {
 /** An item without a place; `append` and `schedule` give it one. */
 export type Unplaced = Omit<Item, "slot" | "seq" | "queuedAt" | "early">;
 
-/** What it takes to give an item a place. */
+/** The fields of a moved item at its new place. */
 type Placing = Pick<Item, "createdAt" | "expireDeadline" | "attempts" | "past">;
 
 /** An item that may leave its place. */
 type Leaving = Pick<Mark, "seq" | "createdAt" | "expireDeadline" | "attempts" | "past"> & {
-  /** Who held it, of one that was let go. */
+  /** The client whose lease ended. */
   readonly holder?: string;
 };
 
-/** The first of so many. */
+/** Takes `count` consecutive numbers; returns the first. */
 function nextSeq(partition: Partition, count = 1): number {
   const seq = partition.nextSeq;
   assert(seq + count - 1 <= limits.seqMax, "a partition ran out of sequence numbers");
@@ -49,7 +47,7 @@ function nextSeq(partition: Partition, count = 1): number {
   return seq;
 }
 
-/** Counts in so many items at the tail that are alike; whether they are early ones. */
+/** Counts `count` equal items at the tail; returns whether they are early. */
 function countIn(
   { memory, draft }: Scene,
   partition: Partition,
@@ -57,7 +55,7 @@ function countIn(
   count = 1,
 ): boolean {
   const { expireDeadline } = item;
-  // Behind nothing, nothing is early: a queue whose items once never expired forgets it here.
+  // In an empty partition no item is early. This also resets the maximum after `never`.
   if (partition.itemCount === 0) partition.expireDeadlineMax = 0;
   const early = expireDeadline < partition.expireDeadlineMax;
   if (early) {
@@ -89,7 +87,7 @@ function touch(draft: Draft, partition: Partition, count = 1): void {
   draft.itemCount += count;
 }
 
-/** Writes new items at the tail that are texts and nothing else: what they share is decided once. */
+/** Appends items that are only texts; their common fields are decided once. */
 export function appendTexts(
   scene: Scene,
   partition: Partition,
@@ -123,7 +121,7 @@ export function appendTexts(
   }
 }
 
-/** Writes a new item at the tail, ready, or held when the caller leases it at once. */
+/** Appends a ready item; the caller may lease it at once. */
 export function append(scene: Scene, partition: Partition, item: Unplaced): Item {
   const seq = nextSeq(partition);
   const placed: Item = {
@@ -146,7 +144,7 @@ export function append(scene: Scene, partition: Partition, item: Unplaced): Item
   return placed;
 }
 
-/** Writes a new item into the outbox, for a queue of another shard. */
+/** Writes a new item to the outbox, for a queue of another shard. */
 export function send(
   { memory, draft }: Scene,
   { shard, owner }: Target,
@@ -161,7 +159,7 @@ export function send(
   draft.send.push({ ...item, ...nowhere, queuedAt, ...route });
 }
 
-/** Notes that an item of the partition expires at `floor`, unless an earlier one is noted already. */
+/** Records that an item of the partition expires at `floor`, unless the floor is already lower. */
 export function lowerFloor(memory: Memory, partition: Partition, floor: number): void {
   if (floor >= partition.expireFloor) return;
   partition.expireFloor = floor;
@@ -181,7 +179,7 @@ export function schedule(
   return placed;
 }
 
-/** Takes a ready item out; `letGo` comes first where it is held. */
+/** Removes a ready item; for a leased one call `letGo` first. */
 export function remove(
   { draft }: Scene,
   partition: Partition,
@@ -202,7 +200,7 @@ export function unschedule(
   touch(draft, partition);
 }
 
-/** Sets a damaged item aside, with all that is left of it. */
+/** Moves a damaged item, with all that is left of it, to quarantine. */
 export function quarantine({ draft }: Scene, partition: Partition, seq: number): void {
   partition.removedDamaged(seq);
   countDamaged(draft, partition, seq);
@@ -215,7 +213,7 @@ function countDamaged(draft: Draft, partition: Partition, seq: number): void {
   touch(draft, partition);
 }
 
-/** Leases items that lie one behind the other, with no ready item between them. */
+/** Leases consecutive items, with no ready item between them. */
 export function hold(
   { memory, draft, now }: Scene,
   partition: Partition,
@@ -234,7 +232,7 @@ export function hold(
   return run;
 }
 
-/** Some of what a run holds gets a later deadline; the run is cut where neighbours then differ. */
+/** Extends some items of a run, and splits the run where the deadlines then differ. */
 export function extendRun(
   scene: Scene,
   partition: Partition,
@@ -268,7 +266,7 @@ export function extendRun(
   endPiece();
 }
 
-/** Ends the hold on one item; its lease goes with the last. The item itself stays. */
+/** Ends the lease of one item, which stays in its place. The last one ends the whole lease. */
 export function letGo({ draft }: Scene, partition: Partition, seq: number, held: Held): void {
   partition.held.delete(seq);
   held.run.heldCount -= 1;
@@ -278,7 +276,7 @@ export function letGo({ draft }: Scene, partition: Partition, seq: number, held:
   draft.unlease(held.run.lease);
 }
 
-/** The same on all that are held. */
+/** Ends all leases of the partition. */
 export function letGoAll({ draft }: Scene, partition: Partition): void {
   for (const run of partition.runs) {
     run.heldCount = 0;
@@ -289,7 +287,7 @@ export function letGoAll({ draft }: Scene, partition: Partition): void {
   draft.touched.add(partition);
 }
 
-/** Takes an item out for good that nobody holds. */
+/** Deletes an item that is not leased. */
 export function removeForGood(
   scene: Scene,
   partition: Partition,
@@ -302,14 +300,14 @@ export function removeForGood(
   scene.draft.history?.add({ slot, seq: item.seq, what: "removed", by: "" });
 }
 
-/** What becomes of an item, and by what; `reason`: why, if said. */
+/** The fate of an item and the event that caused it; `reason`: the text of a retry. */
 interface Parting {
   readonly fate: Fate;
   readonly what: What;
   readonly reason?: string;
 }
 
-/** Does with a ready item, or one that was just let go, what was decided. */
+/** Applies a fate to a ready item, or to one whose lease was just ended. */
 export function move(scene: Scene, partition: Partition, item: Leaving, parting: Parting): void {
   leave(scene, partition, item, {
     what: parting.what,
@@ -317,7 +315,7 @@ export function move(scene: Scene, partition: Partition, item: Leaving, parting:
   });
 }
 
-/** `to` is asked once the item has left. */
+/** `to` is called after the item has left its place. */
 function leave(
   scene: Scene,
   partition: Partition,
@@ -336,7 +334,7 @@ function leave(
   tell(scene, { slot, seq, what, by }, to);
 }
 
-/** Of a move within the shard also what it is at its new place, where that is another queue. */
+/** Records a move in the history, and the arrival if that is in another partition of the shard. */
 function tell({ shard, draft: { history } }: Scene, left: Happening, to: Move["to"]): void {
   if (history === null) return;
   if (to === null) {
@@ -352,14 +350,14 @@ function tell({ shard, draft: { history } }: Scene, left: Happening, to: Move["t
   }
 }
 
-/** What an item is told to have become that came from another partition. */
+/** The event for an item that arrives from another partition. */
 export function cameAs(past: string): What {
   const { death, redriven } = readPast(past);
   if (death !== undefined) return "dead";
   return redriven === undefined ? "produced" : "returned";
 }
 
-/** A dead item goes to another queue, as good as new but for what it carries along. */
+/** Moves a dead item to another queue as a new item, except for its provenance. */
 export function revive(scene: Scene, partition: Partition, item: Leaving, target: Target): void {
   const { slot } = partition;
   const past = revivedPast(item.past, partition.idOf(item.seq));
@@ -373,7 +371,7 @@ export function revive(scene: Scene, partition: Partition, item: Leaving, target
   });
 }
 
-/** In this shard that is part of the same commit; to another it goes through the outbox. */
+/** Within the shard the move is in the same commit; to another shard it goes through the outbox. */
 function toQueue(
   scene: Scene,
   { slot, seq }: SlotSeq,
@@ -391,7 +389,7 @@ function toQueue(
     draft.count(home, "arrived");
     const expireDeadline = expireDeadlineOf(settings, now);
     const to = tail(scene, partition, { ...placing, expireDeadline }, sourceId);
-    // The next of this turn may go elsewhere.
+    // The next item of this turn may go to another partition.
     memory.tellQueue(partition);
     return to;
   }
@@ -402,7 +400,7 @@ function toQueue(
   return { into: "outbox", item: { ...place, ...placing, ...route } };
 }
 
-/** The same with a scheduled item. */
+/** Applies a fate to a scheduled item. */
 export function moveScheduled(
   scene: Scene,
   partition: Partition,
@@ -449,7 +447,7 @@ function destination(
   return { into: "scheduled", item: { ...place, ...placing, ...when } };
 }
 
-/** All that a mark says beyond it stays behind. */
+/** Leaves out the other fields of a mark. */
 function placingOf({ createdAt, expireDeadline }: Placing): Omit<Placing, "attempts" | "past"> {
   return { createdAt, expireDeadline };
 }
@@ -466,7 +464,7 @@ function tail(
   return { into: "items", item: { ...place, ...placing } };
 }
 
-/** The dead queue, or nowhere when there is none. */
+/** The dead queue; `null` = the queue has none. */
 function grave(
   scene: Scene,
   partition: Partition,

@@ -1,6 +1,6 @@
-// Counting a partition's items from its store. Each turn reads one piece, before it decides
-// anything, when store and memory say the same; what leaves a part that was counted already
-// is taken off again. So a recount of any size keeps nobody waiting, and comes out exact.
+// Recount: counts the items of a partition from its store. Each turn reads one piece before it
+// changes anything, while store and memory agree. Items that leave the counted part are subtracted,
+// so the result is exact, and a recount of any size delays no other request for long.
 
 import type { Upkeep } from "../../stores/upkeep.ts";
 import type { Kind } from "../operations/kind.ts";
@@ -9,7 +9,7 @@ import type { Partition } from "../state/partition.ts";
 import { lowerFloor } from "./moves.ts";
 import { type Asking, settleLater, type Turn } from "./turn-context.ts";
 
-/** Answered once the counts of these slots are those of the store. */
+/** Answered once these slots are recounted. */
 export interface Recounting {
   readonly kind: "recount";
   readonly slots: readonly number[];
@@ -26,10 +26,10 @@ export const recount: Kind<Recounting> = {
   },
 };
 
-/** Items of a kind that are counted per turn. */
+/** Per turn, ready items and scheduled ones each. */
 const limit = { items: 10_000, payloadBytes: Number.POSITIVE_INFINITY };
 
-/** Begins to count, or goes on where a count runs already. */
+/** Begins a recount, or continues the present one. */
 export function beginRecount(memory: Memory, partition: Partition): void {
   partition.recount ??= {
     itemsBefore: 0,
@@ -52,7 +52,7 @@ export function wantRecount({ memory, marks, scheduledMarks }: Asking): void {
   scheduledMarks.push({ name, slot, from: recount.scheduledBefore, before, limit });
 }
 
-/** Counts the next piece. The draft has to be empty: what it holds is not in the store. */
+/** Counts the next piece. The draft must be empty, because its changes are not in the store. */
 export function recountPiece({ memory, facts, draft }: Turn): void {
   const [partition] = memory.recounting;
   const name = `recount ${partition?.slot}`;
@@ -72,7 +72,7 @@ export function recountPiece({ memory, facts, draft }: Turn): void {
   }
   if (!(items.isAll && aside.isAll)) return;
   partition.counted(recount);
-  // Of items that were not known of, it is not known when they expire.
+  // The recount may have found unknown items, and their expire deadlines are unknown too.
   lowerFloor(memory, partition, 0);
   memory.recounting.delete(partition);
   draft.touched.add(partition);
@@ -80,9 +80,9 @@ export function recountPiece({ memory, facts, draft }: Turn): void {
 }
 
 /**
- * Compares what is stored with what was counted with every commit, and returns by how many items
- * they differ: damage that hides a row is told by nothing else. Of a store too large for that, a
- * lease without items tells of one at least.
+ * Compares the stored items with the counts that each commit maintained, and returns the difference
+ * in items. Nothing else detects damage that hides a row. If the store is too large to count, a
+ * lease without items still shows that at least one item is missing.
  */
 export async function setCountsRight(upkeep: Upkeep, memory: Memory): Promise<number> {
   const stored = await upkeep.countItems();
@@ -95,7 +95,7 @@ export async function setCountsRight(upkeep: Upkeep, memory: Memory): Promise<nu
     if (difference === 0) continue;
     miscounted += difference;
     partition.itemCount = items;
-    // The sum of the instants too, and which items were retried: only reading them all can tell.
+    // The sum of `createdAt` and the retried items are known only after all items are read.
     beginRecount(memory, partition);
   }
   for (const { slot } of memory.emptied) {

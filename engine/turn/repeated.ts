@@ -1,5 +1,5 @@
-// Requests that came with a key: what was done for the same key before, in this turn or lately, is
-// not done again, and answered as it was then.
+// Idempotency: a request whose key was used before, in this turn or within the window, is not done
+// again. It gets the earlier answer.
 
 import type { AnyKind, NumberedRequest } from "../kinds.ts";
 import type { CallKey } from "../model/call-key.ts";
@@ -12,7 +12,7 @@ import type { Asking, Turn } from "./turn-context.ts";
 
 type Known = Pick<Turn, "memory" | "now" | "limits">;
 
-/** What was done for the key within the window. */
+/** The receipt of a call with this key within the window. */
 export function receiptOf(
   { memory, now, limits }: Known,
   { digest }: CallKey,
@@ -30,7 +30,7 @@ function hasKey(request: NumberedRequest): boolean {
   return keyOf(request) !== undefined;
 }
 
-/** Asks what requests of one kind have to know; those that were done are answered from their receipts. */
+/** Adds the reads of requests of one kind, except those that will be answered from receipts. */
 export function wantsOnce(
   asking: Asking,
   kind: AnyKind,
@@ -44,7 +44,7 @@ export function wantsOnce(
   if (fresh.length > 0) kind.wants?.(asking, fresh);
 }
 
-/** Decides requests of one kind; of those with one key the first, and the next if it was refused. */
+/** Decides requests of one kind. Of those with one key, the next runs only if one is refused. */
 export function decideOnce(turn: Turn, kind: AnyKind, requests: readonly NumberedRequest[]): void {
   if (!requests.some(hasKey)) {
     decideFresh(turn, kind, requests);
@@ -68,17 +68,17 @@ export function decideOnce(turn: Turn, kind: AnyKind, requests: readonly Numbere
   }
 }
 
-/** Whether it was answered: it was done before, or no more can be remembered. */
+/** Answers a request that was done before, or is refused because no more keys can be remembered. */
 function answerKnown(turn: Turn, kind: AnyKind, request: NumberedRequest): boolean {
   if (answerDone(turn, kind, request)) return true;
-  // It leaves nothing to be remembered.
+  // A recall leaves no receipt.
   if (request.kind === "recall") return false;
   const refused = refusedKey(turn);
   if (refused !== null) turn.draft.answer(request.op, refused);
   return refused !== null;
 }
 
-/** `null`: one more can be remembered. */
+/** The refusal of a new key; `null` = one more key can be remembered. */
 export function refusedKey({ memory, draft, limits }: Turn): Failure | null {
   const { receiptsMax } = limits;
   if (memory.receipts.size + draft.receipts.size < receiptsMax) return null;
@@ -88,7 +88,7 @@ export function refusedKey({ memory, draft, limits }: Turn): Failure | null {
   );
 }
 
-/** Whether it was answered by a receipt. */
+/** Answers a request from its receipt; returns whether there is one. */
 export function answerDone(turn: Turn, { keyed }: AnyKind, request: NumberedRequest): boolean {
   const key = keyOf(request);
   if (key === undefined || keyed === undefined) return false;
@@ -122,7 +122,7 @@ function decideNoting(turn: Turn, kind: AnyKind, requests: readonly NumberedRequ
   }
 }
 
-/** `values`: `null` where the call is taken back. */
+/** `values`: `null` if the call is withdrawn. */
 export function receiptFor(
   { operation, digest, fingerprint }: CallKey,
   values: Receipt["values"],
@@ -130,7 +130,7 @@ export function receiptFor(
   return { operation, digest, fingerprint, values };
 }
 
-/** What the oldest receipts take up is given back some time after their window. */
+/** Removes the oldest receipts some time after the end of their window. */
 export function forgetReceipts(turn: Turn, max: number): void {
   const { memory, draft, now, limits } = turn;
   if (nextForget(memory, limits) > now) return;
@@ -138,6 +138,6 @@ export function forgetReceipts(turn: Turn, max: number): void {
 }
 
 export function nextForget({ receipts }: Memory, { receiptsWindowMs }: TurnLimits): number {
-  // In bunches: each costs a commit where nothing else happens.
+  // Batched, because each removal costs a commit on an idle shard.
   return receipts.oldestAt + receiptsWindowMs * 1.0625;
 }

@@ -1,5 +1,5 @@
-// One shard: the partitions of one store. It outlives its store: one that fails is closed and opened
-// again, and every request gets the answer that is true.
+// A shard: the partitions of one store. If the store fails, the shard closes it and opens it again,
+// and every request still gets the right answer.
 
 import type { Backend } from "../../stores/backend.ts";
 import { StoreError } from "../../stores/store.ts";
@@ -22,28 +22,27 @@ import { type Remains, Turns } from "./turns.ts";
 
 export interface ShardEvents {
   readonly rules: QueueRules;
-  /** Counts, events and outbound items; the answers are given after it. */
+  /** Takes counts, events and outbound items; the answers follow. */
   report(report: Report): void;
-  /** What a waiting lease is told; `isLate`: after the store was opened again. */
+  /** The outcome of a waiting lease; `isLate`: known only after the store was opened again. */
   granted(granted: Granted, isLate: boolean): void;
-  /** The store is open, at first or again; what it returns is decided before anything that waits. */
+  /** The store is open. The returned request is decided before all waiting ones. */
   opened(opened: Opened): Extract<Request, { kind: "refresh" }> | null;
   down(cause: unknown, lostCommits: number): void;
 }
 
-/** How shards keep and hand over what they have. */
 export interface ShardOptions<Items> {
-  /** At least 1, and always the same for the same stores: queues are in the shard that their name hashes to. */
+  /** At least 1, and constant for the same stores: the hash of a queue's name selects its shard. */
   readonly shardCount: number;
   readonly openStore: (shard: number) => Promise<Backend>;
-  /** How leased items are handed over. */
+  /** Converts leased items for the answer. */
   readonly renderLeased: (items: readonly LeasedItem[]) => Items;
   readonly clock: Clock;
-  /** Default `limits`. */
+  /** Default: `limits`. */
   readonly turnLimits?: TurnLimits;
-  /** Default that of the machine. */
+  /** Default: the random source of the system. */
   readonly random?: Random;
-  /** Called after each commit, before anyone is told; the simulation compares memory and store. */
+  /** Called after each commit, before its answers; the simulation compares memory and store. */
   readonly observe?: (shard: number, memory: Memory) => Promise<void>;
 }
 
@@ -54,7 +53,7 @@ const commitSecondsBounds = [
 
 export class Shard {
   readonly shard: number;
-  /** Of its store's ids; `null` until it has opened. */
+  /** The epochs of the ids in its store; `null` until that has been opened. */
   epochs: Epochs | null = null;
   readonly counters = {
     restarts: 0,
@@ -77,26 +76,26 @@ export class Shard {
   readonly #inbox: Inbox;
   readonly lines = new Lines();
   #opening: Promise<void>;
-  /** Of one that was abandoned. */
+  /** Resolves when the store of an abandoned shard is closed. */
   storeClosed: Promise<void> = Promise.resolve();
-  /** Until the store that failed last is closed. */
+  /** Resolves when the store that failed last is closed. */
   #failing: Promise<void> = Promise.resolve();
   #backend: Backend | null = null;
   /** `null` while the store is not open. */
   #turns: Turns | null = null;
-  /** Of the turns before, for when the store is open again. */
+  /** State of the failed opening, for the next one. */
   #remains: Remains | null = null;
-  /** Since when it has not answered, and when it is opened again; on the machine's clock. */
+  /** Since when the shard has been down, and when it opens again, by the machine's clock. */
   downAt: number;
   nextStartAt = 0;
-  /** Since when its store has no room; `null` = it has. */
+  /** Since when the store has been full; `null` = it is not. */
   fullAt: number | null = null;
   #closed = false;
   #abandoned = false;
   #isWaking = false;
   #restart: Timer | null = null;
   #restartMs: number = limits.restartMsMin;
-  /** Who waits for decisions, which a shard that is down does not make. */
+  /** Ends the waits of `decided` when the shard goes down. */
   readonly #deciding = new Set<() => void>();
 
   constructor(shard: number, options: ShardOptions<unknown>, events: ShardEvents) {
@@ -111,12 +110,12 @@ export class Shard {
     this.#opening = this.#open();
   }
 
-  /** Requests that have no answer yet. */
+  /** Requests without an answer. */
   get waitingCount(): number {
     return this.#inbox.size;
   }
 
-  /** Items that the commits of the last minute wrote, leased or removed. */
+  /** Items written, leased or removed by the commits of the last minute. */
   get itemsOfLastMinute(): number {
     return this.#recentItems.count(this.#machine.now());
   }
@@ -134,15 +133,15 @@ export class Shard {
     this.#inbox.put(request, settle, timing);
   }
 
-  /** Waiting leases may be served, now or at an instant. */
+  /** Serves waiting leases, now or when the first one is due. */
   look(): void {
     if (this.lines.isReady) this.#wakeSoon();
     else if (this.lines.nextAt(0) < Number.POSITIVE_INFINITY) this.#turns?.wakeInTime();
   }
 
   /**
-   * Ends when it has decided all requests that came before, and told the counts of these slots; returns
-   * `false` if it is down or ends meanwhile, and has not.
+   * Waits until all earlier requests are decided and the counts of these slots are reported.
+   * Returns `false` if the shard is down, or goes down before that.
    */
   decided(slots: readonly number[] = []): Promise<boolean> {
     if (!this.isUp) return Promise.resolve(false);
@@ -157,12 +156,12 @@ export class Shard {
     });
   }
 
-  /** Whether a call with the key may have been done. */
+  /** Whether a call with the key may have been done; `true` while the store is not open. */
   remembers({ digest }: CallKey): boolean {
     return this.#turns?.remembers(digest) ?? true;
   }
 
-  /** Requests that come in one round of events share a turn. */
+  /** Requests that arrive in the same tick of the event loop share a turn. */
   #wakeSoon(): void {
     if (this.#isWaking) return;
     this.#isWaking = true;
@@ -200,7 +199,7 @@ export class Shard {
       this.#remains = null;
       this.#opened(opened);
     } catch (cause) {
-      // Before anyone may open it again.
+      // Close it before it can be opened again.
       await backend?.store.close().catch(() => undefined);
       this.#down(cause, backend?.lostCommits);
     }
@@ -209,7 +208,7 @@ export class Shard {
   #opened(opened: Opened): void {
     this.epochs = opened.epochs;
     this.counters.quarantined = opened.quarantined;
-    // Found once: it was set right when it was told.
+    // Added up: each opening corrects the counts that it reports.
     this.counters.miscounted += opened.miscounted;
     this.counters.receipts = opened.receipts;
     this.#setFull(opened.full);
@@ -219,7 +218,7 @@ export class Shard {
     if (first !== null) this.#inbox.putFirst(first);
     this.#inbox.answer(answers);
     this.#tell(granted, true);
-    // What no turn will answer was not committed.
+    // The other grants were not committed.
     this.lines.giveBackAll();
     this.#wakeSoon();
   }
@@ -229,7 +228,7 @@ export class Shard {
     if (report.full) this.counters.failures += 1;
     this.counters.receipts = report.receipts;
     this.#setFull(report.refusing);
-    // Counts first: the callbacks of answers choose partitions by them.
+    // Counts first: callbacks of answers use them to choose partitions.
     this.#events.report(report);
     this.#inbox.answer(report.answers);
     this.#tell(report.granted, false);
@@ -250,7 +249,7 @@ export class Shard {
 
   #count(commit: CommitReport | null): void {
     if (commit === null) return;
-    // Not when it is opened: a store may open and fail with every commit.
+    // Reset here and not at the opening: a store may open and then fail at every commit.
     this.#restartMs = limits.restartMsMin;
     const { counters } = this;
     counters.commits += 1;
@@ -264,7 +263,7 @@ export class Shard {
     counters.fileBytes = commit.size.fileBytes;
   }
 
-  /** An unfinished commit must be settled before anyone looks what became of it, so it is closed first. */
+  /** Closes the store first: an unfinished commit must end before the next opening looks it up. */
   async #failed(turns: Turns, cause: unknown): Promise<void> {
     await this.#backend?.store.close().catch(() => undefined);
     if (this.#abandoned) return;
@@ -272,22 +271,22 @@ export class Shard {
     this.#down(cause);
   }
 
-  /** `lostCommits`: that its opening found, and will not find again. */
+  /** `lostCommits`: the number that the opening found; no later one finds them again. */
   #down(cause: unknown, lostCommits = 0): void {
     const wasUp = this.isUp;
     this.#turns = null;
     for (const end of this.#deciding) end();
-    // No later opening finds it again.
+    // Report a loss even after a close, because no later opening finds it again.
     if (this.#closed && isLoss(cause)) this.#events.down(cause, lostCommits);
     if (this.#closed) return;
     this.counters.failures += 1;
     if (wasUp) this.downAt = this.#machine.now();
     this.nextStartAt = this.#machine.now() + this.#restartMs;
     this.#events.down(cause, lostCommits);
-    // After a loss the engine has abandoned it.
+    // After a loss the engine has abandoned the shard.
     if (this.#closed) return;
     if (wasUp) {
-      // Queues cannot be changed until they are made, and the store may be away for long.
+      // Queues cannot change during a backup, and the store may be down for long.
       this.#inbox.refuse("backup");
       // The sender may have lost these items by the time that the store is open again.
       this.#inbox.refuse("receive");
@@ -300,13 +299,13 @@ export class Shard {
     this.#restartMs = Math.min(2 * this.#restartMs, limits.restartMsMax);
   }
 
-  /** Answers what no turn has taken, lets the turn that runs end, closes the store. */
+  /** Refuses waiting requests, finishes the present turn, and closes the store. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#restart?.cancel();
     this.#inbox.close(closingFailure);
     await this.#opening;
-    // What the opening has found to be decided by no turn.
+    // The opening may have put requests back that no turn will decide.
     this.#inbox.close(closingFailure);
     let isDecided = false;
     try {
@@ -319,8 +318,8 @@ export class Shard {
   }
 
   /**
-   * Ends it at once: what was taken may be done, and nobody will say. Resolves when a store that is
-   * being opened has said what it has lost. `why`: what was not taken is told.
+   * Stops the shard at once; the outcome of taken requests stays unknown. Waiting requests fail
+   * with `why`. If the store is being opened, resolves after that has reported its losses.
    */
   async abandon(why: Failure): Promise<void> {
     const wasUp = this.isUp;
@@ -336,18 +335,18 @@ export class Shard {
   }
 }
 
-/** What a request brought; throws `QueueError` where it was refused. */
+/** The value of a result; throws `QueueError` if the request was refused. */
 export function succeeded(result: Result): Value {
   if (result.ok) return result.value;
   throw QueueError.from(result);
 }
 
-/** A store lacks what was acknowledged, and will not say so again. */
+/** The store lacks acknowledged commits. No later opening reports this again. */
 export function isLoss(cause: unknown): boolean {
   return cause instanceof StoreError && cause.fault === "lost";
 }
 
-/** At the first start these are told to the operator instead of tried again. */
+/** Errors that are reported at the first start instead of retried. */
 function isFinal(cause: unknown): boolean {
   return cause instanceof StoreError && !["failed", "lost"].includes(cause.fault);
 }

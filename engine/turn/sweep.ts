@@ -1,5 +1,5 @@
-// What the clock makes happen: leases lapse, scheduled items wake, waiting items
-// expire. Bounded per turn, so that a million of them keep nobody waiting.
+// Sweep: all that is due by the clock. Leases lapse, scheduled items become ready, and waiting
+// items expire. A turn sweeps a bounded number, so that a million due items do not delay requests.
 
 import { type Item, wakeAt } from "../../stores/item.ts";
 import type { Read } from "../../stores/store.ts";
@@ -12,13 +12,13 @@ import { letGo, move, moveScheduled, quarantine, remove } from "./moves.ts";
 import { forgetReceipts, nextForget } from "./repeated.ts";
 import type { Asking, Turn } from "./turn-context.ts";
 
-/** Partitions whose heads are looked through at a time; an item is read of each, however large. */
+/** Partitions whose heads one turn searches. At least one item of each is read, of any size. */
 const expiringMax = 16;
-/** Items of such a head: mostly the first is the answer, and when it is not, there are many. */
+/** Items to read per head. Mostly the first one is enough; if not, many have expired. */
 const headItems = 1;
 const headItemsMore = 64;
 
-/** The instant at which the next sweep has something to do. */
+/** The instant at which the next sweep is due. */
 function nextSweep(memory: Memory, bounds: TurnLimits): number {
   if (memory.expiring.size > 0) return 0;
   return Math.min(
@@ -31,7 +31,7 @@ function nextSweep(memory: Memory, bounds: TurnLimits): number {
   );
 }
 
-/** The instant at which a turn has something to do by itself. */
+/** The instant at which a turn is due without any request. */
 export function nextDue(memory: Memory, bounds: TurnLimits, now: number): number {
   const { clearing, recounting } = memory;
   return clearing.size + recounting.size > 0 ? now : nextSweep(memory, bounds);
@@ -66,7 +66,7 @@ function expireFrom(partition: Partition): number {
   return Math.max(partition.expireFrom, partition.clearReadyBelow);
 }
 
-/** What is left of what one turn may move. */
+/** The items and bytes that the sweep of one turn may still move. */
 class Budget {
   #items: number;
   #payloadBytes: number;
@@ -86,10 +86,10 @@ class Budget {
   }
 }
 
-/** Moves up to `sweepItemsMax` items whose instant has come. */
+/** Moves up to `sweepItemsMax` due items. */
 export function sweep(turn: Turn): void {
   const budget = new Budget(turn.limits);
-  // The floors first: what is moved from here on lowers them again.
+  // Update the floors first: later moves of this turn lower them again.
   noteFloors(turn);
   for (const lease of turn.memory.emptied.splice(0)) turn.draft.unlease(lease);
   forgetReceipts(turn, limits.receiptsForgottenMax);
@@ -100,7 +100,7 @@ export function sweep(turn: Turn): void {
   expireHeads(turn, budget);
 }
 
-/** As far as the store was asked, it said what comes next. */
+/** Takes the new floors from the reads of this turn. */
 function noteFloors({ memory, facts, now }: Turn): void {
   if (memory.wakeFloor <= now) memory.wakeFloor = facts.waking.next ?? Number.POSITIVE_INFINITY;
   if (memory.earlyFloor > now) return;
@@ -119,7 +119,7 @@ function lapseLeases(turn: Turn, budget: Budget): void {
   }
 }
 
-/** The rest of a long run waits for the next turn. */
+/** Lapses a run as far as the budget allows; the next turn continues. */
 function lapseRun(turn: Turn, run: Run, budget: Budget): void {
   const partition = turn.memory.partition(run.lease.slot);
   while (run.next < run.seqs.length && !budget.isSpent) {
@@ -158,7 +158,7 @@ function wakeScheduled(turn: Turn, budget: Budget): void {
   }
 }
 
-/** Held ones among them come round when their lease ends. */
+/** Skips leased items: they are checked when their lease ends. */
 function expireEarly(turn: Turn, budget: Budget): void {
   const { memory, draft, facts } = turn;
   for (const item of facts.early.found) {
@@ -175,7 +175,7 @@ function expireEarly(turn: Turn, budget: Budget): void {
   }
 }
 
-/** Items that are not early expire in queue order, so the first of them is the next. */
+/** Items that are not early expire in queue order, so the first of them expires first. */
 function expireHeads(turn: Turn, budget: Budget): void {
   const { memory } = turn;
   for (const partition of [...memory.expiring]) {
@@ -188,7 +188,7 @@ function expireHeads(turn: Turn, budget: Budget): void {
   }
 }
 
-/** The partition's new floor; `null` when there is more to look at in the next turn. */
+/** The new floor of the partition; `null` if the next turn has to read more of its head. */
 function expireHead(turn: Turn, partition: Partition, budget: Budget): number | null {
   const { slot } = partition;
   const page = turn.facts.items.get(`expiring ${slot}`);
@@ -210,11 +210,11 @@ function expireHead(turn: Turn, partition: Partition, budget: Budget): number | 
     partition.expireFrom = held === undefined ? item.seq + 1 : held.run.lease.last + 1;
   }
   if (!page.isAll) return null;
-  // What this turn writes is not in the page.
+  // The page does not contain items that this turn has written.
   return partition.nextSeq > partition.committedSeq ? turn.now : Number.POSITIVE_INFINITY;
 }
 
-/** It was read anyway; after a start that is how its partition learns since when it waits. */
+/** Records a ready item that was read anyway; after a start this sets `oldestReadyAt`. */
 function sawReady({ draft }: Turn, partition: Partition, { seq, queuedAt }: Item): void {
   if (partition.readyMarks.isUnknown) draft.touched.add(partition);
   partition.readyMarks.saw(seq, queuedAt);

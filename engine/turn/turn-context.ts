@@ -1,4 +1,5 @@
-// What the steps of a turn share: what they ask for, and what they work on.
+// The types that the steps of a turn share: the reads that they need, and the turn that they
+// change.
 
 import type { Facts, Page, Wants } from "../../stores/store.ts";
 import type { LeasedItem } from "../model/api.ts";
@@ -11,7 +12,7 @@ import type { Partition } from "../state/partition.ts";
 import { inOrder } from "./draft.ts";
 import type { Scene } from "./moves.ts";
 
-/** What a turn was found to have to know before it is decided. */
+/** Collects the reads that a turn needs before it is decided. */
 export class Asking {
   readonly memory: Memory;
   readonly now: number;
@@ -28,7 +29,7 @@ export class Asking {
   ended: Wants["ended"] = null;
   waking: Wants["waking"] = null;
   early: Wants["early"] = null;
-  /** Sequence numbers that ids name, by the request, or its part, that has them; so that each id is read once. */
+  /** The sequence numbers of ids, by request or part of one: each id is parsed only once. */
   readonly named = new Map<object, readonly (number | null)[]>();
   readonly #picks = new Map<number, Set<number>>();
   readonly #sources = new Map<number, Set<string>>();
@@ -55,7 +56,7 @@ export class Asking {
     addAll(this.#sources, slot, sourceIds);
   }
 
-  /** `null`: the turn needs to know nothing. */
+  /** `null` = the turn needs no reads. */
   get wants(): Wants | null {
     const { heads, items, scheduled, marks, scheduledMarks, outbound } = this;
     const { ended, waking, early } = this;
@@ -75,35 +76,34 @@ function addAll<T>(sets: Map<number, Set<T>>, slot: number, values: Iterable<T>)
 }
 
 export interface Turn extends Scene {
-  /** What the deadlines of requests are instants of; `now` but under a test clock. */
+  /** The time of request deadlines; it differs from `now` only with a test clock. */
   readonly machineNow: number;
   readonly facts: Facts;
   readonly named: Asking["named"];
   readonly renderLeased: (items: readonly LeasedItem[]) => unknown;
   readonly looking: Looking;
-  /** Told which queues the next turn is to look at, and when. */
+  /** Takes the queues that a later turn serves, and when. */
   readonly lines: Pick<Lines, "ready" | "rest" | "lookUp" | "isNew" | "nextAt">;
-  /** What is remembered of what happened. */
   readonly history: History;
-  /** Whether the store had no room lately; what would only add to it is refused. */
+  /** The store was recently full, so requests that only add to it are refused. */
   readonly full: boolean;
-  /** Nothing is done for the clock's sake: there was no room for that. */
+  /** No lapses, expiries or due items, because the store had no room for them. */
   readonly isStill: boolean;
-  /** Filled with the requests that are answered only when a clear or a recount is done. */
+  /** Collects the requests that are answered only when a clear or a recount is done. */
   readonly settling: Settling[];
 }
 
-/** Requests whose answer comes later than their turn, because their work goes on in pieces. */
+/** A request whose answer comes in a later turn, because its work continues in pieces. */
 export interface Settling {
   readonly op: number;
   readonly work: "clear" | "recount";
   readonly answer: Result;
   readonly slots: readonly number[];
-  /** The partitions on which the work is not done yet. */
+  /** The partitions whose work is not done yet. */
   partitions: Set<Partition>;
 }
 
-/** Puts the answer off until the work is done on the partitions, which it returns. */
+/** Postpones the answer until the work is done on all partitions of `slots`; returns these. */
 export function settleLater(
   turn: Turn,
   { op, slots }: { readonly op: number; readonly slots: readonly number[] },

@@ -1,6 +1,5 @@
-// One turn is one decision: what it has to know is read in one look at the store, and all
-// that waits is decided from that, from memory and from the instant. The caller commits what
-// was decided and only then lets the answers out.
+// A turn is one decision. One read of the store fetches all that the turn needs; then all waiting
+// requests are decided from that, memory and the time. The caller commits, and only then answers.
 //
 //   before → recount → sweep → clear → within, in the order of `kinds.ts` → leases → after
 
@@ -17,12 +16,12 @@ import { Asking, type Turn } from "./turn-context.ts";
 
 type ByKind = ReadonlyMap<NumberedRequest["kind"], readonly NumberedRequest[]>;
 
-/** Requests of one kind stay in the order of their arrival. */
+/** Requests of one kind stay in order of arrival. */
 function byKind(requests: readonly NumberedRequest[]): ByKind {
   return Map.groupBy(requests, ({ kind }) => kind);
 }
 
-/** What has to be known for the decision. Memory is only put in order for it, never changed. */
+/** The reads that the decision needs. Memory may be reordered, but its content does not change. */
 export function wants(
   context: Pick<Asking, "memory" | "now" | "machineNow" | "limits" | "looking">,
   requests: readonly NumberedRequest[],
@@ -36,7 +35,7 @@ export function wants(
   return asking;
 }
 
-/** Decides everything: memory and draft are changed together, nothing else is. */
+/** Decides all requests. It changes memory and draft together, and nothing else. */
 export function decide(turn: Turn, requests: readonly NumberedRequest[]): void {
   const asked = byKind(requests);
   decidePhase(turn, asked, "before");
@@ -61,8 +60,8 @@ function decidePhase(turn: Turn, asked: ByKind, phase: Phase): void {
 }
 
 /**
- * There is no room even for what makes room. What was done before stays done, and what the turn
- * that is void had read before it changed anything still is what is stored.
+ * Refuses all changes, because not even requests that free space found room. Receipts and the reads
+ * of the void turn are still valid: it made those before it changed anything.
  */
 export function refuseChanges(
   turn: Turn,

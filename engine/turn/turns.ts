@@ -1,6 +1,6 @@
-// The turns of a shard over one opening of its store. A turn takes all that waits, commits once, and
-// is answered when the commit is synced. While it waits for that, the next turn may be decided; it is
-// committed only behind the answers of the one before.
+// The turn loop of a shard during one opening of its store. A turn takes all waiting requests,
+// commits once, and answers when the commit is synced. The next turn may be decided during the
+// sync, but is committed only after those answers.
 
 import type { Backend } from "../../stores/backend.ts";
 import {
@@ -36,59 +36,57 @@ export interface TurnsOptions<Items> extends ShardIdentity {
   readonly limits: TurnLimits;
   readonly inbox: Pick<Inbox, "take" | "weighs">;
   readonly lines: Lines;
-  /** What `Turns` of an opening before did not bring to an end. */
+  /** The unfinished state of the opening before. */
   readonly remains: Remains | null;
-  /** How leased items are handed over. */
+  /** Converts leased items for the answer. */
   readonly renderLeased: (items: readonly LeasedItem[]) => Items;
-  /** Default that of the machine. */
+  /** Default: the random source of the system. */
   readonly random?: Random;
   readonly report: (report: Report) => void;
-  /** No turn follows: the outcome of a commit is unknown, or the program is wrong. */
+  /** The last call: the outcome of a commit is unknown, or there is a bug. No turn follows. */
   readonly fail: (cause: unknown) => void;
-  /** Called after each commit, before anyone is told. */
+  /** Called after each commit, before its answers. */
   readonly observe?: (memory: Memory) => Promise<void>;
 }
 
 /** A turn that may be committed, and is not answered. */
 interface Pending {
   readonly record: TurnRecord;
-  /** The turn before it. */
   readonly before: TurnRecord;
   readonly draft: Pick<Draft, "answers" | "events" | "granted">;
-  /** Work in pieces that it began, and such as it has brought to an end. */
+  /** Clears and recounts that the turn began, and those that it finished. */
   readonly began: readonly Settling[];
   readonly ended: Settling[];
 }
 
-/** What is left when a store fails. */
+/** The state that survives a failed store. */
 export interface Remains {
   readonly pending: Pending | null;
-  /** The last one that was committed, where none is pending. */
+  /** The last committed turn, if none is pending. */
   readonly lastTurn: TurnRecord;
   readonly settling: readonly Settling[];
 }
 
-/** How long without requests until housekeeping begins. */
+/** Time without requests before maintenance begins. */
 const idleMs = 1_000;
-/** From a turn that found no room at all to the next look at what is due. */
+/** Pause after a turn that found no room at all, before the next sweep. */
 const noRoomMs = 50;
-/** Commits from one look at the file sizes to the next. */
+/** Commits between two reads of the file sizes. */
 const sizeEvery = 64;
 
-/** What one turn is asked for. */
 interface Asked {
   readonly requests: readonly NumberedRequest[];
   readonly looking: Looking;
 }
 
-/** A commit of which the sync may still run. */
+/** A commit whose sync may still be running. */
 interface Commit extends Written {
   readonly report: Omit<CommitReport, "seconds">;
   /** `precise` time. */
   readonly begunAt: number;
 }
 
-/** How a turn's commit ended; unless it was written, what had been decided is void. */
+/** The outcome of a commit; unless it was written, the decisions of the turn are void. */
 type Committed =
   | { readonly is: "written"; readonly commit: Commit | null }
   | { readonly is: "full" }
@@ -100,16 +98,16 @@ export class Turns {
   #pending: Pending | null = null;
   readonly #history: History;
   #memory: Memory;
-  /** A store without a label gets it with its first turn, which is then committed even if it changes nothing. */
+  /** The first turn writes a missing label, and so is committed even if it changes nothing. */
   #hasLabel = true;
   #hasBegun = false;
   #running = false;
   #stopped = false;
   #hasFailed = false;
   #full = false;
-  /** When a store that was full is asked again, however busy the shard is. */
+  /** When to check a full store for room again, even on a busy shard. */
   #askForRoomAt = 0;
-  /** Until then what is due waits: the last turn found no room even for that. */
+  /** Until then there is no sweep, because the last turn found no room for one. */
   #pausedUntil = 0;
   #wake: Timer | null = null;
   #tidy: Timer | null = null;
@@ -124,7 +122,7 @@ export class Turns {
     this.#history = new History(options.limits.historyBytes, options.clock.now());
   }
 
-  /** Reads the store. Nothing happens by itself until the first `wake`. */
+  /** Reads the store. No turn runs before the first `wake`. */
   static async open(options: TurnsOptions<unknown>): Promise<{ turns: Turns; opened: Opened }> {
     const { store, upkeep } = options.backend;
     const { random = systemRandom } = options;
@@ -133,7 +131,7 @@ export class Turns {
       random,
     });
     const hasLabel = isLabelled(image.tags, options);
-    // However the machine's clock was set since: what is written is not in the future.
+    // The machine's clock may have been set back, but stored times must not be in the future.
     options.clock.raise(memory.lastTurn.at);
     const miscounted = await setCountsRight(upkeep, memory);
     const turns = new Turns(options, memory);
@@ -158,9 +156,9 @@ export class Turns {
   }
 
   /**
-   * What was decided before the store failed, as far as it was committed. Throws `lost` where the last
-   * turn is neither its last one nor the one before: another server has had the store, and all that is
-   * known beside it may be wrong.
+   * The answers of the pending turn, if it was committed before the store failed. Throws `lost` if
+   * the last stored turn is neither that nor the one before: another server has used the store, so
+   * memory outside the store may be wrong.
    */
   #takeUp(remains: Remains | null): Pick<Opened, "answers" | "events" | "granted"> {
     const nothing = { answers: [], events: [], granted: [] };
@@ -182,12 +180,12 @@ export class Turns {
       return { answers, events, granted };
     }
     const continued = new Set([...settling, ...ended]).difference(new Set(began));
-    // On all of its partitions: the void turn may have ended it on some.
+    // On all partitions of the work: the void turn may have finished some.
     this.#settleAgain(continued, ({ slots }) => slots);
     return nothing;
   }
 
-  /** Work that continues on another memory of the same store. */
+  /** Continues work in pieces on the partitions of a new memory. */
   #settleAgain(
     settling: Iterable<Settling>,
     slotsOf: (settling: Settling) => readonly number[] = slotsLeft,
@@ -195,25 +193,25 @@ export class Turns {
     this.#settling = [...settling];
     for (const one of this.#settling) {
       one.partitions = new Set(slotsOf(one).map((slot) => this.#memory.partition(slot)));
-      // What was counted went with the memory.
+      // The progress of a recount was in the old memory.
       if (one.work === "clear") continue;
       for (const partition of one.partitions) beginRecount(this.#memory, partition);
     }
   }
 
-  /** Of turns that have failed. */
+  /** Read after a failure. */
   get remains(): Remains {
     const { lastTurn } = this.#memory;
     return { pending: this.#pending, lastTurn, settling: this.#settling };
   }
 
-  /** Requests have arrived, or leases that may find something. */
+  /** Runs turns, because requests have arrived, or leases that may find items. */
   wake(): void {
     this.#arrived?.();
     if (this.#isAsked) this.#pump();
   }
 
-  /** There is an instant at which leases may find something. Nothing is decided before the first `wake`. */
+  /** Updates the timer for a new wake time of a line. No turn runs before the first `wake`. */
   wakeInTime(): void {
     if (this.#hasBegun && !this.#running && !this.#stopped) this.#wakeWhenDue();
   }
@@ -222,7 +220,7 @@ export class Turns {
     return this.#memory.receipts.find(digest) !== undefined;
   }
 
-  /** Lets the turn that runs end, and closes the store. `false`: the turn failed. */
+  /** Waits for the present turn, and closes the store. Returns `false` if a turn failed. */
   async close(): Promise<boolean> {
     this.stop();
     if (this.#running) await new Promise<void>((resolve) => (this.#idle = resolve));
@@ -230,7 +228,7 @@ export class Turns {
     return !this.#hasFailed;
   }
 
-  /** No other turn begins. */
+  /** Begins no other turn. */
   stop(): void {
     this.#stopped = true;
     this.#wake?.cancel();
@@ -271,16 +269,16 @@ export class Turns {
     const { clock, inbox, lines, limits: bounds } = this.#options;
     const { isReady, asked } = lines;
     if (this.#answering === null) {
-      // What found no room keeps its place until there may be some.
+      // Leases that found no room keep their place until there may be room.
       const isPaused = clock.machine.now() < this.#pausedUntil;
       return asked > 0 || (isReady && !isPaused) || inbox.weighs(0);
     }
-    // Beside a sync only with enough, as others gather meanwhile.
+    // During a sync a turn needs a minimum weight, so that requests are batched.
     const least = bounds.secondTurnWeightMin - asked;
     return least <= 0 || inbox.weighs(least);
   }
 
-  /** Until the turn before is answered, or enough is asked for that the next is decided meanwhile. */
+  /** Waits until the turn is answered, or enough requests wait to decide the next one. */
   async #answeredOrAsked(): Promise<void> {
     while (this.#answering !== null && !this.#stopped && !this.#isAsked) {
       const asked = new Promise<void>((resolve) => (this.#arrived = resolve));
@@ -293,13 +291,13 @@ export class Turns {
     const { backend, clock } = this.#options;
     if (!this.#full || clock.machine.now() < this.#askForRoomAt) return;
     await backend.upkeep.tidy();
-    // What waits for its sync was decided without room, and would be told after it.
+    // The turn that is being synced was decided without room, and its report comes first.
     await this.#answering;
     if (!backend.upkeep.size().full) this.#tellOfRoom();
     this.#askForRoomAt = clock.machine.now() + idleMs;
   }
 
-  /** Until the next request or instant. */
+  /** Waits for the next request or due time. */
   #rest(): void {
     this.#running = false;
     this.#idle?.();
@@ -320,7 +318,7 @@ export class Turns {
     if (due <= clock.now() && this.#pausedUntil > machine.now()) {
       this.#wake = machine.at(this.#pausedUntil, wake);
     } else if (due < Number.POSITIVE_INFINITY) {
-      // Work left over waits for the events at hand, so that requests come between its pieces.
+      // Through the clock even if due now, so that requests get in between pieces of work.
       this.#wake = clock.at(due, wake);
     }
   }
@@ -346,7 +344,7 @@ export class Turns {
     );
   }
 
-  /** At once: there may be no turn for long. */
+  /** Reports at once, because the next turn may be long after. */
   #tellOfRoom(): void {
     this.#full = false;
     const receipts = this.#memory.receipts.size;
@@ -367,12 +365,12 @@ export class Turns {
     const spoilt: SpoiltItems["items"][number][] = [];
     while (commit.is !== "written") {
       if (commit.is === "full" && full && isStill) break;
-      // Nothing was written, and what was decided is void: decide again from what is stored,
-      // without the requests that only add to it, or knowing of every damaged item met so far.
+      // Nothing was written, and the decisions are void. Decide again from the stored state,
+      // without requests that only add, or with the damaged items that are known so far.
       await this.#reload(counting, turn.draft);
       if (commit.is === "spoilt") spoilt.push(...commit.items);
       else {
-        // At last without what the clock makes happen: it may be that alone which finds none.
+        // The last attempt is without the sweep, which may be the only part that finds no room.
         isStill ||= full;
         full = true;
         this.#full = true;
@@ -383,7 +381,7 @@ export class Turns {
       commit = await this.#commit(turn);
     }
     if (commit.is !== "written") {
-      // Not even what makes room finds any.
+      // Not even requests that free space find room.
       await this.#reload(counting, turn.draft);
       const moment = { now: clock.now(), machineNow: machine.now() };
       const { draft } = turn;
@@ -404,7 +402,6 @@ export class Turns {
     await this.#answer(turn, requests, { commit: written, full });
   }
 
-  /** One read, then the decision. */
   async #decide({ requests, looking }: Asked, isStill: boolean): Promise<Turn> {
     const { backend, clock, lines } = this.#options;
     const now = clock.now();
@@ -426,7 +423,7 @@ export class Turns {
     return turn;
   }
 
-  /** What moves is written anew, and a full store has little room for that. */
+  /** Moved items are rewritten, and a full store has little room for that. */
   get #limits(): TurnLimits {
     const { limits: usual } = this.#options;
     if (!this.#full) return usual;
@@ -458,7 +455,7 @@ export class Turns {
   }
 
   async #commit({ memory, draft, now, stamp, shard, settling }: Turn): Promise<Committed> {
-    // What was decided on a commit that is lost is lost with it.
+    // Decided on top of the commit that is being synced: if that is lost, so is this turn.
     await this.#answering;
     if (draft.isEmpty && this.#hasLabel) return { is: "written", commit: null };
     const { backend, clock } = this.#options;
@@ -495,14 +492,14 @@ export class Turns {
     return { is: "written", commit: { ...written, report, begunAt } };
   }
 
-  /** `counting`: slots whose partitions were being counted when the turn began. */
+  /** `counting`: slots with a recount in progress at the beginning of the turn. */
   async #reload(counting: readonly number[], draft: Draft): Promise<void> {
     const { shard, backend } = this.#options;
     const { rules, receipts, epochs, partitions, outbox } = this.#memory;
     const former = { partitions, outbox, headsBefore: draft.headsBefore };
     const kept = { rules, receipts, epochs, former };
     const { memory } = await Memory.load(shard, backend.store, kept);
-    // Damage is told at a start: one that counts it takes the place of this shard.
+    // Lost items are found only at a start: the failure of this assertion causes one.
     assert(memory.emptied.length === 0, "a lease holds no item");
     for (const slot of counting) beginRecount(memory, memory.partition(slot));
     this.#memory = memory;
@@ -511,7 +508,7 @@ export class Turns {
     this.#options.lines.giveBack(draft.granted);
   }
 
-  /** Answers the clears that have nothing left to remove, and the recounts that are through. */
+  /** Answers clears and recounts that are finished. */
   #settle({ draft }: Turn): void {
     this.#settling = this.#settling.filter((settling) => {
       const { op, work, answer, partitions } = settling;
@@ -526,13 +523,13 @@ export class Turns {
     });
   }
 
-  /** Lets the answers out as soon as what they say is on the disk. Nothing is decided beside an errand. */
+  /** Sends the answers once the commit is durable. No turn is decided while an errand runs. */
   async #answer(
     turn: Turn,
     requests: readonly NumberedRequest[],
     { commit, full }: { readonly commit: Commit | null; readonly full: boolean },
   ): Promise<void> {
-    // Before the next turn is decided: it changes what is told here.
+    // Read the counts now: the next turn changes them before these answers are sent.
     const told = this.#told(turn);
     const synced = commit?.synced ?? null;
     if (synced === null) {
@@ -542,7 +539,7 @@ export class Turns {
       return;
     }
     const answering = synced.then(async () => {
-      // The opening that follows looks what became of it.
+      // The next opening looks up the outcome of this turn.
       if (this.#hasFailed) return;
       await this.#runErrands(turn, requests);
       this.#report(told, commit, full);
@@ -550,7 +547,7 @@ export class Turns {
       this.#answering = null;
     });
     this.#answering = answering;
-    // The next turn hears of it, when it has been decided.
+    // The rejection is handled where `#answering` is awaited.
     answering.catch(() => undefined);
     if (requests.some((request) => kindOf(request).errand !== undefined)) await answering;
   }

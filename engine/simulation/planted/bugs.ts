@@ -33,14 +33,14 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a turn is committed before the one before is synced",
     file: "turn/turns.ts",
-    from: "lost with it.\n    await this.#answering;",
-    to: "lost with it.",
+    from: "so is this turn.\n    await this.#answering;",
+    to: "so is this turn.",
   },
   {
     name: "a turn is committed though the sync before it failed",
     file: "turn/turns.ts",
-    from: "lost with it.\n    await this.#answering;",
-    to: "lost with it.\n    await this.#answering?.catch(() => undefined);",
+    from: "so is this turn.\n    await this.#answering;",
+    to: "so is this turn.\n    await this.#answering?.catch(() => undefined);",
   },
   {
     name: "a receipt comes with the commit of the next turn",
