@@ -1,5 +1,5 @@
-// I23, of a test clock: an advance comes to the instant that it was asked for, and once it is answered
-// nothing is left that was due by then.
+// I23: an advance of the test clock reaches the requested instant, and after its answer no due work
+// is left.
 
 import { wakeAt } from "../../stores/item.ts";
 import { QueueError } from "../model/errors.ts";
@@ -48,9 +48,9 @@ export class Advances {
     situations.reached("a test clock is advanced");
   }
 
-  /** In the very moment of the answer, by what is stored in memory. */
+  /** Checks the stored state, exactly when the answer arrives. */
   #checkDone({ images, engine }: Bundle, now: number): void {
-    // A task goes by the machine's clock, beside an advance: what it sends may just have set out.
+    // A task uses the clock of the machine, so the items that it sends may be in flight now.
     const mayBeSent = engine
       .listTasks()
       .some(({ state, endedAt }) => state === "running" || endedAt === now);

@@ -1,5 +1,5 @@
-// For tests: the engines of all shards as one, which knows the queues of each. The server has its own
-// (`server/shards/`), over what its routes say.
+// For tests: combines the engines of all shards into one that routes by queue. The server has its
+// own code for this (`server/shards/`), from its table of routes.
 
 import { durabilityOf, openStore, type StoreConfig } from "../../stores/open.ts";
 import type { Engine, EngineStatus, ItemExplained, LeasedItem, TaskInfo } from "../model/api.ts";
@@ -11,7 +11,7 @@ import { systemRandom } from "../model/random.ts";
 import { openShards } from "../shards.ts";
 import { firstQueue } from "../transacts.ts";
 
-/** As `createEngine` does, with several shards. */
+/** Like `createEngine`, with several shards. */
 export async function createShards({
   store,
   shards,
@@ -32,7 +32,7 @@ export async function createShards({
   return allShards<readonly LeasedItem[]>(engines);
 }
 
-/** What is asked of a queue, by requests that name it in this field. */
+/** Methods for one queue, by the field of the request that names it. */
 const byField = {
   queue: [
     ...(["produce", "lease", "complete", "retry", "extend", "release", "importItems"] as const),
@@ -41,7 +41,7 @@ const byField = {
   ],
   name: ["createQueue", "updateQueue", "deleteQueue"],
 } as const;
-/** And by its name alone. */
+/** Methods for one queue that take only its name. */
 const byName = [
   ...(["queueInfo", "resume", "stats", "inspect", "explain", "reload", "requireQueue"] as const),
 ];
@@ -69,7 +69,7 @@ export function allShards<Items>(engines: readonly Engine<Items>[]): Engine<Item
   return { ...(Object.fromEntries(routed) as unknown as Engine<Items>), ...wholeOf(engines, at) };
 }
 
-/** What is asked of no queue. */
+/** Methods that are not for one queue. */
 function wholeOf<Items>(
   engines: readonly Engine<Items>[],
   at: (name: string) => Engine<Items>,
@@ -137,7 +137,7 @@ function isUnknown(cause: unknown): boolean {
 }
 
 function fullest(all: readonly ItemExplained[]): ItemExplained {
-  // Only the shard that issued the id says anything of it, or all that have the epochs of an earlier shard.
+  // Only the shard that issued the id knows it, or all shards with the epochs of an earlier shard.
   const weight = ({ item, history, historySince }: ItemExplained): number =>
     (item === null ? 0 : 4) + (history.length > 0 ? 2 : 0) + (historySince === null ? 0 : 1);
   return all.reduce((best, one) => (weight(one) > weight(best) ? one : best));

@@ -1,8 +1,7 @@
-// Checks every answer of a simulated world against what the promises allow. It
-// sees calls, answers and the clock; of the engine's inside it knows nothing, so
-// it cannot share a mistake with it. The invariants' numbers are those of the
-// report (I1 to I13, I15, I17, I19, I20, I22; I16 is that of `repeats.ts`, I18 that of `explanations.ts`, I21 that of `histories.ts` and `finds.ts`,
-// I23 that of `advances.ts`).
+// Checks every answer of a simulated world against the promises. It sees calls, answers and the
+// clock, but nothing inside the engine, so it cannot share a mistake with it. It checks the
+// invariants I1 to I13, I15, I17, I19, I20 and I22 of the report. I16 is in `repeats.ts`, I18 in
+// `explanations.ts`, I21 in `histories.ts` and `finds.ts`, and I23 in `advances.ts`.
 
 import type {
   Extended,
@@ -44,7 +43,7 @@ export class Violation extends Error {
   }
 }
 
-/** When an answer was heard; `wasLost`: one was lost before, and what it says may be long ago. */
+/** When an answer arrived; `wasLost`: an earlier one was lost, so the call may be long done. */
 interface Heard {
   readonly now: number;
   readonly wasLost: boolean;
@@ -52,7 +51,7 @@ interface Heard {
 
 type Verb = "complete" | "retry" | "extend" | "release";
 
-/** What is to hold as a whole, or not at all. */
+/** The parts of a transact. */
 export interface TransactPlan {
   readonly finishes: readonly {
     readonly verb: "complete" | "retry";
@@ -66,25 +65,25 @@ export interface TransactPlan {
 export interface TransactCall {
   readonly finishes: readonly FinishCall[];
   readonly outputs: readonly ProduceCall[];
-  /** Where the items were that it was to complete. */
+  /** The queues of the items to complete, when the call began. */
   readonly places: ReadonlyMap<Tracked, QueueParameters>;
   isDoubted: boolean;
 }
 
-/** A call on leased items: those its ids name, as far as the auditor knows them. */
+/** A call on leased items. `items`: those of its ids that the auditor knows. */
 export interface FinishCall {
   readonly verb: Verb;
   readonly partition: number;
   readonly ids: readonly string[];
   readonly items: readonly Tracked[];
-  /** Its place in the order of all calls and answers. */
+  /** Its number in the order of all calls and answers. */
   readonly begun: number;
   readonly begunAt: number;
-  /** For a retry, what becomes of each. */
+  /** For a retry, by item. */
   readonly how: readonly RetryItem[];
-  /** For an extend; `null` = that of the queue. */
+  /** For an extend; `null` = the timeout of the queue. */
   readonly leaseTimeoutMs: number | null;
-  /** For an extend, of its items when it began. */
+  /** For an extend: the grants of its items when it began. */
   readonly grants: readonly Grant[];
 }
 
@@ -93,104 +92,104 @@ export interface ClearCall {
   readonly queue: string;
   readonly isDelete: boolean;
   readonly takesLeased: boolean;
-  /** Items that it must take if it succeeds. */
+  /** Items that it must remove if it succeeds. */
   readonly sure: readonly Tracked[];
-  /** Items that it may take; with the lease, where somebody held one. */
+  /** Items that it may remove, with the id of their lease if they were leased. */
   readonly doubted: Map<Tracked, string | null>;
 }
 
-/** A lease that nobody was told of: what it was granted goes back to the tail, unseen. */
+/** A lease without an answer: its granted items return to the tail, and no client sees them. */
 interface Untold {
   readonly queue: string;
-  /** As many items as it may still have moved. */
+  /** How many items it may still have moved. */
   left: number;
-  /** In the order of all calls: what was produced from then on it cannot have held. */
+  /** In the order of all calls: it cannot have had items that were produced later. */
   before: number;
 }
 
-/** What a lease asked for that was answered. */
+/** The request of an answered lease. */
 export interface LeaseCall {
   readonly begunAt: number;
   readonly leaseTimeoutMs: number | null;
   readonly clientId: string;
-  /** How many had happened when it began: who granted it may be gone. */
+  /** The number of faults when it began: the process that granted it may be dead. */
   readonly faults: number;
-  /** When it began. */
+  /** The pause of the queue when it began. */
   readonly paused: Period | null;
 }
 
-/** Of an item that is found in a dead queue, and how often it had been leased, as it tells. */
+/** The death of an item that was found in a dead queue; `attempts`: as the item records. */
 interface Death {
   readonly at: number;
   readonly attempts: number | undefined;
 }
 
-/** Items of a queue that were granted at one instant. */
+/** Items of a queue that were granted at the same instant. */
 interface RateGrant {
   readonly at: number;
   readonly count: number;
 }
 
-/** Where an item was found when everything was listed. */
+/** The place of an item in a listing of everything. */
 export interface Sighting {
   readonly queue: string;
   readonly partition: number;
   readonly isLeased: boolean;
   readonly payload: Uint8Array;
-  /** How often it was sent back from the dead queue. */
+  /** How often it was redriven from the dead queue. */
   readonly redriven: number;
 }
 
-/** The latest produce that a partition was offered from, as to begin and to item. */
+/** The latest produce whose items a partition has granted, and by produce the last item. */
 interface Offered {
-  /** When the last of them was granted. */
+  /** When the last item was granted. */
   at: number;
   begun: number;
   readonly indexes: Map<ProduceCall, number>;
-  /** The same without those of that instant. */
+  /** The state without the grants of that instant. */
   before: Pick<Offered, "begun" | "indexes">;
 }
 
-/** Items expire in pieces and after faults, but not later than this. */
+/** Items expire in pieces and after faults, but at most this late. */
 const overdueMs = 20_000;
-/** Refusals of a transact that say nothing of its ids. */
+/** Refusals of a transact that do not depend on its ids. */
 const elsewhere = /no such queue|was deleted|is paused|different shards|not a valid partition/;
 const utf8 = new TextDecoder();
 
 export class Auditor {
-  /** What of the queues is paused for certain; nothing slips through that. */
+  /** The pauses that are certain, during which nothing may be granted or produced. */
   readonly pauses = new Pauses();
   readonly #situations: Situations;
   readonly #queues: ReadonlyMap<string, QueueParameters>;
   readonly #items = new Map<string, Tracked>();
   readonly #produces: ProduceCall[] = [];
   readonly #transacts: TransactCall[] = [];
-  /** By id, how many calls named it to finish it. */
+  /** By id, the number of calls to finish it. */
   readonly #namings = new Map<string, number>();
-  /** Every id that was ever told in a lease. */
+  /** Every id that a lease ever returned. */
   readonly #ids = new Map<string, Tracked>();
-  /** Those that were told as lapsed, and when, in the order of all calls and answers. */
+  /** By id, when a lease was answered after it had lapsed, in the order of calls and answers. */
   readonly #lapsed = new Map<string, number>();
   /** By queue and partition. */
   readonly #offered = new Map<string, Offered>();
   readonly #sweepsWhole: boolean;
   readonly #clears: ClearCall[] = [];
-  /** By queue, when the last clear of it was answered. */
+  /** By queue, when its last clear was answered. */
   readonly #clearedAt = new Map<string, number>();
-  /** Answers by other nodes may be overtaken by those of the same instant. */
+  /** With several nodes, answers of the same instant may overtake each other. */
   readonly #hasNodes: boolean;
   #stamp = 0;
   #damagedCount = 0;
   readonly #untold: Untold[] = [];
-  /** Those that may yet begin. */
+  /** Tasks that may still begin. */
   readonly #tasks: TaskCall[] = [];
-  /** By queue, of this process. */
+  /** The grants of this process, by queue. */
   readonly #rateGrants = new Map<string, RateGrant[]>();
-  /** Of several nodes, when the one took over that grants now; infinite = it may begin anew at any time. */
+  /** When the present owner took ownership; infinite = a new owner may follow at any time. */
   #ownedSince = Number.NEGATIVE_INFINITY;
-  /** In the order of all calls, when the database last lost what was told; 0 = never. */
+  /** In the order of calls: when the database last lost acknowledged commits; 0 = never. */
   #wentBackAt = 0;
-  /** The engine time of that. */
+  /** The engine time of that loss. */
   #lostUntil = Number.NEGATIVE_INFINITY;
   #isUnlimited = false;
   #faults = 0;
@@ -203,7 +202,7 @@ export class Auditor {
     this.#sweepsWhole = parameters.bounds.sweepItemsMax >= 1_000;
   }
 
-  /** Items that are no longer what was written; they are counted until they are set aside. */
+  /** Items that were damaged; the engine counts them until they are quarantined. */
   get damagedCount(): number {
     return this.#damagedCount;
   }
@@ -224,32 +223,32 @@ export class Auditor {
   }
 
   /**
-   * Something failed: a grant may have been lost, and order with it. `applies`: what was written
-   * is there all the same, and may be told by who comes after.
+   * Something failed: a grant may be lost, and the order of items with it. `applies`: the failed
+   * commit was written, so its answers may be reported by the next opening.
    */
   faulted({ applies = false } = {}): void {
     this.#faults += 1;
     if (applies) this.#unheardCommits += 1;
     for (const item of this.#items.values()) {
       item.isOrdered = false;
-      // A shard that is opened again does not know.
+      // A shard that was opened again does not know the client.
       if (item.grant !== null) item.grant.client = null;
     }
   }
 
-  /** Its client left or its time ran out: a grant that is on its way then goes back. */
+  /** The client disconnected, or the request timed out: a grant in flight is withdrawn. */
   leaseUntold(queue: string, batchSize: number, begunAt: number): void {
     this.#untold.push({ queue, left: batchSize, before: Number.POSITIVE_INFINITY });
     if (this.#lastClearOf(queue) < begunAt) return;
-    // Another node may have been told to clear the queue while the grant was on its way.
+    // Another node may have cleared the queue while the grant was in flight.
     for (const item of this.#items.values()) {
       if (item.end === "cleared" && item.place.name === queue) item.end = null;
     }
   }
 
   /**
-   * The commit that granted a lease stalls: the lease may lapse before its items are released, and
-   * then the attempt counts.
+   * The commit of a grant stalls: the lease may lapse before its items are released, and then the
+   * attempt counts.
    */
   mayHaveLapsed(queue: string): void {
     for (const item of this.#items.values()) {
@@ -257,15 +256,15 @@ export class Auditor {
     }
   }
 
-  /** No grant is on its way any more. */
+  /** No grant is in flight any more. */
   rested(): void {
     this.#stamp += 1;
     for (const one of this.#untold) one.before = Math.min(one.before, this.#stamp);
   }
 
   /**
-   * The database has lost its latest commits: what it says of these items is older than what was
-   * told, and of those that are not there any more nothing. Their ids may never be others'.
+   * The database has lost its latest commits: its state of these items is older than the answers,
+   * or gone. Their ids must never be reused for other items.
    */
   wentBack(at: number, isOther: (key: string) => boolean, left: ReadonlyMap<string, string>) {
     const sums = { lost: 0, again: 0 };
@@ -279,7 +278,7 @@ export class Auditor {
       if (!left.has(item.key) && isCertain(item)) sums.lost += 1;
       if (item.end === "completed") sums.again += 1;
       item.wentBackAt = this.#stamp;
-      // Its first id is lost with it: it gets another one where it is written again, or arrives.
+      // Its first id is lost with it: it gets another one when it is written again, or arrives.
       if (left.get(item.key)?.includes("/out/") ?? true) item.origin = null;
       item.end = null;
       item.grant = null;
@@ -326,12 +325,12 @@ export class Auditor {
     return call;
   }
 
-  /** An answer was lost, and it is asked for again with the same key. */
+  /** An answer was lost, and the call is repeated with the same key. */
   produceDoubted(call: ProduceCall): void {
     if (call.outcome === "open") call.outcome = "unknown";
   }
 
-  /** `null`: nobody will ever hear of it. */
+  /** `null` = no answer will ever arrive. */
   produceEnded(call: ProduceCall, ending: Ending<Produced> | null, now: number): void {
     this.#stamp += 1;
     call.answered = this.#stamp;
@@ -352,7 +351,7 @@ export class Auditor {
       if (duplicates.includes(item)) this.#checkDuplicate(item);
       else if (item.uniqueKey !== "") this.#checkUnique(item);
     }
-    // A shard that was lost may have written it long before the one after it says so.
+    // A failed opening may have written it long before the next one reports it.
     const isOfNow = call.unheardCommits === this.#unheardCommits && !ending.value.replayed;
     const { produce: period } = this.pauses.since(call.queue);
     const isSince = !this.#hasNodes || period === call.paused;
@@ -361,7 +360,7 @@ export class Auditor {
     }
   }
 
-  /** Others with the key of an item, in its queue, that were written or may have been. */
+  /** Other items of the queue with the same unique key that were written, or may have been. */
   #rivals({ uniqueKey, produce, key }: Tracked): Tracked[] {
     return [...this.#items.values()].filter(
       (other) =>
@@ -373,7 +372,7 @@ export class Auditor {
     );
   }
 
-  /** It is nowhere, because another one was written before it, lately. */
+  /** A duplicate was not written, because another item with its key was written recently. */
   #checkDuplicate(item: Tracked): void {
     const { key, uniqueKey, produce } = item;
     if (item.attempts > 0) {
@@ -401,7 +400,7 @@ export class Auditor {
     }
   }
 
-  /** It was written; nothing else with its key was for as long as its queue says. */
+  /** The item was written, so no other one with its key was within the time of the queue. */
   #checkUnique(item: Tracked): void {
     const { produce, uniqueKey } = item;
     const { uniqueForMs } = this.#queue(produce.queue);
@@ -470,7 +469,7 @@ export class Auditor {
     }
   }
 
-  /** Of a transact that nobody heard of: what was finished was finished if and only if each output is there. */
+  /** After a transact without an answer, items are finished if and only if each output exists. */
   #checkTogether(call: TransactCall, now: number): void {
     if (!call.isDoubted) return;
     const isThere = (item: Tracked): boolean =>
@@ -522,13 +521,13 @@ export class Auditor {
       if (at < begunAt || at > now) {
         throw new Violation("I2", `a lease was granted at ${at}, between ${begunAt} and ${now}`);
       }
-      // A node may tell late what it was granted before.
+      // A node may report a grant late.
       const isSince = !this.#hasNodes || period === paused || at > (period?.at ?? now);
-      // What is told again was granted before.
+      // A replayed answer was granted before.
       if (period !== null && isSince && !replayed) {
         throw new Violation("I15", `${queue} granted a lease while it was paused`);
       }
-      // Told by a node that was stopped meanwhile: others may have had the item since.
+      // A node that was stopped meanwhile reports it: others may have had the item since.
       const hasLapsed = this.#hasNodes && leased.leaseDeadline <= now;
       if (hasLapsed || this.#isLost(leased, at)) {
         this.#grantedBefore(leased);
@@ -562,7 +561,7 @@ export class Auditor {
     if (held.length === leasedMax) this.#situations.reached("as many items are leased as may be");
   }
 
-  /** As nobody forgets, a grant is held against all that is told of the same process. */
+  /** Checks the rate over all grants of the same process, however late they are reported. */
   #checkLeaseRate({ name, leaseRate }: QueueParameters, grant: RateGrant): void {
     const rate = parseRate(leaseRate);
     if (rate === null) throw new Error(`the world has no rate ${leaseRate}`);
@@ -580,24 +579,24 @@ export class Auditor {
     }
   }
 
-  /** From now on no queue has limits. */
+  /** Queues have no limits any more. */
   limitsLifted(): void {
     this.#isUnlimited = true;
   }
 
-  /** A rate begins anew with the process. */
+  /** A new process starts with empty rate windows. */
   restarted(): void {
     this.#rateGrants.clear();
     for (const { grant } of this.#items.values()) if (grant !== null) grant.client = null;
   }
 
-  /** Another node grants from now on, and a rate begins anew with it. */
+  /** A new owner grants now, and starts with empty rate windows. */
   tookOver(now: number): void {
     this.#rateGrants.clear();
     this.#ownedSince = now;
   }
 
-  /** What the queue holds while everything is at rest. */
+  /** The content of the queue, while everything is at rest. */
   tallyOf(place: QueueParameters, now: number): Tally {
     return tallyOf(this.#items.values(), place, {
       ...{ now, faults: this.#faults, isDoubted: this.isBeingCleared(place.name) },
@@ -605,7 +604,7 @@ export class Auditor {
     });
   }
 
-  /** Whether as many items are leased within the latest interval as the rate of the queue allows. */
+  /** Whether the grants of the latest interval use up the rate of the queue. */
   isAtRate({ name, leaseRate }: QueueParameters, now: number): boolean {
     const rate = parseRate(leaseRate);
     if (rate === null) return false;
@@ -627,13 +626,13 @@ export class Auditor {
     if (item.produce.outcome === "not written") {
       throw new Violation("I8", `${key} was offered, but its produce was refused`);
     }
-    // Granted before by what one node says, cleared by what another said.
+    // One node reports an earlier grant, and another has reported the clear.
     const mayBeOver = at <= this.#lastClearOf(place.name);
     if (item.end !== null && !(item.end === "cleared" && mayBeOver)) {
       throw new Violation("I3", `${key} was offered after it was ${item.end}`);
     }
     item.end = null;
-    // A store that failed may say later what it granted before.
+    // After a failed store, a grant may be reported late.
     if (item.damagedAt !== null && at > item.damagedAt) {
       throw new Violation("I10", `${key} was offered, although it is damaged`);
     }
@@ -658,7 +657,7 @@ export class Auditor {
     item.mayBeCompleted = false;
     item.mayBeRetried = false;
     item.mayBeReleased = false;
-    // A clear that is not answered may still come to it.
+    // An unanswered clear may still remove it.
     item.mayBeCleared = mayBeOver || this.isBeingCleared(place.name);
     item.attempts = leased.attempts;
     item.tasks = item.tasks.filter(({ answeredAt }) => answeredAt >= at);
@@ -671,7 +670,7 @@ export class Auditor {
     return item;
   }
 
-  /** What was granted then may have gone with the rest, whenever it is told. */
+  /** The grant may be among the lost commits, however late it is reported. */
   #isLost({ payload }: LeasedItem, at: number): boolean {
     return at <= this.#lostUntil && (this.itemOf(payload)?.wentBackAt ?? 0) > 0;
   }
@@ -683,13 +682,13 @@ export class Auditor {
     this.#checkContent(item, leased);
     if (this.#ids.has(leased.id)) return;
     this.#ids.set(leased.id, item);
-    // By the clock of a node that is behind it may be held, and that is one lease more.
+    // By the clock of a node that is behind, it may still be leased, and that is one more attempt.
     this.#lapsed.set(leased.id, this.#stamp);
     item.faultsSeen -= 1;
     item.isOrdered = false;
   }
 
-  /** Nothing that is newer is known of the item than that lease, which was told as lapsed. */
+  /** Whether that lease, which was reported as lapsed, is the newest fact about the item. */
   #mayHoldLapsed({ grant }: Tracked, id: string): boolean {
     return (this.#lapsed.get(id) ?? 0) > (grant?.heard ?? 0);
   }
@@ -704,7 +703,7 @@ export class Auditor {
     if (!same) throw new Violation("I10", `${item.key} is not what was produced`);
   }
 
-  /** Its first id stays its name; what is said of it is what was said, or happened. */
+  /** The provenance of an item: its first id never changes, and its reason and death are right. */
   #checkPast(item: Tracked, { id, past = {} }: LeasedItem): void {
     const { key, place, produce } = item;
     const { origin = id, reason, death, queue } = past;
@@ -721,7 +720,7 @@ export class Auditor {
     }
     item.reason = reason;
     item.mayBeReasons.clear();
-    // One that is under way may still come to it.
+    // A running task may still act on it.
     if (isConcerned(item, "reject", "retry")) item.mayBeReasons.add(handReason);
     const isDead = place.name !== produce.queue;
     if ((death !== undefined) !== isDead || (isDead && queue !== produce.queue)) {
@@ -731,7 +730,7 @@ export class Auditor {
     if (reason !== undefined) this.#situations.reached("an item comes with a reason");
   }
 
-  /** What a dead item was in its queue does not change any more. */
+  /** The recorded attempts and creation time of a dead item never change. */
   #checkOrigin(item: Tracked, { attempts = -1, createdAt = -1 }: Past): void {
     const { key, produce } = item;
     const isRight = attempts === (item.originAttempts ?? attempts);
@@ -739,7 +738,7 @@ export class Auditor {
       throw new Violation("I19", `${key} died after ${item.originAttempts} attempts, ${attempts}`);
     }
     item.originAttempts = attempts;
-    // Written down by the next whole millisecond; in another shard when it has come there.
+    // The stamp is rounded up to a whole millisecond; in another shard it is that of the arrival.
     const isAnswered = produce.outcome === "written" && !item.isSent;
     const latest = isAnswered ? produce.answeredAt + 1 : createdAt;
     const known = item.originCreatedAt ?? createdAt;
@@ -750,7 +749,7 @@ export class Auditor {
     item.originCreatedAt = createdAt;
   }
 
-  /** It turned up in another queue than before. */
+  /** The item was found in another queue than before. */
   #died(item: Tracked, place: QueueParameters, { at, attempts = -1 }: Death): void {
     const least = item.wentBackAt > 0 ? 0 : item.attempts - Number(item.mayBeReleased);
     const most = item.attempts + this.#faults - item.faultsSeen;
@@ -775,17 +774,17 @@ export class Auditor {
     item.place = place;
     item.grant = null;
     item.attempts = 0;
-    // What was lost before is not known of this place, and neither is what it was lost by.
+    // Faults before this are not known for the new place, so all of them may have lost grants.
     item.faultsSeen = Math.min(item.faultsSeen, this.#faults);
     item.notBefore = 0;
     item.rejected = "no";
-    // Sent back, it may yet come to those of its own queue.
+    // After a redrive, tasks of its own queue may still act on it.
     const mayBeBack = item.redrivenMax > item.redriven;
     item.tasks = item.tasks.filter(({ queue }) => queue === place.name || mayBeBack);
     item.isOrdered = false;
   }
 
-  /** It is as good as new in its queue, or was. */
+  /** The item was redriven: it is a new item in its queue, or was one since. */
   #heardRedriven(item: Tracked, redriven: number, at: number): void {
     const { key, produce } = item;
     if (redriven === item.redriven) return;
@@ -814,7 +813,7 @@ export class Auditor {
     }
     if (grant === null || grant.isOver || item.mayBeRetried) return;
     if (isConcerned(item, "retry")) return;
-    // Given back at a node that has not answered yet.
+    // Another node may have released it without having answered yet.
     if (this.#hasNodes && item.open > 0) return;
     if (grant.deadline > at) {
       throw new Violation("I2", `${key} was leased at ${at} while leased until ${grant.deadline}`);
@@ -823,9 +822,9 @@ export class Auditor {
 
   #checkAttempts(item: Tracked, attempts: number): void {
     const { maxAttempts } = item.place;
-    // By a node that has not answered yet.
+    // Another node may have released it without having answered yet.
     const mayBeReleased = item.mayBeReleased || (this.#hasNodes && item.open > 0);
-    // Who was told of a lease that the database has lost may release it all the same.
+    // A client can release a lease that the database has lost.
     const least = item.wentBackAt > 0 ? 1 : item.attempts + (mayBeReleased ? 0 : 1);
     const most = item.attempts + 1 + this.#faults - item.faultsSeen;
     if (attempts < least || attempts > most) {
@@ -838,9 +837,9 @@ export class Auditor {
     }
   }
 
-  /** A dead letter's own expiry is so far off that it does not come. */
+  /** Only in its own queue: dead queues expire after the end of a world. */
   #checkExpiry({ key, place, produce, enqueueAt, redriven }: Tracked, at: number): void {
-    // It has another deadline since.
+    // A redrive sets a new deadline.
     if (redriven > 0) return;
     if (place.name !== produce.queue || produce.outcome !== "written") return;
     const latest = Math.max(produce.answeredAt, enqueueAt ?? 0) + place.expireTimeoutMs;
@@ -871,7 +870,7 @@ export class Auditor {
     offered.indexes.set(produce, item.index);
   }
 
-  /** Each lease that nobody was told of accounts for as many items as it asked for. */
+  /** Each lease without an answer explains as many moved items as it asked for. */
   #mayHaveMoved(item: Tracked): boolean {
     const untold = this.#untoldOf(item);
     if (untold === undefined) return false;
@@ -879,7 +878,7 @@ export class Auditor {
     return true;
   }
 
-  /** A lease that nobody was told of and that may have held the item. */
+  /** A lease without an answer that may have had the item. */
   #untoldOf({ place, produce }: Tracked): Untold | undefined {
     return this.#untold.find(
       ({ queue, left, before }) => queue === place.name && left > 0 && produce.begun < before,
@@ -910,7 +909,7 @@ export class Auditor {
     return { grants, verb, partition, ids, items, begun, begunAt: now, how, leaseTimeoutMs };
   }
 
-  /** An extend that was answered, by `leaseDeadline` if it succeeded. */
+  /** An extend ended; if it succeeded, its `leaseDeadline` is checked. */
   extendEnded(call: FinishCall, ending: Ending<Extended> | null, heard: Heard): void {
     this.finishEnded(call, ending, heard);
     if (ending?.ok === true) this.#extended(call, ending.value.leaseDeadline, heard);
@@ -924,7 +923,7 @@ export class Auditor {
     { now, wasLost }: Heard,
   ): void {
     const ms = leaseTimeoutMs ?? items[0]?.place.leaseTimeoutMs ?? 0;
-    // The clock may have been set back since the call was sent first.
+    // The clock may have been set back since the call was first sent.
     if (!wasLost && deadline < begunAt + ms) {
       throw new Violation("I2", `an extend at ${now} by ${ms} says ${deadline}`);
     }
@@ -945,12 +944,12 @@ export class Auditor {
     for (const item of call.items) item.open -= 1;
   }
 
-  /** An answer was lost, and it is asked for again with the same key. */
+  /** An answer was lost, and the call is repeated with the same key. */
   finishDoubted(call: FinishCall): void {
     this.#finishUnknown(call);
   }
 
-  /** What was done long ago, without the items of which more is known by now. */
+  /** The call as it was done long ago, without the items whose state is newer. */
   #asItWas(call: FinishCall): FinishCall {
     const ids = call.ids.filter((id) => {
       const item = this.#ids.get(id);
@@ -981,10 +980,10 @@ export class Auditor {
       if (item === undefined) throw new Violation("I7", `a ${verb} of an unknown id succeeded`);
       const { key, grant } = item;
       if (item.wentBackAt > 0) {
-        // What was done before that may be lost with the rest, whenever it is told.
+        // A finish before the loss may be lost too, however late it is reported.
         if (verb === "complete" && begun > item.wentBackAt) item.end = "completed";
         else if (verb !== "extend" && grant !== null) grant.isOver = true;
-        // Or it was done since, on the lease that the same id has now.
+        // Or it was done since, on the present lease with the same id.
         if (verb === "complete") item.mayBeCompleted = true;
         continue;
       }
@@ -995,7 +994,7 @@ export class Auditor {
         else maybeFinished(item, verb, how[index]);
         continue;
       }
-      // It was done a while ago, at a node that tells it only now.
+      // It was done a while ago, by a node that reports it only now.
       const isOld = this.#hasNodes && verb !== "complete" && (grant?.heard ?? begun + 1) > begun;
       if (isOld) continue;
       if (item.end !== null) {
@@ -1046,14 +1045,14 @@ export class Auditor {
       item.rejected = "yes";
       this.#situations.reached("a retry of the last attempt");
     } else if (how !== undefined && !isConcerned(item, "promote")) {
-      // A length counts from the turn, which is not before the call.
+      // `retryAfterMs` counts from the turn, which is not before the call.
       const { retryAfterMs } = how;
       const dueAt = retryAfterMs == null ? (how.retryAt ?? 0) : begunAt + retryAfterMs;
       if (dueAt > now) item.notBefore = dueAt;
     }
   }
 
-  /** Of calls that were refused as one. */
+  /** Checks the refusal of a call, or of all parts of a transact. */
   #checkRefusal(
     calls: readonly FinishCall[],
     details: Readonly<Record<string, string>> | undefined,
@@ -1103,16 +1102,16 @@ export class Auditor {
     for (const item of this.#items.values()) {
       concern(item, task);
       if (action !== "redrive") continue;
-      // Sent back, it may come to those of its own queue that are under way.
+      // After a redrive, running tasks of its own queue may act on it.
       for (const one of this.#tasks) if (!item.tasks.includes(one)) concern(item, one);
     }
     return task;
   }
 
-  /** What it goes through is certain now; of one that was refused, nothing. */
+  /** The items of an answered task are certain; a refused one has none. */
   taskEnded(task: TaskCall, ending: Ending<unknown> | null, now: number): void {
     this.#stamp += 1;
-    // One that a node was asked for which is gone may still begin.
+    // A task may still begin after the node that was asked for it is dead.
     if (ending === null && this.#hasNodes) return;
     this.#tasks.splice(this.#tasks.indexOf(task), 1);
     task.answeredAt = now;
@@ -1122,7 +1121,7 @@ export class Auditor {
     }
   }
 
-  /** By a task that is through, while nothing else happened. */
+  /** A finished task deleted the item, while nothing else happened. */
   deleted(payload: Payload): void {
     const item = this.itemOf(payload);
     if (item !== undefined) item.end = "cleared";
@@ -1159,7 +1158,7 @@ export class Auditor {
       this.#rateGrants.delete(queue);
     }
     if (takesLeased) {
-      // Whoever held an item of another clear's doubts may lose it to this one.
+      // This clear may remove leased items that another clear has to leave.
       for (const other of this.#clears) if (other.queue === queue) other.doubted.clear();
     }
     const call = { queue, isDelete, takesLeased, sure, doubted };
@@ -1167,7 +1166,7 @@ export class Auditor {
     return call;
   }
 
-  /** Of several nodes: what was granted before is told later by some of them. */
+  /** Only with several nodes, which may report grants from before a clear after it. */
   #lastClearOf(name: string): number {
     return (this.#hasNodes && this.#clearedAt.get(name)) || Number.NEGATIVE_INFINITY;
   }
@@ -1178,7 +1177,7 @@ export class Auditor {
 
   clearEnded(call: ClearCall, ending: Ending<unknown> | null, now: number): void {
     this.#stamp += 1;
-    // One that a node was asked for which is gone may still be done.
+    // A clear may still be done after the node that was asked for it is dead.
     if (ending === null && this.#hasNodes) return;
     this.#clears.splice(this.#clears.indexOf(call), 1);
     const isLast = !this.isBeingCleared(call.queue);
@@ -1190,17 +1189,17 @@ export class Auditor {
         if (isLast && wasHeld && !call.takesLeased) item.mayBeCleared = false;
       }
       for (const item of call.sure) {
-        // Not those leased meanwhile, though the lease may have been lost with its shard,
-        // nor those that had gone to the dead queue before.
+        // Except items that were leased meanwhile, even if the lease was lost with its shard, and
+        // items that went to the dead queue before.
         const isElsewhere = item.place.name !== call.queue;
         if (isElsewhere || mayHaveDied(item, now, this.#faults)) continue;
         const isUnleased = item.attempts === 0 && item.faultsSeen === this.#faults;
         if (call.isDelete || (call.takesLeased && item.attempts === 0)) item.end = "cleared";
-        // Nor those that a lease held of which nobody was told, and that went back after the clear.
+        // Except items that a lease without an answer returned to the queue after the clear.
         else if (isUnleased && this.#untoldOf(item) === undefined) item.end = "cleared";
       }
       if (call.isDelete) {
-        // Also of what was told while the delete was under way: a queue in its place begins anew.
+        // Also discards grants reported during the delete: a new queue has an empty rate window.
         this.#rateGrants.delete(call.queue);
         for (const name of this.#offered.keys()) {
           if (name.startsWith(`${call.queue}/`)) this.#offered.delete(name);
@@ -1211,7 +1210,7 @@ export class Auditor {
     }
   }
 
-  /** What nobody heard of is done, or never will be. */
+  /** Calls without an answer are done by now, or never will be. */
   settled(now: number): void {
     this.#clears.length = 0;
     for (const task of this.#tasks.splice(0)) task.answeredAt = now;
@@ -1219,7 +1218,7 @@ export class Auditor {
 
   // when everything is at rest --------------------------------------------
 
-  /** Everything that is listed, while no call is open and no fault lasts. */
+  /** Checks a listing of everything, made while no call is open and no fault lasts. */
   census(sightings: readonly Sighting[], now: number): void {
     const seen = new Set<Tracked>();
     for (const { queue, isLeased, payload, redriven } of sightings) {
@@ -1256,7 +1255,7 @@ export class Auditor {
     }
   }
 
-  /** What waits past its expiry must have died by itself, long before somebody asks for it. */
+  /** Items that wait past their expiry must die even if no client asks for them. */
   #checkOverdue(
     { key, produce, place, enqueueAt, redriven }: Tracked,
     found: { isDead: boolean; isLeased: boolean },
@@ -1268,7 +1267,7 @@ export class Auditor {
     if (latest + overdueMs < now) throw new Violation("I11", `${key} expired and is still there`);
   }
 
-  /** Nothing is left: each item must have ended in a way that the promises allow. */
+  /** The end of the world: each item must have ended in a way that the promises allow. */
   finish(now: number): void {
     for (const item of this.#items.values()) {
       if (!isCertain(item)) continue;
@@ -1284,7 +1283,7 @@ export class Auditor {
     }
   }
 
-  /** A produce that nobody heard of holds as a whole or not at all. */
+  /** A produce without an answer was written as a whole or not at all. */
   #checkWhole({ outcome, items, queue }: ProduceCall): void {
     if (outcome !== "unknown") return;
     const isSeen = (item: Tracked): boolean =>
@@ -1298,7 +1297,7 @@ export class Auditor {
       item.mayBeCleared ||
       item.tasks.length > 0 ||
       item.place.deadQueue === "" ||
-      // It may have been a duplicate.
+      // The item may have been a duplicate.
       item.uniqueKey !== "";
     const seen = items.filter(isSeen);
     const unseen = items.filter((item) => !isSeen(item) && !isExcused(item));
@@ -1313,12 +1312,12 @@ export class Auditor {
   }
 }
 
-/** Queues that the item may be in. */
+/** The queues in which the item may be. */
 function placesOf({ place, produce, redrivenMax }: Tracked): string[] {
   return [place.name, place.deadQueue, ...(redrivenMax > 0 ? [produce.queue] : [])];
 }
 
-/** An item that the task may come to, where it is by what is known or may be. */
+/** Adds the task to the item, if it may act on one in its possible queues. */
 function concern(item: Tracked, task: TaskCall): void {
   const isElsewhere = !placesOf(item).includes(task.queue);
   if (isElsewhere || (task.kind !== null && task.kind !== item.kind)) return;
@@ -1328,7 +1327,7 @@ function concern(item: Tracked, task: TaskCall): void {
   if (task.action === "reject" || task.action === "retry") mayGive(item, handReason);
 }
 
-/** A call on who holds it may have held. */
+/** A call to finish the item may have succeeded. */
 function maybeFinished(item: Tracked, verb: Verb, how: RetryItem | undefined): void {
   if (verb === "extend") return;
   if (verb === "complete") item.mayBeCompleted = true;
@@ -1337,7 +1336,7 @@ function maybeFinished(item: Tracked, verb: Verb, how: RetryItem | undefined): v
   if (verb === "release") item.mayBeReleased = true;
 }
 
-/** Whoever gives it back may say why. */
+/** A retry may have given the item this reason. */
 function mayGive(item: Tracked | undefined, reason: string): void {
   item?.reasons.add(reason);
   item?.mayBeReasons.add(reason);

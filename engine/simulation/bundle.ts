@@ -1,6 +1,5 @@
-// All that a test of the engine needs, made afresh for each: the engines of all
-// shards as one, in this thread, stores that fail on command, images that survive a
-// restart, and time that waits.
+// The fixture of engine tests, new for each test: the engines of all shards as one, in this thread,
+// with stores that fail on command, images that survive a restart, and a virtual clock.
 
 import type { Backend } from "../../stores/backend.ts";
 import type { Item } from "../../stores/item.ts";
@@ -39,20 +38,20 @@ export interface SetupOptions {
   readonly shardCount?: number;
   readonly seed?: number;
   readonly waitingLeasesMax?: number;
-  /** Opens a shard's store in place of the one in memory; called again after a restart. */
+  /** Opens the store of a shard, instead of one in memory; called again after a restart. */
   readonly openStore?: (shard: number) => Promise<Backend>;
   readonly turnLimits?: TurnLimits;
-  /** Stores sync some events after a commit, and those in memory lose in a power cut what was not synced. */
+  /** Stores sync some events after a commit; in memory, a power cut loses unsynced commits. */
   readonly syncsLater?: boolean;
-  /** Its queues go by a test clock, and what waits by the clock of the bundle. */
+  /** Queues use a test clock, and request deadlines the clock of the bundle. */
   readonly hasTestClock?: boolean;
-  /** Given each engine that is opened, returns what is to be used in its place. */
+  /** Wraps each engine that is opened. */
   readonly watching?: (engine: Engine) => Engine;
-  /** Called after each commit with what the shard has in memory, and the store below its faults. */
+  /** Called after each commit with the memory of the shard and its store, without its faults. */
   readonly observe?: (shard: number, memory: Memory, store: Store) => Promise<void>;
 }
 
-/** How a call ended. */
+/** The outcome of a call. */
 export type Ending<T> =
   | { readonly ok: true; readonly value: T }
   | {
@@ -62,19 +61,19 @@ export type Ending<T> =
       readonly details: Readonly<Record<string, string>> | undefined;
     };
 
-/** How a call ends that has nothing to tell and was not done before. */
+/** The endings of successful calls without other results that were not repetitions. */
 export const doneFirst: Ending<Outcome> = { ok: true, value: { replayed: false } };
 export const writtenFirst: Ending<Produced> = {
   ok: true,
   value: { replayed: false, duplicates: [] },
 };
 
-/** Who can say what is the matter with queues. */
+/** An engine that can explain its queues. */
 export interface Witness {
   readonly engine: Engine;
-  /** What it has seen of a queue; another one when that begins anew. */
+  /** Identifies its memory of a queue; another object after that is lost. */
   readonly memoryOf: (queue: string) => { readonly since: number };
-  /** By its clock. */
+  /** By the clock of the engine. */
   readonly now: number;
 }
 
@@ -113,10 +112,10 @@ export class Bundle {
 
   /** Checks listings and overviews of all queues, while nothing happens. */
   async checkWholes(): Promise<void> {
-    // Only nodes have routes that merge what several shards tell.
+    // Only nodes have routes that merge the replies of several shards.
   }
 
-  /** `null`: nobody is there to say it. */
+  /** `null` = no engine can explain queues now. */
   get witness(): Witness | null {
     const memory = this.#memory;
     return { engine: this.engine, memoryOf: () => memory, now: this.now };
@@ -127,7 +126,7 @@ export class Bundle {
     return (this.#testClock ?? this.clock).now();
   }
 
-  /** What a shard's store is told. */
+  /** Controls the store of a shard. */
   store(shard = 0): StoreControl {
     let control = this.#controls[shard];
     if (control === undefined) {
@@ -143,7 +142,7 @@ export class Bundle {
     return control;
   }
 
-  /** What a shard has stored, when its store is in memory. */
+  /** The stored state of a shard, for stores in memory. */
   image(shard = 0): MemoryImage {
     let image = this.#images[shard];
     if (image === undefined) {
@@ -153,7 +152,7 @@ export class Bundle {
     return image;
   }
 
-  /** What is stored in memory now, to be put back. */
+  /** Copies the stored state; the result restores it once. */
   #copy(shard: number): () => void {
     if (this.#options.openStore !== undefined) return () => undefined;
     const copy = copyOf(this.image(shard));
@@ -162,7 +161,7 @@ export class Bundle {
     };
   }
 
-  /** What a shard has stored in memory now; returns what puts it back between two processes, each time it is called. */
+  /** Copies the stored state; the result restores it between two processes, any number of times. */
   snapshot(shard: number): () => void {
     const copy = copyOf(this.image(shard));
     return () => {
@@ -170,12 +169,12 @@ export class Bundle {
     };
   }
 
-  /** Opens the engine on what is stored, and lets it come to rest. */
+  /** Opens the engine on the stored state, and settles. */
   async open(options: { now?: number } = {}): Promise<void> {
     await this.run(() => this.opening(options));
   }
 
-  /** The same without letting anything happen after it. */
+  /** Opens the engine on the stored state without settling. */
   async opening({ now = this.clock.now() }: { now?: number } = {}): Promise<void> {
     this.clock = new VirtualClock(now);
     this.#testClock = this.#options.hasTestClock === true ? new TestClock(this.clock, now) : null;
@@ -202,7 +201,7 @@ export class Bundle {
     this.#memory = { since: now };
   }
 
-  /** What the stores hold once a process was killed is no business of what is left of it. */
+  /** Ignores failures of an observer after its process was killed. */
   async #observe(
     observe: NonNullable<SetupOptions["observe"]>,
     { shard, memory, kills }: { shard: number; memory: Memory; kills: number },
@@ -238,7 +237,7 @@ export class Bundle {
     return this.notices.filter(({ kind }) => kind === "shard_down").length;
   }
 
-  /** Why a shard died, where no store was to blame. */
+  /** The cause of a dead shard that is not a store error. */
   bug(): unknown {
     const died = this.notices.find(
       ({ kind, cause }) => kind === "shard_down" && !(cause instanceof StoreError),
@@ -246,7 +245,7 @@ export class Bundle {
     return died?.cause ?? null;
   }
 
-  /** Whether it opens; not, when a store says why it cannot be. */
+  /** Opens the engine; returns `false` after a store error. */
   async tryOpen(): Promise<boolean> {
     try {
       await this.open();
@@ -257,14 +256,14 @@ export class Bundle {
     }
   }
 
-  /** Begins to open the engine, and kills the process a few steps of the program later. */
+  /** Begins to open the engine, and kills the process a few microtasks later. */
   async openAndKill(steps: number): Promise<void> {
     this.opening().catch(() => undefined);
     for (let step = 0; step < steps; step += 1) await Promise.resolve();
     this.kill();
   }
 
-  /** What a shard has stored of items, wherever they are. */
+  /** All stored items of a shard, ready and scheduled. */
   storedItems(shard: number): Item[] {
     const { slots } = this.image(shard);
     return [...slots.values()].flatMap(({ items, scheduled }) => [
@@ -273,7 +272,7 @@ export class Bundle {
     ]);
   }
 
-  /** Ready items of a queue that a clear has taken, and that are stored in memory all the same. */
+  /** Ready items of a queue that a clear has marked and not removed yet, for stores in memory. */
   clearing(queue: string): number {
     const places = this.images.flatMap((image) =>
       [...image.queues.values()]
@@ -294,20 +293,20 @@ export class Bundle {
     return count;
   }
 
-  /** Kills the process; what was stored stays, or what was synced. Returns whether that is less. */
+  /** Kills the process; returns whether a power cut lost an unsynced commit. */
   kill(how: { powerCut?: boolean } = {}): boolean {
     this.#kills += 1;
     const lost = this.#controls.map((control) => control?.kill(how));
     return lost.includes(true);
   }
 
-  /** Kills the process and opens the engine again on what was stored; `now` may be earlier. */
+  /** Kills the process and opens the engine again on the stored state; `now` may be earlier. */
   async restart(options: { now?: number } = {}): Promise<void> {
     this.kill();
     await this.open(options);
   }
 
-  /** Kills the process, and opens the engine on what was stored, moved to so many shards. */
+  /** Kills the process, moves the stored state to `shardCount` shards, and opens the engine. */
   async reshard(shardCount: number): Promise<Resharded> {
     this.kill();
     const moved = await this.moveStored(shardCount);
@@ -315,7 +314,7 @@ export class Bundle {
     return moved;
   }
 
-  /** While no process runs: moves what is stored in memory to so many shards. */
+  /** Moves the stored state to `shardCount` shards, while no process runs. */
   async moveStored(
     shardCount: number,
     options: Pick<ReshardOptions, "requireRoom"> = {},
@@ -339,7 +338,7 @@ export class Bundle {
     return moved;
   }
 
-  /** How a call ends; rejects when it throws what no call may throw. */
+  /** The ending of a call; rejects if it throws anything other than a `QueueError`. */
   async outcome<T>(call: () => T | Promise<T>): Promise<Ending<T>> {
     try {
       return { ok: true, value: await call() };
@@ -350,7 +349,7 @@ export class Bundle {
     }
   }
 
-  /** Starts a call and lets happen what needs no time. */
+  /** Starts a call and settles without passing time. */
   async begin<T>(call: () => T | Promise<T>): Promise<Started<T>> {
     const started: Started<T> = { ending: null };
     let bug: unknown = null;
@@ -367,7 +366,7 @@ export class Bundle {
     return started;
   }
 
-  /** For a store of which nobody has noticed yet that it has to be opened again. */
+  /** Time to notice that a store has to be opened again. */
   protected get patienceMs(): number {
     return 0;
   }
@@ -409,7 +408,7 @@ export class Bundle {
     return this.run(() => this.engine.produce(produceOf(queue, texts)));
   }
 
-  /** Items of whatever number, in as many calls as it takes; their texts are their numbers. */
+  /** Produces any number of items, in several calls; their texts are their numbers. */
   async produceMany(queue: string, count: number): Promise<void> {
     for (let from = 0; from < count; from += 1_000) {
       const length = Math.min(1_000, count - from);
@@ -425,7 +424,7 @@ export class Bundle {
     return this.begin(() => this.engine.lease(this.leaseOf(queue, options)));
   }
 
-  /** A request of a client that has not asked before. */
+  /** A request of a new client. */
   leaseOf(queue: string, options: Partial<LeaseRequest> = {}): LeaseRequest {
     this.#clients += 1;
     const clientId = `client-${this.#clients}`;
@@ -446,7 +445,7 @@ export class Bundle {
     return this.ending(() => this.engine.retry({ queue, partition, items }));
   }
 
-  /** Payloads of a partition's ready and leased items, in queue order. */
+  /** Payloads of the ready and leased items of a partition, in queue order. */
   async listed(queue: string, partition = 0): Promise<string[]> {
     const request = { queue, partition, pivot: "", limit: 20_000 };
     return textsOf(await this.run(() => this.engine.listItems(request)));
@@ -457,7 +456,7 @@ export class Bundle {
     return textsOf(await this.run(() => this.engine.listScheduled(request)));
   }
 
-  /** How a task ends. */
+  /** Waits for the end of a task. */
   async ended(taskId: string): Promise<TaskInfo> {
     for (let tries = 0; tries < 1_000; tries += 1) {
       const info = this.engine.taskInfo(taskId);
@@ -467,7 +466,7 @@ export class Bundle {
     throw new Error("the task does not end");
   }
 
-  /** Items of all partitions that are ready or leased, by their texts. */
+  /** The texts of the ready and leased items of all partitions, sorted. */
   async allListed(queue: string): Promise<string[]> {
     const { requestedPartitions } = this.engine.queueInfo(queue);
     const texts: string[] = [];
@@ -478,7 +477,7 @@ export class Bundle {
   }
 }
 
-/** Items are never changed in place, so they need no copy. */
+/** Shares the items, which are never changed in place. */
 export function copyOf(image: MemoryImage): MemoryImage {
   const copy = new MemoryImage(image.tags);
   for (const { items, scheduled } of image.slots.values()) {
@@ -538,14 +537,14 @@ export function textsOf(items: readonly { readonly payload: Uint8Array }[]): str
   return items.map(({ payload }) => utf8.decode(payload));
 }
 
-/** The texts of what a lease brought; throws while it waits or when it failed. */
+/** The texts of the leased items; throws if the lease waits or failed. */
 export function got(started: Started<Leased>): string[] {
   const { ending } = started;
   if (ending?.ok !== true) throw new Error(ending?.message ?? "the lease still waits");
   return textsOf(ending.value.items);
 }
 
-/** A queue's name that puts it into the shard. */
+/** A queue name that hashes to the shard. */
 export function nameIn(shard: number, shardCount: number, prefix = "orders"): string {
   for (let count = 0; ; count += 1) {
     const name = `${prefix}-${count}`;
@@ -553,7 +552,7 @@ export function nameIn(shard: number, shardCount: number, prefix = "orders"): st
   }
 }
 
-/** Where `dead` is as the dead queue of `orders`, and the number of shards that puts it there. */
+/** Where the dead queue `dead` of `orders` is, and the number of shards for that. */
 export const deadPlacements = [
   ["in its queue's shard", 1],
   ["in another of two shards", 2],

@@ -1,4 +1,4 @@
-// The choices that a simulated world makes, all from one seed.
+// The random choices of a simulated world, all from one seed.
 
 import type { Random } from "../model/random.ts";
 
@@ -13,12 +13,11 @@ export class Chance implements Random {
     return this.#random.below(bound);
   }
 
-  /** A whole number, both ends included. */
+  /** An integer from `first` to `last`, inclusive. */
   between(first: number, last: number): number {
     return first + this.below(last - first + 1);
   }
 
-  /** True in so many of a thousand cases. */
   hits(perMille: number): boolean {
     return this.below(1_000) < perMille;
   }
@@ -33,7 +32,7 @@ export class Chance implements Random {
     return choices.length === 0 ? undefined : this.one(choices);
   }
 
-  /** Each with its weight; 0 = never. */
+  /** A name, by weight; 0 = never. */
   weighted<T extends string>(weights: Readonly<Record<T, number>>): T {
     const entries = Object.entries(weights) as [T, number][];
     let left = this.below(entries.reduce((sum, [, weight]) => sum + weight, 0));
@@ -44,7 +43,7 @@ export class Chance implements Random {
     throw new Error("no choice has any weight");
   }
 
-  /** Some of them, in their order; at least one unless there are none. */
+  /** A subset in the same order; at least one unless there are none. */
   some<T>(choices: readonly T[]): T[] {
     if (choices.length === 0) return [];
     const sure = this.below(choices.length);

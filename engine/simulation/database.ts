@@ -1,7 +1,7 @@
-// A database that several nodes share, in memory: the stored state of its shards, the chain of turns
-// of each, and the rows of its owner. It does what `stores/postgres/` asks of PostgreSQL,
-// in its order. Commits may come late, answers may be lost, and a standby that was behind may take
-// over, which loses what was acknowledged.
+// A database in memory that several nodes share: the stored state of its shards, their chains of
+// turns, and the rows of owners and nodes. It executes the statements that `stores/postgres/` sends
+// to PostgreSQL, in the same order. Commits may come late and answers may be lost. A standby that
+// was behind may take over, which loses acknowledged commits.
 
 import type { Backend } from "../../stores/backend.ts";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
@@ -29,7 +29,7 @@ import { copyOf } from "./bundle.ts";
 import type { Host } from "./host.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
-/** Who appended a row of a chain. */
+/** Identifies the opening that appended a row of a chain. */
 type Token = number;
 
 /** A row of a chain. */
@@ -40,49 +40,49 @@ interface Place {
 
 interface Stored {
   readonly image: MemoryImage;
-  /** Of each row, who appended it. */
+  /** The tokens of its rows. */
   readonly chain: Token[];
 }
 
 type OwnerRow = Omit<ShardRow, "isLapsed">;
 
-/** All that a copy of the database has. */
+/** The content of the database, or of its standby. */
 interface State {
   readonly shards: Map<number, Stored>;
-  /** By shard. */
+  /** One row per shard. */
   owners: readonly OwnerRow[];
   readonly nodes: Map<string, Omit<NodeRow, "isLive">>;
 }
 
-/** The last row of each shard's chain that a process has acknowledged; it outlives its stores. */
+/** By shard, the last row of the chain that a process has acknowledged; it outlives the stores. */
 export type Acknowledged = Map<number, Place>;
 
 export interface DatabaseOptions {
   readonly clock: VirtualClock;
   readonly random: Random;
-  /** Numbers of the shards in it. */
+  /** The numbers of its shards. */
   readonly shards: readonly number[];
-  /** Of an owner. */
+  /** The duration of an ownership lease. */
   readonly leaseMs: number;
-  /** Hears what was committed, before anyone is told. */
+  /** Called with each commit, before its answer. */
   readonly committed: (shard: number, changes: Changes) => void;
 }
 
-/** How long a statement may say nothing before its connection is cut. */
+/** How long a statement may have no answer before its connection is closed. */
 const silenceMs = 10_000;
 
 export class SimulatedDatabase {
   readonly #options: DatabaseOptions;
   readonly #sessions = new Set<Session>();
   readonly #cut = new Set<Host>();
-  /** Of connections that are gone: what they had asked for may still be done. */
+  /** Statements of closed connections, which may still be executed. */
   #late: (() => void)[] = [];
   #tokens = 0;
   #state: State;
   #standby: State | null = null;
   #isStalled = false;
   commits = 0;
-  /** Commits that were refused, because others had come before. */
+  /** Commits that were refused, because another owner had appended a row. */
   refusals = 0;
 
   constructor(options: DatabaseOptions) {
@@ -97,7 +97,7 @@ export class SimulatedDatabase {
     return this.#options.clock;
   }
 
-  /** By shard, of those that were ever opened. */
+  /** By shard, for those that were ever opened. */
   get images(): ReadonlyMap<number, MemoryImage> {
     return new Map([...this.#state.shards].map(([shard, { image }]) => [shard, image]));
   }
@@ -119,7 +119,7 @@ export class SimulatedDatabase {
     return !this.#isStalled && !this.#cut.has(host);
   }
 
-  /** Nothing comes through any more, in either direction, and neither end is told. */
+  /** Blocks messages in both directions; neither end is notified. */
   cutOff(host: Host): void {
     this.#cut.add(host);
   }
@@ -128,14 +128,14 @@ export class SimulatedDatabase {
     this.#isStalled = true;
   }
 
-  /** What is on its way comes now. */
+  /** Delivers everything in flight. */
   heal(): void {
     this.#isStalled = false;
     this.#cut.clear();
     for (const session of this.#sessions) session.flush();
   }
 
-  /** What connections that are gone had asked for is done now; how often it was, and was not. */
+  /** Executes the statements of closed connections; counts commits that held and were refused. */
   landLate(): { readonly held: number; readonly refused: number } {
     const late = this.#late;
     const { commits, refusals } = this;
@@ -148,12 +148,12 @@ export class SimulatedDatabase {
     this.#late.push(work);
   }
 
-  /** All connections end; what was committed stays. */
+  /** Closes all connections; commits stay. */
   restart(): void {
     for (const session of [...this.#sessions]) session.end();
   }
 
-  /** The standby has all that is committed by now. */
+  /** The standby catches up with all commits. */
   replicate(): void {
     const { owners, nodes } = this.#state;
     const shards = new Map<number, Stored>();
@@ -164,8 +164,8 @@ export class SimulatedDatabase {
   }
 
   /**
-   * The standby takes over, if there is one; what it lacks is lost. The leases of the owners were
-   * written by a clock that is ahead of its own.
+   * The standby takes over, if there is one; commits that it lacks are lost. The clock that wrote
+   * the leases of owners was ahead of its own by `aheadMs`.
    */
   failOver(aheadMs: number): boolean {
     if (this.#standby === null) return false;
@@ -197,7 +197,7 @@ export class SimulatedDatabase {
     this.#sessions.delete(session);
   }
 
-  /** The store of a shard, for the node that its row names. */
+  /** Opens the store of a shard for its owner. */
   async openStore(
     host: Host,
     shard: number,
@@ -222,7 +222,7 @@ export class SimulatedDatabase {
 
   // statements, each done at once ------------------------------------------
 
-  /** The beginning of an owner, behind whatever there is; `null`: the shard is another's. */
+  /** Appends the first row of an opening; `null` = the shard has another owner. */
   append(shard: number, token: Token, { url, epoch }: Ownership): Place | null {
     if (!this.#isOwner({ shard, url, epoch })) return null;
     const { chain } = this.#stored(shard);
@@ -230,7 +230,7 @@ export class SimulatedDatabase {
     return { position: chain.length - 1, token };
   }
 
-  /** Who appended that row, and the last one. */
+  /** The token of a row, and the position of the last row. */
   row(
     shard: number,
     position: number,
@@ -247,19 +247,19 @@ export class SimulatedDatabase {
     return this.ask(shard).store.load(what);
   }
 
-  /** Nobody has appended a row behind it. */
+  /** Whether this is the last row of the chain. */
   isLast(shard: number, { position, token }: Place): boolean {
     const { chain } = this.#stored(shard);
     return chain.length === position + 1 && chain[position] === token;
   }
 
-  /** The next row of the chain, and what it brings; `null`: somebody else has appended one. */
+  /** Appends the next row with its change; `null` = another owner has appended one. */
   next<T>(shard: number, place: Place, change: () => Promise<T>): Promise<T> | null {
     if (!this.isLast(shard, place)) {
       this.refusals += 1;
       return null;
     }
-    // The memory store changes all at once, when it is called.
+    // The memory store applies all changes synchronously.
     const changed = change();
     this.#stored(shard).chain.push(place.token);
     this.commits += 1;
@@ -352,7 +352,7 @@ function takenOver(): StoreError {
 class Session {
   readonly host: Host;
   readonly #database: SimulatedDatabase;
-  /** What is held up on its way, in order. */
+  /** Delayed messages, in order. */
   #held: { readonly run: () => void; readonly isChange: boolean }[] = [];
   readonly #asked = new Set<(cause: StoreError) => void>();
   #isOver = false;
@@ -366,7 +366,7 @@ class Session {
     return this.#database;
   }
 
-  /** Rejects where it is not known what became of it. */
+  /** Rejects if the outcome is unknown. */
   ask<T>(work: () => T | Promise<T>, { isChange = false } = {}): Promise<T> {
     if (this.#isOver) return Promise.reject(new StoreError("failed", "the database is gone"));
     const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -388,7 +388,7 @@ class Session {
       );
     };
     this.#send(isChange, () => {
-      // What throws there is what the database says.
+      // An error of `work` is an answer of the database.
       const told = (async () => work())();
       told.then(
         (value) => answered(() => resolve(value)),
@@ -411,12 +411,12 @@ class Session {
     for (const { run } of this.#held.splice(0)) run();
   }
 
-  /** The process has given it up; what it asked for may still be done. */
+  /** The process closes the connection; its statements may still be executed. */
   close(): void {
     this.end();
   }
 
-  /** Both ends are told, once they can be. */
+  /** Ends the connection on both sides, for the process once it can be reached. */
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -449,7 +449,7 @@ class OwnedShard implements Store {
     this.#place = { position: 0, token: options.token };
   }
 
-  /** As `openPostgresStore` does. */
+  /** Like `openPostgresStore`. */
   async open(ownership: Ownership): Promise<void> {
     const { shard, token, session, acknowledged } = this.#options;
     const place = await session.ask(() => this.#database.append(shard, token, ownership));
@@ -473,7 +473,7 @@ class OwnedShard implements Store {
     return this.#loaded(() => this.#database.load(this.#options.shard, what));
   }
 
-  /** What others have written since would be taken for this owner's. */
+  /** Refuses a state with rows of later owners, which would be taken for that of this one. */
   #loaded<T>(load: () => Promise<T>): Promise<T> {
     const { shard, session } = this.#options;
     return session.ask(async () => {

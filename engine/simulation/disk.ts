@@ -1,6 +1,5 @@
-// The same worlds over SQLite. A killed process leaves its files as they are at
-// that moment: they are copied while the store still has them open, and the next
-// process opens the copy, as after a crash.
+// Stores of a world in SQLite files. To simulate a crash, the files are copied while the killed
+// store still has them open, and the next process opens the copy.
 
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +12,7 @@ import { seededRandom } from "./seeded-random.ts";
 
 export interface WorldStores {
   readonly open: (shard: number) => Promise<Backend>;
-  /** Files that were opened as a crash had left them. */
+  /** The number of files that were opened after a crash. */
   readonly images: number;
   readonly remove: () => Promise<void>;
 }
@@ -25,7 +24,7 @@ interface Opened {
   isClosed: boolean;
 }
 
-/** In memory where the system has a place for that: what is tried here is the file's content. */
+/** In memory if the system allows it: only the content of the files is tested. */
 const scratch = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 export function openWorldStores(seed: number): WorldStores {
@@ -56,7 +55,7 @@ export function openWorldStores(seed: number): WorldStores {
     async open(shard) {
       const before = latest.get(shard);
       const path = pathFor(shard, before);
-      // At once: who opens it again before this is through finds what the crash had left.
+      // Before any wait: an opening that overlaps this one must find the files of the crash.
       const opened: Opened = { backend: null, path, isClosed: false };
       latest.set(shard, opened);
       if (before !== undefined && !before.isClosed) {
@@ -82,7 +81,7 @@ export function openWorldStores(seed: number): WorldStores {
   };
 }
 
-/** Notes that a store was closed in good order, so that its files need not be copied. */
+/** Records a clean close, after which the files need not be copied. */
 function closing(opened: Opened, backend: Backend): Backend {
   const { store } = backend;
   return {
@@ -93,7 +92,7 @@ function closing(opened: Opened, backend: Backend): Backend {
       commit: (changes) => store.commit(changes),
       close: async () => {
         await store.close();
-        // Not earlier: if the process is killed during the close, the store still has its lock.
+        // Only now: after a kill during the close, the store still has its lock.
         opened.isClosed = true;
       },
     },

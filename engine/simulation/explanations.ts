@@ -1,5 +1,5 @@
-// I18: what a queue is said to suffer from is so, and what it is certain to suffer from is said. It
-// is held against the calls of the clients and what the auditor knows of the items.
+// I18: each finding about a queue is true, and each certain problem has a finding. Findings are
+// compared with the calls of the clients and the auditor's knowledge of the items.
 
 import type {
   EngineStatus,
@@ -21,15 +21,15 @@ import type { Situations } from "./situations.ts";
 import type { Held, Tally } from "./tally.ts";
 import { isCertain } from "./tracked.ts";
 
-/** The least time without a lease request after which nobody asks. */
+/** The minimum time without a lease request before the finding `nobody_asks`. */
 const askGraceMs = 10 * second;
-/** Until it is said that all items are held, and no longer that items flow. */
+/** The time without movement before `all_leased`, and after which the health is not `flows`. */
 const restMs = { allLeased: 5 * second, flows: 10 * second };
-/** Of the same kind of which one is told at a time, but for what was merged: never too late. */
+/** How early the next due time may be, because due times are merged; it is never late. */
 const dueGrainMs = second;
-/** By then each shard knows that its store has room again. */
+/** After this time each shard knows that its store has room again. */
 const roomMs = 5 * second;
-/** Fewer than these may come and go by chance. */
+/** A smaller rise may be chance. */
 const riseMin = 60;
 
 /** Worst first. */
@@ -41,41 +41,41 @@ const order: readonly FindingWord[] = [
 
 type Memory = ReturnType<Witness["memoryOf"]>;
 
-/** What is known of one queue, as its witness has seen it. */
+/** Knowledge about one queue that its witness can have too. */
 interface Seen {
-  /** Of the witness; `null` = there is none. */
+  /** The memory of the witness; `null` = there is no witness. */
   readonly memory: Memory | null;
-  /** When that was found to know all that is stored; it may have begun before. */
+  /** When that memory was complete; it may have begun before. */
   readonly startedAt: number;
-  /** When a lease was asked for that was granted something. */
+  /** When the last lease was requested that was granted items. */
   granted: number;
   readonly recent: Recent;
   readonly since: SinceWhen;
-  /** What was held at the last look, until when. */
+  /** The items leased at the last check, with their deadlines. */
   held: readonly { readonly item: Held; readonly grant: Held["grant"]; readonly until: number }[];
-  /** When leases have lapsed for certain. */
+  /** When leases have certainly lapsed. */
   lapses: number[];
-  /** How many there had been at the last look. */
+  /** The number of faults at the last check. */
   faults: number;
 }
 
-/** And what its clients have asked for. */
+/** Adds the lease requests of clients. */
 interface Known extends Seen {
-  /** Lease requests that are not answered. */
+  /** Lease requests without an answer. */
   open: number;
-  /** When one came last, be it a copy or refused. */
+  /** When the last one arrived, including repeated and refused ones. */
   last: number;
 }
 
-/** What one look is about. */
+/** One check of one queue. */
 interface Look {
   readonly place: QueueParameters;
   readonly explained: Explanation;
   readonly known: Known;
   readonly tally: Tally;
-  /** No store is slow, and every shard is up, so that all that was due is done. */
+  /** No store is slow and every shard is up, so all due work is done. */
   readonly isHealthy: boolean;
-  /** A store may have no room, and what is due wait for it. */
+  /** A store may have no room, so due work may wait. */
   readonly mayBeFull: boolean;
   readonly now: number;
 }
@@ -86,22 +86,22 @@ export interface ExplanationsOptions {
   readonly queues: readonly QueueParameters[];
   readonly stores: () => readonly StoreControl[];
   readonly witness: () => Witness | null;
-  /** How often something has failed so far, a shard included. */
+  /** The number of faults so far, including dead shards. */
   readonly faults: () => number;
-  /** Requests come to the witness from other nodes, perhaps later, or to the one after it. */
+  /** Other nodes forward requests, so they may reach the witness later, or its successor. */
   readonly hasNodes: boolean;
-  /** Ready items of a queue that are stored, and behind the mark of a clear. */
+  /** Ready items of a queue that a clear has marked and that are still stored. */
   readonly clearing: (queue: string) => number;
-  /** By the world's clock. */
+  /** By the clock of the world. */
   readonly now: () => number;
 }
 
 export class Explanations {
   readonly #options: ExplanationsOptions;
   readonly #known = new Map<string, Known>();
-  /** Queues that were deleted: which one of a name is told of is not known any more. */
+  /** Deleted queues: a finding may be about the old or the new queue of the name. */
   readonly #deleted = new Set<string>();
-  /** How often stores were found to be full, and when that may have been told last. */
+  /** How often stores were full, and when that may last have been reported. */
   #full = { count: 0, at: Number.NEGATIVE_INFINITY };
 
   constructor(options: ExplanationsOptions) {
@@ -112,7 +112,7 @@ export class Explanations {
     return this.#options.witness()?.now ?? this.#options.now();
   }
 
-  /** The process is another; what waited for the one before waits for nothing. */
+  /** A new process has no waiting requests. */
   restarted(): void {
     this.#known.clear();
     this.#deleted.clear();
@@ -131,7 +131,7 @@ export class Explanations {
     };
   }
 
-  /** Another queue may come in its place. */
+  /** A new queue may get the name. */
   deleting(queue: string): void {
     this.#deleted.add(queue);
   }
@@ -143,7 +143,7 @@ export class Explanations {
     }));
   }
 
-  /** A lease request is on its way to the engine. */
+  /** Wraps a lease request. */
   async asking<T extends Outcome>(queue: string, lease: () => Promise<T>): Promise<T> {
     const { now, hasNodes } = this.#options;
     const known = this.#knownOf(queue);
@@ -196,7 +196,7 @@ export class Explanations {
     }
   }
 
-  /** A shard that has nothing to do asks its store for room once a second. */
+  /** An idle shard checks its full store for room once per second. */
   #mayBeFull(now: number): boolean {
     const stores = this.#options.stores();
     const count = stores.reduce((sum, { fullCount }) => sum + fullCount, 0);
@@ -227,19 +227,20 @@ export class Explanations {
     });
   }
 
-  /** What is stored and a clear has taken, whatever its shard does about it. */
+  /** Compares the finding with the stored items that a clear has marked. */
   #checkClearing({ explained, isHealthy, mayBeFull }: Look, { shards }: EngineStatus): void {
     const { auditor, clearing, stores } = this.#options;
     const isUntold = stores().some(({ isSilent }) => isSilent);
     if (mayBeFull || isUntold || shards.some(({ up }) => !up)) return;
     const { queue } = explained;
-    // What is being deleted is hidden, and what is told is of the one that takes its name.
+    // A queue that is being deleted is hidden, so the findings are about the next queue of the
+    // name.
     const least = this.#deleted.has(queue) ? 0 : clearing(queue);
     const said = expectSaid(explained, "clearing", {
       must: least > 0,
       may: !isHealthy || auditor.isBeingCleared(queue),
     });
-    // A partition that drains is given up as soon as nothing but these is left of it.
+    // A draining partition that has only marked items left is not reported any more.
     checkCount(queue, said, { least: 1, most: Number.POSITIVE_INFINITY });
   }
 
@@ -248,12 +249,12 @@ export class Explanations {
     const { hasNodes } = this.#options;
     const { queue } = explained;
     const { open, last, granted, memory, startedAt } = known;
-    // Of several nodes, one that is cut off may have what waits.
+    // A node that is cut off may have the waiting requests.
     const isAsked = open > 0 && (isHealthy || !hasNodes);
     const bornAt = memory?.since ?? startedAt;
     const graceMs = Math.max(askGraceMs, place.leaseTimeoutMs);
     const since = Math.max(last, startedAt, tally.readySince);
-    // When a pause has ended is not known, and while it lasts nobody has to ask.
+    // No requests are needed during a pause, and its end is not known.
     const isExcused = pauses.mayEverHaveBeen(queue) || queue === "dead";
     const isMeantToWait = pauses.of(queue).lease || queue === "dead";
     const said = expectSaid(explained, "nobody_asks", {
@@ -268,7 +269,7 @@ export class Explanations {
     }
   }
 
-  /** What has happened lately, by what was counted. */
+  /** Compares findings about recent events with the counters. */
   #checkLately({ explained, known, isHealthy, mayBeFull, now }: Look): void {
     const { queue } = explained;
     const { recent } = known;
@@ -290,7 +291,7 @@ export class Explanations {
     checkCount(queue, said, rise);
   }
 
-  /** What the queue is like now. */
+  /** Compares findings about the present state with the tally. */
   #checkState({ place, explained, known, tally, mayBeFull, now }: Look): void {
     const { auditor } = this.#options;
     const { queue } = explained;
@@ -333,7 +334,7 @@ export class Explanations {
     checkNext(queue, allScheduled, { first: dueAt, isAll: false, now: isAllAside ? first : 0 });
   }
 
-  /** The word is that of the worst finding; of none, whether there is something or was of late. */
+  /** The health is the worst finding; without findings, it depends on items and recent movement. */
   #checkHealth({ explained, known, tally, isHealthy }: Look): void {
     const { queue, findings, health } = explained;
     const places = findings.map(({ what }) => order.indexOf(what));
@@ -351,7 +352,7 @@ export class Explanations {
   #calmWords({ known, tally, isHealthy }: Pick<Look, "known" | "tally" | "isHealthy">) {
     const { restMs: rest } = known.recent;
     const words = new Set<HealthWord>();
-    // Of several nodes, one that is cut off may have what waits.
+    // A node that is cut off may have the waiting requests.
     const mayBeEither = this.#options.hasNodes && !isHealthy;
     const isSomething = tally.ready + tally.aside + tally.held.length > 0;
     if (tally.most > 0 || rest.least < restMs.flows || !isHealthy) words.add("flows");
@@ -361,11 +362,11 @@ export class Explanations {
     return [...words];
   }
 
-  /** What was held at the last look and is let go by nobody but time. */
+  /** Records leases of the last check that only time can have ended. */
   #noteLapses({ known, tally, isHealthy, mayBeFull, now }: Look): void {
     const faults = this.#options.faults();
     const isSure = isHealthy && !mayBeFull;
-    // A shard that dies takes the count of a turn with it.
+    // The counts of a turn may be lost with a dead shard.
     for (const { item, grant, until } of isSure && faults === known.faults ? known.held : []) {
       const isSame = item.grant === grant && grant.deadline === until && !grant.isOver;
       const isUntouched = isSame && item.open === 0 && grant.unheardExtends === 0;
@@ -378,7 +379,7 @@ export class Explanations {
       : [];
   }
 
-  /** Who is certain to hold items is told to hold as many at least. */
+  /** A client with certain leases must be reported with at least as many items. */
   checkClients({ queue, holding }: QueueClients): void {
     const { auditor, situations } = this.#options;
     const place = this.#options.queues.find(({ name }) => name === queue);
@@ -399,7 +400,7 @@ function finding({ findings }: Explanation, word: FindingWord): Finding | undefi
   return findings.find(({ what }) => what === word);
 }
 
-/** What is said, if it may be; what must be said is. */
+/** The finding, after checks that it is allowed, or required. */
 function expectSaid(
   explained: Explanation,
   word: FindingWord,
@@ -433,7 +434,7 @@ function lapseOf(held: readonly Held[]): number {
   return Math.min(...held.map(({ grant }) => grant.deadline));
 }
 
-/** `first`: what is known to come; with `isAll` it is the next. */
+/** `first`: the first known event; with `isAll` it is exactly the next one. */
 function checkNext(
   queue: string,
   said: Finding | undefined,

@@ -1,5 +1,5 @@
-// A store that fails on command, in front of one that does not. The command is
-// given to its `StoreControl`, which outlives the store as a disk does.
+// Fault injection: wraps a store, and fails on command of its `StoreControl`, which outlives the
+// store as a disk does.
 
 import type { Backend } from "../../stores/backend.ts";
 import type { Item } from "../../stores/item.ts";
@@ -19,40 +19,40 @@ import type { StoredCounts, StoreSize, Upkeep } from "../../stores/upkeep.ts";
 /** How a commit fails. */
 export interface CommitFault {
   readonly fault: StoreFault;
-  /** It fails only after everything was applied. */
+  /** The commit fails only after it was applied. */
   readonly applied?: boolean;
-  /** So do all that follow, until `heal`. */
+  /** All later commits fail too, until `heal`. */
   readonly sticky?: boolean;
-  /** Only a commit that moves items: what is written anew needs the most room. */
+  /** Only commits with moves fail: rewritten items need the most room. */
   readonly ofMoves?: boolean;
-  /** It is its sync that fails; then what was written may be lost. */
+  /** The sync fails, and the written commit is kept or lost. */
   readonly sync?: "kept" | "lost";
 }
 
 /** A commit that is written, and not yet synced. */
 interface Unsynced {
-  /** Puts back what was stored before it, as a power cut does. */
+  /** Restores the state before the commit, as a power cut does. */
   readonly lose: () => void;
 }
 
 export class StoreControl {
-  /** Commits that were applied. */
+  /** The number of applied commits. */
   commits = 0;
-  /** Called with what was applied, before anyone is told. */
+  /** Called with applied changes, before the answers. */
   onCommit: ((changes: Changes) => void) | null = null;
-  /** Called when a commit fails as it was told to; `applies`: what it wrote is there all the same. */
+  /** Called when an injected fault fails a commit; `applies`: its changes were written. */
   onFault: ((commit: { readonly applies: boolean }) => void) | null = null;
-  /** Whether the store says that what it set aside for a full disk is used up. */
+  /** Whether the store reports that its reserve for a full disk is used up. */
   full = false;
-  /** How often it was found to be. */
+  /** How often a commit failed because the store was full. */
   fullCount = 0;
-  /** Its shard has found it to be, and nothing has changed since. */
+  /** The shard knows that the store is full, and nothing has changed since. */
   isToldFull = false;
-  /** Its process has died at a commit. */
+  /** The process has died at a commit. */
   isSilent = false;
-  /** There is too much in the store to count it at a start. */
+  /** The store is too large to count its items at a start. */
   isLarge = false;
-  /** Commits are synced some events after they are written, and not within; `lose` undoes one. */
+  /** Commits are synced some events after they are written; `copy` returns the undo of one. */
   syncsLater: {
     readonly soon: (run: () => void) => void;
     readonly copy: () => Unsynced["lose"];
@@ -60,11 +60,11 @@ export class StoreControl {
   #unsynced: Unsynced | null = null;
   #syncHeld: Promise<void> | null = null;
   readsHeld: Promise<void> | null = null;
-  /** Opening the store fails like this. */
+  /** The fault of the next openings. */
   openFault: StoreFault | null = null;
-  /** Items that are no longer what was written, as `slot/seq`. */
+  /** Damaged items, as `slot/seq`. */
   readonly #damaged = new Set<string>();
-  /** Calls that are too many until `rested`: a shard that goes round in circles. */
+  /** The limit of calls before `rested`, to detect a shard in an endless loop. */
   callsMax = Number.POSITIVE_INFINITY;
   #calls = 0;
   #faults: CommitFault[] = [];
@@ -76,12 +76,12 @@ export class StoreControl {
   #letGo: (() => void)[] = [];
   #generation = 0;
 
-  /** The next commit fails, or the next ones in turn when called several times. */
+  /** Fails the next commit; several calls fail as many commits, in order. */
   fail(fault: CommitFault): void {
     this.#faults.push(fault);
   }
 
-  /** The same for the commit after so many more. */
+  /** Fails the commit after `commits` others. */
   failAfter(commits: number, fault: CommitFault): void {
     this.#faultAfter = { commits, fault };
   }
@@ -94,22 +94,22 @@ export class StoreControl {
     this.openFault = null;
   }
 
-  /** Commits take until `release`. */
+  /** Commits wait for `release`. */
   hold(): void {
     this.#held ??= new Promise((resolve) => this.#letGo.push(resolve));
   }
 
-  /** Reads of turns take until `release`. */
+  /** Reads of turns wait for `release`. */
   holdReads(): void {
     this.readsHeld ??= new Promise((resolve) => this.#letGo.push(resolve));
   }
 
-  /** Syncs take until `release`. */
+  /** Syncs wait for `release`. */
   holdSync(): void {
     this.#syncHeld ??= new Promise((resolve) => this.#letGo.push(resolve));
   }
 
-  /** The same from after so many more commits on. */
+  /** Commits after the next `commits` ones wait for `release`. */
   holdAfter(commits: number): void {
     this.#heldAfter = commits;
   }
@@ -126,15 +126,15 @@ export class StoreControl {
     for (const letGo of this.#letGo.splice(0)) letGo();
   }
 
-  /** The process dies at the commit after so many more, before it is applied or after. */
+  /** Kills the process before or after it applies the commit behind `commitsBefore` others. */
   killAt({ commitsBefore, applied }: { commitsBefore: number; applied: boolean }): void {
     this.#killAfter = commitsBefore;
     this.#killApplied = applied;
   }
 
   /**
-   * Every store opened so far falls silent, as with a process that was killed. Where the power is
-   * cut as well, what was not synced is lost; returns whether anything was.
+   * Every store opened so far stops answering, as after the kill of a process. A power cut also
+   * loses an unsynced commit; returns whether there was one.
    */
   kill({ powerCut = false } = {}): boolean {
     this.#generation += 1;
@@ -152,12 +152,12 @@ export class StoreControl {
     this.#damaged.add(`${slot}/${seq}`);
   }
 
-  /** All that was stored is in another store now. */
+  /** The items were moved to another store. */
   emptied(): void {
     this.#damaged.clear();
   }
 
-  /** As a store reads items of which some are damaged: only their place can be trusted. */
+  /** Marks damaged items in a page as a store does; only their place is right. */
   spoil<T extends Item>({ found, isAll }: Some<Read<T>>): Some<Read<T>> {
     if (this.#damaged.size === 0) return { found, isAll };
     const seen = found.map((item) =>
@@ -186,7 +186,7 @@ export class StoreControl {
     return this.#generation;
   }
 
-  /** `generation`: that in which the opening of the store began. */
+  /** `generation`: the one in which the opening of the store began. */
   wrap({ store, upkeep, ...rest }: Backend, generation: number): Backend {
     return {
       ...rest,
@@ -206,7 +206,7 @@ export class StoreControl {
     return work();
   }
 
-  /** A call that changes something, unless it was told to fail; a shard hears how a turn fails. */
+  /** A call that changes the store, unless a fault is injected. */
   async change<T>(
     generation: number,
     work: () => Promise<T>,
@@ -245,7 +245,7 @@ export class StoreControl {
     const lose = this.syncsLater?.copy();
     const result = await work();
     this.commits += 1;
-    // One that was killed meanwhile is no commit of the process that came after.
+    // A commit whose process was killed meanwhile is not a commit of the next process.
     if (lose !== undefined && !this.isDead(generation)) this.#unsynced = { lose };
     if (dies) return silence();
     if (fault !== undefined && fault.sync === undefined) {
@@ -257,7 +257,7 @@ export class StoreControl {
 
   async #sync(generation: number, fault: CommitFault | undefined): Promise<void> {
     const { soon } = this.syncsLater ?? { soon: queueMicrotask };
-    // Of different length, so that now more and now fewer requests come meanwhile.
+    // Varies the length, so that different numbers of requests arrive during a sync.
     for (let round = this.commits % 4; round >= 0; round -= 1) {
       await new Promise<void>((resolve) => soon(resolve));
     }

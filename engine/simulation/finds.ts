@@ -1,5 +1,5 @@
-// I21: what is found is what a filter over a list of all items would find, whatever the size of a page,
-// and groups are what counting such a list makes.
+// I21: a find returns the same items as a filter over a list of all items, with pages of any size.
+// Groups have the same counts as that list.
 
 import type {
   FindRequest,
@@ -12,7 +12,7 @@ import type {
 import { Violation } from "./auditor.ts";
 import type { World } from "./world.ts";
 
-/** Small, so that many a page begins in the middle. */
+/** Small, so that many pages begin in the middle. */
 const pageItems = 3;
 
 interface Sought {
@@ -29,14 +29,14 @@ function stateOf({ isLeased, enqueueAt }: StoredItem): ItemState {
   return isLeased ? "leased" : "ready";
 }
 
-/** What a grouping tells of an item. The reasons of a world are `why` and an id, or have none. */
+/** The group of an item. The reasons of a world are `why` and an id, or none. */
 function valueBy({ kind, past = {} }: StoredItem, by: Grouping): string {
   const { reason = "", death = "", queue = "" } = past;
   const values = { kind, death, originQueue: queue };
   return by === "reason" ? reason.replace(/^why .*/, "why <id>") : values[by];
 }
 
-/** By what is said of one item, and by what may be said of none. */
+/** Filters that match one item, and filters that may match none. */
 function soughtBy(one: StoredItem | undefined): Sought[] {
   const { kind = "none", reference = "none", payload = new Uint8Array() } = one ?? {};
   const key = new TextDecoder().decode(payload).split("|", 1)[0] ?? "";
@@ -73,7 +73,7 @@ function soughtBy(one: StoredItem | undefined): Sought[] {
   ];
 }
 
-/** `listed`: each partition's items, those that wait for an instant after the others. */
+/** `listed`: by partition, the ready and leased items, then the scheduled ones. */
 export async function checkFinds(
   world: World,
   queue: string,
@@ -114,7 +114,7 @@ async function checkFound(
     throw new Violation("I21", `${said} ${told}, expected ${meant}`);
   }
   const newest = await findAll(world, { ...request, order: "newest" });
-  // The same ones, each line of a partition the other way round.
+  // The same items; the lines of a partition are each in reverse order.
   const lineOf = (item: FoundItem) => `${item.partition} ${item.state === "scheduled"}`;
   const backwards = found.toReversed();
   const [seen, expected] = [newest, backwards].map((items) =>
@@ -156,7 +156,7 @@ async function checkGroups(
   if (found.length > 1) situations.reached("items are of several groups");
 }
 
-/** Whoever holds items is told to, and nobody else. */
+/** A find by holder returns the items of that client, and no others. */
 async function checkHolders(
   world: World,
   queue: string,

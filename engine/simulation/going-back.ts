@@ -1,6 +1,6 @@
-// Worlds in which the disk of one shard goes back to an earlier commit, again and again, while the
-// others stay. What was acknowledged before such a step is lost by right, or comes twice; what is
-// acknowledged afterwards has to be where it belongs, once, and no id ever names a second item.
+// Worlds in which the disk of one shard repeatedly returns to an earlier commit, while the others
+// do not. Items that were acknowledged before such a rollback may be lost, or come twice. Items
+// acknowledged afterwards must be in their place, once. No id ever names a second item.
 
 import type { QueueSettings } from "../model/api.ts";
 import { limits } from "../model/limits.ts";
@@ -15,13 +15,13 @@ import type { WorldReport } from "./world.ts";
 export interface GoingBackOptions {
   readonly seed: number;
   readonly steps: number;
-  /** Hears each event. */
+  /** Receives each event. */
   readonly trace?: (line: string) => void;
 }
 
-/** Of a lease. */
+/** The request timeout of leases. */
 const waitMs = 10;
-/** Copies of each shard that are kept to go back to. */
+/** Copies of each shard that a rollback can restore. */
 const copiesMax = 3;
 const dead = "dead";
 const mails = "mails";
@@ -58,11 +58,11 @@ class GoingBack {
   readonly #steps: number;
   readonly #say: (line: string) => void;
   readonly #begun: number;
-  /** By text, which queue has the item; of those that were produced since the last step back. */
+  /** The queue of each item that was produced since the last rollback, by text. */
   #sure = new Map<string, string>();
-  /** Which item each id named first. */
+  /** The first item of each id. */
   readonly #named = new Map<string, string>();
-  /** Leases from before, of which the items may be lost. */
+  /** Earlier leases, whose items may be lost. */
   readonly #kept: Leased[] = [];
   readonly #copies: (() => void)[][];
   #texts = 0;
@@ -153,7 +153,7 @@ class GoingBack {
     this.#say(`${name} is created with ${requestedPartitions} partitions; ${ending?.ok}`);
   }
 
-  /** Those that the store with the catalog does not know any more. */
+  /** Creates the usual queues that a rollback has lost. */
   async #createUsual(): Promise<void> {
     const there = new Set(this.#allQueues);
     for (const name of [dead, mails, ...worked]) {
@@ -269,7 +269,7 @@ class GoingBack {
     return ending?.ok === true;
   }
 
-  /** Now and then while another shard stands still, so that what is sent there is on its way at a kill. */
+  /** Sometimes stalls a shard during the work, so that items for it are in flight at a kill. */
   async #slowly(work: () => Promise<void>): Promise<void> {
     const isSlow = this.#chance.hits(300);
     const shard = this.#chance.below(this.#shardCount);
@@ -285,7 +285,7 @@ class GoingBack {
     if (lease !== null) this.#kept.push(lease);
   }
 
-  /** A client that knows nothing of what has happened meanwhile. */
+  /** A client completes an old lease without knowing of any rollback. */
   async #finishLate(): Promise<void> {
     const lease = this.#chance.maybe(this.#kept);
     if (lease === undefined || !this.#allQueues.includes(lease.queue)) return;
@@ -337,7 +337,7 @@ class GoingBack {
     await this.#createUsual();
   }
 
-  /** What is said to have been set aside is in quarantine, also where the disk was full at first. */
+  /** Items reported as set aside must be in quarantine, even if the disk is full at first. */
   async #openWithoutRoom(): Promise<void> {
     const shards = Array.from({ length: this.#shardCount }, (_, shard) => shard);
     const { notices } = this.#bundle;

@@ -1,5 +1,4 @@
-// I21: of what happened to an item everything is told that its clients were told of, and in an order
-// in which it can have happened.
+// I21: the history of an item contains every event that its clients know of, in a possible order.
 
 import type {
   CompleteRequest,
@@ -15,20 +14,20 @@ import { Violation } from "./auditor.ts";
 import type { Bundle, Leased } from "./bundle.ts";
 import type { Situations } from "./situations.ts";
 
-/** What a client was told that it did to an item. */
+/** An event of an item that a client knows of. */
 interface Told {
   readonly id: string;
   readonly what: What;
-  /** Before it was asked for. */
+  /** Before the call was sent. */
   readonly at: number;
-  /** `null` = nobody knows. */
+  /** `null` = unknown. */
   readonly by: string | null;
 }
 
-/** Items that one look is about: those that were spoken of last. */
+/** Items per check: those with the latest events. */
 const itemsLooked = 20;
 
-/** In the hands of somebody. */
+/** Possible events of a leased item. */
 const held: readonly What[] = [
   ...(["completed", "retried", "released", "lapsed", "extended", "removed", "damaged"] as const),
 ];
@@ -36,10 +35,10 @@ const waiting: readonly What[] = [
   ...(["leased", "due", "expired", "removed", "damaged"] as const),
   ...(["redriven", "promoted", "rejected"] as const),
 ];
-/** Given back: it waits again, or died of it. */
+/** Possible events after a lease ended: the item waits again, or died. */
 const returned: readonly What[] = [...waiting, "dead", "discarded"];
 
-/** What can come next. */
+/** The possible next events, by event. */
 const nexts: Readonly<Record<What, readonly What[]>> = {
   ...{ produced: waiting, imported: [...waiting, ...held], due: waiting },
   ...{ promoted: waiting, rejected: ["dead"] },
@@ -52,10 +51,10 @@ const nexts: Readonly<Record<What, readonly What[]>> = {
 export class Histories {
   readonly #situations: Situations;
   readonly #now: () => number;
-  /** By the text that an item begins with, of the process that is. */
+  /** By item key, for the present process. */
   #told = new Map<string, Told[]>();
   #keys = new Map<string, string>();
-  /** Since when items are ready in their queue or dead, whose id there nobody has heard yet. */
+  /** Since when items have been produced or dead whose id there is not known yet. */
   #unnamed = { produced: new Map<string, number>(), dead: new Map<string, number>() };
   #hasGoneBack = false;
 
@@ -65,7 +64,7 @@ export class Histories {
     this.#now = now;
   }
 
-  /** The engine of a process that starts, with its calls watched. */
+  /** Wraps the engine of a new process to record its calls. */
   watching(engine: Engine): Engine {
     this.#told = new Map();
     this.#keys = new Map();
@@ -73,7 +72,7 @@ export class Histories {
     return this.watchingToo(engine);
   }
 
-  /** The same engine, as another node has it. */
+  /** Wraps the engine of another node, with the same records. */
   watchingToo(engine: Engine): Engine {
     const told = this.#told;
     const keys = this.#keys;
@@ -136,17 +135,17 @@ export class Histories {
     });
   }
 
-  /** The database lost commits, and with them the tag of ids that were issued since. */
+  /** The database lost commits, and with them the epochs of ids that were issued since. */
   wentBack(): void {
     this.#hasGoneBack = true;
   }
 
-  /** At rest, with every shard up. */
+  /** Call at rest, with every shard up. */
   async check(bundle: Bundle): Promise<void> {
     for (const told of [...this.#told.values()].slice(-itemsLooked)) {
       const { since } = await this.#lifeOf(bundle, told[0]);
       if (since === null) continue;
-      // What happened before, or in that very instant, may be missing, and with it the way from id to id.
+      // Events up to that instant may be missing, and with them the links from id to id.
       const kept = told.filter(({ at }) => at > since);
       for (const asked of [kept.at(0), kept.at(-1)]) {
         if (asked === undefined) continue;
@@ -180,21 +179,21 @@ export class Histories {
   }
 }
 
-/** What gives an item another id, as far as it is somewhere after it. */
+/** Events that give an item another id, if it still exists. */
 const changing: readonly What[] = [
   ...(["retried", "released", "lapsed", "due", "expired", "redriven"] as const),
   ...(["promoted", "rejected"] as const),
 ];
 
-/** Names an item for life. */
+/** Identifies an item for its whole life. */
 function keyOf(payload: Payload): string {
   const text = typeof payload === "string" ? payload : new TextDecoder().decode(payload);
   return text.split("|", 1)[0] ?? "";
 }
 
 /**
- * One that is damaged is set aside instead of moved, whoever gives it back. Of a dead one its client
- * may know a later id: a lease that nobody heard of has gone back, and the item with it.
+ * A damaged item is quarantined instead of moved, so a retry may be recorded as `damaged`. The
+ * client may know a later id of a dead item, because a lease without an answer has requeued it.
  */
 function isTold(event: ItemEvent, { id, what, by }: Told): boolean {
   if (what === "dead") return event.what === what;

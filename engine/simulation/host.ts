@@ -1,17 +1,17 @@
-// One process on a machine of its own, of several in a world: it can be stopped for a while, killed,
-// and its clock may be wrong. All that reaches it from outside, and its own timers, come through here.
+// One process on its own machine, of several in a world. It can be stopped for a while or killed,
+// and its clock may be wrong. All input from outside, and its own timers, pass through here.
 
 import type { Clock, Timer } from "../model/clock.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
 export class Host {
   readonly world: VirtualClock;
-  /** How wrong the machine's clock is. */
+  /** The error of the machine's clock; negative = behind. */
   readonly aheadMs: number;
   #isStopped = false;
   #stops = 0;
   #isDead = false;
-  /** It has not heard all that came while it was stopped. */
+  /** Input that arrived while the process was stopped is not delivered yet. */
   #isBehind = false;
   #held: (() => void)[] = [];
 
@@ -28,12 +28,11 @@ export class Host {
     return this.#isDead;
   }
 
-  /** How often it was stopped. */
   get stops(): number {
     return this.#stops;
   }
 
-  /** Something reaches it; nothing does any more once it is dead. */
+  /** Delivers input to the process, unless it is dead; held back while it is stopped. */
   deliver(run: () => void): void {
     if (this.#isDead) return;
     if (this.#isStopped || this.#isBehind) this.#held.push(run);
@@ -46,7 +45,7 @@ export class Host {
     this.#stops += 1;
   }
 
-  /** What came meanwhile is heard now, one after the other. */
+  /** Continues as SIGCONT does, and delivers the held input one by one. */
   goOn(): void {
     this.#isStopped = false;
     if (this.#isBehind) return;
@@ -69,12 +68,12 @@ export class Host {
     this.#held = [];
   }
 
-  /** The machine's own. */
+  /** The clock of the machine. */
   get clock(): Clock {
     return new HostClock(this, this.aheadMs);
   }
 
-  /** One that shows this instant now, and goes on steadily. */
+  /** A clock that shows this instant now, and runs at the usual pace. */
   clockFrom(instant: number): Clock {
     return new HostClock(this, instant - this.world.now());
   }

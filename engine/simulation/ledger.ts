@@ -1,7 +1,6 @@
-// What the counters of queues have to be, by the calls of one process and their answers: no less
-// than was told to be done, no more than was asked for. And what came into a queue, less what left
-// it, is what it holds. A shard that dies takes the count of a turn with it, so only the most that
-// there may be is sure then.
+// Checks the counters of queues against the calls of one process: at least the acknowledged items,
+// at most the requested ones. Also, the items in a queue equal those that arrived less those that
+// left. A dead shard may lose the counts of a turn, so then only the upper bounds are certain.
 
 import type {
   ClearRequest,
@@ -29,19 +28,19 @@ const counterOf: Readonly<Record<Verb, CounterName>> = {
   lease: "leased",
 };
 
-/** What is given back because its client has left is released as well, and nobody is told. */
+/** Items withdrawn from disconnected clients count as released too, without an answer. */
 const unbounded: readonly CounterName[] = ["released"];
 
 interface Account {
-  /** Items of calls that may have been done, or may yet be. */
+  /** Items of calls that may have been done, or may still be. */
   readonly asked: Counted;
-  /** Items of calls that were told to be done now, not before. */
+  /** Items of acknowledged calls, without replayed ones. */
   readonly told: Counted;
-  /** What the queue holds beyond what came and has not left, which is what was there before. */
+  /** Items in the queue at the start: its content without those that arrived and have not left. */
   before: number | null;
 }
 
-/** As much of a request and of its reply as says how many items it is of. */
+/** The fields of requests and replies that determine the number of items. */
 interface Request {
   readonly queue: string;
   readonly items?: readonly unknown[];
@@ -56,14 +55,14 @@ interface Reply {
 
 export class Ledger {
   #accounts = new Map<string, Account>();
-  /** Queues of which a clear may not be through: what it takes is no longer held, and not counted yet. */
+  /** Unfinished clears by queue; their items may be gone from the queue and not counted yet. */
   readonly #clearing = new Map<string, number>();
-  /** Of transacts and tasks of all processes: what one began may come to its queue in the next. */
+  /** For transacts and tasks of all processes: an item may reach its queue in the next process. */
   readonly #outputs = new Map<string, Counted>();
-  /** Queues that somebody deletes: which one of a name a call was of is not known any more. */
+  /** Deleted queues: a call may have been for the old or the new queue of the name. */
   #deleted = new Set<string>();
 
-  /** The engine of a process that starts, with its calls watched. */
+  /** Wraps the engine of a new process to count its calls. */
   watching(engine: Engine): Engine {
     const accounts = new Map<string, Account>();
     const deleted = new Set<string>();
@@ -102,7 +101,7 @@ export class Ledger {
         }
         if (name === "repair") {
           return (request: RepairRequest) => {
-            // How many it takes back is told by the task.
+            // The number of items is known only to the task.
             const { queue, action } = request;
             if (action === "retry") this.#outputsOf(queue).retried = Number.POSITIVE_INFINITY;
             return call(request);
@@ -121,7 +120,7 @@ export class Ledger {
     return this.#outputs.getOrInsertComputed(queue, () => ({}));
   }
 
-  /** At rest. `isWhole`: no shard has died, and no item was damaged, since the process started. */
+  /** Call at rest. `isWhole`: no shard died and no item was damaged since the process started. */
   check({ queues }: EngineStatus, isWhole: boolean): void {
     for (const gauges of queues) {
       const { queue: name, counters } = gauges;
@@ -130,7 +129,7 @@ export class Ledger {
       for (const counter of Object.values(counterOf)) {
         const { [counter]: counted } = counters;
         const least = isWhole ? (account.told[counter] ?? 0) : 0;
-        // What a store that failed granted before a pause goes back, and its lease is granted more.
+        // A grant of a failed store is requeued after a pause, and its lease is granted more items.
         const isAgain = counter === "leased" && !isWhole;
         const asked = isAgain ? Number.POSITIVE_INFINITY : (account.asked[counter] ?? 0);
         const most = asked + (this.#outputsOf(name)[counter] ?? 0);
@@ -148,7 +147,7 @@ export class Ledger {
   }
 }
 
-/** What a transact adds to, at most: what goes to another shard is counted when it has come there. */
+/** The most that a transact counts; items for another shard count when they arrive there. */
 function partsOf({ complete = [], retry = [], produce = [] }: TransactRequest) {
   return [
     ...complete.map(({ queue, ids }) => [queue, "completed", ids] as const),
@@ -161,7 +160,7 @@ function itemsIn({ queued, leased, scheduled, retried }: QueueGauges): number {
   return queued + leased + scheduled + retried;
 }
 
-/** What came, less what left. */
+/** Arrivals less departures. */
 function netOf({ counters }: QueueGauges): number {
   const { produced, arrived, completed, dead, discarded, removed, redriven } = counters;
   return produced + arrived - completed - dead - discarded - removed - redriven;
@@ -188,11 +187,11 @@ async function watched(
     const done = verb === "lease" ? (reply.items?.length ?? 0) : items;
     const count = reply.replayed ? 0 : done - (reply.duplicates?.length ?? 0);
     add(told, count);
-    // A lease may have been granted more than once: what nobody waited for any more went back.
+    // A lease may have been granted several times, with all grants but one withdrawn.
     if (verb !== "lease") add(asked, count - items);
     return reply;
   } catch (error) {
-    // What was refused was not done.
+    // A refused call was not done.
     if (error instanceof QueueError && error.code !== "unknown" && verb !== "lease") {
       add(asked, -items);
     }

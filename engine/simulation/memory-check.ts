@@ -1,6 +1,6 @@
-// I12: what a shard keeps in memory after a commit is what it would read if it
-// started now. The one check that looks inside; what a failed commit leaves
-// behind shows here long before it shows in an answer.
+// I12: after a commit, the memory of a shard equals the memory that a start would read from its
+// store. This is the only check of the inside. It shows the traces of a failed commit long before
+// an answer does.
 
 import type { Item, ScheduledItem } from "../../stores/item.ts";
 import { readItems, readScheduled } from "../../stores/single-reads.ts";
@@ -15,7 +15,7 @@ const everything = {
   payloadBytes: Number.POSITIVE_INFINITY,
 };
 
-/** Throws `Violation` unless both say the same. */
+/** Throws `Violation` if they differ. */
 export async function checkMemory(shard: number, memory: Memory, store: Store): Promise<void> {
   const { rules, epochs } = memory;
   const stored = await Memory.load(shard, store, { rules, epochs });
@@ -45,7 +45,7 @@ export async function checkMemory(shard: number, memory: Memory, store: Store): 
   }
 }
 
-/** What is told of the oldest ready item and of the next that is due is never too late. */
+/** The instants of the oldest ready item and of the next due item are never too late. */
 function checkInstants(
   partition: Partition,
   items: readonly Read<Item>[],
@@ -89,7 +89,7 @@ function textOf(shard: number, memory: Memory): string {
   }
   lines.push(
     `outbox ${outboxOf(memory)}, last ${memory.outbox.seqLast}`,
-    // Under its own number a shard keeps what it sent, which `last` says already.
+    // Without the shard itself: its entry is the last item sent, which `last` contains.
     `inbound ${[...memory.inbound]
       .filter(([source]) => source !== shard)
       .sort(([a], [b]) => a - b)

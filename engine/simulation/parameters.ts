@@ -1,10 +1,10 @@
-// What kind of world a seed makes: how large, how hasty, how unlucky. Some worlds
-// have no faults at all, and some queues no limits, so that quiet runs exist too.
+// The parameters of a world, from its seed: its size, and the frequency of calls and faults. Some
+// worlds have no faults at all, and some queues no limits.
 
 import { limits } from "../model/limits.ts";
 import type { Chance } from "./chance.ts";
 
-/** A queue of the world; items of `orders` may be dead-lettered, those of `plain` are discarded. */
+/** A queue of the world. Only `orders` has a dead queue; `plain` discards its dead items. */
 export interface QueueParameters {
   readonly name: string;
   readonly deadQueue: string;
@@ -17,7 +17,7 @@ export interface QueueParameters {
   readonly leasedMax: number;
   /** `""` = no limit. */
   readonly leaseRate: string;
-  /** 0 = its items have no unique keys. */
+  /** 0 = no unique keys. */
   readonly uniqueForMs: number;
 }
 
@@ -26,9 +26,9 @@ export interface Parameters {
   readonly queues: readonly QueueParameters[];
   readonly clients: number;
   readonly batchMax: number;
-  /** Of produced items, per mille. */
+  /** The share of scheduled items, per mille. */
   readonly scheduled: number;
-  /** Until the last of them is due. */
+  /** How far ahead items are scheduled at most. */
   readonly laterMsMax: number;
   readonly requestTimeoutMs: number;
   /** Time passes while the process is down, and items die meanwhile. */
@@ -37,19 +37,19 @@ export interface Parameters {
   readonly reshards?: true;
   /** Commits are synced some events after they are written. */
   readonly syncsLater: boolean;
-  /** Items are looked for, and what happened to them is kept. */
+  /** Finds and histories are checked. */
   readonly isLookedInto: boolean;
-  /** Items are texts and nothing else, but for when they are due. */
+  /** Items have only a text and a due time. */
   readonly isPlain?: boolean;
-  /** Calls have keys, and are sent again. */
+  /** Calls have idempotency keys and are repeated. */
   readonly repeats: boolean;
-  /** Every other client that leaves asks again at once, on another connection. */
+  /** Every other client that disconnects repeats its call at once, on another connection. */
   readonly returns?: true;
-  /** Its queues go by a test clock. */
+  /** Queues use a test clock. */
   readonly hasTestClock?: true;
-  /** Some tasks take back what clients hold. */
+  /** Some tasks retry leased items. */
   readonly takesBack?: true;
-  /** How often each kind of event is chosen, against the others. */
+  /** The relative frequency of each kind of event. */
   readonly weights: {
     readonly produce: number;
     readonly lease: number;
@@ -71,16 +71,16 @@ export interface Parameters {
     readonly recreate: number;
     readonly census: number;
     readonly repeat: number;
-    /** Of what goes wrong in a setting of its own. */
+    /** Faults of a special setting. */
     readonly trouble: number;
     readonly transact: number;
-    /** Items are sent back, promoted, rejected and deleted. */
+    /** Items are redriven, promoted, rejected and deleted. */
     readonly task: number;
     readonly import: number;
-    /** Items come for minutes, and hardly any go. */
+    /** Items arrive for minutes, and hardly any leave. */
     readonly crowd: number;
   };
-  /** Bounds of a turn: small ones make work go in pieces. */
+  /** Bounds of a turn; small ones split work into pieces. */
   readonly bounds: {
     readonly sweepItemsMax: number;
     readonly turnRequestsMax: number;
@@ -105,7 +105,7 @@ const usualBounds = {
   historyBytes: 0,
 };
 
-/** Some worlds are special; the others stay as they were, and with them every seed that once failed. */
+/** Some seeds get special worlds. The others never change, so that seeds that failed stay valid. */
 export function parametersOf(chance: Chance, seed: number): Parameters {
   const usual = usualParameters(chance);
   const mixed = seed % 5 === 3 ? deadly(usual) : usual;
@@ -114,19 +114,19 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const returned = seed % 13 === 11 ? returning(repeated) : repeated;
   const parameters = seed % 9 === 8 ? pausing(returned, Math.floor(seed / 9)) : returned;
   const unique = seed % 19 === 4 ? withUniques(parameters, Math.floor(seed / 19)) : parameters;
-  // One in three of those with unique keys is among them.
+  // A third of the worlds with unique keys has transacts.
   const isWhole = [3, 8, 17].includes(seed % 19) || seed % 57 === 42;
   const whole = isWhole ? transacting(unique, seed % 3) : unique;
   const looked = seed % 11 === 4 ? lookedInto(whole, Math.floor(seed / 11)) : whole;
   const repaired = [6, 13].includes(seed % 17) ? repairing(looked, seed) : looked;
-  // No pause concerns them.
+  // A pause does not stop imports.
   const isImporting = seed % 23 === 7 && repaired.weights.pause === 0;
   const imported = isImporting ? importing(repaired) : repaired;
   const isTested = seed % 29 === 12 && imported.weights.pause === 0;
   const tested = isTested ? onTestClock(imported) : imported;
   const crowded = isCrowded(seed) ? crowding(tested) : tested;
   const resharded = [4, 5].includes(seed % 16) ? resharding(crowded) : crowded;
-  // Few have as much on its way as makes a second message; in these, anything does.
+  // Few worlds have enough load for a turn during a sync; in odd seeds any load is enough.
   const secondTurnWeightMin = seed % 2 === 0 ? limits.secondTurnWeightMin : 1;
   return {
     ...resharded,
@@ -136,7 +136,7 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   };
 }
 
-/** A world in which queues move, unless outputs have unique keys: those may not go to another shard. */
+/** A world in which queues move, unless its outputs have unique keys and so cannot change shard. */
 function resharding(parameters: Parameters): Parameters {
   const { shardCount, weights, queues } = parameters;
   const isUnique = queues.some(({ uniqueForMs }) => uniqueForMs > 0);
@@ -152,7 +152,7 @@ function isCrowded(seed: number): boolean {
   return seed % 23 === 6 && seed % 29 !== 12;
 }
 
-/** A world in which time goes by advances. A store that waits would have them wait. */
+/** A world whose time passes in advances, without store faults, which would delay an advance. */
 function onTestClock(parameters: Parameters): Parameters {
   const { weights } = parameters;
   const noFaults = { storeFault: 0, slow: 0, damage: 0 };
@@ -164,7 +164,7 @@ function onTestClock(parameters: Parameters): Parameters {
   };
 }
 
-/** A world in which more comes than goes for minutes, and clears take their time. */
+/** A world in which items arrive faster than they leave for minutes, and clears are slow. */
 function crowding(parameters: Parameters): Parameters {
   const { weights, bounds, queues } = parameters;
   const isUnique = queues.some(({ uniqueForMs }) => uniqueForMs > 0);
@@ -178,7 +178,7 @@ function crowding(parameters: Parameters): Parameters {
   };
 }
 
-/** A world whose items are looked for; in some, most of what happened is soon forgotten. */
+/** A world with finds and histories; in some, the history is small and soon evicted. */
 export function lookedInto(parameters: Parameters, which: number): Parameters {
   const { weights, bounds } = parameters;
   const historyBytes = which % 3 === 0 ? 50_000 : 10_000_000;
@@ -190,7 +190,7 @@ export function lookedInto(parameters: Parameters, which: number): Parameters {
   };
 }
 
-/** A world in which items die, and tasks go through them and what waits, across kills. */
+/** A world in which items die, and tasks act on dead and waiting items across kills. */
 export function repairing(parameters: Parameters, which: number): Parameters {
   const { weights, queues } = parameters;
   const { kill, storeFault, retry, pass } = weights;
@@ -207,14 +207,14 @@ export function repairing(parameters: Parameters, which: number): Parameters {
   };
 }
 
-/** A world in which items are finished and produced together, mostly over several shards that fail. */
+/** A world with transacts, mostly over several shards that fail. */
 export function transacting(parameters: Parameters, which: number): Parameters {
   const { weights, shardCount, queues } = parameters;
   const { kill, storeFault, slow, lease, complete, retry } = weights;
-  // Outputs have unique keys only where there is one shard.
+  // Outputs have unique keys only if there is one shard.
   const isUnique = queues.some(({ uniqueForMs }) => uniqueForMs > 0);
   const faults = { kill: Math.max(4, kill), storeFault: Math.max(8, storeFault) };
-  // Most of what is leased is left to be finished together with something else.
+  // Most leased items are left for transacts.
   const calls = {
     lease: Math.max(30, lease),
     complete: Math.min(5, complete),
@@ -231,7 +231,7 @@ export function transacting(parameters: Parameters, which: number): Parameters {
 const noLimits = { leasedMax: 0, leaseRate: "", uniqueForMs: 0 };
 const shortLived = { leaseTimeoutMs: minute, expireTimeoutMs: 10 * minute, maxAttempts: 1 };
 
-/** A world in which dead letters are often on their way to another shard when the process dies. */
+/** A world in which dead letters are often in flight to another shard when the process dies. */
 function deadly(parameters: Parameters): Parameters {
   const { shardCount, weights } = parameters;
   return {
@@ -250,31 +250,31 @@ function keeping(parameters: Parameters): Parameters {
   return { ...parameters, weights: { ...parameters.weights, extend: 20, release: 8 } };
 }
 
-/** A world whose clients send calls again. */
+/** A world whose clients repeat calls. */
 function repeating(parameters: Parameters): Parameters {
   const { weights, bounds } = parameters;
   return {
     ...parameters,
     repeats: true,
     weights: { ...weights, repeat: 25, kill: Math.max(2, weights.kill) },
-    // Longer than any call takes, so that each repetition can be judged.
+    // Longer than any call, so that each repetition can be checked.
     bounds: { ...bounds, receiptsWindowMs: 20 * minute },
   };
 }
 
-/** A world whose clients lose their connections, and are back. */
+/** A world whose clients lose their connections and return. */
 function returning(parameters: Parameters): Parameters {
   return { ...parameters, returns: true, weights: { ...parameters.weights, abort: 16 } };
 }
 
-/** A world into which items are imported, by calls that are sent again. */
+/** A world with imports that are repeated. */
 function importing(parameters: Parameters): Parameters {
   const repeated = repeating(parameters);
-  // A shard that stalls may come to one after its window.
+  // A stalled shard may decide a repetition after its window.
   return { ...repeated, weights: { ...repeated.weights, slow: 0, import: 15 } };
 }
 
-/** A world in which queues are paused and resumed, often while a shard is down or slow, and have limits. */
+/** A world with limits, and with pauses and resumes, often while a shard is down or slow. */
 export function pausing(parameters: Parameters, which: number): Parameters {
   const { shardCount, weights, queues } = parameters;
   const { storeFault, slow } = weights;
@@ -297,7 +297,7 @@ export function pausing(parameters: Parameters, which: number): Parameters {
   };
 }
 
-/** A world whose items have unique keys. A clear would forget some, and nobody knows which. */
+/** A world with unique keys, without clears, which would remove an unknown part of the keys. */
 export function withUniques(parameters: Parameters, which: number): Parameters {
   const { weights, queues } = parameters;
   const uniqueForMs = [20 * second, 10 * minute, hour][which % 3] ?? hour;

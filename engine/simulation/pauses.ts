@@ -1,8 +1,8 @@
-// What is certain to be paused of the queues of a world, by the calls and their answers.
+// The pauses of queues that are certain, from the calls of a world and their answers.
 
 import type { Ending } from "./bundle.ts";
 
-/** Of a queue: what is paused of it. */
+/** The operations of a queue that are paused. */
 export interface Sides {
   readonly lease: boolean;
   readonly produce: boolean;
@@ -11,17 +11,17 @@ export interface Sides {
 export interface PauseCall {
   readonly queue: string;
   readonly asked: Sides;
-  /** What was certain before it. */
+  /** The certain pauses before the call. */
   readonly before: Periods;
 }
 
-/** A side that is paused for certain, for as long as it stays so. */
+/** A time during which one side is certainly paused. */
 export interface Period {
-  /** When whoever asked for it was answered. */
+  /** When the pause was answered. */
   readonly at: number;
 }
 
-/** `null`: it is not. */
+/** `null` = not paused. */
 export interface Periods {
   readonly lease: Period | null;
   readonly produce: Period | null;
@@ -31,13 +31,13 @@ const neither: Periods = { lease: null, produce: null };
 
 export class Pauses {
   readonly #certain = new Map<string, Periods>();
-  /** The latest of each queue that is not answered; there is one at a time. */
+  /** The unanswered call of each queue; at most one at a time. */
   readonly #open = new Map<string, PauseCall>();
-  /** Of which nobody heard how the last call ended. */
+  /** Queues whose last call had no answer. */
   readonly #doubted = new Set<string>();
-  /** Calls that a delete came after: which queue of that name they are of is not known. */
+  /** Calls before a delete: they may apply to the old or the new queue of the name. */
   readonly #overtaken = new Set<PauseCall>();
-  /** Those that ever were or may have been. */
+  /** Queues that ever were paused, or may have been. */
   readonly #touched = new Set<string>();
 
   of(queue: string): Sides {
@@ -49,7 +49,7 @@ export class Pauses {
     return this.#certain.get(queue) ?? neither;
   }
 
-  /** Whether anything of it may be paused. */
+  /** Whether any operation of the queue may be paused. */
   mayBe(queue: string): boolean {
     const { lease, produce } = this.of(queue);
     return lease || produce || this.#open.has(queue) || this.#doubted.has(queue);
@@ -63,7 +63,7 @@ export class Pauses {
     return this.#open.has(queue);
   }
 
-  /** A side that is to go on may do so from now on. */
+  /** A side that the call resumes may be resumed from now on. */
   begun(queue: string, asked: Sides): PauseCall {
     this.#touched.add(queue);
     const before = this.since(queue);
@@ -76,7 +76,7 @@ export class Pauses {
     return call;
   }
 
-  /** `null`: nobody will ever hear of it. */
+  /** `null` = no answer will ever arrive. */
   ended(call: PauseCall, ending: Ending<void> | null, now: number): void {
     if (this.#open.get(call.queue) !== call) return;
     this.#open.delete(call.queue);
@@ -86,12 +86,12 @@ export class Pauses {
     if (ending?.ok === true) this.#doubted.delete(call.queue);
   }
 
-  /** Another queue may come in its place, or the one that was before. */
+  /** The queue is being deleted; its name may belong to a new queue, or to the old one, next. */
   forget(queue: string): void {
     const open = this.#open.get(queue);
     if (open !== undefined) this.#overtaken.add(open);
     this.#certain.delete(queue);
-    // Or the delete is refused.
+    // The delete may be refused.
     this.#doubted.add(queue);
   }
 }

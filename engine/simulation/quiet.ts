@@ -1,5 +1,5 @@
-// The quiet time: nothing fails, consumers do their work, and everything that was
-// promised must come to its end. And the census: what is listed when all rests.
+// The drain phase of a world: nothing fails, consumers work, and every item must come to its end.
+// Also the census, which lists everything at rest.
 
 import type { StoredItem } from "../model/api.ts";
 import { limits } from "../model/limits.ts";
@@ -10,17 +10,17 @@ import { day, minute, second } from "./parameters.ts";
 import type { World } from "./world.ts";
 
 const listLimit = 20_000;
-/** Longer than any schedule, lease and retry of a world. */
+/** Longer than any schedule, lease or retry of a world. */
 const longest = 2 * day;
 
-/** What passes between the rounds of consumers, and before the last ones. */
+/** The time between the rounds of consumers, and before the last rounds. */
 export const usualQuiet = {
   steps: [0, second, minute, 6 * minute, 61 * minute, day, longest],
   lastMs: 61 * minute,
 };
 const roundsMax = 2_000;
 
-/** Lists everything there is, and checks it against what was promised and counted (I1, I12). */
+/** Lists all items, and checks them against the promises and the counts (I1, I12). */
 export async function takeCensus(world: World): Promise<void> {
   const sightings: Sighting[] = [];
   for (const { name } of world.parameters.queues) sightings.push(...(await listQueue(world, name)));
@@ -49,7 +49,7 @@ async function listQueue(world: World, queue: string): Promise<Sighting[]> {
     const items = await bundle.run(() => engine.listItems(request));
     const later = await bundle.run(() => engine.listScheduled(request));
     const leased = items.filter(({ isLeased }) => isLeased).length;
-    // Nobody can say what a damaged item is, so it is counted and not listed.
+    // A damaged item cannot be read, so it is counted and not listed.
     const missing = total - items.length + (scheduled - later.length);
     if (missing < 0 || missing > auditor.damagedCount || totalLeased < leased) {
       const counted = `${total} ${totalLeased} ${scheduled}`;
@@ -75,7 +75,7 @@ async function listQueue(world: World, queue: string): Promise<Sighting[]> {
   return all;
 }
 
-/** I12: a dry run says what a clear would find. */
+/** I12: a dry run returns the counts of a clear. */
 async function checkDryRun(
   bundle: World["bundle"],
   queue: string,
@@ -91,7 +91,7 @@ async function checkDryRun(
   }
 }
 
-/** I11: no lease waits while its queue has something for it. */
+/** I11: no lease waits while its queue has an item for it. */
 async function checkLines({ bundle, parameters }: World): Promise<void> {
   for (const { name } of parameters.queues) {
     const {
@@ -115,17 +115,17 @@ async function checkLines({ bundle, parameters }: World): Promise<void> {
   }
 }
 
-/** Consumers take and complete until nothing is left. */
+/** Consumers lease and complete until no item is left. */
 export async function drain(world: World): Promise<void> {
   await takeCensus(world);
-  // Leases of the time before still wait; they take what is theirs and let it lapse.
+  // Leases from the phase of faults still wait; they take items and let them lapse.
   await world.pass(world.parameters.requestTimeoutMs);
   const { steps, lastMs } = world.quiet;
   for (const ms of steps) {
     await world.pass(ms);
     await consumeAll(world);
   }
-  // Whatever a lost grant held has lapsed by now, and has been consumed or buried since.
+  // Lost grants have lapsed by now, and their items were consumed or died since.
   for (let round = 0; round < 3; round += 1) {
     await world.pass(lastMs);
     await consumeAll(world);
@@ -178,7 +178,7 @@ async function consume(world: World, queue: string, round: number): Promise<numb
   return ids.length;
 }
 
-/** Nothing is left in the stores either: no lease without an item, nothing on its way. */
+/** The stores are empty too: no lease without an item, no item in an outbox. */
 function checkEmpty({ bundle }: World): void {
   for (const [shard, { leases, outbound, waking, early }] of bundle.images.entries()) {
     const left = {

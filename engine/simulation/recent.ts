@@ -1,5 +1,5 @@
-// What a process has counted of a queue and what the queue held, look by look, for as long as it is
-// told of: against this stands what is said to have happened of late.
+// The counters and content of a queue at each check of a world. Findings about recent events are
+// compared with them.
 
 import type { QueueGauges } from "../model/api.ts";
 import { hour, minute } from "./parameters.ts";
@@ -8,9 +8,9 @@ interface Look {
   readonly at: number;
   readonly lapsed: number;
   readonly died: number;
-  /** How often an item came into a hand or left one. */
+  /** The number of leases, completes, retries, releases and lapses. */
   readonly moved: number;
-  /** Ready without any doubt, and at most. */
+  /** The ready items: certain ones, and at most. */
   readonly ready: Bounds;
 }
 
@@ -19,7 +19,7 @@ export interface Bounds {
   readonly most: number;
 }
 
-/** Rises over so many minutes, of which all but one count. */
+/** The minutes of a rise; the level must rise in all but one of them. */
 const rises = 5;
 
 export class Recent {
@@ -39,7 +39,7 @@ export class Recent {
     while (isOld(this.#looks[1])) this.#looks.shift();
   }
 
-  /** What happened within a time that is told in slots, of which the first has begun before or not. */
+  /** Bounds on the events in a window of slots; the first slot may be only partly in it. */
   within(what: "lapsed" | "died", windowMs: number, slotMs: number): Bounds {
     const last = this.#last;
     const before = this.#looks.findLast(({ at }) => at <= last.at - windowMs);
@@ -47,7 +47,7 @@ export class Recent {
     return { least: last[what] - after[what], most: last[what] - (before?.[what] ?? 0) };
   }
 
-  /** For how long nothing has changed hands: at least, and at most. */
+  /** Bounds on the time without any lease, complete, retry, release or lapse. */
   get restMs(): Bounds {
     const last = this.#last;
     const index = this.#looks.findIndex(({ moved }) => moved === last.moved);
@@ -58,7 +58,7 @@ export class Recent {
     };
   }
 
-  /** By how much the ready items have risen over the latest whole minutes; `null` = who knows. */
+  /** Bounds on the rise of ready items over the latest whole minutes; `null` = unknown. */
   get rise(): Bounds | null {
     const last = this.#last;
     const end = Math.floor(last.at / minute) * minute;
@@ -81,7 +81,7 @@ export class Recent {
     };
   }
 
-  /** Between the looks before and after an instant; `null` = there is none before. */
+  /** Bounds from the checks before and after an instant; `null` = one is missing. */
   #levelAt(instant: number): Bounds | null {
     const index = this.#looks.findLastIndex(({ at }) => at < instant);
     const [before, after] = [this.#looks[index], this.#looks[index + 1]];

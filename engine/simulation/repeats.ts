@@ -1,6 +1,6 @@
-// Calls with a key, as their clients make them: one whose answer was lost is sent again, now and
-// then while the one before is still under way, and some of those that were answered, too. The
-// auditor hears of a call once, however often it was sent; what is said again is compared here.
+// Clients that repeat calls with idempotency keys (I16). They repeat calls whose answer was lost,
+// calls in progress, and some answered ones. The auditor gets one ending per call; the answers of
+// repetitions are compared here.
 
 import type { LeasedItem, Outcome, Repeatable } from "../model/api.ts";
 import { Violation } from "./auditor.ts";
@@ -9,7 +9,7 @@ import type { Chance } from "./chance.ts";
 import type { Situations } from "./situations.ts";
 
 type Heard<T> = (ending: Ending<T> | null) => void;
-/** `wasLost`: an answer was lost before, so that it may have happened some time ago. */
+/** `wasLost`: an earlier answer was lost, so the call may have been done some time ago. */
 type Ended<T> = (ending: Ending<T> | null, wasLost: boolean) => void;
 
 export interface RepeatsOptions {
@@ -20,13 +20,13 @@ export interface RepeatsOptions {
   readonly earliest: () => number;
   readonly say: (event: string) => void;
   readonly receiptsWindowMs: number;
-  /** Answers by other nodes may be overtaken by those to repetitions. */
+  /** With several nodes, the answer to a repetition may overtake the first one. */
   readonly hasNodes: boolean;
-  /** Clients that leave may ask again. */
+  /** Clients that disconnect may repeat their call. */
   readonly returns: boolean;
-  /** Leases are extended, so that what is told of one again may have later deadlines. */
+  /** Leases are extended, so a repeated answer may have later deadlines. */
   readonly hasExtends: boolean;
-  /** Starts a call; `heard` is told `null` where its answer is lost. */
+  /** Starts a call; `heard` gets `null` if its answer is lost. */
   readonly send: <T>(
     what: string,
     call: () => Promise<T>,
@@ -38,15 +38,15 @@ export interface RepeatsOptions {
 export interface RepeatedCall<T extends Outcome> {
   readonly what: string;
   readonly queue: string;
-  /** It is decided within so long, and answered unless `isAnsweredLater`. */
+  /** The call is decided within this time, and answered too unless `isAnsweredLater`. */
   readonly timeoutMs: number;
   readonly isAnsweredLater?: true;
   readonly send: (key: Repeatable) => Promise<T>;
-  /** Asks for something else with the same key; absent = nobody tries. */
+  /** Sends a different request with the same key; absent = never. */
   readonly sendOther?: (key: Repeatable) => Promise<T>;
   /**
-   * The answer does not decide the call, which is sent again; `null`: it is lost, or the outcome is
-   * unknown.
+   * Called for an answer that does not decide the call, which is repeated then; `null` = the answer
+   * is lost, or the outcome is unknown.
    */
   readonly doubted?: (answer: Ending<Outcome> | null) => void;
   readonly ended: Ended<T>;
@@ -54,23 +54,23 @@ export interface RepeatedCall<T extends Outcome> {
 
 interface Repeated extends RepeatedCall<Outcome> {
   readonly requestKey: string;
-  /** Until then another call with its key is remembered; 0 = there was none. */
+  /** Until then an earlier call with the key is remembered; 0 = there was none. */
   readonly freeAt: number;
-  /** Until then a repetition is answered from its receipt, however late it is decided. */
+  /** Until then a repetition is answered from its receipt, even if it is decided late. */
   until: number;
   sent: number;
   open: number;
-  /** Sendings that a shard may have yet, whatever was answered at their deadlines. */
+  /** Sendings that a shard may still have, even if they were answered at their deadlines. */
   undecided: number;
-  /** An answer was lost, so that a refusal does not say that nothing was done. */
+  /** An answer was lost, so a refusal does not prove that nothing was done. */
   wasLost: boolean;
-  /** How the call ended as far as its client knows. */
+  /** The ending that the client knows. */
   ending: Ending<Outcome> | "given up" | null;
 }
 
-/** A key that nobody uses any more. */
+/** A key that is not in use any more. */
 interface FormerKey extends Pick<Repeated, "requestKey" | "what" | "queue"> {
-  /** From then on it is not known. */
+  /** After this the key is forgotten. */
   readonly freeAt: number;
 }
 
@@ -103,7 +103,7 @@ export class Repeats {
     this.#send(repeated);
   }
 
-  /** One that is used again where there is one whose window is over. */
+  /** A former key whose window is over, or a new one. */
   #keyFor(call: Pick<Repeated, "what" | "queue">): Pick<Repeated, "requestKey" | "freeAt"> {
     const now = this.#options.now();
     const free = this.#former.find(({ what, queue, freeAt }) => {
@@ -116,18 +116,18 @@ export class Repeats {
     return free;
   }
 
-  /** The clock may have been set back, and what a shard had went with the process. */
+  /** The clock may have been set back, and requests in shards are lost with the process. */
   restarted(): void {
     const { now, receiptsWindowMs } = this.#options;
     for (const call of this.#calls) {
       call.until = Math.min(call.until, now() + receiptsWindowMs);
       call.undecided = 0;
     }
-    // What was done with their keys before may be remembered again.
+    // After that, earlier calls with their keys may be remembered again.
     this.#giveUpThose(({ freeAt }) => freeAt > now());
   }
 
-  /** Sends one of them once more. `sentBy`: the one whose `send` that is; absent = any. */
+  /** Repeats a call. `sentBy`: the call with this `send`; absent = any. */
   repeat(sentBy?: Repeated["send"]): void {
     const { chance, now, situations } = this.#options;
     const able = this.#calls.filter(
@@ -162,7 +162,7 @@ export class Repeats {
     this.#options.send(what, () => call.send({ requestKey }), heard, answeredWithinMs(call));
   }
 
-  /** Who is back on another connection is never told of having left. */
+  /** A client that returned on another connection does not receive the answer to the first. */
   #isUnheard(ending: Ending<Outcome> | null): boolean {
     if (ending === null || ending.ok || !this.#options.returns) return false;
     return ending.message.startsWith("the client has left");
@@ -211,11 +211,11 @@ export class Repeats {
       this.#options.situations.reached("what a call did that nobody heard of is told later");
     }
     call.ending = ending;
-    // Also where no answer was lost but the shard that was to give it.
+    // A replayed answer also means that the first one was lost, with the shard.
     call.ended(ending, call.wasLost || isReplayed);
   }
 
-  /** Once a call was answered with 200, whatever is said again agrees with that. */
+  /** After an answer of 200, all later answers must agree with it. */
   #compare(
     { what, requestKey }: Repeated,
     first: Ending<Outcome>,
@@ -239,7 +239,7 @@ export class Repeats {
     this.#options.situations.reached("a call that was answered is answered the same again");
   }
 
-  /** Nobody will ask again. `queue`: only for calls to that one. */
+  /** Ends all repetitions. `queue`: only of calls to that queue. */
   giveUp(queue?: string): void {
     this.#giveUpThose((call) => queue === undefined || call.queue === queue);
   }
@@ -253,18 +253,18 @@ export class Repeats {
   #giveUp(call: Repeated): void {
     call.until = 0;
     const { now, receiptsWindowMs, hasNodes } = this.#options;
-    // A shard that stands still may do it later, and so may a node that is stopped or cut off.
+    // A stalled shard may do the call later, and so may a node that is stopped or cut off.
     if (call.undecided === 0 && isSettled(call.ending) && !hasNodes) {
       const { requestKey, what, queue } = call;
       this.#former.push({ requestKey, what, queue, freeAt: now() + receiptsWindowMs });
     }
-    // One that is open ends by itself.
+    // An open call ends by itself.
     if (call.ending !== null || call.open > 0) return;
     call.ending = "given up";
     call.ended(null, call.wasLost);
   }
 
-  /** Whether one is on its way for another time. */
+  /** Whether a repetition is in progress. */
   isSending(queue: string): boolean {
     return this.#calls.some((call) => call.queue === queue && call.open > 0 && call.sent > 1);
   }
@@ -281,26 +281,26 @@ function isDone(ending: Repeated["ending"]): ending is Ending<Outcome> & { reado
   return ending !== null && ending !== "given up" && ending.ok;
 }
 
-/** Done, or refused: nothing of it can come later. */
+/** Done or refused, so the call can have no later effect. */
 function isSettled(ending: Repeated["ending"]): boolean {
   if (ending === null || ending === "given up") return false;
   return ending.ok || ending.code === "refused" || ending.code === "invalid";
 }
 
-/** Or its repetition stands in its place. */
+/** Whether the shard is done with the call: it is settled, or replaced by a repetition. */
 function isTaken(ending: Ending<Outcome> | null): boolean {
   return isSettled(ending) || (ending?.ok === false && ending.message.includes("asked for again"));
 }
 
-/** The queue or the partition is not the one that was meant, or another lease of the client waits. */
+/** The queue or partition is another one now, or another lease of the client waits. */
 function isElsewhere(message: string): boolean {
   return /does not exist|deleted|not a valid partition|duplicate client/.test(message);
 }
 
-/** Of an answer that was lost before: a shard that refuses says that nothing had been done. */
+/** Whether a refusal after a lost answer proves that nothing was done. */
 function isDecided({ what, open }: Repeated, ending: Ending<Outcome> | null): boolean {
   if (ending === null || ending.ok || open > 0 || what === "produce") return false;
-  // What a lease was granted that nobody was told of goes back, or lapses.
+  // A lost grant is withdrawn or lapses.
   if (what === "lease") return true;
   return ending.code === "refused" && !isElsewhere(ending.message);
 }
@@ -316,7 +316,7 @@ function isSameReply(first: Told, second: Told): boolean {
   return JSON.stringify({ ...first, now }) === JSON.stringify({ ...second, replayed, now });
 }
 
-/** What is still held: each item as it was told, but for a later deadline if it was extended. */
+/** The items that are still leased: unchanged, except for a later deadline after an extend. */
 function isSameLease(
   first: Told,
   second: Told,

@@ -1,4 +1,4 @@
-// Chance that is the same for the same seed.
+// A deterministic random source.
 
 import type { Random } from "../model/random.ts";
 

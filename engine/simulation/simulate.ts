@@ -1,4 +1,4 @@
-// Many worlds, one after the other.
+// Plays many worlds, one after the other.
 
 import { Violation } from "./auditor.ts";
 import { openWorldStores } from "./disk.ts";
@@ -10,12 +10,12 @@ export interface SimulateOptions {
   readonly firstSeed: number;
   readonly seeds: number;
   readonly steps: number;
-  /** `going-back`: in memory, in worlds in which the disk of a shard goes back. */
+  /** `going-back`: in memory, and the disk of a shard returns to earlier states. */
   readonly store: "memory" | "sqlite" | "going-back";
-  /** Where each world takes place; absent = in one process. */
+  /** The scenario of each world; absent = one process. */
   readonly setting?: (seed: number) => Setting;
   readonly situations: Situations;
-  /** Hears each event. */
+  /** Receives each event. */
   readonly trace?: (line: string) => void;
   /** Called after each world; `false` ends the run. */
   readonly went?: (seed: number) => boolean;
@@ -23,7 +23,7 @@ export interface SimulateOptions {
 
 export interface Found {
   readonly seed: number;
-  /** `I1` to `I21`, or `""` where the program itself went wrong. */
+  /** `I1` to `I23`, or `""` if the program itself failed. */
   readonly invariant: string;
   readonly message: string;
 }
@@ -34,7 +34,7 @@ export interface Simulated {
   readonly found: Found | null;
 }
 
-/** Stops at the first world in which something is false. */
+/** Stops at the first world with a violation. */
 export async function simulate(options: SimulateOptions): Promise<Simulated> {
   const { firstSeed, seeds, steps, situations, trace, went } = options;
   const sums = { calls: 0, storeFaults: 0, kills: 0, commits: 0, milliseconds: 0, images: 0 };

@@ -1,36 +1,36 @@
-// I18: since when something is the matter is so. What was not the matter at one look, and is at the
-// next, began in between; what goes on began when it did, or anew since the look before.
+// I18: checks since when a finding exists. A finding that is new at a check began after the check
+// before. A finding that continues keeps its beginning, or began again after the check before.
 
 import type { Explanation, Finding, FindingWord } from "../model/api.ts";
 import { Violation } from "./auditor.ts";
 
-/** One that ceases for no longer than this has not ceased, be it seen here or not. */
+/** A finding that is absent for no longer than this may continue. */
 const gapMs = 10_000;
 const bridging: readonly FindingWord[] = [
   ...(["falls_behind", "clearing", "at_leased_max", "at_lease_rate", "all_scheduled"] as const),
 ];
-/** Items that nobody asks for, or that all are held, have been so for a while when it is said. */
+/** Reported only after their cause has lasted for a while. */
 const later: readonly FindingWord[] = ["nobody_asks", "all_leased"];
-/** Of what has lasted so long when it is said, and may be noticed a while after. */
+/** `falls_behind` is reported after a rise of `ms`, and up to `noticedMs` late. */
 const rise = { ms: 5 * 60_000, noticedMs: 2 * 60_000 };
-/** Where its places are others, what is told may be older. */
+/** Findings about the shard, which may be older than the queue. */
 const byPlace: readonly FindingWord[] = ["shard_down", "store_full"];
 
-/** What was said of one thing at the looks until now. */
+/** A finding at the checks so far. */
 interface Said {
   readonly since: number;
-  /** The first look at which it was not said any more; `null` = it is. */
+  /** The first check without the finding; `null` = it is present. */
   readonly endedAt: number | null;
 }
 
 export class SinceWhen {
   readonly #said = new Map<FindingWord, Said>();
-  /** Of which the first is a gap before the last, or more. */
+  /** The instants of recent checks; the first is at least `gapMs` before the last. */
   readonly #looks: number[];
-  /** When a call that changes settings may have begun that was answered later. */
+  /** The last healthy check; a pause answered later may have begun from then on. */
   #calmAt: number;
 
-  /** `startedAt`: nothing but a pause is older. */
+  /** `startedAt`: only a pause can be older. */
   constructor(startedAt: number) {
     this.#looks = [startedAt];
     this.#calmAt = startedAt;
@@ -53,7 +53,7 @@ export class SinceWhen {
     this.#said.set(what, { since, endedAt: null });
     if (since > asOf) throw new Violation("I18", `${what} of ${queue} begins at ${since}`);
     if (byPlace.includes(what) || (since === said?.since && this.#goesOn(what, said))) return;
-    // After a start the latest change of the queue stands for when it was paused.
+    // After a start, a pause counts from the latest change of the queue.
     if (said === undefined && what === "paused") return;
     const isNew = said === undefined || said.endedAt !== null;
     const least = isNew && later.includes(what) ? (said?.since ?? 0) : this.#leastOf(what, isNew);
@@ -63,7 +63,7 @@ export class SinceWhen {
     throw new Violation("I18", text);
   }
 
-  /** Before it, it was not the matter. */
+  /** The earliest possible beginning of a finding. */
   #leastOf(what: FindingWord, isNew: boolean): number {
     const [first = 0] = this.#looks;
     const last = this.#looks.at(-1) ?? first;
@@ -72,7 +72,7 @@ export class SinceWhen {
     return what === "falls_behind" ? least - rise.noticedMs : least;
   }
 
-  /** Whether what was said before may be the same: explained items have their queue looked at, too. */
+  /** Whether the finding may be the earlier one; calls to explain items evaluate findings too. */
   #goesOn(what: FindingWord, { endedAt }: Said): boolean {
     return endedAt === null || bridging.includes(what);
   }

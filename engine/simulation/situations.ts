@@ -1,5 +1,5 @@
-// The situations that a run must have been in, by name: a check that never saw an
-// expiry during a crash says nothing about one. Each is noted where it happens.
+// The situations that a run must reach, by name: a run without an expiry during a crash proves
+// nothing about one. Each is recorded where it happens.
 
 export const situationNames = [
   "a produce is answered",
@@ -135,7 +135,7 @@ export const situationNames = [
   "a task ends at rest: delete",
 ] as const;
 
-/** Those of worlds with several nodes. */
+/** The situations of worlds with several nodes. */
 export const nodeSituationNames = [
   "an owner is killed",
   "an owner is stopped",
@@ -204,7 +204,7 @@ export class Situations {
   readonly #names: readonly Situation[];
   readonly #counts = new Map<Situation, number>();
 
-  /** Those that have to be reached. */
+  /** `names`: the situations that must be reached. */
   constructor(names: readonly Situation[] = situationNames) {
     this.#names = names;
   }

@@ -1,35 +1,35 @@
-// What a queue holds by what the auditor knows of its items: how many are ready, held or waiting for
-// an instant without any doubt, and how many there may be at most.
+// The content of a queue from the auditor's knowledge of its items: how many are certainly ready,
+// leased or scheduled, and how many there may be at most.
 
 import type { QueueParameters } from "./parameters.ts";
 import { type Grant, isCertain, isHeld, mayHaveDied, type Tracked } from "./tracked.ts";
 
-/** Items that somebody holds without any doubt. */
+/** An item that is certainly leased. */
 export type Held = Tracked & { readonly grant: Grant };
 
 export interface Tally {
-  /** Ready without any doubt. */
+  /** Items that are certainly ready. */
   readonly ready: number;
-  /** Since when one of these is; infinite = none is, or one may have been taken and given back. */
+  /** Since when one of these is ready; infinite = none, or it may have been leased and requeued. */
   readonly readySince: number;
   readonly held: readonly Held[];
-  /** Waiting for an instant, and when the first of these is due. */
+  /** Items that are certainly scheduled, and when the first of these is due. */
   readonly aside: number;
   readonly dueAt: number;
-  /** Whatever may be in the queue. */
+  /** The most items that the queue may have. */
   readonly most: number;
 }
 
 export interface Moment {
   readonly now: number;
   readonly faults: number;
-  /** It is being cleared, so that nothing in it is sure. */
+  /** The queue is being cleared, so nothing in it is certain. */
   readonly isDoubted: boolean;
-  /** A lease may have taken items and given them back. */
+  /** A lease without an answer may have requeued items. */
   readonly hasUntold: boolean;
 }
 
-/** While no call that was begun has still something to do. */
+/** Call while no call is in progress. */
 export function tallyOf(
   items: Iterable<Tracked>,
   { name }: QueueParameters,
@@ -71,12 +71,12 @@ function isHeldForSure(item: Tracked, now: number): item is Held {
   return isHeld(item, grant.id, now);
 }
 
-/** An output of a transact may still be on its way from another shard. */
+/** An output of a transact may still be in flight from another shard. */
 function isReady({ grant, enqueueAt, produce, isSent }: Tracked, now: number): boolean {
   return !isSent && grant === null && enqueueAt === null && produce.answeredAt <= now;
 }
 
-/** In its own queue, where nothing but time has come to it. */
+/** Whether the item is in its own queue, and only time has affected it. */
 function isOrdinary(item: Tracked, name: string, { now, faults }: Moment): boolean {
   const { produce, tasks, redriven, redrivenMax, rejected } = item;
   const isItself = produce.queue === name && redriven === 0 && redrivenMax === 0;

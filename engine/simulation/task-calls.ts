@@ -1,5 +1,5 @@
-// I22, of tasks: each does what it says with the items that it means and with no others, once, and
-// comes to its end whatever happens to the process meanwhile.
+// I22: a task acts on its items and on no others, once, and comes to its end despite any faults of
+// the process.
 
 import type { FoundItem, Repeatable, TaskAction, TaskBegun, TaskRequest } from "../model/api.ts";
 import { limits } from "../model/limits.ts";
@@ -11,7 +11,7 @@ import type { Situations } from "./situations.ts";
 import { handReason, type TaskPlan } from "./tracked.ts";
 
 export interface TaskCallsOptions {
-  /** What clients hold is among what they are for. */
+  /** Some tasks retry leased items. */
   readonly takesBack: boolean;
   readonly chance: Chance;
   readonly auditor: Auditor;
@@ -26,13 +26,13 @@ export interface TaskCallsOptions {
 
 export class TaskCalls {
   readonly #options: TaskCallsOptions;
-  /** How far each was when it was last looked at. */
+  /** The moved items of each task at the last check. */
   readonly #moved = new Map<string, number>();
-  /** Calls that may have begun one. */
+  /** Calls that may have begun a task. */
   #calls = 0;
   /** Ids of tasks that were listed. */
   readonly #listed = new Set<string>();
-  /** Of those that a client was told have begun; `null` = the database may have lost some. */
+  /** Ids of acknowledged tasks; `null` = the database may have lost some. */
   #told: Set<string> | null = new Set();
 
   constructor(options: TaskCallsOptions) {
@@ -108,7 +108,10 @@ export class TaskCalls {
     return engine.repair({ ...request, action, state, ...whose, ...reason });
   }
 
-  /** Of each task how far it came, which never falls; a call begins one at most, and one that was told is there. */
+  /**
+   * The progress of a task never decreases. A call begins at most one task, and an acknowledged
+   * task is listed.
+   */
   watch(): void {
     const tasks = this.#options.bundle().engine.listTasks();
     for (const { taskId, moved, state } of tasks) {
@@ -121,19 +124,19 @@ export class TaskCalls {
     if (this.#listed.size > this.#calls) {
       throw new Violation("I22", `${this.#listed.size} tasks were begun by ${this.#calls} calls`);
     }
-    // Where there are so many, the oldest ones that have ended are forgotten.
+    // At this number, the oldest finished tasks are forgotten.
     if (tasks.length >= limits.tasksMax) return;
     const lost = this.#told?.difference(new Set(tasks.map(({ taskId }) => taskId))) ?? [];
     for (const taskId of lost) throw new Violation("I22", `${taskId} has begun, and is not there`);
   }
 
-  /** The database has lost what it was told last. */
+  /** The database has lost its latest commits. */
   wentBack(): void {
     this.#moved.clear();
     this.#told = null;
   }
 
-  /** When time has passed in which nothing failed. */
+  /** Call after a time without faults. */
   checkEnded(): void {
     this.watch();
     for (const { taskId, state } of this.#options.bundle().engine.listTasks()) {
@@ -141,7 +144,7 @@ export class TaskCalls {
     }
   }
 
-  /** While nothing else happens, a task means what a filter over a list would, and does it. */
+  /** While nothing else happens, a task acts on exactly the items that a filter selects. */
   async check(): Promise<void> {
     const { auditor, situations, now, rest } = this.#options;
     const bundle = this.#options.bundle();
@@ -150,7 +153,7 @@ export class TaskCalls {
     if (plan.queue === "plain" && plan.action === "reject") return;
     const before = await this.#list(plan.queue);
     const all = before.filter((item) => isMeant(plan, item));
-    // Some are named, in each queue that has any: neighbours, and some that lie apart.
+    // Some tasks name ids, of consecutive items and of others.
     const isNamed = before.length % 2 === 1 && all.length > 0;
     const meant = isNamed ? all.filter((_, at) => at % 3 !== 1) : all;
     const ids = isNamed ? { ids: meant.map(({ id }) => id) } : {};
@@ -172,7 +175,7 @@ export class TaskCalls {
     const left = new Set((await this.#list(plan.queue)).map(({ id }) => id));
     const gone = new Set(meant.map(({ id }) => id));
     const isRight = ({ id }: FoundItem): boolean => left.has(id) !== gone.has(id);
-    // Leases that wait take what has become ready, and what is held has its id.
+    // Waiting leases may take items that became ready, but leased items keep their ids.
     const wrong = before.find((item) => !isRight(item));
     if (wrong !== undefined && skipped === 0) {
       throw new Violation("I22", `${JSON.stringify(plan)} was not right with ${wrong.id}`);

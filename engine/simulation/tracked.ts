@@ -1,13 +1,13 @@
-// What the auditor knows of one produced item: from the calls and their answers
-// alone, never from the inside of the engine.
+// The auditor's knowledge of one produced item. It comes only from calls and their answers, never
+// from inside the engine.
 
 import type { Headers, ItemState, ProduceItem, TaskAction } from "../model/api.ts";
 import type { QueueParameters } from "./parameters.ts";
 import type { Period } from "./pauses.ts";
 
-/** What a client handed in. */
+/** An item as its client produced it. */
 export interface ItemText {
-  /** Names the item; its payload begins with it. */
+  /** Identifies the item; its payload begins with the key. */
   readonly key: string;
   readonly payload: string;
   readonly kind: string;
@@ -21,7 +21,7 @@ export interface ItemText {
   readonly headers: Headers | undefined;
 }
 
-/** As the engine is given it. */
+/** The item in the form of a produce request. */
 export function handedIn({ payload, asBytes, key: _, headers, ...text }: ItemText): ProduceItem {
   return {
     ...text,
@@ -32,109 +32,109 @@ export function handedIn({ payload, asBytes, key: _, headers, ...text }: ItemTex
 
 export interface ProduceCall {
   readonly queue: string;
-  /** Places in the order of all calls and answers. */
+  /** Its numbers in the order of all calls and answers. */
   readonly begun: number;
   answered: number;
-  /** The earliest instant at which it was sent; a clock may be set back in between. */
+  /** The earliest instant at which it was sent; the clock may be set back before a repetition. */
   begunAt: number;
   answeredAt: number;
   outcome: "open" | "written" | "not written" | "unknown";
-  /** Failed commits that were there all the same, when it began. */
+  /** When it began: the number of failed commits that were written all the same. */
   readonly unheardCommits: number;
-  /** Produces to its queue were, when it began. */
+  /** When it began: the pause of produces to its queue. */
   readonly paused: Period | null;
   readonly items: Tracked[];
 }
 
-/** The latest lease of an item that somebody was told of. */
+/** The latest answered lease of an item. */
 export interface Grant {
   readonly id: string;
   readonly partition: number;
-  /** Who holds it, as far as the engine can know; `null` = it was told again, or by another process. */
+  /** The client that the engine knows; `null` = the answer was replayed, or of another process. */
   client: string | null;
-  /** The latest that anyone was told. */
+  /** The latest deadline that was returned. */
   deadline: number;
-  /** Extends of which nobody has heard, or will: it may be held for longer. */
+  /** Extends without an answer, so the lease may last longer. */
   unheardExtends: number;
   /** The engine time at which it was granted. */
   readonly at: number;
-  /** When it was told, in the order of all calls and answers. */
+  /** When the answer arrived, in the order of all calls and answers. */
   readonly heard: number;
-  /** Its holder gave the item back, and was answered so. */
+  /** The client returned the item, and that was acknowledged. */
   isOver: boolean;
 }
 
-/** Of what is rejected or taken back by a task. */
+/** The reason for items that a task rejects or retries. */
 export const handReason = "by hand";
 
-/** What a task of a world is to do. */
+/** A task of a world, to be begun. */
 export interface TaskPlan {
   readonly queue: string;
   readonly action: TaskAction;
-  /** `null` = of any kind. */
+  /** `null` = any kind. */
   readonly kind: string | null;
-  /** `null` = all that the action is for. */
+  /** `null` = all states that the action takes. */
   readonly state: ItemState | null;
-  /** Of a retry; `null` = whoever holds them. */
+  /** For a retry; `null` = any client. */
   readonly holder: string | null;
   readonly perSecond: number | null;
 }
 
-/** A task that may do something with items, of one kind or (`null`) any. */
+/** A task that may act on items of one kind, or of any (`null`). */
 export interface TaskCall {
   readonly queue: string;
   readonly action: TaskAction;
   readonly kind: string | null;
-  /** Whatever was granted later is not meant; infinite = it may yet begin. */
+  /** The task does not affect items granted later; infinite = it may still begin. */
   answeredAt: number;
 }
 
 export interface Tracked extends ItemText {
   readonly produce: ProduceCall;
   readonly index: number;
-  /** The id that it was leased under first, or was told to have had; `null` = never leased. */
+  /** The first known id, from a lease or from its provenance; `null` = never leased. */
   origin: string | null;
-  /** What it has to say why it was given back; `undefined` = nothing. */
+  /** The reason of its last retry; `undefined` = none. */
   reason: string | undefined;
-  /** That a call may have put in its place of which nobody heard, or that is open. */
+  /** Reasons that an open or unanswered call may have set since. */
   readonly mayBeReasons: Set<string | undefined>;
-  /** That a holder ever gave for a retry, whatever became of it. */
+  /** All reasons that retries ever gave, successful or not. */
   readonly reasons: Set<string>;
-  /** When it was produced first, as a dead queue told it. */
+  /** When it was first produced, as the item in the dead queue recorded. */
   originCreatedAt: number | null;
-  /** How often it had been leased when it died, as its dead queue told it first. */
+  /** Its attempts when it died, as the item in the dead queue first recorded. */
   originAttempts: number | null;
-  /** The queue it is in: its own, or the dead queue of that. */
+  /** Its present queue: its own, or the dead queue of that. */
   place: QueueParameters;
   end: "completed" | "cleared" | "told to be a duplicate" | null;
   grant: Grant | null;
-  /** As the latest lease told it. */
+  /** The attempts in its latest lease. */
   attempts: number;
-  /** Faults that had happened when it was last heard of: each may have lost one grant. */
+  /** The number of faults when it was last seen; each later one may have lost one grant. */
   faultsSeen: number;
-  /** Not to be offered before: by a producer or by a retry. */
+  /** It must not be leased before this instant, because of a produce or a retry. */
   notBefore: number;
-  /** A holder gave it up: whether that is certain. */
+  /** Whether it was sent to the dead queue. */
   rejected: "no" | "maybe" | "yes";
-  /** Calls whose outcome nobody knows. */
+  /** A complete with an unknown outcome. */
   mayBeCompleted: boolean;
   mayBeRetried: boolean;
-  /** Then its attempt did not count. */
+  /** If so, its attempt did not count. */
   mayBeReleased: boolean;
   mayBeCleared: boolean;
   damagedAt: number | null;
-  /** Those that may not have come to it yet, or that came and nobody saw it since. */
+  /** Tasks that may still act on it, or that may have since it was last seen. */
   tasks: TaskCall[];
-  /** How often it was sent back from the dead queue, as it was last told, and may have been. */
+  /** Its redrives as last recorded, and at most. */
   redriven: number;
   redrivenMax: number;
-  /** When the database last lost commits of which it was told, in the order of all calls; 0 = never. */
+  /** When the database last lost commits about it, in the order of all calls; 0 = never. */
   wentBackAt: number;
-  /** Calls on it that are not answered. */
+  /** Unanswered calls on it. */
   open: number;
-  /** It may be on its way from another shard, although it is certain. */
+  /** It may be in flight from another shard, although it is certain. */
   isSent: boolean;
-  /** Whether it must be offered in the order of producing. */
+  /** Whether it must be leased in the order of producing. */
   isOrdered: boolean;
 }
 
@@ -171,12 +171,12 @@ export function trackedOf(text: ItemText, produce: ProduceCall, place: QueuePara
   };
 }
 
-/** A task of one of these kinds may have done it, or may yet. */
+/** A task with one of these actions may have acted on the item, or may still. */
 export function isConcerned({ tasks }: Tracked, ...by: readonly TaskAction[]): boolean {
   return tasks.some(({ action }) => by.includes(action));
 }
 
-/** It is stored, and nothing but the calls to come and time can end it. */
+/** Whether the item is stored, and only later calls and time can end it. */
 export function isCertain(item: Tracked): boolean {
   return (
     item.produce.outcome === "written" &&
@@ -187,7 +187,7 @@ export function isCertain(item: Tracked): boolean {
   );
 }
 
-/** Somebody holds it without any doubt, and will a moment from `now`. */
+/** Whether the item is certainly leased, also just after `now`. */
 export function isHeld(item: Tracked, id: string, now: number): boolean {
   const { grant } = item;
   return (
@@ -195,11 +195,11 @@ export function isHeld(item: Tracked, id: string, now: number): boolean {
   );
 }
 
-/** Whether its queue's rules allow that it died by `now`; `faults`: how many there were. */
+/** Whether the item may have died by `now`; `faults`: the number of faults so far. */
 export function mayHaveDied(item: Tracked, now: number, faults: number): boolean {
   const { place, produce, grant } = item;
   if (item.rejected !== "no" || isConcerned(item, "reject")) return true;
-  // What was sent back is no longer scheduled.
+  // A redriven item is not scheduled any more.
   const enqueueAt = item.redriven > 0 ? null : item.enqueueAt;
   const available = Math.max(produce.begunAt, enqueueAt ?? 0);
   if (available + place.expireTimeoutMs <= now) return true;

@@ -1,5 +1,5 @@
-// Transacts of a world: some of what clients hold is finished, by one lease or by several, and
-// something else is produced with it. The auditor judges them as a whole.
+// Transacts of a world: each finishes leased items, of one lease or several, and produces others.
+// The auditor checks that a transact is done as a whole or not at all.
 
 import type {
   Engine,
@@ -16,7 +16,7 @@ import type { RepeatedCall } from "./repeats.ts";
 import type { Situations } from "./situations.ts";
 import { handedIn, type ItemText } from "./tracked.ts";
 
-/** Ids of one partition that a client held. */
+/** Ids of one partition that a client has leased. */
 interface Batch {
   readonly held: { readonly queue: string; readonly partition: number };
   readonly ids: string[];
@@ -60,7 +60,8 @@ export class Transacts {
     const written = plan.outputs.map(({ queue, texts }) => `produce ${texts.length} to ${queue}`);
     say(`transact ${name}: ${[...finished, ...written].join(", ")}`);
     repeatable({
-      // What only produces has other places when the partitions change.
+      // A transact that only produces gets another place after the partitions change, as a produce
+      // does.
       what: plan.finishes.length > 0 ? "transact" : "produce",
       queue: isOfPlain(plan) ? "plain" : "orders",
       timeoutMs: requestTimeoutMs,
@@ -96,7 +97,7 @@ export class Transacts {
       const isElsewhere = input !== undefined && chance.hits(500);
       const queue = isElsewhere ? (input.queue === "orders" ? "plain" : "orders") : queueName();
       const { uniqueForMs = 0 } = parameters.queues.find(({ name }) => name === queue) ?? {};
-      // With several, the queue may be in another shard than the inputs, which is refused.
+      // With several shards, the queue may be in another shard than the inputs, which is refused.
       const mayBeUnique = uniqueForMs > 0 && parameters.shardCount === 1;
       const count = chance.between(1, parameters.batchMax);
       return { queue, texts: Array.from({ length: count }, () => text(mayBeUnique)) };
@@ -156,7 +157,7 @@ function requestOf({ finishes, outputs }: TransactPlan) {
   };
 }
 
-/** With the same first queue, and so decided at the same place. */
+/** Another request with the same first queue, so that the same shard decides it. */
 function otherThan(request: TransactRequest): TransactRequest {
   const { produce = [] } = request;
   const other = { queue: "orders", items: [{ payload: "of another request" }] };

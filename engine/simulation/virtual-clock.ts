@@ -1,11 +1,11 @@
-// Time that stands still until it is told to go on, so that hours pass in
-// milliseconds and every run of a test is the same.
+// A virtual clock that moves only on command, so that hours pass in milliseconds and tests are
+// deterministic.
 
 import { setImmediate as eventsAtHand } from "node:timers/promises";
 import { Alarms } from "../model/alarms.ts";
 import type { Clock, Timer } from "../model/clock.ts";
 
-/** Rounds of events after which what was started is taken never to come to rest. */
+/** More rounds of events than this count as an endless loop. */
 const roundsMax = 3_000;
 
 export class VirtualClock implements Clock {
@@ -47,13 +47,13 @@ export class VirtualClock implements Clock {
     return this;
   }
 
-  /** Lets everything happen that needs no time to pass. */
+  /** Runs all events that need no time to pass. */
   async settle(): Promise<void> {
     await this.rounds(roundsMax);
     if (this.#soon.length > 0) throw new Error(`events do not come to rest; at ${this.#now}`);
   }
 
-  /** The same, but for no longer than so many rounds of events. */
+  /** Runs events like `settle`, for at most `max` rounds. */
   async rounds(max: number): Promise<void> {
     for (let round = 0; round < max; round += 1) {
       const runs = this.#soon;
@@ -64,7 +64,7 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** Lets time pass, instant by instant for which something was set. */
+  /** Lets time pass, from timer to timer. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     await this.settle();

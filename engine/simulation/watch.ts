@@ -1,5 +1,5 @@
-// Notes which situations a world was in, by what its stores commit and how its
-// calls end. It judges nothing.
+// Records the situations of a world, from the commits of its stores and the endings of its calls.
+// It checks nothing.
 
 import type { OutboundItem } from "../../stores/item.ts";
 import type { MemoryImage } from "../../stores/memory/store.ts";
@@ -11,11 +11,11 @@ import type { Situations } from "./situations.ts";
 
 export class Watch {
   readonly #situations: Situations;
-  /** Partitions by queue. */
+  /** The number of partitions by queue. */
   readonly #places = new Map<number, number>();
-  /** Deadlines of items that expire before one ahead of them, by shard, slot and number. */
+  /** Expire deadlines of early items, by shard, slot and number. */
   readonly #early = new Map<string, number>();
-  /** By shard, what its outbox held when the process was killed, and still does. */
+  /** By shard, the items that have been in its outbox since the last kill. */
   readonly #left = new Map<number, Set<OutboundItem>>();
   #wasFull = false;
 
@@ -145,7 +145,7 @@ export class Watch {
     }
   }
 
-  /** What the engine has counted since it started. */
+  /** Takes the counters of the engine. */
   counted({ queues }: EngineStatus): void {
     for (const { counters } of queues) {
       const { lapsed, expired, discarded } = counters;
@@ -155,7 +155,7 @@ export class Watch {
     }
   }
 
-  /** What the stores of a process hold that was just killed. */
+  /** Takes the stored state of a process that was just killed. */
   killed(images: readonly MemoryImage[]): void {
     for (const [shard, { outbound, tallies }] of images.entries()) {
       this.#left.set(shard, new Set(outbound.values()));

@@ -1,7 +1,6 @@
-// One simulated world: the real engines of all shards in this thread, clients, time
-// that waits, and stores that fail on command. Everything follows from the seed.
-// First a time of faults, in which nothing false may be said (safety); then a
-// quiet one, in which everything must come to an end (liveness).
+// One simulated world: the real engines of all shards in this thread, clients, a virtual clock, and
+// stores that fail on command. Everything follows from the seed. During a phase of faults no answer
+// may be wrong (safety); then, in a quiet phase, everything must come to an end (liveness).
 
 import type { Backend } from "../../stores/backend.ts";
 import type {
@@ -37,10 +36,10 @@ export interface WorldOptions {
   readonly seed: number;
   readonly steps: number;
   readonly situations: Situations;
-  /** Opens a shard's store in place of the one in memory, on what was there at the last kill. */
+  /** Opens the store of a shard, instead of one in memory, on its state at the last kill. */
   readonly openStore?: (shard: number) => Promise<Backend>;
   readonly setting?: Setting;
-  /** Hears each event. */
+  /** Receives each event. */
   readonly trace?: (line: string) => void;
 }
 
@@ -49,44 +48,44 @@ export interface WorldReport {
   readonly storeFaults: number;
   readonly kills: number;
   readonly commits: number;
-  /** Simulated. */
+  /** Simulated time. */
   readonly milliseconds: number;
 }
 
-/** Where a world takes place, if not in one process: what its engine is, and what goes wrong there. */
+/** The scenario of a world that is not in one process: its engine, and its faults. */
 export interface Setting {
   readonly parameters: (usual: Parameters) => Parameters;
   readonly bundle: (world: World) => Bundle;
-  /** Something goes wrong. */
+  /** Injects a fault. */
   readonly trouble: () => Promise<void>;
-  /** All is well again, and stays so. */
+  /** Ends all faults. */
   readonly calm: () => Promise<void>;
-  /** Nothing is wrong, or was a moment ago. */
+  /** Whether there is no fault, and was none a moment ago. */
   readonly isCalm: () => boolean;
   readonly quiet: typeof usualQuiet;
-  /** How far the engine's time may be behind the world's. */
+  /** How far the time of the engine may be behind that of the world. */
   readonly behindMs: number;
-  /** The option that plays it. */
+  /** The command line option that selects it. */
   readonly option: string;
 }
 
-/** A call that nobody has answered. */
+/** A call without an answer. */
 interface Open {
   readonly what: string;
   readonly lost: () => void;
 }
 
-/** A lease that is asked for. */
+/** A lease request. */
 interface Asking {
-  /** Of the connection that it was sent on last. */
+  /** Aborts the connection of its latest sending. */
   controller: AbortController;
-  /** Kills of the process before it was sent last. */
+  /** Kills of the process before its latest sending. */
   kills: number;
   isOver: boolean;
   readonly send: (key: Repeatable) => Promise<Leased>;
 }
 
-/** A lease as its client knows it, perhaps no longer true. */
+/** A lease as its client knows it; it may have lapsed. */
 interface Held {
   readonly queue: string;
   readonly partition: number;
@@ -95,10 +94,10 @@ interface Held {
 }
 
 const eventsKept = 60;
-/** To its store, by a shard between two events; an honest one needs some hundred. */
+/** Calls of a shard to its store between two events; a correct one needs a few hundred. */
 const callsMax = 30_000;
 
-/** Throws `Violation`, with how to play it again, when a promise is broken. */
+/** Throws `Violation`, with the command to play the world again, if a promise is broken. */
 export async function runWorld(options: WorldOptions): Promise<WorldReport> {
   const world = new World(options);
   try {
@@ -121,18 +120,18 @@ export class World {
   readonly #repeats: Repeats;
   readonly #ledger = new Ledger();
   readonly histories: Histories;
-  /** Shards that had died when the process started. */
+  /** The number of shard deaths before the process started. */
   #downsBefore = 0;
   readonly explanations: Explanations;
   readonly #transacts: Transacts;
   readonly tasks: TaskCalls;
   readonly #advances: Advances;
-  /** It may be killed by what it does next. */
+  /** The next commits may kill the process. */
   #isDying = false;
   #shardCount: number;
-  /** Of its own: the other worlds stay as they were. */
+  /** A generator of its own, so that old seeds play the same worlds. */
   readonly #moves: Chance;
-  /** Something may have become of items that no shard tells. */
+  /** Items may have changed without being counted by any shard. */
   #isUncounted = false;
   readonly #open = new Set<Open>();
   readonly #events: string[] = [];
@@ -211,7 +210,7 @@ export class World {
           const { isLookedInto } = this.parameters;
           return this.#ledger.watching(isLookedInto ? this.histories.watching(engine) : engine);
         },
-        // It costs as much as all the rest, and what it finds many worlds would show.
+        // It costs as much as everything else, and what it finds would show in many worlds.
         ...(this.#chance.hits(400) ? { observe: checkMemory } : {}),
       });
     this.#repeats = new Repeats({
@@ -321,7 +320,7 @@ export class World {
     if (this.#events.length > eventsKept) this.#events.shift();
   }
 
-  /** Between two events: what a callback found is thrown where the world can stop. */
+  /** Throws what a callback found, between two events, so that the world stops. */
   #rethrow(): void {
     if (this.#violation !== null) throw this.#violation;
     const bug = this.bundle.bug();
@@ -344,13 +343,13 @@ export class World {
     this.#rested();
   }
 
-  /** Of a test clock: all else stands still meanwhile. */
+  /** Advances the test clock, while everything else stands still. */
   async #advance(ms: number): Promise<void> {
     if (this.parameters.hasTestClock !== true || ms === 0) return;
     await this.#advances.advance(ms, { isDying: this.#isDying });
   }
 
-  /** Where no store keeps them waiting, all messages have arrived once the clock has settled. */
+  /** Once the clock has settled, all messages have arrived, unless a store delays them. */
   #rested(): void {
     this.#rethrow();
     const isUp = ({ up }: { readonly up: boolean }): boolean => up;
@@ -362,7 +361,7 @@ export class World {
     if (isHealthy && this.parameters.weights.task > 0) this.tasks.watch();
     const { setting } = this.#options;
     this.explanations.check({ isCalm: setting?.isCalm() ?? !isSlow });
-    // Of several nodes one counts, and begins anew when it is another.
+    // With several nodes, each owner counts from zero.
     if (!isHealthy || setting !== undefined) return;
     this.#isUncounted ||= downs > this.#downsBefore || this.auditor.damagedCount > 0;
     this.#ledger.check(status, !this.#isUncounted);
@@ -423,7 +422,7 @@ export class World {
   }
 
   async #leap(): Promise<void> {
-    // A shard asks a full disk for room once a second, and days have many of those.
+    // A shard checks a full disk for room once per second, which is too often for days.
     this.#heal();
     const ms = this.#chance.one([minute, 20 * minute, 61 * minute, day, 31 * day]);
     if (this.parameters.hasTestClock === true && this.#chance.hits(500)) await this.#advance(ms);
@@ -431,7 +430,7 @@ export class World {
     this.situations.reached("days pass at once");
   }
 
-  /** More comes than goes, for longer than it takes to be noticed. */
+  /** Items arrive faster than they leave, for long enough to become a finding. */
   async #crowd(): Promise<void> {
     const queue = this.#queueName();
     this.#heal();
@@ -443,7 +442,7 @@ export class World {
 
   // clients ---------------------------------------------------------------
 
-  /** Starts a call; its answer reaches the auditor whether or not its client still listens. */
+  /** Starts a call; its answer reaches the auditor even if its client has disconnected. */
   #call<T>(
     what: string,
     call: () => Promise<T>,
@@ -457,7 +456,7 @@ export class World {
     const end = (ending: Ending<T>): void => {
       if (!this.#open.delete(open)) return;
       try {
-        // A node that is stopped answers when it goes on.
+        // A stopped node answers after it continues.
         const isLate = this.bundle.clock.now() > deadline && this.#options.setting === undefined;
         if (isLate) throw new Violation("I11", `a ${what} is answered late`);
         const isUnknown = !ending.ok && ending.code === "unknown";
@@ -475,11 +474,11 @@ export class World {
     });
   }
 
-  /** A call that, in worlds that have keys, may be sent again. */
+  /** A call that may be repeated, in worlds with idempotency keys. */
   #repeatable<T extends Outcome>(call: RepeatedCall<T>): void {
     const isKeyed =
       this.parameters.repeats &&
-      // With a queue its receipts go.
+      // The receipts of a queue do not survive its delete.
       !(call.queue === "plain" && this.#isRecreating) &&
       this.#chance.hits(600);
     if (isKeyed) this.#repeats.begin(call);
@@ -516,7 +515,7 @@ export class World {
         return this.bundle.engine.produce({ ...request, ...key });
       },
       sendOther: (key) => {
-        // With and without unique keys a call has different homes.
+        // With and without unique keys, a call has different partitions.
         const kept = request.items.slice(hasKeys ? 0 : 1);
         const items = [...kept, { payload: "of another request" }];
         return this.bundle.engine.produce({ ...request, items, ...key });
@@ -530,7 +529,7 @@ export class World {
     });
   }
 
-  /** Where it is the caller who picks the partition. */
+  /** As `produce`, but the caller chooses the partition. */
   #import(): void {
     const queue = this.#queueName();
     const { partitions = 1 } = this.parameters.queues.find(({ name }) => name === queue) ?? {};
@@ -609,7 +608,7 @@ export class World {
     const wasSlow = this.#slow;
     const slowBegun = this.#slowTimes;
     const isSlow = () => wasSlow || this.#slow || this.#slowTimes > slowBegun;
-    // A grant that comes too late for its client goes back to the tail, or lapses before.
+    // A grant that is too late for its client is requeued at the tail, or lapses before.
     const untold = () => this.auditor.leaseUntold(queue, request.batchSize, begunAt);
     this.say(`lease ${request.batchSize} of ${queue} by ${request.clientId}`);
     this.#repeatable({
@@ -620,10 +619,10 @@ export class World {
       send: asking.send,
       doubted: (answer) => {
         const hasLeft = asking.controller.signal.aborted;
-        // A process that was killed releases nothing: a repetition is answered from the receipt.
+        // A killed process releases nothing: a repetition is answered from the receipt.
         const isStalled = answer === null && asking.kills === this.#kills;
         if (this.parameters.returns || hasLeft || isStalled) untold();
-        // A commit that was under way may have granted items to a client that has left.
+        // A commit in progress may have granted items to a client that has disconnected.
         if (hasLeft && isSlow()) this.auditor.faulted();
         else if (isStalled) this.auditor.mayHaveLapsed(queue);
       },
@@ -639,7 +638,7 @@ export class World {
             this.situations.reached("a lease times out while a commit is slow");
           }
         } else {
-          // The clock may have been set back since the call was sent first.
+          // The clock may have been set back since the call was first sent.
           const since = wasLost ? Number.NEGATIVE_INFINITY : begunAt;
           const { clientId } = request;
           const call = { begunAt: since, leaseTimeoutMs, clientId, faults, paused };
@@ -669,13 +668,13 @@ export class World {
     return asking;
   }
 
-  /** Between nodes the owner may fail with a lease that another node then answers. */
+  /** With several nodes, an owner may fail with a lease that another node then answers. */
   #isTimeout(ending: Ending<Leased>): boolean {
     if (ending.ok || ending.code !== "empty" || this.#options.setting !== undefined) return false;
     return /^(request timeout|queue is paused);/.test(ending.message);
   }
 
-  /** Most clients hear the answer; the others' items lapse. */
+  /** Most clients receive the answer; the items of the others lapse. */
   #keep({ queue, partition, items }: Leased): void {
     if (this.#chance.hits(50) || items.length === 0) return;
     const ids = items.map(({ id }) => id);
@@ -683,7 +682,7 @@ export class World {
     if (this.#helds.length > 50) this.#helds.shift();
   }
 
-  /** A lease to finish, and some of its ids; now and then with one that is wrong, or twice. */
+  /** A lease to finish and some of its ids, sometimes with a wrong or repeated one. */
   #batch(): { held: Held; ids: string[] } | undefined {
     const held = this.#chance.maybe(this.#helds);
     if (held === undefined) return undefined;
@@ -707,7 +706,7 @@ export class World {
     const batch = this.#batch();
     if (batch === undefined) return;
     this.#startComplete(batch);
-    // The client heard nothing and asks again, or two of them have the same lease.
+    // The client got no answer and repeats the call, or two clients have the same lease.
     if (this.#chance.hits(60)) this.#startComplete(batch);
   }
 
@@ -761,14 +760,14 @@ export class World {
     });
   }
 
-  /** Of a lease or an extend, in worlds that have these; `null` = that of the queue. */
+  /** A lease timeout for a call, in worlds with extends; `null` = that of the queue. */
   #ownTimeout(): number | null {
     if (this.parameters.weights.extend === 0 || this.#chance.hits(600)) return null;
     this.situations.reached("a lease has a timeout of its own");
     return this.#chance.one([10, second, minute, 10 * minute]);
   }
 
-  /** The ids stay with their client, who may yet complete them. */
+  /** The client keeps the ids, and may still complete them. */
   #extend(): void {
     const held = this.#chance.maybe(this.#helds);
     if (held === undefined) return;
@@ -850,7 +849,7 @@ export class World {
     if (!this.auditor.pauses.isOpen(queue)) this.#startPause(queue, asked);
   }
 
-  /** A shard goes down with leases, produces and settings on their way to it. */
+  /** A shard goes down with leases, produces and updates in flight. */
   async #breakBefore(queue: string): Promise<void> {
     if (this.#options.setting !== undefined) return await this.#options.setting.trouble();
     this.produce(queue);
@@ -890,7 +889,7 @@ export class World {
     );
   }
 
-  /** What is left is to be consumed without an end to the time it takes. */
+  /** Lifts all limits and pauses, so that the drain phase can consume everything. */
   async #resumeAll(): Promise<void> {
     this.auditor.limitsLifted();
     for (const { name } of this.parameters.queues) {
@@ -932,7 +931,7 @@ export class World {
       () => engine.clear({ queue, ...what }),
       (ending) => {
         this.say(`  cleared ${queue}: ${told(ending)}`);
-        // A shard that stalls has it still.
+        // A stalled shard still has the call.
         if (ending === null && kills === this.#kills) return;
         this.auditor.clearEnded(call, ending, this.now);
         if (ending?.ok === true) {
@@ -946,7 +945,7 @@ export class World {
     );
   }
 
-  /** One of its turns is lost, such as that in which it ends. */
+  /** Loses one of the turns of the clear, perhaps its last one. */
   #loseClear(): void {
     const shard = this.#chance.below(this.#shardCount);
     const commits = this.#chance.below(3);
@@ -1025,7 +1024,7 @@ export class World {
     );
   }
 
-  /** In worlds that have transacts, what fails next is mostly one of them. */
+  /** In worlds with transacts, lets the next fault mostly hit one of them. */
   #transactInto(): void {
     if (this.parameters.weights.transact === 0) return;
     for (let count = this.#chance.below(4); count > 0; count -= 1) this.#transacts.start();
@@ -1062,7 +1061,7 @@ export class World {
     }
   }
 
-  /** Calls that wait in a process that is gone are never answered. */
+  /** Calls that wait in a killed process are never answered. */
   #lose(): void {
     this.auditor.faulted();
     const lost = [...this.#open];
@@ -1073,7 +1072,7 @@ export class World {
 
   async #kill(): Promise<void> {
     this.#kills += 1;
-    // From now on a store may do what nobody hears of.
+    // A store may apply commits without an answer now.
     this.#isUncounted = true;
     const shard = this.#chance.below(this.#shardCount);
     if (this.parameters.isAway && this.#chance.hits(500)) await this.#strand(shard);
@@ -1096,7 +1095,7 @@ export class World {
     await this.#restart();
   }
 
-  /** Dead letters are on their way to a shard that is slow, and others lapse after the kill. */
+  /** Kills while dead letters are in flight to a slow shard; others lapse after the kill. */
   async #strand(shard: number): Promise<void> {
     this.say(`store ${shard} is slow, and the process dies`);
     this.situations.reached("the process is killed while a shard is slow");
@@ -1109,7 +1108,7 @@ export class World {
         call();
         await this.rest();
       }
-      // A store that is full is asked again and again, which is no circle over so long a time.
+      // In steps, because the many retries of a full store would look like an endless loop.
       for (let passed = 0; passed < ms; passed += second) await this.pass(second);
     }
   }
@@ -1143,16 +1142,17 @@ export class World {
     if (this.auditor.pauses.of("orders").lease) {
       this.situations.reached("a queue is paused while the process is down");
     }
-    // A delete that nobody heard of may have held.
+    // A delete without an answer may have been done.
     await this.#create("plain");
   }
 
-  /** Its queues move to another number of shards. */
+  /** Moves the queues to another number of shards. */
   async #reshard(): Promise<void> {
     const { reshards } = this.parameters;
     const isElsewhere = this.#options.openStore ?? this.#options.setting;
     if (reshards !== true || isElsewhere !== undefined || !this.#moves.hits(400)) return;
-    // Killed before the first commit of each shard: a reshard refuses it until the next start.
+    // The kill came before the first commit of some shard: a reshard is refused until the next
+    // start.
     const labelled = this.bundle.images.filter(({ tags }) => tags.includes("/")).length;
     if (labelled > 0 && labelled < this.#shardCount) return;
     const count = this.#moves.one([1, 2, 3, 4, 5].filter((one) => one !== this.#shardCount));
@@ -1164,7 +1164,7 @@ export class World {
     this.situations.reached("queues move to another number of shards");
   }
 
-  /** How long the process is down: what is due meanwhile comes with its first turns. */
+  /** The time for which the process is down; work due meanwhile is done by its first turns. */
   #away(): number {
     if (!this.parameters.isAway) return 0;
     this.situations.reached("time passes while the process is down");
@@ -1182,7 +1182,7 @@ export class World {
     this.situations.reached("a store cannot be opened");
   }
 
-  /** One stored item is no longer what was written. */
+  /** Damages a stored item. */
   async #damage(): Promise<void> {
     if (this.#options.openStore !== undefined || this.#slow) return;
     await this.rest();
@@ -1198,7 +1198,7 @@ export class World {
 
   // rest ------------------------------------------------------------------
 
-  /** No fault lasts, every shard is up, and no call is open but leases that wait. */
+  /** Ends all faults, until every shard is up and no call is open except waiting leases. */
   async calmDown(): Promise<void> {
     this.#releaseAll();
     this.#heal();
@@ -1221,7 +1221,7 @@ export class World {
   }
 }
 
-/** One that says that its items were stored, though the store failed, is as good as one that nobody heard. */
+/** An error after the items were stored counts as no answer. */
 function asProduced(ending: Ending<Imported> | null): Ending<Produced> | null {
   if (ending?.ok === true) {
     return { ok: true, value: { replayed: ending.value.replayed, duplicates: [] } };

@@ -1,16 +1,16 @@
-// Bugs that somebody might write, each as one change of one source file. The
-// simulation must find every one of them: what it cannot see, it does not check.
-// They exist only for a process that was started to look for one (`preload.ts`).
+// Plausible bugs, each as one change of one source file. The simulation must find all of them: a
+// bug that it misses breaks a promise that it does not check. Only a hunt plants them
+// (`preload.ts`).
 
 export interface PlantedBug {
   readonly name: string;
-  /** From `engine/`. */
+  /** Relative to `engine/`. */
   readonly file: string;
-  /** It can only be seen in worlds of several nodes. */
+  /** Visible only in worlds of several nodes. */
   readonly ofNodes?: true;
-  /** It can only be seen in worlds in which a store goes back. */
+  /** Visible only in worlds in which a store returns to an earlier state. */
   readonly goesBack?: true;
-  /** Where it is looked for first, as what it takes is rare; absent = 1. */
+  /** The first seed to play, for bugs that few worlds show; by default 1. */
   readonly firstSeed?: number;
   /** Occurs once in the file. */
   readonly from: string;
@@ -768,7 +768,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     from: "turn.draft.note(request.op, values);",
     to: "turn.draft.note(request.op, values.slice(produce.length));",
   },
-  // The next four were no experiments: the simulation found them.
+  // The next four were real bugs, which the simulation found.
   {
     name: "a shard without room asks for it without a pause",
     file: "turn/turns.ts",

@@ -1,24 +1,24 @@
-// Looks for a planted bug with the simulation, in a process of its own.
+// Hunts a planted bug with the simulation, in a separate process.
 
 import { join } from "node:path";
 import type { Simulated } from "../simulate.ts";
 import type { PlantedBug } from "./bugs.ts";
 
-/** A bug within so many worlds, or the simulation has a hole. */
+/** The simulation must find a bug within this many worlds. */
 export const seedsMax = 300;
-/** Of one process, so that how long all of them take is not what ends a hunt. */
+/** Worlds per process, so that the timeout does not apply to the whole hunt. */
 const seedsAtOnce = 25;
 const steps = 300;
-/** A bug that makes the program go in circles may never end by itself. */
+/** Per process, because a bug may cause an endless loop. */
 const timeoutMs = 300_000;
 
 export interface Caught {
   readonly name: string;
-  /** `null`: it was not found. */
+  /** `null` = not found. */
   readonly seed: number | null;
-  /** That were played until it was. */
+  /** The number of worlds until it was found. */
   readonly worlds: number | null;
-  /** `I1` to `I21`; `""` where the program itself noticed. */
+  /** `I1` to `I23`; `""` if the program itself failed. */
   readonly invariant: string;
   readonly message: string;
 }
@@ -70,7 +70,7 @@ async function play(
   return { output, errors };
 }
 
-/** All of them, some at a time. */
+/** Hunts all bugs, `atOnce` at a time. */
 export async function huntAll(
   bugs: readonly PlantedBug[],
   { atOnce, caught }: { atOnce: number; caught: (one: Caught) => void },

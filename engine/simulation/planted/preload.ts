@@ -1,5 +1,5 @@
-// Plants one bug into the sources as they are loaded: `bun --preload <this file>`
-// with the bug's name in HOLDFAST_PLANTED. Nothing else loads this file.
+// Plants one bug into the sources as they are loaded: `bun --preload <this file>`, with the name of
+// the bug in HOLDFAST_PLANTED. Nothing else loads this file.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
