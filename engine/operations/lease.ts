@@ -138,8 +138,8 @@ export function shareOut(
     if (lease.key !== undefined) {
       draft.receipts.set(lease.key.digest, receiptFor(lease.key, [slot, ...rangesOf(seqs)]));
     }
-    const told = items.map((item) => leasedItem(partition, item, leaseDeadline));
-    draft.granted.push({ lease, outcome: grantOf(turn, slot, told), slot, seqs });
+    const leased = items.map((item) => leasedItem(partition, item, leaseDeadline));
+    draft.granted.push({ lease, outcome: grantOf(turn, slot, leased), slot, seqs });
   }
   holding.end();
 }
@@ -196,10 +196,9 @@ export function grantAgain(turn: Turn, lease: WaitingLease): void {
     return;
   }
   const [slot = 0] = receipt.values;
-  const told = { lease, slot, seqs: [] };
   const isSame = receipt.fingerprint === key.fingerprint;
   const outcome = isSame ? stillHeld(turn, lease.queue, key, receipt.values) : keyTaken(key);
-  turn.draft.granted.push({ ...told, outcome });
+  turn.draft.granted.push({ lease, outcome, slot, seqs: [] });
 }
 
 /** The items that are still leased, with their present deadlines. */

@@ -156,7 +156,7 @@ export class History {
           at = { slot: row.slot, seq: row.first + offset };
         }
         if (row.slot !== at.slot || at.seq < row.first || at.seq > row.last) continue;
-        happened.push(toldOf(row, at.seq));
+        happened.push(happenedOf(row, at.seq));
         if (happened.length > happenedMax) happened.shift();
         if (row.to === undefined) continue;
         const outboundSeq = row.to.seq + at.seq - row.first;
@@ -176,7 +176,7 @@ export class History {
     for (const row of newestFirst(this.#chunks)) {
       const isHere = "slot" in at && row.slot === at.slot;
       if (isHere && "slot" in at && at.seq >= row.first && at.seq <= row.last) {
-        happened.unshift(toldOf(row, at.seq));
+        happened.unshift(happenedOf(row, at.seq));
         if (happened.length >= happenedMax) return { happened, last: null, next: null };
         if (row.from === undefined) continue;
         const outboundSeq = row.from.seq + at.seq - row.first;
@@ -186,7 +186,7 @@ export class History {
       const offset = "slot" in at ? placeIn(row, shard, at) : offsetIn(row.to, at, row);
       if (offset === null) continue;
       at = { slot: row.slot, seq: row.first + offset };
-      happened.unshift(toldOf(row, at.seq));
+      happened.unshift(happenedOf(row, at.seq));
     }
     return { happened, last: null, next: null };
   }
@@ -203,7 +203,7 @@ function bytesOf({ by }: Row): number {
   return rowBytes + by.length;
 }
 
-function toldOf({ slot, what, at, by }: Row, seq: number): Happened {
+function happenedOf({ slot, what, at, by }: Row, seq: number): Happened {
   return { slot, seq, what, at, by };
 }
 

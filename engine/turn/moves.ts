@@ -22,7 +22,7 @@ export interface Scene {
   readonly draft: Draft;
   /** The time for decisions. */
   readonly now: number;
-  /** The time that is stored as the arrival of an item. */
+  /** The time that is stored for the arrival or move of an item. */
   readonly stamp: number;
   readonly limits: TurnLimits;
 }
@@ -331,11 +331,11 @@ function leave(
   remove(scene, partition, item);
   const to = toOf();
   scene.draft.move({ slot, seq, from: "items", to });
-  tell(scene, { slot, seq, what, by }, to);
+  recordMove(scene, { slot, seq, what, by }, to);
 }
 
 /** Records a move in the history, and the arrival if that is in another partition of the shard. */
-function tell({ shard, draft: { history } }: Scene, left: Happening, to: Move["to"]): void {
+function recordMove({ shard, draft: { history } }: Scene, left: Happening, to: Move["to"]): void {
   if (history === null) return;
   if (to === null) {
     history.add(left);
@@ -388,7 +388,7 @@ function toQueue(
     assert(settings !== null, "an item goes to a partition that no queue has");
     draft.count(home, "arrived");
     const expireDeadline = expireDeadlineOf(settings, now);
-    const to = tail(scene, partition, { ...placing, expireDeadline }, sourceId);
+    const to = appendDestination(scene, partition, { ...placing, expireDeadline }, sourceId);
     // The next item of this turn may go to another partition.
     memory.tellQueue(partition);
     return to;
@@ -417,7 +417,7 @@ export function moveScheduled(
   const to = destination(scene, partition, item, parting);
   const { seq } = item;
   scene.draft.move({ slot, seq, from: "scheduled", to });
-  tell(scene, { slot, seq, what: parting.what, by: "" }, to);
+  recordMove(scene, { slot, seq, what: parting.what, by: "" }, to);
 }
 
 function destination(
@@ -435,11 +435,11 @@ function destination(
       ...said,
       ...{ death, attempts, createdAt, queue: partition.settings?.queue ?? "" },
     });
-    return grave(scene, partition, { ...item, past }, { death, id });
+    return deadLetterDestination(scene, partition, { ...item, past }, { death, id });
   }
   const past = writePast(item.past, id, said);
   const placing = { ...placingOf(item), attempts: fate.attempts, past };
-  if (fate.to === "queue") return tail(scene, partition, placing, null);
+  if (fate.to === "queue") return appendDestination(scene, partition, placing, null);
   const when = { dueAt: fate.dueAt, retried: true };
   countAside(scene, partition, { ...placing, ...when });
   const seq = nextSeq(partition);
@@ -452,7 +452,7 @@ function placingOf({ createdAt, expireDeadline }: Placing): Omit<Placing, "attem
   return { createdAt, expireDeadline };
 }
 
-function tail(
+function appendDestination(
   scene: Scene,
   partition: Partition,
   placing: Placing,
@@ -465,7 +465,7 @@ function tail(
 }
 
 /** The dead queue; `null` = the queue has none. */
-function grave(
+function deadLetterDestination(
   scene: Scene,
   partition: Partition,
   { seq, past }: Leaving,

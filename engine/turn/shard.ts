@@ -217,7 +217,7 @@ export class Shard {
     const first = this.#events.opened(opened);
     if (first !== null) this.#inbox.putFirst(first);
     this.#inbox.answer(answers);
-    this.#tell(granted, true);
+    this.#answerLeases(granted, true);
     // The other grants were not committed.
     this.lines.giveBackAll();
     this.#wakeSoon();
@@ -231,10 +231,10 @@ export class Shard {
     // Counts first: callbacks of answers use them to choose partitions.
     this.#events.report(report);
     this.#inbox.answer(report.answers);
-    this.#tell(report.granted, false);
+    this.#answerLeases(report.granted, false);
   }
 
-  #tell(granted: readonly Granted[], isLate: boolean): void {
+  #answerLeases(granted: readonly Granted[], isLate: boolean): void {
     for (const one of granted) {
       this.#events.granted({ ...one, lease: this.lines.answered(one.lease) }, isLate);
     }

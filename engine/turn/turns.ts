@@ -106,7 +106,7 @@ export class Turns {
   #hasFailed = false;
   #full = false;
   /** When to check a full store for room again, even on a busy shard. */
-  #askForRoomAt = 0;
+  #checkRoomAt = 0;
   /** Until then there is no sweep, because the last turn found no room for one. */
   #pausedUntil = 0;
   #wake: Timer | null = null;
@@ -259,7 +259,7 @@ export class Turns {
     do {
       await this.#turn(this.#options.inbox.take());
       await this.#options.backend.upkeep.relieve();
-      await this.#askForRoom();
+      await this.#checkRoom();
       await this.#answeredOrAsked();
     } while (!this.#stopped && this.#isAsked);
     await this.#answering;
@@ -287,14 +287,14 @@ export class Turns {
     this.#arrived = null;
   }
 
-  async #askForRoom(): Promise<void> {
+  async #checkRoom(): Promise<void> {
     const { backend, clock } = this.#options;
-    if (!this.#full || clock.machine.now() < this.#askForRoomAt) return;
+    if (!this.#full || clock.machine.now() < this.#checkRoomAt) return;
     await backend.upkeep.tidy();
     // The turn that is being synced was decided without room, and its report comes first.
     await this.#answering;
-    if (!backend.upkeep.size().full) this.#tellOfRoom();
-    this.#askForRoomAt = clock.machine.now() + idleMs;
+    if (!backend.upkeep.size().full) this.#reportRoom();
+    this.#checkRoomAt = clock.machine.now() + idleMs;
   }
 
   /** Waits for the next request or due time. */
@@ -334,7 +334,7 @@ export class Turns {
         this.#running = false;
         this.#idle?.();
         if (this.#stopped) return;
-        if (this.#full && !backend.upkeep.size().full) this.#tellOfRoom();
+        if (this.#full && !backend.upkeep.size().full) this.#reportRoom();
         this.#wakeWhenDue();
         if (this.#isAsked) this.#pump();
         else if (more) this.#tidy = machine.at(machine.now(), () => this.#tidyUp());
@@ -345,11 +345,11 @@ export class Turns {
   }
 
   /** Reports at once, because the next turn may be long after. */
-  #tellOfRoom(): void {
+  #reportRoom(): void {
     this.#full = false;
     const receipts = this.#memory.receipts.size;
-    const told = { answers: [], granted: [], counts: [], events: [], outbox: [], receipts };
-    this.#options.report({ ...told, commit: null, full: false, refusing: false });
+    const report = { answers: [], granted: [], counts: [], events: [], outbox: [], receipts };
+    this.#options.report({ ...report, commit: null, full: false, refusing: false });
   }
 
   async #turn(requests: readonly NumberedRequest[]): Promise<void> {
@@ -374,7 +374,7 @@ export class Turns {
         isStill ||= full;
         full = true;
         this.#full = true;
-        this.#askForRoomAt = machine.now() + idleMs;
+        this.#checkRoomAt = machine.now() + idleMs;
       }
       this.#memory.spoil(spoilt);
       turn = await this.#decide(asked, isStill);
@@ -499,7 +499,7 @@ export class Turns {
     const former = { partitions, outbox, headsBefore: draft.headsBefore };
     const kept = { rules, receipts, epochs, former };
     const { memory } = await Memory.load(shard, backend.store, kept);
-    // Lost items are found only at a start: the failure of this assertion causes one.
+    // Damage is counted only at a start, and a failure of this assertion leads to one.
     assert(memory.emptied.length === 0, "a lease holds no item");
     for (const slot of counting) beginRecount(memory, memory.partition(slot));
     this.#memory = memory;
@@ -530,11 +530,11 @@ export class Turns {
     { commit, full }: { readonly commit: Commit | null; readonly full: boolean },
   ): Promise<void> {
     // Read the counts now: the next turn changes them before these answers are sent.
-    const told = this.#told(turn);
+    const report = this.#reportOf(turn);
     const synced = commit?.synced ?? null;
     if (synced === null) {
       await this.#runErrands(turn, requests);
-      this.#report(told, commit, full);
+      this.#report(report, commit, full);
       this.#pending = null;
       return;
     }
@@ -542,7 +542,7 @@ export class Turns {
       // The next opening looks up the outcome of this turn.
       if (this.#hasFailed) return;
       await this.#runErrands(turn, requests);
-      this.#report(told, commit, full);
+      this.#report(report, commit, full);
       this.#pending = null;
       this.#answering = null;
     });
@@ -564,7 +564,7 @@ export class Turns {
     }
   }
 
-  #told({ draft, memory, full: refusing }: Turn): Omit<Report, "commit" | "full"> {
+  #reportOf({ draft, memory, full: refusing }: Turn): Omit<Report, "commit" | "full"> {
     const { answers, granted, events, sent, touched } = draft;
     const counts = [...touched].map((partition) => partition.counts());
     const outbox = [...sent].map((targetShard) => ({
@@ -575,16 +575,16 @@ export class Turns {
     return { answers, granted, counts, events, outbox, receipts, refusing };
   }
 
-  #report(told: Omit<Report, "commit" | "full">, commit: Commit | null, full: boolean): void {
-    const { answers, granted, counts } = told;
+  #report(report: Omit<Report, "commit" | "full">, commit: Commit | null, full: boolean): void {
+    const { answers, granted, counts } = report;
     const isNothing = answers.length + granted.length + counts.length === 0;
     if (isNothing && commit === null && !full) return;
     if (commit === null) {
-      this.#options.report({ ...told, commit, full });
+      this.#options.report({ ...report, commit, full });
       return;
     }
     const seconds = (this.#options.clock.precise() - commit.begunAt) / 1_000;
-    this.#options.report({ ...told, commit: { ...commit.report, seconds }, full });
+    this.#options.report({ ...report, commit: { ...commit.report, seconds }, full });
   }
 }
 

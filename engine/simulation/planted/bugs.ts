@@ -22,13 +22,13 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "answers are given before the commit",
     file: "turn/turns.ts",
     from: "let commit = await this.#commit(turn);",
-    to: "this.#report(this.#told(turn), null, false); let commit = await this.#commit(turn); turn.draft.answers.length = 0;",
+    to: "this.#report(this.#reportOf(turn), null, false); let commit = await this.#commit(turn); turn.draft.answers.length = 0;",
   },
   {
     name: "answers are given before the sync",
     file: "turn/turns.ts",
     from: "const answering = synced.then(async () => {",
-    to: "this.#report(told, commit, full); told.answers.length = 0; const answering = synced.then(async () => {",
+    to: "this.#report(report, commit, full); report.answers.length = 0; const answering = synced.then(async () => {",
   },
   {
     name: "a turn is committed before the one before is synced",
@@ -645,8 +645,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a busy shard that has found room keeps it to itself",
     file: "turn/turns.ts",
-    from: "if (!backend.upkeep.size().full) this.#tellOfRoom();\n    this.#askForRoomAt",
-    to: "this.#full = backend.upkeep.size().full;\n    this.#askForRoomAt",
+    from: "if (!backend.upkeep.size().full) this.#reportRoom();\n    this.#checkRoomAt",
+    to: "this.#full = backend.upkeep.size().full;\n    this.#checkRoomAt",
   },
   {
     name: "leases that lapse are forgotten after a minute",
