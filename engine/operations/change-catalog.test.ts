@@ -1,4 +1,4 @@
-// A change of a queue is part of its shard's turn: it is committed with the items of that turn, or not at all.
+// A change of a queue is part of a turn: it is committed with the items of the turn, or not at all.
 
 import { expect, test } from "bun:test";
 import type { QueueDefinition } from "../../stores/queue.ts";

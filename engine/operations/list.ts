@@ -38,8 +38,8 @@ export const list: Kind<List> = {
 };
 
 /**
- * Below the mark of a clear only leased items are listed. Cleared items that are not removed yet
- * could fill a page, which would then look like the last one.
+ * Below the mark of a clear, only leased items are read. Reading and then omitting the cleared
+ * items would make a page look like the last one.
  */
 function pagesOf(memory: Memory, request: Numbered<List>): Page[] {
   const partition = memory.partition(request.slot);

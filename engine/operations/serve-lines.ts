@@ -39,7 +39,7 @@ export function grantLeases(turn: Turn): void {
     if (queue !== null) queues.add(queue);
   }
   const offers = offersOf(turn);
-  // Without an offer a queue gets nothing now, but `serve` marks it as ready for the next turn.
+  // Queues without an offer come first here, so that the next turn serves them first.
   for (const queue of queues) if (!offers.has(queue)) serve(turn, queue, new Offers());
   for (const [queue, offered] of offers) serve(turn, queue, offered);
 }

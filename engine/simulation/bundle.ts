@@ -61,7 +61,7 @@ export type Ending<T> =
       readonly details: Readonly<Record<string, string>> | undefined;
     };
 
-/** The endings of successful calls without other results that were not repetitions. */
+/** The usual endings of a first call: success, not replayed. */
 export const doneFirst: Ending<Outcome> = { ok: true, value: { replayed: false } };
 export const writtenFirst: Ending<Produced> = {
   ok: true,

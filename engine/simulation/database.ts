@@ -113,7 +113,7 @@ export class SimulatedDatabase {
     }));
   }
 
-  // what happens to it ------------------------------------------------------
+  // faults ------------------------------------------------------------------
 
   isReachable(host: Host): boolean {
     return !this.#isStalled && !this.#cut.has(host);
@@ -185,7 +185,7 @@ export class SimulatedDatabase {
     for (const session of [...this.#sessions]) if (session.host === host) session.end();
   }
 
-  // what is asked of it -----------------------------------------------------
+  // sessions ----------------------------------------------------------------
 
   openSession(host: Host): Session {
     const session = new Session(this, host);
@@ -220,7 +220,7 @@ export class SimulatedDatabase {
     return new Nodes(session);
   }
 
-  // statements, each done at once ------------------------------------------
+  // statements, each executed at once ---------------------------------------
 
   /** Appends the first row of an opening; `null` = the shard has another owner. */
   append(shard: number, token: Token, { url, epoch }: Ownership): Place | null {

@@ -126,7 +126,7 @@ export class StoreControl {
     for (const letGo of this.#letGo.splice(0)) letGo();
   }
 
-  /** Kills the process before or after it applies the commit behind `commitsBefore` others. */
+  /** Kills the process at the commit after `commitsBefore` others, before or after applying it. */
   killAt({ commitsBefore, applied }: { commitsBefore: number; applied: boolean }): void {
     this.#killAfter = commitsBefore;
     this.#killApplied = applied;

@@ -1,4 +1,4 @@
-// Stores that go back to an earlier commit while the others stay.
+// Stores that return to an earlier commit while the others do not.
 
 import { expect, test } from "bun:test";
 import { limits } from "../model/limits.ts";
@@ -66,7 +66,7 @@ test("receive: an item that the store lost is taken again, though its shard has 
   await bundle.clock.advance(minute);
   expect(await bundle.listed(far)).toEqual(["output"]);
   for (const one of goBack) one();
-  // The sender is the first to open its store again.
+  // The sender opens its store again first.
   for (const shard of [0, 1]) bundle.store(shard).fail({ fault: "lost" });
   await bundle.begin(() => bundle.engine.produce(produceOf(near, ["first"])));
   await bundle.clock.advance(minute);

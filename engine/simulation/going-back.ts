@@ -369,7 +369,7 @@ class GoingBack {
     throw new Violation("I1", `${count} items were said to be set aside, and ${found} are`);
   }
 
-  // what has to hold --------------------------------------------------------
+  // checks ------------------------------------------------------------------
 
   async #audit(): Promise<void> {
     await this.#rest();

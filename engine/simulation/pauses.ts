@@ -86,7 +86,7 @@ export class Pauses {
     if (ending?.ok === true) this.#doubted.delete(call.queue);
   }
 
-  /** The queue is being deleted; its name may belong to a new queue, or to the old one, next. */
+  /** The queue is being deleted; afterwards its name may belong to a new queue, or still to it. */
   forget(queue: string): void {
     const open = this.#open.get(queue);
     if (open !== undefined) this.#overtaken.add(open);

@@ -1,6 +1,6 @@
-// The simulation at the size of every day: a seed that ever failed is played first, for ever.
-// `bun run check` plays new worlds beside it, and `bun run proof` thousands, in which every
-// situation has to come about.
+// The simulation in the daily check. Every seed that ever failed is played first.
+// `bun run check` also plays new worlds, and `bun run proof` thousands, which must reach every
+// situation.
 
 import { describe, expect, test } from "bun:test";
 import failedOnce from "./seeds.json" with { type: "json" };
@@ -26,7 +26,7 @@ describe("simulation", () => {
   );
 
   test("I4: what a client leaves behind on its way may be out of order", async () => {
-    // Played while the auditor did not know that, this seed accused the engine.
+    // This seed showed a false violation while the auditor did not allow for that.
     const situations = new Situations();
     const world = { firstSeed: 1859, seeds: 1, steps, store: "memory" as const, situations };
     expect((await simulate(world)).found?.message).toBeUndefined();
@@ -43,7 +43,7 @@ describe("simulation", () => {
     });
     expect(found?.message).toBeUndefined();
     expect(worlds).toBe(25);
-    // Names alone say where queues are: others could put all of them into one shard.
+    // Only names decide the shards of queues: other names might put all of them into one.
     expect(situations.count("an item is dead-lettered to another shard")).toBeGreaterThan(0);
     expect(situations.count("an output goes to another shard")).toBeGreaterThan(0);
     expect(situationNames.length).toBeGreaterThanOrEqual(40);

@@ -10,7 +10,7 @@ function balanceOf(ready: readonly number[]): Balance {
   return balance;
 }
 
-/** Where produces of these sizes go, each after the one before was stored. */
+/** The partitions of produces with these sizes, each stored before the next. */
 function produced(balance: Balance, sizes: readonly number[]): number[] {
   const ready = new Map<number, number>();
   return sizes.map((size) => {

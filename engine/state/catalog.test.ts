@@ -4,14 +4,14 @@ import { nameIn, queueDefaults } from "../simulation/bundle.ts";
 import { VirtualClock } from "../simulation/virtual-clock.ts";
 import { Catalog } from "./catalog.ts";
 
-/** What another shard says that has these queues. */
+/** The report of another shard with these queues. */
 function standing(shard: number, ...queues: readonly QueueReference[]): Standing {
   const passed = { sent: 0, taken: [], arrived: [] };
   const asked = { order: 0, claims: [], retiring: [] };
   return { shard, run: "", version: 0, now: 0, passed, queues, ...asked };
 }
 
-/** Names of queues of the shard, and of the one behind it. */
+/** Names of queues in this shard and in the next one. */
 const near = nameIn(1, 3, "near");
 const far = nameIn(2, 3, "far");
 
@@ -139,7 +139,7 @@ test("meet: a queue that its shard is about to delete takes nothing, until the s
   const one = { name: far, shard: 2, owner: 7, deadQueue: "", deadOwner: 0 };
   catalog.meet({ ...standing(2, one), retiring: [7] });
   expect(catalog.isOpen(7)).toBe(false);
-  // What was said before is late.
+  // An older report is ignored.
   catalog.meet({ ...standing(2, one), order: -1 });
   expect(catalog.directory.admit({ shard: 2, run: "", order: 0 })).toBe(false);
   catalog.meet({ ...standing(2, one), order: 1 });

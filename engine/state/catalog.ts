@@ -119,7 +119,7 @@ export class Catalog implements QueueRules {
     return shardOf(name, this.#options.shardCount);
   }
 
-  /** Whether the catalog can say if such a queue exists. */
+  /** Whether it is certain that such a queue exists or does not. */
   isKnown(name: string): boolean {
     const shard = this.#shardOf(name);
     return shard === this.#options.shard || this.directory.knows(shard);

@@ -29,7 +29,7 @@ test.each([1, 2, 3, 4, 5])(
         due.push(at);
         times.add(at);
       } else if (due.length > 0) {
-        // Mostly the next, sometimes one that is deleted.
+        // Mostly the next one, which is due; sometimes another one, which is deleted.
         due.sort((a, b) => a - b);
         const [at] = due.splice(random.below(5) === 0 ? random.below(due.length) : 0, 1) as [
           number,

@@ -35,7 +35,7 @@ export interface WaitingLease {
   readonly deadline: number;
   /** Answers the request, once; later calls do nothing. */
   readonly settle: (outcome: Failure | Grant) => void;
-  /** Ends the lease when its client disconnects. Only if it waits, as this doubles its cost. */
+  /** Ends the lease when its client disconnects. Only for waiting leases: it doubles their cost. */
   readonly listen: () => void;
   /** Answers the request if its deadline has passed and nothing was granted. */
   readonly timeUp: () => void;

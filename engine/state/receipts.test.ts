@@ -15,7 +15,7 @@ test.each([1, 2, 3, 4, 5])(
     let plain: KeptReceipt[] = [];
     for (let turn = 1; turn <= 400; turn += 1) {
       for (let count = random.below(seed === 1 ? 3 : 40); count > 0; count -= 1) {
-        // Few digests, with a beginning in common: they come again, and stand in one another's way.
+        // Few digests with few prefixes, so that they repeat and collide.
         const digest = hex(random.below(4), 8) + hex(random.below(200), 24);
         const receipt = {
           digest,
@@ -61,7 +61,7 @@ test("encode: what is decoded is what was encoded, every operation and any value
     ),
   );
   expect(decodeReceipts(encodeReceipts(receipts))).toEqual(receipts);
-  // As a store may hand them over: a part of a larger buffer.
+  // A store may return a part of a larger buffer.
   const bytes = encodeReceipts(receipts);
   const larger = new Uint8Array(bytes.length + 7);
   larger.set(bytes, 3);

@@ -17,7 +17,7 @@ import type { Result } from "../operations/kind.ts";
 
 /** When and how a request is answered if its shard has not done so. */
 export interface Timing {
-  /** Then the answer is `late`, and a request that no turn has is dropped; infinite = never. */
+  /** When the request is answered `late`, and dropped unless a turn has it; infinite = never. */
   readonly deadline: number;
   readonly late: Late;
 }

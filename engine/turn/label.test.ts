@@ -1,4 +1,4 @@
-// A store opens only as the shard that it was made for, among the same number of shards.
+// A store opens only as the shard that it was made for, with the same number of shards.
 
 import { expect, test } from "bun:test";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";

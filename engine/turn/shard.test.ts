@@ -29,11 +29,11 @@ const late = failure("late", "late");
 const unknown = failure("unknown_outcome", "nobody knows");
 const done: Result = { ok: true, value: { kind: "done" } };
 
-/** What a call to the store does before the store does it, or in its place. */
+/** Runs before each call of the store, or instead of it. */
 type Before = Partial<{
   readonly read: () => Promise<void> | void;
   readonly commit: (changes: Changes) => Promise<void> | void;
-  /** What it waits for after a commit; `lose` undoes that. */
+  /** Replaces the sync of a commit; `lose` undoes the commit. */
   readonly sync: (lose: () => void) => Promise<void>;
   readonly close: () => Promise<void> | void;
   readonly tidy: () => Promise<boolean>;
@@ -44,7 +44,7 @@ interface Setup {
   readonly bounds?: Partial<TurnLimits>;
   readonly events?: Partial<ShardEvents>;
   readonly settings?: Partial<PartitionSettings>;
-  /** Asked for each opening; what it throws is what opening throws. */
+  /** Runs at each opening, which fails if it throws. */
   readonly opening?: (image: MemoryImage) => Promise<void>;
 }
 
@@ -53,7 +53,7 @@ const settingsOfQueue = {
   ...{ dead: null, queue: "q", owner: 1 },
 };
 
-/** A lease that waits on the queue whose only partition has the slot. */
+/** A waiting lease of the queue whose only partition has the slot. */
 interface Leasing {
   readonly kind: "lease";
   readonly slot: number;
@@ -62,7 +62,7 @@ interface Leasing {
 
 type Told = Result | Grant;
 
-/** Deadlines of what waits by the clock. */
+/** The deadlines of all timers. */
 function timersOf(clock: VirtualClock): Set<{ readonly deadline: number }> {
   const timers = new Set<{ readonly deadline: number }>();
   const at = clock.at.bind(clock);
@@ -170,7 +170,7 @@ async function setupShard({
     shard.lines.join(lease, true);
     shard.look();
   };
-  /** Its answer is told by the name. */
+  /** Its answer will be under the name in `answers`. */
   const put = async (
     name: string,
     request: Request | Leasing,
@@ -205,7 +205,7 @@ const clear: Request = {
   what: { ready: true, leased: false, scheduled: false, retried: false },
 };
 
-/** Enough to be decided beside a sync. */
+/** Large enough to be decided during a sync. */
 function large(payload: string): Request {
   return produce(...Array<string>(limits.secondTurnWeightMin).fill(payload));
 }
@@ -218,7 +218,7 @@ function leasedIn(told: Told | undefined): readonly LeasedItem[] {
   return told !== undefined && isGrant(told) ? (told.items as readonly LeasedItem[]) : [];
 }
 
-/** Payloads in the order of their partition. */
+/** Payloads in queue order. */
 function storedIn(image: MemoryImage, slot = 0): string[] {
   const items = image.slots.get(slot)?.items.values() ?? [];
   return [...items].map((stored) => new TextDecoder().decode(payloadBytes(stored)));
@@ -262,7 +262,7 @@ test("a turn calls its store twice at most, whatever it is asked", async () => {
   const leased = await turn([lease(0, 7), lease(1, 7), lease(0, 7), lease(1, 7)]);
   expect(leased.calls).toEqual(["read", "commit"]);
   const [mine = [], , others = []] = leased.answers.map((answer) => idsOf(leasedIn(answer)));
-  // Leases lapse and a scheduled item wakes in the turn that is asked everything at once.
+  // In the turn of all requests below, leases lapse and a scheduled item becomes ready.
   await turn([{ kind: "produce", queueId: sampleQueueId(0), deadline, items: [later] }]);
   await clock.advance(30);
   const imported = { ...item, payload: "i", sourceId: "s", past: "", leaseDeadline: null };
@@ -337,7 +337,7 @@ test("while a commit is synced the next turn is decided, and committed behind th
   syncs.release();
   await clock.settle();
   expect(calls).toEqual(["commit", "read", "produce", "commit"]);
-  // What is refused was refused by what is not synced either.
+  // A refusal waits for the sync too, because it may depend on the unsynced turn.
   await put("complete", { kind: "complete", slot: 0, deadline, ids: ["unknown"] });
   expect(calls).toEqual(["commit", "read", "produce", "commit"]);
   const closing = shard.close();
@@ -354,7 +354,7 @@ test("beside a sync, little waits for its end, so that more shares its turn", as
   await put("lease", lease());
   expect(calls).toEqual(["commit"]);
   await put("large", large("b"));
-  // Decided without a read of what is in memory, and committed behind the answers.
+  // Decided during the sync, with one read, and committed after the answers.
   expect(calls).toEqual(["commit", "read"]);
   syncs.release();
   await clock.settle();
@@ -516,7 +516,7 @@ test("a store that stalls: what was taken is answered in time, once, and what wa
   await clock.settle();
   expect(answers).toEqual({ taken: unknown, waits: late, patient: done });
   expect(storedIn(image)).toEqual(["taken", "patient"]);
-  // Its caller keeps the time of what was taken.
+  // The caller enforces the deadline of a request that a turn has taken.
   const kept = shard.ask(produce("kept"), { ...timing, deadline: clock.now() + 100 });
   await clock.advance(hour);
   commits.release();
@@ -639,7 +639,7 @@ test("close: a store that fails to close leaves nobody without an answer", async
   const closing = shard.close().catch((cause: unknown) => cause);
   await clock.settle();
   expect(await closing).toBeInstanceOf(StoreError);
-  // It continues at the next start.
+  // The clear continues at the next start.
   expect(answers["clear"]).toMatchObject({ reason: "unknown_outcome" });
 });
 
@@ -649,7 +649,7 @@ test("close: it is over when a store that failed is closed", async () => {
   let closeCount = 0;
   const close = () => {
     closeCount += 1;
-    // One that is being closed says nothing to another who closes it.
+    // A second close returns at once, before the first is done.
     return closeCount === 1 ? closes.wait() : undefined;
   };
   const { clock, shard, put } = await setupShard({ before: { commit: commits.wait, close } });
@@ -814,7 +814,7 @@ test("abandon: what was taken may be done, what was not changes nothing", async 
   const why = failure("shutting_down", "another has it");
   await shard.abandon(why);
   expect(answers).toEqual({ taken: unknown, waits: why });
-  // Its end changes no answer.
+  // The end of the commit changes no answer.
   commits.release();
   await clock.settle();
   expect(answers).toEqual({ taken: unknown, waits: why });

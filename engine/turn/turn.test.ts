@@ -1,5 +1,5 @@
-// The decision of a turn as what it is, a function: worlds of one partition are generated, facts
-// are made from plain arrays, and no store is asked.
+// Tests the decision of a turn as a pure function: worlds of one partition are generated, and their
+// facts are made from plain arrays, without a store.
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
@@ -41,7 +41,7 @@ const never = Number.MAX_SAFE_INTEGER;
 const record = { turn: 1, at: now, tag: "" };
 const bounds = { ...limits, sweepItemsMax: 5 };
 
-/** What a partition holds before the turn, and what it is asked. */
+/** The items of a partition before the turn, and its requests. */
 interface World {
   readonly settings: PartitionSettings;
   /** Ready and leased, by rising number. */
@@ -81,12 +81,12 @@ const kinds = [
   "delete",
   "clear",
 ] as const;
-/** The key that an item may have, of which the store has one. */
+/** The unique keys of items; the store has one of them. */
 const uniques = ["", "", "stored", "new", "other"] as const;
 const isKeyed = (kind: (typeof kinds)[number]) => !["lease", "delete", "clear"].includes(kind);
 const rarely = fc.nat(5).map((number) => number === 0);
 
-/** Numbers with gaps; some leased together, some expired, some scheduled, some asked for. */
+/** Items with gaps between their numbers; some are leased, expired, scheduled or requested. */
 const worlds = fc
   .record({
     gaps: fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 14 }),
@@ -155,7 +155,7 @@ const worlds = fc
     const leased = heldSeqs(leases);
     const waiting = made.asks.filter(({ kind }) => kind === "lease");
     const requests = made.asks.flatMap((ask, index) => {
-      // Mostly what is leased, and one behind the other; a wrong one spoils the batch.
+      // Mostly consecutive leased items; one wrong id fails the batch.
       const start = ask.from % Math.max(1, leased.length);
       const seqs = leased.slice(start, start + Math.min(2, ask.count));
       const ids = [...seqs, ...(ask.isWrong ? [ask.from] : [])].map(idOf);
@@ -179,7 +179,7 @@ interface Ask {
   readonly uniques: readonly string[];
 }
 
-/** A key is of a kind, as it is of an operation, and what it was used with tells itself apart. */
+/** A key belongs to its operation, and its fingerprint depends on the request. */
 function keyOf({ kind, key, ids, count, uniques, dead }: Ask): { readonly key?: CallKey } {
   if (key === "" || !isKeyed(kind)) return {};
   const asked = JSON.stringify([ids, count, uniques, dead]);
@@ -205,7 +205,7 @@ function newImports({ count, dead }: Ask) {
   }));
 }
 
-/** `null`: a lease is none, it waits. */
+/** `null` for a lease, which is not a request but waits in the line. */
 function requestOf(ask: Ask): NumberedRequest | null {
   const { op, kind, ids, count, dead } = ask;
   const deadline = ask.isLate ? now : now + 1;
@@ -245,7 +245,7 @@ function scheduledMarkOf(one: ScheduledItem): ScheduledMark {
   return { ...markOf(one), dueAt: one.dueAt, retried: one.retried };
 }
 
-/** The queue of the world, with the leases that wait on it. */
+/** The queue of the world, with its waiting leases. */
 function queueOf({ settings, waiting }: World): { queue: LogicalQueue; lines: Lines } {
   const queue = sampleQueue(settings, new VirtualClock(now));
   const lines = new Lines();
@@ -417,7 +417,7 @@ test("decide: an item that is text alone is written as one that is described by 
     expect(short.draft.itemCount).toBe(long.draft.itemCount);
   }));
 
-/** As a turn decides them: one whose key others had before waits until all of these are decided. */
+/** In the order of a turn, which decides repetitions of a key after all first requests. */
 function inOrder(requests: readonly NumberedRequest[]): readonly NumberedRequest[] {
   const seen = new Map<string, number>();
   const waits = requests.map((request) => {
