@@ -109,7 +109,7 @@ function takeNew(turn: Turn, partition: Partition, { wanted, grant, endRun }: Ta
 }
 
 /**
- * Counts are round-robin in order of arrival, until each client has its batch or no item is left.
+ * Divides the items round-robin by arrival, until each client has its batch or no item is left.
  * Each client then gets consecutive items, which are cheaper to complete.
  */
 export function shareOut(

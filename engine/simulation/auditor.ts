@@ -774,7 +774,7 @@ export class Auditor {
     item.place = place;
     item.grant = null;
     item.attempts = 0;
-    // Faults before this are not known for the new place, so all of them may have lost grants.
+    // Faults since the item was last seen may also have lost grants in the new place.
     item.faultsSeen = Math.min(item.faultsSeen, this.#faults);
     item.notBefore = 0;
     item.rejected = "no";
@@ -980,7 +980,7 @@ export class Auditor {
       if (item === undefined) throw new Violation("I7", `a ${verb} of an unknown id succeeded`);
       const { key, grant } = item;
       if (item.wentBackAt > 0) {
-        // A finish before the loss may be lost too, however late it is reported.
+        // A call from before the loss may be lost too, however late it is reported.
         if (verb === "complete" && begun > item.wentBackAt) item.end = "completed";
         else if (verb !== "extend" && grant !== null) grant.isOver = true;
         // Or it was done since, on the present lease with the same id.

@@ -41,7 +41,7 @@ const order: readonly FindingWord[] = [
 
 type Memory = ReturnType<Witness["memoryOf"]>;
 
-/** Knowledge about one queue that its witness can have too. */
+/** The state of one queue; it is reset with the memory of the witness. */
 interface Seen {
   /** The memory of the witness; `null` = there is no witness. */
   readonly memory: Memory | null;
@@ -379,7 +379,7 @@ export class Explanations {
       : [];
   }
 
-  /** A client with certain leases must be reported with at least as many items. */
+  /** A client must be reported with at least the items that it certainly holds. */
   checkClients({ queue, holding }: QueueClients): void {
     const { auditor, situations } = this.#options;
     const place = this.#options.queues.find(({ name }) => name === queue);

@@ -1,6 +1,6 @@
 // I12: after a commit, the memory of a shard equals the memory that a start would read from its
-// store. This is the only check of the inside. It shows the traces of a failed commit long before
-// an answer does.
+// store. No other check looks inside the engine. This one shows traces of a failed commit long
+// before an answer does.
 
 import type { Item, ScheduledItem } from "../../stores/item.ts";
 import { readItems, readScheduled } from "../../stores/single-reads.ts";

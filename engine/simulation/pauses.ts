@@ -1,4 +1,4 @@
-// The pauses of queues that are certain, from the calls of a world and their answers.
+// The pauses of queues, as far as they are certain from the calls of a world and their answers.
 
 import type { Ending } from "./bundle.ts";
 

@@ -10,7 +10,7 @@ interface Look {
   readonly died: number;
   /** The number of leases, completes, retries, releases and lapses. */
   readonly moved: number;
-  /** The ready items: certain ones, and at most. */
+  /** Bounds on the number of ready items. */
   readonly ready: Bounds;
 }
 

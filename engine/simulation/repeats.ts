@@ -60,7 +60,7 @@ interface Repeated extends RepeatedCall<Outcome> {
   until: number;
   sent: number;
   open: number;
-  /** Sendings that a shard may still have, even if they were answered at their deadlines. */
+  /** Attempts that a shard may still have, even if they were answered at their deadlines. */
   undecided: number;
   /** An answer was lost, so a refusal does not prove that nothing was done. */
   wasLost: boolean;
@@ -123,7 +123,7 @@ export class Repeats {
       call.until = Math.min(call.until, now() + receiptsWindowMs);
       call.undecided = 0;
     }
-    // After that, earlier calls with their keys may be remembered again.
+    // If the clock was set back, earlier calls with these keys may be remembered again.
     this.#giveUpThose(({ freeAt }) => freeAt > now());
   }
 

@@ -1,4 +1,4 @@
-// I18: checks since when a finding exists. A finding that is new at a check began after the check
+// I18: checks the beginning of each finding. A finding that is new at a check began after the check
 // before. A finding that continues keeps its beginning, or began again after the check before.
 
 import type { Explanation, Finding, FindingWord } from "../model/api.ts";

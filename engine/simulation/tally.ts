@@ -29,7 +29,7 @@ export interface Moment {
   readonly hasUntold: boolean;
 }
 
-/** Call while no call is in progress. */
+/** Valid only while no call is in progress. */
 export function tallyOf(
   items: Iterable<Tracked>,
   { name }: QueueParameters,

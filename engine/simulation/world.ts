@@ -77,9 +77,9 @@ interface Open {
 
 /** A lease request. */
 interface Asking {
-  /** Aborts the connection of its latest sending. */
+  /** Aborts the connection on which it was last sent. */
   controller: AbortController;
-  /** Kills of the process before its latest sending. */
+  /** The number of kills before it was last sent. */
   kills: number;
   isOver: boolean;
   readonly send: (key: Repeatable) => Promise<Leased>;

@@ -52,7 +52,7 @@ export class Lines {
   #asked = 0;
   /** Granted leases that are not answered, with their counts of items. */
   readonly #granted = new Map<WaitingLease, number>();
-  /** By the digest of the key. A lease stays until it is answered, or leaves without a grant. */
+  /** By the digest of the key. A lease is removed once it is over and has no pending grant. */
   readonly #keyed = new Map<string, WaitingLease>();
   readonly #wakeAt = new Map<LogicalQueue, number>();
   readonly #wakes = new Heap<Wake>({
@@ -104,7 +104,7 @@ export class Lines {
     if (!lease.isGranted) this.#forget(lease);
   }
 
-  /** The lease with this key that is not answered, or has a grant. */
+  /** The lease with this key that is not over, or has a pending grant. */
   withKey({ digest }: CallKey): WaitingLease | undefined {
     return this.#keyed.get(digest);
   }

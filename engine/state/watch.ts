@@ -1,5 +1,5 @@
-// Recent activity of one queue, from which findings take since when a problem exists. It is updated
-// on changes and evaluated on request: there is no timer, and an idle queue costs nothing.
+// Recent activity of one queue. Findings use it to report since when a problem exists. It is
+// updated on changes and evaluated on request: there is no timer, and an idle queue costs nothing.
 
 import type { FindingWord } from "../model/api.ts";
 import { RecentMentions } from "./mentions.ts";

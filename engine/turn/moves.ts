@@ -20,7 +20,7 @@ export interface Scene {
   readonly shard: number;
   readonly memory: Memory;
   readonly draft: Draft;
-  /** The time for decisions. */
+  /** The current time, by which the turn decides. */
   readonly now: number;
   /** The time that is stored for the arrival or move of an item. */
   readonly stamp: number;

@@ -87,7 +87,7 @@ export interface Turn extends Scene {
   readonly history: History;
   /** The store was recently full, so requests that only add to it are refused. */
   readonly full: boolean;
-  /** No lapses, expiries or due items, because the store had no room for them. */
+  /** Skips the sweep and the clears, because the store had no room for them. */
   readonly isStill: boolean;
   /** Collects the requests that are answered only when a clear or a recount is done. */
   readonly settling: Settling[];

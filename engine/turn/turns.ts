@@ -291,7 +291,7 @@ export class Turns {
     const { backend, clock } = this.#options;
     if (!this.#full || clock.machine.now() < this.#checkRoomAt) return;
     await backend.upkeep.tidy();
-    // The turn that is being synced was decided without room, and its report comes first.
+    // Wait, because the turn that is being synced was decided without room: report that first.
     await this.#answering;
     if (!backend.upkeep.size().full) this.#reportRoom();
     this.#checkRoomAt = clock.machine.now() + idleMs;
@@ -344,7 +344,7 @@ export class Turns {
     );
   }
 
-  /** Reports at once, because the next turn may be long after. */
+  /** Reports at once, because the next turn may come much later. */
   #reportRoom(): void {
     this.#full = false;
     const receipts = this.#memory.receipts.size;
