@@ -9,7 +9,6 @@ import { letGoAll, remove, type Scene, unschedule } from "../turn/moves.ts";
 import { type Asking, settleLater, type Turn } from "../turn/turn-context.ts";
 import type { Kind, Result } from "./kind.ts";
 
-/** Which items a clear removes. */
 export interface Clearing {
   readonly ready: boolean;
   readonly leased: boolean;

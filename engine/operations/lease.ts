@@ -16,7 +16,6 @@ import { hold, move, quarantine } from "../turn/moves.ts";
 import { receiptFor, receiptOf } from "../turn/repeated.ts";
 import type { Asking, Turn } from "../turn/turn-context.ts";
 
-/** How many items one lease may take. */
 export interface Asked {
   readonly lease: WaitingLease;
   readonly batchSize: number;
@@ -33,7 +32,6 @@ interface Taken {
   readonly more: boolean;
 }
 
-/** Up to `wanted` ready items from the head of the partition. */
 export function takeHead(turn: Turn, partition: Partition, wanted: number): Taken {
   const granted: Item[] = [];
   const gaps = new Set<number>();

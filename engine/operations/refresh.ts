@@ -8,7 +8,6 @@ import { answering, done, type Kind } from "./kind.ts";
 
 export interface Refresh {
   readonly kind: "refresh";
-  /** The partitions whose counts are reported. */
   readonly slots: readonly number[];
   /**
    * The last number that each other shard has received from this one, or, for the shard itself,

@@ -44,7 +44,6 @@ export function grantLeases(turn: Turn): void {
   for (const [queue, offered] of offers) serve(turn, queue, offered);
 }
 
-/** Partitions with items to lease. */
 type Lender = Pick<Balance, "leaseFrom" | "lend" | "forgetLent">;
 
 /** Assigns leases to partitions, while there is an item for each and the limits allow it. */

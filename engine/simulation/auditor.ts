@@ -596,7 +596,6 @@ export class Auditor {
     this.#ownedSince = now;
   }
 
-  /** The content of the queue, while everything is at rest. */
   tallyOf(place: QueueParameters, now: number): Tally {
     return tallyOf(this.#items.values(), place, {
       ...{ now, faults: this.#faults, isDoubted: this.isBeingCleared(place.name) },
@@ -1312,7 +1311,6 @@ export class Auditor {
   }
 }
 
-/** The queues in which the item may be. */
 function placesOf({ place, produce, redrivenMax }: Tracked): string[] {
   return [place.name, place.deadQueue, ...(redrivenMax > 0 ? [produce.queue] : [])];
 }

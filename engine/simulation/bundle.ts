@@ -51,7 +51,6 @@ export interface SetupOptions {
   readonly observe?: (shard: number, memory: Memory, store: Store) => Promise<void>;
 }
 
-/** The outcome of a call. */
 export type Ending<T> =
   | { readonly ok: true; readonly value: T }
   | {
@@ -126,7 +125,6 @@ export class Bundle {
     return (this.#testClock ?? this.clock).now();
   }
 
-  /** Controls the store of a shard. */
   store(shard = 0): StoreControl {
     let control = this.#controls[shard];
     if (control === undefined) {
@@ -232,7 +230,6 @@ export class Bundle {
     return this.#images;
   }
 
-  /** How many shards have died so far. */
   get downs(): number {
     return this.notices.filter(({ kind }) => kind === "shard_down").length;
   }
@@ -403,7 +400,6 @@ export class Bundle {
     return this.run(() => this.engine.createQueue({ ...queueDefaults, ...settings }));
   }
 
-  /** Produces an item for each text. */
   produce(queue: string, ...texts: string[]): Promise<Produced> {
     return this.run(() => this.engine.produce(produceOf(queue, texts)));
   }

@@ -32,7 +32,6 @@ import type { VirtualClock } from "./virtual-clock.ts";
 /** Identifies the opening that appended a row of a chain. */
 type Token = number;
 
-/** A row of a chain. */
 interface Place {
   readonly position: number;
   readonly token: Token;
@@ -60,7 +59,6 @@ export type Acknowledged = Map<number, Place>;
 export interface DatabaseOptions {
   readonly clock: VirtualClock;
   readonly random: Random;
-  /** The numbers of its shards. */
   readonly shards: readonly number[];
   /** The duration of an ownership lease. */
   readonly leaseMs: number;
@@ -247,7 +245,6 @@ export class SimulatedDatabase {
     return this.ask(shard).store.load(what);
   }
 
-  /** Whether this is the last row of the chain. */
   isLast(shard: number, { position, token }: Place): boolean {
     const { chain } = this.#stored(shard);
     return chain.length === position + 1 && chain[position] === token;
@@ -348,7 +345,6 @@ function takenOver(): StoreError {
   return new StoreError("failed", "the shard belongs to another owner");
 }
 
-/** A connection of a process. */
 class Session {
   readonly host: Host;
   readonly #database: SimulatedDatabase;

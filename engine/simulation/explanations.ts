@@ -143,7 +143,6 @@ export class Explanations {
     }));
   }
 
-  /** Wraps a lease request. */
   async asking<T extends Outcome>(queue: string, lease: () => Promise<T>): Promise<T> {
     const { now, hasNodes } = this.#options;
     const known = this.#knownOf(queue);

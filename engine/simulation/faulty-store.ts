@@ -16,7 +16,6 @@ import type {
 import { SpoiltItems, StoreError, type StoreFault } from "../../stores/store.ts";
 import type { StoredCounts, StoreSize, Upkeep } from "../../stores/upkeep.ts";
 
-/** How a commit fails. */
 export interface CommitFault {
   readonly fault: StoreFault;
   /** The commit fails only after it was applied. */
@@ -36,7 +35,6 @@ interface Unsynced {
 }
 
 export class StoreControl {
-  /** The number of applied commits. */
   commits = 0;
   /** Called with applied changes, before the answers. */
   onCommit: ((changes: Changes) => void) | null = null;

@@ -45,7 +45,6 @@ export interface Parameters {
   readonly repeats: boolean;
   /** Every other client that disconnects repeats its call at once, on another connection. */
   readonly returns?: true;
-  /** Queues use a test clock. */
   readonly hasTestClock?: true;
   /** Some tasks retry leased items. */
   readonly takesBack?: true;

@@ -5,7 +5,6 @@ import type { Headers, ItemState, ProduceItem, TaskAction } from "../model/api.t
 import type { QueueParameters } from "./parameters.ts";
 import type { Period } from "./pauses.ts";
 
-/** An item as its client produced it. */
 export interface ItemText {
   /** Identifies the item; its payload begins with the key. */
   readonly key: string;
@@ -67,7 +66,6 @@ export interface Grant {
 /** The reason for items that a task rejects or retries. */
 export const handReason = "by hand";
 
-/** A task of a world, to be begun. */
 export interface TaskPlan {
   readonly queue: string;
   readonly action: TaskAction;

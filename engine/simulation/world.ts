@@ -56,7 +56,6 @@ export interface WorldReport {
 export interface Setting {
   readonly parameters: (usual: Parameters) => Parameters;
   readonly bundle: (world: World) => Bundle;
-  /** Injects a fault. */
   readonly trouble: () => Promise<void>;
   /** Ends all faults. */
   readonly calm: () => Promise<void>;
@@ -69,13 +68,11 @@ export interface Setting {
   readonly option: string;
 }
 
-/** A call without an answer. */
 interface Open {
   readonly what: string;
   readonly lost: () => void;
 }
 
-/** A lease request. */
 interface Asking {
   /** Aborts the connection on which it was last sent. */
   controller: AbortController;
@@ -1182,7 +1179,6 @@ export class World {
     this.situations.reached("a store cannot be opened");
   }
 
-  /** Damages a stored item. */
   async #damage(): Promise<void> {
     if (this.#options.openStore !== undefined || this.#slow) return;
     await this.rest();

@@ -34,7 +34,6 @@ class Tournament {
   }
 }
 
-/** The load of one partition. */
 export interface Load {
   ready: number;
   leased: number;
@@ -63,7 +62,6 @@ export class Balance {
   readonly #lent = new Set<number>();
   #leasedCount = 0;
 
-  /** The sum over all partitions. */
   get leasedCount(): number {
     return this.#leasedCount;
   }

@@ -41,7 +41,6 @@ export interface Deleted {
   readonly slots: readonly number[];
 }
 
-/** A change of a queue, to be committed. */
 export interface QueuePlan {
   readonly queue: LogicalQueue;
   readonly entry: CatalogEntry;
@@ -65,7 +64,6 @@ export class Catalog implements QueueRules {
    * than those of any later partition in the slot.
    */
   readonly #origins = new Map<number, readonly Origin[]>();
-  /** The queues of the other shards. */
   readonly directory = new Directory();
   readonly #byId = new Map<number, LogicalQueue>();
   readonly #byOwner = new Map<number, LogicalQueue>();
@@ -155,7 +153,6 @@ export class Catalog implements QueueRules {
     this.#revision += 1;
   }
 
-  /** Applies a committed change. */
   apply(queue: LogicalQueue, entry: CatalogEntry): void {
     queue.definition = entry.definition;
     queue.deadOwner = entry.deadOwner;
@@ -372,7 +369,6 @@ export class Catalog implements QueueRules {
     return new Set([...here, ...elsewhere]);
   }
 
-  /** All slots with an owner. */
   get slots(): number[] {
     return [...this.#owners].flatMap(([slot, owner]) => (owner === null ? [] : [slot]));
   }

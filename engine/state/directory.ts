@@ -70,7 +70,7 @@ export class Directory {
     return true;
   }
 
-  /** Applies a change; returns `false` for an unknown opening, or if an earlier change is missing. */
+  /** Applies a change; `false` = the opening is unknown, or an earlier change is missing. */
   hear(change: ReferenceChange): boolean {
     const { shard, run, version } = change;
     const heard = this.#heard.get(shard);

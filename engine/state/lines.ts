@@ -11,11 +11,9 @@ export interface Granted {
   readonly lease: WaitingLease;
   readonly outcome: Failure | Grant;
   readonly slot: number;
-  /** Sequence numbers of the items. */
   readonly seqs: readonly number[];
 }
 
-/** The lines and leases that a turn serves. */
 export interface Looking {
   readonly queues: Iterable<LogicalQueue>;
   /** Leases that may have been granted before. */

@@ -48,7 +48,6 @@ interface Kept {
   readonly random?: Random;
 }
 
-/** The items of a lease. */
 export interface Holding {
   readonly items: readonly Known[];
   /** The sum over all items. */

@@ -163,7 +163,6 @@ export class Partition {
     return this.#epochs.seqFrom(this.slot, text, this.#origins);
   }
 
-  /** Ready items that may be leased. */
   get readyCount(): number {
     return this.itemCount - this.held.size - this.doomedCount;
   }

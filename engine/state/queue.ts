@@ -18,7 +18,6 @@ import { QueueWatch } from "./watch.ts";
 
 export interface Grant {
   readonly partition: number;
-  /** The result of `renderLeased`. */
   readonly items: unknown;
   readonly count: number;
   readonly replayed: boolean;
@@ -28,7 +27,6 @@ export interface Grant {
 export interface WaitingLease {
   readonly queue: LogicalQueue;
   readonly request: LeaseRequest;
-  /** The idempotency key. */
   readonly key: CallKey | undefined;
   readonly since: number;
   readonly arrival: number;
@@ -49,13 +47,11 @@ export interface WaitingLease {
   over: boolean;
 }
 
-/** The owner of a slot of a shard. */
 export interface Owner {
   readonly queue: LogicalQueue;
   readonly partition: number;
 }
 
-/** Calls inside the engine, by operation. */
 export interface InFlight {
   produce: number;
   complete: number;
@@ -71,7 +67,6 @@ const noCounts: Counts = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
 
 export class LogicalQueue {
   readonly queueId: number;
-  /** The shard of all its partitions. */
   readonly shard: number;
   readonly #clock: Clock;
   #definition: QueueDefinition;
@@ -94,7 +89,6 @@ export class LogicalQueue {
     release: 0,
     import: 0,
   };
-  /** Items of produces in flight. */
   producingCount = 0;
   readonly watch: QueueWatch;
   readonly #sums = { ready: 0, leased: 0, scheduled: 0, retried: 0, clearing: 0 };

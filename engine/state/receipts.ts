@@ -9,7 +9,6 @@ export interface Receipt extends Omit<CallKey, "text"> {
   readonly values: readonly number[] | null;
 }
 
-/** A receipt with the turn that wrote it. */
 export interface KeptReceipt extends Receipt {
   readonly turn: number;
   readonly at: number;

@@ -24,7 +24,6 @@ export class RecentCount {
     this.#slots[at] = (this.#slots[at] as number) + count;
   }
 
-  /** The sum of the window up to `now`. */
   count(now: number): number {
     if (this.#slots === null) return 0;
     const slot = Math.floor(now / this.#slotMs);

@@ -59,7 +59,6 @@ export class Inbox {
     this.#arrived = arrived;
   }
 
-  /** Requests without an answer. */
   get size(): number {
     return this.#queue.length + this.#taken.size;
   }

@@ -110,7 +110,6 @@ export class Shard {
     this.#opening = this.#open();
   }
 
-  /** Requests without an answer. */
   get waitingCount(): number {
     return this.#inbox.size;
   }

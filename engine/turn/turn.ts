@@ -16,7 +16,6 @@ import { Asking, type Turn } from "./turn-context.ts";
 
 type ByKind = ReadonlyMap<NumberedRequest["kind"], readonly NumberedRequest[]>;
 
-/** Requests of one kind stay in order of arrival. */
 function byKind(requests: readonly NumberedRequest[]): ByKind {
   return Map.groupBy(requests, ({ kind }) => kind);
 }
