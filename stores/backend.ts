@@ -1,31 +1,34 @@
-// What is opened for one shard: what it keeps, and the upkeep of that.
+// An opened store with its maintenance, and what a reshard needs to replace stores.
 
 import type { Store } from "./store.ts";
 import type { Transfer } from "./transfer.ts";
 import type { Upkeep } from "./upkeep.ts";
 
 export interface Backend {
-  /** Closing it closes the rest. */
+  /** Closing it closes the whole backend. */
   readonly store: Store;
   readonly upkeep: Upkeep;
-  /** Commits that were acknowledged and are gone, at least; absent = none is known. */
+  /** Acknowledged commits that are lost, at least; absent = none known. */
   readonly lostCommits?: number;
 }
 
-/** A store as it was opened; a reshard uses all of it. */
+/** A backend that a reshard can read or write. */
 export interface TransferableStore extends Backend {
   readonly transfer: Transfer;
 }
 
-/** All stores of some shards, and new ones that are to take their place. */
+/** The stores of all shards, and the new ones that will replace them. */
 export interface Replacement {
   readonly from: readonly TransferableStore[];
   readonly to: readonly TransferableStore[];
   readonly testClock: boolean;
-  /** Throws `full` if it is known that the new stores cannot take so many bytes more than the old ones. */
+  /**
+   * Throws `full` if the new stores are known to lack room for the old stores' bytes and
+   * `moreBytes`.
+   */
   requireRoom(moreBytes: number): void;
-  /** Closes all stores and makes the new ones the data. */
+  /** Closes all stores and puts the new ones in place. */
   replace(): Promise<void>;
-  /** Closes all stores and leaves the old ones as they were, unless they are replaced. */
+  /** Closes all stores. The old ones are left as they were, unless they have been replaced. */
   close(): Promise<void>;
 }

@@ -1,68 +1,71 @@
-// What is stored of an item. A stored item never changes: it is written once,
-// under a sequence number of its own, and removed. Leasing it writes a lease
-// beside it; requeuing it (retry, lapse, due) removes it and writes it again
-// under a new number, which is what makes an item's id a fencing token.
+// Stored items, leases and partition counters. A stored item never changes: it is written once,
+// under its own sequence number, and later removed. A lease is a record beside it. A requeue
+// (retry, lapse, due) removes the item and writes it under a new number, which makes an item's id a
+// fencing token.
 
-/** Bytes, or a string that stands for its UTF-8 bytes; always bytes when read from a store. */
+/** Bytes, or a string that is stored as UTF-8; reads return bytes. */
 export type Payload = Uint8Array | string;
 
-/** An item of a partition that is ready or leased. Instants are epoch milliseconds. */
+/** A ready or leased item. Instants are epoch milliseconds. */
 export interface Item {
-  /** The partition, by its number within the shard. */
+  /** The partition's number within the shard. */
   readonly slot: number;
-  /** Its place in the partition: the order of queueing, never used twice. */
+  /** Its place in the partition, in order of queueing; never reused. */
   readonly seq: number;
-  /** When it first entered its queue; survives requeuing. */
+  /** When it first entered its queue; a requeue keeps it. */
   readonly createdAt: number;
   /** When it was written under this `seq`. */
   readonly queuedAt: number;
   /** When it expires, unless it is leased at that moment. */
   readonly expireDeadline: number;
   /**
-   * Its deadline lies before that of an item further ahead, so a walk from the
-   * head would come to it too late; stores keep an index of these alone.
+   * It expires before an item ahead of it, so a scan from the head would reach it too late.
+   * Stores index only such items.
    */
   readonly early: boolean;
-  /** Leases granted before it was written under this `seq`; a running lease comes on top. */
+  /** Leases granted before it was written under this `seq`; the current lease is not included. */
   readonly attempts: number;
   readonly kind: string;
   readonly encoding: string;
   readonly reference: string;
-  /** The id it had elsewhere, before it was dead-lettered or imported; `""` = none. */
+  /** Its id before it was dead-lettered or imported; `""` = none. */
   readonly sourceId: string;
-  /** What its producer gave it as headers; `""` = none. The engine's text, as the next one. */
+  /** The producer's headers, as text that only the engine reads; `""` = none. */
   readonly headers: string;
-  /** What became of it so far, under numbers that it had before; `""` = nothing. */
+  /** Its history under earlier numbers, as text that only the engine reads; `""` = none. */
   readonly past: string;
   readonly payload: Payload;
 }
 
-/** An item that waits for an instant before it is queued. */
+/** An item that is to be queued at a later instant. */
 export interface ScheduledItem extends Item {
-  /** When it is due: the producer's `enqueueAt` or the consumer's `retryAt`. */
+  /** The producer's `enqueueAt` or the consumer's `retryAt`. */
   readonly dueAt: number;
   /** Scheduled by a retry, not by its producer. */
   readonly retried: boolean;
 }
 
-/** When a scheduled item has to be looked at: it is due, or expires before that. */
+/** When a scheduled item becomes due or expires, whichever is first. */
 export function wakeAt(item: Pick<ScheduledItem, "dueAt" | "expireDeadline">): number {
   return Math.min(item.dueAt, item.expireDeadline);
 }
 
 /**
- * An item on its way to another shard: a dead one, or one that was produced in the same commit that
- * finished others here. `queuedAt` after `createdAt`: it is due then, and not before.
+ * An item in transit to another shard: a dead one, or one produced in the commit that finished
+ * others here. If `queuedAt` is after `createdAt`, the item is scheduled for `queuedAt`.
  */
 export interface OutboundItem extends Item {
-  /** Rises by one per item that this shard sends, and is never reused. */
+  /** Increases by one per item that this shard sends; never reused. */
   readonly outboundSeq: number;
   readonly targetShard: number;
-  /** The queue that it is for, whose shard chooses a partition; `slot` and `seq` are those it had here, 0 where it had none. */
+  /**
+   * The target queue, whose shard chooses the partition. `slot` and `seq` are its place in this
+   * shard; 0 = it had none.
+   */
   readonly targetOwner: number;
 }
 
-/** Items `first` to `last` of a partition that one turn leased; no ready item lies between them. */
+/** Items `first` to `last` of a partition, leased by one turn; no ready item lies between them. */
 export interface Lease {
   readonly slot: number;
   readonly first: number;
@@ -71,10 +74,10 @@ export interface Lease {
   readonly leasedAt: number;
 }
 
-/** What is known of a partition without reading its items. */
+/** Counters of a partition, which are known without reading its items. */
 export interface Tally {
   readonly slot: number;
-  /** The next sequence number; never falls, also when the slot changes hands. */
+  /** The next sequence number; never decreases, even if the slot passes to another queue. */
   readonly nextSeq: number;
   /** Items that are ready or leased. */
   readonly itemCount: number;
@@ -84,12 +87,12 @@ export interface Tally {
   readonly retriedCount: number;
   /** The latest expire deadline among items that are not `early`. */
   readonly expireDeadlineMax: number;
-  /** Ready items that a clear has taken but not yet removed. */
+  /** Ready items that a clear has not removed yet. */
   readonly doomedCount: number;
-  /** Ready items before this number are being removed by a clear; 0 = none. */
+  /** A clear is removing ready items below this number; 0 = no clear. */
   readonly clearReadyBelow: number;
-  /** The same for items scheduled by a producer. */
+  /** A clear is removing items scheduled by a producer below this number; 0 = no clear. */
   readonly clearScheduledBelow: number;
-  /** The same for items scheduled by a retry. */
+  /** A clear is removing items scheduled by a retry below this number; 0 = no clear. */
   readonly clearRetriedBelow: number;
 }

@@ -1,4 +1,4 @@
-// The only place that knows which kinds of store there are.
+// Opens stores from their configuration. No other file knows the kinds of store.
 
 import { mkdirSync } from "node:fs";
 import type { Replacement, TransferableStore } from "./backend.ts";
@@ -21,66 +21,71 @@ export type StoreConfig =
   | { readonly kind: "memory" }
   | {
       readonly kind: "postgres";
-      /** Such as `postgres://user:password@host:5432/name`; of `host,host` the first that is a primary. */
+      /**
+       * Such as `postgres://user:password@host:5432/name`; with `host,host`, the first primary is
+       * used.
+       */
       readonly url: string;
-      /** Begins the names of the database schemas, one per shard, which are made when missing; default `holdfast`. */
+      /**
+       * Prefix of the database schemas, one per shard, which are created if missing; default
+       * `holdfast`.
+       */
       readonly schema?: string;
     }
   | {
       readonly kind: "sqlite";
-      /** Made when it is missing; one file per shard goes into it. */
+      /** Created if missing; has one file per shard. */
       readonly directory: string;
       /** `full` (default) survives a power cut, `normal` a killed process. */
       readonly durability?: Durability;
-      /** Start although the log of a shard is damaged and committed turns are lost; default false. */
+      /** Open even if a shard's log is damaged and committed turns are lost; default false. */
       readonly acceptLogLoss?: boolean;
-      /** Set aside per shard for a full disk; default 8 MiB, 0 = none. */
+      /** Bytes reserved per shard for a full disk; default 8 MiB, 0 = none. */
       readonly ballastBytes?: number;
-      /** The most a shard's file may grow to, in pages of 4 KiB; default no bound. */
+      /** Maximum size of a shard's file, in pages of 4 KiB; default no bound. */
       readonly pagesMax?: number;
     };
 
 type PostgresConfig = Extract<StoreConfig, { kind: "postgres" }>;
 
 /**
- * `testClock`: its instants are those of a test clock, and may be far ahead; default false, `null`:
- * whichever they are. `ownership`: the node that the shards belong to, where several share a
- * database.
+ * `testClock`: the store's instants come from a test clock and may be far ahead; default false,
+ * `null` accepts both. `ownership`: the node that owns the shard, if several share a database.
  */
 export type StoreOptions = StoreConfig & {
   readonly testClock?: boolean | null;
-  /** Of `sqlite`, for virtual clocks; default that of the system. */
+  /** For `sqlite` with virtual clocks; default the system's. */
   readonly syncer?: Syncer;
-  /** Of `postgres`. */
+  /** For `postgres`. */
   readonly session?: SharedSession;
   readonly ownership?: Ownership;
 };
 
-/** How sessions with a database are to be, and what the process knows of it. */
+/** Options of sessions with a database, and the commits that this process has acknowledged. */
 export type SharedSession = Omit<SessionOptions, "url"> & { readonly acknowledged?: Acknowledged };
 
-/** For all shards of a process, which then notices that a database has lost what it acknowledged. */
+/** For all shards of a process, so that it detects acknowledged commits that a database lost. */
 export function sessionOf(options: Omit<SessionOptions, "url">, shardsMax: number): SharedSession {
   return { ...options, acknowledged: acknowledgedOf(shardsMax) };
 }
 
-/** What became of commits, as far as the process noticed. */
+/** Outcomes of commits that this process has looked up. */
 export function commitFatesOf({ acknowledged }: SharedSession): CommitFates {
   return acknowledged === undefined ? { lost: 0, held: 0, notHeld: 0 } : fatesOf(acknowledged);
 }
 
 const ballastBytesDefault = 8 * 1024 * 1024;
 
-/** What the store's answers promise, in a word for health, metrics and benchmarks. */
+/** The durability that health, metrics and benchmarks report. */
 export function durabilityOf(config: StoreConfig): Durability | "none" {
   if (config.kind === "memory") return "none";
-  // A session asks for it itself; how the database keeps it is for who runs that.
+  // Sessions request it; whether the database honours it is up to its operator.
   return config.kind === "postgres" ? "full" : (config.durability ?? "full");
 }
 
 /**
- * The rows of one database of a cluster, which are made when missing. Throws `StoreError`: `unusable`
- * if the database is of a cluster of another shape.
+ * The node table of one database of a cluster, created if missing. Throws `StoreError`, `unusable`
+ * if the database belongs to a cluster of another shape.
  */
 export async function openNodes(
   { url, schema = "holdfast" }: PostgresConfig,
@@ -91,7 +96,7 @@ export async function openNodes(
   return PostgresNodes.open({ ...session, url, schema, leaseMs, cluster });
 }
 
-/** The cluster that a database is of; `null` if no node was ever started on it. Throws `StoreError`. */
+/** The cluster of a database; `null` if no node has ever used it. Throws `StoreError`. */
 export async function clusterOf(
   { url, schema = "holdfast" }: PostgresConfig,
   session: SharedSession,
@@ -101,9 +106,8 @@ export async function clusterOf(
 }
 
 /**
- * Opens the store of one shard, or makes it. `newTag` is asked only for a new one. Throws
- * `StoreError`: `unusable` where it was made for a test clock, and is opened without, or the
- * other way round.
+ * Opens the store of one shard, or creates it, with a tag from `newTag`. Throws `StoreError`,
+ * `unusable` if it was created with a test clock and is opened without, or the reverse.
  */
 export async function openStore(
   config: StoreOptions,
@@ -114,7 +118,7 @@ export async function openStore(
   const { testClock = false, ownership } = config;
   if (config.kind === "postgres") {
     const { url, schema = "holdfast", session = {} } = config;
-    // Its client library takes memory and time at a start, of which a server on files has no use.
+    // Lazy: a server on files would pay the memory and start-up time of a client it does not use.
     const { openPostgresStore } = await import("./postgres/store.ts");
     return openPostgresStore({
       ...{ ...session, url, schema, shard, newTag, testClock },
@@ -144,7 +148,7 @@ export async function openStore(
 /** Stores that a reshard can replace. */
 export type DurableConfig = Exclude<StoreConfig, { kind: "memory" }>;
 
-/** New stores, to take the place of those that there are. Throws `StoreError`. */
+/** Opens all stores, and new ones to replace them. Throws `StoreError`. */
 export async function openForReshard(
   config: DurableConfig,
   shards: number,
@@ -159,13 +163,13 @@ export async function openForReshard(
   return openReshardSchemas({ url, schema }, shards, newTag);
 }
 
-/** How many shards a data folder has, once a reshard that was killed is finished. Throws `StoreError`. */
+/** Finishes a killed reshard and returns the data folder's shard count. Throws `StoreError`. */
 export function countStores(directory: string): number {
   finishReshard(directory);
   return storesIn(directory);
 }
 
-/** How many shards a database has; of a cluster, those of all of its databases. Throws `StoreError`. */
+/** The number of shards in a database, or in all databases of its cluster. Throws `StoreError`. */
 export async function countSchemas(
   { url, schema = "holdfast" }: PostgresConfig,
   session: SharedSession = {},

@@ -1,12 +1,12 @@
-// Which items share a row, a pack: neighbours that were written together and share their instants
-// and attempts. A row costs a database more than the bytes of a small item.
+// Groups items into packs, which are stored as one row: neighbours that were written together, with
+// the same instants and attempts. A row costs a database more than the bytes of a small item.
 
 import type { Item } from "./item.ts";
 
-/** The most items of a pack; so much has to be read to come to one of them. */
+/** Maximum items of a pack. Reading one item means reading its whole pack. */
 export const packItemsMax = 128;
 
-/** Items in the order given; one with more payload bytes than a pack may have is alone. */
+/** Keeps the order of the items. An item with more payload bytes than `bytesMax` is alone. */
 export function packsOf(items: readonly Item[], bytesMax: number): Item[][] {
   const packs: Item[][] = [];
   const open = new Map<number, { readonly items: Item[]; bytes: number }>();
@@ -28,7 +28,7 @@ export function packsOf(items: readonly Item[], bytesMax: number): Item[][] {
   return packs;
 }
 
-/** Items that an index finds have rows of their own, and those that differ in what became of them. */
+/** Items that an index finds, and items with a history of their own, get their own row. */
 function mayShare({ early, sourceId, past }: Item): boolean {
   return !early && sourceId === "" && past === "";
 }

@@ -1,89 +1,89 @@
-// The stored definition of a queue, and of the partitions it owns.
+// The stored definition of a queue and its partitions.
 
-/** A queue as its owner defined it. Instants are epoch milliseconds, durations milliseconds. */
+/** Settings of a queue. Instants are epoch milliseconds, durations milliseconds. */
 export interface QueueDefinition {
   /** Unique, 1 to 512 bytes; never part of a file name. */
   readonly name: string;
-  /** Name of the queue that takes failed and expired items; `""` = none, such items are removed. */
+  /** Name of the queue for failed and expired items; `""` = none, such items are removed. */
   readonly deadQueue: string;
-  /** Free text for owner or metadata; the engine never reads it. */
+  /** Free text of the user; the engine never reads it. */
   readonly reference: string;
   readonly leaseTimeoutMs: number;
-  /** How long an item may wait before it expires; `never` (of the engine) = for ever. */
+  /** How long an item may wait before it expires; the engine's `never` = no limit. */
   readonly expireTimeoutMs: number;
-  /** The durations as they were written when given, such as `60m`; answered unchanged. */
+  /** The durations as the user wrote them, such as `60m`; returned unchanged. */
   readonly leaseTimeoutText: string;
   readonly expireTimeoutText: string;
   /** Leases granted before an item fails; 0 = no limit. */
   readonly maxAttempts: number;
-  /** Partitions asked for; surplus ones drain, so the number in use may differ for a while. */
+  /** Surplus partitions drain, so the number in use may differ for a while. */
   readonly requestedPartitions: number;
   /** Items that may be leased at one time; absent = no limit. */
   readonly leasedMax?: number;
   /** Items that may be leased in an interval, such as `100/1s`; absent = no limit. */
   readonly leaseRate?: string;
-  /** How long a unique key is taken from when an item was written with it; absent = it takes none. */
+  /** How long a unique key stays taken once an item has it; absent = no unique keys. */
   readonly uniqueForMs?: number;
-  /** As it was written when given; absent with it. */
+  /** `uniqueForMs` as the user wrote it; absent with it. */
   readonly uniqueForText?: string;
-  /** Absent = it is not paused. */
+  /** Absent = not paused. */
   readonly pause?: Pause;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** What of a queue is paused; time goes on for its items. */
+/** Which operations are paused; leases still lapse and items still expire. */
 export interface Pause {
-  /** No item is leased; who asks waits. */
+  /** No item is leased; lease requests wait. */
   readonly lease: boolean;
-  /** A produce is refused. */
+  /** Produce requests are refused. */
   readonly produce: boolean;
-  /** Told to whom it stops; `""` = none was given. */
+  /** Returned to paused callers; `""` = no reason. */
   readonly reason: string;
 }
 
 /**
- * Where one partition lives. `active` takes new items, `draining` only
- * gives away what it holds.
+ * Where a partition is stored. `active` accepts new items; `draining` only delivers the items it
+ * has.
  */
 export interface PartitionPlace {
-  /** The number its users see; 0 and up within a queue. */
+  /** The number that users see, from 0 within a queue. */
   readonly partition: number;
-  /** The partition's number within its shard; reused only after the partition was emptied. */
+  /** The partition's number within its shard; reused only after the partition is empty. */
   readonly slot: number;
   readonly state: "active" | "draining";
-  /** Where the partition was before reshards moved it here, oldest first; absent if it never moved. */
+  /** Earlier places of the partition before reshards, oldest first; absent if it never moved. */
   readonly origins?: readonly Origin[];
 }
 
-/** A place that a partition had in a store of an earlier number of shards. */
+/** A partition's place in a store before a reshard. */
 export interface Origin {
-  /** The index of that store's epochs among those that the present store keeps. */
+  /** Index of that store's epochs among those that the current store has recorded. */
   readonly epochs: number;
   readonly slot: number;
 }
 
-/** One row of the catalog: a queue and the places of its partitions. */
+/** A row of the catalog. */
 export interface CatalogEntry {
-  /** Stable while the queue exists, also across restarts. */
+  /** Stable for as long as the queue exists, across restarts. */
   readonly queueId: number;
   readonly definition: QueueDefinition;
   readonly places: readonly PartitionPlace[];
   /**
-   * Which queue its dead queue is, as it may be deleted, and another be created with its name, without
-   * this row being written anew; 0 = it has none.
+   * The `queueId` of its dead queue; 0 = none. The name is not enough: the dead queue can be
+   * deleted and recreated without this row being rewritten.
    */
   readonly deadOwner: number;
-  /** The queue was deleted and its items are still being removed; it is unknown to everyone but recovery. */
+  /** The queue is deleted, but some items are not removed yet. Only recovery still sees it. */
   readonly deleting: boolean;
   /**
-   * The `queueId` that the queue was created with, if a reshard had to give it another one. Keys and
-   * items on their way name the queue by it.
+   * The `queueId` that the queue was created with, if a reshard had to change it. Keys and items
+   * in transit still use it.
    */
   readonly createdAs?: number;
 }
 
-/** Whether a value read from outside is an entry, field by field. */
+/** Validates a stored entry, field by field. */
 export function isCatalogEntry(value: unknown): value is CatalogEntry {
   return (
     hasForm(value, entryForm) &&
@@ -131,7 +131,6 @@ const definitionForm: Form<Omit<QueueDefinition, OptionalFields>> = {
   createdAt: "number",
   updatedAt: "number",
 };
-/** Absent where the queue has none. */
 type OptionalFields = "pause" | "leasedMax" | "leaseRate" | "uniqueForMs" | "uniqueForText";
 const pauseForm: Form<Pause> = { lease: "boolean", produce: "boolean", reason: "string" };
 const placeForm: Form<Omit<PartitionPlace, "origins">> = {

@@ -1,4 +1,4 @@
-// Reads of one kind, for whoever looks at a store beside its turns: backups, proofs, tests.
+// Reads of a single kind, for backups, proofs and tests, which read a store outside of turns.
 
 import type { Item, OutboundItem, ScheduledItem } from "./item.ts";
 import { noWants, type Read, type ReadLimit, type Some, type Span, type Store } from "./store.ts";

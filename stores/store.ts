@@ -1,27 +1,27 @@
-// The seam between the engine and what keeps its items. A store finds and
-// persists; it decides nothing. One shard calls it, one turn at a time: one read
-// brings all that the turn has to know, one commit takes all that it decided.
+// The seam between the engine and its storage. A store finds and persists; it decides nothing. One
+// shard calls it, one turn at a time: one read returns what the turn needs, one commit applies what
+// it decided.
 
 import type { Item, Lease, OutboundItem, ScheduledItem, Tally } from "./item.ts";
 import type { CatalogEntry } from "./queue.ts";
 
-/** A read item; `damaged` when its checksum does not match, and then only `slot` and `seq` can be trusted. */
+/** A read item. `damaged`: its checksum does not match, so only `slot` and `seq` are reliable. */
 export type Read<T extends Item> = T & { readonly damaged: boolean };
 
-/** How much one read may bring: it ends with the first item that reaches either bound. */
+/** Bounds of one read, which ends with the first item that reaches either. */
 export interface ReadLimit {
   readonly items: number;
   readonly payloadBytes: number;
 }
 
-/** Items of a slot from `from` to before `before`. */
+/** Items of a slot from `from` up to, but not including, `before`. */
 export interface Span {
   readonly slot: number;
   readonly from: number;
   readonly before: number;
 }
 
-/** The first items of a span; the asker finds them again by the name. */
+/** The first items of a span. The name identifies them in the result. */
 export interface Page extends Span {
   readonly name: string;
   readonly limit: ReadLimit;
@@ -34,21 +34,21 @@ export interface EarlyRef {
   readonly seq: number;
 }
 
-/** What is read of an item that only moves. It is not compared with the checksum; the move does that. */
+/** What is read of an item that only moves. Its checksum is not checked before the move. */
 export type Mark = Pick<
   Item,
   "slot" | "seq" | "createdAt" | "expireDeadline" | "attempts" | "past"
 > & {
-  /** About as much as its payload has. */
+  /** Approximate size of its payload. */
   readonly payloadBytes: number;
 };
 
 export type ScheduledMark = Mark & Pick<ScheduledItem, "dueAt" | "retried">;
 
-/** Some of what there is, in order. */
+/** The first results, in order. */
 export interface Some<T> {
   readonly found: readonly T[];
-  /** Nothing comes behind them. */
+  /** There are no further results. */
   readonly isAll: boolean;
 }
 
@@ -61,41 +61,46 @@ export interface SlotSeqs {
 /** A place in a partition. */
 export type SlotSeq = Pick<Item, "slot" | "seq">;
 
-/** That an item with a key was written, and for how long no other one with it is. */
+/** A unique key of an item, and the instant until which no other item may have it. */
 export interface UniqueKey extends SlotSeq {
-  /** 32 hexadecimal digits; it says the queue too. */
+  /** 32 hexadecimal digits; covers the queue as well as the key. */
   readonly digest: string;
   readonly until: number;
 }
 
-/** All that a turn, or a start, has to know of what is stored. Slots and names of one kind differ. */
+/** All that a turn or a start reads. Slots and names are unique within each kind. */
 export interface Wants {
-  /** Heads of partitions: whole items, ready and leased. They share `headBytes`. */
+  /** Heads of partitions: whole items, ready and leased, within `headBytes` for all of them. */
   readonly heads: readonly (Span & { readonly items: number })[];
-  /** Payload bytes with which the reading of heads ends. */
+  /** Reading of heads stops at so many payload bytes. */
   readonly headBytes: number;
   readonly items: readonly Page[];
   readonly scheduled: readonly Page[];
-  /** Marks of ready and leased items; payloads do not count. */
+  /** Marks of ready and leased items; the bound of payload bytes does not apply. */
   readonly marks: readonly Page[];
   readonly scheduledMarks: readonly Page[];
-  /** Single items, wherever they are. */
+  /** Single items, ready, leased or scheduled. */
   readonly picks: readonly SlotSeqs[];
-  /** Which of these source ids an item of the slot has, scheduled ones included. */
+  /** Which of these source ids occur in the slot, including scheduled items. */
   readonly sources: readonly { readonly slot: number; readonly sourceIds: readonly string[] }[];
-  /** Digests of unique keys, each once. */
+  /** Digests of unique keys, without duplicates. */
   readonly uniques: readonly string[];
-  /** Unique keys of which `until` is at most this, earliest first. */
+  /** Unique keys whose `until` is at most this, earliest first. */
   readonly ended: { readonly until: number; readonly keys: number } | null;
-  /** Scheduled items of all slots whose `wakeAt` is at most `until`, earliest first, ties in order of `seq`. */
+  /**
+   * Scheduled items of all slots whose `wakeAt` is at most `until`, earliest first, ties by `seq`.
+   */
   readonly waking: { readonly until: number; readonly items: number } | null;
-  /** `early` items of all slots that expire after `after`, in the order of (deadline, slot, seq), and by `until`. */
+  /**
+   * `early` items of all slots after `after` in order of (deadline, slot, seq), and at most
+   * `until`.
+   */
   readonly early: {
     readonly after: EarlyRef;
     readonly until: number;
     readonly items: number;
   } | null;
-  /** What waits for a target shard, which has all up to number `arrived`. */
+  /** Items for a target shard, which has received all up to number `arrived`. */
   readonly outbound: readonly {
     readonly targetShard: number;
     readonly arrived: number;
@@ -109,31 +114,31 @@ export interface Picked {
 }
 
 export interface OutboxPage {
-  /** What the target has, without the items. */
+  /** Items that the target has received, without their content. */
   readonly arrived: readonly Pick<OutboundItem, "outboundSeq" | "targetOwner">[];
-  /** The first of those behind it, in order. */
+  /** The first of the remaining items, in order. */
   readonly found: readonly Read<OutboundItem>[];
 }
 
-/** The answers to `Wants`. */
+/** The results of `Wants`. */
 export interface Facts {
-  /** By slot; of a slot that is missing nothing was read, because others had used up the bytes. */
+  /** By slot. A slot is missing if the slots before it used up `headBytes`. */
   readonly heads: ReadonlyMap<number, Some<Read<Item>>>;
-  /** By the page's name, as the next three. */
+  /** By the page's name, like the next three. */
   readonly items: ReadonlyMap<string, Some<Read<Item>>>;
   readonly scheduled: ReadonlyMap<string, Some<Read<ScheduledItem>>>;
   readonly marks: ReadonlyMap<string, Some<Mark>>;
   readonly scheduledMarks: ReadonlyMap<string, Some<ScheduledMark>>;
-  /** By slot, as the next one. */
+  /** By slot, like the next one. */
   readonly picks: ReadonlyMap<number, Picked>;
   readonly sources: ReadonlyMap<number, ReadonlySet<string>>;
-  /** The instants until which they are taken, by digest; nothing of one that is not stored, or damaged. */
+  /** The instant until which each key is taken, by digest; omits keys not stored, or damaged. */
   readonly uniques: ReadonlyMap<string, number>;
-  /** `next`: the first `until` behind those found, whether it has come or not; `null` = none. */
+  /** `next`: the first `until` after those found, past or future; `null` = none. */
   readonly ended: { readonly found: readonly SlotSeq[]; readonly next: number | null };
-  /** `next`: the first `wakeAt` behind those found, whether it has come or not; `null` = none. */
+  /** `next`: the first `wakeAt` after those found, past or future; `null` = none. */
   readonly waking: { readonly found: readonly ScheduledMark[]; readonly next: number | null };
-  /** `next`: the first deadline behind those found, whether it has come or not; `null` = none. */
+  /** `next`: the first deadline after those found, past or future; `null` = none. */
   readonly early: { readonly found: readonly Mark[]; readonly next: number | null };
   /** By target shard. */
   readonly outbound: ReadonlyMap<number, OutboxPage>;
@@ -170,57 +175,61 @@ export const noFacts: Facts = {
   outbound: new Map(),
 };
 
-/** One committed turn, so that whoever lost its answer knows that it was. */
+/** Record of a committed turn, to look up a commit whose outcome is unknown. */
 export interface TurnRecord {
-  /** Rises by one per committed turn. */
+  /** Increases by one per committed turn. */
   readonly turn: number;
   /** The engine time of the turn; no later turn is earlier. */
   readonly at: number;
-  /** Of the opening that committed it: another one may have committed a turn of the same number. */
+  /** Tag of the opening that committed it; another opening may have committed the same number. */
   readonly tag: string;
 }
 
-/** A lease, and what it still holds. */
+/** A lease and the items that it still holds. */
 export interface StoredLease extends Lease {
   readonly held: readonly Mark[];
 }
 
-/** What a turn noted of calls with a key; the store does not look inside. */
+/** A turn's receipts of calls with a key; opaque to the store. */
 export interface StoredReceipts extends Pick<TurnRecord, "turn" | "at"> {
   readonly entries: Uint8Array;
 }
 
-/** How far a task has come that goes on for longer than a turn; the store does not look inside. */
+/** Progress of a task that takes longer than a turn; opaque to the store. */
 export interface StoredTask {
   readonly taskId: string;
   readonly text: string;
 }
 
-/** Everything a shard keeps in memory, read once when it starts; its size does not grow with the items that wait. */
+/**
+ * All that a shard has in memory, read at its start. Its size does not grow with the waiting items.
+ */
 export interface Image {
-  /** The tag that the store was made with, or what the last opening wrote in its place; the store does not look inside. */
+  /**
+   * The tag that the store was created with, or the replacement by its last opening; opaque to the
+   * store.
+   */
   readonly tags: string;
-  /** The latest turns, oldest first, at least those whose answers may be lost. */
+  /** The latest turns, oldest first, including all whose answers may be lost. */
   readonly turns: readonly TurnRecord[];
   readonly tallies: readonly Tally[];
   readonly leases: readonly StoredLease[];
   readonly outbox: readonly OutboxCount[];
   /**
-   * The last item taken from each other shard; under the shard's own number the last it sent, and
-   * under negative ones what the engine notes of targets.
+   * The last item received from each other shard. Under the shard's own number, the last item it
+   * sent; under negative numbers, the engine's own records about targets.
    */
   readonly inbound: readonly Inbound[];
-  /** Of turns that were not forgotten, oldest first; empty where they were not asked for. */
+  /** Oldest first, without those forgotten; empty if not requested. */
   readonly receipts: readonly StoredReceipts[];
-  /** By rising `taskId`. */
+  /** In order of `taskId`. */
   readonly tasks: readonly StoredTask[];
-  /** By rising `queueId`. */
+  /** In order of `queueId`. */
   readonly queues: readonly CatalogEntry[];
-  /** Items set aside so far. */
   readonly quarantinedCount: number;
 }
 
-/** How many items wait for one queue of another shard. */
+/** The number of items to be sent to one queue of another shard. */
 export interface OutboxCount {
   readonly targetShard: number;
   readonly targetOwner: number;
@@ -232,16 +241,16 @@ export interface Inbound {
   readonly outboundSeq: number;
 }
 
-/** All of an item that is not its producer's: a move may change it. */
+/** The fields of an item that a move may change: all but the producer's. */
 type Movable = Omit<
   Item,
   "kind" | "encoding" | "reference" | "headers" | "sourceId" | "payload"
 > & {
-  /** `null` = as it was. */
+  /** `null` = unchanged. */
   readonly sourceId: string | null;
 };
 
-/** Where a move leads; `null` = nowhere, the item is gone. */
+/** The target of a move. */
 export type Destination =
   | { readonly into: "items"; readonly item: Movable }
   | {
@@ -254,8 +263,8 @@ export type Destination =
     };
 
 /**
- * An item changes its place, and the store takes along what its producer gave it. Where it comes
- * from it is named in `remove` or `unschedule` too.
+ * Moves an item, and the store copies the producer's fields. The item's old place must also be
+ * listed in `remove` or `unschedule`. `to`: `null` = the item is removed.
  */
 export interface Move {
   readonly slot: number;
@@ -264,54 +273,57 @@ export interface Move {
   readonly to: Destination | null;
 }
 
-/** What one turn changes. Inserted and removed items never overlap. */
+/** The changes of one turn. Inserted and removed items never overlap. */
 export interface Changes {
   readonly turn: TurnRecord;
   readonly insert: readonly Item[];
-  /** Of what was stored before this commit, each once. */
+  /** Items stored before this commit, each at most once. */
   readonly move: readonly Move[];
   readonly remove: readonly SlotSeqs[];
   readonly schedule: readonly ScheduledItem[];
   readonly unschedule: readonly SlotSeqs[];
-  /** Damaged items, ready or scheduled, to be set aside with all that is left of them. */
+  /** Damaged items, ready or scheduled, to be quarantined with whatever can be read of them. */
   readonly quarantine: readonly SlotSeqs[];
   /** Replaced by `slot` and `first`. */
   readonly lease: readonly Lease[];
   readonly unlease: readonly Pick<Lease, "slot" | "first">[];
   /** Replaced by `slot`. */
   readonly tally: readonly Tally[];
-  /** New items of other shards; those that were stored here come by a move. */
+  /** New items for other shards; items stored here are sent by a move. */
   readonly send: readonly OutboundItem[];
   /** By `outboundSeq`. */
   readonly unsend: readonly number[];
-  /** Damaged items of the outbox, by `outboundSeq`, to be set aside. */
+  /** Damaged items of the outbox to quarantine, by `outboundSeq`. */
   readonly quarantineOutbound: readonly number[];
   readonly receive: readonly Inbound[];
-  /** What this turn notes of calls with a key; `null` = nothing. */
+  /** This turn's receipts of calls with a key; `null` = none. */
   readonly receipts: Uint8Array | null;
-  /** Receipts of turns up to this one go; 0 = none. */
+  /** Removes the receipts of turns up to this one; 0 = none. */
   readonly forgetTurn: number;
   /** Replaced by `digest`. */
   readonly unique: readonly UniqueKey[];
-  /** Unique keys that were stored before, by the items that they came with; most may have none. */
+  /** Removes the unique keys of these items, if they have any. */
   readonly ununique: readonly SlotSeqs[];
-  /** Replaced by `taskId`, each once; `""` as the text removes it. */
+  /** Replaced by `taskId`, each at most once; an empty `text` removes the task. */
   readonly tasks: readonly StoredTask[];
-  /** Replaced by `queueId`, each once. */
+  /** Replaced by `queueId`, each at most once. */
   readonly queue: readonly CatalogEntry[];
-  /** By `queueId`; none of those in `queue`. */
+  /** By `queueId`; never one that is in `queue`. */
   readonly unqueue: readonly number[];
-  /** Replaces the tags; `null` = they stay as they are. */
+  /** Replaces the tags; `null` = unchanged. */
   readonly tags: string | null;
 }
 
 /**
- * Why a store failed. `full`: there is no room, nothing was written, the store
- * goes on. `spoilt`: items that were to move are damaged, nothing was written, the
- * store goes on. `failed`: whether the commit holds is unknown until the store is
- * opened again. `lost`: the database lacks commits that this process has acknowledged; the
- * store can be opened again, by who forgets all it knew. `locked`: another process owns the files. `damaged`: the files
- * are not what was written. `unusable`: they cannot be opened at all.
+ * Why a store failed:
+ * - `full`: no disk space; nothing was written, and the store remains usable.
+ * - `spoilt`: items to be moved are damaged; nothing was written, and the store remains usable.
+ * - `failed`: the outcome of the commit is unknown until the store is opened again.
+ * - `lost`: the database lacks commits that this process has acknowledged. The caller must drop
+ *   its state before it opens the store again.
+ * - `locked`: another process has the store open.
+ * - `damaged`: the stored bytes differ from what was written.
+ * - `unusable`: the store cannot be opened.
  */
 export type StoreFault = "full" | "spoilt" | "failed" | "lost" | "locked" | "damaged" | "unusable";
 
@@ -325,7 +337,6 @@ export class StoreError extends Error {
   }
 }
 
-/** What was written is of a format that only a later version knows. */
 export function laterFormat(format: {
   readonly expected: number;
   readonly got: number;
@@ -337,7 +348,7 @@ export function laterFormat(format: {
   );
 }
 
-/** Which items cannot move because they are damaged. */
+/** `spoilt`, with the damaged items. */
 export class SpoiltItems extends StoreError {
   override readonly name = "SpoiltItems";
   readonly items: readonly { readonly slot: number; readonly seq: number }[];
@@ -351,20 +362,20 @@ export class SpoiltItems extends StoreError {
 /** A commit that every read sees. */
 export interface Written {
   /**
-   * Resolves once it would survive what the durability promises; `null` = it would by now. Until
-   * then the store can be read, and nothing else may be committed.
+   * Resolves once the commit has the promised durability; `null` = it has it already. Until then
+   * the store may be read, but nothing else may be committed.
    */
   readonly synced: Promise<void> | null;
 }
 
-/** One shard's items and queues. Every method may throw `StoreError`; after `failed` the store must be closed. */
+/** Every method may throw `StoreError`. After `failed` the store must be closed. */
 export interface Store {
-  /** Without `receipts` for who has them already. */
+  /** Pass `receipts: false` if they are known already. */
   load(what?: { readonly receipts: boolean }): Promise<Image>;
-  /** One look at what is committed, whatever number of things is asked. */
+  /** Reads everything from one committed state. */
   read(wants: Wants): Promise<Facts>;
   /** Applies every change or none. */
   commit(changes: Changes): Promise<Written>;
-  /** Idempotent. What was opened beside the store goes with it. */
+  /** Idempotent. Also closes what was opened with the store. */
   close(): Promise<void>;
 }

@@ -1,28 +1,28 @@
-// What a reshard reads and writes of a store besides what turns do: rows that turns only look up by
-// key, and items that were set aside, which no turn reads.
+// The reads and writes of a store that only a reshard needs: rows that turns look up only by key,
+// and quarantined items, which no turn reads.
 
 import type { OutboundItem } from "./item.ts";
 import type { Read, ReadLimit, SlotSeq, UniqueKey } from "./store.ts";
 
-/** An item that was set aside, with all that is left of it. */
+/** A quarantined item, with whatever could be read of it. */
 export interface Quarantined extends SlotSeq {
-  /** As the store wrote it; another store of the same kind takes it. */
+  /** In the store's own format; another store of the same kind accepts it. */
   readonly columns: string;
   readonly payload: Uint8Array | null;
 }
 
 /** Every method may throw `StoreError`. */
 export interface Transfer {
-  /** Items for whatever shards, in the order of `outboundSeq`, from behind `after` on. */
+  /** Items for all target shards, in order of `outboundSeq`, starting after `after`. */
   outbound(after: number, limit: ReadLimit): Promise<readonly Read<OutboundItem>[]>;
-  /** By slot and seq, from behind `after` on. A damaged one is left out. */
+  /** By slot and seq, starting after `after`. Damaged keys are omitted. */
   uniques(after: SlotSeq, limit: number): Promise<Page<UniqueKey, SlotSeq>>;
-  /** The oldest first. */
+  /** Oldest first. */
   quarantined(after: number, limit: number): Promise<Page<Quarantined, number>>;
   quarantine(items: readonly Quarantined[]): Promise<void>;
 }
 
-/** `next`: where the next page begins; `null` = nothing is left. */
+/** `next`: where the next page starts; `null` = this is the last page. */
 export interface Page<T, At> {
   readonly found: readonly T[];
   readonly next: At | null;

@@ -1,38 +1,37 @@
-// What stores that are files need beside their turns. A store without files does
-// nothing here.
+// Maintenance of a store outside of its turns. A store without files needs none.
 
 export interface StoreSize {
   readonly logBytes: number;
   readonly fileBytes: number;
-  /** There was no room for a commit, and what was set aside for that case is not back yet. */
+  /** A commit ran out of disk space, and the reserve for that case is not restored yet. */
   readonly full: boolean;
 }
 
 export interface StoredCounts {
-  /** Ready and leased. */
+  /** Ready and leased items. */
   readonly items: number;
-  /** Scheduled and retried. */
+  /** Items scheduled by a producer or by a retry. */
   readonly scheduled: number;
 }
 
 /** Every method may throw `StoreError`. */
 export interface Upkeep {
   /**
-   * To be called when a turn is answered: does what its commit left for later, before
-   * that would delay another one.
+   * Does the work that a commit has deferred, before it would delay a later commit. Call it once a
+   * turn is answered.
    */
   relieve(): Promise<void>;
-  /** One bounded piece of housekeeping, for a moment without requests; `true` while more is left. */
+  /** Does one bounded piece of maintenance while the shard is idle; `true` while more is left. */
   tidy(): Promise<boolean>;
   size(): StoreSize;
   /**
-   * Writes a copy of all that is committed into the folder, synced, under the name of the
-   * store's own file; its bytes. `null`: it cannot be written there, or there is no file.
+   * Writes a synced copy of the committed state into the folder, under the name of the store's
+   * file. Returns its size in bytes; `null` if it cannot be written, or the store has no file.
    */
   backup(folder: string): Promise<number | null>;
   /**
-   * What each slot of a tally has below its `nextSeq`, for a start to compare; `null` where
-   * nothing can have been lost, or there is too much to count it.
+   * Counts the items below `nextSeq` of each slot with a tally, for a check at start. `null`:
+   * nothing can have been lost, or counting takes too long.
    */
   countItems(): Promise<ReadonlyMap<number, StoredCounts> | null>;
 }

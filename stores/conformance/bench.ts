@@ -1,5 +1,5 @@
-// The backend under test as the rules use it: it numbers the turns, reads one kind at
-// a time, and opens again what was kept.
+// Wraps the backend under test for the rules: numbers the turns, reads one kind at a time, and
+// reopens the stored data.
 
 import type { TransferableStore } from "../backend.ts";
 import type { Item, OutboundItem, ScheduledItem } from "../item.ts";
@@ -29,12 +29,12 @@ import {
   toOutbox,
 } from "./values.ts";
 
-/** A fresh backend, and the means to open again what it has kept. */
+/** A new backend, and how to reopen its data. */
 export interface OpenedStore {
   readonly backend: TransferableStore;
-  /** Closes the one that was opened last and opens the same data again. */
+  /** Closes the backend and opens the same data again. */
   reopen(): Promise<TransferableStore>;
-  /** Closes whatever is open and removes the data. */
+  /** Closes the backend and removes the data. */
   dispose(): Promise<void>;
 }
 
@@ -65,7 +65,7 @@ export class Bench {
     return turn;
   }
 
-  /** Into the outbox as new, or by a move of what was stored before. */
+  /** Sends new items, or moves stored ones into the outbox. */
   async send(items: readonly OutboundItem[], how: "new" | "moved" = "moved"): Promise<void> {
     if (how === "new") {
       await this.commit({ send: items });
@@ -83,7 +83,7 @@ export class Bench {
     this.backend = await this.#opened.reopen();
   }
 
-  /** What was committed shows at once, and after a restart. */
+  /** Checks the committed state at once, and after a restart. */
   async nowAndReopened(check: () => Promise<void>): Promise<void> {
     await check();
     await this.reopen();
@@ -121,12 +121,12 @@ export class Bench {
     return [...(sources.get(slot) ?? [])].toSorted();
   }
 
-  /** All that have ended by then, as keys of their items. */
+  /** The items whose unique keys have ended by `until`. */
   async ended(until: number, keys = all.items): Promise<Facts["ended"]> {
     return (await this.read({ ended: { until, keys } })).ended;
   }
 
-  /** All that is held for the first slots and shards, in an order that does not depend on the store. */
+  /** All content of the first slots and shards, in an order that does not depend on the store. */
   async contents(): Promise<Contents> {
     const image = await this.store.load();
     const items: Read<Item>[] = [];
@@ -170,7 +170,7 @@ export interface Contents extends Pick<Facts, "waking" | "early"> {
   readonly scheduled: readonly Read<ScheduledItem>[];
   /** By target shard. */
   readonly outbound: readonly Read<OutboundItem>[];
-  /** Places of the items that unique keys came with. */
+  /** Places of the items with unique keys. */
   readonly uniques: Facts["ended"]["found"];
 }
 

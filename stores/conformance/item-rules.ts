@@ -1,4 +1,4 @@
-// Rules of what is read of ready and leased items.
+// Rules for reading ready and leased items.
 
 import { expect } from "bun:test";
 import type { Item } from "../item.ts";

@@ -1,5 +1,5 @@
-// A store that is too plain to be wrong: plain arrays, filtered and sorted anew for every
-// question. Random turns are played on it and on the store under test.
+// A reference model of a store: plain arrays, filtered and sorted for each read. Random turns are
+// applied to it and to the store under test.
 
 import { expect } from "bun:test";
 import {
@@ -91,7 +91,7 @@ class Model {
   #queues: CatalogEntry[] = [];
   readonly #turns: TurnRecord[] = [];
   #quarantined = 0;
-  /** Rises by more than one, and now and then something is written under a number left out. */
+  /** Increases with gaps. Some items are later written under a skipped number. */
   #seq = 0;
   readonly #skipped: number[] = [];
 
@@ -179,7 +179,7 @@ class Model {
     this.#turns.push(turn);
   }
 
-  /** What a move makes of the item, in one of three lists. */
+  /** The moved item, in one of three lists. */
   #moved({ slot, seq, from, to }: Move): {
     items?: Item;
     scheduled?: ScheduledItem;
@@ -240,7 +240,7 @@ class Model {
       .toSorted((a, b) => a.expireDeadline - b.expireDeadline || a.slot - b.slot || a.seq - b.seq);
   }
 
-  /** One read of all kinds, at random places. */
+  /** Compares one read of all kinds, at random places. */
   async compareReads(bench: Bench): Promise<void> {
     const below = this.#below;
     const span = () => ({ from: below(this.#seq), before: below(this.#seq + 1) });
@@ -341,7 +341,7 @@ class Model {
     }
   }
 
-  /** About as many as there are, of which some are there. */
+  /** Numbers to pick, some of which are stored. */
   #askedSeqs(): number[] {
     return rising([...new Set(this.#times(30, () => this.#below(this.#seq)))]);
   }
@@ -350,7 +350,7 @@ class Model {
     return Array.from({ length: count }, make);
   }
 
-  /** Runs and single ones, so that about as many leave as come. */
+  /** Runs of items and single items; about as many leave as are added. */
   #some<T extends Item>(items: readonly T[]): T[] {
     const below = this.#below;
     const start = below(items.length + 1);
@@ -382,7 +382,7 @@ class Model {
     });
   }
 
-  /** As one call writes them: mostly alike, and one behind the other. */
+  /** Consecutive and mostly similar items, as one produce request writes them. */
   #newNeighbours(): Item[] {
     const below = this.#below;
     const model = this.#newItem();
@@ -409,7 +409,7 @@ class Model {
     return { ...item, ...this.#newInstants(item.slot) };
   }
 
-  /** Ties are within a slot only: no order is promised among those of several slots. */
+  /** Ties are within one slot only: the order of ties across slots is not defined. */
   #newInstants(slot: number): Pick<ScheduledItem, "dueAt" | "expireDeadline" | "retried"> {
     const instant = (): number => this.#below(20_000 / slotsCompared) * slotsCompared + slot;
     return { dueAt: instant(), expireDeadline: instant(), retried: this.#below(2) === 0 };
@@ -422,7 +422,7 @@ class Model {
     return { ...one, outboundSeq: this.#nextSeq(), targetShard, targetOwner };
   }
 
-  /** Ties would come in an order that no store promises. */
+  /** No ties, because their order is not defined. */
   #newTasks(): StoredTask[] {
     const below = this.#below;
     const ids = numbers(0, 6).filter(() => below(6) === 0);
@@ -451,14 +451,14 @@ class Model {
     return { unique, ununique: slotSeqs(gone) };
   }
 
-  /** From somewhere before an item to somewhere behind it. */
+  /** From a place before some item to a place after it. */
   #newLease(): Lease {
     const below = this.#below;
     const first = below(this.#seq + 1);
     return lease(below(slotsCompared), first, { last: first + below(60), leasedAt: below(1_000) });
   }
 
-  /** All that leaves goes to one kind of place, or each to another, or nothing moves. */
+  /** Moves all leaving items to one kind of place, or each to a different kind, or none. */
   #newMoves(items: readonly Item[], scheduled: readonly ScheduledItem[]): Move[] {
     const below = this.#below;
     const kind = below(7);
@@ -520,7 +520,7 @@ function without<T extends Item>(items: readonly T[], gone: readonly SlotSeqs[])
   );
 }
 
-/** The last one of a key stays. */
+/** The last value of a key wins. */
 function replaced<T, K>(old: readonly T[], added: readonly T[], keyOf: (value: T) => K): T[] {
   return [...new Map([...old, ...added].map((value) => [keyOf(value), value])).values()];
 }

@@ -1,5 +1,4 @@
-// Rules of moves: the store takes along what an item's producer gave it, and all else is
-// as the move says.
+// Rules for moves: the store keeps the producer's fields, and the move sets all others.
 
 import { expect } from "bun:test";
 import type { Item, OutboundItem, ScheduledItem } from "../item.ts";
@@ -50,7 +49,7 @@ const given: readonly Pick<
   { kind: "", encoding: "", reference: "", sourceId: "", headers: '{"a":"b"}', payload: "123" },
 ];
 
-/** All that a move may change, and one thing of each item that was another before. */
+/** All fields that a move may change. */
 const changed = {
   slot: 2,
   createdAt: 77,
@@ -72,7 +71,7 @@ function placeRules(rule: Rule): void {
     await bench.commit(from === "items" ? { insert: plain } : { schedule: items });
     return items;
   };
-  /** Every second one gets another source id than it had. */
+  /** Every second item gets a new source id. */
   const sourceIdOf = (index: number): string | null => (index % 2 === 0 ? null : `new ${index}`);
 
   for (const from of ["items", "scheduled"] as const) {
@@ -81,7 +80,7 @@ function placeRules(rule: Rule): void {
       expect(await bench.scheduled(1)).toEqual([]);
       expect(await bench.sources(1, ["", "old", "öld"])).toEqual([]);
     };
-    /** Moves all that is given, each to what `placed` makes of it, and checks what is found there. */
+    /** Moves each item to what `placed` returns for it, and checks the result. */
     const moveAll = async <T extends Item>(
       bench: Bench,
       placed: (one: ScheduledItem, index: number) => T,
@@ -201,7 +200,7 @@ function manyRules(rule: Rule): void {
         attempts: 1,
       }));
       const moves = turned.map((one, index) => moveOf(one, toItems(moved[index] ?? one)));
-      // What left before is named once more, as a clear does that takes all of a slot.
+      // Names items again that have left before, like a clear that removes a whole slot.
       await bench.commit({ ...leaving(moves), remove: [{ slot: 1, seqs: numbers(0, 6_000) }] });
       await bench.nowAndReopened(async () => {
         expect(await bench.items(1)).toEqual([]);

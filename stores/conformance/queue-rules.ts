@@ -1,4 +1,4 @@
-// Rules of the definitions of queues, which turns change together with the items.
+// Rules for the definitions of queues, which turns change together with the items.
 
 import { expect } from "bun:test";
 import type { CatalogEntry, PartitionPlace } from "../queue.ts";

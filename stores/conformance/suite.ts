@@ -1,6 +1,5 @@
-// What every backend has to do, as a suite that each runs. Rules come from what is read
-// to what is changed; the last ones play random turns against a model that is too plain
-// to be wrong.
+// The conformance suite for all backends: rules for reads first, then for changes, and at last
+// random turns against a reference model.
 
 import { describe, test } from "bun:test";
 import { Bench, type OpenedStore, type Rule } from "./bench.ts";
@@ -13,8 +12,8 @@ import { turnRules } from "./turn-rules.ts";
 import { waitingRules } from "./waiting-rules.ts";
 
 /**
- * `open` makes a backend of its own for each rule. Of each seed comes a history of random turns;
- * one takes seconds, so the seeds 1 to 4 are shared out among those who run the same store.
+ * `open` returns a new backend for each rule. Each seed gives a history of random turns, which
+ * takes seconds, so test files that run the same store divide the seeds 1 to 4.
  */
 export function describeStore(
   name: string,

@@ -1,4 +1,4 @@
-// Rules of what a reshard reads and writes besides what turns do.
+// Rules for the reads and writes that only a reshard needs.
 
 import { expect } from "bun:test";
 import type { Quarantined } from "../transfer.ts";

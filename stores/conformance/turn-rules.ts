@@ -1,4 +1,4 @@
-// Rules of what a turn changes and a start loads, and of what is done beside turns.
+// Rules for the changes of a turn, the load of a start, and work outside of turns.
 
 import { expect } from "bun:test";
 import { type Changes, StoreError, type TurnRecord } from "../store.ts";

@@ -1,5 +1,4 @@
-// Values that the suite's rules and its model are made of, and what a store has to
-// make of them.
+// Sample values for the suite's rules and its model, and the results to expect from a store.
 
 import { expect } from "bun:test";
 import type { Item, Lease, OutboundItem, ScheduledItem, Tally } from "../item.ts";
@@ -20,7 +19,7 @@ import type {
   Wants,
 } from "../store.ts";
 
-/** Mulberry32: whole numbers from 0 to before `below`, the same for the same seed. */
+/** Mulberry32: integers from 0 up to `below`, reproducible by seed. */
 export function seeded(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -33,7 +32,7 @@ export function seeded(seed: number): (below: number) => number {
 
 export const slotMax = 2 ** 18 - 1;
 export const seqMax = 2 ** 45 - 1;
-/** Before this every number comes. */
+/** Greater than every sequence number. */
 export const end = seqMax + 1;
 export const instantMax = 253_402_300_799_999;
 export const all: ReadLimit = { items: 1_000_000, payloadBytes: 2 ** 40 };
@@ -84,7 +83,7 @@ export function item(slot: number, seq: number, fields: Partial<Item> = {}): Ite
   };
 }
 
-/** Items as one call writes them. */
+/** Items as one produce request writes them. */
 export function alike(
   slot: number,
   from: number,
@@ -104,7 +103,6 @@ export function scheduledItem(
   return { ...item(slot, seq), dueAt: 5_000, retried: false, ...fields };
 }
 
-/** Items for partition 3 of shard 2, unless the fields say another. */
 export function outboundItem(
   outboundSeq: number,
   fields: Partial<OutboundItem> = {},
@@ -165,7 +163,7 @@ export function entry(
   };
 }
 
-/** An item where it moves to; `null` = it keeps the source id that it had. */
+/** An item at its new place; `null` = it keeps its source id. */
 type Moved<T extends Item> = Omit<T, "sourceId"> & { readonly sourceId: string | null };
 
 function movable(item: Moved<Item>) {
@@ -196,7 +194,7 @@ export function moveOf(
   return { slot, seq, from, to };
 }
 
-/** The moves, and the removal of what moves. */
+/** The moves, and the removal of the moved items. */
 export function leaving(move: readonly Move[]): Pick<Changes, "move" | "remove" | "unschedule"> {
   const sources = (from: Move["from"]) => slotSeqs(move.filter((one) => one.from === from));
   return { move, remove: sources("items"), unschedule: sources("scheduled") };
@@ -210,12 +208,12 @@ export function slotSeqs(items: readonly Pick<Item, "slot" | "seq">[]): SlotSeqs
 export const bytesOf = (payload: Item["payload"]): Uint8Array =>
   typeof payload === "string" ? utf8.encode(payload) : new Uint8Array(payload);
 
-/** The item as a store hands it out. */
+/** The item as a store returns it. */
 export function readOf<T extends Item>(written: T): Read<T> {
   return { ...written, payload: bytesOf(written.payload), damaged: false };
 }
 
-/** The mark that a store has to give, but for the payload bytes, which it may guess. */
+/** The mark that a store must return, except the payload bytes, which may be approximate. */
 export function markOf({ slot, seq, createdAt, expireDeadline, attempts, past }: Item): Mark {
   return { slot, seq, createdAt, expireDeadline, attempts, past, payloadBytes: 0 };
 }
@@ -224,7 +222,7 @@ export function scheduledMarkOf(item: ScheduledItem): ScheduledMark {
   return { ...markOf(item), dueAt: item.dueAt, retried: item.retried };
 }
 
-/** Marks to be compared with those. */
+/** Marks to compare with `markOf`. */
 export function bare<T extends Mark>(marks: Iterable<T>): T[] {
   return Array.from(marks, (mark) => ({ ...mark, payloadBytes: 0 }));
 }
@@ -235,7 +233,7 @@ export const numbers = (from: number, before: number): number[] =>
   Array.from({ length: before - from }, (_, index) => from + index);
 export const rising = (values: readonly number[]): number[] => values.toSorted((a, b) => a - b);
 
-/** In order of one of their keys, because an image comes in no order. */
+/** Sorted by a key, because an image has no defined order. */
 export function byKey<K extends string, T extends { readonly [key in K]: number }>(
   values: readonly T[],
   key: K,
@@ -243,7 +241,7 @@ export function byKey<K extends string, T extends { readonly [key in K]: number 
   return values.toSorted((a, b) => a[key] - b[key]);
 }
 
-/** What a bounded read brings of these items, which are in order. */
+/** The result of a bounded read of these items, which are in order. */
 export function bounded<T extends Item>(items: readonly T[], limit: ReadLimit): T[] {
   let payloadBytes = 0;
   const reached = items.findIndex((item, index) => {
@@ -265,7 +263,7 @@ interface Head {
   readonly limit: ReadLimit;
 }
 
-/** The slots of which heads are read, each with what it has and with the bound that the others leave it. */
+/** The slots whose heads are read, each with its items and the remaining bound. */
 export function headsOf(
   items: readonly Item[],
   { heads, headBytes }: Pick<Wants, "heads" | "headBytes">,
@@ -282,7 +280,7 @@ export function headsOf(
   return found;
 }
 
-/** Found is what the bound allows; and that it is all is said where no bound was met, and only of all. */
+/** Expects all that the bound allows; `isAll` if no bound was reached, and only if it is all. */
 export function expectSome<T extends Item, F>(
   some: Some<F> | undefined,
   { of, limit, form }: { of: readonly T[]; limit: ReadLimit; form: (item: T) => F },
@@ -295,7 +293,7 @@ export function expectSome<T extends Item, F>(
   if (some?.isAll === true) expect(expected.length).toBe(of.length);
 }
 
-/** What an outbox of these items, in order, says to a want. */
+/** The result that an outbox of these items, in order, must return. */
 export function outboxPageOf(
   sent: readonly OutboundItem[],
   { targetShard, arrived, limit }: Wants["outbound"][number],

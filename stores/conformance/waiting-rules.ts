@@ -1,5 +1,4 @@
-// Rules of what is read of items that wait: for an instant, for their early end, or for
-// another shard.
+// Rules for reading items that wait for an instant, for their early expiry, or for another shard.
 
 import { expect } from "bun:test";
 import type { EarlyRef } from "../store.ts";

@@ -41,7 +41,7 @@ test("walk: starts at an absent key with the next value, ends when told", () => 
   expect(ranksFrom(list, 4_999, 3)).toEqual([]);
 });
 
-/** Ranks in an order that is neither rising nor falling, each once: 7,919 and `count` share no divisor. */
+/** Each rank once, neither ascending nor descending: 7,919 and `count` share no divisor. */
 const scattered = (count: number): number[] =>
   Array.from({ length: count }, (_, index) => (index * 7_919) % count);
 

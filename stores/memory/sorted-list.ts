@@ -1,13 +1,12 @@
-// A list in order of its values. Nearly all values come at its end and leave at
-// its start, which costs little more than a push; any other place costs a move
-// within one chunk, never within the whole list.
+// A sorted list in chunks. Adding at the end and removing at the start, the usual cases, cost
+// little more than a push. Any other place moves values within one chunk only.
 
 const chunkLengthMax = 512;
 
-/** Values `V` ordered by what they share with a key `K`; no two are equal in that order. */
+/** Values `V`, ordered by the fields of a key `K`; no two compare equal. */
 export class SortedList<K, V extends K> {
   readonly #compare: (a: K, b: K) => number;
-  /** None is empty. */
+  /** No chunk is empty. */
   readonly #chunks: V[][] = [];
 
   constructor(compare: (a: K, b: K) => number) {
@@ -20,7 +19,7 @@ export class SortedList<K, V extends K> {
     return value !== undefined && this.#compare(value, key) === 0 ? value : undefined;
   }
 
-  /** Takes the place of an equal value. */
+  /** Replaces an equal value. */
   put(value: V): void {
     const at = this.#chunkOf(value);
     const chunk = this.#chunks[at];
@@ -37,7 +36,7 @@ export class SortedList<K, V extends K> {
     }
   }
 
-  /** Returns what was removed. */
+  /** Returns the removed value. */
   delete(key: K): V | undefined {
     const at = this.#chunkOf(key);
     const chunk = this.#chunks[at];
@@ -51,7 +50,7 @@ export class SortedList<K, V extends K> {
     return value;
   }
 
-  /** Visits, in order, what does not come before `from`, until `visit` returns false. */
+  /** Visits values from `from` on, in order, until `visit` returns false. */
   walk(from: K, visit: (value: V) => boolean): void {
     const start = this.#chunkOf(from);
     for (let at = start; at < this.#chunks.length; at++) {
@@ -67,7 +66,7 @@ export class SortedList<K, V extends K> {
     return this.#chunks.flat();
   }
 
-  /** Chunks are filled to the brim when values come in rising order. */
+  /** Fills chunks completely if values are added in ascending order. */
   #append(value: V): void {
     const last = this.#chunks.at(-1);
     if (last !== undefined && last.length < chunkLengthMax) last.push(value);
@@ -79,13 +78,13 @@ export class SortedList<K, V extends K> {
     return firstNot(this.#chunks, (chunk) => this.#compare(chunk.at(-1) as V, key) < 0);
   }
 
-  /** The first place in the chunk that does not come before `key`. */
+  /** The first place in the chunk whose value is not before `key`. */
   #placeIn(chunk: readonly V[], key: K): number {
     return firstNot(chunk, (value) => this.#compare(value, key) < 0);
   }
 }
 
-/** The place of the first that is not before what is looked for; those that are come first. */
+/** Binary search: the first index for which `isBefore` is false. */
 function firstNot<T>(list: readonly T[], isBefore: (one: T) => boolean): number {
   let low = 0;
   let high = list.length;

@@ -1,6 +1,5 @@
-// A store without files: for tests, for the simulator, and for queues that may
-// be lost with the process. What it keeps is an image that outlives the store,
-// so that a restart can be played by opening the same image again.
+// A store without files, for tests, the simulator, and queues that may be lost with the process.
+// Its image outlives the store, so that opening the image again simulates a restart.
 
 import type { TransferableStore } from "../backend.ts";
 import {
@@ -42,10 +41,10 @@ import type { Quarantined, Transfer } from "../transfer.ts";
 import { noUpkeep, type StoredCounts } from "../upkeep.ts";
 import { SortedList } from "./sorted-list.ts";
 
-/** Answers of later turns cannot be lost: a shard waits for a turn before it starts the next. */
+/** Enough, as a shard waits for each turn before it commits the next. */
 const turnsKeptMax = 64;
 
-/** An item as it is kept: its payload is a copy that nobody else holds. */
+/** A stored item, whose payload is a private copy. */
 type Kept<T extends Item> = T & { readonly payload: Uint8Array };
 type SeqKey = Pick<Item, "seq">;
 type LeaseKey = Pick<Lease, "slot" | "first">;
@@ -73,7 +72,7 @@ const byWake = (a: WakeKey, b: WakeKey): number =>
 class Slot {
   readonly items = new SortedList<SeqKey, Kept<Item>>(bySeq);
   readonly scheduled = new SortedList<SeqKey, Kept<ScheduledItem>>(bySeq);
-  /** How many items have a source id. */
+  /** Item count per source id. */
   readonly sources = new Map<string, number>();
 
   countSource(sourceId: string, change: 1 | -1): void {
@@ -84,7 +83,7 @@ class Slot {
   }
 }
 
-/** What a file would be to another store; outlives the stores that are opened on it. */
+/** Stands in for a file: outlives the stores that are opened on it. */
 export class MemoryImage {
   tags: string;
   readonly slots = new Map<number, Slot>();
@@ -328,7 +327,7 @@ export class MemoryStore implements Store {
 
   async commit(changes: Changes): Promise<Written> {
     const image = this.#open();
-    // All that can throw comes before the first change, which makes the commit atomic.
+    // Everything that can throw comes before the first change, which makes the commit atomic.
     const insert = changes.insert.map(kept);
     const schedule = changes.schedule.map(kept);
     const send = changes.send.map(kept);
@@ -398,7 +397,7 @@ export class MemoryStore implements Store {
   }
 }
 
-/** `tag` is that of a new image; an `image` that is handed in keeps its own. */
+/** `tag` is for a new image; a given `image` keeps its own. */
 export function openMemoryStore(options: { tag: string; image?: MemoryImage }): TransferableStore {
   const image = options.image ?? new MemoryImage(options.tag);
   return {
@@ -450,7 +449,7 @@ function ofAnyBytes({ items }: ReadLimit): ReadLimit {
   return { ...everything, items };
 }
 
-/** Collects what was found until a bound is reached. */
+/** Collects items until a bound is reached. */
 class Taken<T> {
   readonly items: T[] = [];
   readonly #limit: ReadLimit;
@@ -460,7 +459,7 @@ class Taken<T> {
     this.#limit = limit;
   }
 
-  /** Whether there may be room for another one. */
+  /** Whether another item may be taken. */
   take(found: T, { payload }: Kept<Item>): boolean {
     this.items.push(found);
     this.#payloadBytes += payload.length;
@@ -492,7 +491,7 @@ function byName<P extends { readonly name: string }, F>(
 }
 
 function readOf<T extends Item>(item: Kept<T>): Read<T> {
-  // Copied again for the reader, who may change or transfer what it was given.
+  // The reader may change or transfer the payload, so it gets its own copy.
   return { ...item, payload: new Uint8Array(item.payload), damaged: false };
 }
 
@@ -528,7 +527,7 @@ function outboxOf(items: readonly OutboundItem[]): OutboxCount[] {
 
 const utf8 = new TextEncoder();
 
-/** Not `slice`, which of a `Buffer` is no copy. */
+/** Not `slice`, which does not copy a `Buffer`. */
 function kept<T extends Item>(item: T): Kept<T> {
   const given = item.payload;
   const payload = typeof given === "string" ? utf8.encode(given) : new Uint8Array(given);
@@ -539,7 +538,7 @@ function each(removed: readonly SlotSeqs[], visit: (slot: number, seq: number) =
   for (const { slot, seqs } of removed) for (const seq of seqs) visit(slot, seq);
 }
 
-/** Refuses items whose number is stored already or comes twice. */
+/** Refuses items whose number is stored already or occurs twice. */
 function requireFree<T extends Item>(
   items: readonly T[],
   stored: (item: T) => SortedList<SeqKey, T & Kept<Item>> | undefined,

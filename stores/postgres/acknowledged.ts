@@ -1,35 +1,35 @@
-// The last row of each shard's chain that a process has acknowledged, and the one it asked for last.
-// Both outlive the store and its thread: a database that lacks the first afterwards has lost what
-// callers were told is safe, and of the second it tells what became of it. Either is counted.
+// For each shard, the last row of its chain that this process has acknowledged, and the last one it
+// requested. Both outlive the store and its thread. A database that later lacks the first has lost
+// acknowledged commits. Whether it has the second settles an unknown outcome. Both are counted.
 
 const ownerBytes = 16;
-/** Numbers of an entry, by their place. */
+/** Index of each number in an entry. */
 const at = { position: 0, asked: 1, lost: 2, held: 3, notHeld: 4 } as const;
 const numberBytes = 8;
 const ownerAt = 5 * numberBytes;
 const askedOwnerAt = ownerAt + ownerBytes;
 const entryBytes = askedOwnerAt + ownerBytes;
 
-/** Shared by the threads of a process; each shard is written by one of them at a time. */
+/** Shared by the threads of a process; one of them writes the entry of a shard at a time. */
 export type Acknowledged = SharedArrayBuffer;
 
 export function acknowledgedOf(shardsMax: number): Acknowledged {
   return new SharedArrayBuffer(shardsMax * entryBytes);
 }
 
-/** A row of the chain, and who wrote it. */
+/** A row of the chain and its owner. */
 export interface Place {
   readonly position: number;
   readonly owner: Uint8Array;
 }
 
-/** Of all shards, since the process began. */
+/** Totals of all shards since the process started. */
 export interface CommitFates {
-  /** Commits that were acknowledged and are gone, at least. */
+  /** Acknowledged commits that are lost, at least. */
   readonly lost: number;
-  /** Commits of which no answer came, and the database turned out to have them. */
+  /** Commits without an answer that the database turned out to have. */
   readonly held: number;
-  /** And those that it turned out never to have got. */
+  /** Commits without an answer that the database turned out not to have. */
   readonly notHeld: number;
 }
 
@@ -45,23 +45,23 @@ function placeOf(all: Acknowledged, shard: number, name: "position" | "asked"): 
     : { position, owner: new Uint8Array(all, begin, ownerBytes).slice() };
 }
 
-/** `null` = nothing was acknowledged yet. */
+/** `null` = none yet. */
 export function lastAcknowledged(all: Acknowledged, shard: number): Place | null {
   return placeOf(all, shard, "position");
 }
 
-/** Of which it is not known whether the database has it; `null` = there is none. */
+/** The requested row whose outcome is unknown; `null` = none. */
 export function unsettled(all: Acknowledged, shard: number): Place | null {
   return placeOf(all, shard, "asked");
 }
 
-/** A row is about to be asked for. */
+/** Call it before a row is requested. */
 export function ask(all: Acknowledged, shard: number, { position, owner }: Place): void {
   numbersOf(all, shard)[at.asked] = position;
   new Uint8Array(all, shard * entryBytes + askedOwnerAt, ownerBytes).set(owner);
 }
 
-/** What was asked for is known not to be there. */
+/** Call it if the requested row is known not to be written. */
 export function refuse(all: Acknowledged, shard: number): void {
   numbersOf(all, shard)[at.asked] = 0;
 }
@@ -73,18 +73,17 @@ export function acknowledge(all: Acknowledged, shard: number, { position, owner 
   new Uint8Array(all, shard * entryBytes + ownerAt, ownerBytes).set(owner);
 }
 
-/** Nothing is known of the shard any more. */
+/** Forgets the last acknowledged row. */
 export function forget(all: Acknowledged, shard: number): void {
   numbersOf(all, shard)[at.position] = 0;
 }
 
-/** Counts what became of the row that was asked for; `null` = nobody can know any more. */
+/** Counts the outcome of the requested row; `null` = it can no longer be determined. */
 export function settle(all: Acknowledged, shard: number, fate: "held" | "notHeld" | null): void {
   refuse(all, shard);
   if (fate !== null) add(all, shard, at[fate], 1);
 }
 
-/** So many commits more are gone. */
 export function addLost(all: Acknowledged, shard: number, count: number): void {
   add(all, shard, at.lost, count);
 }

@@ -1,4 +1,5 @@
-// Arrays of PostgreSQL: written in its binary form, because a commit hands over thousands of values.
+// Arrays of PostgreSQL. They are written in binary form, because a commit passes thousands of
+// values.
 
 const int8 = 20;
 const bytea = 17;
@@ -19,12 +20,12 @@ export function int8Array(values: readonly (number | null)[]): Buffer {
   return bytes;
 }
 
-/** Of a text as UTF-8. */
+/** Encodes a text as UTF-8. */
 export function bytesIn(value: Uint8Array | string): Uint8Array {
   return typeof value === "string" ? utf8.encode(value) : value;
 }
 
-/** Of bytes, and of texts as UTF-8. */
+/** Texts are encoded as UTF-8. */
 export function byteaArray(values: readonly (Uint8Array | string | null)[]): Buffer {
   const parts = values.map((value) => (value === null ? null : bytesIn(value)));
   const size = parts.reduce((sum, part) => sum + 4 + (part?.length ?? 0), 0);
@@ -41,7 +42,7 @@ export function byteaArray(values: readonly (Uint8Array | string | null)[]): Buf
 
 function begun(type: number, length: number, size: number): Buffer {
   const bytes = Buffer.allocUnsafe(headBytes + size);
-  // An array without elements has no dimension either, and PostgreSQL takes this for one.
+  // An empty array should have no dimension, but PostgreSQL accepts one.
   bytes.writeInt32BE(1, 0);
   bytes.writeInt32BE(1, 4);
   bytes.writeInt32BE(type, 8);
@@ -50,7 +51,7 @@ function begun(type: number, length: number, size: number): Buffer {
   return bytes;
 }
 
-// What is read comes as text: the client library knows no other form.
+// Arrays are read as text, the only form that the client library supports.
 
 const hex = "\\x";
 

@@ -1,6 +1,5 @@
-// A turn as one statement: the next row of the chain, and all that it changes beside. Every part
-// joins that row, so that of a turn whose shard has another owner by now nothing is written. Parts
-// that have nothing to do are left out.
+// A turn as one statement: the next row of the chain, and all changes. Every part joins that row,
+// so nothing is written if the shard has another owner by now. Parts without changes are omitted.
 
 import { packsOf } from "../packs.ts";
 import type { Changes, Inbound } from "../store.ts";
@@ -28,11 +27,11 @@ import {
   table,
 } from "./statement.ts";
 
-/** What is written of turns before, so that they can go. */
+/** Changes of earlier turns that are written to their tables, so that the turns can be deleted. */
 export interface Folding {
   readonly tallies: readonly StoredTally[];
   readonly inbound: readonly Inbound[];
-  /** Rows of the chain before this one go, from the first that may be there on. */
+  /** Rows of the chain from `prunedTo` up to this one are deleted. */
   readonly keptFrom: number;
   readonly prunedTo: number;
 }
@@ -44,14 +43,16 @@ export interface Link {
   readonly turn: StoredTurn;
 }
 
-/** Payload bytes of a pack: what a page holds beside 4 to 7 bytes for each payload, and the row itself. */
+/**
+ * Payload bytes of a pack: what fits on a page besides 4 to 7 bytes per payload and the row itself.
+ */
 const packBytesMax = 7_300;
 
 export function turnOf({ turn, tally, receive }: Changes): StoredTurn {
   return { ...turn, tallies: tally.map(storedTally), inbound: receive };
 }
 
-/** Answers with one row, the number of rows that the chain got: 1, or 0 where it has another owner. */
+/** Returns one row: the number of rows appended to the chain, 1, or 0 if it has another owner. */
 export function commitOf(
   changes: Changes,
   { position, owner, turn }: Link,
@@ -87,7 +88,7 @@ export function commitOf(
 }
 
 function addLeases(parts: Parts, { lease, unlease }: Changes): void {
-  // What is written anew is not removed beside that.
+  // One statement cannot both delete and rewrite a row.
   const kept = new Set(lease.map(({ slot, first }) => `${slot}/${first}`));
   const gone = unlease.filter(({ slot, first }) => !kept.has(`${slot}/${first}`));
   if (gone.length > 0) {

@@ -1,5 +1,5 @@
-// One connection to PostgreSQL's primary: prepared statements, and its errors in the words of the
-// store.
+// One connection to PostgreSQL's primary: prepared statements, time limits, proof of replication,
+// and errors as `StoreError`.
 
 import { Client, type QueryConfig } from "pg";
 import { StoreError } from "../store.ts";
@@ -30,28 +30,28 @@ const types = {
   },
 };
 
-/** What the client library remembers of a session. */
+/** Internal state of the client library: the prepared statements of a session. */
 interface Parsed {
   readonly parsedStatements: Record<string, string>;
 }
 
 export interface SessionOptions {
-  /** Of one host or of several, as `hostsOf` reads it; the first that is a primary is taken. */
+  /** One or several hosts, as in `hostsOf`; the first primary is used. */
   readonly url: string;
   /** `transaction`: the pooler in front of the database may give each statement another session. */
   readonly pooler?: "none" | "transaction";
   /** Refuses a database whose commits wait for no standby. */
   readonly requireReplica?: boolean;
-  /** Milliseconds without an answer after which a turn's statement is given up; default 10,000. */
+  /** How long a turn's statement may take, in milliseconds; default 10,000. */
   readonly silenceMs?: number;
 }
 
 const standbys = "current_setting('synchronous_standby_names')";
 const unreplicated = "it is not known whether a standby has what was committed";
 /**
- * The position in the log behind which nothing committed earlier lies, and whether as many standbys
- * as a commit waits for have it on disk. The end of that wait is not proof: PostgreSQL ends it too
- * when the setting is emptied, and the setting may be back before this session reads it.
+ * The log position that includes all earlier commits, and whether as many standbys as a commit
+ * waits for have it on disk. The end of PostgreSQL's own wait is not proof: it also ends when the
+ * setting is emptied, and the setting may be restored before this session reads it.
  */
 const proof = `
   WITH written AS MATERIALIZED (SELECT coalesce($1::pg_lsn, pg_current_wal_flush_lsn()) AS lsn)
@@ -61,39 +61,42 @@ const proof = `
   FROM written`;
 const proofPauseMs = 2;
 /**
- * A turn writes its statement from the parts that it needs, and there are thousands of combinations.
- * Each one that is prepared takes up to 0.3 MB of its session's memory.
+ * Maximum prepared statements. A turn builds its statement from the parts it needs, in thousands of
+ * combinations. Each prepared statement takes up to 0.3 MB of its session's memory.
  */
 export const preparedMax = 50;
 const connectMs = { alone: 10_000, ofSeveral: 3_000 };
 const silenceMsDefault = 10_000;
 /**
- * That many times longer a start may wait for the next word: before its first row a statement may
- * sort or count all that there is. How long the rows take then depends on how many there are.
+ * A start may wait this many times `silenceMs` for the next bytes, because a statement may sort or
+ * count whole tables before its first row. Its total time is not bounded: it depends on the number
+ * of rows.
  */
 const patience = 6;
 /** Serialization failure and deadlock: the statement had no effect. */
 const again: ReadonlySet<unknown> = new Set(["40001", "40P01"]);
 const againMax = 10;
 const diskFull = "53100";
-/** A row with that key is there: of the chain only another owner can have written it. */
+/** Unique violation. In the chain, only another owner can have written the row. */
 const taken = "23505";
 export const takenOver = "another server has taken over this part of the database";
-/** Where PostgreSQL says that it waits for a standby no longer; its texts depend on its language. */
+/**
+ * The routine that warns when a wait for a standby is cut short; the text depends on the language.
+ */
 const replicationWait = "SyncRepWaitForLSN";
 
 export class Connection {
   readonly #client: Client;
-  /** Of prepared statements, by text. */
+  /** Names of prepared statements, by text. */
   readonly #names = new Map<string, string>();
   #prepared = 0;
   readonly #isPooled: boolean;
   readonly #silenceMs: number;
   readonly #requireReplica: boolean;
   #lost: unknown = null;
-  /** Commits that are in the database, while it is not known whether its standby has them. */
+  /** Commits of which it is unknown whether a standby has them. */
   #unreplicatedCount = 0;
-  /** Cuts the connection unless something comes; `null`: nothing is waited for with patience. */
+  /** Cuts the connection if no bytes arrive; `null`: no statement of a start is running. */
   #cutting: NodeJS.Timeout | null = null;
   #patientCount = 0;
 
@@ -105,8 +108,8 @@ export class Connection {
   }
 
   /**
-   * Throws `StoreError`: `failed` where no host can be reached, `unusable` where none is a primary,
-   * or where it would lose what it has acknowledged.
+   * Throws `StoreError`: `failed` if no host is reachable, `unusable` if none is a primary, or if
+   * the primary could lose acknowledged commits.
    */
   static async open(session: SessionOptions): Promise<Connection> {
     const hosts = hostsOf(session.url);
@@ -130,7 +133,7 @@ export class Connection {
     }
     const expected = "the database is a standby; expected the primary";
     if (isStandby) throw new StoreError("unusable", expected, failed);
-    // It may be back at the next try.
+    // Not `unusable`: it may be reachable again at the next attempt.
     throw new StoreError("failed", "the database cannot be reached", failed);
   }
 
@@ -155,7 +158,7 @@ export class Connection {
     return connection;
   }
 
-  /** Whether it is one; throws `StoreError` where that would not keep what it has committed. */
+  /** Throws `StoreError` if the primary could lose acknowledged commits. */
   async #isPrimary({ requireReplica = false }: SessionOptions): Promise<boolean> {
     const [row] = await this.promptRows(
       `SELECT pg_is_in_recovery(), ${standbys}, current_user::text, pg_has_role('pg_read_all_stats', 'USAGE')`,
@@ -175,21 +178,21 @@ export class Connection {
   }
 
   /**
-   * One statement, prepared when it comes for the first time. It may take as long as it likes, but
-   * not say nothing for long.
+   * Runs one statement, prepared at its first use. Its total time is not bounded, but the time
+   * between bytes is.
    */
   async rows(text: string, values: readonly Value[] = []): Promise<Row[]> {
     return this.#patiently(this.#rows(text, values, {}));
   }
 
-  /** As `rows`, of a database that has to answer soon; a statement is never cancelled, the connection is cut. */
+  /** Like `rows`, within `silenceMs`. The statement is never cancelled; the connection is cut. */
   async promptRows(text: string, values: readonly Value[] = []): Promise<Row[]> {
     return this.#rows(text, values, { query_timeout: this.#silenceMs });
   }
 
   /**
-   * As `promptRows`, for a statement that commits what is acknowledged. If a replica is required, it
-   * resolves once the standbys have that on disk.
+   * Like `promptRows`, for a commit that will be acknowledged. If a replica is required, resolves
+   * once the standbys have the commit on disk.
    */
   async committedRows(text: string, values: readonly Value[]): Promise<Row[]> {
     const rows = await this.promptRows(text, values);
@@ -224,19 +227,19 @@ export class Connection {
     }
   }
 
-  /** A session that is another one for each statement has no prepared ones. */
+  /** Behind a pooler each statement may have another session, so none is prepared. */
   #named(text: string): { readonly name?: string } {
     if (this.#isPooled) return {};
     const known = this.#names.get(text);
     if (known === undefined) this.#makeRoom();
     else this.#names.delete(text);
-    // Behind all others: the first one was not used for the longest time.
+    // Inserted at the end, so the first entry is the least recently used.
     const name = known ?? `s${this.#prepared++}`;
     this.#names.set(text, name);
     return { name };
   }
 
-  /** Behind what was sent before, so that a statement may still be on its way. */
+  /** Evicts a statement, which may still be in flight: the session executes in order. */
   #makeRoom(): void {
     if (this.#names.size < preparedMax) return;
     for (const [text, name] of this.#names) {
@@ -249,7 +252,7 @@ export class Connection {
     }
   }
 
-  /** Several statements, none of them prepared. */
+  /** Runs several statements, unprepared. */
   async script(text: string): Promise<void> {
     await this.#patiently(this.#query({ text })).catch((cause: unknown) => {
       throw storeError(cause);
@@ -290,7 +293,7 @@ function codeOf(cause: unknown): unknown {
   return cause instanceof Error && "code" in cause ? cause.code : undefined;
 }
 
-/** Whatever is not known to have had no effect is `failed`. */
+/** Any error that may have had an effect is `failed`. */
 function storeError(cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause;
   if (codeOf(cause) === taken && (cause as { readonly table?: unknown }).table === "turn") {

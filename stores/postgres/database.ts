@@ -1,4 +1,4 @@
-// The schema of one shard in a database: made when it is missing, and belonging to one owner.
+// Opens the schema of one shard, creates it if it is missing, and takes ownership of it.
 
 import type { Ownership } from "../nodes.ts";
 import { StoreError } from "../store.ts";
@@ -20,26 +20,26 @@ import { nodesName } from "./nodes.ts";
 import { migrate, named, nodesSchema, shardSchema } from "./schema.ts";
 
 export interface DatabaseOptions extends SessionOptions {
-  /** Its schema begins with this name. */
+  /** Prefix of the schema's name. */
   readonly schema: string;
   readonly shard: number;
-  /** Makes the store's tag when it is new: 12 characters `0-9A-Za-z`. */
+  /** Returns the tag of a new store: 12 characters `0-9A-Za-z`. */
   readonly newTag: () => string;
-  /** Whether its instants are those of a test clock; `null`: whichever it is. */
+  /** Whether the store's instants come from a test clock; `null` accepts both. */
   readonly testClock: boolean | null;
-  /** What this process has acknowledged, whichever store of it did so; absent = nothing is known. */
+  /** Commits acknowledged by any store of this process; absent = unknown. */
   readonly acknowledged?: Acknowledged;
-  /** Which node the shard belongs to, if several share the database; absent: it has one server. */
+  /** The node that owns the shard; absent = the database has one server. */
   readonly ownership?: Ownership;
 }
 
 const ownerBytes = 16;
 
-/** The beginning of an owner, behind whatever there is. */
+/** Appends an owner's first row to the chain. */
 const takeOver = `
   INSERT INTO shard.turn SELECT coalesce(max(position), 0) + 1, $1::bytea, NULL FROM shard.turn
   ON CONFLICT DO NOTHING RETURNING position`;
-/** The same for a node, unless the shard is another's by now. */
+/** `takeOver` for a node, unless another node owns the shard by now. */
 const takeOverAsNode = `
   INSERT INTO shard.turn SELECT coalesce((SELECT max(position) FROM shard.turn), 0) + 1, $1::bytea, NULL
   FROM (SELECT FROM nodes.shard WHERE shard = $2::bigint AND url = $3::text AND epoch = $4::bigint FOR SHARE) AS mine
@@ -52,7 +52,7 @@ const stillThere = `
   SELECT coalesce(bool_or(position = $1::bigint AND owner = $2::bytea), false),
     coalesce(bool_or(position = $3::bigint AND owner = $4::bytea), false), min(position), max(position) FROM shard.turn`;
 
-/** What the chain has of a row that was acknowledged, and of one that was asked for. */
+/** Whether the chain has the acknowledged row and the requested one, and its first and last row. */
 interface Found {
   readonly isThere: boolean;
   readonly isHeld: boolean;
@@ -67,11 +67,11 @@ export class Database {
   readonly #shard: string;
   readonly #acknowledged: Acknowledged | null;
   readonly #number: number;
-  /** What is written into each row of the chain: nobody else has it. */
+  /** Random identity of this owner, written into each of its rows in the chain. */
   readonly owner = Buffer.from(crypto.getRandomValues(new Uint8Array(ownerBytes)));
-  /** The last row of the chain. */
+  /** Position of the chain's last row. */
   position = 0;
-  /** Commits that this process has acknowledged and the database has lost since, at least. */
+  /** Acknowledged commits of this process that the database has lost, at least. */
   lostCount = 0;
 
   private constructor(connection: Connection, name: string, options: DatabaseOptions) {
@@ -82,13 +82,13 @@ export class Database {
     this.#acknowledged = acknowledged;
   }
 
-  /** Throws `StoreError`: `failed` where the database cannot be reached. */
+  /** Throws `StoreError`, `failed` if the database is unreachable. */
   static async open(options: DatabaseOptions): Promise<Database> {
     const { schema: name, shard } = options;
     const connection = await Connection.open(options);
     const database = new Database(connection, `"${name}_${shard}"`, options);
     try {
-      // A pooler may give each statement another session; then the chain alone tells the owner.
+      // A pooler may give each statement another session, so only the chain identifies the owner.
       if (options.pooler !== "transaction") await database.#lock(options);
       await database.#make(options);
       await database.#refuseOtherClock(options);
@@ -101,14 +101,14 @@ export class Database {
     }
   }
 
-  /** `shard` in the text stands for the schema; for what a start waits for. */
+  /** For the statements of a start. `shard` in the text stands for the schema. */
   rows(text: string, values: readonly Value[] = []): Promise<Row[]> {
     return this.#connection.rows(this.#named(text), values);
   }
 
   /**
-   * As `promptRows`, of a statement that appends the next row of the chain, and says first how many
-   * it got: 1, or 0 where nothing was written.
+   * Like `promptRows`, for a statement that appends the next row of the chain. Its first column is
+   * the number of rows appended: 1, or 0 if nothing was written.
    */
   async appendingRows(text: string, values: readonly Value[]): Promise<Row[]> {
     const all = this.#acknowledged;
@@ -126,7 +126,7 @@ export class Database {
     }
   }
 
-  /** The next row of the chain is there. */
+  /** Call it once the next row of the chain is committed. */
   appended(): void {
     this.position += 1;
     const { owner, position } = this;
@@ -135,7 +135,7 @@ export class Database {
     }
   }
 
-  /** What is gone is counted once: the row of this owner is the last that is known from now on. */
+  /** Counts the loss once: from now on this owner's row is the last acknowledged one. */
   noteLost(): void {
     if (this.#acknowledged === null) return;
     const { owner, position } = this;
@@ -143,14 +143,15 @@ export class Database {
     acknowledge(this.#acknowledged, this.#number, { position, owner });
   }
 
-  /** As `rows`, for what a turn waits for, or an opening, and takes no time by itself. */
+  /** Like `rows`, for short statements that a turn or an opening waits for. */
   promptRows(text: string, values: readonly Value[] = []): Promise<Row[]> {
     return this.#connection.promptRows(this.#named(text), values);
   }
 
   /**
-   * Throws `failed` where the shard has another owner by now. What was read before it is this owner's:
-   * else turns of the other would tell what became of calls to this one.
+   * Throws `failed` if the shard has another owner by now. Otherwise all earlier reads are of this
+   * owner's state. Without this check, turns of another owner could decide the outcome of this
+   * one's requests.
    */
   async refuseTakenOver(): Promise<void> {
     const [row] = await this.rows(behind, [this.position]);
@@ -171,7 +172,7 @@ export class Database {
     return migrate(this.#connection, this.#shard, shardSchema, identity);
   }
 
-  /** As long as the session lives, no other server opens the shard, unless both are nodes. */
+  /** Keeps other servers from opening the shard while the session lives, unless both are nodes. */
   #lock({ ownership }: DatabaseOptions): Promise<void> {
     const refusal = "the database is in use by another server";
     return takeLock(this.#connection, this.#shard, { isShared: ownership !== undefined, refusal });
@@ -185,11 +186,11 @@ export class Database {
     throw new StoreError("unusable", text);
   }
 
-  /** A commit of the last owner that is still under way either comes before this, or never. */
+  /** A commit of the last owner that is still running precedes this row, or fails. */
   async #takeOver({ schema, shard, ownership }: DatabaseOptions): Promise<void> {
     const node = ownership === undefined ? null : [shard, ownership.url, ownership.epoch];
     const ofNodes = (text: string): string => named(text, nodesSchema, nodesName(schema));
-    // What is read behind it tells callers what became of their commits.
+    // Reads after it determine the outcomes that callers receive, so it has to be replicated too.
     const append = (text: string, values: readonly Value[]): Promise<Row[]> =>
       this.#connection.committedRows(this.#named(text), values);
     for (;;) {
@@ -209,8 +210,9 @@ export class Database {
   }
 
   /**
-   * Throws `lost` once if commits of this process are gone. The standby that took over may lack the
-   * takeover by this node too: then the shard belongs to another node, which knows nothing of them.
+   * Throws `lost`, once, if acknowledged commits of this process are missing. A promoted standby
+   * may also lack this node's takeover. The shard then belongs to another node, which cannot know
+   * of the loss.
    */
   async #refuseLost(shard: number): Promise<void> {
     const all = this.#acknowledged;
@@ -239,7 +241,7 @@ export class Database {
     if (known === null && asked === null) return;
     const found = await this.#lookFor(known ?? nowhere, asked ?? nowhere);
     if (asked !== null) {
-      // Behind the row of this owner it can never come any more.
+      // The outcome is final: after this owner's row, the requested row can no longer be written.
       const fate = found.isHeld ? "held" : "notHeld";
       settle(acknowledged, shard, found.first <= asked.position ? fate : null);
     }
@@ -248,15 +250,14 @@ export class Database {
 }
 
 /**
- * Commits up to this row that are gone, at least. A row that went with those before it was pruned by a
- * later owner, not lost.
+ * Missing commits up to this row, at least. If all rows before it are missing too, a later owner
+ * has pruned it.
  */
 function lostAfter(known: Place, { isThere, first, last }: Found): number {
   if (isThere || first > known.position) return 0;
   return Math.max(1, known.position - last);
 }
 
-/** The failure of a store whose database lacks so many commits that were acknowledged. */
 export function lossOf(count: number): StoreError {
   const commits = count === 1 ? "a commit" : `${count} commits`;
   const why = "as a standby that was behind does when it takes over";

@@ -1,4 +1,4 @@
-// The oldest PostgreSQL that is tested: Debian's.
+// The conformance suite on Debian's PostgreSQL, the oldest version that is tested.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";

@@ -1,11 +1,11 @@
-// What is known of the heads of partitions without asking the database: items that this store wrote
-// or read a moment ago. It alone writes them, so what is known stays true until it changes it.
+// A cache of the heads of partitions: items that this store has recently written or read. Only this
+// store changes them, so the cache stays valid until it does.
 
 import type { Item } from "../item.ts";
 import type { Changes, Read, Some, Span } from "../store.ts";
 import { bytesIn } from "./arrays.ts";
 
-/** All items from `from` to before `before`, of which those before `items[next]` were passed. */
+/** All items from `from` up to `before`. Those before `items[next]` are already dropped. */
 interface Known {
   from: number;
   before: number;
@@ -14,26 +14,26 @@ interface Known {
   bytes: number;
 }
 
-/** What an item takes beside its payload, about. */
+/** Approximate memory of an item besides its payload. */
 const itemBytes = 256;
 
 export class Heads {
   readonly #bytesMax: number;
-  /** The one that was asked for last is the last. */
+  /** By slot, the most recently read last. */
   readonly #known = new Map<number, Known>();
   #bytes = 0;
 
-  /** `bytesMax`: of memory, about. */
+  /** `bytesMax`: approximate memory. */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
 
-  /** Where to read on for it; what lies before that is known. */
+  /** Where the next read of the span starts; everything before it is cached. */
   endOf({ slot, from }: Span): number {
     return this.#at(slot, from)?.before ?? from;
   }
 
-  /** The first items of a span; `null` where not all of them are known. */
+  /** The first items of a span; `null` if some of them are not cached. */
   first(
     { slot, from, before }: Span,
     limit: { readonly items: number; readonly payloadBytes: number },
@@ -52,7 +52,7 @@ export class Heads {
     return known.before < before ? null : { found, isAll: true };
   }
 
-  /** Takes note of what was read: all that there is from `endOf` to before `before`. */
+  /** Adds a read of all items from `endOf` up to `before`. */
   add({ slot, from, before }: Span, items: readonly Read<Item>[]): void {
     const known = this.#at(slot, from);
     if (known === undefined) this.#forget(slot);
@@ -63,7 +63,7 @@ export class Heads {
     for (const item of items) this.#push(grown, item);
   }
 
-  /** Takes note of what was committed. What moved is known to the database alone, and ends what is known. */
+  /** Applies a commit. A moved item is only in the database, so the cached range ends before it. */
   committed({ insert, remove, quarantine }: Changes): void {
     for (const { slot, seqs } of [...remove, ...quarantine]) this.#remove(slot, seqs);
     for (const item of insert) {
@@ -80,7 +80,7 @@ export class Heads {
     }
   }
 
-  /** Keeps to the bound, but for the one that was read last. */
+  /** Evicts entries above the bound, but never the last one. */
   trim(): void {
     for (const slot of this.#known.keys()) {
       if (this.#bytes <= this.#bytesMax || this.#known.size === 1) break;
@@ -88,7 +88,7 @@ export class Heads {
     }
   }
 
-  /** Of a partition that is known at this place. What lies before it is not asked for again. */
+  /** The entry that covers this place. Drops the items before it, which are not read again. */
   #at(slot: number, from: number): Known | undefined {
     const known = this.#known.get(slot);
     if (known === undefined || from < known.from || from > known.before) return undefined;
@@ -139,7 +139,7 @@ function bytesOf({ payload }: Item): number {
   return itemBytes + payload.length;
 }
 
-/** As it would come from the database. */
+/** Converts an item to the form that the database returns. */
 function asRead(item: Item): Read<Item> {
   return { ...item, payload: bytesIn(item.payload), damaged: false };
 }

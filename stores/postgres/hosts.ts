@@ -1,6 +1,6 @@
-// The hosts of a database, as its URL names them.
+// Reads the hosts from the URL of a database.
 
-/** One URL for each, in order; as libpq has it, of `postgres://user@host:port,host:port/name`. */
+/** One URL per host, in order, from libpq's `postgres://user@host:port,host:port/name`. */
 export function hostsOf(url: string): readonly string[] {
   const [, scheme = "", hosts = "", rest = ""] =
     /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/s.exec(url) ?? [];

@@ -1,4 +1,4 @@
-// What a turn does with items: those that come, move, wait and leave.
+// The parts of a turn's statement that insert, schedule, send, move, remove and quarantine items.
 
 import { type Item, type OutboundItem, type ScheduledItem, wakeAt } from "../item.ts";
 import { packItemsMax } from "../packs.ts";
@@ -35,7 +35,7 @@ function placeColumns<T>(of: readonly T[], get: (one: T) => Omit<Movable, "sourc
   ];
 }
 
-/** What the items of all packs have goes as one array, of which each pack takes its part. */
+/** Passes the payloads and texts of all packs as one array each; a pack takes a slice of it. */
 export function addInserts(parts: Parts, packs: readonly Item[][]): void {
   if (packs.length === 0) return;
   const items = packs.flat();
@@ -137,7 +137,7 @@ function movesInto<Into extends Destination["into"]>(
   return moves.filter((move): move is Moved<Into> => move.to?.into === into);
 }
 
-/** Where items are, and where they go; what their producer gave them stays in the database. */
+/** Joins moves with the producer's fields, which stay in the database. */
 function moved<T extends Move>(
   moves: readonly T[],
   more: readonly Column[],
@@ -168,7 +168,7 @@ function moved<T extends Move>(
 
 const sourceId = "nullif(coalesce(one.new_source, given.source_id), '')";
 
-/** Of an item that is not there the payload is null, which no table takes. */
+/** A missing item has a null payload, which every table refuses. */
 export function addMoves(parts: Parts, moves: readonly Move[]): void {
   const items = movesInto(moves, "items");
   if (items.length > 0) {
@@ -212,7 +212,9 @@ export function addMoves(parts: Parts, moves: readonly Move[]): void {
   }
 }
 
-/** What the tables' own keys do not refuse: a number within a pack, and a move of nothing to nowhere. */
+/**
+ * Checks what primary keys cannot: numbers within a pack, and moves to nowhere of missing items.
+ */
 export function addChecks(parts: Parts, packs: readonly Item[][], move: Changes["move"]): void {
   const taken: SlotSpan[] = [
     ...packs.map(([first, ...others]) => ({
@@ -267,7 +269,7 @@ interface Run {
   last: number;
 }
 
-/** Neighbours together; the numbers rise. */
+/** Groups neighbours; `seqs` are in ascending order. */
 function runsOf(removed: readonly SlotSeqs[]): Run[] {
   const runs: Run[] = [];
   for (const { slot, seqs } of removed) {

@@ -1,20 +1,21 @@
-// Advisory locks, which keep two processes from the same schemas for as long as their sessions live.
+// Advisory locks, which keep two processes from using the same schemas. A lock ends with its
+// session.
 
 import { StoreError } from "../store.ts";
 import type { Connection } from "./connection.ts";
 
-/** How long the session of a process that was killed may take to end. */
+/** How long the session of a killed process may take to end. */
 const patienceMs = 3_000;
 const pauseMs = 50;
 
 interface LockOptions {
-  /** Several sessions may have it that all say so; default false. */
+  /** Sessions that all request a shared lock may hold it together; default false. */
   readonly isShared?: boolean;
-  /** Why it is refused. */
+  /** The error's text. */
   readonly refusal: string;
 }
 
-/** Throws `StoreError`: `locked` if another session has it. */
+/** Throws `StoreError`, `locked` if another session has the lock. */
 export async function takeLock(
   connection: Connection,
   name: string,

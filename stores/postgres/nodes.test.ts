@@ -1,4 +1,4 @@
-// The rows of the shards, by which one node takes over from another, and what is recorded of a cluster.
+// The node table: takeovers of shards, and the recorded shape of the cluster.
 
 import { expect, test } from "bun:test";
 import type { ClusterShape, Self } from "../nodes.ts";
@@ -35,7 +35,7 @@ test("takeOver: where the database's clock was set back, from an owner that is s
     return { ...shards[0], leaseUntil: shards[0]?.leaseUntil ?? 0, now };
   };
   expect(await nodes.takeOver(a, 0, null)).toBe(1);
-  // As a clock that was an hour ahead has written it.
+  // As written by a clock that was an hour ahead.
   await script("UPDATE owners_nodes.shard SET lease_until = lease_until + 3600000");
   const { leaseUntil, now, takenAt, ...row } = await lookOf(b, null);
   expect(takenAt).toBeWithin(now - 60_000, now + 1);
@@ -43,7 +43,7 @@ test("takeOver: where the database's clock was set back, from an owner that is s
   expect(leaseUntil).toBeGreaterThan(now + 3_000_000);
   expect(await nodes.takeOver(b, 0, null)).toBe(null);
   expect(await nodes.takeOver(b, 0, leaseUntil - 1)).toBe(null);
-  // It was only stopped.
+  // The owner had only been suspended.
   await lookOf(a, 1);
   expect(await nodes.takeOver(b, 0, leaseUntil)).toBe(null);
   const renewed = await lookOf(b, null);
@@ -58,7 +58,7 @@ test("look: renews exactly the shards that are held as of their epochs, and take
     (await nodes.look(node, held)).shards.map(({ isLapsed }) => isLapsed);
   for (const shard of [0, 1, 2, 3]) expect(await nodes.takeOver(a, shard, null)).toBe(1);
   await script("UPDATE several_nodes.shard SET lease_until = 1");
-  // Shard 1 as of an epoch that is over, shards 2 and 3 not at all.
+  // Shard 1 with an old epoch, shards 2 and 3 not at all.
   const held = [
     { shard: 0, epoch: 1 },
     { shard: 1, epoch: 7 },
@@ -223,14 +223,14 @@ test("openPostgresStore: a node whose takeover is lost reports the commits that 
   await second.store.close();
   const other = { fault: "locked" as const, message: "the shard belongs to another node" };
   expect(await failureOf(opening(a, 1, ofA))).toEqual(other);
-  // As an asynchronous standby has it that lacks all of the second owner.
+  // The state of an asynchronous standby that lacks all commits of the second owner.
   await script(`
     DELETE FROM lost_0.turn WHERE position > (SELECT max(position) - 3 FROM lost_0.turn);
     UPDATE lost_nodes.shard SET url = '${a.url}', epoch = 1`);
   expect(await failureOf(opening(b, 2, ofB))).toMatchObject({ fault: "lost" });
   expect(await failureOf(opening(b, 2, ofB))).toEqual(other);
   await (await opening(a, 1, ofA)).store.close();
-  // The takeover is a row too.
+  // The takeover counts as a row too.
   expect([fatesOf(ofA).lost, fatesOf(ofB).lost]).toEqual([0, 3]);
   await nodes.close();
 });

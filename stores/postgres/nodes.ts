@@ -1,4 +1,4 @@
-// The nodes of a cluster and the owners of its shards as rows, on a connection of their own.
+// The node table in PostgreSQL, with a connection of its own.
 
 import {
   type ClusterShape,
@@ -19,7 +19,7 @@ import { Connection, type SessionOptions, type Value } from "./connection.ts";
 import { migrate, named, nodesSchema, presentFormat } from "./schema.ts";
 
 interface SchemaOptions extends SessionOptions {
-  /** Begins the names of all schemas. */
+  /** Prefix of all schemas' names. */
   readonly schema: string;
 }
 
@@ -30,7 +30,7 @@ export interface NodesOptions extends SchemaOptions {
 }
 
 const now = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
-/** A node that was not seen for so long is not reported any more. */
+/** A node that was not seen for this long is no longer reported. */
 const forgottenMs = 3_600_000;
 
 const texts = {
@@ -60,12 +60,12 @@ const texts = {
   cluster: "SELECT shards, database, databases FROM nodes.cluster",
 } as const;
 
-/** Name of the schema of nodes, quoted. */
+/** Quoted name of the schema of nodes. */
 export function nodesName(schema: string): string {
   return `"${schema}_nodes"`;
 }
 
-/** The shape of the cluster that a database is of; `null` if no node was ever started on it. Throws `StoreError`. */
+/** The cluster of a database; `null` if no node has ever used it. Throws `StoreError`. */
 export async function clusterIn(options: SchemaOptions): Promise<ClusterShape | null> {
   const connection = await Connection.open(options);
   try {
@@ -75,7 +75,7 @@ export async function clusterIn(options: SchemaOptions): Promise<ClusterShape | 
   }
 }
 
-/** As `clusterIn`, on an open connection. */
+/** Like `clusterIn`, on an open connection. */
 export async function recordedCluster(
   connection: Connection,
   schema: string,
@@ -88,7 +88,6 @@ export async function recordedCluster(
   return { shards, database, databases };
 }
 
-/** Rows of a cluster that is new. */
 function newCluster({ shards, database, databases }: ClusterShape): string {
   return `
     INSERT INTO nodes.cluster VALUES (1, ${shards}, ${database}, ${databases});
@@ -96,7 +95,7 @@ function newCluster({ shards, database, databases }: ClusterShape): string {
     FROM generate_series(${database}, ${shards - 1}, ${databases}) AS shard`;
 }
 
-/** Script that makes all shards free, of which there are so many from now on, in the only database of a cluster. */
+/** SQL that changes the number of shards of a cluster with one database, and frees all of them. */
 export function reshardCluster(schema: string, shards: number): string {
   const text = `
     UPDATE nodes.cluster SET shards = ${shards};
@@ -121,7 +120,7 @@ export class PostgresNodes implements NodeTable {
     this.#shardCount = shardsOf(cluster).length;
   }
 
-  /** Throws `StoreError`: `unusable` if the database is of a cluster of another shape. */
+  /** Throws `StoreError`, `unusable` if the database belongs to a cluster of another shape. */
   static async open(options: NodesOptions): Promise<PostgresNodes> {
     const { schema, cluster } = options;
     refuseEmpty(cluster);
@@ -129,7 +128,7 @@ export class PostgresNodes implements NodeTable {
     const nodes = new PostgresNodes(connection, options);
     try {
       await migrate(connection, nodes.#name, nodesSchema, () => newCluster(cluster));
-      // Another node may have made it at the same time.
+      // Another node may have created it at the same time.
       refuseOtherShape((await recordedCluster(connection, schema)) ?? cluster, cluster);
       return nodes;
     } catch (cause) {
@@ -148,7 +147,7 @@ export class PostgresNodes implements NodeTable {
   ): Promise<NodesSeen> {
     const numbers = int8Array(held.map(({ shard }) => shard));
     const epochs = int8Array(held.map(({ epoch }) => epoch));
-    // All are sent before the first is answered.
+    // All statements are sent before the first is answered.
     const [signs, , shards, nodes] = await Promise.all([
       this.#rows(texts.signOfLife, [url, key, version, String(isDraining)]),
       held.length === 0 ? [] : this.#rows(texts.renew, [url, numbers, epochs, this.#leaseMs]),

@@ -1,5 +1,5 @@
-// Reads of spans: the first items up to a bound of items and of payload bytes. Many spans are one
-// statement; how many rows are enough is a guess, and what it missed is asked for in the next round.
+// Reads the first items of spans, up to a bound of items and payload bytes. One statement reads
+// many spans. The number of rows that are enough is a guess; the next round reads what is missing.
 
 import type { Item, ScheduledItem } from "../item.ts";
 import { packItemsMax } from "../packs.ts";
@@ -19,7 +19,6 @@ import {
   scheduledOf,
 } from "./rows.ts";
 
-/** A span of which the first items are wanted. */
 export interface Wanted extends Span {
   readonly limit: ReadLimit;
 }
@@ -30,11 +29,13 @@ interface Found {
 
 interface Source<T extends Found> {
   readonly text: string;
-  /** The items of a row, which begins with the number of its span and whether rows follow on it. */
+  /**
+   * The items of a row, without its first two columns: the span's number, and whether rows follow.
+   */
   readonly read: (row: Row) => readonly T[];
-  /** The first number behind the row. */
+  /** The first number after the row. */
   readonly endOf: (row: Row) => number;
-  /** What one counts against the bound of bytes. */
+  /** Bytes that count towards the bound. */
   readonly bytesOf: (found: T) => number;
 }
 
@@ -105,11 +106,11 @@ export const sources = {
   } as Source<ScheduledMark>,
 } as const;
 
-/** The rows of the first round: as many as there may be items, but for long spans. */
+/** Maximum rows of a span's first round. */
 const firstRows = 64;
 const bytesUnbound = Number.MAX_SAFE_INTEGER;
 
-/** What is still missing of one span. */
+/** The read of one span, over several rounds. */
 class Reading<T extends Found> {
   readonly found: T[] = [];
   readonly #wanted: Wanted;
@@ -117,7 +118,7 @@ class Reading<T extends Found> {
   #from: number;
   #bytes: number;
   #rows: number;
-  /** Whether nothing was said yet of what comes behind what was found. */
+  /** More rows may follow. */
   isOpen = true;
   isAll = true;
 
@@ -153,7 +154,7 @@ class Reading<T extends Found> {
     }
     const [last] = rows.slice(-1);
     this.isOpen = last?.[1] === true;
-    // A row may have nothing left that is wanted.
+    // All items of the last row may have left, or be outside of the span.
     if (this.isOpen) this.#from = Math.max(this.#from, this.#source.endOf(last as Row));
     this.#rows = Math.min(limit.items, 4 * this.#rows);
   }

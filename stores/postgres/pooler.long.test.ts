@@ -1,4 +1,4 @@
-// A store behind a pooler in transaction mode: each of its statements may have another session.
+// A store behind a pooler in transaction mode, where each statement may have another session.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";

@@ -41,13 +41,13 @@ test("commit, load: whoever lost the shard writes nothing any more, and tells no
   const first = await openPostgresStore(options);
   await commit(first.store, 1, { insert: [item(1, 1)] });
   const database = await Connection.open({ url: server.url });
-  // As if another server had taken over while the first one slept.
+  // Another server takes over while the first one is suspended.
   await database.script(
     `INSERT INTO ${options.schema}_0.turn SELECT max(position) + 1, 'another' FROM ${options.schema}_0.turn`,
   );
   const changes = { insert: [item(1, 2)], queue: [entry(1, "a")] };
   expect(await faultOf(commit(first.store, 2, changes))).toBe("failed");
-  // What it read would tell of the other's turns as if they were its own.
+  // Otherwise it would take the other server's turns for its own.
   expect(await faultOf(first.store.load())).toBe("failed");
   await first.store.close();
   const second = await openPostgresStore(options);

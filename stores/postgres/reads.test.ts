@@ -1,4 +1,4 @@
-// How often the database is asked for what lies at the head of a partition.
+// How often the head of a partition is read from the database.
 
 import { expect, test } from "bun:test";
 import { item } from "../conformance/values.ts";

@@ -1,4 +1,4 @@
-// What a turn has to know, read in one go: statements of several kinds that go on their way together.
+// Reads what a turn needs, with several statements that are sent together.
 
 import type { Item, OutboundItem } from "../item.ts";
 import {
@@ -26,12 +26,12 @@ import {
   textOf,
 } from "./rows.ts";
 
-/** Partitions whose heads are in memory together, before they are cut. */
+/** Partitions whose heads are in memory together, before the bound is applied. */
 const headsMax = 32;
-/** What is read of a head at least where it has to be read at all. */
+/** How far to read ahead if a head is not cached. */
 const aheadItems = 4_096;
 const aheadBytes = 512 * 1024;
-/** Memory for items that are known without reading them. */
+/** Memory of the cache of heads. */
 const knownBytesMax = 64 * 1024 * 1024;
 
 const texts = {
@@ -105,7 +105,7 @@ export class Reads {
     };
   }
 
-  /** In their order, as far as the bytes go. */
+  /** In order, until `headBytes` are used up. */
   async #heads({ heads, headBytes }: Wants): Promise<Map<number, Some<Read<Item>>>> {
     const found = new Map<number, Some<Read<Item>>>();
     let left = headBytes;
@@ -124,7 +124,7 @@ export class Reads {
     return found;
   }
 
-  /** Makes their heads known, each as far as it would go alone: a little first, which is enough for most. */
+  /** Caches the heads, each as far as it would be read alone. A short read is enough for most. */
   async #readAhead(heads: Wants["heads"], bytesMax: number): Promise<void> {
     for (const payloadBytes of [Math.min(aheadBytes, bytesMax), bytesMax]) {
       const short = heads.filter(

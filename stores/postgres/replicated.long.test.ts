@@ -1,5 +1,5 @@
-// A store that requires a replica, on a primary with a synchronous standby: nothing is acknowledged
-// that the standby does not have on its disk.
+// A store that requires a replica, on a primary with a synchronous standby: every acknowledged
+// commit is on the standby's disk.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -28,7 +28,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Until the database says so. */
+/** Waits until the condition is true in the database. */
 async function until(condition: string): Promise<void> {
   while ((await admin.rows(`SELECT ${condition}`))[0]?.[0] !== true) await Bun.sleep(5);
 }
@@ -37,7 +37,7 @@ async function wait(names: string): Promise<void> {
   await admin.script(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
   await admin.script("SELECT pg_reload_conf()");
   await until(`current_setting('synchronous_standby_names') = '${names}'`);
-  // It ends once commits wait for nothing, not just once the setting is read.
+  // Wait until commits no longer wait, which is later than the change of the setting.
   if (names === "") await admin.script("CREATE TABLE written (); DROP TABLE written");
 }
 
@@ -77,7 +77,8 @@ describe.if(isReplicatedThere)("with a synchronous standby", () => {
       try {
         const told = failureOf(commit(store, 2));
         await until(`count(*) = 1 ${waiting}`);
-        // A session reads the setting again between two statements: this one has not when it goes on.
+        // A session rereads the setting between statements. Stopped here, this one never reads the
+        // empty value.
         const before = isSetAgain ? await admin.rows(`SELECT pid ${waiting}`) : [];
         for (const [pid] of before) process.kill(pid as number, "SIGSTOP");
         await wait("");

@@ -1,4 +1,4 @@
-// The schemas that a reshard makes, and when they replace the old ones.
+// The schemas that a reshard creates, and when they replace the old ones.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { nextRound } from "../../client/testing/still-time.ts";
@@ -19,7 +19,7 @@ afterAll(() => admin.close());
 
 const newTag = () => tag;
 
-/** A database with shards, of which each has one turn. */
+/** Creates shards with one turn each. */
 async function shardsOf(count: number): Promise<{ readonly url: string; readonly schema: string }> {
   const options = newStore(server.url);
   for (let shard = 0; shard < count; shard += 1) {
@@ -159,7 +159,7 @@ test("replace: of a cluster, all shards of the new number are free, and their ep
     });
   const nodes = await open(3);
   for (const shard of [0, 1, 1]) await nodes.takeOver(self, shard, null);
-  // Shard 1 was opened, the others never.
+  // Only shard 1 has ever been opened.
   const ownership = { url: self.url, epoch: 2 };
   await (await openPostgresStore({ ...place, shard: 1, ownership })).store.close();
   expect(await schemasIn(place)).toBe(3);

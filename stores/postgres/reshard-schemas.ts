@@ -1,5 +1,5 @@
-// The schemas of some shards, which are replaced by those of another number of shards. The new ones grow
-// beside the old ones under other names, and one transaction puts them in their place.
+// Replaces the schemas of all shards with those of another number of shards. The new ones are
+// written beside the old under other names, and one transaction puts them in place.
 
 import type { Replacement } from "../backend.ts";
 import { StoreError } from "../store.ts";
@@ -10,7 +10,7 @@ import { nodesName, recordedCluster, reshardCluster } from "./nodes.ts";
 import { openPostgresStore, type PostgresBackend } from "./store.ts";
 
 interface SchemasOptions extends SessionOptions {
-  /** Begins the names of the schemas. */
+  /** Prefix of the schemas' names. */
   readonly schema: string;
 }
 
@@ -29,7 +29,7 @@ const isLast = `
   SELECT coalesce(bool_and(position = $1::bigint AND owner = $2::bytea), false)
   FROM shard.turn WHERE position >= $1::bigint`;
 
-/** How many shards the database has; of a cluster, all of its databases. Throws `StoreError`. */
+/** The number of shards in a database, or in all databases of its cluster. Throws `StoreError`. */
 export async function schemasIn(options: SchemasOptions): Promise<number> {
   const connection = await Connection.open(options);
   try {
@@ -40,7 +40,7 @@ export async function schemasIn(options: SchemasOptions): Promise<number> {
   }
 }
 
-/** Names that end with the number of a shard, quoted, without gaps. */
+/** Quoted names by shard number, up to the first gap. */
 async function numbered(connection: Connection, prefix: string): Promise<string[]> {
   const names = new Set(await namesIn(connection));
   const found: string[] = [];
@@ -49,7 +49,7 @@ async function numbered(connection: Connection, prefix: string): Promise<string[
 }
 
 interface OldSchemas {
-  /** Of the shards, by number, quoted. */
+  /** Quoted names, by shard number. */
   readonly names: readonly string[];
   readonly isCluster: boolean;
 }
@@ -62,12 +62,12 @@ async function oldSchemas(connection: Connection, schema: string): Promise<OldSc
     const got = `got ${cluster.databases}`;
     throw new StoreError("unusable", `only a cluster with 1 database can be resharded; ${got}`);
   }
-  // The schema of a shard is made when a node opens it for the first time, so some may be missing.
+  // A shard's schema is created when a node first opens it, so some may be missing.
   const names = Array.from({ length: cluster.shards }, (_, shard) => `"${schema}_${shard}"`);
   return { names, isCluster: true };
 }
 
-/** Whether the stores are for a test clock; those of one database all are, or none. */
+/** Whether the stores use a test clock: in one database either all do, or none. */
 async function isForTestClock(connection: Connection, names: readonly string[]): Promise<boolean> {
   const present = new Set(await namesIn(connection));
   const name = names.find((quoted) => present.has(quoted.slice(1, -1)));
@@ -76,7 +76,7 @@ async function isForTestClock(connection: Connection, names: readonly string[]):
   return row?.[0] === true;
 }
 
-/** Drops all schemas whose names end with a number, which may have gaps. */
+/** Drops all schemas with the prefix and a number, even after a gap. */
 async function dropNumbered(connection: Connection, prefix: string): Promise<void> {
   for (const name of await namesIn(connection)) {
     if (!(name.startsWith(`${prefix}_`) && /^\d+$/.test(name.slice(prefix.length + 1)))) continue;
@@ -90,9 +90,9 @@ async function namesIn(connection: Connection): Promise<string[]> {
 }
 
 /**
- * Waits for the commits that are under way in the schemas, and keeps later ones out until the
- * transaction ends. Throws `locked` if a schema has any behind its row in `lasts`: an
- * advisory lock does not keep servers away that connect through a pooler.
+ * Waits for running commits in the schemas, and blocks later ones until the transaction ends.
+ * Throws `locked` if a schema has a commit after its row in `lasts`: an advisory lock does not keep
+ * out servers that connect through a pooler.
  */
 async function lockChains(
   connection: Connection,
@@ -110,7 +110,7 @@ async function lockChains(
   }
 }
 
-/** New schemas belong to the role that makes them, so that the server's might have no access. */
+/** New schemas belong to the role that creates them, and the server's role might have no access. */
 async function refuseOtherOwner(connection: Connection, schemas: readonly string[]): Promise<void> {
   const rows = await connection.promptRows(otherOwners);
   for (const [name, owner, role] of rows) {
@@ -121,8 +121,8 @@ async function refuseOtherOwner(connection: Connection, schemas: readonly string
 }
 
 /**
- * Throws `StoreError`: `locked` if a server or another reshard has the shards, `unusable` if they belong
- * to another role of the database.
+ * Throws `StoreError`: `locked` if a server or another reshard uses the shards, `unusable` if they
+ * belong to another database role.
  */
 export async function openReshardSchemas(
   options: SchemasOptions,
@@ -147,7 +147,8 @@ export async function openReshardSchemas(
     await connection.close();
   };
   try {
-    // The session that drops new schemas has it, so they are never those of another reshard.
+    // The session that drops new schemas holds this lock, so it never drops those of another
+    // reshard.
     await takeLock(connection, fresh, { refusal: "the database is being resharded" });
     const { names: old, isCluster } = await oldSchemas(connection, schema);
     await refuseOtherOwner(connection, isCluster ? [...old, nodesName(schema)] : old);
@@ -179,7 +180,7 @@ export async function openReshardSchemas(
       }
       hasFresh = false;
     };
-    // Only the database knows its disk.
+    // The free disk space of the database is unknown here.
     const requireRoom = (): void => undefined;
     return { from, to, testClock, requireRoom, replace, close };
   } catch (cause) {

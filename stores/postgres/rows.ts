@@ -1,4 +1,4 @@
-// What rows say: of items, of what an item's producer gave it, and of turns.
+// Converts rows of the database to items, marks and turns.
 
 import type { Item, OutboundItem, ScheduledItem, Tally } from "../item.ts";
 import { type CatalogEntry, isCatalogEntry } from "../queue.ts";
@@ -12,7 +12,7 @@ import {
 } from "../store.ts";
 import type { Row } from "./connection.ts";
 
-/** What its producer gave it beside its payload, for the column `texts`; `null` = nothing. */
+/** The producer's fields except the payload, for column `texts`; `null` = all empty. */
 export function textsOf({ kind, encoding, reference, headers }: Item): string | null {
   const isPlain = kind === "" && encoding === "" && reference === "" && headers === "";
   return isPlain ? null : JSON.stringify([kind, encoding, reference, headers]);
@@ -33,7 +33,7 @@ export function textOf(bytes: unknown): string {
   return bytes === null ? "" : utf8.decode(bytes as Uint8Array);
 }
 
-/** What a row of `item` tells beside its items. */
+/** The place of a row of `item`, and which of its items have left. */
 export interface Pack {
   readonly slot: number;
   readonly first: number;
@@ -51,7 +51,7 @@ export function packOf(row: Row): Pack {
   return { slot, first, count, gone: gone === null ? null : new Set(gone) };
 }
 
-/** The items of a row that are still there; `row` begins with `packColumns`. */
+/** The remaining items of a row, which begins with `packColumns`. */
 export function itemsOf(row: Row): Read<Item>[] {
   const { slot, first, count, gone } = packOf(row);
   const [createdAt, queuedAt, expireDeadline, early, attempts, sourceId, past, texts, payloads] =
@@ -162,13 +162,13 @@ export function outboundOf(row: Row): Read<OutboundItem> {
   };
 }
 
-/** What a turn's row says. */
+/** The record in a turn's row. */
 export interface StoredTurn extends TurnRecord {
   readonly tallies: readonly StoredTally[];
   readonly inbound: readonly Inbound[];
 }
 
-/** The sum of instants is a text, longer than a number may be. */
+/** The sum of instants is text, because it exceeds a number. */
 export type StoredTally = Omit<Tally, "createdAtSum"> & { readonly createdAtSum: string };
 
 export function storedTally(tally: Tally): StoredTally {
@@ -185,7 +185,7 @@ export function queueOf([text]: Row): CatalogEntry {
   throw new StoreError("damaged", "a stored queue has another form than this version writes");
 }
 
-/** What was written as JSON. */
+/** Parses stored JSON; throws `damaged`. */
 export function parsed<T>(text: unknown): T {
   try {
     return JSON.parse(text as string) as T;

@@ -1,14 +1,14 @@
--- One schema holds one shard: its queues, and all items of all its partitions. "shard" stands for
+-- One schema contains one shard: its queues, and all items of its partitions. "shard" stands for
 -- its name.
 --
--- What a producer gave is kept as bytes, because PostgreSQL's texts cannot hold a zero.
+-- The producer's fields are bytes, because PostgreSQL's texts cannot contain a zero byte.
 
--- The chain of turns: whoever owns the shard appends the next one behind its own, and so proves
--- that nobody else has committed since. A row without a record is the beginning of an owner.
+-- The chain of turns. The shard's owner appends the next turn after its own last one, which proves
+-- that no other owner has committed since. A row without a record begins a new ownership.
 CREATE TABLE shard.turn (
   position bigint PRIMARY KEY,
   owner bytea NOT NULL,
-  -- What became of its requests, and the tallies that it changed, as JSON.
+  -- The turn's number, instant and tag, and the tallies that it changed, as JSON.
   record text
 );
 
@@ -24,18 +24,18 @@ CREATE TABLE shard.item (
   attempts bigint NOT NULL,
   source_id bytea,
   past bytea,
-  -- Kind, encoding, reference and headers of each item as JSON; null = empty, all of them.
+  -- Kind, encoding, reference and headers of each item as JSON; null = all empty.
   texts bytea[],
   payloads bytea[] NOT NULL,
   bytes bigint NOT NULL,
   PRIMARY KEY (slot, seq)
-  -- A pack fits on a page; beside it, it would be four rows and four entries of an index more.
+  -- So that a pack stays on its page; out of line it would take four more rows and index entries.
 ) WITH (toast_tuple_target = 8160);
 ALTER TABLE shard.item ALTER payloads SET STORAGE EXTERNAL;
 CREATE INDEX ON shard.item (expire_deadline, slot, seq) WHERE early;
 CREATE INDEX ON shard.item (source_id, slot) WHERE source_id IS NOT NULL;
 
--- Items that have left a pack of which others are still there.
+-- Items that have left a pack whose other items remain.
 CREATE TABLE shard.gone (slot bigint, seq bigint, PRIMARY KEY (slot, seq));
 
 CREATE TABLE shard.scheduled (
@@ -87,7 +87,7 @@ CREATE TABLE shard.lease (
   PRIMARY KEY (slot, first)
 );
 
--- As of some turn: no row is written anew with each one, the later turns say what changed.
+-- As of some turn: rows are not rewritten by each turn, and later turns record what changed.
 CREATE TABLE shard.tally (slot bigint PRIMARY KEY, tally text NOT NULL);
 CREATE TABLE shard.inbound (source_shard bigint PRIMARY KEY, outbound_seq bigint NOT NULL);
 
@@ -102,10 +102,10 @@ CREATE TABLE shard.unique_key (
 );
 CREATE INDEX ON shard.unique_key (until, slot, seq);
 
--- How far tasks have come that go on for longer than a turn.
+-- Progress of tasks that take longer than a turn.
 CREATE TABLE shard.task (task_id text PRIMARY KEY, text text NOT NULL);
 
--- Items that were set aside, with all that was left of them.
+-- Quarantined items, with whatever could be read of them.
 CREATE TABLE shard.quarantine (
   quarantine_id bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
   slot bigint NOT NULL,
@@ -121,8 +121,8 @@ CREATE TABLE shard.queue (queue_id bigint PRIMARY KEY, entry text NOT NULL);
 
 CREATE TABLE shard.identity (
   one bigint PRIMARY KEY CHECK (one = 1),
-  -- What ids begin with, by their numbers: each opening of the store adds its own.
+  -- The tags of ids: each opening of the store adds its own.
   tag text NOT NULL,
-  -- Its instants are those of a test clock, and may be far ahead.
+  -- The instants come from a test clock and may be far ahead.
   test_clock boolean NOT NULL
 );

@@ -1,4 +1,4 @@
-// Of the mechanism, on schemas that were made up for it, and of its use by the two there are.
+// Migration of invented schemas, and of the two real ones.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { Connection, type Row } from "./connection.ts";
@@ -11,7 +11,7 @@ import { testServer } from "./testing/server.ts";
 const server = testServer();
 let connection: Connection;
 let count = 0;
-/** Of the schema that a test has to itself. */
+/** The schema of the current test. */
 let name: string;
 
 beforeAll(async () => {
@@ -85,7 +85,7 @@ test("migrate: whoever comes at the same time finds it made, and takes no step a
   const all = (schema: Schema) =>
     Promise.all(others.map((other) => migrate(other, name, schema, content)));
   await all(oldest);
-  // Nothing but the format refuses it a second time.
+  // Only the format prevents a second upgrade.
   await all({ ...oldest, upgrades: ["UPDATE place.thing SET a = a + 1"] });
   expect(await format()).toBe(2);
   expect(await things()).toEqual([[2], [3]]);

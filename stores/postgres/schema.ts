@@ -1,5 +1,5 @@
-// Makes a schema in the database when it is missing, and brings an older one to the present format,
-// one step per version, each with its new number in one transaction.
+// Creates a schema if it is missing, and upgrades an older one to the current format, one
+// transaction per version.
 
 import { laterFormat, StoreError } from "../store.ts";
 import type { Connection } from "./connection.ts";
@@ -7,11 +7,11 @@ import nodesText from "./nodes.sql" with { type: "text" };
 import shardText from "./schema.sql" with { type: "text" };
 
 export interface Schema {
-  /** What stands for the schema's name in the texts. */
+  /** Stands for the schema's name in the texts. */
   readonly placeholder: string;
-  /** What a new one gets. */
+  /** The SQL of a new schema. */
   readonly text: string;
-  /** The step at index n leads from format n + 1 to n + 2. */
+  /** The step at index n upgrades format n + 1 to n + 2. */
   readonly upgrades: readonly string[];
 }
 
@@ -22,14 +22,15 @@ const find = `
   SELECT to_regclass(quote_ident(nspname) || '.format') IS NOT NULL
   FROM pg_catalog.pg_namespace WHERE nspname = convert_from($1::bytea, 'UTF8')`;
 
-/** The text with the schema's name, quoted, in each place. */
+/** Replaces the placeholder with `name`, which is quoted. */
 export function named(text: string, { placeholder }: Schema, name: string): string {
   return text.replaceAll(`${placeholder}.`, `${name}.`);
 }
 
 /**
- * Whoever else does it at the same time. `name` is quoted, `content` makes what a new one has besides.
- * Throws `StoreError`: `unusable` where it is of a later version, or has no format.
+ * Safe if several processes migrate at the same time. `name` is quoted; `content` returns
+ * additional SQL for a new schema. Throws `StoreError`, `unusable` if the schema has a later format
+ * or none.
  */
 export async function migrate(
   connection: Connection,
@@ -47,7 +48,7 @@ export async function migrate(
         ? `CREATE SCHEMA ${name};
           CREATE TABLE ${name}.format (one bigint PRIMARY KEY CHECK (one = 1), number bigint NOT NULL);
           INSERT INTO ${name}.format VALUES (1, ${format}); ${schema.text}; ${content()}`
-        : // Waits for whoever takes the step now, and fails once it is taken.
+        : // Waits for another process that runs this step, and fails once it has committed.
           `UPDATE ${name}.format SET number = CASE number WHEN ${found} THEN ${found + 1} END;
           ${schema.upgrades[found - 1]}`;
     try {
@@ -60,8 +61,8 @@ export async function migrate(
 }
 
 /**
- * The format of a schema that is not made here; `null` if there is none. Throws `unusable` if it is
- * of a later version.
+ * The format of a schema, without creating it; `null` if there is none. Throws `unusable` for a
+ * later format.
  */
 export async function presentFormat(
   connection: Connection,
@@ -74,7 +75,7 @@ export async function presentFormat(
   return got;
 }
 
-/** `null`: there is no such schema. */
+/** `null`: the schema does not exist. */
 async function formatOf(connection: Connection, name: string): Promise<number | null> {
   const [schema] = await connection.promptRows(find, [Buffer.from(name.slice(1, -1))]);
   if (schema === undefined) return null;

@@ -1,5 +1,4 @@
-// What a session with the database is for: that nothing is acknowledged of which it is not known
-// that the database keeps it.
+// Sessions with the database: nothing is acknowledged unless the database is known to keep it.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Wire } from "../../bench/wire.ts";
@@ -20,10 +19,10 @@ beforeAll(async () => {
 });
 afterAll(() => admin.close());
 
-/** Of a database that is to be given up, in the time of a test. */
+/** Short, so that a test can wait for it. */
 const silenceMs = 500;
 
-/** Of work that nothing ends but time. */
+/** Advances fake time until the work has ended. */
 async function inTime<T>(time: StillTime, work: Promise<T>): Promise<T> {
   let isOver = false;
   const end = (): void => {
@@ -37,12 +36,12 @@ async function inTime<T>(time: StillTime, work: Promise<T>): Promise<T> {
   return work;
 }
 
-/** Until the database says so. */
+/** Waits until the condition is true in the database. */
 async function until(condition: string): Promise<void> {
   while ((await admin.rows(`SELECT ${condition}`))[0]?.[0] !== true) await nextRound();
 }
 
-/** When a statement was prepared. */
+/** The instants at which a statement was prepared. */
 const timesOf =
   "SELECT prepare_time::text FROM pg_prepared_statements WHERE statement = convert_from($1::bytea, 'UTF8')";
 
@@ -57,7 +56,7 @@ test("commit: a database that is silent is given up, and what was sent to it com
     fault: "failed",
     message: "the database failed",
   });
-  // Whoever opens it has to wait until the session of the first one has ended.
+  // The second opening waits until the first session has ended.
   time[Symbol.dispose]();
   const open = () => openPostgresStore({ ...options, silenceMs: 60_000 });
   const second = open();
@@ -90,7 +89,7 @@ test("open: a database that does not take the beginning of an owner is given up"
   using time = stillTime();
   await admin.script(`BEGIN; LOCK TABLE ${options.schema}_0.turn IN ACCESS EXCLUSIVE MODE`);
   const impatient = failureOf(openPostgresStore({ ...options, silenceMs }));
-  // It has come as far as the lock.
+  // Until it waits for the lock.
   await until("bool_or(NOT granted) FROM pg_locks");
   expect(await inTime(time, impatient)).toMatchObject({ fault: "failed" });
   await admin.script("COMMIT");
@@ -101,13 +100,13 @@ test("load: what the database has much to say of takes as long as it speaks", as
   const connection = await Connection.open({ url: server.url, silenceMs });
   const numbers = [1, 2, 3, 4];
   for (const number of numbers) await admin.script(`SELECT pg_advisory_lock(${number})`);
-  // Each row is longer than what the database sends together, and waits to be let through.
+  // Each row is longer than the database's send buffer, and waits for a lock.
   const slow = "SELECT repeat('x', 10000), pg_advisory_lock(n)::text FROM generate_series(1, 4) n";
   const rows = connection.rows(slow);
   for (const number of numbers) {
     await until(`bool_or(NOT granted AND objid = ${number}) FROM pg_locks`);
     await settled();
-    // Nearly as long as it may say nothing.
+    // Nearly the longest silence allowed.
     time.advance(6 * silenceMs - 100);
     await admin.script(`SELECT pg_advisory_unlock(${number})`);
   }
@@ -125,7 +124,7 @@ test("commit: one that the database stopped replicating is not acknowledged, and
   await admin.script("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
   await admin.script("SELECT pg_reload_conf()");
   const failed = (async () => {
-    // Until the database has heard of it, commits wait for nobody.
+    // Until the database has read the new setting, commits do not wait.
     for (let turn = 2; ; turn += 1) await commit(store, turn);
   })();
   const message = "it is not known whether a standby has what was committed";
@@ -159,7 +158,7 @@ test("commit: one that had no effect for others' sake is made again", async () =
 });
 
 test.each([
-  // Completion unknown; a transaction that may only read, as on a standby; no room.
+  // Completion unknown; a read-only transaction, as on a standby; disk full.
   ["40003", "has an outcome that is unknown", "failed"],
   ["25006", "has an outcome that is unknown", "failed"],
   ["53100", "had no effect, as the database is full", "full"],
@@ -187,7 +186,7 @@ test("rows: of many statements only some stay prepared, and any can be repeated"
   const all = Array.from({ length: 300 }, (_, number) => number);
   const rows = (number: number) => connection.rows(`SELECT ${number}, $1::bigint`, [number]);
   for (const round of [1, 2, 3]) {
-    // At once, so that a statement is given back while others are on their way.
+    // Concurrently, so that a statement is deallocated while others are in flight.
     const read = await Promise.all(all.map(rows));
     expect([round, read]).toEqual([round, all.map((number) => [[number, number]])]);
     expect((await connection.rows(prepared))[0]?.[0]).toBeLessThanOrEqual(preparedMax);
@@ -251,10 +250,10 @@ test("open: commits that were acknowledged and are gone are told once", async ()
   await commit(first.store, 3);
   await first.store.close();
   const { store: kept } = await openPostgresStore(options);
-  // Nothing was written in between, so nothing can be lost.
+  // Nothing was written in between, so nothing is lost.
   expect((await kept.load()).tallies.map(({ nextSeq }) => nextSeq)).toEqual([9, 5]);
   await kept.close();
-  // As an asynchronous standby has it that was three rows of the chain behind.
+  // The state of an asynchronous standby that was three rows of the chain behind.
   await admin.script(
     `DELETE FROM ${options.schema}_1.turn WHERE position > (SELECT max(position) - 3 FROM ${options.schema}_1.turn)`,
   );
@@ -290,7 +289,7 @@ test("open: a shard of which nothing is left is told once too, and goes on", asy
 
 test("commit: what another owner has kept from the chain is not counted as unknown", async () => {
   const acknowledged = acknowledgedOf(1);
-  // Without a session of its own nothing else keeps the second from opening it.
+  // Behind a pooler no session lock prevents the second opening.
   const options = { ...newStore(server.url), pooler: "transaction" as const, acknowledged };
   const first = await openPostgresStore(options);
   const second = await openPostgresStore(options);

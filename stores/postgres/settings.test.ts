@@ -1,4 +1,4 @@
-// Sessions of a role with unusual settings, which a store must not depend on.
+// Stores in sessions of a role with unusual settings.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Client } from "pg";
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => admin.close());
 
-/** A new store in sessions of a role of its own, which has these settings. */
+/** Options of a new store whose role has these settings. */
 async function storeWith(settings: Readonly<Record<string, string>>): Promise<DatabaseOptions> {
   const options = newStore(server.url);
   const role = `${options.schema}_role`;
@@ -64,13 +64,13 @@ test.each([
 
 test("commit: one that waits for a lock is not cancelled by timeouts of its role", async () => {
   const timeouts = { statement_timeout: "400ms", lock_timeout: "400ms" };
-  // Not in every version that is tested.
+  // Not in every tested version.
   const all = { ...timeouts, transaction_timeout: "400ms" };
   const options = await storeWith(all);
   const { store } = await openPostgresStore(options);
   await admin.script(`BEGIN; LOCK TABLE ${options.schema}_0.turn IN ACCESS EXCLUSIVE MODE`);
   const committed = commit(store, 1);
-  // Sessions that have the settings end or fail, each of which began to wait later.
+  // Other sessions with the settings fail, though they began to wait later.
   for (const name of Object.keys(all)) {
     const others = Object.keys(all).filter((one) => one !== name);
     const impatient = new Client({ connectionString: options.url });
@@ -114,7 +114,7 @@ test("commit: the warning of a cancelled wait for a standby is received, whateve
     for (let cancelled: unknown = false; cancelled !== true; ) {
       cancelled = (await admin.rows(cancel))[0]?.[0];
     }
-    // A commit more would wait as well.
+    // Another commit would wait as well.
     await admin.script("ALTER SYSTEM RESET synchronous_standby_names");
     expect(await told).toMatchObject({
       message: "it is not known whether a standby has what was committed",
@@ -175,7 +175,7 @@ test("read: a setting that changes behind a pooler gives no wrong payload", asyn
   const entries = async () => (await store.load()).receipts.map((one) => one.entries);
   await admin.script("ALTER SYSTEM SET bytea_output = 'escape'");
   await admin.script("SELECT pg_reload_conf()");
-  // The session of the store reads the setting with some statement from now on.
+  // From now on one of the session's next statements reads the setting.
   const changed = failureOf(
     (async () => {
       for (;;) expect(await entries()).toEqual([receipts]);

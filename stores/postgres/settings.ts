@@ -1,21 +1,21 @@
-// The settings of a session that the store depends on, whatever those of the database and its role
-// are. Behind a pooler, whose sessions are not ours to set, they are checked.
+// The session settings that the store depends on, whatever the defaults of the database and its
+// role. Behind a pooler, whose sessions are shared, they are checked and not set.
 
 import { StoreError } from "../store.ts";
 
 interface Setting {
   readonly name: string;
   readonly value: string;
-  /** Values that are left as they are. */
+  /** Other values that are accepted. */
   readonly also?: readonly string[];
-  /** Behind a pooler any other value makes the store slower, or is the pooler's concern. */
+  /** Not checked behind a pooler: another value is only slower, or is the pooler's concern. */
   readonly isOptional?: true;
 }
 
 const settings: readonly Setting[] = [
-  // A commit is answered when it is on the disk.
+  // A commit is answered once it is on disk.
   { name: "synchronous_commit", value: "on", also: ["remote_apply"] },
-  // A warning says that a commit was not replicated.
+  // A warning reports that a commit was not replicated.
   {
     name: "client_min_messages",
     value: "warning",
@@ -25,9 +25,9 @@ const settings: readonly Setting[] = [
   { name: "default_transaction_read_only", value: "off" },
   { name: "statement_timeout", value: "0" },
   { name: "lock_timeout", value: "0" },
-  // Not in every version.
+  // Not in every version of PostgreSQL.
   { name: "transaction_timeout", value: "0" },
-  // An error that is repeated must not end the session.
+  // Statements are retried after some errors, so an error must not end the session.
   { name: "exit_on_error", value: "off" },
   { name: "idle_session_timeout", value: "0", isOptional: true },
   { name: "idle_in_transaction_session_timeout", value: "0", isOptional: true },
@@ -37,7 +37,7 @@ const settings: readonly Setting[] = [
 ];
 const encoding: Setting = { name: "server_encoding", value: "UTF8" };
 
-/** Those that the version of the database has, and that differ. */
+/** Selects settings that exist in the database's version and have another value. */
 function differing(what: string, of: readonly Setting[]): string {
   const quoted = (text: string): string => `'${text}'`;
   const rows = of.map(({ name, value, also = [] }) => {
@@ -49,16 +49,15 @@ function differing(what: string, of: readonly Setting[]): string {
     WHERE NOT current_setting(name, true) = ANY (fit)`;
 }
 
-/** Sets what can be set. */
 export const setSession = differing("set_config(name, value, false)", settings);
 
-/** Finds those that are wrong nevertheless. */
+/** Finds settings that are still wrong. */
 export const wrongSettings = differing("name, value, current_setting(name)", [
   ...settings.filter(({ isOptional }) => !isOptional),
   encoding,
 ]);
 
-/** `row` = the first that is wrong, if there is one. */
+/** `row`: the first wrong setting, if any. */
 export function refuseWrong(row: readonly unknown[] | undefined): void {
   if (row === undefined) return;
   const [name, value, got] = row as [string, string, string];

@@ -1,4 +1,4 @@
-// One statement made of parts, each with the values that it names, which go as arrays by column.
+// Builds one statement from parts. Values are passed as one array per column.
 
 import type { SlotSeqs } from "../store.ts";
 import { byteaArray, int8Array } from "./arrays.ts";
@@ -11,7 +11,7 @@ export interface Statement {
 
 export type Write = (value: (value: Value) => string) => string;
 
-/** Parts of one statement; each names its values as it needs them. */
+/** Parts of one statement, with their parameters in order of use. */
 export class Parts {
   readonly #values: Value[] = [];
   readonly #texts: string[] = [];
@@ -21,7 +21,7 @@ export class Parts {
     this.#texts.push(`${name} AS (${write((value) => `$${this.#values.push(value)}`)})`);
   }
 
-  /** A part that fails the statement unless each of its rows says so. */
+  /** Adds a part that fails the statement unless `holds` is true in each of its rows. */
   check(name: string, write: Write): void {
     this.add(name, write);
     this.#checks.push(`(SELECT coalesce(sum(1 / holds::int), 0) FROM ${name}) >= 0`);
@@ -52,7 +52,7 @@ export function blobs<T>(
   return { name, type: "bytea", value: byteaArray(of.map(get)) };
 }
 
-/** Columns as a table; `number` names one more, the number of the row from 1 on. */
+/** The columns as a table. `number`: name of an additional column, the row's number from 1. */
 export function table(
   name: string,
   columns: readonly Column[],
@@ -92,9 +92,9 @@ export function placesTable(
 }
 
 /**
- * Deletes the rows for which `on` holds, `from` being a table of values. Each is looked for by its
- * key: of a table that is nearly empty the planner would look through all of it, and with it through
- * all rows that have gone while an old snapshot keeps them from being cleaned up.
+ * Deletes the rows for which `on` holds; `from` is a table of values. Rows are looked up by key.
+ * Otherwise the planner would scan a nearly empty table, including all dead rows that an old
+ * snapshot keeps from being vacuumed.
  */
 export function deletion(table: string, from: string, on: string): string {
   return `

@@ -1,5 +1,5 @@
-// One shard's items in a schema of a PostgreSQL database: one read and one commit a turn, each one
-// way there and back.
+// One shard's store in a schema of a PostgreSQL database. A turn has one read and one commit, each
+// of one round trip.
 
 import type { TransferableStore } from "../backend.ts";
 import type { Tally } from "../item.ts";
@@ -23,9 +23,9 @@ import { Reads } from "./reads.ts";
 import { parsed, queueOf, type StoredTally, type StoredTurn, tallyOf } from "./rows.ts";
 import { transferOf } from "./transfer.ts";
 
-/** Turns that are kept: more than can be unanswered. */
+/** Turns to keep: more than can be unanswered at once. */
 const turnsKept = 1_024;
-/** Turns from one writing of the tallies to the next. */
+/** Turns between two writes of the tallies. */
 const foldEvery = 256;
 
 const texts = {
@@ -54,8 +54,8 @@ export interface PostgresBackend extends TransferableStore {
 }
 
 /**
- * Throws `StoreError`: `lost` where the database lacks what this process had acknowledged; it says so
- * once, and can be opened then.
+ * Throws `StoreError`, `lost` if the database lacks commits that this process has acknowledged. It
+ * throws this once; the next call opens the store.
  */
 export async function openPostgresStore(options: DatabaseOptions): Promise<PostgresBackend> {
   const database = await Database.open(options);
@@ -72,11 +72,11 @@ export async function openPostgresStore(options: DatabaseOptions): Promise<Postg
 
 class PostgresStore implements Store {
   readonly #database: Database;
-  /** Said by turns alone, until they are folded. */
+  /** Recorded only in the rows of turns, until they are folded into their tables. */
   #tallies = new Map<number, StoredTally>();
   #inbound = new Map<number, number>();
   #unfolded = 0;
-  /** No row of the chain lies before it. */
+  /** The chain has no row before this position. */
   #prunedTo = 0;
   readonly #reads: Reads;
   #closed = false;
@@ -144,7 +144,7 @@ class PostgresStore implements Store {
       ...{ slot, from: first, before: last + 1 },
       limit: { items: Number.MAX_SAFE_INTEGER, payloadBytes: Number.POSITIVE_INFINITY },
     }));
-    // As many as there are: a start takes its time.
+    // Not `promptRows`: a start reads all leases, however long that takes.
     const rowsOf: Database["rows"] = (text, values) => this.#database.rows(text, values);
     const held = await pages(rowsOf, sources.marks, spans);
     return leases.map((lease, index) => ({ ...lease, held: held[index]?.found ?? [] }));
@@ -169,7 +169,7 @@ class PostgresStore implements Store {
     return { synced: null };
   }
 
-  /** `row`: how many the chain got. */
+  /** `row`: the number of rows appended to the chain. */
   #appended(row: Row | undefined): void {
     if (row?.[0] !== 1) {
       throw new StoreError("failed", takenOver);
@@ -183,7 +183,7 @@ class PostgresStore implements Store {
     this.#unfolded += 1;
   }
 
-  /** What turns have said so far; those of this turn are told by its own row. */
+  /** Changes of earlier turns; those of this turn are in its own row. */
   #folding(position: number): Folding | null {
     if (this.#unfolded < foldEvery) return null;
     return {

@@ -1,4 +1,4 @@
-// What a reshard reads and writes of a shard's schema besides what turns do.
+// The reads and writes of a shard's schema that only a reshard needs.
 
 import type { Quarantined, Transfer } from "../transfer.ts";
 import { byteaArray, int8Array } from "./arrays.ts";
@@ -61,7 +61,9 @@ export function transferOf(database: Database): Transfer {
   };
 }
 
-/** `source_id`, `past` and `texts`: a row of a store of this kind, or the columns of an item as JSON. */
+/**
+ * `source_id`, `past` and `texts` of another PostgreSQL store, or the columns of an item as JSON.
+ */
 function columnsOf(text: string): (Uint8Array | string | null)[] {
   const columns = JSON.parse(text) as unknown;
   if (!Array.isArray(columns)) return [null, null, text];

@@ -1,4 +1,4 @@
-// What a plain item costs on disk, to the byte: what every item pays for a new column shows here.
+// The exact bytes of a plain item on disk, which show the cost of a new column.
 
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
@@ -9,7 +9,7 @@ import { alike, item, nothing } from "../conformance/values.ts";
 import type { Item } from "../item.ts";
 import { openSqliteStore } from "./store.ts";
 
-/** The bytes of each record of the table, by its only page: of a cell the first number is its size. */
+/** The size of each record of the table, from its only page. A cell begins with its size. */
 async function recordsOf(insert: readonly Item[]): Promise<number[]> {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-bytes-"));
   try {
@@ -34,7 +34,7 @@ async function recordsOf(insert: readonly Item[]): Promise<number[]> {
   }
 }
 
-/** Seven bits a byte, the highest first, up to one without the eighth. */
+/** SQLite's varint: seven bits per byte, the highest first; the last byte has no eighth bit. */
 function numberAt(page: Buffer, at: number): number {
   const byte = page[at] as number;
   return byte < 0x80 ? byte : (byte & 0x7f) * 0x80 + numberAt(page, at + 1);
@@ -48,7 +48,7 @@ test("a plain item with a payload of one byte is a record of 37", async () => {
 });
 
 test("a plain item of a pack costs its payload and eight bytes", async () => {
-  // The checksum of the second is a smaller number, of two bytes less.
+  // The second checksum is a smaller number, which takes two bytes less.
   expect(await recordsOf(alike(0, 1, 11, plain))).toEqual([128]);
   expect(await recordsOf(alike(0, 1, 21, plain))).toEqual([216]);
 });

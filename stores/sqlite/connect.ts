@@ -1,5 +1,5 @@
-// Opens the file of a shard: a connection whose settings are those that durability and
-// exclusivity rest on, on a file that is not damaged; and what its errors mean.
+// Opens the file of a shard: checks it for damage and verifies the settings that durability and
+// exclusivity depend on. Maps SQLite's errors to `StoreError`.
 
 import { Database } from "bun:sqlite";
 import { closeSync, openSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -11,16 +11,16 @@ export interface ConnectOptions {
   /** The file; its folder must exist. */
   readonly path: string;
   readonly durability: Durability;
-  /** Make the file if it is missing; default true. */
+  /** Create the file if it is missing; default true. */
   readonly create?: boolean;
-  /** The most the file may grow to, in pages; for tests of a full disk. */
+  /** Maximum size of the file in pages; for tests of a full disk. */
   readonly pagesMax?: number;
 }
 
-/** A backlog is read from its head on, and the system has the file in its own cache: more only takes memory. */
+/** A backlog is read sequentially, and the system caches the file: more would only use memory. */
 const cacheKibibytes = 16_384;
 const cacheKibibytesChecking = 1_024;
-/** Files up to this size are looked through when they are opened, at about 2 GB a second. */
+/** Files up to this size are checked when they are opened, at about 2 GB per second. */
 export const checkedBytesMax = 256 * 1024 * 1024;
 const probeBytes = 4_096;
 
@@ -48,18 +48,17 @@ export function connect(options: ConnectOptions): Database {
   }
 }
 
-/** SQLite gives its log the rights that its file has. */
+/** SQLite gives the log the same permissions as the file. */
 function createForOwner(path: string): void {
   try {
     closeSync(openSync(path, "wx", 0o600));
   } catch {
-    // It exists, or SQLite says better why it cannot be created.
+    // It exists, or SQLite reports more precisely why it cannot be created.
   }
 }
 
 /**
- * Sets what durability and exclusivity rest on, and reads each setting back: a
- * build of SQLite that ignores one must not go unnoticed. The order counts:
+ * Reads each setting back, because a build of SQLite may silently ignore it. The order matters:
  * `auto_vacuum` before the first table, the lock before the log.
  */
 function configure(database: Database, { durability, pagesMax }: ConnectOptions): void {
@@ -78,7 +77,7 @@ function configure(database: Database, { durability, pagesMax }: ConnectOptions)
     ["temp_store", "MEMORY", 2],
     ["journal_size_limit", 67_108_864, 67_108_864],
     ["cache_size", -cacheKibibytes, -cacheKibibytes],
-    // Within a commit it would keep everyone waiting who is in that turn; see `relieve`.
+    // Within a commit, a checkpoint would delay all answers of the turn; see `relieve`.
     ["wal_autocheckpoint", 0, 0],
   ];
   for (const setting of settings) set(database, ...setting);
@@ -88,7 +87,7 @@ function configure(database: Database, { durability, pagesMax }: ConnectOptions)
 
 function set(database: Database, pragma: string, value: string | number, reads = value): void {
   const read = (): unknown => database.query(`PRAGMA ${pragma}`).values()[0]?.[0];
-  // Some are part of the file, and a full disk has no room to write them again.
+  // Some settings are stored in the file, and a full disk has no room to rewrite them.
   if (read() === reads) return;
   database.query(`PRAGMA ${pragma} = ${value}`).values();
   const got = read();
@@ -101,14 +100,14 @@ function set(database: Database, pragma: string, value: string | number, reads =
 }
 
 /**
- * Whether SQLite syncs: log and file at a checkpoint, which includes the one when the database is
- * closed. Otherwise its caller has to, also before each commit that may begin the log anew.
+ * If `isSynced`, SQLite syncs log and file at each checkpoint, including the one when the database
+ * is closed. Otherwise the caller must, even before each commit that may restart the log.
  */
 export function letSync(database: Database, isSynced: boolean): void {
   set(database, "synchronous", isSynced ? 1 : 0);
 }
 
-/** Before 3.51.3 two connections could corrupt a log that is being reset. */
+/** Before 3.51.3, two connections could corrupt a log that is being reset. */
 function refuseOldSqlite(database: Database): void {
   const version = String(database.query("SELECT sqlite_version()").values()[0]?.[0]);
   const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);
@@ -119,12 +118,12 @@ function refuseOldSqlite(database: Database): void {
 }
 
 /**
- * A checksum per row tells nothing of rows that can no longer be found: a bit that flips in a key,
- * or in what leads to a row, hides it. SQLite knows how its own pages have to hang together.
+ * Checksums per row cannot detect missing rows: a flipped bit in a key, or in a page that leads to
+ * a row, hides the row. SQLite checks the structure of its pages.
  */
 function refuseDamagedFile(database: Database, bytes: number): void {
   if (bytes > checkedBytesMax) return;
-  // Otherwise all that was looked through stays in memory.
+  // Otherwise the checked pages stay in memory.
   database.query(`PRAGMA cache_size = -${cacheKibibytesChecking}`).values();
   const found = database.query("PRAGMA integrity_check(1)").values()[0]?.[0];
   database.query(`PRAGMA cache_size = -${cacheKibibytes}`).values();
@@ -159,14 +158,14 @@ export function noRoom(cause?: unknown): StoreError {
   return new StoreError("full", "there is no space left for the store", cause);
 }
 
-/** The system's word for a full disk, a used-up quota, or a file that must not grow. */
+/** A full disk, an exhausted quota, or a limit on the file's size. */
 export function isNoRoom(cause: unknown): boolean {
   return ["ENOSPC", "EDQUOT", "EFBIG"].includes(codeOf(cause));
 }
 
 /**
- * SQLite calls a used-up quota a failed write, and a file that has no room to be made one that
- * cannot be opened. Only the system can say which, so it is asked for a few bytes beside the file.
+ * SQLite reports an exhausted quota as a failed write, and lack of room for a new file as a file
+ * that cannot be opened. A probe write beside the file shows the system's own error.
  */
 export function namingNoRoom(cause: unknown, path: string): unknown {
   if (!["SQLITE_IOERR_WRITE", "SQLITE_CANTOPEN"].includes(codeOf(cause))) return cause;
@@ -181,7 +180,7 @@ export function namingNoRoom(cause: unknown, path: string): unknown {
   }
 }
 
-/** What the work throws is a `StoreError`. */
+/** Converts errors of the work to `StoreError`. */
 export function guard<T>(work: () => T): T {
   try {
     return work();
@@ -190,15 +189,15 @@ export function guard<T>(work: () => T): T {
   }
 }
 
-/** All that the work changes is committed, or nothing of it. */
+/** Commits all changes of the work, or none. */
 export function transaction(database: Database, work: () => void): void {
   try {
-    // `query` keeps what it has prepared.
+    // `query` caches prepared statements.
     database.query("BEGIN IMMEDIATE").run();
     work();
     database.query("COMMIT").run();
   } catch (cause) {
-    // SQLite has rolled back by itself after most failures, and then this one fails too.
+    // After most failures SQLite has rolled back already, and a second rollback would fail.
     if (database.inTransaction) {
       try {
         database.run("ROLLBACK");

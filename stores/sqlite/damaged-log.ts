@@ -1,4 +1,4 @@
-// Decides whether a store may be opened on the log that is there.
+// Decides whether a store may be opened with its current write-ahead log.
 
 import { copyFileSync, existsSync, rmSync } from "node:fs";
 import { StoreError } from "../store.ts";
@@ -7,9 +7,9 @@ import { type LogState, markedCommits, stateOfLog } from "./log-mark.ts";
 import { scanWal } from "./wal-scan.ts";
 
 /**
- * SQLite takes a damaged place in the log for its end and forgets what follows;
- * its own integrity check finds nothing wrong afterwards. Nor does it miss an
- * end that is gone. If that is accepted, the log as it was stays beside the file.
+ * SQLite treats damage in the log as its end and drops the rest; its integrity check reports
+ * nothing afterwards. It does not notice a missing end either. If the loss is accepted, a copy of
+ * the log is left beside the file.
  */
 export function refuseDamagedLog({
   log,

@@ -1,6 +1,6 @@
-// The table of ready and leased items, whose rows are items or packs of them.
-// A pack is written once: an item that leaves it alone is marked in a row of
-// its own, small however large the pack, and the last one takes the pack along.
+// The table of ready and leased items. A row is one item or a pack, and never changes. An item that
+// leaves its pack alone is marked in table `hole`, in a row that is small however large the pack.
+// When the last item leaves, the pack is deleted.
 
 import type { Database, Statement } from "bun:sqlite";
 import type { Item } from "../item.ts";
@@ -29,7 +29,7 @@ import {
 } from "./rows.ts";
 import { insertedItem, key, keyOf, limitOf, place } from "./sql-text.ts";
 
-/** The key of the row that holds item ?2, if one does; else that item's own key. */
+/** The key of the row that contains item ?2; if there is none, the item's own key. */
 const rowKey = `ifnull((SELECT iif(key + count > ${key}, key, ${key}) FROM item WHERE key <= ${key} ORDER BY key DESC LIMIT 1), ${key})`;
 const rows = `FROM item LEFT JOIN hole USING (key) WHERE item.key >= ${rowKey} AND item.key < ${keyOf("?1", "?3")} ORDER BY item.key ${limitOf("?4")}`;
 const hole = "hole.gone, hole.check_sum";
@@ -40,7 +40,7 @@ const ofTally = `key >= ${keyOf("slot", "0")} AND key < ${keyOf("slot", "next_se
 
 const statements = {
   insert: `INSERT INTO item (key, count, ${itemColumns}) VALUES (${key}, 1, ${insertedItem})`,
-  // Most items are fresh and carry a payload alone; half the values to bind is felt.
+  // Most items are new and have only a payload; binding half as many values is measurably faster.
   insertPlain: `INSERT INTO item (key, count, created_at, expire_deadline, early, attempts, payload, check_sum) VALUES (${key}, 1, ?3, ?4, 0, 0, CAST(?5 AS BLOB), ?6)`,
   insertPack: `INSERT INTO item (key, count, created_at, queued_at, expire_deadline, early, attempts, sizes, texts, payload, check_sum) VALUES (${key}, ?3, ?4, ?5, ?6, 0, ?7, ?8, ?9, ?10, ?11)`,
   end: `SELECT (key & 0x1fffffffffff) + count FROM item WHERE key >= ${keyOf("?1", "0")} AND key < ${keyOf("(?1 + 1)", "0")} ORDER BY key DESC LIMIT 1`,
@@ -66,18 +66,20 @@ const statements = {
   quarantine: `INSERT INTO quarantine (key, columns, payload) VALUES (${key}, ?3, ?4)`,
 } as const;
 
-/** A row without its items. */
+/** A row's position, without its items. */
 interface Place {
   readonly first: number;
   readonly count: number;
   readonly gone: Uint8Array | null;
 }
 
-/** The rows of one read when nothing is known yet of what a row holds. */
+/** Rows of a first read, when the number of items in a row is unknown. */
 const firstRows = 1;
-/** The most rows of one look at where items are. */
+/** Maximum rows of one read. */
 const placesMax = 256;
-/** Partitions whose heads are looked for at once: they are in memory together, and an item may be large. */
+/**
+ * Partitions whose heads are read at once. They are in memory together, and an item may be large.
+ */
 const headsMax = 32;
 const one: ReadLimit = { items: 1, payloadBytes: 1 };
 
@@ -88,7 +90,7 @@ export class ItemTable {
     this.#statements = prepareAll(database, statements);
   }
 
-  /** Throws when a number is taken already, also by an item that has left its pack. */
+  /** Throws if a number is taken, even by an item that has left its pack. */
   insert(items: readonly Item[]): void {
     const run = this.#statements;
     const ends = new Map<number, number>();
@@ -113,7 +115,7 @@ export class ItemTable {
     }
   }
 
-  /** The first number behind the last row of the slot. */
+  /** The first number after the last row of the slot. */
   #endOf(slot: number): number {
     return Number(this.#statements.end.values(slot)[0]?.[0] ?? 0);
   }
@@ -123,7 +125,6 @@ export class ItemTable {
     throw new StoreError("failed", "an item was to be written under a number that is taken");
   }
 
-  /** Items of a slot from `from` to before `before`, in order. */
   items({ slot, from, before }: Span, limit: ReadLimit): Some<Read<Item>> {
     const found: Read<Item>[] = [];
     let bytes = 0;
@@ -148,7 +149,7 @@ export class ItemTable {
     return { found, isAll };
   }
 
-  /** Of several partitions: what lies together at their heads first, in one read for many of them. */
+  /** Heads of several partitions: the first row of each in one read, then the rest one by one. */
   heads({ heads, headBytes }: Wants): Map<number, Some<Read<Item>>> {
     const found = new Map<number, Some<Read<Item>>>();
     let payloadBytes = headBytes;
@@ -184,7 +185,7 @@ export class ItemTable {
     return found.length === 0 ? rest : { found: [...found, ...rest.found], isAll: rest.isAll };
   }
 
-  /** A call of SQLite costs as much as several rows, so that one for many slots pays. */
+  /** The first row of each span, in one query: a call to SQLite costs as much as several rows. */
   #firstRows(spans: readonly Span[]): Map<number, Read<Item>[]> {
     const bySlot = new Map(spans.map((span) => [span.slot, span]));
     const wanted = JSON.stringify(spans.map(({ slot, from, before }) => [slot, from, before]));
@@ -225,8 +226,8 @@ export class ItemTable {
   }
 
   /**
-   * Reads rows until `take` has enough: it answers how many items the row has,
-   * and about how many more such rows it wants; `null` ends the walk.
+   * Reads rows until `take` has enough. It returns the row's item count and an estimate of how many
+   * more such rows it needs; `null` ends the walk.
    */
   #walk(
     statement: Statement,
@@ -248,7 +249,7 @@ export class ItemTable {
     }
   }
 
-  /** Of each slot that has a tally, below its `next_seq`. */
+  /** Counts items below `next_seq`, for each slot with a tally. */
   counts(): Map<number, StoredCounts> {
     const counts = new Map<number, { items: number; scheduled: number }>();
     const rows = this.#statements.counts.values() as number[][];
@@ -262,10 +263,10 @@ export class ItemTable {
     return counts;
   }
 
-  /** `seqs` in rising order; numbers that are not there are passed over. */
+  /** `seqs` in ascending order; missing numbers are ignored. */
   remove({ slot, seqs }: SlotSeqs): void {
-    // Looking where items are costs more than to remove one, and in a queue of many partitions
-    // most turns take one of each.
+    // Finding an item's row costs more than removing it, and with many partitions most turns remove
+    // one item from each.
     if (seqs.length === 1 && this.#statements.removeSingle.run(slot, seqs[0] ?? 0).changes === 1) {
       return;
     }
@@ -277,7 +278,9 @@ export class ItemTable {
     }
   }
 
-  /** Removes at least the neighbours from `index` to before `end`; returns the first not looked at. */
+  /**
+   * Removes at least the neighbours from `index` up to `end`; returns the first unvisited index.
+   */
   #removeFrom(slot: number, seqs: readonly number[], index: number, end: number): number {
     const first = seqs[index] as number;
     const last = seqs[end - 1] as number;
@@ -312,7 +315,7 @@ export class ItemTable {
     return Math.max(next, end);
   }
 
-  /** Rows that lie one behind the other, with no row between them. */
+  /** Removes adjacent rows. */
   #removeRows(slot: number, places: readonly Place[]): void {
     const first = places[0]?.first;
     const last = places.at(-1)?.first;
@@ -321,7 +324,7 @@ export class ItemTable {
     if (places.some(({ gone }) => gone !== null)) this.#statements.fill.run(slot, first, last);
   }
 
-  /** Sets an item aside with all that is left of it. */
+  /** Moves the item into the `quarantine` table, as far as it can be read. */
   quarantine(slot: number, seq: number): void {
     for (const item of this.items({ slot, from: seq, before: seq + 1 }, one).found) {
       const { payload, damaged: _, ...columns } = item;
@@ -331,12 +334,12 @@ export class ItemTable {
   }
 }
 
-/** `items` begins with slot and seq, `places` and `marks` with seq alone. */
+/** Rows of `items` begin with slot and seq, those of `places` and `marks` with seq. */
 function seqIn(row: unknown[]): unknown {
   return row.length > 9 ? row[1] : row[0];
 }
 
-/** Of a row of `items`: what was written into it, and what has left it since. */
+/** A row's items as written, and which of them have left since. */
 function contentsOf(slot: number, row: unknown[]): { all: Read<Item>[]; gone: Uint8Array | null } {
   return { all: itemsOf(row), gone: goneOf(slot, row[1] as number, row[18], row[19]) };
 }

@@ -1,4 +1,4 @@
-// Logs that have lost their end, as files that a killed server leaves behind.
+// Logs without their end, in the files of a killed server.
 
 import { describe, expect, test } from "bun:test";
 import {
@@ -35,7 +35,7 @@ async function setup(options: Partial<SqliteOptions> = {}) {
   return {
     backend,
     live: folder("live"),
-    /** The files as a killed server would leave them now. */
+    /** Copies the files as a server killed now would leave them. */
     killed: (): string => {
       copies += 1;
       cpSync(folder("live"), folder(`copy-${copies}`), { recursive: true });
@@ -55,7 +55,7 @@ function open(folder: string, options: Partial<SqliteOptions> = {}): Promise<Bac
   return openSqliteStore({ path, newTag, ...usual, ...options });
 }
 
-/** A commit, and what a shard does after it. */
+/** Commits, and does the maintenance that follows a commit. */
 async function write({ store, upkeep }: Backend, seq: number, bytes = 1): Promise<void> {
   const turn = { turn: seq + 1, at: seq, tag: "" };
   const insert = [item(1, seq, { payload: new Uint8Array(bytes) })];
@@ -64,7 +64,7 @@ async function write({ store, upkeep }: Backend, seq: number, bytes = 1): Promis
   await upkeep.relieve();
 }
 
-/** How many items an opened store has, or why it was not opened. */
+/** The number of items in the store, or why it did not open. */
 async function outcome(folder: string, options: Partial<SqliteOptions> = {}): Promise<unknown> {
   try {
     const { store } = await open(folder, options);
@@ -77,7 +77,7 @@ async function outcome(folder: string, options: Partial<SqliteOptions> = {}): Pr
 }
 
 const log = (folder: string): string => join(folder, "shard-0.db-wal");
-/** Of a log without frames. */
+/** A log without frames. */
 const logHeader = new Uint8Array(32);
 new DataView(logHeader.buffer).setUint32(0, 0x377f_0682);
 const mark = (folder: string): string => join(folder, "shard-0.db-mark");
@@ -253,7 +253,7 @@ test("relieve: a log that starts over has a mark of its own", async () => {
   for (; upkeep.size().fileBytes === empty; count += 1) {
     await write(files.backend, count, 400_000);
   }
-  // The first to be written at its beginning.
+  // The first commit at the beginning of the log.
   await write(files.backend, count);
   const folder = files.killed();
   expect(await outcome(folder)).toBe(count + 1);

@@ -1,9 +1,8 @@
-// Remembers how long SQLite's write-ahead log was when it was synced last. A log
-// that has lost its end looks like one that was never longer, so nothing in the
-// log itself can tell. The mark stands in a file of its own and says: so many
-// commits were synced, and of the log's generation with these salts at least so many
-// frames. It is written only after the sync and is itself not synced, so a power
-// cut may leave an older mark, which says less, and never one that says too much.
+// Records the synced length of SQLite's write-ahead log. A log that has lost its end looks like one
+// that was never longer, so the log alone cannot show the loss. The mark is a file of its own: the
+// number of synced commits, and the least number of frames in the log's generation with these
+// salts. It is written after the sync and is not synced itself, so a power cut may leave an older
+// mark, which claims less, but never one that claims too much.
 
 import {
   closeSync,
@@ -26,13 +25,13 @@ const saltsAt = 16;
 interface Mark {
   readonly salt1: number;
   readonly salt2: number;
-  /** 0 = nothing is known of the log. */
+  /** 0 = nothing is known about the log. */
   readonly frames: number;
-  /** Those that were synced, since the store was made. */
+  /** Synced commits since the store was created. */
   readonly commits: number;
 }
 
-/** `null` when there is none, or none that can be read: then it says nothing. */
+/** `null`: the mark is missing or unreadable, which claims nothing. */
 function readMark(path: string): Mark | null {
   try {
     const bytes = readFileSync(path);
@@ -53,7 +52,7 @@ function readMark(path: string): Mark | null {
 const syncFile = promisify(fsync);
 const header = Buffer.alloc(logHeaderBytes);
 
-/** The salts in the header of a log; `null` when it has no header, as when it was invalidated. */
+/** The salts in a log's header; `null` = no header, for example after it was invalidated. */
 function readSalts(file: number): Pick<Mark, "salt1" | "salt2"> | null {
   if (readSync(file, header, 0, logHeaderBytes, 0) < logHeaderBytes) return null;
   if (!isLogStart(header)) return null;
@@ -61,20 +60,20 @@ function readSalts(file: number): Pick<Mark, "salt1" | "salt2"> | null {
 }
 
 /**
- * What a mark says of a log. `cut`: it has lost frames that were synced. `gone`: it does not exist, or
- * is empty; then the file itself must have `commits`, because a log is emptied or removed only once
- * the file has all of it.
+ * A log compared with its mark. `cut`: synced frames are missing. `gone`: the log is missing or
+ * empty. The database file must then contain all `commits`, because the log is emptied or removed
+ * only after a complete checkpoint.
  */
 export type LogState =
   | { readonly is: "whole" }
   | { readonly is: "cut" | "gone"; readonly commits: number };
 
-/** Of a log that is known to be damaged; 0 = unknown. */
+/** Synced commits by the mark of a damaged log; 0 = unknown. */
 export function markedCommits(markPath: string): number {
   return readMark(markPath)?.commits ?? 0;
 }
 
-/** `frames`: those that can be recovered from the log. Its header must be whole, or the log empty. */
+/** `frames`: recoverable frames. The log's header must be intact, or the log empty. */
 export function stateOfLog(log: string, markPath: string, frames: number): LogState {
   const mark = readMark(markPath);
   if (mark === null || mark.frames === 0) return { is: "whole" };
@@ -87,7 +86,7 @@ export function stateOfLog(log: string, markPath: string, frames: number): LogSt
   try {
     const salts = readSalts(file);
     if (salts === null) return { is: "gone", commits: mark.commits };
-    // Of a later generation the mark knows nothing.
+    // The mark claims nothing about a later generation.
     const isSame = salts.salt1 === mark.salt1 && salts.salt2 === mark.salt2;
     const isCut = isSame && frames < mark.frames;
     return isCut ? { is: "cut", commits: mark.commits } : { is: "whole" };
@@ -96,7 +95,7 @@ export function stateOfLog(log: string, markPath: string, frames: number): LogSt
   }
 }
 
-/** The mark of a log that is in use. Its log stays one file as long as it is open. */
+/** The mark of an open log, which is the same file for as long as the database is open. */
 export class LogMark {
   readonly #path: string;
   readonly #logPath: string;
@@ -109,7 +108,9 @@ export class LogMark {
     this.#logPath = logPath;
   }
 
-  /** To be called when so many frames and commits have been synced. Where it cannot be written, the older one stays. */
+  /**
+   * Call it once so many frames and commits are synced. If the write fails, the older mark remains.
+   */
   set(frames: number, commits: number): void {
     if (frames === 0) return;
     try {
@@ -117,17 +118,17 @@ export class LogMark {
       const salts = readSalts(this.#log);
       if (salts !== null) this.#write({ ...salts, frames, commits });
     } catch {
-      // It says less than it could, and nothing that is wrong.
+      // The older mark claims less, and nothing wrong.
     }
   }
 
-  /** Forgets a loss that was accepted; a power cut does not bring it back. */
+  /** Forgets an accepted loss, durably. */
   async clear(): Promise<void> {
     try {
       await syncFile(this.#write({ salt1: 0, salt2: 0, frames: 0, commits: 0 }));
     } catch (cause) {
       if (!isNoRoom(cause)) throw cause;
-      // What was never written says nothing, and what was is written over without more room.
+      // Overwriting needs no room, so there was no mark before. An absent mark claims nothing.
       this.remove();
     }
   }
@@ -143,7 +144,7 @@ export class LogMark {
     return this.#file;
   }
 
-  /** To be called when the log is gone. The next `set` makes it again. */
+  /** Call it once the log is gone. The next `set` recreates the mark. */
   remove(): void {
     this.close();
     rmSync(this.#path, { force: true });

@@ -47,7 +47,7 @@ function setup() {
       });
       await synced;
     },
-    /** What a table holds on disk; the store must be closed. */
+    /** The rows of a table on disk; the store must be closed. */
     rows: (table: string): Record<string, unknown>[] => {
       using database = new Database(path);
       return database.query(`SELECT * FROM ${table} ORDER BY key`).all() as never;

@@ -1,29 +1,28 @@
-// Several items in one row. A row costs SQLite more than the bytes of a small
-// item, and items that were written together mostly stay together; so
-// neighbours that share their instants and attempts go into one row, a pack.
+// Encodes and decodes packs: several items in one row. A row costs SQLite more than the bytes of a
+// small item, and items that were written together are mostly removed together.
 
 import type { Item } from "../item.ts";
 
-/** The most payload bytes of a pack; an item with more has a row of its own. */
+/** Maximum payload bytes of a pack; an item with more has its own row. */
 export const packBytesMax = 16_384;
 
-/** UTF-16 units of a text become at most so many bytes. */
+/** Maximum UTF-8 bytes of a UTF-16 unit. */
 const bytesPerUnitMax = 3;
-/** Per item of a pack: the bytes of its payload, and its checksum. */
+/** Per item of a pack: its payload size and its checksum. */
 const numbersPerItem = 2;
 const sizesBytesPerItem = numbersPerItem * Uint32Array.BYTES_PER_ELEMENT;
 const textsPerItem = 3;
 
-/** What differs between the items of a pack. */
+/** The fields in which the items of a pack differ. */
 export interface Contents {
-  /** Little-endian pairs of payload bytes and checksum. */
+  /** Little-endian pairs of payload size and checksum. */
   readonly sizes: Uint8Array;
   /**
-   * Kind, encoding and reference of each item as a JSON array, in an object beside the headers of
-   * each where one of them has any; `null` = empty, all of them.
+   * Kind, encoding and reference of each item as a JSON array; if an item has headers, an object of
+   * that array and the headers. `null` = all are empty.
    */
   readonly texts: string | null;
-  /** The payloads, one behind the other; valid until the next call. */
+  /** The payloads, concatenated; valid until the next call. */
   readonly payload: Uint8Array;
 }
 
@@ -48,7 +47,9 @@ export function packContents(items: readonly Item[], sumOf: (item: Item) => numb
   };
 }
 
-/** Of ASCII, where a unit is a byte, at once: a call for each takes longer. `null` = they are not. */
+/**
+ * Writes ASCII texts, where a unit is a byte, in one call, which is faster; `null` = not all ASCII.
+ */
 function writeTexts(items: readonly Item[], numbers: Uint32Array): number | null {
   let all = "";
   let at = 0;
@@ -87,12 +88,12 @@ function write(payload: Item["payload"], start: number): number {
   return payload.length;
 }
 
-/** How many items these sizes are for; not a whole number when they are damaged. */
+/** The number of items that these sizes describe; not an integer if they are damaged. */
 export function countOf(sizes: Uint8Array): number {
   return sizes.length / sizesBytesPerItem;
 }
 
-/** One item of a pack as it was written, or as damage has left it. */
+/** One item of a pack, possibly damaged. */
 export interface Piece {
   readonly kind: string;
   readonly encoding: string;
@@ -102,7 +103,7 @@ export interface Piece {
   readonly checkSum: number;
 }
 
-/** Reads a pack piece by piece; whether the pieces are sound is for the caller to check. */
+/** Reads a pack piece by piece. The caller checks their checksums. */
 export class PackReader {
   readonly #numbers: Uint32Array;
   readonly #texts: readonly string[] | null;
@@ -111,7 +112,7 @@ export class PackReader {
   readonly #starts: Float64Array;
 
   constructor({ sizes, texts, payload }: Contents) {
-    // A copy where the bytes do not lie as a typed array needs them.
+    // A typed array needs aligned bytes.
     const aligned = sizes.byteOffset % Uint32Array.BYTES_PER_ELEMENT === 0 ? sizes : sizes.slice();
     this.#numbers = new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.length >> 2);
     const { described, headers } = texts === null ? noTexts : readTexts(texts);
@@ -126,7 +127,7 @@ export class PackReader {
     }
   }
 
-  /** Payload bytes that the sizes speak of. */
+  /** Sum of the payload sizes. */
   get bytes(): number {
     return this.#starts.at(-1) ?? 0;
   }
@@ -156,7 +157,7 @@ function textsOf(items: readonly Item[], hasHeaders: boolean): readonly string[]
   return hasHeaders ? { described, headers: items.map(({ headers }) => headers) } : described;
 }
 
-/** Damaged texts read as none: the items' own checksums tell. */
+/** Damaged texts are read as empty; the items' own checksums reveal it. */
 function readTexts(text: string): Texts {
   try {
     const read: unknown = JSON.parse(text);

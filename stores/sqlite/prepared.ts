@@ -12,7 +12,6 @@ export function prepare(database: Database, text: string): Statement {
   return statement;
 }
 
-/** Those of a table by name. */
 export function prepareAll<Texts extends Readonly<Record<string, string>>>(
   database: Database,
   texts: Texts,
@@ -21,7 +20,7 @@ export function prepareAll<Texts extends Readonly<Record<string, string>>>(
   return Object.fromEntries(prepared) as Prepared<Texts>;
 }
 
-/** With a statement that is not finalized SQLite would keep the file open, and locked. */
+/** Finalizes all statements first: with one left, SQLite keeps the file open and locked. */
 export function closeDatabase(database: Database): void {
   for (const statement of statementsOf.get(database) ?? []) statement.finalize();
   database.close();

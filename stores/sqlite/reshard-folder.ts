@@ -1,6 +1,6 @@
-// A data folder whose stores are replaced by those of another number of shards. The new stores grow in a
-// folder inside it. Renaming that folder is the one step that makes them the data: before it the old
-// stores are whole, and after it the next start or reshard puts the new stores in place.
+// Replaces the stores of a data folder with those of another number of shards. The new stores are
+// written in a subfolder, and renaming it is the commit point. Before it the old stores are
+// complete; after it the next start or reshard puts the new stores in place.
 
 import { Database } from "bun:sqlite";
 import {
@@ -24,24 +24,23 @@ import { bytesOf, namingNoRoom, noRoom, storeError } from "./connect.ts";
 import { openSqliteStore, type SqliteOptions } from "./store.ts";
 import type { Syncer } from "./sync.ts";
 
-/** Where the new stores grow. */
+/** Folder of the new stores before the commit point. */
 const growing = "resharding";
-/** The same once they are the data, with how many they are. */
+/** Its name after the commit point, with the number of stores. */
 const grown = /^resharded-(\d+)$/;
 const lockName = "reshard.lock";
 const storeName = /^shard-(\d+)\.db$/;
-/** What a store has beside its file, except copies of damaged logs, which are its operator's. */
+/** Files beside a store, except copies of damaged logs, which are left to the operator. */
 const besideStore = /^shard-\d+\.db-(wal|shm|mark|ballast|probe)$/;
 
-/** The new stores are nothing before they are synced all at once. */
+/** The new stores are synced together at the end. */
 const noSyncer: Syncer = { syncData: async () => undefined, syncFolder: async () => undefined };
 
-/** How many stores are in the folder. */
 export function storesIn(directory: string): number {
   return readdirSync(directory).filter((name) => storeName.test(name)).length;
 }
 
-/** Their paths, by shard. Throws `StoreError`, `unusable` if one is missing before the last. */
+/** The stores' paths, by shard. Throws `StoreError`, `unusable` if there is a gap. */
 function pathsIn(directory: string): string[] {
   return Array.from({ length: storesIn(directory) }, (_, shard) => {
     const path = join(directory, `shard-${shard}.db`);
@@ -51,8 +50,8 @@ function pathsIn(directory: string): string[] {
 }
 
 /**
- * Throws `StoreError`: `locked` if a server or another reshard has the folder, `full` if there is not
- * as much free room as the stores take, and the ballast that the next start makes of `ballastBytes`.
+ * Throws `StoreError`: `locked` if a server or another reshard uses the folder, `full` if there is
+ * no free room for as many bytes as the stores have and for `ballastBytes` per new shard.
  */
 export async function openReshardFolder(
   directory: string,
@@ -74,7 +73,7 @@ export async function openReshardFolder(
     const paths = pathsIn(directory);
     const bytes = bytesNeeded(paths) + shards * options.ballastBytes;
     const requireMore = (moreBytes: number) => requireRoom(directory, bytes + moreBytes);
-    // Before anything takes some of it.
+    // Before anything is written.
     requireMore(0);
     const strict = {
       ...options,
@@ -103,7 +102,7 @@ export async function openReshardFolder(
       syncStores(folder);
       renameSync(folder, join(directory, `resharded-${shards}`));
       sync(directory);
-      // Until here they have kept servers away.
+      // Until here their locks have kept servers out.
       await Promise.all(from.map(({ store }) => store.close().catch(() => undefined)));
       opened.length = 0;
       putInPlace(directory);
@@ -117,8 +116,8 @@ export async function openReshardFolder(
 }
 
 /**
- * Finishes what a killed reshard left: puts new stores in place that are the data, and removes those
- * that are not. Throws `StoreError`: `locked` while a reshard runs.
+ * Finishes a killed reshard: puts the new stores in place if it was past the commit point, and
+ * removes them otherwise. Throws `StoreError`, `locked` while a reshard runs.
  */
 export function finishReshard(directory: string): void {
   const isLeft = existsSync(join(directory, growing)) || lockFiles(directory).length > 0;
@@ -138,14 +137,14 @@ function grownIn(directory: string): string | undefined {
     : undefined;
 }
 
-/** Each step may be the last, and is done again then. */
+/** Idempotent, because the process may be killed after any step. */
 function putInPlace(directory: string): void {
   const name = grownIn(directory);
   if (name === undefined) return;
   const shards = Number(grown.exec(name)?.[1]);
   const folder = join(directory, name);
   const old = readdirSync(directory);
-  // A log is that of the store that is replaced.
+  // These belong to the old stores.
   for (const file of old) if (besideStore.test(file)) rmSync(join(directory, file));
   for (const file of readdirSync(folder)) renameSync(join(folder, file), join(directory, file));
   for (const file of old) {
@@ -157,7 +156,7 @@ function putInPlace(directory: string): void {
   sync(directory);
 }
 
-/** Closed stores have nothing but their files. */
+/** Once closed, a store is its file alone. */
 function syncStores(folder: string): void {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
@@ -169,7 +168,7 @@ function syncStores(folder: string): void {
   sync(folder);
 }
 
-/** A file, or the names in a folder. */
+/** Syncs a file, or the names in a folder. */
 function sync(path: string): void {
   const file = openSync(path, "r");
   try {
@@ -184,13 +183,13 @@ interface Owner {
   readonly gid: number;
 }
 
-/** Of the stores. `null`: the system has no owners, or there is no store yet. */
+/** The stores' owner; `null`: the system has no owners, or there is no store yet. */
 function ownerOf(directory: string): Owner | null {
   if (process.geteuid === undefined) return null;
   return statSync(join(directory, "shard-0.db"), { throwIfNoEntry: false }) ?? null;
 }
 
-/** A server of their owner could not open stores of another user. Only root can give them to the owner. */
+/** The owner's server could not open stores of another user, and only root can change the owner. */
 function refuseOtherUser(directory: string): void {
   const owner = ownerOf(directory);
   const user = process.geteuid?.();
@@ -199,13 +198,13 @@ function refuseOtherUser(directory: string): void {
   throw new StoreError("unusable", `the stores belong to another user; ${got}`);
 }
 
-/** What root makes belongs to the owner of the stores. */
+/** Files created by root must belong to the owner of the stores. */
 function giveToOwner(directory: string, path: string): void {
   const owner = ownerOf(directory);
   if (owner !== null && process.geteuid?.() === 0) chownSync(path, owner.uid, owner.gid);
 }
 
-/** A store is opened for the clock that it was made for, and refuses another. */
+/** A store refuses the other kind of clock, so a failed open shows which one it needs. */
 async function isOfTestClock(options: SqliteOptions): Promise<boolean> {
   try {
     const { store } = await openSqliteStore({ ...options, testClock: false });
@@ -217,7 +216,7 @@ async function isOfTestClock(options: SqliteOptions): Promise<boolean> {
   }
 }
 
-/** The new stores take about as much as the old ones. */
+/** The new stores need about as many bytes as the old ones. */
 function bytesNeeded(paths: readonly string[]): number {
   return paths.reduce((sum, path) => sum + bytesOf(path) + bytesOf(`${path}-wal`), 0);
 }
@@ -234,7 +233,7 @@ interface Lock {
   release(): void;
 }
 
-/** The system releases it when the process ends, however it ends. */
+/** The system releases the lock when the process ends, even if it is killed. */
 function lockOf(directory: string): Lock {
   const path = join(directory, lockName);
   const database = lockedDatabase(path);
@@ -244,14 +243,15 @@ function lockOf(directory: string): Lock {
     release: () => {
       if (!isHeld) return;
       isHeld = false;
-      // Before its end: a process that opens the file later makes another one, and finds nothing to do.
+      // Before closing: a process that opens the path now creates another file, and has nothing to
+      // do.
       rmSync(path, { force: true });
       database.close();
     },
   };
 }
 
-/** The lock and its journal, as far as they exist. */
+/** The lock and its journal, if they exist. */
 function lockFiles(directory: string): string[] {
   const path = join(directory, lockName);
   return [path, `${path}-journal`].filter((file) => existsSync(file));

@@ -1,4 +1,4 @@
-// A store on a disk that is really full.
+// A store on a real, full disk.
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
@@ -14,7 +14,7 @@ import { openSqliteStore, type SqliteOptions } from "./store.ts";
 const mebibyte = 1024 * 1024;
 const ballastBytes = 2 * mebibyte;
 
-/** A store of its own disk, which is opened again and again. */
+/** A store on its own disk, which can be reopened. */
 class Shard {
   readonly disk: SmallDisk;
   readonly #options: SqliteOptions;
@@ -70,7 +70,7 @@ class Shard {
     }
   }
 
-  /** Whether there was room. */
+  /** Adds an item; returns whether there was room. */
   async add(payloadBytes: number): Promise<boolean> {
     const payload = new Uint8Array(payloadBytes).fill(this.#seq);
     const isWritten = await this.#commit({ insert: [item(1, this.#seq, { payload })] });
@@ -82,7 +82,7 @@ class Shard {
     while (await this.add(payloadBytes));
   }
 
-  /** Grants and finishes, which is all that a full store is asked for. */
+  /** Leases and completes items, the only commits of a full store. */
   async finish(count: number): Promise<void> {
     for (const { seq } of (await this.items()).slice(0, count)) {
       const lease = { slot: 1, first: seq, last: seq, leaseDeadline: 9, leasedAt: 1 };
@@ -122,7 +122,7 @@ describe.each([...diskKinds])("%s", (kind) => {
       await shard.addUntilFull(100_000);
       expect(shard.isFull).toBe(true);
       expect(shard.bytesOf("-ballast")).toBeLessThan(ballastBytes);
-      // Others take what is left, and the log is used over and over again.
+      // Other programs take the remaining space, and the log is reused repeatedly.
       shard.disk.fill();
       await shard.finish(20);
       await shard.close();

@@ -1,9 +1,9 @@
-// Room on the disk that a shard has for itself, so that leases and completes continue when the disk
-// is full. While there is room, a file is set aside for that day: the ballast. When there is none,
-// its bytes become room in the store's own files, which no other program can take: the database
-// gets the pages that the log has for it, so that the log can always be emptied and used again, the
-// log gets room for some turns, and the rest is for what a full store still writes. Once the disk
-// has room, the ballast is made whole again.
+// Reserves disk space for a shard, so that leases and completes continue when the disk is full.
+// While there is space, a file holds the reserve: the ballast. On a full disk its bytes become
+// space within the store's own files, which no other program can take. The database gets space for
+// the pages in the log, so that the log can always be checkpointed and reused. The log gets space
+// for some turns, and the rest is for writes of the full store. Once the disk has space, the
+// ballast is restored.
 
 import type { Database, Statement } from "bun:sqlite";
 import { closeSync, fstatSync, openSync, read, statfsSync, truncateSync, writeSync } from "node:fs";
@@ -13,14 +13,14 @@ import { promisify } from "node:util";
 import { bytesOf, isNoRoom, noRoom } from "./connect.ts";
 import { prepare } from "./prepared.ts";
 
-/** Copied at a time. */
+/** Buffer size of a copy. */
 const copiedBytes = 1024 * 1024;
 /**
- * Written at a time, and taken from the ballast: another program that waits for room gets no more
- * than a piece before it is written elsewhere.
+ * The ballast shrinks by one piece at a time, which is rewritten in another file at once, so other
+ * programs can take at most one piece.
  */
 const piece = new Uint8Array(256 * 1024);
-/** SQLITE_FCNTL_PERSIST_WAL: closing leaves the log's file where it is. */
+/** SQLITE_FCNTL_PERSIST_WAL: closing does not delete the log. */
 const persistLog = 10;
 
 const readAt = promisify(read);
@@ -33,11 +33,11 @@ export class Room {
   readonly #pageCount: Statement;
   readonly #freeCount: Statement;
   /**
-   * The database's own file. Whichever descriptor of it a process closes first, the process loses its
-   * locks on the file, so this one stays open for as long as SQLite's.
+   * The database file. A process that closes any descriptor of a file loses its locks on it, so
+   * this one stays open as long as SQLite's.
    */
   readonly file: number;
-  /** Bytes of the ballast that are left. */
+  /** Bytes left in the ballast. */
   #ballastLeft = 0;
   #isInUse = false;
   #isFull = false;
@@ -56,27 +56,27 @@ export class Room {
     this.file = openSync(path, "r+");
   }
 
-  /** Calls that only add are refused. */
+  /** Requests that only add items are refused. */
   get isFull(): boolean {
     return this.#isFull;
   }
 
-  /** The ballast is whole, and the disk was not full lately. */
+  /** The ballast is complete, and none of it is in use. */
   get isWhole(): boolean {
     return this.#ballastBytes > 0 && !this.#isInUse;
   }
 
-  /** What was set aside is becoming part of the store's own files. */
+  /** The reserve is being moved into the store's own files. */
   get isInUse(): boolean {
     return this.#isInUse;
   }
 
-  /** Free pages that are not given back to a disk that may be full. */
+  /** Free pages to keep, while the disk may be full. */
   get keptPages(): number {
     return this.#isInUse ? 2 * this.#stepPages : 0;
   }
 
-  /** Half of the ballast is for pages that only the log has. */
+  /** Half of the ballast is for pages that are still only in the log. */
   get #coveredPages(): number {
     return Math.floor(this.#ballastBytes / this.#pageBytes / 2);
   }
@@ -85,12 +85,12 @@ export class Room {
     return Math.floor((this.#ballastBytes * 3) / 8);
   }
 
-  /** Only a full store uses so much of it. */
+  /** Part of the ballast that only a full store uses. */
   get #reserveBytes(): number {
     return Math.floor(this.#ballastBytes / 8);
   }
 
-  /** The file grows by so much, and there is room again once so much is free within it. */
+  /** The file grows in such steps; the store is no longer full once one step is free within it. */
   get #stepPages(): number {
     return Math.floor(this.#reserveBytes / this.#pageBytes);
   }
@@ -120,13 +120,13 @@ export class Room {
   }
 
   /**
-   * To be called at the end of each transaction: whatever it adds to the database, there is room to
-   * write it there. Throws `full`.
+   * Ensures that there is room to write the transaction's pages into the database file. Call it at
+   * the end of each transaction. Throws `full`.
    */
   hold(): void {
     if (this.#ballastBytes === 0) return;
     const needed = this.#pages() - (this.#isInUse ? 0 : this.#coveredPages);
-    // Nearly every commit ends here, so the file is looked at once.
+    // Nearly every commit returns here, so the file's size is read only once.
     if (!this.#isInUse && this.#filePages() >= needed) return;
     if (this.#filePages() < needed) this.#growFile(needed + this.#stepPages);
     const isReserved = this.#isInUse && !this.#isFull;
@@ -134,22 +134,25 @@ export class Room {
     if (this.#filePages() < needed || (isReserved && !this.#hasReserve)) throw noRoom();
   }
 
-  /** A commit found no room. What was set aside goes to where it is needed. */
+  /** A commit ran out of room: moves the ballast to the files that need it. */
   ranOut(): void {
     if (this.#ballastBytes === 0) return;
     this.#isFull = true;
     this.#isInUse = true;
-    // In this order: without the first, the log can never be used again.
+    // The order matters: without room in the file, the log can never be reused.
     this.#growFile(this.#pages(), "by the ballast");
     this.#growLog("by the ballast");
   }
 
-  /** To be called at first, and then now and again. Looks whether there is room: on the disk for all of the ballast, or in the store's own files. */
+  /**
+   * Checks for room on the disk for all of the ballast, or else within the store's own files. Call
+   * it at the start, and from time to time.
+   */
   async look(): Promise<void> {
     if (this.#ballastBytes === 0) return;
     this.#ballastLeft = bytesOf(this.#ballastPath);
     const missing = this.#ballastBytes - this.#ballastLeft;
-    // With some more, or it would take what others need, and be in use again at once.
+    // With a margin: otherwise the ballast would starve other programs and be used again at once.
     const isRoomy = freeBytes(dirname(this.#path)) >= missing + this.#ballastBytes / 2;
     if (isRoomy && (await this.#growBallast(this.#ballastBytes))) {
       this.#isInUse = false;
@@ -164,12 +167,12 @@ export class Room {
     if (hasLog && this.#hasReserve && this.#freePages() >= this.#stepPages) this.#isFull = false;
   }
 
-  /** SQLite reads nothing behind the last page of its database. */
+  /** SQLite ignores bytes after the last page of its database. */
   #growFile(pages: number, how?: "by the ballast"): void {
     this.#grow(this.file, pages * this.#pageBytes, how);
   }
 
-  /** SQLite takes zeros behind the log for its end. */
+  /** SQLite treats zeros after the log's frames as its end. */
   #growLog(how?: "by the ballast"): void {
     if (bytesOf(this.#logPath) >= this.#logBytes) return;
     const file = openSync(this.#logPath, "r+");
@@ -180,7 +183,7 @@ export class Room {
     }
   }
 
-  /** Whether it has so many bytes now. They are written, not merely reserved. */
+  /** Returns whether it has so many bytes now. They are written, not merely allocated. */
   async #growBallast(bytes: number): Promise<boolean> {
     if (this.#ballastLeft >= bytes) return true;
     try {
@@ -188,13 +191,13 @@ export class Room {
       this.#grow(ballast.fd, bytes);
       await ballast.sync();
     } catch {
-      // What there is of it is counted below.
+      // The bytes written so far are counted below.
     }
     this.#ballastLeft = bytesOf(this.#ballastPath);
     return this.#ballastLeft >= bytes;
   }
 
-  /** As far as there is room, or the ballast has some left. */
+  /** Appends zeros for as long as the disk, or the ballast, has room. */
   #grow(file: number, bytes: number, how?: "by the ballast"): void {
     for (let at = fstatSync(file).size; at < bytes; ) {
       const written = writtenOf(file, at, Math.min(piece.length, bytes - at));
@@ -203,7 +206,7 @@ export class Room {
     }
   }
 
-  /** Whether the ballast had a piece to give. */
+  /** Releases a piece of the ballast; returns whether there was one. */
   #isShorter(): boolean {
     if (this.#ballastLeft === 0) return false;
     this.#ballastLeft = Math.max(0, this.#ballastLeft - piece.length);
@@ -211,13 +214,13 @@ export class Room {
       truncateSync(this.#ballastPath, this.#ballastLeft);
       return true;
     } catch {
-      // As if it had been used up.
+      // Treat the ballast as used up.
       this.#ballastLeft = 0;
       return false;
     }
   }
 
-  /** Writes what the database's file has, which must be all of it, to another one; the bytes. */
+  /** Copies the database file, which must be checkpointed, and returns its size in bytes. */
   async copyTo(path: string): Promise<number> {
     const bytes = this.#pages() * this.#pageBytes;
     await using copy = await open(path, "w", 0o600);
@@ -233,13 +236,13 @@ export class Room {
     return bytes;
   }
 
-  /** To be called before the database is closed: SQLite leaves the log's file as it is. */
+  /** Call it before the database is closed: SQLite then neither truncates nor deletes the log. */
   keepLog(): void {
     this.#database.query("PRAGMA journal_size_limit = -1").values();
     this.#database.fileControl(persistLog, 1);
   }
 
-  /** To be called when the database is closed. */
+  /** Call it once the database is closed. */
   closed(): void {
     closeSync(this.file);
   }
@@ -250,7 +253,7 @@ function freeBytes(folder: string): number {
   return bavail * bsize;
 }
 
-/** The bytes of zeros for which there was room. */
+/** Writes zeros, and returns how many bytes there was room for. */
 function writtenOf(file: number, at: number, bytes: number): number {
   try {
     return writeSync(file, piece, 0, bytes, at);

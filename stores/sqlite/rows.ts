@@ -1,6 +1,5 @@
-// Rows of SQLite to items and back. Every row carries a checksum over all it
-// holds; an item whose row does not match is handed on as damaged, any other
-// row stops the store.
+// Converts between SQLite's rows and the store's types. Every row has a checksum over its content.
+// An item that does not match is returned as damaged; any other row stops the store.
 
 import type { Item, Lease, OutboundItem, ScheduledItem, Tally } from "../item.ts";
 import { packItemsMax } from "../packs.ts";
@@ -17,7 +16,7 @@ import {
 } from "../store.ts";
 import { type Contents, countOf, PackReader, packContents } from "./pack.ts";
 
-/** Columns of an item, in the order in which statements bind and read them. */
+/** Columns of an item, in the order of binding and reading. */
 export const itemColumns =
   "created_at, queued_at, expire_deadline, early, attempts, kind, encoding, reference, source_id, headers, past, payload, check_sum";
 
@@ -41,7 +40,7 @@ export type ItemValues = [
   checkSum: number,
 ];
 
-/** A row as `values()` of bun:sqlite gives it: slot, seq, `itemColumns`, then what the table adds. */
+/** A row as returned by `values()`: slot, seq, `itemColumns`, then the table's own columns. */
 type Row = readonly unknown[];
 
 /** Folds an integer of up to 53 bits into a checksum. */
@@ -56,12 +55,12 @@ function sumOf(...values: readonly number[]): number {
   return sum >>> 0;
 }
 
-/** The place keeps a text that moved to another column from going unseen. */
+/** `place` makes the checksum differ if a text moves to another column. */
 function foldText(sum: number, text: string, place: number): number {
   return text === "" ? sum : Bun.hash.crc32(text, (sum + place) >>> 0);
 }
 
-/** `salt` covers what the row's table adds to an item. */
+/** `salt` covers the table's own columns. */
 function itemSum(item: Item, salt: number): number {
   let sum = fold(fold(salt, item.slot), item.seq);
   sum = fold(fold(sum, item.createdAt), item.queuedAt);
@@ -125,7 +124,7 @@ export function outboundValues(item: OutboundItem): ItemValues {
   return valuesOf(item, outboundSalt(item));
 }
 
-/** The checksum of one item, wherever it is written. */
+/** Checksum of an item in a row of its own or in a pack. */
 export function itemCheckSum(item: Item): number {
   return itemSum(item, itemSalt);
 }
@@ -144,12 +143,12 @@ export type PackValues = [
   checkSum: number,
 ];
 
-/** What the items of a pack share. */
+/** The fields that the items of a pack have in common. */
 type Shared = Pick<Item, "slot" | "seq" | "createdAt" | "queuedAt" | "expireDeadline" | "attempts">;
 
 const packSalt = 17;
 
-/** Over the whole row; `seq` is that of the first item. */
+/** Covers the whole row; `seq` is that of the first item. */
 function packSum(shared: Shared, count: number, { sizes, texts, payload }: Contents): number {
   let sum = fold(fold(fold(packSalt, shared.slot), shared.seq), count);
   sum = fold(fold(sum, shared.createdAt), shared.queuedAt);
@@ -176,13 +175,12 @@ export function packValues(items: readonly [Item, ...Item[]]): PackValues {
   ];
 }
 
-/** Whether a row says nothing that the columns of a plain insert do not say. */
+/** Whether the columns of `insertPlain` are enough for the row. */
 export function isPlain(values: ItemValues): boolean {
   for (let column = 7; column <= 12; column += 1) if (values[column] !== null) return false;
   return values[3] === null && values[5] === 0 && values[6] === 0;
 }
 
-/** NULL = empty. */
 export function textIn(row: Row, column: number): string {
   return (row[column] as Text) ?? "";
 }
@@ -207,10 +205,10 @@ function readItem(row: Row): Item {
   };
 }
 
-/** Columns of table `item` that follow on `itemColumns`, for `itemsOf` to read. */
+/** Columns of table `item` after `itemColumns`, for `itemsOf`. */
 export const packColumns = "count, sizes, texts";
 
-/** The items of a row of table `item`, those that have left their pack included. */
+/** The items of a row of table `item`, including those that have left their pack. */
 export function itemsOf(row: Row): Read<Item>[] {
   const sizes = row[16] as Uint8Array | null;
   const count = row[15] as number;
@@ -243,14 +241,14 @@ export function itemsOf(row: Row): Read<Item>[] {
       payload: piece.payload,
       damaged: false,
     };
-    // One spoilt bit takes one item with it, not the pack.
+    // A flipped bit damages one item, not the whole pack.
     if (!isSound) item.damaged = itemSum(item, itemSalt) !== piece.checkSum;
     items.push(item);
   }
   return items;
 }
 
-/** The number of a damaged pack's items is told in two ways, of which one fault spoils one. */
+/** The item count of a damaged pack. It is stored twice, and a single fault affects only one. */
 function likelyCount(count: number, { sizes, payload }: Contents, bytes: number): number {
   const other = countOf(sizes);
   if (other === count || (bytes === payload.length && Number.isInteger(other))) return other;
@@ -274,7 +272,7 @@ export function outboundOf(row: Row): Read<OutboundItem> {
   return { ...item, ...route, damaged };
 }
 
-/** Columns of table `scheduled` behind the place, for `scheduledMarkOf`. */
+/** Columns of table `scheduled` after the place, for `scheduledMarkOf`. */
 export const scheduledMarkColumns =
   "created_at, expire_deadline, attempts, length(payload), due_at, retried, past";
 
@@ -300,7 +298,7 @@ export function leaseOf(row: Row): Lease {
   return { slot, first, last, leaseDeadline, leasedAt };
 }
 
-/** Over a row without its checksum; the sum of instants is a text, longer than a number may be. */
+/** `row` is without its checksum. The sum of instants is text, because it exceeds a number. */
 function tallySum([slot, nextSeq, itemCount, createdAtSum, ...numbers]: Row): number {
   const before = [slot, nextSeq, itemCount] as number[];
   return Bun.hash.crc32(String(createdAtSum), sumOf(...before, ...(numbers as number[])));
@@ -395,7 +393,7 @@ export function uniqueValues({ slot, seq, digest, until }: UniqueKey): UniqueVal
   return [slot, seq, bytes, until, Bun.hash.crc32(bytes, sumOf(slot, seq, until))];
 }
 
-/** Until when the key is taken; `null`: the row is damaged. */
+/** The instant until which the key is taken; `null`: the row is damaged. */
 export function uniqueUntil(row: Row): number | null {
   const [slot, seq, digest, until, checkSum] = row as UniqueValues;
   return Bun.hash.crc32(digest, sumOf(slot, seq, until)) === checkSum ? until : null;
@@ -413,12 +411,11 @@ export function inboundOf(row: Row): Inbound {
   return { sourceShard, outboundSeq };
 }
 
-/** Behind the row's number, which is always 1. */
+/** Columns after the row's number, which is always 1. */
 export function identityValues(tags: string): [string, number] {
   return [tags, Bun.hash.crc32(tags)];
 }
 
-/** The store's tags. */
 export function identityOf(row: Row | undefined): string {
   const [tags, checkSum] = (row ?? []) as [string?, number?];
   if (tags === undefined) throw new StoreError("damaged", "the store has lost its identity");

@@ -1,4 +1,4 @@
-// The table of items that wait for an instant: one row each.
+// The table of scheduled items, one row each.
 
 import type { Database } from "bun:sqlite";
 import { type ScheduledItem, wakeAt } from "../item.ts";
@@ -35,7 +35,7 @@ const statements = {
   quarantine: `INSERT INTO quarantine (key, columns, payload) SELECT key, json_array(created_at, queued_at, expire_deadline, early, attempts, kind, encoding, reference, source_id, headers, past, check_sum, due_at, retried), payload FROM scheduled WHERE key = ${key}`,
 } as const;
 
-/** The first rows of a read; more follow only if the payload bound allows. */
+/** Rows of a read's first query; more follow if the payload bound allows. */
 const firstRead = 64;
 
 export class ScheduledTable {
@@ -54,13 +54,13 @@ export class ScheduledTable {
     for (const seq of seqs) this.#statements.remove.run(slot, seq);
   }
 
-  /** Sets an item aside with all that is left of it. */
+  /** Moves the row into the `quarantine` table, as far as it can be read. */
   quarantine(slot: number, seq: number): void {
     this.#statements.quarantine.run(slot, seq);
     this.#statements.remove.run(slot, seq);
   }
 
-  /** In growing pieces, because payloads may be anything from nothing to megabytes. */
+  /** Reads in pieces of an adapted size, because payloads range from nothing to megabytes. */
   items({ slot, from, before }: Span, limit: ReadLimit): Some<Read<ScheduledItem>> {
     const found: Read<ScheduledItem>[] = [];
     let bytes = 0;

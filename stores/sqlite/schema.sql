@@ -1,4 +1,4 @@
--- One file holds one shard: its queues, and all items of all its partitions.
+-- One file contains one shard: its queues, and all items of its partitions.
 --
 -- An item's key is (slot << 45) + seq: the slot is the partition's number in
 -- the shard, seq the item's place in it. So the items of a partition are one
@@ -28,27 +28,27 @@ CREATE TABLE item (
   headers TEXT,
   past TEXT,
   check_sum INTEGER NOT NULL,
-  -- Of a pack: per item the bytes of its payload and its own CRC-32, as 32-bit
-  -- little-endian numbers.
+  -- For a pack: payload size and CRC-32 of each item, as 32-bit little-endian
+  -- numbers.
   sizes BLOB,
-  -- Of a pack: kind, encoding and reference of each item, and headers where one has any, as one
-  -- JSON array.
+  -- For a pack: kind, encoding and reference of each item, and the headers if
+  -- any item has some, as JSON.
   texts TEXT,
   payload BLOB NOT NULL
 ) STRICT;
 
--- Which items of a pack are no longer there, as bits, the lowest first.
+-- The items that have left their pack, as bits, the lowest first.
 CREATE TABLE hole (
   key INTEGER PRIMARY KEY,
   gone BLOB NOT NULL,
   check_sum INTEGER NOT NULL
 ) STRICT;
 
--- Both are partial: an ordinary item pays for neither.
+-- Both are partial: an ordinary item is in neither.
 CREATE INDEX item_early ON item (expire_deadline, key) WHERE early = 1;
 CREATE INDEX item_source ON item (source_id) WHERE source_id IS NOT NULL;
 
--- Items that wait for an instant, by a producer's enqueue_at or a retry_at.
+-- Items scheduled for an instant, by a producer's enqueue_at or a retry_at.
 CREATE TABLE scheduled (
   key INTEGER PRIMARY KEY,
   created_at INTEGER NOT NULL,
@@ -73,8 +73,8 @@ CREATE TABLE scheduled (
 CREATE INDEX scheduled_wake ON scheduled (wake_at, key);
 CREATE INDEX scheduled_source ON scheduled (source_id) WHERE source_id IS NOT NULL;
 
--- One row for all that one turn leased of a partition: the key of the first
--- item and the seq of the last. No ready item lies between them.
+-- One row for all items that one turn leased from a partition: the key of the
+-- first item and the seq of the last. No ready item lies between them.
 CREATE TABLE lease (
   key INTEGER PRIMARY KEY,
   last_seq INTEGER NOT NULL,
@@ -83,13 +83,13 @@ CREATE TABLE lease (
   check_sum INTEGER NOT NULL
 ) STRICT;
 
--- What is known of a partition without reading its items. A slot whose queue
--- was deleted keeps its row, because next_seq must never fall.
+-- Counters of a partition. A slot whose queue was deleted keeps its row,
+-- because next_seq must never decrease.
 CREATE TABLE tally (
   slot INTEGER PRIMARY KEY,
   next_seq INTEGER NOT NULL,
   item_count INTEGER NOT NULL CHECK (item_count >= 0),
-  -- Text, because the sum outgrows 64 bits.
+  -- Text, because the sum may exceed 64 bits.
   created_at_sum TEXT NOT NULL,
   scheduled_count INTEGER NOT NULL CHECK (scheduled_count >= 0),
   retried_count INTEGER NOT NULL CHECK (retried_count >= 0),
@@ -101,7 +101,7 @@ CREATE TABLE tally (
   check_sum INTEGER NOT NULL
 ) STRICT;
 
--- Items on their way to another shard, and what came from there.
+-- Items in transit to another shard.
 CREATE TABLE outbound (
   outbound_seq INTEGER PRIMARY KEY,
   key INTEGER NOT NULL,
@@ -122,7 +122,7 @@ CREATE TABLE outbound (
   check_sum INTEGER NOT NULL
 ) STRICT;
 
--- What waits for one shard, in order, and for which of its partitions.
+-- The items for one shard in order, and the queues that they are for.
 CREATE INDEX outbound_route ON outbound (target_shard, outbound_seq, target_owner);
 
 CREATE TABLE inbound (
@@ -138,8 +138,8 @@ CREATE TABLE queue (
   check_sum INTEGER NOT NULL
 ) STRICT;
 
--- The latest turns in a ring, so that a turn whose answers were lost can be looked up; those that had
--- calls with a key are in `keyed_turn`.
+-- The latest turns in a ring, to look up a turn whose outcome is unknown. Turns
+-- with receipts are in `keyed_turn`.
 CREATE TABLE turn (
   ring INTEGER PRIMARY KEY,
   turn INTEGER NOT NULL,
@@ -148,8 +148,9 @@ CREATE TABLE turn (
   check_sum INTEGER NOT NULL
 ) STRICT;
 
--- The same of turns that noted something of calls with a key, until their window is over: one row
--- for both, as each table that a commit touches costs it a page.
+-- Turns with receipts of calls with a key, until the window of the receipts has
+-- passed. One row for turn and receipts, as each table that a commit touches
+-- costs a page.
 CREATE TABLE keyed_turn (
   turn INTEGER PRIMARY KEY,
   at INTEGER NOT NULL,
@@ -159,8 +160,8 @@ CREATE TABLE keyed_turn (
   receipts_sum INTEGER NOT NULL
 ) STRICT;
 
--- Keys that no second item of their queue may have until their time is over. The
--- key is that of the item they came with, whatever became of it.
+-- Unique keys: until the instant, no other item of the queue may have the same.
+-- `key` is that of the item it came with, which may be gone.
 CREATE TABLE unique_key (
   key INTEGER PRIMARY KEY,
   -- 128 bits of a SHA-256.
@@ -171,14 +172,14 @@ CREATE TABLE unique_key (
 
 CREATE INDEX unique_key_until ON unique_key (until);
 
--- How far tasks have come that go on for longer than a turn.
+-- Progress of tasks that take longer than a turn.
 CREATE TABLE task (
   task_id TEXT PRIMARY KEY,
   text TEXT NOT NULL,
   check_sum INTEGER NOT NULL
 ) STRICT;
 
--- Items whose checksum did not match, with all that was left of them.
+-- Items whose checksum did not match, with whatever could be read of them.
 CREATE TABLE quarantine (
   quarantine_id INTEGER PRIMARY KEY,
   key INTEGER NOT NULL,
@@ -188,7 +189,7 @@ CREATE TABLE quarantine (
 
 CREATE TABLE identity (
   one INTEGER PRIMARY KEY CHECK (one = 1),
-  -- What ids begin with, by their numbers: each opening of the store adds its own.
+  -- The tags of ids: each opening of the store adds its own.
   tag TEXT NOT NULL,
   check_sum INTEGER NOT NULL
 ) STRICT;

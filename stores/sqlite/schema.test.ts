@@ -1,4 +1,4 @@
-// Of the mechanism, on schemas that were made up for it.
+// Migration of invented schemas.
 
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
@@ -38,7 +38,7 @@ function faultOf(work: () => void): unknown {
   }
 }
 
-/** A file of the oldest format, with something in it. */
+/** A file of the oldest format, with content. */
 function oldFile(): Database {
   const database = new Database(":memory:");
   migrate(database, oldest, newTag);

@@ -1,18 +1,18 @@
-// Brings a file to the present format, one step per version, each with its new
-// number in one transaction. A new file gets the present schema at once.
+// Upgrades a file to the current format, one transaction per version. A new file gets the current
+// schema at once.
 
 import type { Database } from "bun:sqlite";
 import { laterFormat, StoreError } from "../store.ts";
 import { identityValues } from "./rows.ts";
 import text from "./schema.sql" with { type: "text" };
 
-/** Marks the file as ours: "HOLD" in ASCII, and "HOLT" one whose instants are a test clock's. */
+/** Identify the file: "HOLD" in ASCII, or "HOLT" if its instants come from a test clock. */
 const applicationIds = { machine: 0x484f_4c44, test: 0x484f_4c54 };
 
 export interface Schema {
-  /** What a new file gets. */
+  /** The schema of a new file. */
   readonly text: string;
-  /** The step at index n leads from format n + 1 to n + 2. */
+  /** The step at index n upgrades format n + 1 to n + 2. */
   readonly upgrades: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export interface FileIdentity {
   readonly testClock?: boolean | null;
 }
 
-/** Throws `unusable` for a file of another program, of a later version, or for another clock. */
+/** Throws `unusable` for a file of another program, a later version or the other kind of clock. */
 export function migrate(
   database: Database,
   { text, upgrades }: Schema,

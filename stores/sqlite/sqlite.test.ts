@@ -58,7 +58,7 @@ function setup(change: Partial<SqliteOptions> = {}) {
   return {
     options,
     open: (more: Partial<SqliteOptions> = {}) => openSqliteStore({ ...options, ...more }),
-    /** Changes what is on disk; the store must be closed. */
+    /** Changes the file; the store must be closed. */
     spoil: (...texts: string[]): void => {
       using database = new Database(options.path);
       for (const text of texts) database.run(text);
@@ -162,7 +162,7 @@ test("open: a folder that is missing, no database and a file of another program 
 
 const openFiles = (path: string): string[] =>
   readdirSync("/proc/self/fd")
-    // The one that lists them is closed by now.
+    // The descriptor of the listing itself is closed by now.
     .flatMap((file) =>
       existsSync(`/proc/self/fd/${file}`) ? readlinkSync(`/proc/self/fd/${file}`) : [],
     )
@@ -208,7 +208,7 @@ test("open: a reserve of which only a part was written is made whole", async () 
 test("open: a file whose rows have become unreachable is refused", async () => {
   using files = setup();
   const { store: first } = await files.open();
-  // Rows that lie in one page, and no two of them in one pack.
+  // Rows in one page, none of them in a pack.
   for (let seq = 0; seq < 17; seq += 1) await commit(first, { insert: [item(1, 2 * seq)] });
   await first.close();
   const bytes = readFileSync(files.options.path);
@@ -216,7 +216,7 @@ test("open: a file whose rows have become unreachable is refused", async () => {
   const leaf = 0x0d;
   let broken = 0;
   for (let page = pageBytes; page < bytes.length; page += pageBytes) {
-    // The page says how many rows it has; the last of them are forgotten.
+    // Lowers the page's row count, so that the last rows are lost.
     if (bytes[page] !== leaf || bytes.readUint16BE(page + 3) !== 17) continue;
     bytes.writeUint16BE(5, page + 3);
     broken += 1;
@@ -283,7 +283,7 @@ test("commit: a move of damaged items names all of them, and nothing is written"
     schedule: [13, 14, 15].map((seq) => scheduledItem(1, seq)),
   });
   await first.close();
-  // `substr` counts from 1, and each payload of the pack has 9 bytes.
+  // `substr` counts from 1, and each payload is 9 bytes.
   const [third, ninth] = [1 + 3 * 9, 1 + 9 * 9];
   const spoilt = (start: number): string =>
     `payload = CAST(substr(payload, 1, ${start - 1}) || 'X' || substr(payload, ${start + 1}) AS BLOB)`;
@@ -319,7 +319,7 @@ test("commit: a move of damaged items names all of them, and nothing is written"
   });
   expect(await contents()).toEqual(was);
 
-  // What is damaged is set aside, and the rest moves.
+  // Damaged items are quarantined, and the rest moves.
   const sound = moves.filter(({ seq }) => !damaged.includes(seq));
   await commit(store, { ...leaving(sound), quarantine: [{ slot: 1, seqs: damaged }] });
   const found = await contents();

@@ -1,5 +1,5 @@
-// One shard's items in one SQLite file. The file belongs to one connection,
-// whose exclusive lock also keeps a second server out.
+// One shard's store in one SQLite file. One connection has the file, and its exclusive lock also
+// keeps out a second server.
 
 import type { Database } from "bun:sqlite";
 import { dirname } from "node:path";
@@ -65,24 +65,24 @@ import { UniqueTable } from "./unique-table.ts";
 import { SqliteUpkeep } from "./upkeep.ts";
 
 export interface SqliteOptions extends ConnectOptions {
-  /** Default that of the system. `null`: SQLite syncs. */
+  /** Default the system's. `null`: SQLite does the syncs. */
   readonly syncer?: Syncer | null;
-  /** Makes the store's tag when the file is new: 12 characters `0-9A-Za-z`. */
+  /** Returns the tag of a new store: 12 characters `0-9A-Za-z`. */
   readonly newTag: () => string;
-  /** Open although committed turns are missing from a damaged log. */
+  /** Open even if committed turns are missing from a damaged log. */
   readonly acceptLogLoss: boolean;
   /**
-   * Whether its instants are those of a test clock; a file is for one or the other. Default false,
-   * `null`: whichever it is.
+   * Whether the store's instants come from a test clock; a file accepts only one kind. Default
+   * false, `null` accepts both.
    */
   readonly testClock?: boolean | null;
-  /** Bytes set aside so that leases and completes go on when the disk is full; 0 = none. */
+  /** Bytes reserved so that leases and completes continue when the disk is full; 0 = none. */
   readonly ballastBytes: number;
 }
 
-/** Rows of the `turn` ring: more turns than can be unanswered at once. */
+/** Rows of the `turn` ring: more than the turns that can be unanswered at once. */
 const turnRing = 64;
-/** Payloads of moved items that are in memory at once, and so many bytes more as one item has. */
+/** Payload bytes of moved items in memory at once; the last item may exceed it. */
 const movedBytes = 1024 * 1024;
 
 const turnColumns = "turn, at, tag, check_sum";
@@ -102,7 +102,7 @@ const statements = {
   queue: "INSERT OR REPLACE INTO queue VALUES (?1, ?2, ?3)",
   unqueue: "DELETE FROM queue WHERE queue_id = ?1",
   tags: "UPDATE identity SET tag = ?1, check_sum = ?2",
-  // The latest turns are known for as long as others, with or without their receipts.
+  // The ring keeps the latest turns even after their receipts are forgotten.
   unkey: `INSERT OR REPLACE INTO turn SELECT turn % ${turnRing}, ${turnColumns} FROM keyed_turn WHERE turn <= ?1 AND turn > ?2 - ${turnRing}`,
   forget: "DELETE FROM keyed_turn WHERE turn <= ?1",
   turn: `INSERT OR REPLACE INTO turn VALUES (?1 % ${turnRing}, ?1, ?2, ?3, ?4)`,
@@ -115,13 +115,13 @@ const statements = {
 } as const;
 
 /**
- * Opens the file, or makes it. Throws `StoreError`: `locked` when another
- * process has it, `damaged` when its log lost committed turns.
+ * Opens the file, or creates it. Throws `StoreError`: `locked` if another process has it open,
+ * `damaged` if its log has lost committed turns.
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<TransferableStore> {
   const paths = { log: `${options.path}-wal`, mark: `${options.path}-mark` };
   const mark = new LogMark(paths.mark, paths.log);
-  // Without a sync per commit a power cut alone may leave such a log, and that was accepted.
+  // Without a sync per commit, a power cut alone may leave such a log; `normal` accepts that.
   const isStrict = options.durability === "full";
   const found: LogState = isStrict ? refuseDamagedLog({ ...options, ...paths }) : { is: "whole" };
   if (found.is === "cut") await mark.clear();
@@ -130,11 +130,11 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Transfera
   let log: LogFile | null = null;
   try {
     migrate(database, schema, options);
-    // From now on a power cut may take commits that the mark says were synced.
+    // From now on a power cut may lose commits that the mark claims as synced.
     if (!isStrict) mark.remove();
     const commits = commitsOf(database);
     if (found.is === "gone" && commits < found.commits) {
-      // Without a log, all that was committed must be in the file.
+      // Without a log, the file must have every commit.
       if (!options.acceptLogLoss) throw lostTurns();
       await mark.clear();
     }
@@ -152,7 +152,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Transfera
     const store = new SqliteStore({ database, items, upkeep, mark, room });
     const transfer = transferOf(database);
     const lost = found.is === "whole" ? 0 : found.commits - commits;
-    // Last: until here SQLite syncs what it makes of a new file, and what it does when a failure closes it.
+    // Last, so that SQLite itself syncs a new file, and the checkpoint if an error closes the file.
     if (syncer !== null) letSync(database, false);
     return { store, upkeep, transfer, ...(lost > 0 && { lostCommits: lost }) };
   } catch (cause) {
@@ -363,7 +363,7 @@ class SqliteStore implements Store {
     else run.keyedTurn.run(...keyedTurnValues(turn, entries));
   }
 
-  /** In pieces, so that the payloads are never in memory together. */
+  /** Moves in pieces, so that not all payloads are in memory together. */
   #move(moves: readonly Move[]): void {
     const spoilt: { slot: number; seq: number }[] = [];
     for (const run of neighbours(moves)) {
@@ -378,7 +378,7 @@ class SqliteStore implements Store {
     if (spoilt.length > 0) throw new SpoiltItems(spoilt.map(({ slot, seq }) => ({ slot, seq })));
   }
 
-  /** The next items of a run of moves; at least one. */
+  /** Reads the next items of a run of moves; at least one. */
   #moving(run: readonly Move[], at: number): { move: Move; item: Read<Item> }[] {
     const rest = run.slice(at);
     const { slot, seq, from } = rest[0] as Move;
@@ -391,7 +391,7 @@ class SqliteStore implements Store {
     throw new StoreError("failed", "an item that is to move is not stored");
   }
 
-  /** Writes items where they go. */
+  /** Writes items to their destinations. */
   #settle(moving: readonly { readonly move: Move; readonly item: Item }[]): void {
     const insert: Item[] = [];
     for (const { move, item } of moving) {
@@ -435,7 +435,7 @@ const everything: ReadLimit = {
   payloadBytes: Number.POSITIVE_INFINITY,
 };
 
-/** Moves as they come, those together that begin one behind the other. */
+/** Groups consecutive moves whose items are neighbours. */
 function neighbours(moves: readonly Move[]): Move[][] {
   const runs: Move[][] = [];
   let last: Move | null = null;

@@ -57,10 +57,10 @@ async function insert(store: Store, seq: number, bytes = 1): Promise<void> {
   await (await store.commit(changes)).synced;
 }
 
-/** Records which files are synced; a sync waits, or fails, if it is told to. */
+/** Records which files are synced. A test can make a sync wait or fail. */
 class ControlledSyncer implements Syncer {
   readonly synced: string[] = [];
-  /** Before the sync of the file with this ending. */
+  /** Called before the sync of the file with this ending. */
   before = async (_: string): Promise<void> => undefined;
 
   async syncData(file: number): Promise<void> {
@@ -74,7 +74,7 @@ class ControlledSyncer implements Syncer {
   }
 }
 
-/** More than a log may hold before it is emptied. */
+/** Longer than a log may get before it is emptied. */
 const longLogBytes = 9_000_000;
 
 describe.skipIf(process.platform !== "linux")("on Linux", () => {
@@ -113,7 +113,8 @@ describe.skipIf(process.platform !== "linux")("on Linux", () => {
     for (const ending of order) {
       while (waiting.length === 0) await Bun.sleep(1);
       const isLast = syncer.synced.length === order.length - 1;
-      // Its frames are valid until the file is synced, and not overwritten before they are invalid.
+      // The log's frames are valid until the file is synced, and invalid before they are
+      // overwritten.
       const start = readFileSync(`${path}-wal`).subarray(0, logStartBytes);
       expect([start.every((byte) => byte === 0), (await store.load()).turns]).toEqual([
         isLast,
@@ -146,7 +147,7 @@ describe.skipIf(process.platform !== "linux")("on Linux", () => {
       syncer.before = async () => undefined;
       await expect(insert(store, 1)).rejects.toMatchObject({ fault: "failed" });
       await store.close();
-      // The file may not be on the disk, and the system says so only once.
+      // The file may not be on disk, and the system reports that only once.
       if (ending === ".db") expect(readFileSync(`${path}-wal`).equals(log)).toBe(true);
       expect(existsSync(`${path}-mark`)).toBe(true);
       const again = await open();
@@ -264,7 +265,7 @@ describe.skipIf(process.platform !== "linux" || whyUntraceable() !== null)("trac
   );
 });
 
-/** `resets`: how often the log began anew. */
+/** `resets`: how often the log was restarted. */
 function orderFaults(calls: readonly TracedCall[]) {
   const faults: string[] = [];
   const unsynced = new Set<string>();

@@ -1,6 +1,6 @@
-// Who syncs the files of a store. On Linux the store does, in Bun's thread pool: SQLite only writes,
-// so a disk that stalls never stops the thread that runs the shard. On other systems SQLite syncs
-// within each commit and each checkpoint, because only F_FULLFSYNC reaches the medium there.
+// Syncs the files of a store. On Linux the store syncs in Bun's thread pool and SQLite only writes,
+// so a stalled disk never blocks the shard's thread. On other systems SQLite syncs in each commit
+// and checkpoint, because only F_FULLFSYNC reaches the medium there.
 
 import { close, closeSync, fdatasync, fsync, open, openSync, readSync, writeSync } from "node:fs";
 import { promisify } from "node:util";
@@ -8,7 +8,7 @@ import { StoreError } from "../store.ts";
 import { guard, isNoRoom } from "./connect.ts";
 import { logStartBytes } from "./wal-scan.ts";
 
-/** Syncs outside of the thread of its caller. */
+/** Syncs outside of the caller's thread. */
 export interface Syncer {
   /** The content of an open file. */
   syncData(file: number): Promise<void>;
@@ -20,7 +20,7 @@ const openFile = promisify(open);
 const closeFile = promisify(close);
 const syncContent = promisify(fdatasync);
 const syncAll = promisify(fsync);
-/** Written again at a time. */
+/** Buffer size of `syncAnew`. */
 const rewrittenBytes = 1024 * 1024;
 
 export const threadPoolSyncer: Syncer = {
@@ -35,12 +35,12 @@ export const threadPoolSyncer: Syncer = {
   },
 };
 
-/** `null`: SQLite syncs. */
+/** `null`: SQLite does the syncs. */
 export const systemSyncer = process.platform === "linux" ? threadPoolSyncer : null;
 
 /**
- * SQLite's write-ahead log, which stays one file for as long as the database is open. SQLite takes no
- * lock on it, so a descriptor of it may be closed at any time.
+ * SQLite's write-ahead log, which is the same file for as long as the database is open. SQLite
+ * holds no lock on it, so a descriptor of it may be closed at any time.
  */
 export class LogFile {
   readonly #file: number;
@@ -56,8 +56,8 @@ export class LogFile {
   }
 
   /**
-   * Syncs what another process, or this one before a failure, has written. The system reports a failed
-   * sync once and then takes the pages for synced, so they are written again first.
+   * Syncs the writes of another process, or of this one before a failure. After a failed sync the
+   * system reports the error once and treats the pages as synced, so they are rewritten first.
    */
   async syncAnew(): Promise<void> {
     const part = Buffer.allocUnsafe(rewrittenBytes);
@@ -68,16 +68,16 @@ export class LogFile {
         at += writeSync(this.#file, part, 0, length, at);
       }
     } catch (cause) {
-      // Where each write takes new room, a full disk has none.
+      // On file systems where an overwrite needs new space, a full disk has none.
       if (!isNoRoom(cause)) throw cause;
     }
     await this.sync();
   }
 
   /**
-   * Invalidates all frames. SQLite begins the log anew by overwriting its header and then its frames,
-   * and without a sync between the two a power cut could leave the old header before some of the old
-   * frames: pages older than those in the database. One sector, so it is written whole or not at all.
+   * Invalidates all frames. SQLite restarts the log by overwriting its header and then its frames.
+   * Without a sync between the two, a power cut could leave the old header with some old frames:
+   * pages older than those in the database. The write is within one sector, so it is atomic.
    */
   async invalidate(): Promise<void> {
     guard(() => writeSync(this.#file, new Uint8Array(logStartBytes), 0, logStartBytes, 0));
@@ -89,7 +89,7 @@ export class LogFile {
   }
 }
 
-/** Whatever the cause, what was written may be lost: even if there is no room, the outcome is unknown. */
+/** Every error becomes `failed`: even for lack of room, the writes may or may not be durable. */
 export async function syncData(syncer: Syncer, file: number): Promise<void> {
   try {
     await syncer.syncData(file);

@@ -1,4 +1,4 @@
-// What a reshard reads and writes of a shard's file besides what turns do.
+// The reads and writes of a shard's file that only a reshard needs.
 
 import type { Database } from "bun:sqlite";
 import type { OutboundItem } from "../item.ts";

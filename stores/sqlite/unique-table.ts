@@ -1,5 +1,5 @@
-// The table of unique keys. A damaged row is one that is not there: an item too many is better
-// than one that was taken for written.
+// The table of unique keys. A damaged row counts as absent: a duplicate item is better than an item
+// wrongly refused as a duplicate.
 
 import type { Database } from "bun:sqlite";
 import type { Facts, SlotSeq, SlotSeqs, UniqueKey, Wants } from "../store.ts";
@@ -26,7 +26,7 @@ export class UniqueTable {
     this.#statements.put.run(...uniqueValues(unique));
   }
 
-  /** Neighbours go together: those of the items that a clear removes are many, or none. */
+  /** Removes neighbours in one statement, as a clear removes many. */
   remove({ slot, seqs }: SlotSeqs): void {
     for (let index = 0; index < seqs.length; ) {
       const first = seqs[index] as number;

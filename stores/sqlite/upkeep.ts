@@ -1,5 +1,4 @@
-// What a shard's file needs beside its turns: the log goes to the file, free pages go
-// back, a full disk is lived with, and copies are made.
+// Commits a shard's turns, and maintains its file: checkpoints, vacuum, a full disk and backups.
 
 import type { Database, Statement } from "bun:sqlite";
 import { basename, join } from "node:path";
@@ -23,13 +22,12 @@ import { type LogFile, type Syncer, syncData } from "./sync.ts";
 
 export interface UpkeepOptions {
   readonly path: string;
-  /** Each commit is synced, by SQLite or by the store, so that the log's end can be marked. */
+  /** Each commit is synced, by SQLite or by the store, so the log's end can be marked. */
   readonly syncsCommits: boolean;
-  /** `null`: SQLite syncs. */
+  /** `null`: SQLite does the syncs. */
   readonly syncer: Syncer | null;
 }
 
-/** What is kept up. */
 interface Kept {
   readonly database: Database;
   readonly items: ItemTable;
@@ -39,11 +37,11 @@ interface Kept {
   readonly commits: number;
 }
 
-/** Pages given back to the file system in one piece of housekeeping: about 4 ms. */
+/** Pages returned to the file system in one piece of maintenance: about 4 ms. */
 const vacuumPages = 256;
-/** The log is truncated, not only checkpointed, once it is longer than this when the shard is idle. */
+/** An idle shard truncates its log if it is longer than this. */
 const logBytesIdle = 1024 * 1024;
-/** Pages in the log from which on it is emptied between two turns: copying them takes 6 to 8 ms. */
+/** With so many pages the log is checkpointed between two turns: copying them takes 6 to 8 ms. */
 const logPagesMax = 2_000;
 
 export class SqliteUpkeep implements Upkeep {
@@ -53,11 +51,11 @@ export class SqliteUpkeep implements Upkeep {
   readonly #mark: LogMark;
   readonly #room: Room;
   readonly #log: LogFile;
-  /** The sync in progress. No commit may follow before it ends; after a failure none ever may. */
+  /** The current sync. No commit may follow before it ends, and none at all if it fails. */
   #syncing: Promise<void> | null = null;
   #closed = false;
   readonly #logState: Statement;
-  /** Since the store was made. */
+  /** Since the store was created. */
   #commits: number;
 
   constructor({ database, items, mark, room, commits, log }: Kept, options: UpkeepOptions) {
@@ -76,8 +74,8 @@ export class SqliteUpkeep implements Upkeep {
   }
 
   /**
-   * Whether the file has all that was committed, synced, so that the next commit may begin the log
-   * anew. If the disk has no room for that, it stays in the log.
+   * Writes the log into the file and syncs it, so that the next commit may restart the log. Returns
+   * `false` if the disk has no room, in which case the log keeps its content.
    */
   async #empty(): Promise<boolean> {
     while (this.#syncing !== null) await this.#syncing;
@@ -91,7 +89,7 @@ export class SqliteUpkeep implements Upkeep {
 
   async #emptied(): Promise<boolean> {
     const { syncer, syncsCommits } = this.#options;
-    // Otherwise a power cut could leave pages of a commit in the file whose frames are lost.
+    // Otherwise a power cut could leave pages of a commit in the file but lose its frames.
     if (syncer !== null && !syncsCommits) await this.#log.sync();
     if (!this.#checkpoint()) return false;
     if (syncer !== null) await syncData(syncer, this.#room.file);
@@ -99,7 +97,7 @@ export class SqliteUpkeep implements Upkeep {
     return true;
   }
 
-  /** Commits wait until the work has ended. */
+  /** Commits wait for the end of the work. */
   #sync(work: () => Promise<void>): Promise<void> {
     this.#syncing = work().then(() => {
       this.#syncing = null;
@@ -107,7 +105,7 @@ export class SqliteUpkeep implements Upkeep {
     return this.#syncing;
   }
 
-  /** Not in steps: SQLite copies all pages of the log, and begins with the first if it is interrupted. */
+  /** Not in steps: SQLite copies all pages of the log, and starts again if it is interrupted. */
   #checkpoint(): boolean {
     try {
       const [[, logged, moved] = []] = this.#database
@@ -119,7 +117,7 @@ export class SqliteUpkeep implements Upkeep {
     }
   }
 
-  /** `false`: for lack of room. */
+  /** Returns `false` for lack of room; throws any other fault. */
   #refused(cause: unknown): false {
     const fault = this.#faultOf(cause);
     if (fault.fault !== "full") throw fault;
@@ -130,7 +128,7 @@ export class SqliteUpkeep implements Upkeep {
     return storeError(namingNoRoom(cause, this.#options.path));
   }
 
-  /** Of the log, and of those the ones that are missing in the file. */
+  /** Pages of the log, and how many of them the file does not have yet. */
   #logPages(): { readonly logged: number; readonly missing: number } {
     const [[, logged = 0, moved = 0] = []] = guard(() => this.#logState.values() as number[][]);
     return { logged, missing: logged - moved };
@@ -144,7 +142,7 @@ export class SqliteUpkeep implements Upkeep {
     });
     const isMore = guard(() => this.#freePages()) > vacuumPages + this.#room.keptPages;
     if (isMore) return this.#vacuum();
-    // On a full disk the log's room might be gone for good.
+    // On a full disk, space released from the log could be lost to other programs.
     if (!this.#room.isInUse && this.size().logBytes > logBytesIdle) await this.#truncateLog();
     return false;
   }
@@ -153,7 +151,7 @@ export class SqliteUpkeep implements Upkeep {
     return Number(this.#database.query("PRAGMA freelist_count").values()[0]?.[0]);
   }
 
-  /** Pages that are given back are moved by the log, which may have no room. */
+  /** Moves pages by way of the log, which may lack room. */
   async #vacuum(): Promise<boolean> {
     try {
       this.#database.query(`PRAGMA incremental_vacuum(${vacuumPages})`).values();
@@ -169,7 +167,6 @@ export class SqliteUpkeep implements Upkeep {
     guard(() => this.#database.query("PRAGMA wal_checkpoint(TRUNCATE)").values());
   }
 
-  /** The commit of a turn. */
   async commit(work: () => void): Promise<Written> {
     while (this.#syncing !== null) await this.#syncing;
     if (this.#closed) throw new StoreError("unusable", "store is closed");
@@ -181,7 +178,7 @@ export class SqliteUpkeep implements Upkeep {
     return { synced: this.#syncCommit() };
   }
 
-  /** Syncs the log unless SQLite has, and then marks its end. */
+  /** Syncs the log unless SQLite has done so, then marks its end. */
   #syncCommit(): Promise<void> | null {
     const { syncer, syncsCommits } = this.#options;
     if (!syncsCommits) return null;
@@ -191,7 +188,7 @@ export class SqliteUpkeep implements Upkeep {
     return null;
   }
 
-  /** Where it finds no room, the next may find what was set aside. */
+  /** For lack of room, releases the reserve, so that the next commit may succeed. */
   async #transact(work: () => void): Promise<void> {
     for (let isAgain = false; ; isAgain = true) {
       try {
@@ -201,7 +198,7 @@ export class SqliteUpkeep implements Upkeep {
         const fault = this.#faultOf(cause);
         if (fault.fault !== "full") throw fault;
         const wasWhole = this.#room.isWhole;
-        // The log may be all that has no room, and begins anew once it is empty.
+        // Only the log may lack room, and it restarts once it is empty.
         const isTooLong = !wasWhole && !isAgain && this.#logPages().missing > 0;
         if (isTooLong && (await this.#empty())) continue;
         this.#room.ranOut();
@@ -212,10 +209,10 @@ export class SqliteUpkeep implements Upkeep {
   }
 
   async backup(folder: string): Promise<number | null> {
-    // Then all that is committed is in the one file, and nobody else writes to it.
+    // All committed data is then in the one file, and nothing else writes to it.
     if (!(await this.#empty())) throw noRoom();
     try {
-      // By the thread pool: a large file must not stop the thread.
+      // In the thread pool: copying a large file must not block this thread.
       return await this.#room.copyTo(join(folder, basename(this.#options.path)));
     } catch {
       return null;
@@ -235,15 +232,15 @@ export class SqliteUpkeep implements Upkeep {
     };
   }
 
-  /** To be called before the database is closed; whether the log is of no use any more. */
+  /** Call it before the database is closed. Returns whether the log is no longer needed. */
   async close(): Promise<boolean> {
     this.#closed = true;
-    // A failure is reported to the caller of what failed.
+    // The caller of the failed sync has the error already.
     const isEmpty = await this.#empty().catch(() => false);
     this.#log.close();
-    // Also an empty one: a full disk may have no room for a new one.
+    // Even if it is empty: a full disk may have no room for a new log.
     if (!isEmpty || this.#room.isInUse) this.#room.keepLog();
-    // SQLite copies once more what the log has.
+    // SQLite checkpoints the log when it closes.
     if (!isEmpty) letSync(this.#database, true);
     return isEmpty;
   }

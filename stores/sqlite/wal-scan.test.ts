@@ -1,5 +1,5 @@
-// Every log here was written by SQLite, and SQLite itself is the judge of how
-// many commits a spoiled one still yields.
+// All logs are written by SQLite, and SQLite decides how many commits it recovers from a damaged
+// one.
 
 import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
@@ -33,7 +33,7 @@ function open(path: string): Database {
   return db;
 }
 
-/** One commit of one to many frames per number; each leaves one row in `done`. */
+/** Makes `count` commits of one or more frames. Each adds one row to `done`. */
 function commits(db: Database, count: number, below: (bound: number) => number): void {
   for (let number = 0; number < count; number += 1) {
     db.transaction(() => {
@@ -50,9 +50,9 @@ function copy(path: string): Files {
 }
 
 interface Made extends Files {
-  /** The commits in the log's present generation, and where each ends. */
+  /** The ends of the commits in the log's current generation. */
   readonly ends: readonly number[];
-  /** Rows of `done` that are in the database file itself. */
+  /** Rows of `done` in the database file itself. */
   readonly checkpointed: number;
 }
 
@@ -77,7 +77,7 @@ function makeLog(seed: number, { count, stale }: { count: number; stale: number 
   return { ...files, ends, checkpointed: stale };
 }
 
-/** Where the first commit ends that starts at `from`: the next frame with a commit mark. */
+/** The end of the commit that starts at `from`: the next frame with a commit mark. */
 function commitEnd(log: Uint8Array, from: number): number {
   const fields = new DataView(log.buffer, log.byteOffset, log.length);
   const frameBytes = 24 + fields.getUint32(8);
@@ -92,7 +92,7 @@ function recovered({ database, log, checkpointed }: Files & { checkpointed: numb
   writeFileSync(path, database);
   writeFileSync(`${path}-wal`, log);
   const db = open(path);
-  // Closing it moves the log to the file, and neither has to last.
+  // Closing checkpoints the log, and nothing has to be durable.
   db.query("PRAGMA synchronous=OFF").all();
   try {
     const { count } = db.query("SELECT count(*) AS count FROM done").get() as { count: number };
@@ -109,7 +109,7 @@ function flipped(log: Uint8Array, bit: number): Uint8Array {
   return bytes;
 }
 
-/** A flip may make a commit mark, and no crash does: whatever is said of it is right. */
+/** A flip here may create a commit mark, which no crash does, so any verdict is right. */
 const isInMark = (byte: number): boolean => ((byte - 32) % (24 + 4096)) >>> 2 === 1;
 
 const atLast = (made: Made, before: number): number => made.ends.at(-1 - before) ?? 0;
@@ -173,7 +173,7 @@ test("truncated anywhere: never damaged, and as many commits as SQLite recovers"
   const below = seeded(5);
   for (const made of logs) {
     for (let trial = 0; trial < trials; trial += 1) {
-      // Half of the cuts are close to the end of a commit, where mistakes would be.
+      // Half of the cuts are close to the end of a commit, where mistakes are likely.
       const near = (made.ends[below(made.ends.length)] ?? 0) + below(80) - 40;
       const length = trial % 2 === 0 ? below(made.log.length) : Math.min(near, made.log.length);
       const log = made.log.subarray(0, length);
@@ -235,7 +235,7 @@ test("any bit flipped in the header, or in a frame header of the last commit but
   for (const made of logs) {
     const bits = Array.from({ length: 32 * 8 }, (_, bit) => bit);
     for (let at = atLast(made, 2); at < atLast(made, 1); at += 24 + 4096) {
-      // Bits 32 to 63 are the commit mark: with one of one bit gone, it cannot be told from torn.
+      // Bits 32 to 63 are the commit mark. Without its only bit, it looks like a torn commit.
       for (let bit = 0; bit < 24 * 8; bit += 1) {
         const flip = flipped(made.log, at * 8 + bit);
         const mark = new DataView(flip.buffer).getUint32(at + 4);
@@ -304,7 +304,7 @@ test("second crash over the rest of a first torn commit: torn", () => {
   db.close();
 
   const firstCrash = flipped(files.log, 8 * (durable + 100));
-  // One of the second commits leaves just the last frame of the first, the one with the mark.
+  // One of the second commits leaves only the last frame of the first, which has the mark.
   for (let bytes = 4_000; bytes < 100_000; bytes += 4_000) {
     const again = newPath();
     writeFileSync(again, files.database);
@@ -352,7 +352,7 @@ test("log of a machine with the other order of bytes: the same verdicts", () => 
   }
 });
 
-/** The same log with checksums over words of the other order, in the plainest way. */
+/** The log with checksums in the other byte order, computed in the simplest way. */
 function otherByteOrder(log: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(log);
   const fields = new DataView(bytes.buffer);

@@ -1,60 +1,57 @@
-// Tells a torn end of SQLite's write-ahead log from damage within it. SQLite
-// cannot: at the first frame whose checksum does not match it takes the log for
-// ended, and silently forgets every commit behind it. To be run before SQLite
-// opens the file.
+// Distinguishes a torn end of SQLite's write-ahead log from damage within it. SQLite cannot: it
+// treats the first frame with a wrong checksum as the end, and silently drops all later commits.
+// Must run before SQLite opens the file.
 //
-// With durability `full` a commit is written only after the one before it was
-// synced, whoever syncs, so a crash can spoil no commit but the last. A whole commit that
-// follows on another one behind the break was therefore written after synced
-// bytes that have changed since. With `normal` that holds for a killed
-// process, but not for a power cut.
+// With durability `full` each commit is written only after the previous one is synced, so a crash
+// can affect only the last commit. If a whole commit follows another one after the break, bytes
+// that were synced before it have changed since. With `normal` that is true for a killed process,
+// but not for a power cut.
 //
 //   header 32 | frame | frame | frame ...      frame = header 24 | page
 //
-// A frame's checksum continues that of the frame before it, so the whole log is
-// one chain that starts at the header. After a checkpoint SQLite starts over at
-// the front with new salts and leaves the old frames behind the new ones. Before
-// that the store overwrites the header and the first frame's header with zeros
-// and syncs them, so a log that begins with zeros is empty.
+// A frame's checksum continues that of the previous frame, so the whole log is one chain that
+// starts at the header. After a checkpoint SQLite restarts at the front with new salts and leaves
+// the old frames after the new ones. Before that, the store overwrites the header and the first
+// frame's header with zeros and syncs them, so a log that starts with zeros is empty.
 // Format: https://sqlite.org/fileformat2.html#walformat
 
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 
 export interface WalScan {
   /**
-   * `clean`: every commit that was begun is whole. `torn`: the last one is not,
-   * as after a crash. `damaged`: commits that were synced cannot be read.
+   * `clean`: every commit is whole. `torn`: the last commit is incomplete, as after a crash.
+   * `damaged`: synced commits cannot be read.
    */
   readonly verdict: "clean" | "torn" | "damaged";
-  /** Frames that SQLite will recover: those up to the last whole commit. */
+  /** Frames that SQLite will recover, up to the last whole commit. */
   readonly frames: number;
   /** Commits among them. */
   readonly commits: number;
-  /** Where the first frame starts that does not continue the log; `null` when clean. */
+  /** Offset of the first frame that does not continue the chain; `null` if clean. */
   readonly brokenAtByte: number | null;
 }
 
-/** Fills `into` with the bytes at `at`. */
+/** Fills `into` with the bytes at offset `at`. */
 type ReadAt = (into: Uint8Array<ArrayBuffer>, at: number) => void;
 
 const headerBytes = 32;
 const frameHeaderBytes = 24;
-/** Zeros here make a log empty: without the first frame's salts nothing looks like a damaged header. */
+/** Zeros here empty a log: without the first frame's salts, no header can appear damaged. */
 export const logStartBytes = headerBytes + frameHeaderBytes;
 const magicLittleEndian = 0x377f_0682;
 const magicBigEndian = 0x377f_0683;
 const version = 3_007_000;
 const hostIsLittleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
-/** Read at a time: a log may be longer than what should sit in memory. */
+/** Bytes per read: a log may be too long for memory. */
 const chunkBytes = 1024 * 1024;
 
-/** Whether a log's first bytes say that it has frames. */
+/** Whether the first bytes are a log's header. */
 export function isLogStart(bytes: Buffer): boolean {
   const magic = bytes.readUInt32BE(0);
   return magic === magicLittleEndian || magic === magicBigEndian;
 }
 
-/** Scans the log at `path`; an absent or empty file is a clean log. */
+/** An empty file is a clean log. */
 export function scanWal(path: string): WalScan {
   const file = openSync(path, "r");
   try {
@@ -95,13 +92,15 @@ interface WalHeader {
   readonly sum: Sum;
 }
 
-/** The two halves of a checksum, as signed 32-bit integers: the engine's fastest numbers. */
+/**
+ * The halves of a checksum, as signed 32-bit integers, the fastest numbers in JavaScript engines.
+ */
 interface Sum {
   a: number;
   b: number;
 }
 
-/** `null` when its own checksum does not match, in which case SQLite takes the log for empty. */
+/** `null` if the header's checksum does not match, in which case SQLite treats the log as empty. */
 function readHeader(bytes: Uint8Array<ArrayBuffer>): WalHeader | null {
   const view = new DataView(bytes.buffer);
   const magic = view.getUint32(0);
@@ -119,7 +118,7 @@ function isPageSize(bytes: number): boolean {
   return bytes >= 512 && bytes <= 65_536 && (bytes & (bytes - 1)) === 0;
 }
 
-/** The buffer as the words that checksums are made of, in the order of bytes the log was made with. */
+/** The buffer as words in the log's byte order, from which checksums are computed. */
 function checksumWords(buffer: ArrayBuffer, littleEndian: boolean): Int32Array {
   if (littleEndian === hostIsLittleEndian) return new Int32Array(buffer);
   const swapped = Buffer.from(buffer.slice(0)).swap32();
@@ -136,12 +135,14 @@ function addWords(sum: Sum, words: Int32Array, from: number, to: number): void {
   sum.b = b;
 }
 
-/** Goes through the frames once: first along the unbroken chain, then for evidence behind the break. */
+/**
+ * Scans the frames once: the unbroken chain first, then the frames after the break for evidence.
+ */
 class WalScanner {
   readonly #header: WalHeader;
-  /** The checksum of the chain so far; behind the break, the one stored in the frame before. */
+  /** Checksum of the chain so far; after the break, the one stored in the previous frame. */
   readonly #sum: Sum;
-  /** What the broken frame's checksum should have been, in case only the stored one has changed. */
+  /** Computed checksum of the broken frame, in case only the stored one has changed. */
   #sumAtBreak: Sum | null = null;
   #frames = 0;
   #commits = 0;
@@ -149,7 +150,10 @@ class WalScanner {
   #brokenAt: number | null = null;
   #torn = false;
   #damaged = false;
-  /** Behind the break: a commit mark was seen, and every frame since continues the one before it. */
+  /**
+   * After the break: there was a commit mark, and every frame since then continues the previous
+   * one.
+   */
   #followsCommit = false;
 
   constructor(header: WalHeader) {
@@ -201,7 +205,7 @@ class WalScanner {
         if (whole) this.#take(isCommit);
         else this.#breakAt(at + offset, { isCommit, current: salt1 || salt2 });
       } else if (salt1 || salt2) {
-        // One salt is enough: frames of an earlier generation share neither.
+        // One salt is enough: earlier generations have neither.
         this.#look(fields, words, offset, isCommit);
       } else {
         this.#followsCommit = false;
@@ -213,7 +217,7 @@ class WalScanner {
     }
   }
 
-  /** Whether the frame's checksum continues `sum`; leaves in `sum` what it should be. */
+  /** Whether the frame's checksum continues `sum`. Stores the computed checksum in `sum`. */
   #continues(fields: DataView, words: Int32Array, offset: number, sum: Sum): boolean {
     const word = offset / 4;
     const pageWord = word + frameHeaderBytes / 4;
@@ -237,9 +241,9 @@ class WalScanner {
   }
 
   /**
-   * Counting commit marks would not do: after two crashes in one generation the
-   * rest of the first torn commit may lie behind the second one, with its mark.
-   * But it does not continue that one's checksum.
+   * Counting commit marks is not enough. After two crashes in one generation, the rest of the first
+   * torn commit, with its mark, may follow the second one. But it does not continue the checksum of
+   * the second one.
    */
   #look(fields: DataView, words: Int32Array, offset: number, isCommit: boolean): void {
     this.#torn = true;
@@ -254,9 +258,9 @@ class WalScanner {
 }
 
 /**
- * The header is synced with the first commit at the latest, so a chain of frames
- * behind a header that cannot be read holds commits that are lost. Whatever of
- * the header has changed, one of these guesses finds the chain.
+ * The header is synced with the first commit at the latest. So a chain of frames after an
+ * unreadable header contains lost commits. Whichever part of the header has changed, one of these
+ * guesses finds the chain.
  */
 function scanWithoutHeader(
   start: Uint8Array<ArrayBuffer>,

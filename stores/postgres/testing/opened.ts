@@ -1,4 +1,4 @@
-// Stores in a database, for tests: each with a schema that nobody else has.
+// Opens stores in a database for tests, each with its own schema.
 
 import type { OpenedStore } from "../../conformance/bench.ts";
 import { nothing } from "../../conformance/values.ts";
@@ -15,7 +15,7 @@ export function newStore(url: string): DatabaseOptions {
   return { url, schema: `rule${count}`, shard: 0, newTag: () => tag, testClock: false };
 }
 
-/** For the rules that every store keeps. */
+/** For the conformance suite. */
 export async function openNew(options: DatabaseOptions): Promise<OpenedStore> {
   let backend = await openPostgresStore(options);
   return {
@@ -41,7 +41,7 @@ export async function commit(
   });
 }
 
-/** Of work that has to fail, why. */
+/** The `StoreError` of work that must fail. */
 export async function failureOf(
   work: Promise<unknown>,
 ): Promise<Pick<StoreError, "fault" | "message">> {

@@ -1,4 +1,4 @@
-// Debian's pgbouncer before a database, for tests.
+// Debian's pgbouncer in front of a database, for tests.
 
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,10 +6,12 @@ import { type ChildServer, freePort, startChild } from "../../../bench/peers/chi
 
 export const pgbouncerPath = "/usr/sbin/pgbouncer";
 
-/** Each transaction has whichever session is free; a session that stays would be seen by no test. */
+/**
+ * Several, so that transactions get different sessions; with one, no test would notice a mix-up.
+ */
 const sessionsMax = 4;
 
-/** In transaction mode; the settings go into the folder. */
+/** In transaction mode; writes its settings into the folder. */
 export async function startPgbouncer(
   folder: string,
   databaseUrl: string,

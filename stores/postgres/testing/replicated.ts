@@ -1,4 +1,4 @@
-// A primary and its standby, of Debian's PostgreSQL, for tests of what takes over when one is lost.
+// A primary and its standby, with Debian's PostgreSQL, for tests of failover.
 
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ export class Replicated {
     this.#standby = standby;
   }
 
-  /** Both keep their data in the folder; by itself the standby may be behind. */
+  /** Both have their data in the folder. Replication is asynchronous until `waitForStandby`. */
   static async start(folder: string): Promise<Replicated> {
     chmodSync(folder, 0o755);
     const primary = await startPostgres(folder);
@@ -54,7 +54,7 @@ export class Replicated {
     await sql.close();
   }
 
-  /** Resolves once the standby has all that was committed before. */
+  /** Resolves once the standby has all earlier commits. */
   async caughtUp(): Promise<void> {
     const sql = new SQL(this.primary.url, { max: 1 });
     const [{ until }] = await sql`SELECT pg_current_wal_flush_lsn()::text AS until`;
@@ -67,12 +67,12 @@ export class Replicated {
     await sql.close();
   }
 
-  /** What is committed from now on the standby lacks, until it is started again. */
+  /** The standby misses later commits, until it is started again. */
   stopStandby(): Promise<void> {
     return this.#standby.stop();
   }
 
-  /** It is there, and says nothing until it is resumed. */
+  /** The standby stays connected, but does not respond until it is resumed. */
   pauseStandby(): void {
     this.#signalStandby("SIGSTOP");
   }
@@ -81,7 +81,7 @@ export class Replicated {
     this.#signalStandby("SIGCONT");
   }
 
-  /** Each of its processes writes by itself. */
+  /** Signals all of its processes, because each of them writes on its own. */
   #signalStandby(signal: "SIGSTOP" | "SIGCONT"): void {
     const { pid } = this.#standby;
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");

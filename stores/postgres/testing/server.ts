@@ -1,5 +1,5 @@
-// A PostgreSQL for the tests of one file: there before the first of them, and gone with its data
-// after the last.
+// A PostgreSQL for the tests of one file: starts before the first test, and is removed with its
+// data after the last.
 
 import { afterAll, beforeAll } from "bun:test";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
@@ -9,7 +9,7 @@ import { type Postgres, startPostgres } from "../../../scripts/postgres.ts";
 
 export interface TestServer {
   readonly url: string;
-  /** Where its data is, with room for more. */
+  /** Has its data; tests may put more files there. */
   readonly folder: string;
 }
 
@@ -18,7 +18,7 @@ export function testServer(): TestServer {
   chmodSync(folder, 0o755);
   let server: Postgres | null = null;
   beforeAll(async () => {
-    // Its data need not outlive a crash.
+    // The data need not survive a crash.
     server = await startPostgres({ data: join(folder, "data"), settings: ["fsync=off"] });
   });
   afterAll(async () => {

@@ -1,4 +1,4 @@
-// For virtual clocks: they do not wait for a thread pool.
+// A syncer for virtual clocks, which cannot wait for a thread pool.
 
 import type { Syncer } from "../sync.ts";
 

@@ -1,6 +1,6 @@
-// The program that sync.test.ts traces: a store that exists is opened, used in every way that
-// reaches the disk, and closed. Writes the id of its one JavaScript thread to the file `outcome`, and
-// how often a timer fired during each step.
+// The program that sync.test.ts traces. It opens an existing store, uses it in every way that
+// reaches the disk, and closes it. It writes the id of its JavaScript thread, and how often a timer
+// fired during each step, to the file `outcome`.
 //
 //   bun stores/sqlite/testing/traced-store.ts FOLDER DURABILITY BALLAST
 
