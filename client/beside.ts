@@ -1,23 +1,28 @@
-// A pooled connection may be dead without an error, for instance after a router has dropped its state. A
-// request without an answer is therefore sent again beside the first, and the first answer counts.
+// A pooled connection may be dead without an error, for instance after a router has dropped its
+// state. A request without an answer is therefore sent again in parallel, and the first answer
+// counts.
 
 import { HoldfastError } from "./errors.ts";
 import { startTimer } from "./time.ts";
 
 export interface Copies<T> {
-  /** How long the first may say nothing. */
+  /** How long to wait for an answer to the first request. */
   readonly silentMs: number;
-  /** The first has said nothing for so long. */
+  /** Called after that time without an answer. */
   readonly silent: () => void;
-  /** Where a copy may go, one address after the other until one is reached. */
+  /** Addresses for a copy, to try in order until one is reachable. */
   readonly addresses: () => readonly string[];
-  /** Takes a connection to an address, and returns what gives it back; `null`: `over` was aborted before. */
+  /**
+   * Reserves a connection to an address and returns its release; `null`: `over` was aborted before.
+   */
   readonly connect: (address: string, over: AbortSignal) => Promise<(() => void) | null>;
-  /** Whether a copy may be sent still: a machine that was suspended runs its timers late. */
+  /** Whether a copy may still be sent: after a suspend, timers run late. */
   readonly isTimely: () => boolean;
-  /** Sends it; what it adds to `stops` ends it. `address`: where a copy goes; `null`: it is the first. */
+  /**
+   * Sends a request, and adds its cancellation to `stops`. `address`: `null` = the first request.
+   */
   readonly begin: (address: string | null, stops: (() => void)[]) => Promise<T>;
-  /** A copy was answered there though the first was not. */
+  /** Called if a copy was answered at this address while the first request was not. */
   readonly overtaken: (address: string) => void;
 }
 
@@ -49,7 +54,7 @@ export function besideSilence<T>(copies: Copies<T>): Promise<T> {
       over?.abort();
       if (address !== null && left > 0) copies.overtaken(address);
       settle();
-      // Costs an error each, so only where there is something to stop.
+      // Each stop creates an error, so only if a request is left.
       if (left > 0) for (const stop of stops) stop();
     };
     const cancel = startTimer(silentMs, () => {
@@ -63,7 +68,7 @@ export function besideSilence<T>(copies: Copies<T>): Promise<T> {
 
 type Ended = "answered" | "unsent" | "failed";
 
-/** To one address after the other, while nothing can be sent. */
+/** Tries one address after the other until a request can be sent. */
 async function sendCopy<T>(
   { addresses, connect, isTimely }: Copies<T>,
   over: AbortSignal,
@@ -80,12 +85,12 @@ async function sendCopy<T>(
   }
 }
 
-/** Nothing was done at that address, and the next one may be alive. */
+/** Nothing was sent to that address, and the next one may be reachable. */
 function isNotDone(error: unknown): boolean {
   return error instanceof HoldfastError && error.code === "unavailable";
 }
 
-/** Whether what one copy is refused for holds for the other: the server knows both by one key. */
+/** Whether a refusal of one copy also applies to the other: the server sees the same key. */
 function isOfBoth(error: unknown): boolean {
   if (!(error instanceof HoldfastError)) return true;
   const isWord = error.status === 400 && error.reason !== undefined;

@@ -1,6 +1,6 @@
-// Bun says the same of TLS that did not come about as of TLS that broke when the request was sent
-// (EPROTO, ECONNRESET). So before its first call over TLS a client asks for something that changes
-// nothing: until that is answered, nothing of a call was sent.
+// Bun reports the same errors (EPROTO, ECONNRESET) for a failed TLS handshake and for a connection
+// that broke after the request was sent. So before its first call over TLS the client sends a
+// harmless request. If that fails, nothing of the call was sent.
 
 import { notConnected } from "./unsent.ts";
 
@@ -18,7 +18,7 @@ export function afterHandshake(fetch: BunFetch): BunFetch {
   };
 }
 
-/** Whatever is answered, and by whom: TLS came about. */
+/** Any answer proves that the TLS handshake succeeded. */
 async function shakeHands(fetch: BunFetch, url: string, signal: RequestInit["signal"] = null) {
   try {
     await fetch(new URL("/livez", url).href, { method: "HEAD", redirect: "manual", signal });

@@ -1,4 +1,4 @@
-// Base64 by what every runtime has; newer ones have it built in, which is faster.
+// Base64 in all runtimes; newer ones have it built in, which is faster.
 
 interface BuiltIn {
   readonly fromBase64?: (text: string) => Uint8Array<ArrayBuffer>;
@@ -13,7 +13,7 @@ export function bytesOfBase64(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** As many bytes as can safely be the arguments of one call. */
+/** Bytes that can safely be passed as arguments of one call. */
 const pieceBytes = 8_192;
 
 export function base64OfBytes(bytes: Uint8Array): string {

@@ -1,5 +1,5 @@
-// Calls against the real server on a port, and against answers that only a proxy, a broken
-// line or a wrong clock would give.
+// Calls to a real server, and to fake servers with the answers of a proxy, a broken connection or a
+// wrong clock.
 
 import { expect, setSystemTime, test } from "bun:test";
 import { runInNewContext } from "node:vm";
@@ -38,7 +38,7 @@ async function queueOn(server: ListeningApp, options: ClientOptions = {}) {
   return { client, queue };
 }
 
-/** What only the server gives up, however late that is. */
+/** Never aborts a request, so that only the server ends it. */
 const patient: Fetch = (url, init) => globalThis.fetch(url, { ...init, signal: null });
 
 async function caught(work: Promise<unknown>): Promise<HoldfastError> {
@@ -50,7 +50,7 @@ async function caught(work: Promise<unknown>): Promise<HoldfastError> {
   return error;
 }
 
-/** As `caught`, of work that needs nothing but time, which goes on as it waits. */
+/** Like `caught`, with fake time that advances while the work waits. */
 async function caughtInTime(begin: () => Promise<unknown>): Promise<HoldfastError> {
   using time = stillTime();
   let isOver = false;
@@ -64,7 +64,7 @@ async function caughtInTime(begin: () => Promise<unknown>): Promise<HoldfastErro
   return error;
 }
 
-/** Answers as told, one after the other, the last one for ever; keeps what it was asked. */
+/** A fake server with these answers in order, the last one repeatedly. Records the requests. */
 function answering(...answers: (() => Response | Promise<Response>)[]) {
   return answeringWith({}, ...answers);
 }
@@ -86,10 +86,10 @@ function answeringWith(options: ClientOptions, ...answers: (() => Response | Pro
 const keysOf = (asked: readonly { readonly init: RequestInit }[]): (string | null)[] =>
   asked.map(({ init }) => new Headers(init.headers).get("idempotency-key"));
 
-/** As runtimes reject: Bun with a code on the error itself, Node on what it was caused by. */
+/** Errors of runtimes: Bun has the code on the error itself, Node on its cause. */
 const coded = (code: string): Error => Object.assign(new TypeError("fetch failed"), { code });
 
-/** Counts what is asked of the server, by the call. */
+/** Counts requests by operation. */
 function counting() {
   const calls: Record<string, number> = {};
   const fetch: Fetch = (url, init) => {
@@ -338,7 +338,7 @@ test("each code of the contract has an error of its own, and every one says whet
     [504, "OutcomeUnknown", "unknown"],
   ]);
   expect(of(454, "lease")).toBeInstanceOf(LeaseEmpty);
-  // A proxy that answers for the server does not know what the server did.
+  // A proxy's answer proves nothing about the server.
   expect(errorOf({ operation: "produce", status: 503, message: "" }, false).code).toBe("unknown");
 });
 
@@ -422,7 +422,7 @@ test.each([
   ["ECONNRESET", coded("ECONNRESET")],
   ["UND_ERR_SOCKET", coded("UND_ERR_SOCKET")],
   ["EHOSTUNREACH of a read", Object.assign(coded("EHOSTUNREACH"), { syscall: "read" })],
-  // Bun says so too when TLS breaks after the request was sent.
+  // Bun also uses it if TLS breaks after the request was sent.
   ["EPROTO", coded("EPROTO")],
   ["Deno's SendRequest", new Error("client error (SendRequest): connection closed")],
 ])("%s may come after the request has arrived", async (_, cause) => {
@@ -565,7 +565,7 @@ test("a page of whoever stands before the server says nothing of a call that was
   const page = () => new Response("<h1>Bad Request</h1>", { status: 400 });
   const { asked, client } = answering(broken, page);
   expect(await caught(client.queue("orders").produce("x"))).toBeInstanceOf(OutcomeUnknown);
-  // Alone it is an answer: whoever gave it did not pass the call on.
+  // As the only answer it is final: a proxy that sends it has not forwarded the call.
   expect(asked.length).toBe(2);
   const first = answering(page);
   expect(await caught(first.client.queue("orders").produce("x"))).toBeInstanceOf(InvalidRequest);
@@ -585,7 +585,7 @@ test("a call is not sent again when the server may have forgotten its key", asyn
   const { asked, client } = answering(() => lost);
   const produced = caught(client.queue("orders").produce("x", { timeoutMs: 900_000 }));
   await settled();
-  // The machine was suspended, and its steady clock stood still meanwhile.
+  // The machine was suspended, which stops its steady clock.
   setSystemTime(Date.now() + 290_000);
   time.advance(5_000);
   await settled();
@@ -717,7 +717,7 @@ test("a silent server is asked again on another connection after a minute, where
   expect(giveUpMsOf("produce", 300_000, true)).toBe(60_000);
   expect(giveUpMsOf("complete", 300_000, true)).toBe(60_000);
   expect(giveUpMsOf("produce", 10_000, true)).toBe(15_000);
-  // It may wait for as long as it likes.
+  // A lease may wait for its whole timeout.
   expect(giveUpMsOf("lease", 300_000, true)).toBe(305_000);
 });
 
@@ -809,7 +809,7 @@ test("ensure: a key that may not create a queue goes on with one that is there",
   expect(asked.map(({ url }) => url.slice(url.lastIndexOf("/")))).toEqual([
     ...["/queues.create", "/queues.info"],
   ]);
-  // Neither where it may not ask, nor where it is kept out altogether.
+  // Neither without the permission to read the queue, nor without any access.
   for (const answers of [
     [notAllowed, notAllowed],
     [foreign, info],
@@ -981,7 +981,7 @@ test("find gives what a filter means, page by page, and redrive has it sent back
     ["a", "b", "c"].map((text, index) => [text, ids[index]]),
   );
   expect(await Array.fromAsync(dead.find({ filter: { kind: "none" } }))).toEqual([]);
-  // Nothing is asked for that nobody wants.
+  // No page is requested that the program does not read.
   for await (const { id } of dead.find({ limit: 1 })) {
     expect(id).toBe(found[0]?.id as string);
     break;

@@ -1,4 +1,4 @@
-// The client: a method for each call of the contract, and queues by their names.
+// The client: a method per operation of the contract, and queues by name.
 
 import { afterHandshake } from "./bun-fetch.ts";
 import { hintingHttps } from "./https-hint.ts";
@@ -35,42 +35,44 @@ import {
 
 export interface ClientOptions {
   /**
-   * Where the server is; default `http://localhost:9090`. Of several nodes all: calls go to one of
-   * them, and on to the next when it is dead.
+   * URL of the server, or of all nodes; default `http://localhost:9090`. Calls go to one node, and
+   * switch to the next when it fails.
    */
   readonly url?: string | readonly string[];
   /** Sent as `Authorization: Bearer …`. */
   readonly apiKey?: string;
-  /** How often a call is sent at most, where sending it again is right; default until its time is up. */
+  /** Maximum attempts of a call that may be repeated; default no limit until its time is up. */
   readonly attemptsMax?: number;
-  /** The pauses in between: drawn from 0 to a bound that doubles. Default 100 ms to 5 s. */
+  /**
+   * Pauses between attempts: random from 0 to a bound that doubles, by default from 100 ms to 5 s.
+   */
   readonly pace?: Pace;
   /**
-   * Whether each call that changes items has a key, by which it can be sent again when its outcome
-   * is unknown; without, such a call throws `OutcomeUnknown`. Default true.
+   * Whether each call that changes items gets an idempotency key, so that it can be repeated if its
+   * outcome is unknown. Without a key such a call throws `OutcomeUnknown`. Default true.
    */
   readonly keys?: boolean;
-  /** Whether produces of one queue that come together go together; default true. */
+  /** Whether concurrent produces of one queue are combined into one call; default true. */
   readonly gather?: boolean;
   /**
-   * Calls under way at once; what comes beyond that waits its turn. Leases, which wait at the
-   * server, have three quarters of them and no more. Default 256.
+   * Maximum number of concurrent calls; further calls wait. Leases, which wait at the server, have
+   * at most three quarters of them. Default 256.
    */
   readonly connectionsMax?: number;
-  /** Receives trouble with calls that are repeated; default a line on the console. */
+  /** Receives notices about repeated calls; default prints a line on the console. */
   readonly notice?: (notice: ClientNotice) => void;
-  /** In place of the runtime's own; on Node, in place of `node:http`, which takes less time. */
+  /** Replaces the runtime's `fetch`; on Node, replaces `node:http`, which uses less CPU time. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
-  /** In place of `Math.random`. */
+  /** Replaces `Math.random`. */
   readonly random?: () => number;
   /**
-   * The module `@opentelemetry/api`: produces, leases and handled items have spans, and items carry
-   * the context of their producer. Default none.
+   * The module `@opentelemetry/api`. Produces, leases and handled items then have spans, and items
+   * carry the trace context of their producer. Default no tracing.
    */
   readonly tracing?: OpenTelemetryApi;
 }
 
-/** A backup, where the server wrote it. */
+/** A backup on the server's disk. */
 export interface Backup {
   readonly folder: string;
   readonly made_at: string;
@@ -79,28 +81,33 @@ export interface Backup {
 }
 
 export interface Client extends Omit<Calls<CallOptions>, "transact"> {
-  /** Finishes items and produces others, all of it or nothing; as a function says, or a request. */
+  /** Finishes items and produces others atomically, as collected by a function or as a request. */
   transact(what: Build | RequestFor<"transact">, options?: CallOptions): Promise<TransactReply>;
   queue<Json = unknown>(name: string): Queue<Json>;
-  /** All queues at a glance; with the `since` of an earlier one, those that have changed. */
+  /**
+   * Overview of all queues; with the `since` of an earlier reply, only of those that have changed.
+   */
   overview(
     request?: { readonly since?: string },
     options?: CallOptions,
   ): Promise<ServerOverviewReply>;
   health(options?: CallOptions): Promise<Health>;
-  /** In the text format of Prometheus. */
+  /** Metrics in the text format of Prometheus. */
   metrics(options?: CallOptions): Promise<string>;
-  /** Has the server write a backup; resolves when it is on disk there. Not repeated by itself. */
+  /**
+   * Makes the server write a backup; resolves once it is on the server's disk. Never repeated
+   * automatically.
+   */
   backup(options?: CallOptions): Promise<Backup>;
 }
 
 function ownFetch(): Fetch {
-  // Called as a method of something else, the browser's own refuses to work.
+  // A wrapper, because a browser's `fetch` fails as a method of another object.
   const ofRuntime = (url: string, init: RequestInit) => fetch(url, init);
   return hintingHttps(nodeFetch() ?? ("Bun" in globalThis ? afterHandshake(ofRuntime) : ofRuntime));
 }
 
-/** From 0 to 1, whatever the program's own returns. */
+/** From 0 to 1, whatever the program's function returns. */
 function randomOf(own: ClientOptions["random"]): () => number {
   if (own === undefined) return Math.random;
   return () => {
@@ -126,12 +133,12 @@ const clientChecks: Checks<ClientOptions> = {
 };
 const paceChecks: Checks<Pace> = { baseMs: length, capMs: length };
 
-/** Throws a `TypeError` where no call could ever be right. */
+/** Throws a `TypeError` if no call could ever work. */
 function checkClient(options: ClientOptions): void {
   checkOptions(options, clientChecks);
   if (options.pace !== undefined) checkOptions(options.pace, paceChecks);
   const { apiKey = "" } = options;
-  // It may be read from a file, whose end is easily taken along; a runtime would refuse the header.
+  // A key read from a file may end with a newline, and the runtime would refuse the header.
   if (/[^\x21-\x7e]/.test(apiKey)) {
     const where = apiKey.search(/[^\x21-\x7e]/) + 1;
     const at = `character ${where} of ${apiKey.length} is none`;

@@ -1,5 +1,5 @@
-// A server whose machine's clock was set between two starts: queue time continues from what was last
-// written, hours ahead of the machine, and clients count from queue time.
+// The machine's clock was changed between two starts of a server. Queue time continues from its
+// last stored value, hours ahead of the machine, and clients count from queue time.
 
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,5 +1,4 @@
-// The clock of a server and the clock of a client's machine need not agree, nor stay as they are: what
-// holds for a while, holds for that while.
+// Durations hold even if the clocks of server and client differ, or are changed.
 
 import { expect, setSystemTime, test } from "bun:test";
 import { listeningApp } from "../server/testing/listening-app.ts";
@@ -29,7 +28,7 @@ async function setup(aheadMs: number) {
       return new Response(text, response);
     },
   });
-  /** By then the client has been answered so many extends. */
+  /** Resolves once the client has the answers of so many extends. */
   const extended = async (count: number): Promise<void> => {
     while (extendCount < count) await nextRound();
     await settled();
@@ -62,7 +61,7 @@ test.each(skews)(
       { concurrency: 1, ...at.quiet },
     );
     while (attempts.length === 0) await nextRound();
-    // Longer than two leases, in steps that extends can follow.
+    // Longer than two leases, in steps short enough for the extends.
     for (let count = 1; count <= 6; count += 1) {
       time.advance(21_000);
       await at.extended(count);

@@ -1,13 +1,13 @@
-// Bounds how many exchanges of a client are under way at once, and so its connections: a runtime
-// opens one for each. Leases wait at the server for as long as a minute, so they have a share of
-// their own, and never keep a produce or a complete waiting.
+// Bounds the concurrent exchanges of a client, and so its connections, because a runtime opens one
+// for each. Leases wait at the server for up to a minute. They have a share of their own, so that
+// they never delay a produce or a complete.
 
 export interface Connections {
-  /** The share that a call draws on. */
+  /** The share of connections for an operation. */
   of(operation: string): Share;
   /**
-   * One of a share for a copy of a call that is not answered: an address has one copy at a time, so that a
-   * slow server is not made slower. Returns what gives it back; `null`: aborted before.
+   * Reserves a connection for a copy of an unanswered call. Each address has one copy at a time, so
+   * that a slow server is not made slower. Returns the release; `null` = aborted before.
    */
   forCopy(address: string, share: Share, ending: AbortSignal): Promise<(() => void) | null>;
 }
@@ -56,14 +56,14 @@ export class Share {
     this.#free = max;
   }
 
-  /** Whether there was one; who has taken it gives it back. */
+  /** Reserves a connection if one is free. The caller must give it back. */
   take(): boolean {
     if (this.#free === 0) return false;
     this.#free -= 1;
     return true;
   }
 
-  /** In the order in which they came; `false` = the signal was aborted before there was one. */
+  /** Waits for a connection, first come, first served; `false` = the signal was aborted before. */
   wait(ending: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const settle = (isTaken: boolean): void => {

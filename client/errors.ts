@@ -1,7 +1,7 @@
-// How a call can fail, a class for each kind of answer and a `code` to switch on. What a
-// class promises about the queue is the contract's word (`../codes.ts`), not a guess.
+// The errors of calls: a class per kind of answer, each with a `code`. What a class guarantees
+// about the queue follows from the contract's reply codes.
 
-/** - `unknown` alone leaves open whether the call was carried out; after any other nothing changed. */
+/** With `unknown` the call may have been carried out; with any other code nothing was changed. */
 export type HoldfastErrorCode =
   | "invalid"
   | "unauthorized"
@@ -14,12 +14,12 @@ export type HoldfastErrorCode =
   | "unknown";
 
 export interface Refused {
-  /** The call, by its name in the contract. */
+  /** The operation's name in the contract. */
   readonly operation: string;
-  /** Status of the answer; `null` = none came. */
+  /** HTTP status; `null` = no answer. */
   readonly status: number | null;
   readonly message: string;
-  /** The contract's word for why; absent where the answer is not the server's. */
+  /** The contract's reason; absent if the answer is not the server's. */
   readonly reason?: string | undefined;
   readonly details?: Readonly<Record<string, string>> | undefined;
   readonly retryAfterMs?: number | undefined;
@@ -30,11 +30,11 @@ export abstract class HoldfastError extends Error {
   abstract readonly code: HoldfastErrorCode;
   readonly operation: string;
   readonly status: number | null;
-  /** The contract's word for why, such as `no_such_queue`; absent where no reply came. */
+  /** The contract's reason, such as `no_such_queue`; absent without a reply of the server. */
   readonly reason: string | undefined;
   /**
-   * An earlier attempt of this call, which has no key, was left without an answer. What is refused
-   * now, such as the delete of an item that is gone, may be what that attempt has done.
+   * An earlier attempt of this call, which has no key, had no answer. That attempt may be the
+   * reason for the refusal, for example if an item to delete no longer exists.
    */
   followsUnknown = false;
 
@@ -46,23 +46,23 @@ export abstract class HoldfastError extends Error {
   }
 }
 
-/** 400, 404, 405, 413, 415, or it was not sent at all: it can never be accepted as it is. */
+/** 400, 404, 405, 413 or 415, or the client did not send the request: it can never be accepted. */
 export class InvalidRequest extends HoldfastError {
   override readonly name = "InvalidRequest";
   readonly code = "invalid";
 }
 
-/** 401, 403: who calls may not. */
+/** 401 or 403: the API key is missing, invalid or not permitted to do this. */
 export class NotAuthorized extends HoldfastError {
   override readonly name = "NotAuthorized";
   readonly code = "unauthorized";
 }
 
-/** 429: too much waits already. */
+/** 429: the server has too many waiting requests. */
 export class Busy extends HoldfastError {
   override readonly name = "Busy";
   readonly code = "busy";
-  /** How long the server asks to be left alone. */
+  /** How long to wait before the next attempt, in milliseconds; 0 = not specified. */
   readonly retryAfterMs: number;
 
   constructor(refused: Refused) {
@@ -71,11 +71,11 @@ export class Busy extends HoldfastError {
   }
 }
 
-/** 453: the state of the queue or of an item forbids it. */
+/** 453: the state of the queue or of an item does not allow the call. */
 export class RequestFailed extends HoldfastError {
   override readonly name = "RequestFailed";
   readonly code = "failed";
-  /** Why, by the id of each item in the way; empty where it is not about items. */
+  /** The reason per item id; empty if the refusal is not about items. */
   readonly details: Readonly<Record<string, string>>;
 
   constructor(refused: Refused) {
@@ -88,13 +88,13 @@ export class RequestFailed extends HoldfastError {
   }
 }
 
-/** 454 of a lease: the queue stayed empty. A worker never sees it. */
+/** 454 of a lease: no item arrived in time. Workers handle it themselves. */
 export class LeaseEmpty extends HoldfastError {
   override readonly name = "LeaseEmpty";
   readonly code = "empty";
 }
 
-/** 454 of another call: it could not be done within its time, and was not. */
+/** 454 of another call: its time was up, and nothing was done. */
 export class NotInTime extends HoldfastError {
   override readonly name = "NotInTime";
   readonly code = "late";
@@ -106,44 +106,44 @@ export class StoreFailed extends HoldfastError {
   readonly code = "store";
 }
 
-/** 503, or there was no connection to send anything on: the request was not taken. */
+/** 503, or no connection could be made: the request was not processed. */
 export class Unavailable extends HoldfastError {
   override readonly name = "Unavailable";
   readonly code = "unavailable";
 }
 
 /**
- * The connection broke, no answer came in time, or it was not the server's: it may be done or not.
- * Of a call with a key it comes last, when repeating it for as long as its time was told nothing.
+ * The connection broke, there was no answer in time, or the answer was not the server's: the call
+ * may have been carried out or not. A call with a key is first repeated until its time is up.
  */
 export class OutcomeUnknown extends HoldfastError {
   override readonly name = "OutcomeUnknown";
   readonly code = "unknown";
 }
 
-/** What a handler throws to send its item to the dead queue, whatever attempts remain. */
+/** Thrown by a handler to send its item to the dead queue, regardless of remaining attempts. */
 export class DeadLetter extends Error {
   override readonly name = "DeadLetter";
 }
 
-/** The reason of a handler's signal when its lease is about to lapse. */
+/** The abort reason of a handler's signal when its lease is about to lapse. */
 export class LeaseLapsing extends Error {
   override readonly name = "LeaseLapsing";
 }
 
-/** The reason of a handler's signal when its item is no longer its own. */
+/** The abort reason of a handler's signal when its lease is lost. */
 export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
 }
 
-/** The reason of a handler's signal when its worker has to end now. */
+/** The abort reason of a handler's signal when its worker must end now. */
 export class WorkerStopping extends Error {
   override readonly name = "WorkerStopping";
 }
 
 type ErrorClass = new (refused: Refused) => HoldfastError;
 
-/** Whoever answers so, the server or what stands before it, the call was not carried out. */
+/** Whether these come from the server or a proxy, the call was not carried out. */
 const classOfAny: Readonly<Record<number, ErrorClass>> = {
   400: InvalidRequest,
   401: NotAuthorized,
@@ -155,7 +155,7 @@ const classOfAny: Readonly<Record<number, ErrorClass>> = {
   429: Busy,
 };
 
-/** What a proxy answers in the server's place does not say what the server did. */
+/** Only as the server's own replies: from a proxy they prove nothing about the server. */
 const classOfReply: Readonly<Record<number, ErrorClass>> = {
   453: RequestFailed,
   454: NotInTime,
@@ -163,7 +163,9 @@ const classOfReply: Readonly<Record<number, ErrorClass>> = {
   503: Unavailable,
 };
 
-/** The error for an answer that is not 200. `isReply`: it is the server's own, not a proxy's. */
+/**
+ * The error for a status other than 200. `isReply`: the answer is the server's own, not a proxy's.
+ */
 export function errorOf(refused: Refused, isReply: boolean): HoldfastError {
   const status = refused.status ?? 0;
   if (isReply && status === 454 && refused.operation === "lease") return new LeaseEmpty(refused);

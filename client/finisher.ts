@@ -1,6 +1,6 @@
-// Says of items what became of them: completes, retries and releases are gathered per partition while
-// the ones before are on their way, so the busier a worker, the more share a call. Trouble
-// is waited out for as long as the leases run.
+// Batches completes, retries and releases per partition. They wait while a call of the partition is
+// in flight, so the busier a worker, the more items share a call. Failed calls are repeated for as
+// long as the leases run.
 
 import { HoldfastError, InvalidRequest } from "./errors.ts";
 import { type Refusals, retryFields, withoutRefused } from "./lease.ts";
@@ -13,14 +13,16 @@ import type { Transport } from "./transport.ts";
 export interface Ending {
   readonly id: string;
   readonly partition: number;
-  /** After it there is nothing left to say, as `steadyNow()` has it; later once it is extended. */
+  /**
+   * The end of the lease by `steadyNow()`, after which it is too late; an extension postpones it.
+   */
   readonly lapsesAt: () => number;
   readonly what:
     | { readonly kind: "complete" }
     | { readonly kind: "release" }
     | {
         readonly kind: "retry";
-        /** Whole; 0 = at once. */
+        /** A whole number of milliseconds; 0 = at once. */
         readonly delayMs: number;
         readonly dead: boolean;
         readonly reason: string;
@@ -30,9 +32,9 @@ export interface Ending {
 export interface FinisherOptions {
   readonly transport: Transport;
   readonly queue: string;
-  /** Aborted when waiting is over; what is not said by then stays unsaid. */
+  /** Aborted when waiting ends; outcomes that are not reported by then never are. */
   readonly giveUp: AbortSignal;
-  /** Told of what is waited out. */
+  /** Receives transient errors, after which the call is repeated. */
   readonly trouble: (error: HoldfastError) => void;
 }
 
@@ -41,7 +43,7 @@ interface Waiting extends Ending {
   readonly settle: (refusal: string | null) => void;
 }
 
-/** The contract's bound on one call. */
+/** The contract's limit for one call. */
 const endingsMax = 1_000;
 const pace: Pace = { baseMs: 100, capMs: 5_000 };
 
@@ -54,12 +56,12 @@ export class Finisher {
     this.#options = options;
   }
 
-  /** Endings that are not said yet. */
+  /** Outcomes that are not reported yet. */
   get count(): number {
     return this.#count;
   }
 
-  /** Resolves once it is said: `null`, or why it could not be. */
+  /** Resolves once the outcome is reported: `null`, or why it could not be. */
   async finish(ending: Ending): Promise<string | null> {
     const { id, partition, lapsesAt, what } = ending;
     this.#count += 1;
@@ -77,7 +79,7 @@ export class Finisher {
         line.push(waiting);
       } else {
         this.#lines.set(partition, [waiting]);
-        // What ends in the same round goes along.
+        // Items that end in the same round of events share the call.
         afterThisRound(() => void this.#drain(partition));
       }
     });
@@ -86,7 +88,7 @@ export class Finisher {
     return refusal;
   }
 
-  /** One call at a time; the line is there as long as this runs. */
+  /** Makes one call at a time. The line exists as long as this runs. */
   async #drain(partition: number): Promise<void> {
     const line = this.#lines.get(partition) ?? [];
     let troubles = 0;
@@ -111,7 +113,7 @@ export class Finisher {
     this.#lines.delete(partition);
   }
 
-  /** `null` = every one of them is settled. */
+  /** Reports a batch; `null` = all of it is settled. */
   async #say(partition: number, batch: readonly Waiting[]): Promise<HoldfastError | null> {
     const { transport, queue, giveUp } = this.#options;
     const send = async (rest: readonly Waiting[]): Promise<void> => {
@@ -133,7 +135,7 @@ export class Finisher {
       refusals = await withoutRefused(batch, send);
     } catch (error) {
       if (error instanceof HoldfastError && passes(error)) return error;
-      // Whatever is wrong with one of them, or with their size, is not the others' fault.
+      // One item, or the size of the batch, may be the cause, so the halves are sent separately.
       if (batch.length > 1 && isOfItems(error)) {
         const middle = Math.ceil(batch.length / 2);
         const trouble = await this.#say(partition, batch.slice(0, middle));
@@ -149,7 +151,7 @@ export class Finisher {
 
 const ofWhole = ["no_such_queue", "no_such_partition"];
 
-/** Whether a call may be refused for some of its items, so that others would be taken. */
+/** Whether a call was refused because of some of its items, so that others may be accepted. */
 function isOfItems(error: unknown): boolean {
   return (
     error instanceof InvalidRequest &&

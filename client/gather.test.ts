@@ -1,5 +1,5 @@
-// What goes together, and that nobody's outcome is another's: against a server that answers when
-// the test says so, and against the real one.
+// Which produces share a call, and that each caller gets its own outcome: with a server that
+// answers when the test says so, and with a real one.
 
 import { afterEach, expect, jest, test } from "bun:test";
 import { replyCodes } from "../openapi/codes.ts";
@@ -37,7 +37,7 @@ const unreachable: Answer = () =>
 
 afterEach(() => void jest.useRealTimers());
 
-/** A server that answers what the test gives it, when it gives it; time goes on while a call is waited for. */
+/** A fake server whose answers the test controls. Fake time advances while it waits for a call. */
 function parking(options: ClientOptions = {}) {
   const time = stillTime();
   const asked: Asked[] = [];
@@ -67,7 +67,7 @@ function parking(options: ClientOptions = {}) {
     pace: { baseMs: 1, capMs: 1 },
     ...options,
   });
-  /** The call of that number, once it is asked. */
+  /** The call of that number, once it has arrived. */
   async function call(index: number): Promise<Asked> {
     for (;;) {
       const one = asked[index];
@@ -141,7 +141,7 @@ test("a call has 1,000 items at most, and no caller's items are split", async ()
 
 test("a call has 4 MB at most, unless one caller's items alone are more", async () => {
   const { asked, call, queue } = parking();
-  // Three bytes each in UTF-8, one character each in a text.
+  // Each character has three bytes in UTF-8.
   const large = "€".repeat(500_000);
   const produced = Promise.all([
     ...numbered(5).map(() => queue.produce(large)),
@@ -464,7 +464,7 @@ test("a real server gets what tasks produce one at a time by few calls, each ite
       .flatMap((task) => numbered(20).map((item) => `${task}-${item}`))
       .toSorted(),
   );
-  // What one task produces is in its order.
+  // The items of one task are in order.
   const ofTask = texts.filter((text) => text.startsWith("7-"));
   expect(ofTask).toEqual(numbered(20).map((item) => `7-${item}`));
   expect(calls).toBeLessThan(500);

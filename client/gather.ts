@@ -1,9 +1,10 @@
-// Produces of one queue that come while a call is under way wait for it, and go together in the
-// next one: the busier a program, the more items share a call. Nothing waits for company: what
-// comes while no call is under way goes at once, with all that comes in the same round of events.
+// Batches produces to one queue. Produces that arrive while a call is in flight wait for it and
+// share the next one: the busier a program, the more items share a call. If no call is in flight, a
+// produce is sent at the end of the same round of events, together with all others of that round.
 //
-// Each caller's outcome is what it would be alone: its items stay together, a refusal that may be
-// due to another's items is asked for again alone, and who gives up before it is sent is left out.
+// Each caller gets the same outcome as alone. Its items stay together, a refusal that may be due to
+// another caller's items is retried alone, and a caller that gives up before the call is sent is
+// left out.
 
 import { bounds } from "../openapi/bounds.ts";
 import { InvalidRequest, NotInTime } from "./errors.ts";
@@ -15,22 +16,22 @@ import type { ReplyFor, RequestFor } from "./wire.ts";
 type Produce = RequestFor<"produce">;
 type Answer = Answered<ReplyFor<"produce">>;
 
-/** Sends a produce that is encoded already, and repeats it where that is right. */
+/** Sends an encoded produce, and repeats it if that is safe. */
 type Exchange = (
   encode: Encode,
   options: { readonly timeoutMs: number; readonly signal: AbortSignal },
 ) => Promise<Answer>;
 
-/** JSON of a call, well under what the server takes by default. */
+/** Maximum JSON of a call, well under the server's default limit. */
 const callBytesMax = 4_000_000;
-/** A call that takes longer is not waited for: it may hang while others would not. */
+/** A slower call does not delay the next: it may hang while others would not. */
 const patienceMsMax = 1_000;
-/** Of one line, so that a queue that hangs leaves connections to the others. */
+/** Concurrent calls of one queue, so that a queue that hangs leaves connections to others. */
 const callsMax = 8;
 
-/** What one caller wants produced; never split over calls. */
+/** The items of one caller; never split over several calls. */
 interface Part {
-  /** Its items as JSON, with commas between them. */
+  /** Its items as JSON, separated by commas. */
   readonly text: string;
   readonly count: number;
   readonly bytes: number;
@@ -38,17 +39,17 @@ interface Part {
   readonly resolve: (answer: Answer) => void;
   readonly reject: (reason: unknown) => void;
   readonly signal: AbortSignal | undefined;
-  /** What hears of the signal. */
+  /** The listener of the signal. */
   leave: (() => void) | null;
-  /** The call that it is in; `null` = it waits. */
+  /** The call that it is part of; `null` = it is waiting. */
   call: Call | null;
-  /** Its caller has gone. */
+  /** Its caller has given up. */
   isOver: boolean;
 }
 
 interface Call {
   readonly parts: readonly Part[];
-  /** Aborted when nobody is left who wants to know. */
+  /** Aborted when all callers have given up. */
   readonly ending: AbortController;
 }
 
@@ -60,14 +61,17 @@ interface Ends {
 export class Gatherer {
   readonly #exchange: Exchange;
   readonly #lines = new Map<string, Line>();
-  /** Shrinks where a proxy on the way takes less. */
+  /** Decreases if a proxy has a smaller limit. */
   readonly #size = { bytesMax: callBytesMax };
 
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
   }
 
-  /** Whether it can share a call: what the server is sure to refuse, or has other keys, goes alone. */
+  /**
+   * Whether it may share a call. Requests that the server would refuse, or with other fields, go
+   * alone.
+   */
   takes(request: Produce, timeoutMs: number): boolean {
     const { queue_name, items, return_ids = false, ...others } = request;
     if (typeof queue_name !== "string" || !Array.isArray(items)) return false;
@@ -87,7 +91,7 @@ export class Gatherer {
     { timeoutMs, signal }: Ends,
   ): Promise<Answer> {
     const returnsIds = return_ids === true;
-    // Parts of a call end at nearly the same time, so that no time is another's.
+    // Parts of a call end at nearly the same time, so no caller's timeout applies to another.
     const name = `${timeoutMs} ${returnsIds} ${queue_name}`;
     let line = this.#lines.get(name);
     if (line === undefined) {
@@ -103,22 +107,22 @@ export class Gatherer {
 
 interface LineOptions {
   readonly exchange: Exchange;
-  /** What each call says beside its items. */
+  /** The fields of each call besides the items. */
   readonly said: Omit<Produce, "items">;
   readonly timeoutMs: number;
   readonly size: { bytesMax: number };
-  /** Called when nothing waits and nothing is under way. */
+  /** Called when no part is waiting and no call is in flight. */
   readonly forget: () => void;
 }
 
 const encoder = new TextEncoder();
 
 function bytesOf(text: string): number {
-  // Most texts are ASCII, and looking is faster than encoding.
+  // Most texts are ASCII, and checking that is faster than encoding.
   return /[^\0-\x7f]/.test(text) ? encoder.encode(text).length : text.length;
 }
 
-/** A part's own ids, and its own duplicates by its own places. */
+/** The part's own ids, and its own duplicates by index within the part. */
 function answerFor(
   answer: Answer,
   { from, before }: { readonly from: number; readonly before: number },
@@ -139,16 +143,16 @@ function forgetSignal({ signal, leave }: Part): void {
   if (leave !== null) signal?.removeEventListener("abort", leave);
 }
 
-/** Produces of one queue with one timeout, which all want their ids or none. */
+/** Produces of one queue with the same timeout and the same `return_ids`. */
 class Line {
   readonly #options: LineOptions;
   #waiting: Part[] = [];
-  /** Of calls that were refused, for each to be sent by itself. */
+  /** Parts of refused calls, to be sent one by one. */
   #alone: Part[] = [];
-  /** Of those that wait and have not gone. */
+  /** Items of waiting parts whose callers have not given up. */
   #count = 0;
   #bytes = 0;
-  /** Calls under way, and those of them that are waited for. */
+  /** Calls in flight, and those of them that delay the next call. */
   #calls = 0;
   #young = 0;
   #isWoken = false;
@@ -161,7 +165,7 @@ class Line {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       const text = JSON.stringify(items).slice(1, -1);
-      // Without a spread: it would be half of what a produce costs here.
+      // Without a spread, which would be half of the cost of a produce here.
       const part: Part = {
         text,
         count: items.length,
@@ -195,7 +199,7 @@ class Line {
     } else if (part.call.parts.every(({ isOver }) => isOver)) part.call.ending.abort(reason);
   }
 
-  /** What is produced in the same round of events goes along. */
+  /** Waits for other produces in the same round of events. */
   #wake(): void {
     if (this.#isWoken) return;
     this.#isWoken = true;
@@ -214,11 +218,11 @@ class Line {
       if (this.#young > 0 && !isFull) return;
       void this.#send(this.#next());
     }
-    // Where none is under way, none waits to be sent alone.
+    // If no call is in flight, `#alone` is empty.
     if (this.#count === 0 && this.#calls === 0) forget();
   }
 
-  /** As many from the head as one call takes. */
+  /** Takes as many parts from the head as fit into one call. */
   #next(): Part[] {
     const parts: Part[] = [];
     let count = 0;
@@ -273,10 +277,10 @@ class Line {
     }
   }
 
-  /** With the parts that the call had: who had gone before it was sent is left out. */
+  /** Returns the answer and the parts that were sent, without callers that gave up before. */
   async #exchange({ parts, ending }: Call): Promise<{ answer: Answer; sent: readonly Part[] }> {
     const { exchange, said, timeoutMs } = this.#options;
-    // The head has waited longest.
+    // The first part has waited longest.
     const leftMs = Math.min(timeoutMs, (parts[0]?.endsAt ?? 0) - steadyNow());
     if (leftMs <= 0) {
       const message = `no call was free in time; expected one within ${timeoutMs} ms`;

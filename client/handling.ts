@@ -1,4 +1,4 @@
-// What a handler is told beside its item.
+// The second argument of a handler.
 
 import type { Lease } from "./lease.ts";
 import type { Build } from "./transaction.ts";
@@ -6,20 +6,23 @@ import type { CallOptions } from "./transport.ts";
 import type { TransactReply } from "./wire.ts";
 
 export interface Handling {
-  /** Aborted when the item is lost or about to lapse, and when a stop has no more patience. */
+  /** Aborted when the item is lost or about to lapse, and when a stop has waited for `drainMs`. */
   readonly signal: AbortSignal;
   readonly queue: string;
   readonly partition: number;
-  /** Of the queue; 0 = no limit. An item with as many `attempts` has its last. */
+  /** The queue's limit; 0 = no limit. An item with as many `attempts` is in its last attempt. */
   readonly maxAttempts: number;
   /**
-   * Finishes items and produces others, all of it or nothing. The item is completed with it, unless
-   * it says something else of it; after that the worker has nothing more to say of the item.
+   * Finishes items and produces others atomically. The item itself is completed unless the
+   * transaction retries it. The worker then does not report the item again.
    */
   readonly transact: (build: Build, options?: CallOptions) => Promise<TransactReply>;
 }
 
-/** What a handler is told. Most never ask for the signal, which costs more than all else of an item. */
+/**
+ * Creates the signal lazily: most handlers never use it, and it costs more than the rest of an
+ * item.
+ */
 export class ItemHandling implements Handling {
   readonly queue: string;
   readonly partition: number;

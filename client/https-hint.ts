@@ -1,12 +1,12 @@
-// A server with TLS closes a connection on which plain HTTP comes, without an answer. So when a
-// connection breaks before its address has answered, the client looks whether the port speaks TLS.
+// A TLS server closes a connection with plain HTTP without an answer. So if a connection breaks and
+// its address has never answered, the client checks whether the port speaks TLS.
 
 import { isUnsent, isUntrusted } from "./unsent.ts";
 
 const lookMsMax = 2_000;
 const speaksHttps = "the server speaks HTTPS";
 
-/** What the fetches of every runtime take. */
+/** The option that all runtimes' `fetch` accept. */
 interface Init {
   readonly signal?: AbortSignal | null;
 }
@@ -37,7 +37,7 @@ export function hintingHttps<Given extends Init, Answer>(
   };
 }
 
-/** Whether it is that error: the same url never works, however often it is tried. */
+/** Whether it is the error thrown above: retrying the same URL is useless. */
 export function isHttpsHint(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith(speaksHttps);
 }

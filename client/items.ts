@@ -1,25 +1,27 @@
-// Items as a program has them: texts, bytes, dates and JSON values, and what the contract
-// makes of them.
+// Converts a program's texts, bytes, dates and JSON values to items of the contract, and leased
+// items back.
 
 import { base64OfBytes, bytesOfBase64 } from "./bytes.ts";
 import { InvalidRequest } from "./errors.ts";
 import { classOf, kindOf } from "./shown.ts";
 import type { LeaseItem, Operation, ProduceItem } from "./wire.ts";
 
-/** The keys of the contract, with values as a program has them, and `json` besides. */
+/**
+ * Fields of the contract's item, with `json`, and with JavaScript values for bytes and instants.
+ */
 export interface ItemFields<Json = unknown> extends Omit<ProduceItem, "bytes" | "enqueue_at"> {
-  /** The payload as bytes, or in base64. */
+  /** The payload as bytes or base64. */
   readonly bytes?: Uint8Array | string;
-  /** The payload as a value; `encoding` is then `application/json` unless it is given. */
+  /** The payload as a JSON value; `encoding` then defaults to `application/json`. */
   readonly json?: Json;
-  /** Not offered before this instant. */
+  /** The item is not offered before this instant. */
   readonly enqueue_at?: Date | string | null;
 }
 
-/** A text, bytes, or the fields of an item. */
+/** A text or bytes as the payload, or the fields of an item. */
 export type NewItem<Json = unknown> = string | Uint8Array | ItemFields<Json>;
 
-/** Throws a `TypeError` where it is no item, or a payload of it would be lost. */
+/** Throws a `TypeError` if it is not an item, or if its payload would be lost. */
 export function produceItem(item: NewItem): ProduceItem {
   if (typeof item === "string") return { utf8: item };
   if (isBytes(item)) return { bytes: base64OfBytes(item) };
@@ -43,7 +45,7 @@ export function produceItem(item: NewItem): ProduceItem {
   };
 }
 
-/** One or several; throws what a refusal by the server would be, before anything is sent. */
+/** Accepts one item or several. Throws `InvalidRequest` before anything is sent. */
 export function checkedItems(
   operation: Operation,
   items: NewItem | readonly NewItem[],
@@ -63,7 +65,7 @@ export function checkedItems(
 
 const payloads = ["json", "utf8", "bytes"];
 
-/** Also those of another realm, such as a test's. */
+/** Also detects bytes of another realm, such as a test runner's. */
 function isBytes(value: unknown): value is Uint8Array {
   return ArrayBuffer.isView(value) && classOf(value) === "Uint8Array";
 }
@@ -91,23 +93,23 @@ function instantOf(at: Date | string | null): string | null {
   throw new TypeError("enqueue_at is invalid; expected an instant, got Invalid Date");
 }
 
-/** An item of a lease: the contract's keys, and its payload in the forms it is wanted in. */
+/** An item of a lease: the contract's fields, and its payload as bytes, text or JSON. */
 export interface LeasedItem<Json = unknown> extends LeaseItem {
   readonly payload: Uint8Array<ArrayBuffer>;
   /** The payload as UTF-8. */
   text(): string;
-  /** The payload as JSON; throws a `SyntaxError` when it is none. */
+  /** The payload as JSON; throws a `SyntaxError` if it is not JSON. */
   json(): Json;
 }
 
 const asItIs = new TextDecoder("utf-8", { ignoreBOM: true });
 const withoutMark = new TextDecoder();
 
-/** The lease that an item came with. */
+/** The lease that an item belongs to. */
 export interface Origin {
   readonly queue_name: string;
   readonly partition: number;
-  /** Items of which the end is not said. */
+  /** Items that are not finished yet. */
   readonly left: Set<LeasedItem>;
 }
 
@@ -115,12 +117,12 @@ export function leasedItem(item: LeaseItem, origin: Origin | null = null): Lease
   return Object.assign(new Forms(item.bytes, origin), item);
 }
 
-/** `null`: it is of no lease of this client. */
+/** `null`: the item is not from a lease of this client. */
 export function originOf(item: LeasedItem): Origin | null {
   return Forms.originOf(item);
 }
 
-/** A class, because a getter in a literal costs more than all else of an item. */
+/** A class, because a getter in an object literal costs more than the rest of an item. */
 class Forms {
   readonly #bytes: string;
   readonly #origin: Origin | null;

@@ -1,5 +1,5 @@
-// Extends what a worker holds: all that it holds of one partition by one call, each time a third of
-// one of its leases has passed. Trouble is tried again for as long as the leases run.
+// Extends the leases of a worker. One call extends all leases of a partition, each time a third of
+// one of them has passed. Failed calls are repeated for as long as the leases run.
 
 import { bounds } from "../openapi/bounds.ts";
 import type { LeasedItem } from "./items.ts";
@@ -10,7 +10,7 @@ import type { Transport } from "./transport.ts";
 
 export interface Kept {
   readonly lease: Lease;
-  /** As `steadyNow()` has it. */
+  /** By `steadyNow()`. */
   readonly lapsesAt: number;
   /** Items that are still held, as far as is known. */
   readonly held: readonly LeasedItem[];
@@ -18,10 +18,10 @@ export interface Kept {
   lose(item: LeasedItem, reason: string): void;
 }
 
-/** What each call says of it. */
+/** The fields that all calls of a partition share. */
 type Place = Pick<Lease, "queue_name" | "partition"> & { readonly lease_timeout: string | null };
 
-/** Between two attempts to extend a lease that has nearly lapsed. */
+/** Pause between attempts to extend a lease that has nearly lapsed. */
 const pauseMsMin = 50;
 
 export class Keeper {
@@ -29,13 +29,13 @@ export class Keeper {
   readonly #leaseTimeout: string | null;
   readonly #holdings = new Map<number, Holding>();
 
-  /** `leaseTimeout`: by how much it extends; absent = as long as the queue says. */
+  /** `leaseTimeout`: duration of an extension; absent = the queue's. */
   constructor(transport: Transport, leaseTimeout?: string) {
     this.#transport = transport;
     this.#leaseTimeout = leaseTimeout ?? null;
   }
 
-  /** Keeps it until that is ended by what is returned, or it has lapsed after all. */
+  /** Extends the lease until the returned function is called, or the lease has lapsed. */
   keep(kept: Kept): () => void {
     const { queue_name, partition } = kept.lease;
     const place = { queue_name, partition, lease_timeout: this.#leaseTimeout };
@@ -47,15 +47,15 @@ export class Keeper {
   }
 }
 
-/** What is held of one partition; over once that is nothing. */
+/** The leases of one partition; ends when none is left. */
 class Holding {
   readonly #transport: Transport;
   readonly #place: Place;
   readonly #forget: () => void;
   readonly #over = new AbortController();
-  /** When each is due. */
+  /** When each lease is due for an extension. */
   readonly #kept = new Map<Kept, number>();
-  /** When the timer ends; infinite while a call is under way. */
+  /** When the timer fires; infinite while a call is in progress. */
   #wakesAt = Number.POSITIVE_INFINITY;
   #isExtending = false;
   #cancel: () => void = () => undefined;
@@ -75,7 +75,7 @@ class Holding {
   delete(kept: Kept): void {
     this.#kept.delete(kept);
     if (this.#kept.size > 0 || this.#over.signal.aborted) return;
-    // Given, because an abort without a reason makes an error, stack and all.
+    // With a reason, because an abort without one creates an error with a stack.
     this.#over.abort("over");
     this.#cancel();
     this.#forget();
@@ -90,7 +90,7 @@ class Holding {
 
   async #wake(): Promise<void> {
     const now = steadyNow();
-    // Those that were due first may have been handled since.
+    // The leases that were due first may have ended since.
     if ([...this.#kept.values()].some((dueAt) => dueAt <= now)) {
       this.#isExtending = true;
       await Promise.all(grouped(this.#kept.keys()).map((group) => this.#extend(group)));
@@ -115,15 +115,15 @@ class Holding {
         if (reason !== undefined) kept.lose(item, reason);
       }
     } catch {
-      // It is tried again for as long as the leases run; then the handlers are told.
+      // Repeated for as long as the leases run; then the handlers' signals are aborted.
       return;
     }
-    // Nothing of it is held any more.
+    // None of the items is held any more.
     if (Number.isNaN(lapsesAt)) return;
     for (const kept of group) kept.extended(lapsesAt);
   }
 
-  /** Resolves with the instant until which they are held, as `steadyNow()` has it. */
+  /** Returns the instant until which the items are held, by `steadyNow()`. */
   async #send(held: readonly { readonly id: string; readonly kept: Kept }[]): Promise<number> {
     const request = { ...this.#place, ids: held.map(({ id }) => id) };
     const leftMs = Math.min(...held.map(({ kept }) => kept.lapsesAt)) - steadyNow();
@@ -139,7 +139,7 @@ function dueAtOf({ lapsesAt }: Kept): number {
   return now + Math.max(pauseMsMin, (lapsesAt - now) / 3);
 }
 
-/** Leases whose items one call takes together. */
+/** Groups leases whose items fit into one call. */
 function grouped(all: Iterable<Kept>): readonly (readonly Kept[])[] {
   const groups: Kept[][] = [];
   let count = Number.POSITIVE_INFINITY;

@@ -1,5 +1,5 @@
-// A lease while its items are worked on: it is extended as long as there is one, and a handler hears
-// by its signal when its item is lost, or about to lapse after all.
+// A lease while its items are handled: it is extended until the last item is done. A handler's
+// signal is aborted when its item is lost or about to lapse.
 
 import { LeaseLapsing, LeaseLost } from "./errors.ts";
 import { type Handling, ItemHandling } from "./handling.ts";
@@ -15,9 +15,12 @@ export interface KeptLeaseOptions {
   readonly transport: Transport;
   readonly keeper: Keeper;
   readonly lease: Lease;
-  /** How long before the lease lapses a handler is told; default a tenth of what is left, at most 5 s. */
+  /**
+   * How long before the lapse handlers' signals are aborted; default a tenth of the time left, at
+   * most 5 s.
+   */
   readonly marginMs: number | undefined;
-  /** Aborted when all handlers have to end. */
+  /** Aborted when all handlers must end. */
   readonly hurry: AbortSignal;
 }
 
@@ -26,9 +29,9 @@ const marginMsMax = 5_000;
 export class KeptLease implements Kept {
   readonly lease: Lease;
   readonly #options: KeptLeaseOptions;
-  /** Of the items of which the end is not said. */
+  /** Items whose outcome is not reported yet. */
   readonly #handlings = new Map<LeasedItem, ItemHandling>();
-  /** Of which a transact says the end just now, or has said it. */
+  /** Items that a running transact finishes; `#ended` has those that one has finished. */
   readonly #ending = new Set<LeasedItem>();
   readonly #ended = new Map<LeasedItem, Ended>();
   readonly #sent = new Map<LeasedItem, Promise<TransactReply>>();
@@ -49,7 +52,7 @@ export class KeptLease implements Kept {
     this.#leave = options.keeper.keep(this);
   }
 
-  /** As `steadyNow()` has it. */
+  /** By `steadyNow()`. */
   get lapsesAt(): number {
     return this.#lapsesAt;
   }
@@ -68,12 +71,12 @@ export class KeptLease implements Kept {
     });
   }
 
-  /** Waits for a transact that the item's handler did not wait for. */
+  /** Waits for a transact that the item's handler did not await. */
   async sent(item: LeasedItem): Promise<void> {
     await this.#sent.get(item);
   }
 
-  /** What its handler had done with it by a transact; `null` = nothing. */
+  /** The item's outcome by a transact of its handler; `null` = none. */
   endOf(item: LeasedItem): Ended | null {
     return this.#ended.get(item) ?? null;
   }
@@ -93,7 +96,7 @@ export class KeptLease implements Kept {
     }
   }
 
-  /** What became of the item is said, or will not be. */
+  /** Call it once the item's outcome is reported, or will not be. */
   done(item: LeasedItem): void {
     this.#handlings.delete(item);
     if (this.#handlings.size > 0) return;
@@ -106,7 +109,7 @@ export class KeptLease implements Kept {
     for (const item of items) this.#handlings.get(item)?.abort(reason);
   }
 
-  /** Those that are still held, as far as is known. */
+  /** Items that are still held, as far as is known. */
   get held(): readonly LeasedItem[] {
     return [...this.#handlings.keys()].filter((item) => !this.#ended.has(item));
   }
@@ -129,7 +132,7 @@ export class KeptLease implements Kept {
   }
 
   lose(item: LeasedItem, reason: string): void {
-    // It may be what the transact did.
+    // The transact itself may be why the item is no longer held.
     if (this.#ending.has(item) || this.#ended.has(item)) return;
     this.#handlings.get(item)?.abort(new LeaseLost(reason));
     this.done(item);

@@ -1,5 +1,5 @@
-// Names for calls. By its key the server knows a call that comes again, and answers it as it did
-// the first time; so a call of which the outcome is unknown can be asked for again.
+// Idempotency keys. The server recognizes a repeated call by its key and answers it as it did the
+// first time, so a call with an unknown outcome can be repeated.
 
 import { InvalidRequest } from "./errors.ts";
 import { randomName } from "./names.ts";
@@ -18,7 +18,9 @@ const keyedOperations: readonly Operation[] = [
   "repair",
 ];
 
-/** For so long after a call was first sent it is not forgotten: 5 minutes, less some on the way. */
+/**
+ * How long after its first attempt a call is surely remembered: 5 minutes, less time in transit.
+ */
 export const receiptsMs = 5 * 60_000 - 15_000;
 
 const keyCharactersMax = 255;
@@ -29,13 +31,13 @@ function takesKey(operation: Operation): boolean {
 
 interface Keyed {
   readonly operation: Operation;
-  /** The caller's own. */
+  /** The caller's own key. */
   readonly given: string | undefined;
-  /** Whether there is one where the caller gives none. */
+  /** Whether calls without the caller's key get a random one. */
   readonly keys: boolean;
 }
 
-/** `null` = it has none. Throws `InvalidRequest` for what can be none. */
+/** `null` = no key. Throws `InvalidRequest` for an invalid key. */
 export function keyOf({ operation, given, keys }: Keyed): string | null {
   if (given === undefined) return keys && takesKey(operation) ? randomName(16) : null;
   const refuse = (message: string): never => {

@@ -1,5 +1,5 @@
-// Leased items and what can be said of them. A refusal that names items is worked around:
-// they are taken out, and the rest is said again.
+// A lease and the methods that finish or extend its items. If the server refuses a call because of
+// some items, the call is repeated without them.
 
 import { bounds } from "../openapi/bounds.ts";
 import { InvalidRequest, RequestFailed } from "./errors.ts";
@@ -8,40 +8,43 @@ import { lapsesAtOf } from "./time.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 import type { LeaseReply } from "./wire.ts";
 
-/** Why items could not be finished, by their ids: somebody else has them, or nobody. */
+/** Why items could not be finished, by id: this client no longer holds them. */
 export type Refusals = Readonly<Record<string, string>>;
 
 export interface GiveBack {
-  /** When to offer them again, by the queue's clock; absent = at once. */
+  /** When to offer the items again, by the queue's clock; absent = at once. */
   readonly at?: Date;
-  /** How many milliseconds from now to offer them again, whatever any clock says; absent = at once. */
+  /** Milliseconds until the items are offered again, independent of clocks; absent = at once. */
   readonly delayMs?: number;
-  /** To the dead queue, whatever attempts remain. */
+  /** Sends the items to the dead queue, regardless of remaining attempts. */
   readonly dead?: boolean;
-  /** Why, for whoever looks at the items: up to 1,024 bytes. */
+  /** Reason, stored with the items: at most 1,024 bytes, such as an error message. */
   readonly reason?: string;
 }
 
 export interface Extension {
-  /** How long from now, as a duration; absent = as long as the lease asked for, or the queue says. */
+  /** Duration from now, such as `30s`; absent = as in the lease request, or the queue's. */
   readonly leaseTimeout?: string;
 }
 
 export interface Lease<Json = unknown> {
   readonly queue_name: string;
   readonly partition: number;
-  /** Of the queue; 0 = no limit. An item with as many attempts has its last. */
+  /** The queue's limit; 0 = no limit. An item with as many `attempts` is in its last attempt. */
   readonly max_attempts: number;
   readonly items: readonly LeasedItem<Json>[];
-  /** As `performance.now()` has it, the instant at which the first of its items lapses. */
+  /** When the first of its items lapses, by `performance.now()`. */
   readonly lapsesAt: number;
-  /** Completes some of its items, or all that are left; tells those that lapsed before. */
+  /** Completes the given items, default all unfinished ones. Returns those that had lapsed. */
   complete(items?: readonly LeasedItem[], options?: CallOptions): Promise<Refusals>;
-  /** Holds some of its items for longer, or all that are left; tells those that lapsed before. */
+  /**
+   * Extends the lease of the given items, default all unfinished ones. Returns those that had
+   * lapsed.
+   */
   extend(items?: readonly LeasedItem[], how?: Extension & CallOptions): Promise<Refusals>;
-  /** Gives some of its items back as if they had not been leased, or all that are left. */
+  /** Releases the given items, default all unfinished ones, without counting the attempt. */
   release(items?: readonly LeasedItem[], options?: CallOptions): Promise<Refusals>;
-  /** Gives some of its items back, or all that are left; tells those that lapsed before. */
+  /** Retries the given items, default all unfinished ones. Returns those that had lapsed. */
   retry(items?: readonly LeasedItem[], how?: GiveBack & CallOptions): Promise<Refusals>;
 }
 
@@ -49,7 +52,7 @@ export interface LeaseSource {
   readonly transport: Transport;
   readonly reply: LeaseReply;
   readonly receivedAt: number;
-  /** What was asked for; absent = as long as the queue says. */
+  /** The requested duration; absent = the queue's. */
   readonly leaseTimeout?: string | undefined;
 }
 
@@ -107,7 +110,7 @@ export function openLease({ transport, reply, receivedAt, ...asked }: LeaseSourc
 
 type Given = { readonly [Name in keyof GiveBack]: GiveBack[Name] | undefined };
 
-/** How items are given back, as the contract has it. Throws `InvalidRequest` for what it cannot have. */
+/** Converts to the contract's fields. Throws `InvalidRequest` for invalid values. */
 export function retryFields({ at, delayMs = 0, dead = false, reason }: Given) {
   const refuse = (message: string): never => {
     throw new InvalidRequest({ operation: "retry", status: null, message });
@@ -126,7 +129,7 @@ export function retryFields({ at, delayMs = 0, dead = false, reason }: Given) {
   };
 }
 
-/** Sends the entries, then again without those that a refusal names, until it is accepted. */
+/** Sends the entries, and repeats without those that a refusal names, until it is accepted. */
 export async function withoutRefused<T extends { readonly id: string }>(
   entries: readonly T[],
   send: (rest: readonly T[]) => Promise<unknown>,
@@ -141,9 +144,9 @@ export async function withoutRefused<T extends { readonly id: string }>(
       if (!(error instanceof RequestFailed)) throw error;
       const { details } = error;
       const accepted = rest.filter(({ id }) => !Object.hasOwn(details, id));
-      // It is about something else, such as the queue.
+      // The refusal is about something else, such as the queue.
       if (accepted.length === rest.length) throw error;
-      // Its own attempt that nobody heard of may be what stands in the way.
+      // An earlier attempt without an answer may have finished the item.
       const echo = error.followsUnknown ? "; an attempt without an answer may have done it" : "";
       for (const [id, reason] of Object.entries(details)) refusals[id] = reason + echo;
       rest = accepted;

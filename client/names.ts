@@ -1,6 +1,6 @@
-// Names that nobody else has, of consumers and of calls.
+// Random names of consumers and calls.
 
-/** Two hexadecimal digits for each byte of chance. */
+/** Two hexadecimal digits per random byte. */
 export function randomName(byteCount: number): string {
   const bytes = crypto.getRandomValues(new Uint8Array(byteCount));
   let name = "";

@@ -13,7 +13,7 @@ const item = leasedItem({
   bytes: "",
 });
 
-/** Without the stack of what was thrown. */
+/** Removes the stack of the error. */
 const lineOf = (notice: WorkerNotice): string => textOf(notice, "orders").split("\n")[0] ?? "";
 
 const looped: Record<string, unknown> = { code: 7 };

@@ -1,55 +1,58 @@
-// What a worker has to tell, and the lines it prints where the program does not listen.
+// The notices of a worker, and the lines printed for them by default.
 
 import type { HoldfastError } from "./errors.ts";
 import type { LeasedItem } from "./items.ts";
 import { framesOf, shown } from "./shown.ts";
 
-/** What a worker has to tell; none of it needs an answer. */
+/** A notice of a worker; none requires a reaction. */
 export type WorkerNotice =
-  /** Its handler threw; it is offered again after `delayMs`. */
+  /** The handler threw; the item is retried after `delayMs`. */
   | {
       readonly kind: "retried";
       readonly item: LeasedItem;
       readonly error: unknown;
       readonly delayMs: number;
     }
-  /** It was given up, or that was its last attempt: it is in the dead queue. */
+  /** The handler threw a `DeadLetter`, or in the last attempt: the item is in the dead queue. */
   | { readonly kind: "dead"; readonly item: LeasedItem; readonly error: unknown }
-  /** That was its last attempt, and its queue has no dead queue: it is gone. */
+  /** The last attempt failed, and the queue has no dead queue: the item is removed. */
   | { readonly kind: "removed"; readonly item: LeasedItem; readonly error: unknown }
-  /** Its end was refused, as when its lease had lapsed. It may be handled again. */
+  /**
+   * The outcome was refused or not reported, for example because the lease had lapsed. The item may
+   * be handled again.
+   */
   | {
       readonly kind: "lost";
       readonly item: LeasedItem;
       readonly reason: string;
-      /** What its handler threw, if it did. */
+      /** What the handler threw, if it did. */
       readonly error?: unknown;
     }
-  /** Its handler threw after a transact that had finished it. */
+  /** The handler threw after a transact that had already finished the item. */
   | { readonly kind: "failed"; readonly item: LeasedItem; readonly error: unknown }
-  /** Another consumer waits under its name; it goes on as `clientId`. */
+  /** Another consumer already waits under the worker's name; the worker continues as `clientId`. */
   | { readonly kind: "renamed"; readonly clientId: string; readonly reason: string }
-  /** A `backoff` threw or returned no length of time; the worker's own is used instead. */
+  /** `backoff` threw or returned an invalid delay; the default backoff is used instead. */
   | {
       readonly kind: "fault";
       readonly item: LeasedItem;
       readonly reason: string;
       readonly error?: unknown;
     }
-  /** The server is away or overloaded; the worker waits and goes on. */
+  /** The server is unreachable or overloaded; the worker waits and continues. */
   | { readonly kind: "trouble"; readonly error: HoldfastError };
 
-/** Where a program gives no function for notices: a line of each, and the stack of what was thrown. */
+/** The default for `notice`: prints a line, and the stack of an error. */
 export function printedOf(queue: string): (notice: WorkerNotice) => void {
   return (notice) => console.warn(textOf(notice, queue));
 }
 
-/** Calls and workers go on, whatever the program does with its notices. */
+/** Errors of the program's function must not stop calls or workers. */
 export function guarded<Notice>(notice: (notice: Notice) => unknown): (notice: Notice) => void {
   const failed = (error: unknown): void => {
     console.warn(`holdfast: a function for notices failed; ${shown(error)}`);
   };
-  // One that is asynchronous fails later. `await` sees also a promise whose `then` throws.
+  // An asynchronous one fails later. `await` also catches a promise whose `then` throws.
   return (told) => void (async () => await notice(told))().catch(failed);
 }
 

@@ -1,7 +1,7 @@
-// What the client needs of `@opentelemetry/api`, which a program hands in where it traces: nothing
-// is imported, so no runtime and no bundler has to find a package that may not be there.
+// The part of `@opentelemetry/api` that the client uses. A program that traces passes the module
+// in. The client does not import it, so no runtime or bundler needs the package.
 
-/** Opaque here, as are spans' contexts: the API made them and takes them back. */
+/** Opaque here, like the contexts of spans: only the API uses them. */
 type Context = object;
 
 export interface SpanContext {
@@ -21,7 +21,7 @@ export interface SpanOptions {
   readonly kind: number;
   readonly attributes: Record<string, string | number>;
   readonly links: { context: SpanContext }[];
-  /** As `performance.now()` tells it. */
+  /** By `performance.now()`. */
   readonly startTime?: number;
   readonly root?: boolean;
 }

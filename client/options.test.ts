@@ -1,5 +1,5 @@
-// Options that no client, worker or call can have are refused before anything is sent, and lengths of
-// time are what they say, however long.
+// Invalid options of clients, workers and calls are refused before anything is sent, and durations
+// of any length work.
 
 import { expect, test } from "bun:test";
 import { listeningApp } from "../server/testing/listening-app.ts";
@@ -141,7 +141,7 @@ test("a call may take longer than a timer of the runtime, and so may a pause", a
   await settled();
   time.advance(86_400_000);
   await settled();
-  // It pauses still.
+  // The pause is not over.
   expect(asked).toHaveLength(1);
   answer = () => open;
   for (let passed = 0; passed < 2; passed += 1) {

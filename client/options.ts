@@ -1,13 +1,13 @@
-// What a program may say of a client, a worker or a call: an option that is misspelt or of another kind
-// would otherwise be left out in silence.
+// Checks the options of clients, workers and calls. Otherwise a misspelt or wrong option would be
+// ignored silently.
 
 import { didYouMean } from "../openapi/did-you-mean.ts";
 import { kindOf } from "./shown.ts";
 
-/** What an option has to be, in words; `null` = it is. */
+/** Returns what the option must be, as text; `null` = the value is valid. */
 type Check = (value: unknown) => string | null;
 
-/** One for each option, so that an option that is added does not compile without. */
+/** A check for each option, so that a new option does not compile without one. */
 export type Checks<Options> = { readonly [Name in keyof Required<Options>]: Check };
 
 const of =
@@ -23,17 +23,17 @@ export const signal = of(
   "an AbortSignal",
   (value) => typeof value === "object" && value !== null && "aborted" in value,
 );
-/** A length of time; an infinite one is never over. */
+/** A duration; may be infinite. */
 export const length = of("milliseconds from 0", (value) => typeof value === "number" && value >= 0);
-/** Infinite: without a bound. */
+/** May be infinite: no limit. */
 export const count = of("a number from 1", (value) => typeof value === "number" && value >= 1);
 export const object = of("an object", (value) => typeof value === "object" && value !== null);
 /** Checked where it is used. */
 export const anything = of("", () => true);
 
 /**
- * Throws a `TypeError` for an option that there is not, or that is not what it has to be. `inner`: names
- * that are not for programs.
+ * Throws a `TypeError` for an unknown or invalid option. `inner`: names that the error does not
+ * offer, because they are not for programs.
  */
 export function checkOptions<Options extends object>(
   options: Options,

@@ -1,5 +1,5 @@
-// Leases one after the other: an empty queue is asked again, trouble is waited out, and what
-// can never succeed is thrown. Worker and iteration both live on it.
+// Leases in a loop, for workers and iterations. An empty lease is repeated at once, transient
+// errors after a pause, and permanent errors are thrown.
 
 import { HoldfastError, InvalidRequest } from "./errors.ts";
 import { type Lease, openLease } from "./lease.ts";
@@ -10,15 +10,15 @@ import { steadyNow } from "./time.ts";
 import { type Transport, timeoutMsOf } from "./transport.ts";
 
 export interface PollOptions {
-  /** Names the consumer in the server's line; default a random name. */
+  /** Name under which the consumer waits at the server; default a random name. */
   readonly clientId?: string;
-  /** How long a lease waits at the server before it is asked for again; default 1 minute. */
+  /** How long one lease request waits at the server for items; default 1 minute. */
   readonly timeoutMs?: number;
-  /** How long to hold the items of a lease, as a duration; default as long as the queue says. */
+  /** Duration of a lease, such as `30s`; default the queue's. */
   readonly leaseTimeout?: string;
-  /** Told of what is waited out. */
+  /** Receives transient errors; the lease is then repeated after a pause. */
   readonly trouble?: (error: HoldfastError) => void;
-  /** Told of the name it goes on under, where another consumer waits under its own already. */
+  /** Receives the new name if another consumer already waits under `clientId`. */
   readonly renamed?: (clientId: string) => void;
 }
 
@@ -31,11 +31,11 @@ export const pollChecks: Checks<PollOptions> = {
 };
 
 export interface Poll {
-  /** The next lease; `null` = it was left. */
+  /** The next lease; `null` = `leave` was aborted. */
   next(batch: number): Promise<Lease | null>;
 }
 
-/** Attempts before trouble is told; what goes on after it is the loop's. */
+/** Attempts of one call before the error is reported. The loop then repeats the call. */
 export const loopAttemptsMax = 8;
 const nameBytes = 8;
 const nobody = (): void => undefined;
@@ -44,7 +44,7 @@ const troublePace: Pace = { baseMs: 200, capMs: 10_000 };
 export interface PollSource extends PollOptions {
   readonly transport: Transport;
   readonly queue: string;
-  /** Aborted when no more leases are wanted; one that is being answered is still handed over. */
+  /** Aborted when no more leases are wanted; one whose answer has begun is still returned. */
   readonly leave: AbortSignal;
 }
 
@@ -57,14 +57,14 @@ export function openPoll({ transport, queue, leave, ...options }: PollSource): P
     renamed = nobody,
   } = options;
   let name = clientId;
-  /** Asks that ended without an answer, and until when the last of them may wait at the server. */
+  /** Requests without an answer, and until when the last of them may still wait at the server. */
   let unheard = 0;
   let unheardUntil = 0;
   return {
     async next(batch) {
       let troubles = 0;
       while (!leave.aborted) {
-        // One of ours that waits still is not to stand in our way.
+        // Another name, so that our own unanswered request does not make this one a duplicate.
         const client_id = steadyNow() < unheardUntil ? `${name}-${unheard}` : name;
         const lease_timeout = leaseTimeout ?? null;
         const request = { queue_name: queue, client_id, batch_size: batch, lease_timeout };
@@ -101,12 +101,12 @@ export function openPoll({ transport, queue, leave, ...options }: PollSource): P
   };
 }
 
-/** The contract has no code for it, only a text. */
+/** The contract has only a text for this, no reason. */
 function isNameTaken(error: unknown): boolean {
   return error instanceof InvalidRequest && error.message.startsWith("duplicate client id;");
 }
 
-/** Whether asking again later can help. */
+/** Whether a later attempt may succeed. */
 export function passes(error: HoldfastError): boolean {
   switch (error.code) {
     case "empty":

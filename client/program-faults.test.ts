@@ -1,4 +1,4 @@
-// A worker reports what became of an item and continues, whatever value a program passes or throws.
+// A worker reports each item's outcome and continues, whatever a program passes or throws.
 
 import { expect, spyOn, test } from "bun:test";
 import { listeningApp } from "../server/testing/listening-app.ts";
@@ -21,7 +21,7 @@ async function setup(options: ClientOptions = {}) {
   return { client, queue, dead, [Symbol.asyncDispose]: () => server.stop() };
 }
 
-/** Until what became of each of so many items is known. */
+/** Runs until the outcomes of so many items are known. */
 async function worked(
   { queue }: Awaited<ReturnType<typeof setup>>,
   handler: Handler,
@@ -130,7 +130,7 @@ test.each([
 });
 
 test("what one item's retry is refused for is not said of the others, and a dead letter is dead", async () => {
-  // An id that the server cannot read stands for whatever it may refuse.
+  // An unreadable id stands for anything that the server may refuse.
   await using at = await setup({
     fetch: (url, init) => {
       if (!url.endsWith(".retry")) return fetch(url, init);

@@ -1,4 +1,4 @@
-// One queue by its name: what a program does with a queue, in its own terms.
+// The methods of one queue.
 
 import { InvalidRequest, LeaseEmpty, NotAuthorized, OutcomeUnknown } from "./errors.ts";
 import { checkedItems, type NewItem } from "./items.ts";
@@ -31,97 +31,108 @@ import type {
 import { type Handler, startWorker, type Worker, type WorkOptions } from "./worker.ts";
 
 export interface LeaseOptions extends CallOptions {
-  /** The most items to take; default 1. */
+  /** Maximum number of items; default 1. */
   readonly batch?: number;
-  /** Names the consumer; it has to be unique among those that wait. Default a random name. */
+  /** Name of the consumer, unique among those waiting; default a random name. */
   readonly clientId?: string;
-  /** How long to hold the items, as a duration; default as long as the queue says. */
+  /** Duration of the lease, such as `30s`; default the queue's. */
   readonly leaseTimeout?: string;
 }
 
 export interface LeasesOptions extends PollOptions {
-  /** The most items of a lease; default 1. */
+  /** Maximum number of items per lease; default 1. */
   readonly batch?: number;
   /** Ends the iteration. */
   readonly signal?: AbortSignal;
 }
 
 export interface EnsureOptions extends CallOptions {
-  /** Has a queue that is there changed to the settings; default false. */
+  /** Changes an existing queue to the settings; default false. */
   readonly update?: boolean;
 }
 
-/** Items by their state. */
+/** Item counts by state. */
 export type ItemCounts = NonNullable<ReplyFor<"clear">["counts"]>;
 
 export interface DeleteOptions extends CallOptions {
   readonly force?: boolean;
-  /** Says what would go with it; nothing does. */
+  /** Only reports what would be removed; default false. */
   readonly dry_run?: boolean;
-  /** Refused where it holds more items than so many. */
+  /** Refuses to delete a queue with more items than this. */
   readonly expect?: number;
 }
 
 export interface Produced {
-  /** Places of items that were not written, because one with their `unique_key` was; rising. */
+  /**
+   * Indexes of the items that were not written because their `unique_key` is taken, in ascending
+   * order.
+   */
   readonly duplicates: readonly number[];
-  /** In the order of the items, `""` for a duplicate; only with `returnIds`. */
+  /** Ids in the order of the items, `""` for a duplicate; only with `returnIds`. */
   readonly ids?: readonly string[];
 }
 
 export interface ProduceOptions extends CallOptions {
-  /** Has the items' ids told; default false. */
+  /** Returns the items' ids; default false. */
   readonly returnIds?: boolean;
 }
 
-/** `Json`: what the payloads of its items are, where they are JSON; it is not checked. */
+/** `Json`: type of the items' JSON payloads; it is not checked. */
 export interface Queue<Json = unknown> {
   readonly name: string;
-  /** Once it resolves, all of the items are in the store; if it rejects, see the error's `code`. */
+  /** Resolves once all items are stored. If it rejects, see the error's `code`. */
   produce(
     items: NewItem<Json> | readonly NewItem<Json>[],
     options?: ProduceOptions,
   ): Promise<Produced>;
-  /** Waits for items; `null` = there were none in time. */
+  /** Waits for items; `null` = none arrived in time. */
   lease(options?: LeaseOptions): Promise<Lease<Json> | null>;
-  /** One lease after the other. Each is yours to finish before the next is asked for. */
+  /** Leases in a loop. Finish the items of each lease before requesting the next. */
   leases(options?: LeasesOptions): AsyncGenerator<Lease<Json>, void, undefined>;
-  /** Has each item handled, until it is stopped. */
+  /** Starts a worker that runs `handler` for each item until it is stopped. */
   work(handler: Handler<Json>, options?: WorkOptions): Worker;
-  /** As the client's: what is named in the function may be of any queue. */
+  /** Same as the client's `transact`: items and queues may be of any queue. */
   transact(build: Build, options?: CallOptions): Promise<TransactReply>;
   create(settings: QueueSettings, options?: CallOptions): Promise<void>;
-  /** Creates it unless it is there; tells in what a queue that is there differs, and leaves it so. */
+  /**
+   * Creates the queue unless it exists. Returns the differences of an existing queue, and changes
+   * it only with `update`.
+   */
   ensure(settings: QueueSettings, options?: EnsureOptions): Promise<Differences>;
   update(changes: Omit<QueueUpdateRequest, "queue_name">, options?: CallOptions): Promise<void>;
   info(options?: CallOptions): Promise<QueueInfo>;
   stats(options?: CallOptions): Promise<QueueStatsReply>;
   inspect(options?: CallOptions): Promise<Inspect>;
-  /** Once it resolves nothing is leased until `resume`, or with `produce` a produce is refused. */
+  /** Once it resolves, no item is leased until `resume`; with `produce`, produces are refused. */
   pause(what?: Omit<QueuePauseRequest, "queue_name">, options?: CallOptions): Promise<void>;
   resume(options?: CallOptions): Promise<void>;
-  /** Items that a filter means, in whatever state, as they are found. */
+  /** Yields items that match a filter, in any state, as they are found. */
   find(
     what?: Omit<FindItemsRequest, "queue_name" | "pivot">,
     options?: CallOptions,
   ): AsyncGenerator<FoundItem, void, undefined>;
-  /** Has dead items of this queue sent back; once it resolves, a task at the server does it. */
+  /** Starts a task on the server that sends dead items of this queue back to their queues. */
   redrive(what?: Omit<RedriveRequest, "queue_name">, options?: CallOptions): Promise<TaskBegun>;
-  /** Promotes, rejects or deletes items of this queue that nobody holds; a task, like a redrive. */
+  /** Starts a task on the server that promotes, rejects or deletes items that are not leased. */
   repair(what: Omit<RepairRequest, "queue_name">, options?: CallOptions): Promise<TaskBegun>;
-  /** What is the matter with it, the worst first. */
+  /** Findings about the queue, the worst first. */
   explain(options?: CallOptions): Promise<QueueExplainReply>;
-  /** Who waits for its items, and who holds some; at most 100 of each unless told. */
+  /**
+   * Clients that wait for items and clients that hold some; at most `limit` of each, default 100.
+   */
   clients(options?: CallOptions & { readonly limit?: number }): Promise<QueueClientsReply>;
   /**
-   * Resolves with what was removed, or with `dry_run` would be; `null` where the server does not
-   * say, as of a call without `dry_run` and `expect`.
+   * Returns the counts of removed items, or with `dry_run` of those that would be removed. `null`
+   * if the server reports no counts, as without `dry_run` and `expect`.
    */
   clear(
     what: Partial<Omit<QueueClearRequest, "queue_name">>,
     options?: CallOptions,
   ): Promise<ItemCounts | null>;
-  /** `force`: although it holds items or is another's dead queue; default false. Otherwise as `clear`. */
+  /**
+   * `force`: even if it has items or is the dead queue of another queue; default false. Returns
+   * counts like `clear`.
+   */
   delete(options?: DeleteOptions): Promise<ItemCounts | null>;
 }
 
@@ -154,7 +165,7 @@ export function openQueue(transport: Transport, name: string): Queue {
         await call("createQueue", { ...settings, ...of }, options);
         return {};
       } catch (error) {
-        // It is there already, or the settings are at fault: who has a definition exists.
+        // The queue exists already, or the settings are invalid: `queueInfo` tells which.
         if (!mayExist(error)) throw error;
         const info = await call("queueInfo", { name }, options).catch(() => {
           throw error;
@@ -281,7 +292,7 @@ async function leaseOnce(transport: Transport, queue_name: string, given: LeaseO
   }
 }
 
-/** A key that may not make a queue may still work with it. */
+/** An API key that may not create queues may still use this one. */
 function mayExist(error: unknown): boolean {
   const isNotAllowed = error instanceof NotAuthorized && error.reason === "not_allowed";
   return isNotAllowed || error instanceof InvalidRequest || error instanceof OutcomeUnknown;

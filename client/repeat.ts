@@ -1,5 +1,5 @@
-// When a call may be sent again, and after how long. The contract decides the first: an answer
-// that says nothing changed, a call that has a key, or one of which doing it twice is doing it once.
+// When a call may be repeated, and after what pause. By the contract it may if nothing was changed,
+// if it has a key, or if it is idempotent.
 
 import type { HoldfastError } from "./errors.ts";
 import { isHttpsHint } from "./https-hint.ts";
@@ -8,9 +8,9 @@ import { isUntrusted } from "./unsent.ts";
 import { doubledOperations, type Operation } from "./wire.ts";
 
 /**
- * What a second attempt without a key does when the first may have been carried out unheard.
- * - `same`: no more than the first alone.
- * - `twice`: its work again, or it is refused for what the first has done.
+ * The effect of a second attempt without a key, if the first may have been carried out.
+ * - `same`: none, the call is idempotent.
+ * - `twice`: the work is done again, or refused because of the first attempt.
  */
 export type Echo = "same" | "twice";
 
@@ -38,8 +38,8 @@ export function mayRepeat({ operation, echo, error }: Attempted): boolean {
     case "unavailable":
       return !isUntrusted(error.cause);
     case "store":
-      // An import says 500 also when the items were stored and could not be read back.
-      // An advance, when the clock has gone on in part.
+      // An import also returns 500 if the items were stored but could not be read back, and an
+      // advance if the clock was advanced in part.
       return (operation !== "importItems" && operation !== "advance") || echo === "same";
     case "unknown":
       return echo === "same" && !isHttpsHint(error.cause);
@@ -47,25 +47,25 @@ export function mayRepeat({ operation, echo, error }: Attempted): boolean {
     case "unauthorized":
     case "failed":
     case "empty":
-    // Its time is up, and that was the caller's to set.
+    // Its time is up, which the caller has set.
     case "late":
       return false;
   }
 }
 
 export interface Pace {
-  /** Of the first pause. */
+  /** Upper bound of the first pause, in milliseconds. */
   readonly baseMs: number;
-  /** No pause is longer, whatever its number. */
+  /** Upper bound of all pauses, in milliseconds. */
   readonly capMs: number;
 }
 
-/** Full jitter: anything from nothing up to a bound that doubles, so that clients spread out. */
+/** Full jitter: random from 0 to a bound that doubles each time, so that clients spread out. */
 export function pauseMs(count: number, { baseMs, capMs }: Pace, random = Math.random): number {
   return random() * Math.min(capMs, baseMs * 2 ** Math.min(count - 1, 30));
 }
 
-/** Ends early, without an error, when the signal is aborted. */
+/** Resolves early if the signal is aborted. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
@@ -83,7 +83,7 @@ const { setImmediate: soon = queueMicrotask } = globalThis as {
   readonly setImmediate?: (run: () => void) => unknown;
 };
 
-/** Runs it when the events of this round have been heard; where a runtime cannot tell, at once. */
+/** Runs it after this round of events, or as a microtask in runtimes without `setImmediate`. */
 export function afterThisRound(run: () => void): void {
   soon(run);
 }

@@ -1,5 +1,5 @@
-// What the client makes of the errors that each runtime's own `fetch` really has. Runtimes
-// that are not there are left out; Deno is a package of the check's own.
+// How the client classifies the real errors of each runtime's `fetch`. Missing runtimes are
+// skipped; Deno is a package that the check installs.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { sampleCertificate, sampleKey } from "../server/testing/tls-sample.ts";
 const folder = mkdtempSync(join(tmpdir(), "holdfast-runtimes-"));
 const local = { hostname: "127.0.0.1", port: 0 } as const;
 
-/** How a produce to each address ends. */
+/** Prints how a produce to each address ends. */
 const program = `
 import { closeSync, openSync } from "node:fs";
 import { createClient } from "./client.mjs";
@@ -23,7 +23,7 @@ process.on("warning", ({ message }) => {
 });
 const files = [];
 if (process.env.NO_FILES_LEFT) {
-  // What a runtime opens with its first request, it needs before.
+  // Lets the runtime open what its first request needs.
   await fetch("http://127.0.0.1:2").catch(() => undefined);
   try { for (;;) files.push(openSync("/dev/null")); } catch {}
 }
@@ -40,14 +40,14 @@ if (many) {
     await Promise.all(produced);
   }
 }
-// Warnings come in a round of their own.
+// Warnings are emitted in a later round of events.
 await new Promise((resolve) => setTimeout(resolve));
 console.log(JSON.stringify(ends));
-// What it has open keeps some runtimes.
+// Open handles keep some runtimes alive.
 process.exit();
 `;
 
-/** How calls end that a silent server does not answer; then the process has to end by itself. */
+/** Prints how calls to a silent server end. Then the process has to exit by itself. */
 const waitingProgram = `
 import { createClient } from "./client.mjs";
 const { silent, silentTls, fine } = JSON.parse(process.env.URLS);
@@ -56,7 +56,7 @@ const asked = { queue_name: "orders" };
 const endOf = (call) => call.then(() => "answered", (error) => error.code ?? error);
 const leaving = new AbortController();
 setTimeout(() => leaving.abort("enough"), 50);
-// Again with more time where it was too late to be sent at all, on a machine that stood still.
+// Repeats with more time if a slow machine sent the call too late.
 let late = "";
 for (let timeoutMs = 1_000; late !== "unknown" && timeoutMs < 100_000; timeoutMs *= 4) {
   late = await endOf(client.stats(asked, { timeoutMs }));
@@ -83,7 +83,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Counts its connections, and answers each call after a moment, so that calls meet. */
+/** Counts its connections, and delays each answer, so that calls overlap. */
 function counting() {
   const counts = { open: 0, most: 0, calls: 0 };
   const server = createServer((request, response) => {
@@ -150,7 +150,7 @@ test.each(here)(
       socket: { data: (socket) => void socket.terminate() },
     });
     const ends = await endsOf(argv, {
-      // Nobody listens there, and nobody is given it for a moment.
+      // Nothing listens on this port, and the system does not assign it.
       refused: "http://127.0.0.1:2",
       unnamed: "http://nowhere.invalid:9090",
       untrusted: `https://127.0.0.1:${secure.port}`,
@@ -172,7 +172,7 @@ test.each(here)(
   },
 );
 
-// Deno takes no certificate that is its own authority, as this one is.
+// Deno does not accept a self-signed certificate like this one.
 const trusting = here.filter(([name]) => name !== "Deno");
 const trust = { NODE_EXTRA_CA_CERTS: join(folder, "ca.pem") };
 
@@ -221,7 +221,7 @@ test.each(here)(
     const ends = await endsOf(argv, { many: `http://127.0.0.1:${await portOf(server)}` });
     server.close();
     expect(ends).toEqual({ many: "produced" });
-    // One alone, 3,000 gathered in as few calls as they fit, 3,000 each in its own.
+    // One alone, 3,000 batched into as few calls as possible, 3,000 in their own calls.
     expect(counts.calls).toBe(1 + 3 + 3_000);
     expect(counts.most).toBeLessThanOrEqual(256);
   },
@@ -242,14 +242,14 @@ test.each(here)(
     expect(ends).toEqual({
       given: "enough",
       late: "unknown",
-      // Deno does not say how far it came.
+      // Deno does not report how far the request got.
       lateTls: name === "Deno" ? "unknown" : "unavailable",
       fine: "answered",
     });
   },
 );
 
-/** The second produce goes on a connection that lay in the pool, and that is gone without a word. */
+/** The second produce uses a pooled connection that died without an error. */
 const pooledProgram = `
 import { createClient } from "./client.mjs";
 const queue = createClient({ url: JSON.parse(process.env.URLS).url }).queue("orders");

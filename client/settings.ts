@@ -1,10 +1,10 @@
-// What a queue is to be, beside what it is.
+// Compares requested settings with those of a queue.
 
 import type { QueueCreateRequest, QueueInfo } from "./wire.ts";
 
 export type QueueSettings = Omit<QueueCreateRequest, "queue_name">;
 
-/** Settings in which a queue is not what was asked for, by their names; empty = none. */
+/** Settings in which an existing queue differs from the requested ones, by name; empty = none. */
 export type Differences = {
   readonly [Name in keyof QueueSettings & keyof QueueInfo]?: {
     readonly asked: unknown;
@@ -24,7 +24,7 @@ const names = [
   "unique_for",
 ] as const;
 
-/** Settings that were not asked for may be anything. */
+/** Settings that are not requested are ignored. */
 export function differencesOf(settings: Partial<QueueSettings>, info: QueueInfo): Differences {
   const differing = names.filter((name) => {
     const asked = settings[name];
@@ -35,7 +35,9 @@ export function differencesOf(settings: Partial<QueueSettings>, info: QueueInfo)
   );
 }
 
-/** The server keeps durations and rates as they were written: `60m` is `1h`, `9/1s` is `9/1000ms`. */
+/**
+ * The server returns durations and rates as written: `60m` equals `1h`, `9/1s` equals `9/1000ms`.
+ */
 function isSame(one: string, other: string): boolean {
   const [ofOne, ofOther] = [one, other].map((text) => {
     const [, count = "", duration = ""] = /^(?:(\d+)\/)?(.+)$/.exec(text) ?? [];
@@ -56,7 +58,7 @@ const unitNs: Readonly<Record<string, number>> = {
   ns: 1,
 };
 
-/** A part of a millisecond counts as a whole one, as with the server; `null` = it is none. */
+/** Rounded up to whole milliseconds, like the server does; `null` = not a duration. */
 function durationMs(text: string): number | null {
   if (!/^([\d.]+([mun\u00b5\u03bc]?s|[mhd]))+$/.test(text)) return null;
   const parts = text.matchAll(/([\d.]+)([^\d.]+)/g);

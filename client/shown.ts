@@ -1,8 +1,8 @@
-// Values of any kind in words, for messages.
+// Formats values of any kind for messages.
 
 import { bounds } from "../openapi/bounds.ts";
 
-/** Of what kind it is, and what it is if that is short: `number 42`, `undefined`, `Date`. */
+/** The kind of a value, with the value if it is short: `number 42`, `undefined`, `Date`. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (typeof value === "object") return classOf(value);
@@ -10,15 +10,15 @@ export function kindOf(value: unknown): string {
   return isShort ? `${typeof value} ${value}` : typeof value;
 }
 
-/** `Object`, `Date`, `Array` and so on, from whatever realm it comes. */
+/** `Object`, `Date`, `Array` and so on, from any realm. */
 export function classOf(value: object): string {
   return safely("Object", () => Object.prototype.toString.call(value).slice("[object ".length, -1));
 }
 
-/** A message is a line, not a dump. */
+/** UTF-16 units: a message is a line, not a dump. */
 const shownMax = 500;
 
-/** What a program threw: an error's message, else the value itself. */
+/** A thrown value as text: an error's message, or the value itself. */
 export function shown(value: unknown): string {
   const text = wordsOf(value);
   return text.length > shownMax ? `${text.slice(0, shownMax)}…` : text;
@@ -28,8 +28,8 @@ const encoder = new TextEncoder();
 const ellipsis = "…";
 
 /**
- * The same, as the reason of a retry: at most as many bytes as the server takes, and well-formed, also
- * where the program or the cut has split a character.
+ * A thrown value as the reason of a retry: at most as many bytes as the server accepts, and
+ * well-formed, even if the program or the cut has split a character.
  */
 export function reasonOf(error: unknown): string {
   const text = wordsOf(error).toWellFormed();
@@ -38,7 +38,7 @@ export function reasonOf(error: unknown): string {
   return text.slice(0, charactersIn(text, most - encoder.encode(ellipsis).length)) + ellipsis;
 }
 
-/** How much of a text fits. */
+/** How many UTF-16 units of a text fit. */
 function charactersIn(text: string, bytesMax: number): number {
   return encoder.encodeInto(text, new Uint8Array(bytesMax)).read;
 }
@@ -46,7 +46,7 @@ function charactersIn(text: string, bytesMax: number): number {
 /** Deeper frames are omitted. */
 const framesMax = 20;
 
-/** Where an error was thrown, as lines; `""` = it does not say. */
+/** The stack of an error, as lines; `""` = none. */
 export function framesOf(error: unknown): string {
   return safely("", () => {
     const { stack } = error as { readonly stack?: unknown };
@@ -56,17 +56,17 @@ export function framesOf(error: unknown): string {
   });
 }
 
-/** Of whatever class, also of a value that refuses to say. */
+/** `instanceof` that never throws. */
 export function isInstance<T>(value: unknown, of: new (...given: never[]) => T): value is T {
   return safely(false, () => value instanceof of);
 }
 
-/** A program may throw anything: getters that throw, texts that are none, proxies without a target. */
+/** A program may throw anything: throwing getters, messages that are not texts, revoked proxies. */
 function wordsOf(value: unknown): string {
   return safely("a value that cannot be shown", () => plainWordsOf(value));
 }
 
-/** What cannot be found out is this instead. */
+/** Returns `otherwise` if `look` throws. */
 export function safely<T>(otherwise: T, look: () => T): T {
   try {
     return look();
@@ -75,9 +75,9 @@ export function safely<T>(otherwise: T, look: () => T): T {
   }
 }
 
-/** A promise where a value was expected: its rejection, which nothing awaits, would end the process. */
+/** Ignores a promise given instead of a value: its unhandled rejection would end the process. */
 export function forget(wrong: unknown): void {
-  // `await` sees also a promise whose `then` throws.
+  // `await` also catches a promise whose `then` throws.
   (async () => await wrong)().catch(() => undefined);
 }
 
@@ -91,6 +91,6 @@ function plainWordsOf(value: unknown): string {
   }
   const text = safely(null, () => `${JSON.stringify(value) ?? "{}"}`);
   if (text === null) return `${classOf(value)} with ${Object.keys(value).join(", ")}`;
-  // Nothing of it can be seen, as of a `Map` or a `Response`.
+  // No visible content, for example a `Map` or a `Response`.
   return text === "{}" ? classOf(value) : text;
 }

@@ -1,4 +1,4 @@
-// A connection that says nothing, and a node that is dead: calls go on beside it, and nothing is done
+// Silent connections and dead nodes: calls continue on other connections, and nothing is done
 // twice.
 
 import { expect, test } from "bun:test";
@@ -13,7 +13,7 @@ type Fetch = NonNullable<ClientOptions["fetch"]>;
 const settings = { lease_timeout: "1m", expire_timeout: "1h" };
 const quickly = { pace: { baseMs: 1, capMs: 1 } };
 
-/** Of each request whether it is on a connection of its own, and its key; the silent ones never end. */
+/** Records each request's key and whether it has its own connection. Silent requests never end. */
 function silencing(isSilent: (path: string, init: RequestInit) => boolean, isHeard = false) {
   const asked: { call: string; isApart: boolean; key: string | null; signal: AbortSignal }[] = [];
   const fetch: Fetch = async (url, init) => {
@@ -22,7 +22,7 @@ function silencing(isSilent: (path: string, init: RequestInit) => boolean, isHea
     const signal = init.signal as AbortSignal;
     asked.push({ call, isApart: init.keepalive === false, key, signal });
     if (!isSilent(call, init)) return globalThis.fetch(url, init);
-    // The server may have it, and its answer is lost.
+    // The server receives it, but its answer is lost.
     if (isHeard) await globalThis.fetch(url, { ...init, signal: null });
     return new Promise<Response>((_, reject) => {
       signal.addEventListener("abort", () => reject(signal.reason));
@@ -198,7 +198,7 @@ test.each(Object.keys(operationPaths) as Operation[])(
   },
 );
 
-/** A server that never answers the first requests, and those after them only when a test says so. */
+/** A fake server that never answers the first requests, and later ones when a test says so. */
 function holding() {
   const asked: { url: string; isApart: boolean; answer: () => void }[] = [];
   const fetch: Fetch = (url, { keepalive, signal }) =>
@@ -220,7 +220,7 @@ test("a slow server gets no more requests than there are connections", async () 
   time.advance(20_000);
   await settled();
   expect(asked).toHaveLength(10);
-  // One that is answered leaves a connection for a copy of another.
+  // An answered call frees a connection for the copy of another.
   asked[0]?.answer();
   await settled();
   expect(copies()).toHaveLength(1);
@@ -302,7 +302,7 @@ test("several addresses: a silent one and a dead one are passed over at once", a
   for (let round = 0; round < 200 && asked.length < 3; round += 1) await nextRound();
   expect(asked).toEqual([silent, dead, server.url]);
   await produced;
-  // Calls go on where the answer came from.
+  // Later calls use the address that answered.
   await queue.produce("b");
   expect(asked.slice(3)).toEqual([server.url]);
   expect(await queue.inspect()).toMatchObject({ queued: 2 });

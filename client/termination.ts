@@ -1,4 +1,4 @@
-// Where there is a process that signals can end, its end waits for what has to be drained.
+// Delays the end of a process by a signal until its workers are drained.
 
 interface SignalledProcess {
   readonly pid: number;
@@ -8,13 +8,13 @@ interface SignalledProcess {
   kill(pid: number, signal: string): unknown;
 }
 
-/** Drains of this process that a signal has begun; it ends with the last of them. */
+/** Drains in progress because of a signal; the process ends after the last one. */
 let draining = 0;
 
 /**
- * Calls `drain` on the first of the signals, and lets the process end by that signal once
- * every drain is over, unless something else listens for it too. A second signal finds nobody
- * listening and ends the process at once. Returns what takes this back.
+ * Calls `drain` on the first of the signals. Once all drains have ended, sends the signal again to
+ * end the process, unless it has other listeners. A second signal ends the process at once. Returns
+ * a function that removes the listeners.
  */
 export function drainBefore(signals: readonly string[], drain: () => Promise<void>): () => void {
   const process = thisProcess();

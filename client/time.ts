@@ -1,15 +1,15 @@
-// Lengths of time: by a clock that is never set, and by timers of any length. The clock of the day is
-// set back and forth, and differs from the server's; nothing in the client depends on it.
+// A steady clock, and timers of any length. Wall-clock time may be changed and differs from the
+// server's, so the client measures no durations with it.
 
-/** Milliseconds from an arbitrary start, which only ever rise. */
+/** Milliseconds since an arbitrary start; never decreases. */
 export function steadyNow(): number {
   return performance.now();
 }
 
-/** Runtimes run a timer beyond 2^31 − 1 ms immediately. */
+/** Runtimes fire a longer timer immediately. */
 const timerMsMax = 2 ** 31 - 1;
 
-/** Runs it once, after any length of time; after an infinite one, never. Returns what cancels it. */
+/** Runs it once, after any time; never after an infinite one. Returns the cancellation. */
 export function startTimer(ms: number, run: () => void): () => void {
   let timer: ReturnType<typeof setTimeout>;
   const sleep = (leftMs: number): void => {
@@ -20,7 +20,7 @@ export function startTimer(ms: number, run: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** The steady instant at which a lease ends, whose end and present are told by the queue's clock. */
+/** Converts a lease deadline, which is by the queue's clock, to `steadyNow()`. */
 export function lapsesAtOf(
   { lease_deadline, now }: { readonly lease_deadline: string; readonly now: string },
   receivedAt: number,

@@ -1,5 +1,5 @@
-// Spans as OpenTelemetry's own SDK records them, of clients that call a real server; and as a
-// collector gets them, from a producer and a worker that are processes of their own.
+// Spans of clients that call a real server: as OpenTelemetry's SDK records them, and as a collector
+// receives them from a producer and a worker in their own processes.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -36,7 +36,7 @@ let queue: Queue;
 let dead: Queue;
 let count = 0;
 
-/** What a program does that traces. */
+/** The setup of a program that traces. */
 function register(): void {
   api.trace.setGlobalTracerProvider(provider);
   api.context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
@@ -71,7 +71,7 @@ function clientWith(options: ClientOptions = {}): Client {
   return createClient({ url: server.url, tracing: api, ...options });
 }
 
-/** A queue of its own for each test, and its dead queue. */
+/** A new queue with its dead queue, for each test. */
 async function queues(): Promise<[Queue, Queue]> {
   count += 1;
   const name = `orders-${count}`;
@@ -98,7 +98,7 @@ function only<T>(all: readonly T[]): T {
   return one;
 }
 
-/** As W3C's header says it. */
+/** The span's context as a W3C `traceparent`. */
 function parentOf(span: ReadableSpan): string {
   const { traceId, spanId } = span.spanContext();
   return `00-${traceId}-${spanId}-01`;
@@ -112,7 +112,7 @@ async function within<T>(name: string, call: () => Promise<T>): Promise<T> {
   return tracer.startActiveSpan(name, async (span) => call().finally(() => span.end()));
 }
 
-/** Headers of what is leased, untraced. */
+/** Headers of leased items, by a client without tracing. */
 async function headersOf(from: Queue, batch = 10): Promise<(LeasedItem["headers"] | null)[]> {
   const plain = createClient({ url: server.url }).queue(from.name);
   const lease = await plain.lease({ batch });
@@ -120,7 +120,7 @@ async function headersOf(from: Queue, batch = 10): Promise<(LeasedItem["headers"
   return (lease?.items ?? []).map(({ headers }) => headers ?? null);
 }
 
-/** Has so many items handled, each to its end. */
+/** Runs a worker until `ends` handlers have ended. */
 async function work(handler: Handler, ends: number, options: WorkOptions = {}): Promise<void> {
   const quiet = { backoff: () => 0, notice: () => undefined, processSignals: [] };
   const worker = queue.work(handler, { ...quiet, ...options });
@@ -132,7 +132,7 @@ async function work(handler: Handler, ends: number, options: WorkOptions = {}): 
   await worker.stop();
 }
 
-/** Of a span of the server at hand. */
+/** Expected attributes of a span. */
 const at = (operation: string, type: string) => ({
   "messaging.system": "holdfast",
   "messaging.destination.name": queue.name,
@@ -193,7 +193,7 @@ test("an item's own context stays, and the produce links to it", async () => {
   ]);
   expect([both, alone].map((span) => [span.kind, linksOf(span)])).toEqual([
     [PRODUCER, [own]],
-    // Nothing was made of its own context.
+    // The own context is unchanged.
     [CLIENT, [own]],
   ]);
 });
@@ -278,7 +278,7 @@ test("without tracing, or without an SDK, nothing is added to an item", async ()
 });
 
 test("a lease is a span that links to each producer once, and an empty one is none", async () => {
-  // Given up by the server alone, however late that is.
+  // Never aborts a request, so that only the server ends it.
   const patient = clientWith({
     fetch: (url, init) => globalThis.fetch(url, { ...init, signal: null }),
   });
@@ -324,7 +324,7 @@ test("a handler runs in a span that links to the producer, in a trace of its own
   await api.context.with(context, () => queue.produce(["one"]));
   const seen: unknown[] = [];
   let item: LeasedItem | undefined;
-  // What the worker is started in is not what its items are part of.
+  // The span in which the worker is started is not the parent of its items' spans.
   await within("start", () =>
     work(async (leased) => {
       item = leased;
@@ -379,7 +379,7 @@ test("a span says what became of its item, in a worker's words", async () => {
   await queue.produce(["given up", "lost"]);
   await work(async (item) => {
     if (item.text() === "given up") throw new DeadLetter("no address");
-    // By somebody else, so that the worker is refused.
+    // Another client completes it, so that the worker is refused.
     await client.complete({ queue_name: queue.name, partition: 0, ids: [item.id] });
   }, 2);
   const told = spans("process").map(({ attributes, status }) => [
@@ -480,7 +480,7 @@ test("an item that a stop interrupts has not failed", async () => {
   ]);
 });
 
-/** A program of which the spans go to a collector: a producer, or a worker for so many items. */
+/** A program that exports its spans to a collector: a producer, or a worker for so many items. */
 const program = `
 import * as api from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
@@ -526,7 +526,7 @@ interface Exported {
   readonly attributes: readonly { readonly key: string; readonly value: object }[];
 }
 
-/** Takes what an exporter sends by OTLP over HTTP, as JSON. */
+/** A collector for OTLP over HTTP in JSON. */
 function collecting() {
   const exported: Exported[] = [];
   const collector = Bun.serve({
@@ -597,7 +597,7 @@ test.each(runtimes.filter(([, path]) => path !== null))(
       attributesOf(span)["messaging.system"],
       span.status.message ?? "",
     ]);
-    // Each span is sent by itself, and may overtake another.
+    // Each span is exported separately, in any order.
     expect(told.sort()).toEqual([
       ["completed", 1, "holdfast", ""],
       ["dead", 2, "holdfast", "no card"],

@@ -1,6 +1,6 @@
-// Spans of what a program does with queues, and their context on its way with the items. Names and
-// attributes follow OpenTelemetry's semantic conventions for messaging: who handles an item has a
-// trace of its own, whose span links to the span that produced the item.
+// Spans for produces, leases and handled items, and the trace context in the items' headers. Names
+// and attributes follow OpenTelemetry's semantic conventions for messaging. Handling an item starts
+// a new trace, whose span links to the span that produced the item.
 
 import { bounds } from "../openapi/bounds.ts";
 import { HoldfastError, LeaseEmpty } from "./errors.ts";
@@ -16,7 +16,7 @@ type Produce = RequestFor<"produce">;
 type Transact = RequestFor<"transact">;
 type Handler = (item: LeasedItem, handling: Handling) => unknown;
 
-/** A transport whose produces and leases have spans, and that has spans for a worker's items. */
+/** Adds spans to produces, transacts and leases, and `tracing` for a worker's items. */
 export function traced(transport: Transport, api: OpenTelemetryApi, url: string): Transport {
   const tracing = new Tracing(api, url);
   return {
@@ -42,7 +42,7 @@ export function traced(transport: Transport, api: OpenTelemetryApi, url: string)
   };
 }
 
-/** A call that puts items into a queue, or into several. */
+/** A call that produces items into one or several queues. */
 interface Sending {
   readonly operation: string;
   /** `null` = several. */
@@ -51,7 +51,7 @@ interface Sending {
   readonly key: string | undefined;
 }
 
-/** What the span of an item's handler is waiting for once the handler has ended. */
+/** The span of a handler that has ended, until the item's outcome is known. */
 interface Handled {
   readonly span: Span;
   readonly thrown: { readonly error: unknown } | null;
@@ -70,21 +70,21 @@ export class Tracing {
     this.#server = serverOf(url);
   }
 
-  /** Without the context that a program happened to be in when it began: for what goes on for long. */
+  /** Runs a long-lived call without the context in which the program started it. */
   apart<T>(call: () => T): T {
     return this.#api.context.with(this.#api.ROOT_CONTEXT, call);
   }
 
   publish<T>(request: Produce, { key }: CallOptions, send: (request: Produce) => Promise<T>) {
     const { items, queue_name: queue } = request;
-    // The server has a word for it.
+    // The server refuses it with a better message.
     if (!Array.isArray(items)) return send(request);
     return this.#sent({ operation: "publish", queue, items, key }, (carrying) =>
       send({ ...request, items: carrying }),
     );
   }
 
-  /** What only finishes items has no span, as a complete has none. */
+  /** A transact that only finishes items has no span, like a complete. */
   transact<T>(request: Transact, { key }: CallOptions, send: (request: Transact) => Promise<T>) {
     const parts = request.produce ?? [];
     const items = Array.isArray(parts) ? parts.flatMap((part) => part?.items ?? []) : [];
@@ -98,14 +98,14 @@ export class Tracing {
     });
   }
 
-  /** In a span, whose context the items carry that have none of their own. */
+  /** Sends within a span. Items without a context of their own carry the span's. */
   async #sent<T>(
     { operation, queue, items, key }: Sending,
     send: (items: ProduceItem[]) => Promise<T>,
   ): Promise<T> {
     const { context, trace, SpanKind } = this.#api;
     const own = items.filter(hasContext);
-    // With a key of the caller's the call has to say the same when it comes again, in another trace.
+    // With the caller's own key a repetition in another trace must have the same content.
     const isCarried = key === undefined && own.length < items.length;
     const active = context.active();
     const span = this.#tracer.startSpan(
@@ -132,7 +132,7 @@ export class Tracing {
     }
   }
 
-  /** Made when the answer is there: most leases of an idle worker end empty, and leave no span. */
+  /** Creates the span after the answer: most leases of an idle worker are empty and get no span. */
   async receive<T>(queue: string, call: () => Promise<Answered<T>>): Promise<Answered<T>> {
     const active = this.#api.context.active();
     const startTime = performance.now();
@@ -159,12 +159,12 @@ export class Tracing {
     }
   }
 
-  /** The handler, in a span of its own for each item, which ends when `settled` says how. */
+  /** Runs the handler of each item in its own span, which `settled` ends. */
   handling(handler: Handler): Handler {
     return async (item, handling) => {
       const { context, propagation, trace, ROOT_CONTEXT, SpanKind } = this.#api;
       const startTime = performance.now();
-      // Not its parent, but what came along in it, such as baggage, is the handler's too.
+      // The producer's span is not the parent, but its baggage applies to the handler.
       const origin = propagation.extract(ROOT_CONTEXT, item.headers ?? {});
       const span = this.#tracer.startSpan(
         `process ${handling.queue}`,
@@ -195,14 +195,14 @@ export class Tracing {
     };
   }
 
-  /** What became of the item, and what failed if its handler did not. */
+  /** Ends the item's span. `error`: what failed, if not the handler. */
   settled(item: LeasedItem, outcome: string, error?: unknown): void {
     const handled = this.#handled.get(item);
     if (handled === undefined) return;
     const { span, endedAt } = handled;
     const thrown = handled.thrown ?? (error === undefined ? null : { error });
     span.setAttribute("holdfast.item.outcome", outcome);
-    // What was interrupted has not failed.
+    // An interrupted handler has not failed.
     if (thrown !== null && outcome !== "released") this.#fail(span, thrown.error, endedAt);
     span.end(endedAt);
   }
@@ -217,7 +217,7 @@ export class Tracing {
     };
   }
 
-  /** The spans that produced the items, each once. */
+  /** Links to the spans that produced the items, without duplicates. */
   #linksTo(items: readonly Pick<ProduceItem, "headers">[]): { context: SpanContext }[] {
     const { propagation, trace, ROOT_CONTEXT } = this.#api;
     const links = new Map<string, { context: SpanContext }>();
@@ -257,12 +257,12 @@ function partitionOf(partition: number): Record<string, string> {
   return { "messaging.destination.partition.id": String(partition) };
 }
 
-/** Its producer has given it one, as whoever passes on what it was handed. */
+/** Whether the program has set a context, for example by forwarding an item. */
 function hasContext(item: ProduceItem): boolean {
   return kindOf(item?.headers) === "Object" && item.headers?.["traceparent"] != null;
 }
 
-/** As much of what is added as fits: all, else the trace alone, else nothing. What is there stays. */
+/** Adds as much as fits: all, or the trace alone, or nothing. Existing headers are kept. */
 function joined(own: Headers, added: Headers): Headers {
   const { traceparent } = added;
   const trace: Headers = traceparent === undefined ? own : { traceparent, ...own };
@@ -276,7 +276,7 @@ function fits(headers: Headers): boolean {
 }
 
 function serverOf(url: string): Record<string, string | number> {
-  // A page may name its own server by a path.
+  // In a browser the URL may be a path on the page's server.
   const page = "location" in globalThis ? globalThis.location?.href : undefined;
   const { hostname, port, protocol } = new URL(url, page);
   const usual = protocol === "https:" ? 443 : 80;

@@ -1,5 +1,4 @@
-// Transactions against the real server: what a program gathers, and what a worker's handler says
-// of its item.
+// Transactions with a real server: of a program, and of a worker's handler for its item.
 
 import { expect, test } from "bun:test";
 import { listeningApp } from "../server/testing/listening-app.ts";
@@ -70,7 +69,7 @@ test("a lease is completed with what it leads to, in one call", async () => {
   ]);
   expect(await textsOf(at.invoices, 5)).toEqual(['{"order":1}', "text", "b"]);
   expect(await textsOf(at.mails, 5)).toEqual(["thanks"]);
-  // Nothing of it is left to say.
+  // The lease has no unfinished items.
   expect(await lease.complete()).toEqual({});
   expect(await at.orders.inspect()).toMatchObject({ queued: 0 });
 });
@@ -158,13 +157,13 @@ test("one whose answer is lost is sent again, and done once", async () => {
   expect(await at.invoices.inspect()).toMatchObject({ queued: 1 });
 });
 
-/** Works until one item is handled, and tells the worker's counts. */
+/** Runs a worker until one item is handled, and returns its counts. */
 async function worked(
   at: Awaited<ReturnType<typeof setup>>,
   handler: Parameters<Queue["work"]>[0],
 ) {
   const ended = Promise.withResolvers<void>();
-  // No lease waits beside the item, to be answered by the time that a test has gone on.
+  // With concurrency 1 no second lease waits while the item is handled.
   const worker = at.orders.work(
     async (item, handling) => {
       try {
@@ -286,7 +285,7 @@ test("a lease whose item is finished is not extended for it, and its handler is 
   let wasAborted = true;
   const counts = await worked(at, async (_, { transact, signal }) => {
     await transact((t) => t.produce("invoices", "x"));
-    // Piece by piece, as long as the lease of a minute and longer.
+    // In small steps, for longer than the lease of a minute.
     for (let seconds = 0; seconds < 90; seconds += 1) {
       time.advance(1_000);
       await settled();

@@ -1,4 +1,4 @@
-// What is to be done together, gathered by a function that is handed this, and sent as one call.
+// Collects completes, retries and produces, and sends them as one atomic call.
 
 import { InvalidRequest } from "./errors.ts";
 import { checkedItems, type LeasedItem, type NewItem, originOf } from "./items.ts";
@@ -6,14 +6,14 @@ import { type GiveBack, type Lease, retryFields } from "./lease.ts";
 import type { InnerOptions, Transport } from "./transport.ts";
 import type { ProduceItem, RequestFor, RetryItem, TransactReply } from "./wire.ts";
 
-/** A lease with what is left of it, or items of any leases. */
+/** A lease, for its unfinished items, or items of any leases. */
 export type Finished = Lease | LeasedItem | readonly LeasedItem[];
 
-/** Nothing of it is done before all of it is; then all is, or nothing. */
+/** Collects changes, of which the server then does all or none. */
 export interface Transaction {
   complete(what: Finished): void;
   retry(what: Finished, how?: GiveBack): void;
-  /** All items for one queue go to one partition, in this order. */
+  /** All items for one queue are added to one partition, in this order. */
   produce(queue: string | { readonly name: string }, items: NewItem | readonly NewItem[]): void;
 }
 
@@ -32,7 +32,7 @@ export class GatheredTransaction implements Transaction {
   readonly #produce = new Map<string, ProduceItem[]>();
   readonly #finished = new Map<LeasedItem, Ended>();
 
-  /** What becomes of an item; `null` = nothing is said of it. */
+  /** The outcome of an item in this transaction; `null` = none. */
   endOf(item: LeasedItem): Ended | null {
     return this.#finished.get(item) ?? null;
   }
@@ -84,7 +84,7 @@ export class GatheredTransaction implements Transaction {
   }
 }
 
-/** Gathers what a function asks for, and has it done. */
+/** Sends what `build` has collected. */
 export async function transact(
   transport: Transport,
   build: Build,

@@ -1,4 +1,5 @@
-// One call as HTTP: sent, bounded in time, judged, and sent again where that is right.
+// Sends one call over HTTP within its time, classifies the answer, and repeats the call if that is
+// safe.
 
 import { bounds } from "../openapi/bounds.ts";
 import { besideSilence } from "./beside.ts";
@@ -32,17 +33,18 @@ import {
 } from "./wire.ts";
 
 export interface CallOptions {
-  /** Gives the call up; it then rejects with the signal's reason. */
+  /** Aborts the call, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   /**
-   * How long the call may take, repeats included; it is the `request_timeout` of the calls that
-   * have one. Default 1 minute for a lease, 5 minutes for any other.
+   * Milliseconds that the call may take, including repeats. Also sent as `request_timeout`, for
+   * operations that have one. Default 1 minute for a lease, 5 minutes for any other call.
    */
   readonly timeoutMs?: number;
   /**
-   * Names a produce, lease, retry, complete, extend, release or transact: 1 to 255 visible ASCII characters.
-   * For 5 minutes after it was done, the server answers the same call of the same key as it did
-   * then, and does nothing; so a program that was killed can ask again. Default a random one.
+   * Idempotency key of a produce, lease, retry, complete, extend, release or transact: 1 to 255
+   * visible ASCII characters. For 5 minutes after the call, the server answers the same call with
+   * the same key as before, and does nothing. So a program that was killed can repeat its call.
+   * Default a random key.
    */
   readonly key?: string;
 }
@@ -61,7 +63,7 @@ function checkCall(operation: string, options: InnerOptions): void {
   }
 }
 
-/** A check of options, whose failure is that of the call. */
+/** Converts the `TypeError` of a check to the call's `InvalidRequest`. */
 export function refusing(operation: string, check: () => void): void {
   try {
     check();
@@ -71,11 +73,13 @@ export function refusing(operation: string, check: () => void): void {
   }
 }
 
-/** For the client's own use. */
+/** Options for the client's own calls. */
 export interface InnerOptions extends CallOptions {
-  /** Like `signal`, but what has begun to be answered is still read. */
+  /** Like `signal`, but an answer that has begun is still read. */
   readonly leave?: AbortSignal;
-  /** Sent at most so often: who goes on after an error wants to hear of it before its time is up. */
+  /**
+   * Maximum attempts, for callers that continue after an error and need it before the time is up.
+   */
   readonly attemptsMax?: number;
 }
 
@@ -86,7 +90,7 @@ export interface Outgoing extends RequestInit {
   readonly body?: string;
 }
 
-/** What is needed of a `Response`. */
+/** The parts of a `Response` that the client needs. */
 export interface Incoming {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
@@ -102,24 +106,24 @@ export interface TransportOptions {
   readonly random: () => number;
   readonly attemptsMax: number;
   readonly pace: Pace;
-  /** Calls under way at once, and so connections. */
+  /** Maximum number of concurrent calls, and so of connections. */
   readonly connectionsMax: number;
-  /** Whether calls have a key of which the caller gives none. */
+  /** Whether calls without the caller's key get a random one. */
   readonly keys: boolean;
-  /** Whether produces go together that come together. */
+  /** Whether concurrent produces are combined into one call. */
   readonly gather: boolean;
   readonly notice: (notice: ClientNotice) => void;
 }
 
 export interface Answered<T> {
   readonly reply: T;
-  /** When it began to arrive, as `steadyNow()` has it. */
+  /** When it began to arrive, by `steadyNow()`. */
   readonly receivedAt: number;
 }
 
 /**
- * The text of a request, for each attempt anew. `isSame`: one that was sent before may have been
- * carried out, so it has to say what that one said.
+ * Encodes a request, once per attempt. `isSame`: an earlier attempt may have been carried out, so
+ * the content must be the same.
  */
 export type Encode = (timed: { readonly request_timeout?: string }, isSame: boolean) => string;
 
@@ -129,34 +133,36 @@ export interface Transport {
     request: RequestFor<Id>,
     options?: InnerOptions,
   ): Promise<Answered<ReplyFor<Id>>>;
-  /** As `call`, but it may go together with others. */
+  /** Like `call`, but may be combined with other produces. */
   produce(
     request: RequestFor<"produce">,
     options?: CallOptions,
   ): Promise<Answered<ReplyFor<"produce">>>;
-  /** Text of a page of the server, such as `/metrics`. */
+  /** The text of a server page, such as `/metrics`. */
   page(path: string, options?: CallOptions, method?: "GET" | "POST"): Promise<string>;
   random(): number;
-  /** Where the program traces. */
+  /** Set if the program traces. */
   readonly tracing?: Tracing;
 }
 
 const timeoutMsDefault = 5 * 60_000;
 const leaseTimeoutMsDefault = 60_000;
-/** The server answers by `request_timeout`; until that has come here, giving up would be hasty. */
+/** Time for the answer to arrive, which the server sends by `request_timeout`. */
 const graceMs = 5_000;
-/** The connection may be gone without a word; by its key the call can be asked for on another. */
+/**
+ * The connection may be dead without an error; a call with a key can be repeated on another one.
+ */
 const silenceMsMax = 60_000;
-/** After so long without an answer it is tried on another connection, too. */
+/** After this time without an answer the call is also sent on another connection. */
 const silentMsMax = 5_000;
-/** A slow line is given time to take a large request. */
+/** A large request gets more time, for slow connections. */
 const bytesPerMs = 100;
 
 export function timeoutMsOf(operation: Operation): number {
   return operation === "lease" ? leaseTimeoutMsDefault : timeoutMsDefault;
 }
 
-/** When no answer is expected any more. */
+/** How long to wait for an answer, in milliseconds. */
 export function giveUpMsOf(operation: Operation, timeoutMs: number, hasKey: boolean): number {
   const giveUpMs = timedOperations.includes(operation) ? timeoutMs + graceMs : timeoutMs;
   const isAskedAgain = hasKey && operation !== "lease";
@@ -206,7 +212,7 @@ export function openTransport(options: TransportOptions): Transport {
   };
 }
 
-/** Where requests go, what all of them carry, and how they are repeated. */
+/** The addresses, headers and rules of repetition that all requests share. */
 interface Place
   extends Pick<TransportOptions, "fetch" | "random" | "attemptsMax" | "pace" | "keys"> {
   readonly hosts: Hosts;
@@ -234,7 +240,7 @@ interface Call<Id extends Operation> {
   readonly options: InnerOptions;
 }
 
-/** Sends it until it is answered for good, or its time is up. */
+/** Sends a call until it has a final answer, or its time is up. */
 async function carryOut<Id extends Operation>(
   place: Place,
   call: Call<Id>,
@@ -272,7 +278,7 @@ async function carryOut<Id extends Operation>(
       if (tells(options)) {
         place.trouble.repeated(attempt, { operation, error: cause, leftMs: endsAt - steadyNow() });
       }
-      // What is left is halved, so that the last attempt is not long before the end.
+      // At most half of the time left, so that the last attempt is close to the end.
       const pausedMs = Math.min(pauseMs(attempt, place.pace, place.random), spareMs / 2);
       await pause(askedMs + pausedMs, leave ?? signal);
       if (followsUnknown && key !== null && isForgotten(begunFirst)) throw error;
@@ -281,16 +287,16 @@ async function carryOut<Id extends Operation>(
 }
 
 /**
- * By the clock of the day, as the steady one stands still while a machine is suspended: the server goes
- * on, and forgets keys. A clock that is set ahead only ends a call early.
+ * By wall-clock time, because the steady clock stops while a machine is suspended, and the server
+ * forgets keys meanwhile. A clock that is set ahead only ends a call early.
  */
 function isForgotten(begunAt: number): boolean {
   return Date.now() - begunAt > receiptsMs;
 }
 
-/** What an answer means of a call that was sent before, when nothing was heard of it. */
+/** The error to throw if an earlier attempt had no answer. */
 function afterUnknown(error: HoldfastError, key: string | null): HoldfastError {
-  // The server's word on the call itself: it would have known one that was carried out.
+  // The server's refusal of the call itself: it would have recognized a call that was carried out.
   const isWord = error.status === 400 && error.reason !== undefined;
   if (error.code === "failed" || error.code === "empty" || isWord) {
     error.followsUnknown = key === null;
@@ -305,11 +311,11 @@ function afterUnknown(error: HoldfastError, key: string | null): HoldfastError {
 interface Attempt {
   readonly key: string | null;
   readonly attemptMs: number;
-  /** It has to say what the attempts before it said. */
+  /** The content must be that of the earlier attempts. */
   readonly isSame: boolean;
 }
 
-/** One attempt, when there is a connection for it. */
+/** Makes one attempt, as soon as a connection is free. */
 async function attempted<Id extends Operation>(
   place: Place,
   { operation, echo, encode, options }: Call<Id>,
@@ -325,7 +331,7 @@ async function attempted<Id extends Operation>(
     const path = operationPaths[operation];
     const silent = silentOf(place, { operation, options, leftMs });
     const goesTwice = mayGoTwice(operation, key);
-    // What cannot be sent again may take its time, as a clear does; a lease waits by right.
+    // A call that cannot be sent again may be slow, such as a clear, and a lease may wait.
     const isHeardSoon = operation !== "lease" && (goesTwice || echo === "same");
     const silentMs = isHeardSoon
       ? Math.min(silentMsMax, giveUpMs / 4) + body.length / bytesPerMs
@@ -339,7 +345,7 @@ async function attempted<Id extends Operation>(
   }
 }
 
-/** Whether the client tells of its trouble: a worker and the like do so themselves. */
+/** Whether the client reports trouble: workers and iterations report their own. */
 function tells({ attemptsMax }: InnerOptions): boolean {
   return attemptsMax === undefined;
 }
@@ -348,7 +354,7 @@ interface Silent extends Pick<Call<Operation>, "operation" | "options"> {
   readonly leftMs: number;
 }
 
-/** Reports that the call has no answer yet, unless a call that began later was answered. */
+/** Reports that the call has no answer yet, unless the server has answered since the call began. */
 function silentOf({ trouble }: Place, { operation, options, leftMs }: Silent) {
   if (!tells(options)) return null;
   const begunAt = steadyNow();
@@ -365,7 +371,7 @@ interface Ends extends Pick<InnerOptions, "signal" | "leave"> {
   readonly giveUpMs: number;
 }
 
-/** Takes one of the share, and says how long that took. */
+/** Reserves a connection; returns how many milliseconds that took. */
 async function waitFor(share: Share, ends: Ends): Promise<number> {
   throwIfLeft(ends);
   if (share.take()) return 0;
@@ -384,9 +390,9 @@ function throwIfLeft({ signal, leave }: Pick<InnerOptions, "signal" | "leave">):
   leave?.throwIfAborted();
 }
 
-/** Whether a copy may be under way beside the first: one that comes late must not undo what followed. */
+/** Whether a copy may be sent in parallel: a late copy must not undo later calls. */
 function mayGoTwice(operation: Operation, key: string | null): boolean {
-  // A lease may wait in silence.
+  // A lease may wait without an answer.
   return operation !== "lease" && (key !== null || readOperations.includes(operation));
 }
 
@@ -395,14 +401,14 @@ interface Sent extends Ends {
   readonly path: string;
   readonly body?: string;
   readonly key?: string | null;
-  /** How long no answer may come before it is sent again, or reported; `null`: as long as it takes. */
+  /** Time without an answer before it is sent again, or reported; `null` = no limit. */
   readonly silentMs: number | null;
   readonly goesTwice: boolean;
-  /** Called after that time. */
+  /** Called after `silentMs` without an answer. */
   readonly silent?: () => void;
 }
 
-/** Sends a request, and once more when it is not answered. */
+/** Sends a request, and a copy if there is no answer. */
 function sendSafely(place: Place, sent: Sent): Promise<Answered<string>> {
   const { hosts, connections } = place;
   const { base } = hosts;
@@ -430,11 +436,11 @@ function sendSafely(place: Place, sent: Sent): Promise<Answered<string>> {
 
 interface Way {
   readonly base: string;
-  /** On a connection that no other call has used. */
+  /** Use a new connection. */
   readonly isApart: boolean;
-  /** A copy ends with the first request, which began so long before. */
+  /** How long ago the first request began: a copy ends at the same time. */
   readonly spentMs: number;
-  /** Gets what ends it without a word. */
+  /** Receives the function that cancels the request silently. */
   readonly stops: (() => void)[];
 }
 
@@ -454,7 +460,7 @@ async function send(
       redirect: "error",
       signal: ending.signal,
       ...(body === undefined ? {} : { body }),
-      // Bun's own limit is five minutes; others do not know the key.
+      // Disables Bun's limit of five minutes; other runtimes ignore the option.
       ...{ timeout: false },
       ...(isApart && { keepalive: false }),
     });
@@ -485,7 +491,7 @@ function headersOf(headers: Place["headers"], { body, key = null }: Sent): Recor
   };
 }
 
-/** What may end an exchange before its end: who gives it up, who leaves, and its time. */
+/** Ends an exchange early: by `signal`, by `leave`, or when its time is up. */
 function endingOf({ signal, leave, giveUpMs }: Ends, spentMs = 0) {
   const ending = new AbortController();
   let isLate = false;
@@ -498,7 +504,7 @@ function endingOf({ signal, leave, giveUpMs }: Ends, spentMs = 0) {
   });
   signal?.addEventListener("abort", giveUp);
   leave?.addEventListener("abort", goAway);
-  /** From now on leaving does not end it. */
+  /** From now on `leave` does not end it. */
   const stay = (): void => leave?.removeEventListener("abort", goAway);
   const forget = (): void => {
     cancel();
@@ -513,7 +519,7 @@ function endingOf({ signal, leave, giveUpMs }: Ends, spentMs = 0) {
   return { signal: ending.signal, ...is, stay, forget, stop };
 }
 
-/** A 200 that is not JSON was not answered by the server. */
+/** A 200 that is not JSON is not the server's. */
 function parsed<T>(operation: string, text: string): T {
   const reply = jsonOf(text);
   if (typeof reply === "object" && reply !== null) return reply as T;
@@ -539,7 +545,7 @@ function refusalOf(operation: string, { status, headers }: Incoming, text: strin
     message: `the answer is not the server's; expected a reply, got status ${status}`,
     retryAfterMs: (Number(headers.get("retry-after")) || 0) * 1_000,
   };
-  // The server's parser of HTTP says so without a body, and the call may have been carried out.
+  // The server's HTTP parser answers without a body, and the call may have been carried out.
   if (status === 400 && text === "") return new OutcomeUnknown(said);
   if (!isReply) return errorOf(said, false);
   const { message, reason, details } = body as Pick<Refused, "reason" | "details"> & {

@@ -1,4 +1,4 @@
-// A client whose server cannot be reached says so at once, and once.
+// A client whose server is unreachable reports it soon, and only once.
 
 import { expect, spyOn, test } from "bun:test";
 import { type ClientOptions, createClient } from "./client.ts";
@@ -23,7 +23,7 @@ function setup(options: ClientOptions = {}) {
   return { server, notices, queue: client.queue("orders") };
 }
 
-/** As time passes, in steps that every pause ends in. */
+/** Advances time in small steps, so that each pause ends on the way. */
 async function pass(time: { advance(ms: number): void }, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 100) {
     time.advance(100);
@@ -52,7 +52,7 @@ test("a produce to a server that is down is reported within a second, once, thou
   server.answer = done;
   await pass(time, 6_000);
   await Promise.all(produced);
-  // It is reported anew when it is down again.
+  // The next outage is reported again.
   server.answer = away;
   const again = queue.produce("c", { timeoutMs: 5_000 }).catch((error) => error.code);
   await pass(time, 6_000);
@@ -117,7 +117,7 @@ test("a worker reports its own trouble, and the client does not", async () => {
 
 test.each([
   ["produce", (queue: Queue) => queue.produce("a")],
-  // It is not sent again.
+  // This call is never repeated.
   ["pause", (queue: Queue) => queue.pause()],
 ])("a server that does not answer is reported after five seconds: %s", async (operation, call) => {
   using time = stillTime();

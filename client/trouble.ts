@@ -1,21 +1,21 @@
-// A call that is repeated is silent until its time is up, minutes later. The client reports the trouble
+// A repeated call is silent until its time is up, minutes later. The client reports the trouble
 // once, so that a wrong address or a server that is down is noticed.
 
 import type { HoldfastError } from "./errors.ts";
 import { steadyNow } from "./time.ts";
 
-/** What a client has to tell of calls that it repeats; none of it needs an answer. */
+/** A notice about repeated calls; it requires no reaction. */
 export interface ClientNotice {
-  /** Calls are not answered, and repeated. Reported once, and again only after a call was answered. */
+  /** Calls have no answer and are repeated. Reported once, until a call is answered. */
   readonly kind: "trouble";
   /** The call that was repeated first. */
   readonly operation: string;
   readonly error: HoldfastError;
-  /** For how much longer it is repeated. */
+  /** How much longer it is repeated, in milliseconds. */
   readonly leftMs: number;
 }
 
-/** A connection that broke once is no trouble yet. */
+/** A single broken connection is not reported. */
 const attemptsTold = 3;
 /** A call that is about to time out reports the failure itself. */
 const leftMsMin = 2_000;

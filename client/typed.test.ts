@@ -1,4 +1,4 @@
-// Payloads of one type: what the compiler lets through, a server keeps as it is.
+// Typed payloads: whatever the compiler accepts, the server stores unchanged.
 
 import { expect, test } from "bun:test";
 import { listeningApp } from "../server/testing/listening-app.ts";

@@ -1,29 +1,29 @@
-// What the errors of a runtime's `fetch` tell: why it failed, and whether that is a proof
-// that nothing was sent. Where it is none, the request may have arrived.
+// Classifies the errors of a runtime's `fetch`: why it failed, and whether that proves that nothing
+// was sent. Without proof the request may have arrived.
 
 import { isInstance, shown } from "./shown.ts";
 
-/** By these there was no connection; runtimes give them for nothing that comes later. */
+/** Codes for a failed connection, which runtimes never use for later failures. */
 const unconnected =
   /^(ECONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|EAI_\w+|EMFILE|ENFILE|UND_ERR_CONNECT_TIMEOUT)$/;
 
-/** A certificate is judged before anything is sent. OpenSSL's names, of Node and Bun. */
+/** A certificate is checked before anything is sent. OpenSSL's names, in Node and Bun. */
 const untrusted =
   /^(ERR_TLS_CERT_ALTNAME_INVALID|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+|CERT_\w+|CRL_\w+|ERROR_IN_\w+|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED)$/;
 
-/** TLS did not come about. Node's alone: its `fetch` says UND_ERR_SOCKET of what breaks later. */
+/** Failed TLS handshakes, in Node only: its `fetch` reports later failures as UND_ERR_SOCKET. */
 const noHandshake =
   /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|UNSUPPORTED_PROTOCOL|\w+_ALERT_(PROTOCOL_VERSION|HANDSHAKE_FAILURE))$/;
 
-/** What the client itself says, on Node and on Bun. */
+/** The client's own error on Node and Bun. */
 export const notConnected = "no connection was made";
 
-/** What says so in words: Deno, which has no codes, and Node where TLS breaks off early. */
+/** Messages of Deno, which has no codes, and of Node if TLS breaks off early. */
 const saidUnconnected =
   /client error \(Connect\)|error trying to connect|before secure TLS connection was established/;
 const saidUntrusted = /invalid peer certificate/;
 
-/** Whether there was no connection that anything could have been sent on. */
+/** Whether the error proves that there was no connection, so nothing was sent. */
 export function isUnsent(error: unknown): boolean {
   return some(error, ({ code, syscall, message }) => {
     if (message === notConnected) return true;
@@ -33,26 +33,26 @@ export function isUnsent(error: unknown): boolean {
   });
 }
 
-/** Whether it is the server's certificate, which asking again does not change. */
+/** Whether the server's certificate is at fault, in which case a retry is useless. */
 export function isUntrusted(error: unknown): boolean {
   return some(error, ({ code, message }) => untrusted.test(code) || saidUntrusted.test(message));
 }
 
 interface Told {
   readonly code: string;
-  /** Where the runtime names it, it is that what failed. */
+  /** The system call that failed, if the runtime reports it. */
   readonly syscall: string | undefined;
   readonly message: string;
 }
 
-/** Whether it holds for an error, or for one that it was caused by. */
+/** Whether `holds` is true for the error or one of its causes. */
 function some(error: unknown, holds: (told: Told) => boolean): boolean {
   if (!isInstance(error, Error)) return false;
   const { code, syscall } = error as Error & { readonly code?: unknown; readonly syscall?: string };
   return holds({ code: `${code}`, syscall, message: error.message }) || some(error.cause, holds);
 }
 
-/** Codes and messages of an error, and of those that it was caused by. */
+/** Codes and messages of an error and its causes. */
 export function reasonOf(error: unknown): string {
   if (!isInstance(error, Error)) return shown(error);
   const code = "code" in error && !error.message.includes(`${error.code}`) ? `${error.code}: ` : "";

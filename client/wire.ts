@@ -1,6 +1,6 @@
-// What the client takes from the contract: its types, and of its values the little that
-// a request needs. The published package has this module worked out (`scripts/package.ts`),
-// so that the schemas stay behind; nothing else in here may import them.
+// What the client uses of the contract: its types, and the few values that a request needs.
+// `scripts/package.ts` evaluates this module for the published package, so that the schemas are not
+// included. No other file here may import them.
 
 import {
   type OperationId,
@@ -17,7 +17,7 @@ export type Operation = OperationId;
 export type RequestFor<Id extends Operation> = Omit<RequestOf<Id>, "request_timeout">;
 export type ReplyFor<Id extends Operation> = ResponseOf<Id>;
 
-/** One method for each call of the contract; `Options` is what any of them takes besides. */
+/** One method per operation of the contract; `Options` is its second parameter. */
 export type Calls<Options> = {
   readonly [Id in Operation]: (request: RequestFor<Id>, options?: Options) => Promise<ReplyFor<Id>>;
 };
@@ -62,13 +62,13 @@ export const operationPaths = Object.fromEntries(
   entries.map(([id, { path }]) => [id, path]),
 ) as Readonly<Record<Operation, string>>;
 
-/** Those whose request has a `request_timeout`. */
+/** Operations whose request has a `request_timeout`. */
 export const timedOperations: readonly Operation[] = entries
   .filter(([, { request }]) => "request_timeout" in request.properties)
   .map(([id]) => id);
 
-/** Those that change nothing. */
+/** Operations that change nothing. */
 export const readOperations: readonly Operation[] = operationsThat("reads");
 
-/** Those that a second call does again. */
+/** Operations that are not idempotent. */
 export const doubledOperations: readonly Operation[] = operationsThat("twice");

@@ -1,5 +1,5 @@
-// The worker against the real server: what it promises about items, trouble, lapsing
-// leases and its own end. Where an instant matters, the test waits for an event.
+// The worker with a real server: its guarantees about items, trouble, lapsing leases and its own
+// end. If an instant matters, the test waits for an event.
 
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -34,7 +34,7 @@ function counting() {
   return { calls, fetch };
 }
 
-/** As `counting`, and knows the extends that the client has heard the answer of. */
+/** Like `counting`, and counts the extends whose answers the client has. */
 function extending() {
   const asked: { readonly ids: readonly string[]; readonly lease_timeout: string | null }[] = [];
   let heard = 0;
@@ -46,7 +46,7 @@ function extending() {
     heard += 1;
     return new Response(text, response);
   };
-  /** By then it knows until when it holds its items. */
+  /** Resolves once the client has the answers of so many extends. */
   const extended = async (count: number): Promise<void> => {
     while (heard < count) await nextRound();
     await settled();
@@ -173,7 +173,7 @@ test("handlers that end in one round of events share a complete, and a lease of 
   );
   const [first, second] = begun;
   await first?.promise;
-  // One after the other, with all that follows from each in between.
+  // In separate rounds of events.
   for (const end of ends.splice(0)) setImmediate(end);
   await second?.promise;
   const stopped = worker.stop();
@@ -461,7 +461,7 @@ test("a job that takes longer than its lease is done once", async () => {
   await worker.stop();
   expect(attempts).toEqual([1, 1]);
   expect(worker.counts).toMatchObject({ completed: 2, retried: 0, lost: 0 });
-  // One call for both.
+  // Both leases share each call.
   expect(asked.map(({ ids }) => ids.length)).toEqual([2, 2, 2, 2, 2, 2]);
   expect(at.notices).toEqual([]);
 });
@@ -491,7 +491,7 @@ test("a worker with a lease timeout of its own holds items for that, and extends
     { concurrency: 1, leaseTimeout, ...at.quiet },
   );
   const heldMs = (await begun.promise) - Date.now();
-  // An instant that is written down is the next millisecond.
+  // Stored instants are rounded up to the next millisecond.
   expect([30_000, 30_001]).toContain(heldMs);
   time.advance(9_900);
   await settled();
@@ -530,7 +530,7 @@ test("leases of one partition are extended together", async () => {
     // Each lease is due at another time.
     time.advance(1_000);
   }
-  // Until the first is due, and then longer than any of them runs by itself.
+  // Until the first is due, and then for longer than any lease without an extension.
   time.advance(10_500);
   await extended(1);
   for (let count = 2; count <= 5; count += 1) {
@@ -566,7 +566,7 @@ test("what was handled is said for as long as its lease is extended", async () =
   await at.queue.produce("a");
   const worker = at.queue.work(() => undefined, at.quiet);
   while (refused === 0) await nextRound();
-  // The lease as it was has lapsed by the end of this.
+  // By the end of this loop the original lease would have lapsed.
   for (let count = 1; count <= 3; count += 1) {
     time.advance(21_000);
     await extended(count);
@@ -607,7 +607,7 @@ test("a handler whose item is lost is told, and the others of its lease go on", 
   await both.promise;
   const ids = begun.filter((item) => item.text() === "gone").map(({ id }) => id);
   await at.client.deleteItems({ queue_name: "orders", partition: 0, ids });
-  // It is found when they are extended; then the other one is by itself.
+  // The extend reveals the loss; then the other item is extended alone.
   time.advance(21_000);
   expect(await told.promise).toBeInstanceOf(LeaseLost);
   await extended(2);
@@ -639,7 +639,7 @@ test("an item whose lease has lapsed is not completed twice: its late holder is 
   await at.queue.produce("slow");
   const second = gate();
   const worker = at.queue.work(async (item) => {
-    // The first holder ends only when another one has the item.
+    // The first handler ends only once another worker has the item.
     if (item.attempts === 1) await second.promise;
     else second.resolve();
   }, at.quiet);
@@ -669,7 +669,7 @@ test("two workers of one name: the second says so and goes on under another, and
     );
   await at.queue.produce(["before", "before"]);
   const first = start();
-  // Who has asked before is found as well.
+  // The server also detects a name that has waited before.
   while (first.counts.completed < 2) await Bun.sleep(1);
   await waitingLeases(at.queue, 1);
   const second = start();
@@ -699,7 +699,7 @@ test("a worker keeps its name, but where a lease of its own may wait still", asy
     names.push(JSON.parse(String(init.body)).client_id);
     if (names.length !== 3) return globalThis.fetch(url, init);
     hasBroken = true;
-    // Nobody hears of this one, and it waits on at the server.
+    // This request's answer is never read, and it keeps waiting at the server.
     void globalThis.fetch(url, { ...init, signal: null }).catch(() => undefined);
     throw new Error("ECONNRESET");
   };
@@ -789,13 +789,13 @@ test("stop: what a handler that hangs has is given back, and extended no more", 
   await begun.promise;
   const stopped = worker.stop();
   await settled();
-  // Handlers are told, and then have three seconds.
+  // After their signals are aborted, handlers have three seconds.
   time.advance(3_000);
   await stopped;
   const released = { completed: 0, released: 1, lost: 0, running: 0 };
   expect(worker.counts).toMatchObject(released);
   expect(await at.queue.inspect()).toMatchObject({ queued: 1, retried: 0 });
-  // Longer than the pause between two extends.
+  // Longer than the time between two extends.
   time.advance(60_000);
   await settled();
   expect(calls["extend"]).toBeUndefined();
@@ -847,7 +847,7 @@ test("the server restarts in the middle: the worker goes on, and every item is h
   );
   await half.promise;
   await at.server.stop();
-  // These end while nobody listens.
+  // These end while the server is down.
   open.resolve();
   await at.server.start();
   await at.queue.produce(numbered(20).slice(10));
@@ -907,11 +907,11 @@ test("the server is killed in the middle: nothing is lost, and only what lapsed 
   }
 });
 
-/** A worker of its own process, which says when its handler has begun and ends it when told. */
+/** A worker in its own process, which reports when its handler has begun and ends it on request. */
 const program = (url: string, workers: number): string => `
 import { createClient } from ${JSON.stringify(join(import.meta.dir, "index.ts"))};
 const queue = createClient({ url: ${JSON.stringify(url)} }).queue("orders");
-// Once every listener has had its turn.
+// After all listeners have run.
 process.once("SIGTERM", () => setTimeout(() => console.log("heard")));
 const ended = Promise.withResolvers();
 for (let count = 0; count < ${workers}; count += 1) {

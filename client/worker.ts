@@ -1,5 +1,5 @@
-// Leases items as there is room for them, has each handled, and says what became of it.
-// An item is leased only when it can be started at once: nothing grows old in a buffer.
+// Leases items as handlers become free, runs the handler for each, and reports its outcome. An item
+// is leased only when its handler can start at once, so no lease runs while its item is buffered.
 
 import { bounds } from "../openapi/bounds.ts";
 import { DeadLetter, type HoldfastError, LeaseLost, WorkerStopping } from "./errors.ts";
@@ -27,31 +27,37 @@ import { drainBefore } from "./termination.ts";
 import { startTimer, steadyNow } from "./time.ts";
 import type { Transport } from "./transport.ts";
 
-/** Returns: completed. Throws: retried later, or sent to the dead queue by a `DeadLetter`. */
+/**
+ * The item is completed if it returns, and retried if it throws. A `DeadLetter` sends the item to
+ * the dead queue.
+ */
 export type Handler<Json = unknown> = (item: LeasedItem<Json>, handling: Handling) => unknown;
 
 export interface WorkOptions {
-  /** Items handled at once; default 10. */
+  /** Maximum number of items handled at once; default 10. */
   readonly concurrency?: number;
-  /** The most items of one lease; default and at most `concurrency`. */
+  /** Maximum number of items in one lease; default and at most `concurrency`. */
   readonly batch?: number;
-  /** Milliseconds after which a failed item is offered again; default from 1 s to 5 minutes, jittered. */
+  /** Returns the delay of a retry in milliseconds; default from 1 s to 5 minutes, jittered. */
   readonly backoff?: (item: LeasedItem, error: unknown) => number;
-  /** How long before its lease lapses a handler is told; default a tenth of the lease, at most 5 s. */
+  /**
+   * How long before the lease lapses a handler's signal is aborted; default a tenth of the lease,
+   * at most 5 s.
+   */
   readonly marginMs?: number;
-  /** Names the worker in the server's line, where each has its own; default a random name. */
+  /** Name under which the worker waits at the server, unique per queue; default a random name. */
   readonly clientId?: string;
-  /** How long a lease waits at the server before it is asked for again; default 1 minute. */
+  /** How long one lease request waits at the server for items; default 1 minute. */
   readonly timeoutMs?: number;
-  /** How long items are held, as a duration, and extended by; default as long as the queue says. */
+  /** Duration of a lease and of each extension, such as `30s`; default the queue's. */
   readonly leaseTimeout?: string;
-  /** Stops the worker, as `stop()` does. */
+  /** Stops the worker like `stop()`. */
   readonly signal?: AbortSignal;
-  /** Signals of the process that stop it, before the process ends; default SIGTERM and SIGINT. */
+  /** Process signals that stop the worker before the process exits; default SIGTERM and SIGINT. */
   readonly processSignals?: readonly string[];
-  /** How long a stop lets handlers work before their signal is aborted; default 25 s. */
+  /** How long a stop waits for handlers before it aborts their signals; default 25 s. */
   readonly drainMs?: number;
-  /** Default: a line on the console. */
+  /** Receives notices; default prints a line on the console. */
   readonly notice?: (notice: WorkerNotice) => void;
 }
 
@@ -59,18 +65,21 @@ export interface WorkerCounts {
   readonly completed: number;
   readonly retried: number;
   readonly dead: number;
-  /** Failed for the last time, in a queue without a dead queue. */
+  /** Items that failed in their last attempt, in a queue without a dead queue. */
   readonly removed: number;
-  /** Given back at a stop, as if they had not been leased. */
+  /** Items given back at a stop, without counting the attempt. */
   readonly released: number;
   readonly lost: number;
   readonly running: number;
 }
 
 export interface Worker {
-  /** Leases no more, waits for handlers, says what became of their items. Idempotent. */
+  /** Stops leasing, waits for handlers and reports their items' outcomes. Idempotent. */
   stop(): Promise<void>;
-  /** Resolves when it has stopped; rejects when it cannot go on, as when its queue was deleted. */
+  /**
+   * Resolves when the worker has stopped; rejects if it cannot continue, for example because its
+   * queue was deleted.
+   */
   readonly stopped: Promise<void>;
   readonly counts: WorkerCounts;
   [Symbol.asyncDispose](): Promise<void>;
@@ -85,11 +94,11 @@ interface WorkerSource {
 
 const backoffPace = { baseMs: 1_000, capMs: 5 * 60_000 };
 const drainMsDefault = 25_000;
-/** After handlers were told to end: time to do so, and to say what became of their items. */
+/** After the handlers' signals are aborted: time to end, and to report their items. */
 const lastWordsMs = 5_000;
-/** So much of it is theirs; then what they have is given back, which takes a call. */
+/** The handlers' part of it. Then their items are released, which takes a call. */
 const handlersMs = 3_000;
-/** More endings than one call takes are not gathered before more is leased. */
+/** With so many unreported outcomes, as many as one call takes, no more items are leased. */
 const endingsMax = 1_000;
 
 export function startWorker(source: WorkerSource): Worker {
@@ -100,7 +109,7 @@ export function startWorker(source: WorkerSource): Worker {
   }
   const { tracing } = transport;
   if (tracing === undefined) return new QueueWorker(source);
-  // Its spans are of its items, not of whatever had it started.
+  // The spans of items must not be children of the span that started the worker.
   return tracing.apart(() => new QueueWorker({ ...source, handler: tracing.handling(handler) }));
 }
 
@@ -114,9 +123,9 @@ class QueueWorker implements Worker {
   readonly #leaving = new AbortController();
   readonly #hurrying = new AbortController();
   readonly #givingUp = new AbortController();
-  /** Of which it is not known yet what is to be said. */
+  /** Items without a decided outcome. */
   readonly #running = new Set<LeasedItem>();
-  /** Those of them whose handler runs. */
+  /** The items among them whose handler is running. */
   readonly #handled = new Map<LeasedItem, KeptLease>();
   readonly #counts = { completed: 0, retried: 0, dead: 0, removed: 0, released: 0, lost: 0 };
   readonly #notice: (notice: WorkerNotice) => void;
@@ -187,13 +196,13 @@ class QueueWorker implements Worker {
     }
   }
 
-  /** Resolves when a handler has ended or the worker is to stop. */
+  /** Resolves when a handler has ended or the worker has to stop. */
   #change(): Promise<void> {
     const { signal } = this.#leaving;
     return new Promise((resolve) => {
       this.#wake = () => {
         signal.removeEventListener("abort", this.#wake);
-        // One lease for all of which the handlers end in this round.
+        // All handlers that end in this round of events share one lease request.
         afterThisRound(resolve);
       };
       signal.addEventListener("abort", this.#wake);
@@ -224,7 +233,7 @@ class QueueWorker implements Worker {
 
   async #handle(item: LeasedItem, kept: KeptLease): Promise<void> {
     const thrown = await this.#thrownFor(item, kept);
-    // It was given back meanwhile, and may be another's.
+    // It was released meanwhile, and another worker may have it.
     if (!this.#handled.delete(item)) return;
     if (await this.#isEnded(item, kept)) {
       if (thrown !== null) this.#notice({ kind: "failed", item, error: thrown.error });
@@ -234,11 +243,11 @@ class QueueWorker implements Worker {
       thrown === null
         ? { as: "completed", what: { kind: "complete" } }
         : await this.#afterFailure(item, kept, thrown.error);
-    // Not waited for: the next item may be handled while this one's end is said.
+    // Not awaited: the next item may be handled while this outcome is reported.
     void this.#finish(item, kept, end);
   }
 
-  /** `null`: its handler has ended in peace. */
+  /** What the handler threw; `null` = nothing. */
   async #thrownFor(item: LeasedItem, kept: KeptLease): Promise<{ error: unknown } | null> {
     try {
       await this.#source.handler(item, kept.handlingOf(item));
@@ -249,7 +258,7 @@ class QueueWorker implements Worker {
     }
   }
 
-  /** Handlers that did not hear are left to themselves, and what they have goes back. */
+  /** Releases the items of handlers that ignored their signal. The handlers are abandoned. */
   #giveBack(): void {
     for (const [item, kept] of this.#handled) {
       this.#handled.delete(item);
@@ -259,7 +268,7 @@ class QueueWorker implements Worker {
     }
   }
 
-  /** Whether its handler has said its end, by a transact. */
+  /** Whether the handler has already finished the item by a transact. */
   async #isEnded(item: LeasedItem, kept: KeptLease): Promise<boolean> {
     const end = kept.endOf(item);
     if (end === null) return false;
@@ -277,7 +286,7 @@ class QueueWorker implements Worker {
       const what = { kind: "retry", delayMs: 0, dead: true, reason: reasonOf(error) } as const;
       return { as: "dead", what, notice: { kind: "dead", item, error } };
     }
-    // What was interrupted is nobody's fault and goes on elsewhere.
+    // An interrupted item has not failed, so another worker may continue with it.
     if (this.#hurrying.signal.aborted) return { as: "released", what: { kind: "release" } };
     const delayMs = this.#delayMs(item, error);
     const what = { kind: "retry", delayMs, dead: false, reason: reasonOf(error) } as const;
@@ -288,12 +297,12 @@ class QueueWorker implements Worker {
     return { as, what, notice: { kind: as, item, error } };
   }
 
-  /** Of an item that failed in its last attempt. */
+  /** The outcome of an item that failed in its last attempt. */
   async #lastEnd(kept: KeptLease): Promise<"dead" | "removed"> {
     return (await this.#hasDeadQueue(kept)) ? "dead" : "removed";
   }
 
-  /** Asked anew each time, since it may be changed; items that fail in the same moment share a call. */
+  /** Queried each time, because it may change; items that fail at the same moment share a call. */
   #hasDeadQueue({ lapsesAt }: KeptLease): Promise<boolean> {
     const { transport, queue: name } = this.#source;
     const timeoutMs = Math.max(1_000, lapsesAt - steadyNow());
@@ -301,7 +310,8 @@ class QueueWorker implements Worker {
     this.#asking ??= transport
       .call("queueInfo", { name }, options)
       .then(({ reply }) => reply.dead_queue !== "")
-      // Who cannot be asked for so long cannot be told either: the item is lost.
+      // If the server is unreachable for so long, the outcome cannot be reported either: the item
+      // is lost.
       .catch(() => false)
       .finally(() => {
         this.#asking = null;
@@ -309,7 +319,7 @@ class QueueWorker implements Worker {
     return this.#asking;
   }
 
-  /** As the program says, where that is a length of time, and no longer than the contract has them. */
+  /** The program's `backoff`, if it returns a valid delay, up to the contract's maximum. */
   #delayMs(item: LeasedItem, error: unknown): number {
     const { backoff } = this.#source.options;
     if (backoff !== undefined) {
@@ -334,7 +344,7 @@ class QueueWorker implements Worker {
     return most / 2 + (this.#source.transport.random() * most) / 2;
   }
 
-  /** Told only now: until the server has said so, it may still be lost. */
+  /** Counts and notifies only after the server's answer, because the item may still be lost. */
   async #finish(item: LeasedItem, kept: KeptLease, { as, what, notice }: End): Promise<void> {
     const { partition } = kept.lease;
     const lapsesAt = (): number => kept.lapsesAt;
@@ -352,8 +362,8 @@ class QueueWorker implements Worker {
   }
 
   /**
-   * Handlers may end in peace, then in haste; after that their items are given back, and what could
-   * not be said is left to lapse.
+   * Waits for the handlers, then aborts their signals, then releases their items. Outcomes that
+   * could not be reported by the end are left to lapse.
    */
   async #drain(): Promise<void> {
     const { drainMs = drainMsDefault } = this.#source.options;
@@ -371,7 +381,7 @@ class QueueWorker implements Worker {
     for (const cancel of timers) cancel();
   }
 
-  /** Every handler has ended and every ending is said. */
+  /** Resolves when every handler has ended and every outcome is reported. */
   async #quiet(): Promise<void> {
     while (this.#running.size > 0 || this.#finisher.count > 0) {
       await new Promise<void>((resolve) => {
@@ -385,7 +395,7 @@ function hasMoreAttempts({ attempts }: LeasedItem, { max_attempts }: Lease): boo
   return max_attempts === 0 || attempts < max_attempts;
 }
 
-/** How an item ends, unless it is lost. */
+/** The outcome of an item, unless it is lost. */
 interface End {
   readonly as: Exclude<keyof WorkerCounts, "lost" | "running">;
   readonly what: Ending["what"];

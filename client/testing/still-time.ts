@@ -1,11 +1,10 @@
-// Time of this process that goes on only when a test says so, for the client and a server beside it:
-// no lease lapses and no call is given up because the machine stood still. What comes over a
-// connection needs no time.
+// Fake time, which only a test advances, for the client and a server in the same process. No lease
+// lapses and no call times out because the machine is slow. Data over connections needs no time.
 
 import { jest } from "bun:test";
 
 export interface StillTime extends Disposable {
-  /** Runs what is due by then. */
+  /** Runs the timers that are due by then. */
   advance(ms: number): void;
 }
 
@@ -21,7 +20,7 @@ export function nextRound(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Whatever is under way inside the client has come as far as it can by itself. */
+/** Resolves when the client can proceed no further by itself. */
 export async function settled(): Promise<void> {
   for (let round = 0; round < 5; round += 1) await nextRound();
 }

@@ -1,4 +1,4 @@
-// What a program may throw, though nothing should have to be ready for it.
+// Values that a program may throw, however strange.
 
 export function strangeErrors(): Record<string, () => unknown> {
   const revoked = (): object => {
