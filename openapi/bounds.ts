@@ -1,6 +1,5 @@
-// The limits that are part of the wire contract, so that schemas, documentation and
-// clients state the same numbers. `Max` and `Min` are inclusive. Names that the
-// engine's own limits have too mean the same thing.
+// The limits of the wire contract, shared by schemas, documentation and clients. `Max` and `Min`
+// are inclusive. A name that is also in the engine's limits means the same.
 
 export const bounds = {
   produceItemsMin: 1,
@@ -14,14 +13,14 @@ export const bounds = {
   transactEntriesMax: 1_000,
   queuesListMin: 1,
   queuesListMax: 1_000,
-  /** What is known of who did what; a page may have all of it. */
+  /** Actions that are kept; one page can return all of them. */
   actionsMax: 1_000,
   storageListMin: 1,
   storageListMax: 20_000,
   /** A page of stored items ends early here, because payloads may be large. */
   storageListBytesMax: 32 * 1024 * 1024,
   importItemsMin: 1,
-  /** They are written in one commit, for which other calls wait. */
+  /** An import is one commit, for which other calls wait. */
   importItemsMax: 10_000,
   expectMax: 2_147_483_647,
   clientsMin: 1,
@@ -39,7 +38,7 @@ export const bounds = {
   taskPerSecondMax: 1_000_000,
   requestTimeoutMsMin: 10,
   requestTimeoutMsMax: 15 * 60_000,
-  /** What a client sends when its user names none; the server itself fills nothing in. */
+  /** Sent by clients by default. The server itself applies no default. */
   produceRequestTimeoutDefault: "5m",
   leaseRequestTimeoutDefault: "1m",
   queueNameBytesMax: 512,
@@ -65,7 +64,7 @@ export const bounds = {
   bodyBytesMax: 256_000,
 } as const;
 
-/** A size as refusals state it: `250.0KiB` where 1024 divides it, `5.0MB` elsewhere. */
+/** `250.0KiB` if the size is a multiple of 1024, else `5.0MB`. */
 export function sizeText(bytes: number): string {
   const [base, units] =
     bytes % 1024 === 0 ? [1024, ["KiB", "MiB", "GiB"]] : [1000, ["kB", "MB", "GB"]];

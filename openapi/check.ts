@@ -1,7 +1,6 @@
-// Whether a request is what its schema describes, as fast as the hot path needs to
-// know, and if not, why. It accepts exactly what TypeBox accepts, but looks for unknown
-// keys in its own way: TypeBox allocates a list of known keys for each key of each item,
-// which for 1000 items costs about ten times as much as the rest of the check.
+// Validates requests on the hot path, and describes their first fault. It accepts exactly what
+// TypeBox accepts, but searches for unknown keys itself: TypeBox allocates a list of known keys
+// for each key of each item, which for 1,000 items takes ten times as long as the other checks.
 
 import type { Static, TSchema } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
@@ -15,7 +14,7 @@ import {
 type Test = (value: unknown) => boolean;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Says whether a value is what the schema describes; `firstFault` says why it is not. */
+/** Compiles a validator. `firstFault` describes why it refused a value. */
 export function compileCheck<T extends TSchema>(schema: T): (value: unknown) => value is Static<T> {
   const shape = TypeCompiler.Compile(withoutClosing(schema) as T);
   const keysAreKnown = closedTest(schema);
@@ -33,7 +32,7 @@ function withoutClosing(schema: TSchema): TSchema {
   return { ...open, properties: Object.fromEntries(properties) } as unknown as TSchema;
 }
 
-/** Runs after the shape was found right, so it may rely on it; `null` = nothing to test. */
+/** Assumes that the types of the value have been checked. `null` = nothing to test. */
 function closedTest(schema: TSchema): Test | null {
   if (schema["type"] === "array") {
     const itemTest = closedTest(schema["items"]);
@@ -51,7 +50,7 @@ function closedTest(schema: TSchema): Test | null {
   }
   return (value) => {
     const fields = value as Fields;
-    // `for in` is the one way to see the keys of an object without a list being made of them.
+    // Only `for in` visits the keys of an object without allocating a list.
     for (const key in fields) if (known[key] !== true) return false;
     for (const { key, test } of nested) {
       if (fields[key] !== undefined && !test(fields[key])) return false;
@@ -60,16 +59,16 @@ function closedTest(schema: TSchema): Test | null {
   };
 }
 
-/** - `absent`: a required key is missing. `unknown`: a key is not of the schema. */
 export interface Fault {
+  /** `absent`: a required key is missing. `unknown`: the schema has no such key. */
   readonly kind: "absent" | "unknown" | "type" | "bounds";
-  /** Where in the value, such as `items[3].id`; `""` = the value as a whole. */
+  /** Such as `items[3].id`; `""` = the whole value. */
   readonly path: string;
-  /** For the client: what is wrong, what was expected and what came. */
+  /** For the client: the fault, the expected value and the actual one. */
   readonly message: string;
 }
 
-/** The first thing wrong with a value in the order of its schema's keys; `null` = nothing. */
+/** The first fault of a value, in the order of the schema's keys; `null` = it is valid. */
 export function firstFault(schema: TSchema, value: unknown): Fault | null {
   const error = firstError(Value.Errors(schema, value));
   if (error === undefined) return null;
@@ -78,7 +77,7 @@ export function firstFault(schema: TSchema, value: unknown): Fault | null {
   return { kind, path, message: messageOf(error, kind, path === "" ? "request" : path) };
 }
 
-/** Of too many keys, one that is not known is the one to name. */
+/** If an object has too many keys, prefers an unknown key as the fault. */
 function firstError(errors: ValueErrorIterator): ValueError | undefined {
   const error = errors.First();
   if (error?.type === ValueErrorType.Union) return errorWithin(error) ?? error;
@@ -86,7 +85,7 @@ function firstError(errors: ValueErrorIterator): ValueError | undefined {
   return [...errors].find((other) => kindOf(other) === "unknown") ?? error;
 }
 
-/** Of a list or an object that may be null as well, what is wrong inside. */
+/** The fault inside a list or an object whose schema also allows `null`. */
 function errorWithin({ schema, value, errors }: ValueError): ValueError | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const type = Array.isArray(value) ? "array" : "object";
@@ -117,7 +116,7 @@ function messageOf(error: ValueError, kind: Fault["kind"], subject: string): str
   const { schema, value } = error;
   switch (kind) {
     case "absent": {
-      // Of a request that needs one of several keys, the first is the one to ask for.
+      // If one of several keys is required, the message names the first.
       const keys = error.type === ValueErrorType.ObjectMinProperties ? knownKeys(schema) : [];
       return `${keys[0] ?? subject} is required`;
     }
@@ -158,11 +157,11 @@ function typeName(schema: TSchema): string {
   return choices.map((choice) => typeNames[choice["type"]] ?? "another value").join(" or ");
 }
 
-/** The kind of a value and not the value, which may be long or private. */
 function oneOf(keys: readonly string[]): string {
   return keys.length === 0 ? "no key" : `one of ${keys.join(", ")}`;
 }
 
+/** Returns the type of a text, list or object, because its value may be long or private. */
 function nameOf(value: unknown): string {
   if (value === null) return "null";
   if (typeof value === "number") return `${value}`;
@@ -170,13 +169,13 @@ function nameOf(value: unknown): string {
   return Array.isArray(value) ? "a list" : (typeNames[typeof value] ?? "nothing");
 }
 
-/** A key of the client's own making can be as long as the body. */
+/** An unknown key can be as long as the body. */
 function shortened(text: string): string {
   const lengthMax = 80;
   return text.length <= lengthMax ? text : `${text.slice(0, lengthMax)}…`;
 }
 
-/** From a JSON pointer to the form in which one writes it: `/items/3/id` is `items[3].id`. */
+/** Converts a JSON pointer: `/items/3/id` becomes `items[3].id`. */
 function pathOf({ path }: ValueError): string {
   return path
     .split("/")

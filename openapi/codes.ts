@@ -1,12 +1,11 @@
-// The reply codes of the contract. The code is both the HTTP status and `code` in
-// the body; no other place in the project writes one as a number.
+// The reply codes of the contract. A code is both the HTTP status and `code` in the body.
 
 export interface CodeMeaning {
   /** `code_text` in the body. */
   readonly text: string;
-  /** What it says about the request, whatever the operation. */
+  /** For any operation. */
   readonly meaning: string;
-  /** What the client does about it. */
+  /** What a client should do. */
   readonly reaction: string;
 }
 
@@ -14,7 +13,7 @@ export const replyCodes = {
   200: {
     text: "OK",
     meaning:
-      "Success. What the reply says is in the store, as durably as the server is set up for.",
+      "Success. What the reply confirms is in the store, with the durability that the server is configured for.",
     reaction: "Nothing.",
   },
   400: {
@@ -26,15 +25,15 @@ export const replyCodes = {
   401: {
     text: "Unauthorized",
     meaning:
-      "The server requires an API key, and the header `Authorization` has none that it knows. Nothing changed.",
+      "The server requires an API key, and the header `Authorization` has no valid one. Nothing changed.",
     reaction: "Send `Authorization: Bearer KEY` with an API key from the server's operator.",
   },
   403: {
     text: "Forbidden",
     meaning:
-      "The `Host` or `Origin` header names a site that this server does not answer, which keeps other sites' pages from calling a server that your browser can reach; or the API key is for other operations or queues. Nothing changed.",
+      "The `Host` or `Origin` header names a site that is not allowed on this server, which protects a server that your browser can reach from pages of other sites; or the API key does not allow the operation or the queue. Nothing changed.",
     reaction:
-      "Call the server by its own address, or have its operator allow yours; use a key with the role that `message` names.",
+      "Use the server's own address, or ask its operator to allow yours; use a key with the role that `message` names.",
   },
   404: {
     text: "Not Found",
@@ -44,12 +43,12 @@ export const replyCodes = {
   405: {
     text: "Method Not Allowed",
     meaning:
-      "The path exists, but not for this method. The header `Allow` names the method it takes.",
+      "The path exists, but does not accept this method. The header `Allow` names the method that it accepts.",
     reaction: "Use POST for `/v1/…` and `/backup`, and GET for the probes and `/metrics`.",
   },
   413: {
     text: "Payload Too Large",
-    meaning: "The body is larger than this operation takes. Nothing changed.",
+    meaning: "The body is larger than this operation accepts. Nothing changed.",
     reaction: "Split the request.",
   },
   415: {
@@ -61,20 +60,22 @@ export const replyCodes = {
   429: {
     text: "Too Many Requests",
     meaning:
-      "The server holds as many requests as it may, or too many wrong API keys came from your address. Nothing changed, unless `reason` is `in_part`.",
-    reaction: "Wait for the seconds in the header `Retry-After`, then send the same request again.",
+      "The server is at one of its limits, or too many invalid API keys were sent from your address. Nothing changed, unless `reason` is `in_part`.",
+    reaction:
+      "Wait for the number of seconds in the header `Retry-After`, then send the same request again.",
   },
   453: {
     text: "Request Failed",
     meaning:
       "The request is valid, but the state of the queue or of an item forbids it. Nothing changed.",
-    reaction: "Read `message` and `details`. Take out what they name, and send the rest again.",
+    reaction:
+      "Read `message` and `details`. Remove the ids that they name, and send the rest again.",
   },
   454: {
     text: "Retry Request",
     meaning:
-      "`request_timeout` passed: no item came, or the work could not be done in time. Nothing changed.",
-    reaction: "Send the same request again, at once if you like.",
+      "`request_timeout` passed: no item was available, or the call could not be carried out in time. Nothing changed.",
+    reaction: "Send the same request again, at any time.",
   },
   500: {
     text: "Internal Service Error",
@@ -85,15 +86,15 @@ export const replyCodes = {
   503: {
     text: "Service Unavailable",
     meaning:
-      "The server is shutting down, or is not able to serve yet. Nothing changed, unless `reason` is `in_part`.",
+      "The server is shutting down, or cannot serve requests yet. Nothing changed, unless `reason` is `in_part`.",
     reaction:
-      "Wait for the seconds in the header `Retry-After`, then send the same request again, until the server is back.",
+      "Wait for the number of seconds in the header `Retry-After`, then send the same request again until the server is back.",
   },
   504: {
     text: "Gateway Timeout",
     meaning: "The store did not answer in time. The request may have been carried out or not.",
     reaction:
-      "Send the same request again with the same `Idempotency-Key`; without one, first find out what became of it.",
+      "Send the same request again with the same `Idempotency-Key`; without one, first check whether it was carried out.",
   },
 } as const satisfies Record<number, CodeMeaning>;
 

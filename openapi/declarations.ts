@@ -1,30 +1,30 @@
-// From the contract to TypeScript declarations that stand alone, for the published client:
-// the same types as `Static` makes of the schemas, with each key's description, and no
-// TypeBox. Pure; a test holds them against the types that the sources use.
+// Generates the TypeScript declarations of the published client: the types that `Static` makes of
+// the schemas, with the description of each key, and without TypeBox. A test compares them with
+// the types that the sources use.
 
 import type { TSchema } from "@sinclair/typebox";
 import { entities } from "./entities.ts";
 import { messageName } from "./fields.ts";
 import { operations } from "./operations.ts";
 
-/** What `client/wire.ts` declares, worked out. */
+/** Declares the same as `client/wire.ts`, without imports. */
 export function wireDeclarations(): string {
   const rows = Object.entries(operations);
   return [
-    "// Made from the contract; not to be edited.",
+    "// Generated from the contract; do not edit.",
     ...[...entities].map(
       ([name, schema]) =>
         `${comment(schema, "")}export interface ${name} ${objectText(schema, "")}`,
     ),
-    "/** What each call takes. */",
+    "/** The request of each call. */",
     `export interface Requests {\n${rows.map(([id, { request }]) => `  ${id}: ${typeText(request, "  ")};\n`).join("")}}`,
-    "/** What each call answers. */",
+    "/** The reply of each call. */",
     `export interface Replies {\n${rows.map(([id, { response }]) => `  ${id}: ${typeText(response, "  ")};\n`).join("")}}`,
     "export type Operation = keyof Requests;",
     "/** A request without its `request_timeout`, which the client sets from `timeoutMs`. */",
     'export type RequestFor<Id extends Operation> = Omit<Requests[Id], "request_timeout">;',
     "export type ReplyFor<Id extends Operation> = Replies[Id];",
-    "/** One method for each call of the contract; `Options` is what any of them takes besides. */",
+    "/** One method for each call of the contract; every method also accepts `Options`. */",
     `export interface Calls<Options> {\n${rows
       .map(
         ([id, { summary, description }]) =>

@@ -1,12 +1,12 @@
-// Finds the word somebody probably meant, for faults about unknown flags and keys.
+// Suggests a known word in messages about unknown flags and keys.
 
-/** ` (did you mean X?)` with the nearest of `words`, or nothing when none is near. */
+/** ` (did you mean X?)` with the nearest of `words`, or `""` if none is near. */
 export function didYouMean(word: string, words: readonly string[]): string {
   const match = nearest(word, words);
   return match === null ? "" : ` (did you mean ${match}?)`;
 }
 
-/** The word of `words` with the fewest edits from `word`: at most 2, and half its length. */
+/** The word with the fewest edits from `word`, at most 2 and at most half its length. */
 export function nearest(word: string, words: readonly string[]): string | null {
   let best: string | null = null;
   let bestEdits = Math.min(2, Math.floor(word.length / 2)) + 1;
@@ -20,7 +20,7 @@ export function nearest(word: string, words: readonly string[]): string | null {
   return best;
 }
 
-/** Letters added, dropped or changed: Levenshtein's distance, one row at a time. */
+/** The Levenshtein distance, computed row by row. */
 function editsBetween(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (const [row, letter] of [...a].entries()) {

@@ -1,5 +1,4 @@
-// From the table of operations to the OpenAPI 3.1 document. Pure, so that a test can
-// hold the file on disk against it.
+// Generates the OpenAPI 3.1 document from the table of operations.
 
 import type { TSchema } from "@sinclair/typebox";
 import { bounds } from "./bounds.ts";
@@ -23,10 +22,10 @@ type JsonObject = { readonly [key: string]: Json };
 
 const keyScheme = "apiKey";
 
-/** The version of the contract, not of the server that fulfils it. */
+/** Independent of the version of the server. */
 const contractVersion = "1.0.0";
 
-/** Names of the messages of requests. */
+/** Names of the messages in requests. */
 const sent = new Set(
   Object.values(operations).flatMap(({ request }) => messagesIn(request).map(messageName)),
 );
@@ -43,11 +42,11 @@ function isObject(value: Json): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What the document says of the server that serves it; by default of one on its own machine. */
+/** The server that serves the document; by default a local one without keys. */
 interface Served {
-  /** What a proxy puts before the paths. */
+  /** The path prefix of a proxy. */
   readonly basePath?: string;
-  /** Whether it has API keys, so that the operations require one. */
+  /** Whether the operations require an API key. */
   readonly hasKeys?: boolean;
 }
 
@@ -70,7 +69,7 @@ export function document({ basePath = "", hasKeys = false }: Served = {}) {
         variables: {
           host: {
             default: "queue.example.com",
-            description: "Host name, with a port where it is not 443.",
+            description: "Host name, with the port if it is not 443.",
           },
         },
       },
@@ -98,7 +97,7 @@ export function document({ basePath = "", hasKeys = false }: Served = {}) {
   };
 }
 
-/** The document as it stands in the file, where that is of a server without keys. */
+/** The contents of openapi.json, which is for a server without keys. */
 export function documentText(served: Served = {}): string {
   return `${JSON.stringify(document(served), null, 2)}\n`;
 }
@@ -117,7 +116,7 @@ function operationPaths() {
           ...(operation.keyed && { parameters: [keyParameter] }),
           requestBody: {
             required: true,
-            description: `At most ${grouped(operation.bodyBytesMax)} bytes, unless the server is set up for more.`,
+            description: `At most ${grouped(operation.bodyBytesMax)} bytes, unless the server is configured for more.`,
             content: {
               "application/json": {
                 schema: published(operation.request),
@@ -136,10 +135,10 @@ function operationPaths() {
   );
 }
 
-/** The header is what counts: a page of another site cannot send it without asking. */
+/** The header is required because a page of another site cannot send it without a preflight. */
 const anyBody = {
   required: false,
-  description: "Not read. The header `Content-Type: application/json` is needed all the same.",
+  description: "Ignored. The header `Content-Type: application/json` is still required.",
   content: { "application/json": { schema: { type: "object" }, example: {} } },
 } as const;
 
@@ -167,12 +166,12 @@ function pagePaths(hasKeys: boolean) {
   );
 }
 
-/** What it takes of an API key, for tools that know the extension. */
+/** The required role, as extensions of OpenAPI. */
 function roleOf({ role, reach = "named" }: Needs) {
   return { "x-role": role, "x-role-queues": reach };
 }
 
-/** Replies of an operation that takes a key, where the server has any. */
+/** Adds the 401 of an operation that requires a key. */
 function guarded(replies: { readonly [Code in ReplyCode]?: OperationReply }) {
   const { text, meaning, reaction } = replyCodes[401];
   const example = {
@@ -231,7 +230,7 @@ const keyParameter = {
   name: "Idempotency-Key",
   in: "header",
   description:
-    "Names this call, so that it can be repeated: the same call with the same idempotency key is done once.",
+    "Identifies this call, so that it can be repeated: the same call with the same idempotency key is carried out once.",
   required: false,
   schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]+$" },
 } as const;
@@ -252,14 +251,14 @@ function describe(code: ReplyCode, reply: OperationReply): string {
   return reply.reaction === replyCodes[200].reaction ? heading : `${heading} ${reply.reaction}`;
 }
 
-/** Ascending, which is the order in which an object keeps keys that are whole numbers. */
+/** Ascending, because objects keep integer keys in that order. */
 function codesOf(replies: { readonly [Code in ReplyCode]?: OperationReply }) {
   return Object.entries(replies).map(
     ([code, reply]) => [Number(code) as ReplyCode, reply] as const,
   );
 }
 
-/** A reference where the document names the schema, the schema itself elsewhere. */
+/** A reference if the schema is a message, otherwise the schema itself. */
 function published(schema: TSchema): JsonObject {
   const name = messageName(schema);
   return name === undefined ? publishedKeywords(schema) : { $ref: `#/components/schemas/${name}` };
@@ -299,7 +298,7 @@ function orNull(keywords: JsonObject): JsonObject {
   return types.includes("null") ? keywords : { ...keywords, type: [...types, "null"] };
 }
 
-/** `["integer", "null"]` says the same as a choice of two schemas and reads better. */
+/** Such a choice is published as `["integer", "null"]`, which is easier to read than `anyOf`. */
 function isChoiceOfTypes(choices: readonly TSchema[]): boolean {
   const areTyped = choices.every((choice) => typeof choice["type"] === "string");
   return areTyped && choices.filter((choice) => Object.keys(choice).length > 1).length <= 1;
@@ -309,7 +308,7 @@ function grouped(count: number): string {
   return count.toLocaleString("en-US");
 }
 
-/** Calls that take a key, by the ends of their addresses. */
+/** Calls that accept an idempotency key, by their paths without `/v1/`. */
 function keyedNames(): string {
   const names = Object.values(operations)
     .filter(({ keyed }) => keyed === true)
@@ -323,32 +322,32 @@ function introduction(): string {
   );
   return `Holdfast is a durable message queue over plain HTTP. Producers add items to a named queue; consumers lease them, do the work, and complete or retry them. A leased item belongs to one consumer until it is completed, it is retried, or its lease passes its deadline.
 
-**A 200 is a proof.** What it answers is in the store, exactly one holder can finish an item, and the server can say where every item is. Any other code means that nothing changed, with three exceptions: 504, the reason \`in_part\`, and a 400 with an empty body.
+**A 200 is a proof.** What it confirms is in the store, exactly one holder can finish an item, and the server can report where every item is. Any other code means that nothing changed, with three exceptions: 504, the reason \`in_part\`, and a 400 with an empty body.
 
 \`\`\`sh
 ${firstCalls}\`\`\`
 
 ## Requests
 
-Every operation under \`/v1/\` is a POST with a JSON body in UTF-8 and the header \`Content-Type: application/json\`. A required field that is absent is refused, and so is an unknown field. An optional field may also be \`null\`, which means the same as absent; only \`queues.update\`, where an absent field keeps its value, refuses \`null\`. There are no accounts, and on your own machine no credentials. A server that others reach usually has API keys: then every request except the probes (\`/health\`, \`/livez\`, \`/readyz\`) needs the header \`Authorization: Bearer KEY\`. An API key may be limited to some operations and queues: \`x-role\` says which role an operation takes, \`produce\`, \`consume\`, \`read\`, \`admin\` for everything, or \`any\` of them; and \`x-role-queues\` for which queues: those \`named\` by the request, those \`visible\` to the key, or \`all\`. Anything else is refused with 403 \`not_allowed\`.
+Every operation under \`/v1/\` is a POST with a JSON body in UTF-8 and the header \`Content-Type: application/json\`. A request that lacks a required field or has an unknown field is refused. An optional field may also be \`null\`, which means the same as absent; only \`queues.update\`, where an absent field keeps its value, refuses \`null\`. There are no accounts, and on your own machine no credentials. A server that others can reach usually has API keys: every request except the probes (\`/health\`, \`/livez\`, \`/readyz\`) then needs the header \`Authorization: Bearer KEY\`. An API key may be limited to some operations and queues. \`x-role\` is the role that an operation requires: \`produce\`, \`consume\`, \`read\`, \`admin\` (which includes all others), or \`any\` of them. \`x-role-queues\` are the queues for which it is required: those \`named\` by the request, those \`visible\` to the key, or \`all\`. Other calls are refused with 403 \`not_allowed\`.
 
-A request that has a \`request_timeout\` is answered within it. Do not cancel it sooner: a lease would be given up, and you would not know whether a produce was done.
+A request with a \`request_timeout\` is answered within it. Do not cancel it sooner: a lease would be lost, and you would not know whether a produce was carried out.
 
-The same operations are served in Protocol Buffers, by the same rules: send \`Content-Type: application/protobuf\` and messages of \`holdfast.proto\`, which is beside this document. The reply is then in protobuf too, unless \`Accept\` asks for JSON. A request in JSON is answered in protobuf if \`Accept\` asks for it. In protobuf an unset field is an absent one, except in an update: \`dead_queue\`, \`reference\` and \`max_attempts\` are then empty or 0, because proto3 sends no zeros. The refusals ${[...textCodes].join(", ")} come to a protobuf client as \`text/plain\` with the message: such clients assume that a proxy sent them.
+The same operations are available in Protocol Buffers, with the same rules: send \`Content-Type: application/protobuf\` and messages of \`holdfast.proto\`, which is next to this document. The reply is then in protobuf too, unless \`Accept\` asks for JSON. A request in JSON is answered in protobuf if \`Accept\` asks for it. In protobuf an unset field is an absent field, except in an update: there, unset \`dead_queue\`, \`reference\` and \`max_attempts\` mean empty or 0, because proto3 sends no zeros. The refusals ${[...textCodes].join(", ")} are sent to a protobuf client as \`text/plain\` with the message, because such clients assume that a proxy sent them.
 
 ## Repeating a call
 
-${keyedNames()} take a header \`Idempotency-Key\` of 1 to 255 visible ASCII characters, which the caller chooses for that call; any other call ignores it. The same call with the same idempotency key is done once and answered the same each time, with \`Idempotency-Replayed: true\` from the second time on: across lost connections, restarts and crashes, for five minutes unless the server is set up otherwise. So if an answer was lost, send the call again. The key holds within a queue and an operation; \`request_timeout\` and \`client_id\` may differ. Another call with a used key is refused with 400. A refusal is not remembered. A repeated lease brings what is still held of it, or 454 \`that lease is over\`; while the first one waits, the repetition takes its place in line. More keys than the server remembers are refused with 429; none is forgotten early.
+${keyedNames()} accept a header \`Idempotency-Key\` of 1 to 255 visible ASCII characters, which the caller chooses for that call; all other calls ignore it. The same call with the same idempotency key is carried out once and gets the same reply each time, with \`Idempotency-Replayed: true\` from the second time on. This holds across lost connections, restarts and crashes, for five minutes unless the server is configured otherwise. So if a reply was lost, send the call again. A key is scoped to a queue and an operation; \`request_timeout\` and \`client_id\` may differ. A different call with a used key is refused with 400. A refusal is not remembered. A repeated lease returns its items that are still held, or 454 \`that lease is over\`; while the first lease waits, the repetition takes its place in line. If the server already remembers its maximum number of keys, calls with a new key are refused with 429; no key is forgotten early.
 
 ## Replies
 
-An operation with nothing else to return answers \`{"code", "code_text", "message"}\`. Every refusal has that form too, with \`reason\`, a stable word that says why, and \`details\` where something can be said per item id. A word never gets another meaning. Later versions may add words, and fields to replies: ignore what you do not know. Every field of a reply is always present: an empty list is \`[]\`, an absent text \`""\`, an instant that is not set \`null\`.
+An operation that returns no data replies \`{"code", "code_text", "message"}\`. Every refusal has the same form, with \`reason\`, a stable word for programs, and \`details\` if single item ids were refused. The meaning of a word never changes. Later versions may add words, and fields to replies: ignore those that you do not know. Every field of a reply is always present: an empty list is \`[]\`, an absent text \`""\`, an instant that is not set \`null\`.
 
-| Code | \`code_text\` | It means | What to do |
+| Code | \`code_text\` | Meaning | What to do |
 |---|---|---|---|
 ${codes.join("\n")}
 
-An answer with an empty body, such as a 400 with \`Connection: close\`, is not a reply to the call: the parser of HTTP sends it for bytes that it cannot read, such as a trailer field or a line break behind a body. The outcome of a call that was being carried out is then unknown; send it again with the same idempotency key. Send one request at a time on a connection, and keep the sending side open until the answer is there.
+A response with an empty body, such as a 400 with \`Connection: close\`, is not a reply to the call: the HTTP parser sends it for bytes that it cannot parse, such as a trailer field or a line break after a body. The outcome of a call in progress is then unknown; send it again with the same idempotency key. Send one request at a time on a connection, and keep the sending side open until the reply has arrived.
 
 The code is the HTTP status and \`code\` in the body. HTTP has no words for 453 and 454, so do not rely on the status text: \`code_text\` in the body is always right. 404 and 405 are not listed with the operations, because no operation answers them.
 
@@ -362,5 +361,5 @@ A date-time is an RFC 3339 text with a zone, such as \`2026-03-01T12:00:00Z\` or
 
 ## Item ids
 
-An id is a text of ${bounds.idLength} letters and digits. Treat it as opaque; only its order has a meaning: within a partition, the order of ids is the order of the queue. An id is never used again. An item gets a new one whenever it returns to a queue: when it is retried, its lease lapses, it falls due, or it moves to the dead queue. An old id therefore finishes nothing, however late it comes.`;
+An id is a text of ${bounds.idLength} letters and digits. Treat it as opaque; only its order has a meaning: within a partition, the order of ids is the order of the queue. An id is never reused. An item gets a new id whenever it returns to a queue: when it is retried, its lease lapses, it becomes due, or it moves to the dead queue. An old id can therefore never finish an item.`;
 }

@@ -1,11 +1,11 @@
-// The messages of the contract, as its operations use them.
+// Collects the messages of the contract from its operations.
 
 import type { TSchema } from "@sinclair/typebox";
 import { messageName } from "./fields.ts";
 import { operations, pages } from "./operations.ts";
 import { Reply } from "./schemas.ts";
 
-/** Messages of the contract by name, each after those that it contains. */
+/** Messages by name, each after the messages that it contains. */
 export const entities: ReadonlyMap<string, TSchema> = new Map(
   [
     Reply,
@@ -16,7 +16,7 @@ export const entities: ReadonlyMap<string, TSchema> = new Map(
     .map((schema) => [messageName(schema) ?? "", schema]),
 );
 
-/** The messages in a schema, itself included, each after those that it contains. */
+/** The messages in a schema, including itself, each after the messages that it contains. */
 export function messagesIn(schema: TSchema): readonly TSchema[] {
   const properties: Readonly<Record<string, TSchema>> = schema["properties"] ?? {};
   const items: readonly TSchema[] = schema["items"] === undefined ? [] : [schema["items"]];

@@ -1,6 +1,5 @@
-// The fields of a message: its JSON key and schema together with its protobuf number and type. The
-// numbers are those that clients of the protocol have compiled in, so none of them may ever change;
-// those of Holdfast's own keys begin at 100.
+// Fields of messages: a JSON schema with its protobuf number and type. Clients of the protocol have
+// the numbers compiled in, so a number must never change. Holdfast's own keys start at 100.
 
 import {
   type SchemaOptions,
@@ -17,24 +16,24 @@ import {
  */
 export type Kind = "text" | "whole" | "long" | "flag" | "bytes" | "instant" | "duration" | "texts";
 
-/** What protobuf needs to know of a field besides its number and kind. */
+/** The protobuf encoding of a field, besides its number and kind. */
 export interface Encoding {
-  /** The value of a request without the field; by default zero if JSON requires the key, else none. */
+  /** The value of an absent field in a request; by default zero if JSON requires the key. */
   readonly unset?: string | number | boolean;
-  /** Distinguishes a zero that was sent from one that was not; for a list, an empty one from none. */
+  /** Distinguishes zero from an absent field, and an empty list from an absent one. */
   readonly hasPresence?: true;
-  /** An instant that is not set is sent as the first of year one, not left out. */
+  /** An instant that is not set is sent as the start of year one, instead of being omitted. */
   readonly isAlwaysSent?: true;
 }
 
-/** The number of a property; a property without one is in JSON alone. */
+/** The protobuf number of a property; a property without one exists in JSON only. */
 export const numberKeyword = "x-number";
 const kindKeyword = "x-kind";
 const encodingKeyword = "x-encoding";
 const messageKeyword = "x-message";
 const protobufKeyword = "x-protobuf";
 
-/** Keywords that no published document has. */
+/** Keywords that are not published. */
 export const fieldKeywords: ReadonlySet<string> = new Set([
   ...[numberKeyword, kindKeyword, encodingKeyword, messageKeyword, protobufKeyword],
 ]);
@@ -44,7 +43,7 @@ export function ofKind(kind: "instant" | "duration" | "long") {
   return { [kindKeyword]: kind };
 }
 
-/** The schema as the field of this number. */
+/** Makes the schema a field with this number. */
 export function at<S extends TSchema>(number: number, schema: S, encoding: Encoding = {}): S {
   return { ...schema, [numberKeyword]: number, ...encoded({ ...encodingOf(schema), ...encoding }) };
 }
@@ -102,11 +101,11 @@ export const nullable = {
     at(number, orNull({ ...options, ...ofKind("duration") }), encoding),
 };
 
-/** What protobuf needs to know of a message besides its fields. */
+/** The protobuf encoding of a message, besides its fields. */
 export interface MessageEncoding {
-  /** Numbers that clients of the protocol send and that mean nothing here. */
+  /** Numbers that clients of the protocol send and the server ignores. */
   readonly reserved?: readonly number[];
-  /** Fields with one value, which only protobuf has. */
+  /** Fields with a constant value, which exist in protobuf only. */
   readonly constants?: Readonly<
     Record<string, { readonly number: number; readonly value: string }>
   >;
@@ -141,7 +140,7 @@ export function encodingOf(schema: TSchema): Encoding {
   return schema[encodingKeyword] ?? {};
 }
 
-/** The kind of a field, of an item of a list, or the schema of the message that it is. */
+/** The kind of a field, or of the items of a list; for a message, its schema. */
 export function kindOf(schema: TSchema): Kind | TSchema {
   if (messageName(schema) !== undefined) return schema;
   if (schema[kindKeyword] !== undefined) return schema[kindKeyword];

@@ -1,5 +1,5 @@
-// An item from produce to complete, in a shell. The API's description begins with it; the first
-// steps of the site and the README put a clone and a server before it.
+// Shell commands that take an item from produce to complete. The introduction of the API, the site
+// and the README show them.
 
 export const firstCalls = `call() {
   curl -sw '\\n' "localhost:9090/v1/$1" \\

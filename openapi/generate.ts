@@ -1,5 +1,4 @@
-// Writes openapi.json and holdfast.proto, which the site and outsiders read. Run it after
-// any change of the contract: `bun run openapi`.
+// Writes openapi.json and holdfast.proto: `bun run openapi`, after any change of the contract.
 
 import { documentText } from "./document.ts";
 import { protoFileText } from "./proto-file.ts";

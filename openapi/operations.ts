@@ -1,6 +1,5 @@
-// The operations of the contract, in API order, as one table: what each is called,
-// takes, answers and means. The server's routes, its validation, the OpenAPI document
-// and the client all follow from it.
+// The table of operations, in API order: names, requests, replies and descriptions. The server's
+// routes and validation, the OpenAPI document and the client are derived from it.
 
 import type { Static, TSchema } from "@sinclair/typebox";
 import { bounds, sizeText } from "./bounds.ts";
@@ -9,52 +8,52 @@ import type { Reason } from "./reasons.ts";
 import type { Role } from "./roles.ts";
 import * as schemas from "./schemas.ts";
 
-/** What a code says about one operation, and what the client does about it. */
+/** The meaning of a reply code for one operation, and what a client should do. */
 export interface OperationReply {
   readonly meaning: string;
   readonly reaction: string;
   readonly example: unknown;
 }
 
-/** What it takes of an API key, where the server has any. */
+/** The API key that an operation requires if the server has API keys. */
 export interface Needs {
-  /** `any`: one of them, whichever. */
+  /** `any`: any role is enough. */
   readonly role: Role | "any";
   /**
-   * `named` (default): for each queue that the request names. `visible`: for whichever queues, and the
-   * reply has no others. `all`: for all queues.
+   * `named` (default): the role for each queue that the request names. `visible`: the role for any
+   * queue; the reply is limited to the key's queues. `all`: the role for all queues.
    */
   readonly reach?: "named" | "visible" | "all";
 }
 
 /**
- * What a second call without an `Idempotency-Key` does if the first was carried out.
+ * The effect of a second call without an `Idempotency-Key` after the first was carried out.
  * - `reads`: the operation changes nothing.
- * - `same`: it changes no more, and has the same reply.
- * - `harmless`: it changes no more, but may be refused for what the first has done.
- * - `twice`: its work again, or something else that was not meant.
+ * - `same`: it changes nothing more and has the same reply.
+ * - `harmless`: it changes nothing more, but may be refused because of the first.
+ * - `twice`: it repeats the work, or has another unintended effect.
  */
 export type Repeat = "reads" | "same" | "harmless" | "twice";
 
 export interface Operation<Request extends TSchema = TSchema, Response extends TSchema = TSchema>
   extends Needs {
   readonly path: `/v1/${string}`;
-  /** Whether who sent it is logged and listed; absent = never. */
+  /** Whether a request is logged with its API key and listed by `actions.list`; absent = never. */
   audits?(request: Static<Request>): boolean;
   /** Takes an `Idempotency-Key`. */
   readonly keyed?: true;
   readonly repeat: Repeat;
   readonly tag: Tag;
   readonly summary: string;
-  /** What it does, as far as a client has to know; Markdown. */
+  /** Markdown. */
   readonly description: string;
   readonly request: Request;
-  /** Of a 200; every other code is answered with a `Reply`. */
+  /** The body of a 200; every other code is answered with a `Reply`. */
   readonly response: Response;
   /** The default of a limit that an operator can set. */
   readonly bodyBytesMax: number;
   readonly example: Static<Request>;
-  /** What comes back, by code; 401, 404 and 405 are never an operation's own, and 401 is added to each. */
+  /** By code. 401 is added to every operation; 404 and 405 are listed with none. */
   readonly replies: { readonly 200: OperationReply & { readonly example: Static<Response> } } & {
     readonly [Code in ReplyCode]?: OperationReply;
   };
@@ -63,19 +62,17 @@ export interface Operation<Request extends TSchema = TSchema, Response extends T
 /** The groups of the API reference, in its order. */
 export const tags = {
   Items:
-    "The life of an item: produce it, lease it, then complete it or retry it. A lease is of one partition, and so is each operation on its items: send the `partition` that the lease reply gave.",
+    "The life of an item: produce it, lease it, then complete it or retry it. All items of a lease come from one partition: send the `partition` of the lease reply with each operation on them.",
   Queues: "Definitions of queues: list, create, update, describe and delete them.",
   Operations: "Measure, count, pause and clear a queue, and advance a test clock.",
   Storage:
-    "Items as they are stored, for repair and for moving them. A consumer needs none of these.",
-  Server:
-    "The server itself: whether it is up, its metrics, backups, its API keys, and who did what.",
+    "Stored items: list, find, import and delete them, for repairs and migrations. A consumer needs none of these.",
+  Server: "The server itself: health, metrics, backups, API keys and the log of actions.",
 } as const;
 export type Tag = keyof typeof tags;
 
-/** Names a call, so that it can be repeated. */
 export const keyHeader = "idempotency-key";
-/** On a reply that an earlier call with the same key had. */
+/** Set on a reply that was returned before, to an earlier call with the same key. */
 export const replayedHeader = "idempotency-replayed";
 
 const always = () => true;
@@ -89,7 +86,7 @@ function row<Request extends TSchema, Response extends TSchema>(
 
 function refusal(
   code: Exclude<ReplyCode, 200>,
-  said: {
+  refused: {
     meaning: string;
     reaction?: string;
     reason: Reason;
@@ -100,37 +97,40 @@ function refusal(
   const example: schemas.Reply = {
     code,
     code_text: replyCodes[code].text,
-    message: said.message,
-    reason: said.reason,
-    ...(said.details === undefined ? {} : { details: said.details }),
+    message: refused.message,
+    reason: refused.reason,
+    ...(refused.details === undefined ? {} : { details: refused.details }),
   };
-  return { meaning: said.meaning, reaction: said.reaction ?? replyCodes[code].reaction, example };
+  return {
+    meaning: refused.meaning,
+    reaction: refused.reaction ?? replyCodes[code].reaction,
+    example,
+  };
 }
 
 const done: schemas.Reply = { code: 200, code_text: "OK", message: "" };
 
-/** Of a call that needs every shard. `effect`: what has not happened; `why`: what is missing, as clauses. */
+/** The 503 of a call that needs every shard. `effect`: what did not happen; `why` as a clause. */
 function unreachedShard(effect: string, why: string): OperationReply {
   return refusal(503, {
-    meaning: `The server is shutting down, or a shard could not be reached within a second and ${why}; ${effect}.`,
+    meaning: `The server is shutting down, or a shard could not be reached within one second and ${why}; ${effect}.`,
     reason: "shutting_down",
     message: "service is shutting down; nothing was changed",
   });
 }
 
-/** A 200 without anything to return. */
+/** A 200 with an empty result. */
 function success(meaning: string): OperationReply & { example: schemas.Reply } {
   return { meaning, reaction: replyCodes[200].reaction, example: done };
 }
 
-/** Of an operation that changes items. */
 const unknownOutcome = refusal(504, {
-  meaning: "The store did not answer in time. It may be done or not.",
+  meaning: "The store did not answer in time. The call may have been carried out or not.",
   reason: "unknown_outcome",
   message: "request timeout; it may be done or not",
 });
 
-/** The refusals that every operation shares. `effect`: what has not happened, as a clause. */
+/** Refusals common to all operations. `effect`: what has not happened, as a clause. */
 function sharedRefusals(options: { effect: string; bodyBytesMax?: number; split?: string }) {
   const {
     effect,
@@ -140,7 +140,7 @@ function sharedRefusals(options: { effect: string; bodyBytesMax?: number; split?
   const bodyLimit = sizeText(bodyBytesMax);
   return {
     403: refusal(403, {
-      meaning: `The \`Host\` or \`Origin\` header names a site that this server does not answer, or the API key does not allow this operation or queue; ${effect}.`,
+      meaning: `The \`Host\` or \`Origin\` header names a site that is not allowed on this server, or the API key does not allow this operation or queue; ${effect}.`,
       reason: "origin_not_allowed",
       message: "origin is not allowed; got 'https://example.com'",
     }),
@@ -169,17 +169,17 @@ function sharedRefusals(options: { effect: string; bodyBytesMax?: number; split?
   };
 }
 
-/** The same, of an operation that changes something. */
+/** Refusals of an operation that changes something. */
 function changeRefusals(options: Parameters<typeof sharedRefusals>[0]) {
   return { ...sharedRefusals(options), 504: unknownOutcome };
 }
 
-/** The same, of one that changes a queue. */
+/** Refusals of an operation that changes the definition of a queue. */
 function queueRefusals(effect: string) {
   return {
     ...changeRefusals({ effect }),
     454: refusal(454, {
-      meaning: `The store that keeps the queues did not answer for 5 minutes; ${effect}.`,
+      meaning: `The store of the queue definitions did not answer within 5 minutes; ${effect}.`,
       reason: "late",
       message: "request timeout; the queue was not changed, try again",
     }),
@@ -188,7 +188,7 @@ function queueRefusals(effect: string) {
 
 function overloaded(effect: string): OperationReply {
   return refusal(429, {
-    meaning: `More requests wait for the store than the server holds; ${effect}.`,
+    meaning: `Too many requests are waiting for the store; ${effect}.`,
     reason: "full",
     message: "too many requests wait for the store; try again later",
   });
@@ -202,7 +202,7 @@ const notLeased = (what: string) =>
   `item(s) cannot be ${what}; '${sampleId}' is not marked as leased`;
 const otherId = "1h0LdFaStQ2vX000000000000Ke";
 
-/** The refusals of an operation on leased items that can do without a `request_timeout`. */
+/** Refusals of an operation on leased items whose `request_timeout` is optional. */
 function heldRefusals(verb: string) {
   const effect = `no item was ${verb}`;
   return {
@@ -214,9 +214,9 @@ function heldRefusals(verb: string) {
     }),
     429: overloaded(effect),
     453: refusal(453, {
-      meaning: `An id is malformed, unknown, not leased or named twice, or was leased from another queue or partition; ${effect}. \`details\` names every such id and why.`,
+      meaning: `An id is malformed, unknown, not leased or listed twice, or was leased from another queue or partition; ${effect}. \`details\` lists each such id with its reason.`,
       reaction:
-        "Take the ids in `details` out and send the rest again. If its lease has lapsed, an item is another consumer's to do.",
+        "Remove the ids in `details` and send the rest again. If its lease has lapsed, leave the item to another consumer.",
       reason: "not_leased",
       message: notLeased(verb),
       details: { [sampleId]: notLeased(verb) },
@@ -230,7 +230,7 @@ function heldRefusals(verb: string) {
   };
 }
 
-/** Of an operation that is asked nothing. */
+/** The 400 of an operation whose request has no required field. */
 const unknownKey = refusal(400, {
   meaning: "The body has an unknown field.",
   reason: "malformed",
@@ -255,7 +255,6 @@ const sampleQueue: schemas.QueueInfo = {
   pause_reason: "",
 };
 
-/** Every operation is a POST with a body in JSON or protobuf; the keys are the operation ids. */
 const sampleFinding: schemas.Finding = {
   what: "nobody_asks",
   since: "2026-03-01T12:53:00.000Z",
@@ -307,14 +306,15 @@ const sampleOverview: schemas.ServerOverviewReply = {
 
 const tooManyTasks = (effect: string) =>
   refusal(429, {
-    meaning: `More requests wait for the store than the server holds, or too many tasks run; ${effect}.`,
+    meaning: `Too many requests are waiting for the store, or too many tasks are running; ${effect}.`,
     reason: "full",
     message: "too many tasks are running; there cannot be more than 100, try again later",
   });
 
 const moreLost = refusal(453, {
   meaning: "More commits have been lost than `expect` allows; none was confirmed.",
-  reaction: "Look at what was lost meanwhile, and send the call with the count in `details`.",
+  reaction:
+    "Review the commits lost since then, and send the call again with the count in `details`.",
   reason: "count_changed",
   message: "count has changed; 3 lost commits would be confirmed, expected at most 2",
   details: { count: "3" },
@@ -322,12 +322,14 @@ const moreLost = refusal(453, {
 
 const changedCount = refusal(453, {
   meaning: "More items would be removed than `expect` allows; nothing was changed.",
-  reaction: "Look at the count in `details`, and send the call with it if so many may go.",
+  reaction:
+    "Check the count in `details`. To remove that many items, send the call again with it as `expect`.",
   reason: "count_changed",
   message: "count has changed; 1300 items would be removed, expected at most 1284",
   details: { count: "1300" },
 });
 
+/** The keys are the operation ids. Every operation is a POST with a body in JSON or protobuf. */
 export const operations = {
   produce: row({
     path: "/v1/queue.produce",
@@ -336,15 +338,15 @@ export const operations = {
     keyed: true,
     tag: "Items",
     summary: "Produce items",
-    description: `Adds 1 to ${bounds.produceItemsMax} items to a queue. A 200 says that all are in the store; with any other code except 504 none is.
+    description: `Adds 1 to ${bounds.produceItemsMax} items to a queue. After a 200, all of them are in the store; after any other code except 504, none is.
 
-All go to the partition with the fewest ready items, and are offered in the order given. To keep items in order throughout, use one partition and one consumer.
+All items go to the partition with the fewest ready items and are offered in the given order. To process all items of a queue strictly in order, use one partition and one consumer.
 
 An item with a future \`enqueue_at\` joins the tail of its partition when it is due, and its \`expire_timeout\` counts from then.
 
-An item with a \`unique_key\` is written once within the queue's \`unique_for\`: a second one with the same unique key counts as done, and the reply has its place in \`duplicates\`. If any item of a call has one, all of them go to the first partition, whatever it holds.
+An item with a \`unique_key\` is written once within the queue's \`unique_for\`: a second item with the same unique key is not written, and \`duplicates\` in the reply has its position. If any item of a call has a unique key, all items of that call go to the first partition, however many items it already holds.
 
-If the connection breaks before the answer, send the same call with the same \`Idempotency-Key\` again: the items are written once. Without it you cannot know whether they were.`,
+If the connection breaks before the reply, send the same call again with the same \`Idempotency-Key\`: the items are written once. Without the key you cannot know whether they were written.`,
     request: schemas.ProduceRequest,
     response: schemas.ProduceReply,
     bodyBytesMax: bounds.produceBodyBytesMax,
@@ -365,19 +367,19 @@ If the connection breaks before the answer, send the same call with the same \`I
       200: success("Every item is in the store."),
       400: refusal(400, {
         meaning:
-          "The queue does not exist or takes no unique keys, `request_timeout` is out of bounds, there are no items or too many, or an item is malformed; no item was written.",
+          "The queue does not exist or does not accept unique keys, `request_timeout` is out of bounds, there are no items or too many, or an item is malformed; no item was written.",
         reason: "malformed",
         message: "items cannot be empty; at least one item is required",
       }),
       429: overloaded("no item was written"),
       453: refusal(453, {
         meaning: "Produces are paused; no item was written.",
-        reaction: "Keep the items, and produce them once the queue is resumed.",
+        reaction: "Keep the items, and produce them after the queue is resumed.",
         reason: "queue_paused",
         message: "queue is paused; moving to the new database",
       }),
       454: refusal(454, {
-        meaning: "The items could not be written within `request_timeout`; none was.",
+        meaning: "The items could not be written within `request_timeout`; no item was written.",
         reason: "late",
         message: notInTime("written"),
       }),
@@ -397,11 +399,11 @@ If the connection breaks before the answer, send the same call with the same \`I
     keyed: true,
     tag: "Items",
     summary: "Lease items",
-    description: `Takes up to \`batch_size\` items for one consumer to hold until their \`lease_deadline\`. Within that time the consumer either completes or retries each of them.
+    description: `Leases up to \`batch_size\` items to one consumer until their \`lease_deadline\`. The consumer must complete or retry each item before then.
 
-The reply comes as soon as there is one item. All its items are from one partition, the one with the most ready items. When no partition has any, the request waits until an item is ready or \`request_timeout\` passes. Requests that wait on a queue are served in the order of arrival, and the available items are shared evenly among them. A client that hangs up leaves the line before it is given anything.
+The reply is sent as soon as one item is available. All of its items come from one partition, the one with the most ready items. If no partition has a ready item, the request waits until an item is ready or \`request_timeout\` passes. Requests that wait on a queue are served in the order of arrival, and the available items are shared evenly among them. A client that disconnects loses its place in line before any item is leased to it.
 
-An item whose lease passes its deadline is offered to another consumer, under a new id and one attempt older. Each lease counts as an attempt; after the last one that \`max_attempts\` allows, a lapse sends the item to the dead queue.`,
+If a lease passes its deadline, the item is offered again to any consumer, under a new id. Each lease counts as an attempt; after the last attempt that \`max_attempts\` allows, a lapse sends the item to the dead queue.`,
     request: schemas.LeaseRequest,
     response: schemas.LeaseReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -432,14 +434,14 @@ An item whose lease passes its deadline is offered to another consumer, under a 
       },
       400: refusal(400, {
         meaning:
-          "The queue does not exist, `client_id` is empty, another lease with this `client_id` waits on this queue, or `batch_size` or a timeout is out of bounds; nothing was leased.",
+          "The queue does not exist, `client_id` is empty, another lease with this `client_id` is waiting on this queue, or `batch_size` or a timeout is out of bounds; nothing was leased.",
         reaction: "Correct the request. Give each consumer a `client_id` of its own.",
         reason: "duplicate_client",
         message:
           "duplicate client id; a client cannot make multiple leased requests to the same queue",
       }),
       429: refusal(429, {
-        meaning: "As many leases as the server holds are waiting already; nothing was leased.",
+        meaning: "Too many leases are waiting already; nothing was leased.",
         reason: "full",
         message: "too many leases wait; there cannot be more than 10000",
       }),
@@ -451,14 +453,14 @@ An item whose lease passes its deadline is offered to another consumer, under a 
       }),
       454: refusal(454, {
         meaning:
-          "Until `request_timeout` the queue was empty, paused, or had as many items leased as its limits allow; `message` says which.",
+          "Until `request_timeout` the queue was empty, was paused, or had as many items leased as its limits allow; `message` says which.",
         reaction: "Send the same request again.",
         reason: "empty",
         message: "request timeout; no items are in the queue, try again",
       }),
       504: refusal(504, {
         meaning:
-          "The store had the request at `request_timeout`, and has not answered for two seconds since. What it may have leased goes back to the queue, or lapses.",
+          "The store was working on the request at `request_timeout` and did not answer within two more seconds. Any items that it leased return to the queue at once, or when their lease lapses.",
         reaction: "Send the same request again.",
         reason: "unknown_outcome",
         message: "request timeout; it may be done or not",
@@ -474,9 +476,9 @@ An item whose lease passes its deadline is offered to another consumer, under a 
     keyed: true,
     tag: "Items",
     summary: "Retry items",
-    description: `Gives leased items back before their deadline, to be offered again \`retry_after\` from now or at \`retry_at\`, or at once if both are empty. They go to the tail of their partition under new ids, with the attempt counted. An item whose attempts have reached \`max_attempts\` goes to the dead queue instead, and so does one with \`dead: true\`, whatever attempts remain. If the queue has no dead queue, the former is removed and the latter refused.
+    description: `Returns leased items to their queue before the deadline, to be offered again \`retry_after\` from now or at \`retry_at\`, or at once if both are empty. They go to the tail of their partition under new ids, and the attempt counts. An item whose attempts have reached \`max_attempts\` goes to the dead queue instead, and so does an item with \`dead: true\`, however many attempts remain. If the queue has no dead queue, an item without attempts left is removed, and \`dead: true\` is refused.
 
-\`queue_name\` and \`partition\` are those of the lease reply, and each id must be leased now. If one is not, nothing is done to any of them.`,
+Send the \`queue_name\` and \`partition\` of the lease reply. Each id must be leased now; if one is not, no item is changed.`,
     request: schemas.RetryRequest,
     response: schemas.Reply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -489,26 +491,26 @@ An item whose lease passes its deadline is offered to another consumer, under a 
       ],
     },
     replies: {
-      ...sharedRefusals({ effect: "no item was given back" }),
-      200: success("Every item was given back; their ids are no longer valid."),
+      ...sharedRefusals({ effect: "no item was returned" }),
+      200: success("Every item was returned to the queue; their ids are no longer valid."),
       400: refusal(400, {
         meaning:
-          "The queue or the partition does not exist, `request_timeout` is out of bounds, there are no items or too many, a `retry_at` or a `retry_after` is malformed, or an item has both; no item was given back.",
+          "The queue or the partition does not exist, `request_timeout` is out of bounds, there are no items or too many, a `retry_at` or a `retry_after` is malformed, or an item has both; no item was returned.",
         reason: "no_such_partition",
         message: badPartition,
       }),
-      429: overloaded("no item was given back"),
+      429: overloaded("no item was returned"),
       453: refusal(453, {
         meaning:
-          "An id is malformed, unknown, not leased or named twice, was leased from another queue or partition, or is to go to a dead queue that the queue does not have; no item was given back. `details` names every such id and why.",
+          "An id is malformed, unknown, not leased or listed twice, was leased from another queue or partition, or has `dead: true` in a queue without a dead queue; no item was returned. `details` lists each such id with its reason.",
         reaction:
-          "Take the ids in `details` out and send the rest again. If its lease has lapsed, an item is another consumer's to do.",
+          "Remove the ids in `details` and send the rest again. If its lease has lapsed, leave the item to another consumer.",
         reason: "not_leased",
         message: notLeased("retried"),
         details: { [sampleId]: notLeased("retried") },
       }),
       454: refusal(454, {
-        meaning: "It could not be done within `request_timeout`; no item was given back.",
+        meaning: "The items could not be returned within `request_timeout`; no item was.",
         reason: "late",
         message: notInTime("retried"),
       }),
@@ -525,7 +527,7 @@ An item whose lease passes its deadline is offered to another consumer, under a 
     summary: "Complete items",
     description: `Removes leased items whose work is done; they are never offered again and never go to the dead queue. Either all ids of the request are completed, or none is.
 
-\`queue_name\` and \`partition\` are those of the lease reply. Once the lease deadline has passed the item is offered again under a new id: its old id is dead, and the reply is 453.`,
+Send the \`queue_name\` and \`partition\` of the lease reply. After its lease deadline, an item is offered again under a new id: its old id is no longer valid, and the reply is 453.`,
     request: schemas.CompleteRequest,
     response: schemas.Reply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -537,7 +539,7 @@ An item whose lease passes its deadline is offered to another consumer, under a 
     },
     replies: {
       ...sharedRefusals({ effect: "no item was completed" }),
-      200: success("Every item is completed and gone from the store."),
+      200: success("Every item is completed and removed from the store."),
       400: refusal(400, {
         meaning:
           "The queue or the partition does not exist, `request_timeout` is out of bounds, or there are no ids or too many; no item was completed.",
@@ -547,15 +549,15 @@ An item whose lease passes its deadline is offered to another consumer, under a 
       429: overloaded("no item was completed"),
       453: refusal(453, {
         meaning:
-          "An id cannot be completed: it is malformed, unknown, not leased or named twice, or its lease has lapsed. No item was completed. `details` names every such id and why.",
+          "An id cannot be completed: it is malformed, unknown, not leased or listed twice, or its lease has lapsed. No item was completed. `details` lists each such id with its reason.",
         reaction:
-          "Take the ids in `details` out and send the rest again. If its lease has lapsed, an item is another consumer's to do.",
+          "Remove the ids in `details` and send the rest again. If its lease has lapsed, leave the item to another consumer.",
         reason: "not_leased",
         message: notLeased("completed"),
         details: { [sampleId]: notLeased("completed") },
       }),
       454: refusal(454, {
-        meaning: "It could not be done within `request_timeout`; no item was completed.",
+        meaning: "The items could not be completed within `request_timeout`; no item was.",
         reason: "late",
         message: notInTime("completed"),
       }),
@@ -570,9 +572,9 @@ An item whose lease passes its deadline is offered to another consumer, under a 
     keyed: true,
     tag: "Items",
     summary: "Extend leases",
-    description: `Holds leased items for longer: until \`lease_timeout\` from now, or as long as the queue says. Send it while the work goes on, well before the deadline. Either all ids of the request are extended, or none is.
+    description: `Extends leases: the items are held for \`lease_timeout\` from now, by default that of the queue. Send it while you are still working, well before the deadline. Either all ids of the request are extended, or none is.
 
-No lease gets shorter, and no item is offered before the latest deadline that anyone was told.`,
+An extension never shortens a lease, and no item is offered again before the latest deadline that was returned for it.`,
     request: schemas.ExtendRequest,
     response: schemas.ExtendReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -581,7 +583,7 @@ No lease gets shorter, and no item is offered before the latest deadline that an
       ...heldRefusals("extended"),
       200: {
         meaning: "Every item is yours until the deadline.",
-        reaction: "Go on with the work.",
+        reaction: "Continue the work.",
         example: { lease_deadline: "2026-03-01T13:05:00.000Z", now: "2026-03-01T13:00:00.000Z" },
       },
     },
@@ -594,14 +596,14 @@ No lease gets shorter, and no item is offered before the latest deadline that an
     keyed: true,
     tag: "Items",
     summary: "Release items",
-    description: `Gives leased items back as if they had not been leased: they go to the tail of their partition under new ids, and the attempt does not count. For a worker that stops before it has begun them. Either all ids of the request are released, or none is.`,
+    description: `Returns leased items to their queue without counting the attempt: they go to the tail of their partition under new ids. Use it in a worker that stops before it has started on them. Either all ids of the request are released, or none is.`,
     request: schemas.ReleaseRequest,
     response: schemas.Reply,
     bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders", partition: 0, ids: [sampleId, otherId] },
     replies: {
       ...heldRefusals("released"),
-      200: success("Every item was given back; their ids are no longer valid."),
+      200: success("Every item was returned to the queue; their ids are no longer valid."),
     },
   }),
 
@@ -613,11 +615,11 @@ No lease gets shorter, and no item is offered before the latest deadline that an
     repeat: "twice",
     role: "produce",
     audits: ({ retry = [] }) => retry.some(({ items }) => items.some(({ dead }) => dead === true)),
-    description: `Completes and retries leased items and adds others, in one commit: after the 200 the inputs are finished and each output exists once; after any other reply except 504 nothing was changed.
+    description: `Completes and retries leased items and produces others, in one commit. After a 200, the inputs are finished and each output exists once; after any other reply except 504, nothing was changed.
 
-The inputs may be of several partitions and queues, but must be in one store; those of one lease always are. Outputs may go to any queues. Where an output's queue is in that store, the items are there with the 200 (\`delivered: true\`); otherwise they are kept in that store with the same commit and come to their queue milliseconds later, once each, in their order (\`delivered: false\`, and no \`partition\` yet); a store that is down or full delays them. If their queue is deleted meanwhile, they go with it.
+The inputs may come from several partitions and queues, but must be in one store; the items of one lease always are. Outputs may go to any queues. If an output's queue is in the same store, its items are in the queue with the 200 (\`delivered: true\`). Otherwise they are kept in the store of the inputs by the same commit and moved to their queue milliseconds later, once each and in order (\`delivered: false\`, without a \`partition\`). A store that is down or full delays the move. If the queue is deleted before then, its items are deleted too.
 
-A transact that only produces writes to several queues together. An output with a \`unique_key\` is accepted only if its key is known to the same store; with one shard (\`--shards 1\`) it always is.`,
+A transact without inputs writes to several queues atomically. An output with a \`unique_key\` is accepted only if its queue is in the same store; with one shard (\`--shards 1\`) it always is.`,
     request: schemas.TransactRequest,
     response: schemas.TransactReply,
     bodyBytesMax: bounds.produceBodyBytesMax,
@@ -654,15 +656,15 @@ A transact that only produces writes to several queues together. An output with 
       429: overloaded("nothing was changed"),
       453: refusal(453, {
         meaning:
-          "An id cannot be finished (`details` names every such id and why), the inputs are in different shards, or produces to a queue are paused; nothing was changed.",
+          "An id cannot be finished (`details` lists each such id with its reason), the inputs are in different shards, or produces to a queue are paused; nothing was changed.",
         reaction:
-          "If a lease has lapsed, its item is another consumer's to do, with its outputs. Inputs in different shards are finished by one transact each; queues with one `{tag}` in their names are in one shard.",
+          "If a lease has lapsed, leave its item and its outputs to another consumer. Finish inputs in different shards with one transact each; queues whose names contain the same `{tag}` are in one shard.",
         reason: "not_leased",
         message: notLeased("completed"),
         details: { [sampleId]: notLeased("completed") },
       }),
       454: refusal(454, {
-        meaning: "It could not be done within `request_timeout`; nothing was changed.",
+        meaning: "The transact could not be done within `request_timeout`; nothing was changed.",
         reason: "late",
         message: "request timeout; nothing was changed, try again",
       }),
@@ -683,7 +685,7 @@ A transact that only produces writes to several queues together. An output with 
     tag: "Queues",
     summary: "List queues",
     description:
-      "Returns definitions of queues in the order of their names, from `pivot` on. `dead_queue` is empty for a queue that is itself a dead queue. The list ends when a page has fewer than `limit`. Queues of shards that could not be reached within a second are missing, and `unreached` names these shards.",
+      "Returns the definitions of queues in the order of their names, starting at `pivot`. `dead_queue` is empty for a queue that is itself a dead queue. A page with fewer than `limit` queues is the last. Queues in shards that could not be reached within one second are missing; `unreached` lists these shards.",
     request: schemas.QueuesListRequest,
     response: schemas.QueuesListReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -691,8 +693,8 @@ A transact that only produces writes to several queues together. An output with 
     replies: {
       ...sharedRefusals({ effect: "nothing was listed" }),
       200: {
-        meaning: "The queues from `pivot` on; none when no name follows it.",
-        reaction: "For the next page, give the last name as `pivot` and skip it in the reply.",
+        meaning: "The queues from `pivot` on; an empty list if no name follows it.",
+        reaction: "For the next page, send the last name as `pivot` and skip it in the reply.",
         example: { items: [sampleQueue], unreached: [] },
       },
       400: refusal(400, {
@@ -711,7 +713,7 @@ A transact that only produces writes to several queues together. An output with 
     tag: "Queues",
     summary: "Create a queue",
     description:
-      "Defines a new queue, ready to be used when the reply comes. A dead queue has to be created before the queue that names it. `created_at`, `updated_at` and the pause fields are ignored, so that the reply of `queues.info` can be sent back.",
+      "Creates a queue, which is ready for use after the 200. Create a dead queue before the queue that names it. `created_at`, `updated_at` and the pause fields are ignored, so the reply of `queues.info` can be sent back.",
     request: schemas.QueueCreateRequest,
     response: schemas.Reply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -745,7 +747,7 @@ A transact that only produces writes to several queues together. An output with 
     summary: "Update a queue",
     description: `Changes the definition of a queue. An absent field keeps its value; a present one sets it, even to 0 or \`""\`; \`null\` is refused, because it could mean either. The name and \`created_at\` never change.
 
-A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queue too; new timeouts and limits hold for leases granted and items produced from then on. More \`requested_partitions\` are added at once; surplus ones take no new items and are gone when they are empty. With \`dry_run\` nothing changes, and \`counts\` says what the surplus partitions would hold; with \`expect\` it is refused if they hold more.`,
+A new \`max_attempts\` or \`dead_queue\` also applies to items already in the queue; new timeouts and limits apply to leases granted and items produced afterwards. Additional \`requested_partitions\` are created at once; surplus partitions accept no new items and are removed once they are empty. With \`dry_run\` nothing changes, and \`counts\` reports the items in the surplus partitions. With \`expect\` the update is refused if they hold more items than that.`,
     request: schemas.QueueUpdateRequest,
     response: schemas.GuardedReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -771,7 +773,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
     tag: "Queues",
     summary: "Describe a queue",
     description:
-      "Returns the definition of one queue, with the timeouts as they were written. The queue is named by `name`; `queue_name` is accepted in its place.",
+      "Returns the definition of one queue, with the timeouts as they were written. Send its name as `name` or as `queue_name`.",
     request: schemas.QueueInfoRequest,
     response: schemas.QueueInfo,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -799,14 +801,14 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
     tag: "Queues",
     summary: "Delete a queue",
     description:
-      "Deletes a queue. Without `force`, only one that holds no item and is not the dead queue of another. With `force`, its items go with it, leased and scheduled ones included, lease requests that wait on it are answered 453, and queues that named it as their dead queue no longer have one; the API key needs the role `admin` for those queues too. Nothing comes back when the name is used again.\n\nWith `dry_run` it stays, and the reply says what would go. With `expect` it is deleted only if it holds no more items than that; dead items on their way to it from other queues are not counted.",
+      "Deletes a queue. Without `force`, the queue must hold no items and must not be the dead queue of another. With `force`, its items are deleted too, including leased and scheduled ones; lease requests that wait on it are answered 453; and queues that named it as their dead queue no longer have one. The API key needs the role `admin` for those queues too. Nothing is restored if the name is used again.\n\nWith `dry_run` the queue is kept, and the reply reports what would be deleted. With `expect` it is deleted only if it holds at most that many items; dead items on their way to it from other queues are not counted.",
     request: schemas.QueueDeleteRequest,
     response: schemas.GuardedReply,
     bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders", force: false },
     replies: {
       ...queueRefusals("the queue was not deleted"),
-      200: success("The queue and its items are gone from the store."),
+      200: success("The queue and its items are removed from the store."),
       400: refusal(400, {
         meaning: "The queue does not exist, or `force` is absent; no queue was deleted.",
         reason: "no_such_queue",
@@ -815,9 +817,9 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
       429: overloaded("the queue was not deleted"),
       453: refusal(453, {
         meaning:
-          "Without `force`: the queue holds items, or another queue names it as its dead queue. With `expect`: it holds more items than that, including those of produces on their way. It was not deleted.",
+          "Without `force`: the queue holds items, or another queue names it as its dead queue. With `expect`: it holds more items than that, including those of produces in progress. The queue was not deleted.",
         reaction:
-          "Empty it or change the queue that names it, or send `force: true` if its items may be lost.",
+          "Empty the queue, or change the queue that names it as its dead queue; or send `force: true` if its items may be lost.",
         reason: "queue_not_empty",
         message: "queue is not empty; 'orders' holds 500 items",
       }),
@@ -829,9 +831,9 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
     repeat: "reads",
     role: "read",
     tag: "Operations",
-    summary: "Measure a queue",
+    summary: "Get the statistics of a queue",
     description:
-      "Returns counts and ages for each partition of a queue, and how many requests wait on it. The figures are of one moment and cost the server little; they are meant for people and dashboards. With `columns` the partitions come as lists of figures, in a tenth of the bytes.",
+      "Returns counts and ages for each partition of a queue, and the number of requests that wait on it. The figures are a snapshot for people and dashboards, and are cheap to compute. With `columns` the partitions are returned as lists of figures, in a tenth of the bytes.",
     request: schemas.QueueStatsRequest,
     response: schemas.QueueStatsReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -839,7 +841,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
     replies: {
       ...sharedRefusals({ effect: "nothing was measured" }),
       200: {
-        meaning: "The figures of this moment.",
+        meaning: "The current figures.",
         reaction: replyCodes[200].reaction,
         example: {
           queue_name: "orders",
@@ -884,7 +886,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
     tag: "Operations",
     summary: "Count the items of a queue",
     description:
-      "Returns how many items of a queue are ready, how many are leased, how many wait for a retry, how many are scheduled, and how many its dead queue holds.",
+      "Returns how many items of a queue are ready, leased, waiting for a retry and scheduled, and how many its dead queue holds.",
     request: schemas.InspectRequest,
     response: schemas.Inspect,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -892,7 +894,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
     replies: {
       ...sharedRefusals({ effect: "nothing was counted" }),
       200: {
-        meaning: "The counts of this moment.",
+        meaning: "The current counts.",
         reaction: replyCodes[200].reaction,
         example: {
           queue_name: "orders",
@@ -919,23 +921,23 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
     summary: "Explain a queue",
     repeat: "reads",
     role: "read",
-    description: `Says what is wrong with a queue: why its items wait, or are lost. Findings come worst first, each with when it began, how many items it concerns, and when time alone may change it. The answer comes from memory and waits for no shard, so it comes even while one stalls or is down; counts may be a moment old.
+    description: `Reports what is wrong with a queue: why its items wait, or are lost. Findings are sorted worst first. Each has its start, the number of items concerned, and the next time at which it may change by itself. The reply is built from memory without waiting for a shard, so it works even while a shard stalls or is down; counts may be slightly out of date.
 
-| finding | it holds while |
+| finding | applies while |
 |---|---|
 | \`shard_down\` | partitions of the queue cannot be reached |
 | \`store_full\` | a shard of the queue has no room: produces are refused |
-| \`nobody_asks\` | items are ready, and for 10 seconds no lease request came or waits; while items are leased, for as long as \`lease_timeout\` |
-| \`falls_behind\` | for five minutes, in nearly each of them, more came than went, and leases are not paused |
-| \`leases_lapse\` | leases lapsed within five minutes |
-| \`dead_items\` | items went to the dead queue within an hour, or were removed because there is none |
+| \`nobody_asks\` | items are ready, but no lease request is waiting and none arrived for 10 seconds; while items are leased, for \`lease_timeout\` |
+| \`falls_behind\` | in nearly every one of the last five minutes, more items arrived than left, and leases are not paused |
+| \`leases_lapse\` | leases lapsed within the last five minutes |
+| \`dead_items\` | within the last hour, items went to the dead queue, or were removed because there is none |
 | \`clearing\` | a clear has items left to remove |
 | \`paused\` | leases or produces are paused |
 | \`at_leased_max\`, \`at_lease_rate\` | items are ready and the limit allows no more leases |
-| \`all_leased\` | nothing is ready, items are leased, and for five seconds none changed hands |
+| \`all_leased\` | no items are ready, items are leased, and no item was leased or finished for five seconds |
 | \`all_scheduled\` | all items wait for their \`enqueue_at\` or \`retry_at\` |
 
-Each is as of the reports that the shards have made.`,
+Findings are derived from the latest reports of the shards.`,
     request: schemas.QueueExplainRequest,
     response: schemas.QueueExplainReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -943,7 +945,7 @@ Each is as of the reports that the shards have made.`,
     replies: {
       ...sharedRefusals({ effect: "nothing was changed" }),
       200: {
-        meaning: "What is wrong at this moment.",
+        meaning: "The current findings.",
         reaction: replyCodes[200].reaction,
         example: {
           queue_name: "orders",
@@ -968,7 +970,7 @@ Each is as of the reports that the shards have made.`,
     repeat: "reads",
     role: "read",
     description:
-      "Names the clients whose lease requests wait on a queue, in the order of the line, and those that hold items, the most first, with the moment at which the first of their leases lapses. Holders are kept in memory only: those of items leased before the server started are not known.",
+      "Lists the clients whose lease requests wait on a queue, in the order in which they will be served, and the clients that hold items, sorted by the number of items, with the time at which the first of their leases lapses. Holders are kept in memory only: the holders of items leased before the server started are not known.",
     request: schemas.QueueClientsRequest,
     response: schemas.QueueClientsReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -976,7 +978,7 @@ Each is as of the reports that the shards have made.`,
     replies: {
       ...sharedRefusals({ effect: "nothing was changed" }),
       200: {
-        meaning: "The clients of this moment.",
+        meaning: "The current clients.",
         reaction: replyCodes[200].reaction,
         example: {
           queue_name: "orders",
@@ -1014,12 +1016,12 @@ Each is as of the reports that the shards have made.`,
   overview: row({
     path: "/v1/server.overview",
     tag: "Operations",
-    summary: "Look at all queues",
+    summary: "Get an overview of all queues",
     repeat: "reads",
     role: "read",
     reach: "visible",
     description:
-      "Everything that a console shows, for all queues in one cheap call that is meant to be made once a second: counts, health, counters, shards, alarms, running tasks and the machine. It is made from memory, at most once a second, however many ask; changes that time alone causes are noticed within five. With `since`, only queues that have changed come. Shards that could not be reached within a second are missing and named in `unreached`; the next reply continues where theirs ended. An API key for some queues sees only those, and their sums. Compute rates from two replies: a counter that is lower than before started again.",
+      "Returns the state of all queues for a console, in one cheap call that can be made once per second: counts, health, counters, shards, alarms, running tasks and the machine. The reply is built from memory at most once per second, whatever the number of clients; changes caused by time alone appear within five seconds. With `since`, only queues that have changed are returned. Shards that could not be reached within one second are missing and are listed in `unreached`; the next reply includes the changes that this one lacks. An API key for some queues gets only those queues, and their totals. Compute rates from two replies: a counter lower than before has been reset.",
     request: schemas.ServerOverviewRequest,
     response: schemas.ServerOverviewReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1027,8 +1029,8 @@ Each is as of the reports that the shards have made.`,
     replies: {
       ...sharedRefusals({ effect: "nothing was changed" }),
       200: {
-        meaning: "The queues as they were within the last second.",
-        reaction: "Ask again after `poll_after_ms`.",
+        meaning: "The queues, at most one second old.",
+        reaction: "Send the next request after `poll_after_ms`.",
         example: sampleOverview,
       },
       400: refusal(400, {
@@ -1047,9 +1049,9 @@ Each is as of the reports that the shards have made.`,
     audits: always,
     tag: "Operations",
     summary: "Pause a queue",
-    description: `Stops leases, produces, or both, until \`queue.resume\`. After its 200 nothing is leased, not even by calls that were under way, and a restart does not end the pause. Lease requests keep their places in the line and wait; those whose time runs out are answered 454.
+    description: `Stops leases, produces, or both, until \`queue.resume\`. After the 200 nothing is leased, not even by calls in progress. A restart does not end the pause. Waiting lease requests keep their place in line; they are answered 454 when their \`request_timeout\` passes.
 
-Time goes on: items fall due, lapse and expire. What is leased can be completed, retried, extended and released, and items can be imported. A pause takes the place of the one before.`,
+Deadlines still apply: items become due, lapse and expire. Leased items can be completed, retried, extended and released, and items can be imported. A new pause replaces the previous one.`,
     request: schemas.QueuePauseRequest,
     response: schemas.Reply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1075,7 +1077,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     tag: "Operations",
     summary: "Resume a queue",
     description:
-      "Ends the pause of leases and of produces. Waiting lease requests are served at once, in the order of arrival. A queue that is not paused stays as it is.",
+      "Ends the pause of leases and of produces. Waiting lease requests are served at once, in the order of arrival. Has no effect on a queue that is not paused.",
     request: schemas.QueueResumeRequest,
     response: schemas.Reply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1100,7 +1102,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     tag: "Operations",
     summary: "Clear a queue",
     description:
-      "Removes items from every partition of a queue; they do not go to the dead queue. `queue` takes those ready to be leased, `scheduled` those that a producer scheduled, `retry` those that a retry scheduled. `destructive` with `queue` takes leased items too, whose holders can then not complete them. The reply comes when all are gone; items produced meanwhile stay.\n\nWith `dry_run` nothing is removed and `counts` says what would be. With `expect` no more items are removed than that. A queue in one shard is cleared whole or not at all; over several shards everything is counted before anything goes, and if more arrives in between, a 453 says that a part was cleared.",
+      "Removes items from every partition of a queue; they do not go to the dead queue. `queue` removes items that are ready to be leased, `scheduled` items that a producer scheduled, and `retry` items that a retry scheduled. `destructive` with `queue` removes leased items too; their holders can no longer complete them. The reply is sent when all of them are removed; items produced in the meantime stay.\n\nWith `dry_run` nothing is removed, and `counts` reports what would be removed. With `expect` at most that many items are removed. A queue in one shard is cleared completely or not at all. Over several shards, all items are counted before any is removed; if more arrive in between, a 453 says that a part was cleared.",
     request: schemas.QueueClearRequest,
     response: schemas.GuardedReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1113,7 +1115,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     },
     replies: {
       ...changeRefusals({ effect: "nothing was cleared" }),
-      200: success("What was asked for is gone from the store."),
+      200: success("The requested items are removed from the store."),
       400: refusal(400, {
         meaning:
           "The queue does not exist, a flag is absent, or none of `retry`, `scheduled` and `queue` is true; nothing was cleared.",
@@ -1139,14 +1141,14 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     tag: "Operations",
     summary: "Recount a queue",
     description:
-      "Counts the items of every partition of a queue from its store, and puts the result in place of the counts that are kept. Counts are written together with what changes them, so they are right without it; it is for an operator who wants proof, or who changed the store by other means. It reads every item of the queue in pieces, and the queue is served meanwhile. The reply comes when all partitions are counted.",
+      "Counts the items of every partition of a queue in its store, and replaces the stored counts with the result. Counts are committed together with each change, so they are correct without a recount; use it to verify them, or after changing the store by other means. It reads every item of the queue in batches while the queue is served. The reply is sent when all partitions are counted.",
     request: schemas.QueueReloadRequest,
     response: schemas.Reply,
     bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders" },
     replies: {
       ...changeRefusals({ effect: "no count was changed" }),
-      200: success("The counts are those of the store."),
+      200: success("The counts match the store."),
       400: refusal(400, {
         meaning: "The queue does not exist.",
         reason: "no_such_queue",
@@ -1164,35 +1166,36 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     audits: always,
     tag: "Operations",
     summary: "Advance the test clock",
-    description: `Moves the clock of a server that was started with \`--test-clock\`, for the tests of its users. Its time stands still between two advances; request timeouts follow the machine's clock. Time moves from each instant at which something is due to the next, so an item that lapses at +30 s is at the tail of its queue with that \`updated_at\`, and two advances have the same effect as one by their sum. The reply comes once every lapse, expiry and wake due by then is committed, in dead queues as well. With \`handler_timeout\` time waits at each instant until workers have done what there is to do, so that handlers which fail have all their attempts. Several advances at once are done one after the other.`,
+    description: `Moves the clock of a server that was started with \`--test-clock\`, so that applications can test deadlines and delays. The clock stands still between advances; request timeouts follow the machine's clock. It moves from each instant at which something is due to the next: an item that lapses at +30 s is at the tail of its queue with that \`updated_at\`, and two advances have the same effect as one advance by their sum. The reply is sent once every lapse, expiry and scheduled item due by then is committed, including those in dead queues. With \`handler_timeout\` the clock waits at each instant until workers have finished the available work, so that failing handlers get all their attempts. Concurrent advances are carried out one after the other.`,
     request: schemas.ClockAdvanceRequest,
     response: schemas.ClockAdvanceReply,
     bodyBytesMax: bounds.bodyBytesMax,
     example: { by: "10m" },
     replies: {
-      ...changeRefusals({ effect: "the clock stands where it was" }),
+      ...changeRefusals({ effect: "the clock was not moved" }),
       200: {
-        meaning: "All that was due by `now` is committed.",
+        meaning: "Everything due by `now` is committed.",
         reaction: replyCodes[200].reaction,
         example: { now: "2026-03-01T13:05:00.000Z" },
       },
       400: refusal(400, {
-        meaning: "`by` is not a duration, or out of bounds; the clock stands where it was.",
+        meaning: "`by` is not a duration, or out of bounds; the clock was not moved.",
         reason: "malformed",
         message:
           'by is invalid; time: missing unit in duration "5" - expected format: 30s, 10m or 24h',
       }),
-      429: overloaded("the clock stands where it was"),
+      429: overloaded("the clock was not moved"),
       453: refusal(453, {
         meaning: "The server was started without `--test-clock`.",
-        reaction: "Start another one with `--test-clock`, on a folder of its own or in memory.",
+        reaction:
+          "Start another server with `--test-clock`, with its own data folder or in memory.",
         reason: "no_test_clock",
         message: "there is no test clock; start with --test-clock or testClock",
       }),
       500: refusal(500, {
         meaning:
-          "The server failed, or after five minutes a shard was still down or there was more to do. The clock was advanced in part; what was due by then is committed.",
-        reaction: "Advance it again.",
+          "The server failed, or after five minutes a shard was still down or work remained. The clock was advanced in part; everything due by its new time is committed.",
+        reaction: "Advance the clock again.",
         reason: "in_part",
         message: "the clock was advanced in part; a shard is down or busy, or the server stops",
       }),
@@ -1202,21 +1205,21 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
   series: row({
     path: "/v1/server.series",
     tag: "Operations",
-    summary: "Tell the last hour or day",
+    summary: "Get a time series",
     repeat: "reads",
     role: "read",
-    description: `Returns what happened to the items of a queue or of all queues together, or what a shard did, point by point: every ten seconds for an hour, every minute for a day. The points are in memory, in as many bytes as \`--series-bytes\` says: they begin with the process, or with the node that took the shards over, and if not all queues fit, the busiest are kept. A client that draws rates from them needs no counters of its own; nothing is counted in two points. A series of all queues needs every shard: it fails if one cannot be reached within a second.`,
+    description: `Returns the recent activity of a queue, of all queues together, or of a shard, as points: one every ten seconds for the last hour, one every minute for the last day. The points are kept in at most \`--series-bytes\` of memory. They start with the process, or when a node takes ownership of the shard; if not all queues fit, the busiest are kept. Each event is counted in exactly one point, so a client can plot rates without its own counters. A series of all queues needs every shard: it fails if one cannot be reached within one second.`,
     request: schemas.ServerSeriesRequest,
     response: schemas.ServerSeriesReply,
     bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders", names: ["produced", "completed", "ready"] },
     replies: {
-      ...sharedRefusals({ effect: "nothing was told" }),
-      503: unreachedShard("nothing was told", "a series of all queues needs every shard"),
+      ...sharedRefusals({ effect: "nothing was returned" }),
+      503: unreachedShard("nothing was returned", "a series of all queues needs every shard"),
       200: {
-        meaning: "What is kept from `from` on.",
+        meaning: "The points from `from` on.",
         reaction:
-          "Ask again from the end of the last point: `from` plus as many steps as there are values.",
+          "Continue from the end of the last point: `from` plus as many steps as there are values.",
         example: {
           queue_name: "orders",
           shard: -1,
@@ -1232,11 +1235,11 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       },
       400: refusal(400, {
         meaning:
-          "The queue or the shard does not exist, a name is unknown or given twice, or `from` or `step` is invalid; nothing was returned.",
+          "The queue or the shard does not exist, a name is unknown or listed twice, or `from` or `step` is invalid; nothing was returned.",
         reason: "malformed",
         message: "step is invalid; expected 10s or 1m, got 5s",
       }),
-      429: overloaded("nothing was told"),
+      429: overloaded("nothing was returned"),
     },
   }),
 
@@ -1247,7 +1250,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     reach: "visible",
     tag: "Operations",
     summary: "List the nodes",
-    description: `Lists the nodes of a cluster, and the owner of each shard. Any node answers, from what it last read in the database, ten times per ownership lease. A server that was started without \`--node-url\` is alone, and lists none.`,
+    description: `Lists the nodes of a cluster and the owner of each shard. Any node can answer, from what it last read from the database; it reads ten times per ownership lease. A server that was started without \`--node-url\` lists no nodes.`,
     request: schemas.NodesListRequest,
     response: schemas.NodesListReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1255,7 +1258,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     replies: {
       ...sharedRefusals({ effect: "nothing was changed" }),
       200: {
-        meaning: "The nodes as this one saw them last.",
+        meaning: "The nodes, as last read from the database.",
         reaction: replyCodes[200].reaction,
         example: {
           items: [
@@ -1295,7 +1298,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     tag: "Operations",
     summary: "Drain a node",
     description:
-      "Asks a node to hand its shards over, one after the other, to the nodes with the fewest, and to take no others. It still answers calls and forwards them. Any node takes the request, for any node, and records it in the database; the node reads it within a tenth of the ownership lease. Its list of shards in `nodes.list` is empty when it is done. With `draining: false` the node takes its share again; so does a process that is started again. A node keeps or takes shards all the same while no other node could.",
+      "Asks a node to hand over its shards, one after the other, to the nodes with the fewest shards, and to take no others. The node still answers calls and forwards them. Send the request to any node: it records the request in the database, and the named node reads it within a tenth of the ownership lease. When the node is drained, its list of shards in `nodes.list` is empty. With `draining: false`, or after a restart, the node takes its share again. A draining node keeps or takes shards that no other node can take.",
     request: schemas.NodesDrainRequest,
     response: schemas.NodeInfo,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1323,8 +1326,9 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       429: overloaded("nothing was changed"),
       453: refusal(453, {
         meaning:
-          "No live node has this URL, no other node could take its shards, or the server is alone; nothing was changed.",
-        reaction: "Compare `url` with `nodes.list`; start another node before you drain the last.",
+          "No live node has this URL, no other node could take its shards, or the server is not part of a cluster; nothing was changed.",
+        reaction:
+          "Compare `url` with `nodes.list`; start another node before you drain the last one.",
         reason: "no_such_node",
         message:
           "node does not exist; no live node has 'http://10.0.0.9:9090', expected http://10.0.0.7:9090, http://10.0.0.8:9090",
@@ -1341,7 +1345,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     tag: "Server",
     summary: "Confirm lost commits",
     description:
-      "Says that an operator has dealt with the commits that a database lost although they had been acknowledged, as a standby that was behind does when it takes over. From then on `status` of `/health` is no longer `commits_lost`, and the alert ends, until more are lost. `server.overview` has the alarm `commits_lost` as long. Losses are counted by the process that answers: of several nodes, call the one that tells of them.",
+      "Records that an operator has dealt with acknowledged commits that a database lost, for example in a failover to a standby that lagged behind. Until more commits are lost, the `status` of `/health` is no longer `commits_lost`, the alert is resolved, and `server.overview` has no alarm `commits_lost`. Losses are counted by each process: in a cluster, call the node that reports them.",
     request: schemas.ConfirmLossRequest,
     response: schemas.ConfirmLossReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1349,7 +1353,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     replies: {
       ...sharedRefusals({ effect: "nothing was confirmed" }),
       200: {
-        meaning: "All losses that the process knows of are confirmed.",
+        meaning: "All losses known to the process are confirmed.",
         reaction: replyCodes[200].reaction,
         example: { lost_commits: 2 },
       },
@@ -1364,9 +1368,9 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     role: "any",
     reach: "visible",
     tag: "Server",
-    summary: "Say who is asking",
+    summary: "Describe your API key",
     description:
-      "Returns what the API key of this call is for, so that a program knows what it may do before it tries. A server without API keys says that everything is allowed.",
+      "Returns the name, roles and queues of the API key of this call, so that a program can check its permissions in advance. On a server without API keys everything is allowed.",
     request: schemas.WhoAmIRequest,
     response: schemas.WhoAmIReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1374,7 +1378,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     replies: {
       ...sharedRefusals({ effect: "nothing was read" }),
       200: {
-        meaning: "What the key is for.",
+        meaning: "The permissions of the key.",
         reaction: replyCodes[200].reaction,
         example: {
           name: "checkout",
@@ -1396,7 +1400,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     tag: "Server",
     summary: "List the API keys",
     description:
-      "Lists the API keys that the server accepts, in the order of their file: what each is for, when it was last used, and how many of its calls were refused. Of each digest the first eight digits are shown. Uses are counted by the process that answers, since it started; a server without API keys lists none.",
+      "Lists the API keys that the server accepts, in the order of their file: the permissions of each, when it was last used, and how many of its calls were refused. Only the first eight digits of each digest are returned. Calls are counted by the process that answers, since it started. A server without API keys lists none.",
     request: schemas.KeysListRequest,
     response: schemas.KeysListReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1404,7 +1408,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     replies: {
       ...sharedRefusals({ effect: "nothing was listed" }),
       200: {
-        meaning: "The keys that are in force.",
+        meaning: "The keys in effect.",
         reaction: replyCodes[200].reaction,
         example: {
           items: [
@@ -1430,8 +1434,8 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     role: "read",
     reach: "visible",
     tag: "Server",
-    summary: "List what was done",
-    description: `Says who did what: the last ${bounds.actionsMax.toLocaleString("en-US")} calls that created, changed, paused, cleared or deleted a queue, removed, imported or gave up items by hand, advanced the test clock or made a backup, newest first, whether or not they succeeded. They are in memory and start again with the process; its log has them too. What producers and workers do is not included. A redrive is listed under the queue that items leave and under those they go to. An API key for some queues is shown the actions on those. Actions in shards that could not be reached within a second are missing, and \`unreached\` names these shards; if \`pivot\` is an action in one of them, the call fails.`,
+    summary: "List recent actions",
+    description: `Lists the last ${bounds.actionsMax.toLocaleString("en-US")} administrative calls with their API keys, newest first, whether or not they succeeded: calls that created, changed, paused, cleared or deleted a queue, removed, imported or rejected items, advanced the test clock or made a backup. They are kept in memory until the process restarts, and are also in its log. Calls of producers and workers are not included. A redrive is listed under the queue that items leave and under the queues they go to. An API key for some queues gets the actions on those queues. Actions in shards that could not be reached within one second are missing, and \`unreached\` lists these shards; if \`pivot\` is an action in one of them, the call fails.`,
     request: schemas.ActionsListRequest,
     response: schemas.ActionsListReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1440,8 +1444,8 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       ...sharedRefusals({ effect: "nothing was listed" }),
       503: unreachedShard("nothing was listed", "the action of the pivot is there"),
       200: {
-        meaning: "The actions from `pivot` on, newest first; none when none is older.",
-        reaction: "For the next page, give the last id as `pivot` and skip it in the reply.",
+        meaning: "The actions from `pivot` on, newest first; an empty list if none is older.",
+        reaction: "For the next page, send the last id as `pivot` and skip it in the reply.",
         example: {
           items: [
             {
@@ -1475,7 +1479,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     tag: "Storage",
     summary: "List stored items",
     description:
-      "Returns the ready and leased items of one partition in queue order, from `pivot` on, without leasing them. A page holds at most `limit` items and ends early at 32 MB of payload; the list ends when a page has nothing after the pivot. Scheduled items are listed by `storage/scheduled.list`.",
+      "Returns the ready and leased items of one partition in queue order, starting at `pivot`, without leasing them. A page has at most `limit` items and ends early at 32 MB of payload; the list ends when a page has no items after the pivot. `storage/scheduled.list` lists scheduled items.",
     request: schemas.StorageListRequest,
     response: schemas.StorageItemsReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1483,8 +1487,8 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     replies: {
       ...sharedRefusals({ effect: "nothing was listed" }),
       200: {
-        meaning: "The items from `pivot` on; none when no item follows it.",
-        reaction: "For the next page, give the last id as `pivot` and skip it in the reply.",
+        meaning: "The items from `pivot` on; an empty list if no item follows it.",
+        reaction: "For the next page, send the last id as `pivot` and skip it in the reply.",
         example: { items: [schemas.sampleStorageItem] },
       },
       400: refusal(400, {
@@ -1504,7 +1508,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     tag: "Storage",
     summary: "List scheduled items",
     description:
-      "Returns the items of one partition that wait for their `enqueue_at` or `retry_at`, in the order of their ids, from `pivot` on. `enqueue_at` says when each is due.",
+      "Returns the items of one partition that wait for their `enqueue_at` or `retry_at`, in the order of their ids, starting at `pivot`. Each item is due at its `enqueue_at`.",
     request: schemas.StorageListRequest,
     response: schemas.StorageItemsReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1512,8 +1516,8 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     replies: {
       ...sharedRefusals({ effect: "nothing was listed" }),
       200: {
-        meaning: "The scheduled items from `pivot` on; none when no item follows it.",
-        reaction: "For the next page, give the last id as `pivot` and skip it in the reply.",
+        meaning: "The scheduled items from `pivot` on; an empty list if no item follows it.",
+        reaction: "For the next page, send the last id as `pivot` and skip it in the reply.",
         example: {
           items: [
             {
@@ -1542,24 +1546,24 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     repeat: "reads",
     role: "read",
     description:
-      "Looks through a queue for items that match a filter, in whatever state, without leasing them and without an index: a call looks at 100,000 items at most and says where to go on. Other calls are served meanwhile.",
+      "Searches a queue for items that match a filter, in any state, without leasing them. There is no index: each call scans at most 100,000 items and returns `next_pivot`, from which the next call continues. Other calls are served in the meantime.",
     request: schemas.FindItemsRequest,
     response: schemas.FindItemsReply,
     bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders-dead", filter: { reason: "card_declined" }, limit: 100 },
     replies: {
-      ...sharedRefusals({ effect: "nothing was looked for" }),
+      ...sharedRefusals({ effect: "nothing was searched" }),
       200: {
-        meaning: "What was found so far.",
-        reaction: "Go on with `next_pivot` until it is empty.",
+        meaning: "The items found so far.",
+        reaction: "Continue with `next_pivot` until it is empty.",
         example: { items: [schemas.sampleFoundItem], looked_at: 100_000, next_pivot: "0.0.100001" },
       },
       400: refusal(400, {
-        meaning: "The queue or the partition does not exist, or something is out of bounds.",
+        meaning: "The queue or the partition does not exist, or a value is out of bounds.",
         reason: "no_such_queue",
         message: unknownQueue,
       }),
-      429: overloaded("nothing was looked for"),
+      429: overloaded("nothing was searched"),
     },
   }),
 
@@ -1570,7 +1574,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     repeat: "reads",
     role: "read",
     description:
-      "Counts the items that match a filter by what they have in common, such as the reason of dead ones, looking at 100,000 at most. Numbers, instants and ids in a reason do not count, except codes such as `HTTP 503`; give a group's `value` as the filter's `reason` to find or redrive its items.",
+      "Counts the items that match a filter, grouped by a field such as the `reason` of dead items. Each call scans at most 100,000 items. Numbers, instants and ids in a reason are ignored, except codes such as `HTTP 503`. To find or redrive the items of a group, send its `value` as the `reason` of the filter.",
     request: schemas.GroupItemsRequest,
     response: schemas.GroupItemsReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1578,8 +1582,8 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     replies: {
       ...sharedRefusals({ effect: "nothing was counted" }),
       200: {
-        meaning: "What was counted so far.",
-        reaction: "Go on with `next_pivot` until it is empty, and add up the counts.",
+        meaning: "The groups counted so far.",
+        reaction: "Continue with `next_pivot` until it is empty, and add up the counts.",
         example: {
           groups: [
             {
@@ -1596,7 +1600,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
         },
       },
       400: refusal(400, {
-        meaning: "The queue or the partition does not exist, or something is out of bounds.",
+        meaning: "The queue or the partition does not exist, or a value is out of bounds.",
         reason: "no_such_queue",
         message: unknownQueue,
       }),
@@ -1612,7 +1616,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     role: "read",
     reach: "visible",
     description:
-      "Returns an item by the id that it has now, with all of its payload or, for a large one, a range of it; `payload_bytes` says how large it is.",
+      "Returns an item by its current id, with its whole payload or a range of it. `payload_bytes` is the size of the whole payload.",
     request: schemas.GetItemRequest,
     response: schemas.FoundItem,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1626,14 +1630,14 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
         example: { ...schemas.sampleFoundItem, payload: "eyJvcmRlciI6NDJ9" },
       },
       400: refusal(400, {
-        meaning: "The id is malformed, or the range begins behind the end of the payload.",
+        meaning: "The id is malformed, or the range starts beyond the end of the payload.",
         reason: "malformed",
         message: "invalid storage id; '42': Valid encoded KSUIDs are 27 characters",
       }),
       429: overloaded("nothing was changed"),
       453: refusal(453, {
         meaning: "No item has this id now.",
-        reaction: "Ask `storage/items.explain`, which knows ids that an item had before.",
+        reaction: "Call `storage/items.explain`, which accepts former ids of an item.",
         reason: "no_such_item",
         message: `item does not exist; no item has the id '${sampleId}'`,
       }),
@@ -1648,7 +1652,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     role: "read",
     reach: "visible",
     description:
-      "Says where an item is and why, by any id that it ever had: its state, what is ahead of it and what holds its queue up, why it died, and what happened to it, even if it has been completed. The history is in memory, in as many bytes as `--history-bytes` says, and begins when the item's shard opened its store: with the process, after a failure of the store, or with the node that took the shards over. A former id that the history does not know is looked for as the first id of an item, in the queue that issued it and in its dead queue, among 100,000 items each: by an id between the first and the last, or in a third queue, an item is not found then.",
+      "Reports where an item is and why, by any id that it ever had: its state, the items ahead of it, what holds up its queue, why it died, and its history, even if it has been completed. The history is kept in at most `--history-bytes` of memory. It starts when the item's shard opens its store: at the start of the process, after a failure of the store, or when a node takes ownership of the shard. A former id that is not in the history is looked up as the first id of an item, among 100,000 items in the queue that issued it and 100,000 in its dead queue. An item in a third queue, or an id between the first and the current one, is then not found.",
     request: schemas.ExplainItemRequest,
     response: schemas.ItemExplained,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1657,7 +1661,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       ...sharedRefusals({ effect: "nothing was changed" }),
       503: unreachedShard("nothing was changed", "the item may be there"),
       200: {
-        meaning: "What is known of it.",
+        meaning: "The state and history of the item, as far as they are known.",
         reaction: replyCodes[200].reaction,
         example: {
           id: sampleId,
@@ -1700,7 +1704,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     role: "admin",
     audits: unlessDry,
     description:
-      "Sends ready items of a queue, usually a dead queue, back to the queues that they came from, or all to one: with a new id, no attempts and a fresh deadline. Their first id and the last reason stay, and `redriven` is raised. The 200 says that a task does it, across restarts too; each item is in one place at any moment.",
+      "Moves ready items of a queue, usually a dead queue, back to the queues that they came from, or all of them to one queue. Each item gets a new id, no attempts and a new expire deadline. It keeps its first id and its last reason, and `redriven` is incremented. After the 200 a task moves the items, and continues across restarts; each item is in exactly one queue at any time.",
     request: schemas.RedriveRequest,
     response: schemas.TaskBegun,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1708,8 +1712,8 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     replies: {
       ...changeRefusals({ effect: "nothing was moved" }),
       200: {
-        meaning: "A task moves them; of a dry run, how many there are.",
-        reaction: "Ask `tasks.info` how far it has come.",
+        meaning: "A task moves the items; for a dry run, the number of items.",
+        reaction: "Call `tasks.info` for its progress.",
         example: {
           task_id: "rmg2k7v1",
           matched: 312,
@@ -1717,14 +1721,14 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
         },
       },
       400: refusal(400, {
-        meaning: "A queue does not exist, or something is out of bounds; nothing was moved.",
+        meaning: "A queue does not exist, or a value is out of bounds; nothing was moved.",
         reason: "no_such_queue",
         message: unknownQueue,
       }),
       429: tooManyTasks("nothing was moved"),
       453: refusal(453, {
-        meaning: "More items match than `expect` says; nothing was moved.",
-        reaction: "Look at the count, and send it as `expect` if so many may go.",
+        meaning: "More items match than `expect` allows; nothing was moved.",
+        reaction: "Check the count. To move that many items, send it as `expect`.",
         reason: "count_changed",
         message: "count has changed; 400 items would be moved, expected at most 312",
       }),
@@ -1740,7 +1744,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     role: "admin",
     audits: unlessDry,
     description:
-      "Makes scheduled items ready before their time, gives items up, or removes them; or takes leased items back, such as all that a client holds which is gone. Like a redrive it is a task, which goes on across restarts. Items that arrive or move after the call are left alone.",
+      "Makes scheduled items ready early, sends items to the dead queue, removes them, or takes leased items back, such as all items held by a client that is gone. Like a redrive it runs as a task and continues across restarts. Items that arrive or move after the call are not changed.",
     request: schemas.RepairRequest,
     response: schemas.TaskBegun,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1748,8 +1752,8 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     replies: {
       ...changeRefusals({ effect: "nothing was changed" }),
       200: {
-        meaning: "A task does it; of a dry run, how many there are.",
-        reaction: "Ask `tasks.info` how far it has come.",
+        meaning: "A task changes the items; for a dry run, the number of items.",
+        reaction: "Call `tasks.info` for its progress.",
         example: {
           task_id: "rmg2k7v1",
           matched: 312,
@@ -1757,15 +1761,15 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
         },
       },
       400: refusal(400, {
-        meaning: "The queue does not exist, or something is out of bounds; nothing was changed.",
+        meaning: "The queue does not exist, or a value is out of bounds; nothing was changed.",
         reason: "no_such_queue",
         message: unknownQueue,
       }),
       429: tooManyTasks("nothing was changed"),
       453: refusal(453, {
         meaning:
-          "More items match than `expect` says, or the queue has no dead queue to send them to; nothing was changed.",
-        reaction: "Look at the count, and send it as `expect` if so many may go.",
+          "More items match than `expect` allows, or the queue has no dead queue for a `reject`; nothing was changed.",
+        reaction: "Check the count. To change that many items, send it as `expect`.",
         reason: "count_changed",
         message: "count has changed; 400 items would be removed, expected at most 312",
       }),
@@ -1780,7 +1784,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     role: "read",
     reach: "visible",
     description:
-      "Returns the tasks that run or have ended, the newest first, 100 at most; `tasks.info` knows the last 1,000. Tasks of shards that could not be reached within a second are missing, and `unreached` names these shards.",
+      "Returns running and ended tasks, newest first, at most 100; `tasks.info` can return any of the last 1,000. Tasks of shards that could not be reached within one second are missing, and `unreached` lists these shards.",
     request: schemas.TasksListRequest,
     response: schemas.TasksListReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1817,19 +1821,19 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       ...sharedRefusals({ effect: "nothing was changed" }),
       503: unreachedShard("nothing was changed", "the task may be there"),
       200: {
-        meaning: "The task as it is now.",
+        meaning: "The current state of the task.",
         reaction: replyCodes[200].reaction,
         example: schemas.sampleTask,
       },
       400: refusal(400, {
-        meaning: "The body breaks the form of the contract.",
+        meaning: "The body does not match the schema.",
         reason: "malformed",
         message: "task_id is required",
       }),
       429: overloaded("nothing was changed"),
       453: refusal(453, {
         meaning: "No task has this id, or it ended long ago.",
-        reaction: "Look at `tasks.list`.",
+        reaction: "Find the task with `tasks.list`.",
         reason: "no_such_task",
         message: "task does not exist; no such task 'rmg2k7v1'",
       }),
@@ -1845,16 +1849,17 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     reach: "visible",
     audits: always,
     description:
-      "Stops a task. What it has already moved stays moved, and after the 200 nothing more moves. It needs a key that administers the queue of the task, and the one that the task names as `to`.",
+      "Stops a task. Items that it has already moved stay moved; after the 200 no more items move. The API key needs the role `admin` for the queue of the task and for the queue in its `to`.",
     request: schemas.TaskRequest,
     response: schemas.TaskInfo,
     bodyBytesMax: bounds.bodyBytesMax,
     example: { task_id: "rmg2k7v1" },
     replies: {
-      ...changeRefusals({ effect: "the task goes on" }),
-      503: unreachedShard("the task goes on", "the task may be there"),
+      ...changeRefusals({ effect: "the task continues" }),
+      503: unreachedShard("the task continues", "the task may be there"),
       200: {
-        meaning: "The task as it ended, through this call or before it.",
+        meaning:
+          "The final state of the task, which this call cancelled or which had ended before.",
         reaction: replyCodes[200].reaction,
         example: {
           ...schemas.sampleTask,
@@ -1863,14 +1868,14 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
         },
       },
       400: refusal(400, {
-        meaning: "The body breaks the form of the contract.",
+        meaning: "The body does not match the schema.",
         reason: "malformed",
         message: "task_id is required",
       }),
-      429: overloaded("the task goes on"),
+      429: overloaded("the task continues"),
       453: refusal(453, {
         meaning: "No task has this id, or it ended long ago.",
-        reaction: "Look at `tasks.list`.",
+        reaction: "Find the task with `tasks.list`.",
         reason: "no_such_task",
         message: "task does not exist; no such task 'rmg2k7v1'",
       }),
@@ -1885,7 +1890,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     keyed: true,
     tag: "Storage",
     summary: "Import items",
-    description: `Puts 1 to ${bounds.importItemsMax} items into one partition as they were listed elsewhere: leases, attempts, deadlines and \`enqueue_at\` are kept, ids are new. An item whose \`source_id\` the partition holds already is not stored again, so an import that was interrupted can be repeated whole. Set \`source_id\` to the id an item had where it came from. The reply has the items as they were stored.`,
+    description: `Stores 1 to ${bounds.importItemsMax} items in one partition as they were listed elsewhere: leases, attempts, deadlines and \`enqueue_at\` are kept; ids are new. Set \`source_id\` to the id of the item in its former queue. An item whose \`source_id\` is already in the partition is not stored again, so an interrupted import can be repeated completely. The reply returns the items as they are stored.`,
     request: schemas.StorageImportRequest,
     response: schemas.StorageImportReply,
     bodyBytesMax: bounds.importBodyBytesMax,
@@ -1925,8 +1930,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       }),
       429: overloaded("no item was stored"),
       453: refusal(453, {
-        meaning:
-          "The queue no longer asks for this partition, which takes no new items; no item was stored.",
+        meaning: "The partition is surplus and accepts no new items; no item was stored.",
         reaction: "Import into another partition.",
         reason: "partition_draining",
         message: "partition takes no new items; '0' is draining",
@@ -1942,14 +1946,14 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     tag: "Storage",
     summary: "Delete stored items",
     description:
-      "Removes items from one partition, whatever their state; they do not go to the dead queue, and the holder of a leased one can no longer complete it. Ids that the partition does not hold are ignored, so the request can be repeated. With `dry_run` nothing is removed, and `counts` says what would be; with `expect` the whole call is refused if more of the ids are there.",
+      "Removes items in any state from one partition; they do not go to the dead queue, and the holder of a leased item can no longer complete it. Ids that are not in the partition are ignored, so the request can be repeated. With `dry_run` nothing is removed, and `counts` reports what would be removed. With `expect` the call is refused if more of the ids than that are in the partition.",
     request: schemas.StorageDeleteRequest,
     response: schemas.GuardedReply,
     bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders", partition: 0, ids: [sampleId, otherId] },
     replies: {
       ...changeRefusals({ effect: "no item was removed" }),
-      200: success("None of the ids is in the partition any more."),
+      200: success("None of the ids is in the partition anymore."),
       400: refusal(400, {
         meaning:
           "The queue or the partition does not exist, there are no ids, or one is malformed; no item was removed.",
@@ -1964,7 +1968,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
 
 export type OperationId = keyof typeof operations;
 
-/** The operations of which a second call does one of these, in API order. */
+/** Operations with one of these `repeat` values, in API order. */
 export function operationsThat(...repeats: readonly Repeat[]): readonly OperationId[] {
   const rows = Object.entries(operations) as [OperationId, Operation][];
   return rows.filter(([, { repeat }]) => repeats.includes(repeat)).map(([id]) => id);
@@ -1972,11 +1976,11 @@ export function operationsThat(...repeats: readonly Repeat[]): readonly Operatio
 export type RequestOf<Id extends OperationId> = Static<(typeof operations)[Id]["request"]>;
 export type ResponseOf<Id extends OperationId> = Static<(typeof operations)[Id]["response"]>;
 
-/** Beside the operations: for probes, dashboards and those who run the server. */
+/** An endpoint that is not an operation: a probe, the metrics or the backup. */
 export interface Page {
-  /** Absent = no API key is asked for. */
+  /** Absent = no API key is required. */
   readonly needs?: Needs;
-  /** As of an operation. */
+  /** Like `Operation.audits`. */
   audits?(): boolean;
   readonly method: "GET" | "POST";
   readonly path: `/${string}`;
@@ -1984,7 +1988,7 @@ export interface Page {
   readonly summary: string;
   readonly description: string;
   readonly contentType: string;
-  /** Of a 200; `null` where it is text of a format of its own. */
+  /** The body of a 200; `null` if it is plain text. */
   readonly response: TSchema | null;
   readonly replies: { readonly 200: OperationReply } & {
     readonly [Code in ReplyCode]?: OperationReply;
@@ -1992,21 +1996,21 @@ export interface Page {
 }
 
 const foreignSite = refusal(403, {
-  meaning: "The `Host` or `Origin` header names a site that this server does not answer.",
+  meaning: "The `Host` or `Origin` header names a site that is not allowed on this server.",
   reason: "origin_not_allowed",
   message: "origin is not allowed; got 'https://example.com'",
 });
 
-/** Of a page that takes a key. */
+/** The 403 of a page that requires a key. */
 const notAllowed = refusal(403, {
   meaning:
-    "The `Host` or `Origin` header names a site that this server does not answer, or the API key does not allow this.",
+    "The `Host` or `Origin` header names a site that is not allowed on this server, or the API key does not allow this.",
   reason: "not_allowed",
   message: "key 'checkout' is not allowed to do this; it needs the role 'admin' for all queues",
 });
 
 const busy = refusal(429, {
-  meaning: "The server is working on as many requests as it takes at once.",
+  meaning: "The server is already handling its maximum number of requests.",
   reason: "full",
   message: "too many requests are being worked on; try again later",
 });
@@ -2028,21 +2032,21 @@ export const pages = {
     tag: "Server",
     summary: "Health",
     description:
-      "Says whether the server takes requests, where its items are kept and how durably. Cheap enough to be asked every second. It needs no API key.",
+      "Reports whether the server accepts requests, where its items are stored and how durably. It is cheap enough to call every second. It needs no API key.",
     contentType: "application/json",
     response: schemas.Health,
     replies: {
       200: {
         meaning:
-          "The server takes requests; `status` is `degraded` while some shards are down, `store_full` while the disk has no room, and `commits_lost` after a database lost what was acknowledged.",
+          "The server accepts requests; `status` is `degraded` while some shards are down, `store_full` while the disk has no room, and `commits_lost` after a database lost acknowledged commits.",
         reaction: replyCodes[200].reaction,
         example: healthy,
       },
       403: foreignSite,
       503: refusal(503, {
         meaning:
-          "No shard is up, the database of the nodes does not answer, or the server is shutting down.",
-        reaction: "Send requests elsewhere, and ask again later.",
+          "No shard is up, the database of the nodes is unreachable, or the server is shutting down.",
+        reaction: "Send requests elsewhere, and check again later.",
         reason: "shutting_down",
         message: "server is shutting down; nothing was changed",
       }),
@@ -2054,10 +2058,10 @@ export const pages = {
     tag: "Server",
     summary: "Liveness probe",
     description:
-      "Answers as long as the process does, whatever the state of its stores and under any host name. A supervisor that gets no 200 may restart it. It needs no API key.",
+      "Returns 200 while the process is running, whatever the state of its stores, under any host name. A supervisor that gets no 200 may restart the process. It needs no API key.",
     contentType: "application/json",
     response: schemas.Reply,
-    replies: { 200: success("The process answers.") },
+    replies: { 200: success("The process is running.") },
   },
   readyz: {
     method: "GET",
@@ -2065,17 +2069,17 @@ export const pages = {
     tag: "Server",
     summary: "Readiness probe",
     description:
-      "Says whether every queue can be served in all of its partitions; without a 200, send requests elsewhere. It needs no API key.",
+      "Reports whether all partitions of every queue can be served. Without a 200, send requests elsewhere. It needs no API key.",
     contentType: "application/json",
     response: schemas.Reply,
     replies: {
-      200: success("Every shard is up, and the server is not told to stop."),
+      200: success("Every shard is up, and the server is not shutting down."),
       403: foreignSite,
       429: busy,
       503: refusal(503, {
         meaning:
-          "Some shard is down, the database of the nodes does not answer, or the server is shutting down.",
-        reaction: "Send requests elsewhere, and ask again later.",
+          "A shard is down, the database of the nodes is unreachable, or the server is shutting down.",
+        reaction: "Send requests elsewhere, and check again later.",
         reason: "not_ready",
         message: "not every shard is up; expected 4, got 3",
       }),
@@ -2088,12 +2092,12 @@ export const pages = {
     tag: "Server",
     summary: "Metrics",
     description:
-      "Counters and gauges of the server, its shards and its queues in the text format of Prometheus. Where the server has API keys, it needs one with the role `read` for all queues.",
+      "Returns counters and gauges of the server, its shards and its queues in the Prometheus text format. If the server has API keys, it needs one with the role `read` for all queues.",
     contentType: "text/plain",
     response: null,
     replies: {
       200: {
-        meaning: "The metrics of this moment.",
+        meaning: "The current metrics.",
         reaction: replyCodes[200].reaction,
         example:
           '# HELP holdfast_items Items by queue and state.\n# TYPE holdfast_items gauge\nholdfast_items{queue="orders",state="queued"} 485\n',
@@ -2109,13 +2113,13 @@ export const pages = {
     tag: "Server",
     summary: "Make a backup",
     description:
-      "Copies the files of all shards, as of one moment, into a folder of their own under `--backups`, while the server runs. Once the folder is complete it has a manifest. Where the server has API keys, it needs one with the role `admin` for all queues.",
+      "Copies the files of all shards, consistent at one point in time, into a new folder under `--backups` while the server runs. The manifest is written last, so a folder with a manifest is complete. If the server has API keys, it needs one with the role `admin` for all queues.",
     contentType: "application/json",
     response: schemas.BackupReply,
     replies: {
       200: {
         meaning: "The backup is complete and on disk.",
-        reaction: "Copy the folder elsewhere. `holdfast restore` checks it and puts it to use.",
+        reaction: "Copy the folder elsewhere. `holdfast restore` checks and restores it.",
         example: {
           folder: "/var/backups/holdfast/2026-03-01T12-00-00-000Z",
           format: 1,
@@ -2126,21 +2130,21 @@ export const pages = {
       },
       403: notAllowed,
       415: refusal(415, {
-        meaning: "The header `Content-Type` is absent or another; no backup was made.",
+        meaning: "The header `Content-Type` is absent or not supported; no backup was made.",
         reason: "unsupported_content",
         message:
           "content type is not supported; send 'Content-Type: application/json', got 'text/plain'",
       }),
       429: busy,
       453: refusal(453, {
-        meaning: "The server makes no backups; nothing was written.",
-        reaction: "Have it started with `--backups`.",
+        meaning: "The server has no folder for backups; nothing was written.",
+        reaction: "Restart the server with `--backups`.",
         reason: "backups_off",
         message: "backups are off; start the server with --backups <folder>",
       }),
       500: refusal(500, {
         meaning:
-          "The folder cannot be written, the store is in memory, or a shard is down or busy; nothing is left of the backup.",
+          "The folder cannot be written, the store is in memory, or a shard is down or busy; the incomplete backup was removed.",
         reason: "backup_failed",
         message: "the backup could not be written; its folder cannot be made",
       }),

@@ -1,5 +1,4 @@
-// From the messages of the contract to the text of holdfast.proto. Pure, so that a test
-// can hold the file on disk against it.
+// Generates the text of holdfast.proto from the messages of the contract.
 
 import { operations } from "./operations.ts";
 import { type Field, type Kind, type Message, operationMessages, textCodes } from "./protobuf.ts";
@@ -18,20 +17,21 @@ const typeNames: Readonly<Record<Kind, string>> = {
 };
 
 const introduction = `The Holdfast API in Protocol Buffers. It is the same API as in openapi.json, with the
-same rules, texts and reply codes; only the encoding differs. Written by \`bun run openapi\`
-from the contract: do not edit it here.
+same rules, texts and reply codes; only the encoding differs. Generated from the contract by
+\`bun run openapi\`; do not edit.
 
 Every operation is a POST to its path with \`Content-Type: application/protobuf\`
-(\`application/x-protobuf\` says the same). The reply is in protobuf too, unless \`Accept\` asks
-for \`application/json\`. With any status but 200 the body is a \`Reply\`, save for ${[...textCodes].join(", ")}:
-clients of the protocol take these for a proxy's, so they are the message as \`text/plain\`.
+or \`application/x-protobuf\`. The reply is in protobuf too, unless \`Accept\` asks for
+\`application/json\`. With any status except 200 the body is a \`Reply\`. The exceptions are
+${[...textCodes].join(", ")}: clients of the protocol assume that a proxy sent them, so their body is the
+message as \`text/plain\`.
 
-A field that is not set is an absent key of JSON; where JSON requires the key, and in an update
-where zero means something, it is the zero of its type. An instant is a Timestamp, which is
-rounded up to milliseconds, and one in year one or before it counts as not set. A duration is a
-text such as \`300ms\`, \`1h30m\` or \`7d\`. Fields that the server does not know are passed over.`;
+A field that is not set is an absent key of JSON. If JSON requires the key, or if zero has a
+meaning in an update, it is the zero of its type. An instant is a Timestamp, which is rounded up
+to milliseconds; an instant in year one or earlier counts as not set. A duration is a text such
+as \`300ms\`, \`1h30m\` or \`7d\`. Unknown fields are ignored.`;
 
-/** The file as it stands on disk. */
+/** The contents of holdfast.proto. */
 export function protoFileText(): string {
   const paths = Object.entries(operationMessages).map(
     ([id, { request, reply }]) =>
@@ -47,7 +47,7 @@ export function protoFileText(): string {
   return `${parts.join("\n\n")}\n`;
 }
 
-/** Those that others are made of come first. */
+/** Each message after the messages that it contains. */
 function allMessages(): ReadonlySet<Message> {
   const found = new Set<Message>();
   const visit = (message: Message): void => {

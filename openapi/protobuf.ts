@@ -1,5 +1,4 @@
-// The contract as protobuf messages, derived from its schemas. `proto-file.ts` writes them as a
-// .proto file.
+// Derives protobuf messages from the schemas. `proto-file.ts` writes them as a .proto file.
 
 import type { TSchema } from "@sinclair/typebox";
 import type { ReplyCode } from "./codes.ts";
@@ -21,7 +20,7 @@ export interface Field extends Encoding {
   readonly number: number;
   readonly kind: Kind | Message;
   readonly isList: boolean;
-  /** What every reply has here, because JSON has no such key. */
+  /** The value in every reply; JSON has no such key. */
   readonly constant?: string;
   readonly description: string;
 }
@@ -31,7 +30,7 @@ export interface Message {
   readonly description: string;
   /** By key, in the order of their numbers. */
   readonly fields: Readonly<Record<string, Field>>;
-  /** Numbers that clients of the protocol send and that mean nothing here. */
+  /** Numbers that clients of the protocol send and the server ignores. */
   readonly reserved: readonly number[];
 }
 
@@ -92,7 +91,7 @@ function constantField({
   return { number, kind: "text", isList: false, constant: value, description };
 }
 
-/** In protobuf a field is not set where in JSON a key is absent, `null` or `""`. */
+/** A key that is absent, `null` or `""` in JSON is a field that is not set in protobuf. */
 function withoutNull(description: string): string {
   return description
     .replace(/Absent(,? (or )?`(null|"")`)*/g, "Not set")
@@ -100,12 +99,12 @@ function withoutNull(description: string): string {
     .replaceAll("`null`", "not set");
 }
 
-/** What a refusal is, whatever was asked. */
+/** The message of every refusal. */
 export const replyMessage = messageOf(Reply);
 
 /**
- * Codes whose message is sent as plain text: clients of the protocol take them for a proxy's,
- * and show the body as it came.
+ * Codes whose message is sent as plain text: clients of the protocol assume that a proxy sent
+ * them, and show the body unchanged.
  */
 export const textCodes: ReadonlySet<number> = new Set<ReplyCode>([413, 503, 504]);
 

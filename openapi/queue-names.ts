@@ -1,4 +1,4 @@
-// Which queues a request names, as its schema says it.
+// Finds the queues that a request names, by the `queueKeyword` of its schema.
 
 import type { TSchema } from "@sinclair/typebox";
 import type { Role } from "./roles.ts";
@@ -6,13 +6,13 @@ import { queueKeyword } from "./schemas.ts";
 
 export interface NamedQueue {
   readonly name: string;
-  /** `null` = that of the operation. */
+  /** `null` = the role of the operation. */
   readonly role: Role | null;
 }
 
 type Finder = (value: unknown, found: NamedQueue[]) => void;
 
-/** Of requests that are of the schema. An empty name names none. */
+/** For valid requests. Empty names are ignored. */
 export function queueFinder(schema: TSchema): (request: unknown) => readonly NamedQueue[] {
   const find = finderOf(schema);
   return (request) => {
@@ -22,7 +22,7 @@ export function queueFinder(schema: TSchema): (request: unknown) => readonly Nam
   };
 }
 
-/** Roles that a request of the schema may need for queues that it names, besides its operation's. */
+/** Roles that a request may need for its queues, besides the role of its operation. */
 export function queueRoles(schema: TSchema): readonly Role[] {
   const marked: true | Role | undefined = schema[queueKeyword];
   if (marked !== undefined) return marked === true ? [] : [marked];
@@ -31,7 +31,7 @@ export function queueRoles(schema: TSchema): readonly Role[] {
   return [...new Set(inner.flatMap(queueRoles))];
 }
 
-/** `null` = there is nothing to find, and so nothing to look through. */
+/** `null` = the schema names no queues. */
 function finderOf(schema: TSchema): Finder | null {
   const marked: true | Role | undefined = schema[queueKeyword];
   if (marked !== undefined) {

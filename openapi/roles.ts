@@ -1,10 +1,10 @@
-// What an API key may be let in for. Each operation names the role that it takes.
+// Roles of API keys. Each operation requires one of them.
 
 export const roles = {
   produce: "Add items to queues.",
   consume: "Lease items, and complete, retry, extend and release them.",
-  read: "Look: at definitions, counts, stored items, metrics.",
-  admin: "Everything, the other roles included.",
+  read: "Read definitions, counts, stored items and metrics.",
+  admin: "Everything, including the other roles.",
 } as const satisfies Record<string, string>;
 
 export type Role = keyof typeof roles;

@@ -1,8 +1,7 @@
-// What crosses the wire: the entities, and the request and reply of each operation,
-// in API order. Every key has a description and an example, because these objects are
-// also the API reference. Requests are checked against them on the hot path, so to a
-// validator they say no more than types and bounds: durations, date-times, names and ids have
-// their forms for readers of the document, and base64 is a plain string; the server reads them.
+// The schemas of the wire: entities, and the request and reply of each operation, in API order.
+// They are also the API reference, so every key has a description and an example. Requests are
+// validated on the hot path, so the schemas check types and bounds only: the patterns of
+// durations, date-times, names and ids are for the document, and the server parses these texts.
 
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { bounds } from "./bounds.ts";
@@ -26,43 +25,38 @@ import { forms } from "./forms.ts";
 import { reasons } from "./reasons.ts";
 import { roleNames } from "./roles.ts";
 
-// A key's default is published under `default`, but is not kept under that name here:
-// a validator that knows the keyword would fill values in, copy each request to do so,
-// and hide that a required key is absent.
+// Published as `default`, but not stored under that name: a validator that knows the keyword
+// would copy each request to fill defaults in, and hide that a required key is absent.
 export const defaultKeyword = "x-default";
 
 /**
- * Keywords for readers of the document, who then know more than types: patterns, lengths, lists of
- * words. A validator does not: the server checks these by hand, in an order and with texts of its
- * own, and a test holds the two against each other.
+ * Keywords for the document only, such as patterns and lengths. The server checks these itself,
+ * with its own order and messages; a test compares the two.
  */
 export const publishedKeyword = "x-published";
 
 /**
- * The words of a reply's field, to which later versions may add. `enum` would make generated clients
- * refuse such a reply; this extension is for people and for tools that know it.
+ * Values of a reply field to which later versions may add. With `enum`, generated clients would
+ * refuse such a reply.
  */
 const openWordsKeyword = "x-extensible-enum";
 
-/**
- * Of an object whose keys are absent or have a value. In any other one, a key that may be absent
- * may also be `null`, which says the same.
- */
+/** Marks an object whose optional keys cannot be `null`. In other objects `null` means absent. */
 export const withoutNullKeyword = "x-without-null";
 
 /**
- * Of a text that names a queue, for which the caller has to be let in: `true`, or by the role that it
- * takes where that is another than the operation's.
+ * Marks a text that names a queue to which the caller needs access: `true` for the role of the
+ * operation, otherwise the required role.
  */
 export const queueKeyword = "x-queue";
 
-/** Whether `null` says the same of a key of an object as its absence. */
+/** Whether `null` means the same as absence for this key of the object. */
 export function takesNull(schema: TSchema, key: string): boolean {
   const required: readonly string[] = schema["required"] ?? [];
   return schema[withoutNullKeyword] !== true && !required.includes(key);
 }
 
-/** A text's form, for readers of the document. */
+/** The pattern of a text, for the document only. */
 const formed = (pattern: string, maxLength?: number) => ({
   [publishedKeyword]: { pattern, ...(maxLength !== undefined && { maxLength }) },
 });
@@ -77,7 +71,7 @@ const queueNameOptions = {
   [queueKeyword]: true,
 };
 const queueName = Type.String(queueNameOptions);
-/** Of a queue whose items are finished, whatever else is asked for. */
+/** Finishing items requires the role `consume`, also in a `transact`, whose role is `produce`. */
 const consumedQueueName = Type.String({ ...queueNameOptions, [queueKeyword]: "consume" });
 
 const itemId = Type.String(formed(forms.itemId));
@@ -90,7 +84,7 @@ const requestPartition = Type.Integer({
 
 const leasePartition = Type.Integer({
   minimum: 0,
-  description: "Partition that the lease came from, as the lease reply gave it.",
+  description: "Partition of the lease, from the lease reply.",
   examples: [0],
 });
 
@@ -102,12 +96,12 @@ const requestTimeout = (number: number, recommended: string, effect: string) =>
     [defaultKeyword]: recommended,
   });
 
-/** Of a call that can do without: the server then takes as long as produce is recommended to. */
+/** By default the server uses the timeout that is recommended for produce. */
 const optionalRequestTimeout = Type.Optional(
   orNull({
     ...ofKind("duration"),
     description:
-      'How long the request may take, as a duration from `10ms` to `15m`. The answer comes by then; only after 504 may it have been done. Absent, `null` or `""`: 5 minutes.',
+      'How long the request may take, as a duration from `10ms` to `15m`. The reply is sent by then; if it is neither 200 nor 504, nothing was done. Absent, `null` or `""`: 5 minutes.',
     examples: ["30s"],
     ...formed(forms.durationOrNone),
     [defaultKeyword]: bounds.produceRequestTimeoutDefault,
@@ -115,12 +109,12 @@ const optionalRequestTimeout = Type.Optional(
 );
 
 const encoding = Type.String({
-  description: "How the payload is encoded, in words of your own. The queue never reads it.",
+  description: "The encoding of the payload, as free text. The server does not interpret it.",
   examples: ["application/json"],
 });
 
 const kind = Type.String({
-  description: "What sort of item it is, in words of your own. The queue never reads it.",
+  description: "The kind of item, as free text. The server does not interpret it.",
   examples: ["order-placed"],
 });
 
@@ -131,24 +125,24 @@ const reference = Type.String({
 
 export const Reply = message(
   "Reply",
-  "The answer of every operation that returns nothing else, and of every refusal.",
+  "The reply of every operation that returns no data, and of every refusal.",
   {
     code: whole(1, { description: "The HTTP status, repeated.", examples: [200] }),
     code_text: text(2, {
       description:
-        "The code in words. Rely on this, not on the HTTP status text, which has no words for 453 and 454.",
+        "The code in words. Rely on this text, not on the HTTP status text, which HTTP does not define for 453 and 454.",
       examples: ["OK"],
     }),
     message: text(3, {
       description:
-        'What is wrong: a constant part, then after `;` the details of this request. `""` on success.',
+        'The error: a constant part, then after `;` the details of this request. `""` on success.',
       examples: ["queue does not exist; no such queue named 'orders'"],
     }),
     reason: Type.Optional(
       text(100, {
         [openWordsKeyword]: Object.keys(reasons),
         description:
-          "Why it was refused, in one stable word; new ones may come. Present with every code except 200.",
+          "Why it was refused, as one stable word; later versions may add words. Present with every code except 200.",
         examples: ["no_such_queue"],
       }),
     ),
@@ -160,7 +154,7 @@ export const Reply = message(
             {},
             {
               additionalProperties: Type.String(),
-              description: "Reasons by item id, present where something can be said per id.",
+              description: "Reasons by item id. Present only if single ids were refused.",
               examples: [
                 {
                   [sampleId]: `item(s) cannot be completed; '${sampleId}' is not marked as leased`,
@@ -181,43 +175,43 @@ const headers = Type.Unsafe<Record<string, string>>(
     {},
     {
       additionalProperties: Type.String(),
-      description: `Texts by name for the consumer that leases the item, such as \`traceparent\`: at most ${bounds.headersBytesMax} bytes as JSON. Absent = none.`,
+      description: `Headers for the consumer that leases the item, as texts by name, such as \`traceparent\`: at most ${bounds.headersBytesMax} bytes as JSON. Absent = none.`,
       examples: [{ traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01" }],
     },
   ),
 );
 
-/** What goes along with an item for its life. Each is absent where there is nothing to say. */
+/** Fields that stay with an item for its whole life. */
 const carried = {
   headers: Type.Optional(at(100, headers)),
   origin_id: Type.Optional(
     text(101, {
       description:
-        "The id under which the item was produced, if it has another by now. It stays the same for the item's life.",
+        "The id under which the item was produced, if its current id is another. It never changes.",
       examples: [sampleSourceId],
     }),
   ),
   reason: Type.Optional(
     text(102, {
-      description: "Why it was last given back, as `queue.retry` said.",
+      description: "The `reason` of its last `queue.retry`.",
       examples: ["card_declined"],
     }),
   ),
   death: Type.Optional(
     text(103, {
       description:
-        "Why an item is in a dead queue: its attempts were used up (`failed`), it waited too long (`expired`), or it was given up (`rejected`).",
+        "Why the item is in a dead queue: its attempts were used up (`failed`), it waited too long (`expired`), or it was sent there explicitly (`rejected`).",
       examples: ["failed"],
       [openWordsKeyword]: ["failed", "expired", "rejected"],
     }),
   ),
   origin_queue: Type.Optional(
-    text(104, { description: "The queue that it came from.", examples: ["orders"] }),
+    text(104, { description: "The queue in which it died.", examples: ["orders"] }),
   ),
   origin_attempts: Type.Optional(
     whole(105, {
       maximum: bounds.carriedCountMax,
-      description: "Leases that it was granted there.",
+      description: "Leases granted for it in that queue.",
       examples: [3],
     }),
   ),
@@ -230,7 +224,7 @@ const carried = {
   redriven: Type.Optional(
     whole(107, {
       maximum: bounds.carriedCountMax,
-      description: "How often it was sent back from a dead queue.",
+      description: "How many times it was redriven from a dead queue.",
       examples: [1],
     }),
   ),
@@ -238,7 +232,7 @@ const carried = {
 
 export const ProduceReply = message(
   "ProduceReply",
-  "Every item is in the store, or was before.",
+  "Confirms that every item is in the store; duplicates were there before.",
   {
     code: Reply.properties.code,
     code_text: Reply.properties.code_text,
@@ -246,14 +240,14 @@ export const ProduceReply = message(
     duplicates: Type.Optional(
       list(101, Type.Integer({ minimum: 0 }), {
         description:
-          "Positions in `items`, from 0, of those not written because an item with their `unique_key` already was. Absent if there are none.",
+          "Positions in `items`, from 0, of items not written because an item with their `unique_key` was written before. Absent if there are none.",
         examples: [[1]],
       }),
     ),
     ids: Type.Optional(
       list(102, Type.String(), {
         description:
-          'Ids of the items in their order, `""` for a duplicate. Present only if `return_ids` asked for them.',
+          'Ids of the items in their order, `""` for a duplicate. Present only with `return_ids`.',
         examples: [[sampleId]],
       }),
     ),
@@ -264,7 +258,7 @@ export type ProduceReply = Static<typeof ProduceReply>;
 
 export const ProduceItem = message(
   "ProduceItem",
-  "An item to be queued. Every field may be absent; an item may have no payload.",
+  "An item to add to a queue. Every field is optional, including the payload.",
   {
     encoding: Type.Optional(at(1, encoding)),
     kind: Type.Optional(at(2, kind)),
@@ -280,7 +274,7 @@ export const ProduceItem = message(
     bytes: Type.Optional(
       bytes(5, {
         description:
-          "The payload, any bytes at all; in JSON as base64 of either alphabet, with or without padding, blanks and line breaks. If `utf8` is given too, `bytes` wins and `utf8` is dropped.",
+          "The payload, as arbitrary bytes; in JSON as base64 of either alphabet, with or without padding, blanks and line breaks. If `utf8` is present too, it is ignored.",
         examples: ["eyJvcmRlciI6NDJ9"],
       }),
     ),
@@ -292,7 +286,7 @@ export const ProduceItem = message(
     ),
     unique_key: Type.Optional(
       text(100, {
-        description: `At most ${bounds.uniqueKeyBytesMax} bytes, for a queue with \`unique_for\`: for that long after an item is written, no other item with the same unique key is, whatever became of the first. \`""\` = none.`,
+        description: `A unique key of at most ${bounds.uniqueKeyBytesMax} bytes, for a queue with \`unique_for\`: for that long after an item is written, no other item with the same unique key is written, even if the first is already completed or removed. \`""\` = none.`,
         examples: ["order-42"],
         [publishedKeyword]: { maxLength: bounds.uniqueKeyBytesMax },
       }),
@@ -307,18 +301,18 @@ export const ProduceRequest = message("ProduceRequest", "Items to add to a queue
   request_timeout: requestTimeout(
     2,
     bounds.produceRequestTimeoutDefault,
-    "The answer comes by then, and if it is neither 200 nor 504, nothing was written.",
+    "The reply is sent by then, and if it is neither 200 nor 504, nothing was written.",
   ),
   items: list(3, ProduceItem, {
     minItems: bounds.produceItemsMin,
     maxItems: bounds.produceItemsMax,
     description:
-      "The items, in the order in which they are to be offered. All go to one partition, or none is written. Of several items with the same `unique_key`, the first is written.",
+      "The items, in the order in which they are to be offered. All of them go to one partition, or none is written. Of several items with the same `unique_key`, the first is written.",
     examples: [[{ kind: "order-placed", utf8: '{"order":42}' }]],
   }),
   return_ids: Type.Optional(
     flag(100, {
-      description: "Whether the reply should have the items' ids.",
+      description: "Whether to return the ids of the items.",
       examples: [false],
       [defaultKeyword]: false,
     }),
@@ -328,26 +322,26 @@ export type ProduceRequest = Static<typeof ProduceRequest>;
 
 export const LeaseRequest = message(
   "LeaseRequest",
-  "Asks for items, and waits for them if there are none.",
+  "A request for items, which waits for one if none is ready.",
   {
     queue_name: at(1, queueName),
     client_id: text(3, {
       description:
-        "Identifies the consumer. It must be unique among the leases waiting on this queue: duplicates are refused. It may be used again as soon as its lease request is answered.",
+        "Identifies the consumer. It must be unique among the lease requests waiting on this queue; duplicates are refused. It can be reused as soon as its lease request is answered.",
       examples: ["worker-7"],
       ...formed(forms.clientId),
     }),
     request_timeout: requestTimeout(
       4,
       bounds.leaseRequestTimeoutDefault,
-      "If the queue stays empty until then, the reply is 454. Items that are being leased at that moment are returned a little later.",
+      "If the queue stays empty until then, the reply is 454. Items that are being leased at that moment are returned slightly later.",
     ),
     batch_size: Type.Optional(
       whole(2, {
         minimum: bounds.leaseBatchMin,
         maximum: bounds.leaseBatchMax,
         description:
-          "The most items to lease. The reply comes as soon as there is one; it does not wait for the batch to fill.",
+          "The maximum number of items to lease. The reply is sent as soon as one item is available; it does not wait for the batch to fill.",
         examples: [10],
         [defaultKeyword]: 1,
       }),
@@ -355,7 +349,7 @@ export const LeaseRequest = message(
     lease_timeout: Type.Optional(
       nullable.duration(100, {
         description:
-          'How long to hold these items, as a duration. Absent, `null` or `""`: as long as the queue says.',
+          'How long to hold these items, as a duration. Absent, `null` or `""`: the `lease_timeout` of the queue.',
         examples: ["30s"],
         ...formed(forms.durationOrNone, bounds.durationTextMax),
       }),
@@ -366,7 +360,7 @@ export type LeaseRequest = Static<typeof LeaseRequest>;
 
 export const LeaseItem = message("LeaseItem", "An item held by one consumer.", {
   id: text(4, {
-    description: `Identifies the item while this lease runs: ${bounds.idLength} characters, to be treated as opaque. An item gets a new id each time it returns to a queue, so the id of a lapsed lease can no longer complete it.`,
+    description: `Identifies the item during this lease: ${bounds.idLength} characters, to be treated as opaque. An item gets a new id each time it returns to a queue, so the id of a lapsed lease can no longer complete it.`,
     examples: [sampleId],
   }),
   encoding: at(1, encoding),
@@ -374,16 +368,16 @@ export const LeaseItem = message("LeaseItem", "An item held by one consumer.", {
   reference: at(3, reference),
   attempts: whole(5, {
     maximum: bounds.carriedCountMax,
-    description: "Leases granted for this item, this one included: 1 the first time.",
+    description: "Leases granted for this item, including this one: 1 the first time.",
     examples: [1],
   }),
   lease_deadline: instant(6, {
     description:
-      "Date-time until which the item is yours alone. If it is neither completed nor retried by then, the lease lapses and the item is offered to another consumer.",
+      "Date-time until which only you hold the item. If it is neither completed nor retried by then, the lease lapses and the item is offered again.",
     examples: ["2026-03-01T13:00:00.000Z"],
   }),
   bytes: bytes(7, {
-    description: "The payload, however it was produced; in JSON as base64.",
+    description: "The payload, whether it was produced as `bytes` or as `utf8`; in JSON as base64.",
     examples: ["eyJvcmRlciI6NDJ9"],
   }),
   ...carried,
@@ -392,7 +386,7 @@ export type LeaseItem = Static<typeof LeaseItem>;
 
 export const LeaseReply = message(
   "LeaseReply",
-  "Leased items, and what is needed to complete or retry them.",
+  "Leased items, and the queue and partition with which to complete or retry them.",
   {
     items: list(3, LeaseItem, {
       description: "1 to `batch_size` items, in queue order, all from one partition.",
@@ -410,36 +404,36 @@ export const LeaseReply = message(
         ],
       ],
     }),
-    queue_name: text(1, { description: "The queue asked for.", examples: ["orders"] }),
+    queue_name: text(1, { description: "The requested queue.", examples: ["orders"] }),
     partition: whole(2, {
       minimum: 0,
-      description: "Partition that the items came from; send it when you complete or retry them.",
+      description: "Partition of the items; send it when you complete or retry them.",
       examples: [0],
     }),
     max_attempts: whole(100, {
       description:
-        "The queue's limit; 0 = none. An item whose `attempts` have reached it is on its last.",
+        "The limit of the queue; 0 = none. An item whose `attempts` equal it is on its last attempt.",
       examples: [10],
     }),
     now: instant(101, {
       description:
-        "The queue's time at this answer. A `lease_deadline` less this is how long the lease still runs, whatever the consumer's own clock says.",
+        "The server's time of this reply. Subtract it from a `lease_deadline` to get the remaining time of the lease without relying on the consumer's clock.",
       examples: ["2026-03-01T12:00:00.000Z"],
     }),
   },
 );
 export type LeaseReply = Static<typeof LeaseReply>;
 
-export const RetryItem = message("RetryItem", "A leased item to be given back.", {
+export const RetryItem = message("RetryItem", "A leased item to return to its queue.", {
   id: text(1, {
-    description: "Id of an item that is leased now, as the lease reply gave it.",
+    description: "Id of a leased item, from the lease reply.",
     examples: [sampleId],
     ...formed(forms.itemId),
   }),
   retry_at: Type.Optional(
     nullable.instant(2, {
       description:
-        'Date-time before which the item is not offered again, by the queue\'s clock. Absent, `null`, `""` or past: it joins the tail of its partition at once. A retry does not move the `expire_deadline`: at or beyond it, the item expires without another attempt.',
+        'Date-time before which the item is not offered again, by the server\'s clock. Absent, `null`, `""` or past: it joins the tail of its partition at once. A retry does not change the `expire_deadline`: with a `retry_at` at or after it, the item expires without another attempt.',
       examples: ["2026-03-01T12:15:00.000Z"],
       ...formed(forms.dateTimeOrNone),
     }),
@@ -447,7 +441,7 @@ export const RetryItem = message("RetryItem", "A leased item to be given back.",
   retry_after: Type.Optional(
     nullable.duration(101, {
       description:
-        'How long the item is not offered again, as a duration; it needs no clock of the consumer\'s. Absent, `null` or `""`: `retry_at` says when. Both are refused.',
+        'How long the item is not offered again, as a duration, which does not depend on the consumer\'s clock. Absent, `null` or `""`: `retry_at` applies. Setting both is refused.',
       examples: ["15m"],
       ...formed(forms.durationOrNone, bounds.durationTextMax),
     }),
@@ -455,14 +449,14 @@ export const RetryItem = message("RetryItem", "A leased item to be given back.",
   dead: Type.Optional(
     flag(3, {
       description:
-        "Send the item to the dead queue, whatever attempts remain and whatever `retry_at` says. Refused if the queue has no dead queue.",
+        "Send the item to the dead queue, regardless of its remaining attempts and of `retry_at`. Refused if the queue has no dead queue.",
       examples: [false],
       [defaultKeyword]: false,
     }),
   ),
   reason: Type.Optional(
     text(100, {
-      description: `Why, for anyone who looks at the item: at most ${bounds.retryReasonBytesMax} bytes, such as the message of an error. It stays with the item until it is replaced.`,
+      description: `The reason of the retry, such as an error message: at most ${bounds.retryReasonBytesMax} bytes. It stays with the item until another retry replaces it.`,
       examples: ["card_declined"],
       [publishedKeyword]: { maxLength: bounds.retryReasonBytesMax },
     }),
@@ -480,7 +474,7 @@ export const RetryRequest = message(
     items: list(3, RetryItem, {
       minItems: bounds.retryItemsMin,
       maxItems: bounds.retryItemsMax,
-      description: "The items to give back, no id twice. All are, or none is.",
+      description: "The items to return, each id once. Either all are returned, or none is.",
       examples: [[{ id: sampleId, retry_at: "2026-03-01T12:15:00.000Z", dead: false }]],
     }),
   },
@@ -493,12 +487,12 @@ export const CompleteRequest = message("CompleteRequest", "Leased items whose wo
   request_timeout: requestTimeout(
     3,
     "5m",
-    "The answer comes by then, and if it is neither 200 nor 504, nothing was completed.",
+    "The reply is sent by then, and if it is neither 200 nor 504, nothing was completed.",
   ),
   ids: list(4, itemId, {
     minItems: bounds.completeIdsMin,
     maxItems: bounds.completeIdsMax,
-    description: "Ids as the lease reply gave them, none twice. All are completed, or none is.",
+    description: "Ids from the lease reply, each once. Either all are completed, or none is.",
     examples: [[sampleId]],
   }),
 });
@@ -513,7 +507,7 @@ export const TransactComplete = message(
     ids: list(102, itemId, {
       minItems: bounds.completeIdsMin,
       maxItems: bounds.completeIdsMax,
-      description: "Ids as the lease reply gave them, none twice.",
+      description: "Ids from the lease reply, each once.",
       examples: [[sampleId]],
     }),
   },
@@ -522,14 +516,14 @@ export type TransactComplete = Static<typeof TransactComplete>;
 
 export const TransactRetry = message(
   "TransactRetry",
-  "Leased items of one partition to be given back.",
+  "Leased items of one partition to return to their queue.",
   {
     queue_name: at(100, consumedQueueName),
     partition: at(101, leasePartition),
     items: list(102, RetryItem, {
       minItems: bounds.retryItemsMin,
       maxItems: bounds.retryItemsMax,
-      description: "The items to give back, no id twice.",
+      description: "The items to return, each id once.",
       examples: [[{ id: sampleId, retry_at: "2026-03-01T12:15:00.000Z", dead: false }]],
     }),
   },
@@ -542,7 +536,7 @@ export const TransactProduce = message("TransactProduce", "Items to add to one q
     minItems: bounds.produceItemsMin,
     maxItems: bounds.produceItemsMax,
     description:
-      "The items, in the order in which they are to be offered. All go to one partition.",
+      "The items, in the order in which they are to be offered. All of them go to one partition.",
     examples: [[{ kind: "invoice", utf8: '{"order":42}' }]],
   }),
 });
@@ -559,15 +553,15 @@ const transactPart = <T extends TSchema>(
 
 export const TransactRequest = message(
   "TransactRequest",
-  `What to do together: 1 to ${bounds.transactEntriesMax} ids and items in all.`,
+  `Items to finish and to produce in one commit: 1 to ${bounds.transactEntriesMax} ids and items in total.`,
   {
     request_timeout: requestTimeout(
       100,
       bounds.produceRequestTimeoutDefault,
-      "The answer comes by then, and if it is neither 200 nor 504, nothing was changed.",
+      "The reply is sent by then, and if it is neither 200 nor 504, nothing was changed.",
     ),
     complete: transactPart(101, TransactComplete, {
-      description: "Items to complete, by their partition.",
+      description: "Items to complete, by partition.",
       example: {
         queue_name: "orders",
         partition: 0,
@@ -575,7 +569,7 @@ export const TransactRequest = message(
       },
     }),
     retry: transactPart(102, TransactRetry, {
-      description: "Items to give back, by their partition.",
+      description: "Items to return to their queue, by partition.",
       example: {
         queue_name: "orders",
         partition: 0,
@@ -583,7 +577,7 @@ export const TransactRequest = message(
       },
     }),
     produce: transactPart(103, TransactProduce, {
-      description: "Items to add, by their queue.",
+      description: "Items to add, by queue.",
       example: {
         queue_name: "invoices",
         items: [{ utf8: '{"order":42}' }],
@@ -595,28 +589,28 @@ export type TransactRequest = Static<typeof TransactRequest>;
 
 export const TransactProduced = message(
   "TransactProduced",
-  "What happened to the items of one queue.",
+  "The outcome for the items of one queue.",
   {
     queue_name: text(100, {
-      description: "The queue that was asked for.",
+      description: "The requested queue.",
       examples: ["invoices"],
     }),
     partition: Type.Optional(
       whole(101, {
         minimum: 0,
-        description: "The partition that the items are in. Absent until they are delivered.",
+        description: "The partition of the items. Absent until they are delivered.",
         examples: [0],
       }),
     ),
     delivered: flag(102, {
       description:
-        "Whether they are in their queue already. If not, they are in the store of the inputs, and move to their queue on their own, once each.",
+        "Whether the items are in their queue already. If not, they are in the store of the inputs and will be moved to their queue, once each.",
       examples: [true],
     }),
     duplicates: Type.Optional(
       list(103, Type.Integer({ minimum: 0 }), {
         description:
-          "Positions in `items`, from 0, of those not written because an item with their `unique_key` already was. Absent if there are none.",
+          "Positions in `items`, from 0, of items not written because an item with their `unique_key` was written before. Absent if there are none.",
         examples: [[1]],
       }),
     ),
@@ -624,9 +618,9 @@ export const TransactProduced = message(
 );
 export type TransactProduced = Static<typeof TransactProduced>;
 
-export const TransactReply = message("TransactReply", "All of it is done.", {
+export const TransactReply = message("TransactReply", "The outcome of a transact.", {
   produced: list(101, TransactProduced, {
-    description: "One for each of `produce`, in its order.",
+    description: "One entry for each entry of `produce`, in the same order.",
     examples: [[{ queue_name: "invoices", partition: 0, delivered: true }]],
   }),
 });
@@ -635,12 +629,11 @@ export type TransactReply = Static<typeof TransactReply>;
 const heldIds = Type.Array(itemId, {
   minItems: bounds.completeIdsMin,
   maxItems: bounds.completeIdsMax,
-  description:
-    "Ids as the lease reply gave them, none twice. The call applies to all of them, or to none.",
+  description: "Ids from the lease reply, each once. The call applies to all of them, or to none.",
   examples: [[sampleId]],
 });
 
-export const ExtendRequest = message("ExtendRequest", "Leased items to be held for longer.", {
+export const ExtendRequest = message("ExtendRequest", "Leases to extend.", {
   queue_name: at(1, queueName),
   partition: at(2, leasePartition),
   request_timeout: at(5, optionalRequestTimeout),
@@ -648,7 +641,7 @@ export const ExtendRequest = message("ExtendRequest", "Leased items to be held f
   lease_timeout: Type.Optional(
     nullable.duration(4, {
       description:
-        'How long to hold them from now, as a duration. Absent, `null` or `""`: as long as the queue says.',
+        'How long to hold the items from now, as a duration. Absent, `null` or `""`: the `lease_timeout` of the queue.',
       examples: ["5m"],
       ...formed(forms.durationOrNone, bounds.durationTextMax),
     }),
@@ -656,15 +649,15 @@ export const ExtendRequest = message("ExtendRequest", "Leased items to be held f
 });
 export type ExtendRequest = Static<typeof ExtendRequest>;
 
-export const ExtendReply = message("ExtendReply", "How long the items are held now.", {
+export const ExtendReply = message("ExtendReply", "The new deadline of the leases.", {
   lease_deadline: instant(1, {
     description:
-      "Date-time until which all of them are yours. No lease is made shorter than it was.",
+      "Date-time until which you hold all of the items. An extension never shortens a lease.",
     examples: ["2026-03-01T13:05:00.000Z"],
   }),
   now: instant(2, {
     description:
-      "The queue's time at this answer. A `lease_deadline` less this is how long the lease still runs, whatever the consumer's own clock says.",
+      "The server's time of this reply. Subtract it from a `lease_deadline` to get the remaining time of the lease without relying on the consumer's clock.",
     examples: ["2026-03-01T12:00:00.000Z"],
   }),
 });
@@ -672,7 +665,7 @@ export type ExtendReply = Static<typeof ExtendReply>;
 
 export const ReleaseRequest = message(
   "ReleaseRequest",
-  "Leased items to be given back as if they had not been leased.",
+  "Leased items to return to their queue without counting the attempt.",
   {
     queue_name: at(1, queueName),
     partition: at(2, leasePartition),
@@ -684,14 +677,14 @@ export type ReleaseRequest = Static<typeof ReleaseRequest>;
 
 const leaseTimeout = Type.String({
   ...ofKind("duration"),
-  description: `How long a consumer holds an item, as a duration of at most ${bounds.durationTextMax} characters. It cannot be longer than \`expire_timeout\`. A change applies to leases granted from then on.`,
+  description: `How long a consumer holds an item, as a duration of at most ${bounds.durationTextMax} characters. It cannot be longer than \`expire_timeout\`. A change applies to leases granted afterwards.`,
   examples: ["60m"],
   ...formed(forms.duration, bounds.durationTextMax),
 });
 
 const expireTimeout = Type.String({
   ...ofKind("duration"),
-  description: `How long an item may wait before it moves to the dead queue, as a duration of at most ${bounds.durationTextMax} characters, or \`never\`. It counts from when the item is produced, or from its \`enqueue_at\` if that is later. A change applies to items produced from then on.`,
+  description: `How long an item may wait before it moves to the dead queue, as a duration of at most ${bounds.durationTextMax} characters, or \`never\`. It counts from when the item is produced, or from its \`enqueue_at\` if that is later. A change applies to items produced afterwards.`,
   examples: ["24h", "7d", "never"],
   ...formed(forms.durationOrNever, bounds.durationTextMax),
 });
@@ -700,7 +693,7 @@ const maxAttempts = Type.Integer({
   minimum: bounds.maxAttemptsMin,
   maximum: bounds.maxAttemptsMax,
   description:
-    "Leases granted for an item before a retry or a lapse sends it to the dead queue; 0 = no limit. Lapsed leases count as attempts.",
+    "Number of leases after which a retry or a lapse sends an item to the dead queue; 0 = no limit. Lapsed leases count as attempts.",
   examples: [10],
 });
 
@@ -708,20 +701,20 @@ const leasedMax = Type.Integer({
   minimum: bounds.leasedMaxMin,
   maximum: bounds.leasedMaxMax,
   description:
-    "The most items of the queue that may be leased at one time, over all partitions; 0 = no limit. A lease gets no more than what is left, and waits while nothing is. Items imported as leased count, but are not refused.",
+    "The maximum number of items of the queue that may be leased at one time, over all partitions; 0 = no limit. A lease gets at most the remaining number, and waits while it is 0. Items imported as leased count, but are not refused.",
   examples: [0, 50],
 });
 
 const leaseRate = Type.String({
   description:
-    'The most items leased in any interval, as items and a duration: `100/1s`; `""` = no limit. It is measured to a thousandth of the interval, and starts again with the server.',
+    'The maximum number of items leased in any interval, as items and a duration: `100/1s`; `""` = no limit. It is measured to a thousandth of the interval, and is reset when the server starts.',
   examples: ["100/1s", ""],
 });
 
 const uniqueFor = Type.String({
   ...ofKind("duration"),
   description:
-    'How long after an item is written no second one with its `unique_key` is written, as a duration; `""` = the queue takes no unique keys. What counts is the setting at the time the item was written.',
+    'How long after an item is written no second item with its `unique_key` is written, as a duration; `""` = the queue does not accept unique keys. The setting at the time the item was written applies.',
   examples: ["1d", ""],
   ...formed(forms.durationOrNone, bounds.durationTextMax),
 });
@@ -730,12 +723,12 @@ const requestedPartitions = Type.Integer({
   minimum: bounds.partitionsMin,
   maximum: bounds.partitionsMax,
   description:
-    "Partitions asked for. The number in use may differ for a while: surplus partitions take no new items and are gone when empty.",
+    "The requested number of partitions. The number in use may be higher for a while: surplus partitions accept no new items and are removed once they are empty.",
   examples: [4, 1025],
 });
 
 const deadQueue = Type.String({
-  description: `Name of the queue that takes failed and expired items, at most ${bounds.deadQueueBytesMax} bytes; \`""\` = none, and such items are removed. It must exist, and can neither be the queue itself nor have a dead queue of its own.`,
+  description: `Name of the queue for failed and expired items, at most ${bounds.deadQueueBytesMax} bytes; \`""\` = none, and such items are removed. It must exist, and can neither be the queue itself nor have a dead queue of its own.`,
   examples: ["orders-dead"],
   ...formed(forms.queueNameOrNone, bounds.deadQueueBytesMax),
   [queueKeyword]: true,
@@ -747,18 +740,18 @@ const queueReference = Type.String({
   [publishedKeyword]: { maxLength: bounds.queueReferenceBytesMax },
 });
 
-/** `queue.pause` and `queue.resume` set them; nobody else does. */
+/** Set only by `queue.pause` and `queue.resume`. */
 const pauseKeys = {
   lease_paused: flag(100, {
-    description: "Whether its leases are paused, so that lease requests wait.",
+    description: "Whether leases are paused, so that lease requests wait.",
     examples: [false],
   }),
   produce_paused: flag(101, {
-    description: "Whether its produces are paused, and therefore refused.",
+    description: "Whether produces are paused, and therefore refused.",
     examples: [false],
   }),
   pause_reason: text(102, {
-    description: 'Why it is paused; `""` = no reason was given, or it is not.',
+    description: 'Why it is paused; `""` = no reason was given, or it is not paused.',
     examples: ["", "moving to the new database"],
   }),
 };
@@ -773,10 +766,10 @@ const ignoredPauseKeys = {
   pause_reason: Type.Optional(text(102, { ...ignoredPause, examples: [""] })),
 };
 
-/** Clients of the protocol send it; there is one namespace, so it says nothing. */
+/** Sent by clients of the protocol. There is only one namespace. */
 const namespace = Type.Optional(
   Type.String({
-    description: "Empty or `_system`: there is no other namespace. It changes nothing.",
+    description: "Empty or `_system`: there is no other namespace. It has no effect.",
     examples: ["_system"],
     ...formed(forms.namespace),
     [defaultKeyword]: "_system",
@@ -791,13 +784,13 @@ const ignoredInstant = (number: number, what: string) =>
     }),
   );
 
-// What destroys can be counted first.
+// Options of operations that remove items.
 
 const guard = {
   dry_run: Type.Optional(
     flag(110, {
       description:
-        "Change nothing, and say in `counts` what the call would remove. It is refused when the call itself would be.",
+        "Change nothing, and report in `counts` what the call would remove. It is refused if the call itself would be.",
       examples: [true],
       [defaultKeyword]: false,
     }),
@@ -808,7 +801,7 @@ const guard = {
       minimum: 0,
       maximum: bounds.expectMax,
       description:
-        "The most items that may be removed; if it would be more, nothing is removed and the reply is 453. Absent: any number.",
+        "The maximum number of items to remove; if there are more, nothing is removed and the reply is 453. Absent: any number.",
       examples: [1284],
     }),
   ),
@@ -816,12 +809,12 @@ const guard = {
 
 export const ItemCounts = message(
   "ItemCounts",
-  "Items by their state.",
+  "Numbers of items by state.",
   {
-    ready: whole(100, { description: "Ready to be leased.", examples: [1280] }),
-    leased: whole(101, { description: "Leased.", examples: [4] }),
-    scheduled: whole(102, { description: "Waiting for their `enqueue_at`.", examples: [0] }),
-    retried: whole(103, { description: "Waiting for their `retry_at`.", examples: [0] }),
+    ready: whole(100, { description: "Items ready to be leased.", examples: [1280] }),
+    leased: whole(101, { description: "Leased items.", examples: [4] }),
+    scheduled: whole(102, { description: "Items waiting for their `enqueue_at`.", examples: [0] }),
+    retried: whole(103, { description: "Items waiting for their `retry_at`.", examples: [0] }),
   },
   { examples: [{ ready: 1280, leased: 4, scheduled: 0, retried: 0 }] },
 );
@@ -829,23 +822,23 @@ export type ItemCounts = Static<typeof ItemCounts>;
 
 export const GuardedReply = message(
   "GuardedReply",
-  "Says that it was done. With `dry_run` or `expect`, `counts` says what was removed, or would be.",
+  "Confirms the call. With `dry_run` or `expect`, `counts` reports the items that were or would be removed.",
   {
     code: whole(1, { description: "The HTTP status code.", examples: [200] }),
-    code_text: text(2, { description: "What the code means.", examples: ["OK"] }),
+    code_text: text(2, { description: "The code in words.", examples: ["OK"] }),
     message: text(3, { description: "Empty.", examples: [""] }),
     counts: Type.Optional(at(101, ItemCounts)),
     waiting_leases: Type.Optional(
       whole(102, {
         description:
-          "When a queue is deleted: lease requests that wait on it, which are answered 453. Present with `counts`.",
+          "For the deletion of a queue: the number of lease requests that wait on it, which are answered 453. Present with `counts`.",
         examples: [0],
       }),
     ),
     dependents: Type.Optional(
       list(103, Type.String(), {
         description:
-          "When a queue is deleted: the queues that name it as their dead queue and then have none. Present with `counts`.",
+          "For the deletion of a queue: the queues that name it as their dead queue and are left without one. Present with `counts`.",
         examples: [["orders"]],
       }),
     ),
@@ -869,18 +862,18 @@ export const QueueInfo = message(
     }),
     dead_queue: text(4, {
       description:
-        'Name of the queue that takes failed and expired items; `""` = none, as for a queue that is itself a dead queue.',
+        'Name of the queue for failed and expired items; `""` = none, as for a queue that is itself a dead queue.',
       examples: ["orders-dead"],
     }),
     reference: at(5, queueReference),
     lease_timeout: duration(6, {
       description:
-        "How long a consumer holds an item: in JSON as the duration was written, in protobuf in its canonical form, such as `1h0m0s`.",
+        "How long a consumer holds an item: in JSON as the duration was written, in protobuf in canonical form, such as `1h0m0s`.",
       examples: ["60m"],
     }),
     expire_timeout: duration(7, {
       description:
-        "How long an item may wait before it moves to the dead queue, written as `lease_timeout` is.",
+        "How long an item may wait before it moves to the dead queue, in the same format as `lease_timeout`.",
       examples: ["24h"],
     }),
     max_attempts: at(8, maxAttempts),
@@ -889,7 +882,7 @@ export const QueueInfo = message(
     lease_rate: at(104, leaseRate),
     unique_for: duration(105, {
       description:
-        'How long a `unique_key` is taken, written as `lease_timeout` is; `""` = the queue takes none.',
+        'How long a `unique_key` is reserved, in the same format as `lease_timeout`; `""` = the queue does not accept unique keys.',
       examples: ["1d", ""],
     }),
     ...pauseKeys,
@@ -898,10 +891,10 @@ export const QueueInfo = message(
 );
 export type QueueInfo = Static<typeof QueueInfo>;
 
-/** Of a call that asks every shard. */
+/** A field of the reply of a call to every shard. */
 const unreached = (number: number, missing: string) =>
   list(number, Type.Integer(), {
-    description: `Numbers of the shards whose ${missing} are missing, because they could not be reached within a second; empty as a rule.`,
+    description: `Numbers of the shards whose ${missing} are missing because they could not be reached within one second; usually empty.`,
     examples: [[]],
   });
 
@@ -911,7 +904,7 @@ export const QueuesListRequest = message(
   {
     pivot: text(2, {
       description:
-        'The first name wanted, or the nearest after it; `""` = from the start. For the next page, give the last name of this one and skip it in the reply.',
+        'Start with this name, or the next after it; `""` = from the start. For the next page, send the last name of this one and skip it in the reply.',
       examples: ["", "orders"],
       ...formed(forms.queuesPivot),
     }),
@@ -919,7 +912,7 @@ export const QueuesListRequest = message(
       ...encoded({ unset: bounds.queuesListMax }),
       minimum: bounds.queuesListMin,
       maximum: bounds.queuesListMax,
-      description: "The most queues to return.",
+      description: "The maximum number of queues to return.",
       examples: [100],
     }),
     namespace: at(4, namespace),
@@ -982,7 +975,7 @@ export type QueueCreateRequest = Static<typeof QueueCreateRequest>;
 
 export const QueueUpdateRequest = message(
   "QueueUpdateRequest",
-  "What to change of a queue.",
+  "Changes to the definition of a queue.",
   {
     queue_name: at(1, queueName),
     created_at: ignoredInstant(2, "Never changes."),
@@ -1002,7 +995,7 @@ export const QueueUpdateRequest = message(
   },
   {
     reserved: [10],
-    // An absent key keeps its value; a client that sends `null` may as well want it gone.
+    // An absent key keeps its value; `null` could also mean "remove it".
     [withoutNullKeyword]: true,
   },
 );
@@ -1010,7 +1003,7 @@ export type QueueUpdateRequest = Static<typeof QueueUpdateRequest>;
 
 const describedQueueName = {
   ...queueNameOptions,
-  description: "Name of the queue. Give either `name` or `queue_name`.",
+  description: "Name of the queue. Send either `name` or `queue_name`.",
 };
 
 export const QueueInfoRequest = message(
@@ -1040,7 +1033,7 @@ export const QueueStatsRequest = message("QueueStatsRequest", "Which queue to me
   columns: Type.Optional(
     flag(100, {
       description:
-        "Return the partitions as `columns` instead of `partitions`: a tenth of the bytes for many of them.",
+        "Return the partitions as `columns` instead of `partitions`: a tenth of the bytes if there are many.",
       examples: [true],
       [defaultKeyword]: false,
     }),
@@ -1055,7 +1048,7 @@ export const PartitionStats = message("PartitionStats", "Counts and ages of one 
     examples: [0],
   }),
   total: whole(2, {
-    description: "Items queued and leased; scheduled ones are counted separately.",
+    description: "Ready and leased items; scheduled items are counted separately.",
     examples: [500],
   }),
   total_leased: whole(3, { description: "Items leased now.", examples: [15] }),
@@ -1064,27 +1057,26 @@ export const PartitionStats = message("PartitionStats", "Counts and ages of one 
     examples: [3],
   }),
   failures: whole(4, {
-    description: "Times its store failed since the server started.",
+    description: "Failures of its store since the server started.",
     examples: [0],
   }),
   average_age: duration(5, {
     description:
-      "Mean time since they were produced, of queued and leased items, as a duration; `0s` when there are none.",
+      "Mean age of ready and leased items since they were produced, as a duration; `0s` if there are none.",
     examples: ["2m10s"],
   }),
   average_leased_age: duration(6, {
-    description:
-      "Mean time since they were leased, of leased items, as a duration; `0s` when there are none.",
+    description: "Mean age of leases, as a duration; `0s` if no items are leased.",
     examples: ["4.2s"],
   }),
   oldest_ready_at: nullable.instant(100, {
     description:
-      "Date-time since which its oldest ready item has been ready, or a little before, because no item is read for it; `null` when none is ready, and for a moment after a start.",
+      "Date-time since which its oldest ready item has been ready, possibly slightly too early, because no item is read for it; `null` if none is ready, and briefly after a start.",
     examples: ["2026-03-01T11:58:00.000Z"],
   }),
   next_due_at: nullable.instant(101, {
     description:
-      "Date-time at which its first scheduled item is due, or a little before; `null` when none is scheduled.",
+      "Date-time at which its first scheduled item is due, possibly slightly too early; `null` if none is scheduled.",
     examples: ["2026-03-01T14:00:00.000Z"],
   }),
 });
@@ -1108,36 +1100,42 @@ export const sampleCounters = {
 
 export const QueueCounters = message(
   "QueueCounters",
-  "What happened to items since this process has had the queue, counted each time. A count that is lower than before started again.",
+  "Counters of events of items since this process took ownership of the queue. A counter lower than before has been reset.",
   {
     produced: long(100, {
-      description: "Produced or imported, not counting duplicates of a unique key.",
+      description: "Items produced or imported, without duplicates of a unique key.",
       examples: [91204],
     }),
-    leased: long(101, { description: "Leased.", examples: [90811] }),
-    completed: long(102, { description: "Completed.", examples: [90677] }),
+    leased: long(101, { description: "Items leased.", examples: [90811] }),
+    completed: long(102, { description: "Items completed.", examples: [90677] }),
     retried: long(103, {
-      description: "Given back with `queue.retry`, wherever they went.",
+      description: "Items returned with `queue.retry`, whatever their destination.",
       examples: [96],
     }),
     released: long(104, {
-      description: "Given back with `queue.release`, or because their client had hung up.",
+      description: "Items returned with `queue.release`, or because their client had disconnected.",
       examples: [12],
     }),
-    extended: long(105, { description: "Held for longer.", examples: [40] }),
-    lapsed: long(106, { description: "Not completed in time.", examples: [11] }),
-    expired: long(107, { description: "Waited longer than `expire_timeout`.", examples: [0] }),
-    dead: long(108, { description: "Sent to the dead queue.", examples: [7] }),
-    discarded: long(109, {
-      description: "Failed or expired, where there is no dead queue.",
+    extended: long(105, { description: "Leases extended.", examples: [40] }),
+    lapsed: long(106, { description: "Leases lapsed.", examples: [11] }),
+    expired: long(107, {
+      description: "Items that waited longer than `expire_timeout`.",
       examples: [0],
     }),
-    removed: long(110, { description: "Cleared, or deleted by their ids.", examples: [0] }),
+    dead: long(108, { description: "Items sent to the dead queue.", examples: [7] }),
+    discarded: long(109, {
+      description: "Items removed because they failed or expired without a dead queue.",
+      examples: [0],
+    }),
+    removed: long(110, { description: "Items cleared, or deleted by their ids.", examples: [0] }),
     arrived: long(111, {
-      description: "Came from another queue: they died there, or a redrive sent them.",
+      description: "Items received from another queue, as dead items or by a redrive.",
       examples: [3],
     }),
-    redriven: long(112, { description: "Sent to another queue by a redrive.", examples: [0] }),
+    redriven: long(112, {
+      description: "Items sent to another queue by a redrive.",
+      examples: [0],
+    }),
   },
   { examples: [sampleCounters] },
 );
@@ -1162,27 +1160,23 @@ const column = (number: number, description: string, examples: number[]) =>
 
 export const PartitionColumns = message(
   "PartitionColumns",
-  "The figures of all partitions, a list for each figure, in the order of the partitions. A list is empty where each of its figures is 0.",
+  "The figures of all partitions as one list per figure, in the order of the partitions. A list is empty if all of its figures are 0.",
   {
-    partition: column(100, "Number of the partition; empty = 0, 1, 2 and so on.", []),
+    partition: column(100, "Numbers of the partitions; empty = 0, 1, 2 and so on.", []),
     total: column(
       101,
-      "Items queued and leased; scheduled ones are counted separately.",
+      "Ready and leased items; scheduled items are counted separately.",
       [500, 480],
     ),
     total_leased: column(102, "Items leased now.", [15, 0]),
     scheduled: column(103, "Items waiting for their `enqueue_at` or `retry_at`.", []),
-    failures: column(104, "Times its store failed since the server started.", []),
+    failures: column(104, "Failures of its store since the server started.", []),
     average_age_seconds: column(
       105,
-      "Mean seconds since they were produced, of queued and leased items.",
+      "Mean age of ready and leased items since they were produced, in seconds.",
       [130, 128],
     ),
-    average_leased_age_seconds: column(
-      106,
-      "Mean seconds since they were leased, of leased items.",
-      [4, 0],
-    ),
+    average_leased_age_seconds: column(106, "Mean age of leases, in seconds.", [4, 0]),
   },
   {
     examples: [
@@ -1206,11 +1200,11 @@ export const LogicalQueueStats = message(
   {
     average_leased_age: duration(12, {
       description:
-        "Mean time since they were leased, of all leased items, as a duration; `0s` when there are none.",
+        "Mean age of the leases of all partitions, as a duration; `0s` if no items are leased.",
       examples: ["4.2s"],
     }),
     produce_waiting: whole(6, {
-      description: "Produce requests that wait to be worked on.",
+      description: "Produce requests that wait for the store.",
       examples: [0],
     }),
     lease_waiting: whole(7, {
@@ -1218,13 +1212,13 @@ export const LogicalQueueStats = message(
       examples: [8],
     }),
     complete_waiting: whole(8, {
-      description: "Complete requests that wait to be worked on.",
+      description: "Complete requests that wait for the store.",
       examples: [0],
     }),
-    in_flight: whole(10, { description: "Requests being worked on.", examples: [2] }),
+    in_flight: whole(10, { description: "Requests being carried out.", examples: [2] }),
     partitions: list(11, PartitionStats, {
       description:
-        "One for each partition, in the order of their numbers; none where `columns` were asked for.",
+        "One entry for each partition, in the order of their numbers; empty with `columns`.",
       examples: [[samplePartitionStats]],
     }),
     counters: at(100, QueueCounters),
@@ -1235,9 +1229,9 @@ export const LogicalQueueStats = message(
 export type LogicalQueueStats = Static<typeof LogicalQueueStats>;
 
 export const QueueStatsReply = message("QueueStatsReply", "Measurements of a queue.", {
-  queue_name: text(1, { description: "The queue asked for.", examples: ["orders"] }),
+  queue_name: text(1, { description: "The requested queue.", examples: ["orders"] }),
   logical_queues: list(2, LogicalQueueStats, {
-    description: "The lines that make up the queue; there is one.",
+    description: "The logical queues of the queue; there is always one.",
     examples: [
       [
         {
@@ -1260,10 +1254,10 @@ export const InspectRequest = message("InspectRequest", "Which queue to count.",
 });
 export type InspectRequest = Static<typeof InspectRequest>;
 
-export const Inspect = message("Inspect", "Where the items of a queue are.", {
-  queue_name: text(1, { description: "The queue asked for.", examples: ["orders"] }),
+export const Inspect = message("Inspect", "Numbers of the items of a queue.", {
+  queue_name: text(1, { description: "The requested queue.", examples: ["orders"] }),
   partitions: whole(2, {
-    description: "Partitions that exist, including those being emptied.",
+    description: "Existing partitions, including surplus partitions that are being emptied.",
     examples: [4],
   }),
   queued: whole(3, { description: "Items ready to be leased.", examples: [485] }),
@@ -1275,24 +1269,24 @@ export const Inspect = message("Inspect", "Where the items of a queue are.", {
   }),
   dead_letter: whole(6, {
     description:
-      "Items that its dead queue holds; 0 without a dead queue, and for an API key that may not read the dead queue.",
+      "Items in its dead queue; 0 without a dead queue, and for an API key that may not read the dead queue.",
     examples: [7],
   }),
 });
 export type Inspect = Static<typeof Inspect>;
 
-// What is the matter.
+// Findings and health.
 
 const asOf = Type.String({
   ...ofKind("instant"),
-  description: "Date-time of the moment that all of it describes.",
+  description: "Date-time of the state that the reply describes.",
   examples: ["2026-03-01T13:05:00.000Z"],
 });
 const sinceInstant = (number: number, description: string) =>
   nullable.instant(number, { description, examples: ["2026-03-01T12:53:00.000Z", null] });
 const healthWord = Type.String({
   description:
-    "The first of the findings, or `at_limit` for the two about limits; without findings `flows`, `idle` (only consumers wait) or `empty` (nothing waits).",
+    "The first of the findings, or `at_limit` for the two about limits; without findings `flows`, `idle` (no items, but lease requests wait) or `empty` (no items, and no lease request waits).",
   examples: ["nobody_asks"],
 });
 
@@ -1301,28 +1295,28 @@ export const QueueExplainRequest = message("QueueExplainRequest", "Which queue t
 });
 export type QueueExplainRequest = Static<typeof QueueExplainRequest>;
 
-export const Finding = message("Finding", "Something that keeps items waiting, or loses them.", {
+export const Finding = message("Finding", "A condition that keeps items waiting or loses items.", {
   what: text(100, {
     description:
-      "One of `shard_down`, `store_full`, `nobody_asks`, `falls_behind`, `leases_lapse`, `dead_items`, `clearing`, `paused`, `at_leased_max`, `at_lease_rate`, `all_leased`, `all_scheduled`, in this order. More may come.",
+      "One of `shard_down`, `store_full`, `nobody_asks`, `falls_behind`, `leases_lapse`, `dead_items`, `clearing`, `paused`, `at_leased_max`, `at_lease_rate`, `all_leased`, `all_scheduled`, in this order. Later versions may add others.",
     examples: ["nobody_asks"],
   }),
   since: instant(101, {
     description:
-      "Date-time at which it began, as far as the server has seen: not before it started.",
+      "Date-time at which it began, as observed by the server; not before the server started.",
     examples: ["2026-03-01T12:53:00.000Z"],
   }),
   count: whole(102, {
     description:
-      "Items that it concerns: ready, held or to be removed, or recently lapsed or dead; for `store_full`, partitions.",
+      "Number of items concerned: ready, leased or to be removed, or recently lapsed or dead; for `store_full`, of partitions.",
     examples: [48_210],
   }),
   next_at: sinceInstant(
     103,
-    "Date-time at which time alone may change it: the next lapse, the next item due, more room under the rate, the next start of the shard. `null`: none.",
+    "Next date-time at which it may change by itself: the next lapse, the next item due, the next lease that the rate allows, the next restart of the shard. `null`: none.",
   ),
   text: text(104, {
-    description: "All of it in a sentence, for people.",
+    description: "A sentence for people that describes it completely.",
     examples: [
       "48,210 items are ready, the oldest for 41 minutes, and nobody asks for them; worker-2 was the last, 12 minutes ago.",
     ],
@@ -1330,24 +1324,24 @@ export const Finding = message("Finding", "Something that keeps items waiting, o
 });
 export type Finding = Static<typeof Finding>;
 
-export const QueueExplainReply = message("QueueExplainReply", "Why a queue is as it is.", {
-  queue_name: text(100, { description: "The queue asked for.", examples: ["orders"] }),
+export const QueueExplainReply = message("QueueExplainReply", "The health of a queue.", {
+  queue_name: text(100, { description: "The requested queue.", examples: ["orders"] }),
   as_of: at(101, asOf),
   health: at(102, healthWord),
   findings: list(103, Finding, {
-    description: "What is wrong, worst first; empty if nothing is.",
+    description: "Findings, worst first; empty if there are none.",
     examples: [[]],
   }),
 });
 export type QueueExplainReply = Static<typeof QueueExplainReply>;
 
-export const QueueClientsRequest = message("QueueClientsRequest", "Whose clients to name.", {
+export const QueueClientsRequest = message("QueueClientsRequest", "Whose clients to list.", {
   queue_name: at(100, queueName),
   limit: Type.Optional(
     whole(101, {
       minimum: bounds.clientsMin,
       maximum: bounds.clientsMax,
-      description: "The most clients to name of each kind.",
+      description: "The maximum number of clients to return of each kind.",
       examples: [20],
       [defaultKeyword]: bounds.clientsDefault,
     }),
@@ -1355,33 +1349,35 @@ export const QueueClientsRequest = message("QueueClientsRequest", "Whose clients
 });
 export type QueueClientsRequest = Static<typeof QueueClientsRequest>;
 
-export const AskingClient = message(
-  "AskingClient",
-  "A client whose lease request is not answered yet.",
-  {
-    client_id: text(100, { description: "As it named itself.", examples: ["worker-2"] }),
-    since: instant(101, {
-      description: "Date-time at which its lease request came.",
-      examples: ["2026-03-01T13:04:48.000Z"],
-    }),
-    batch_size: whole(102, { description: "Items it asks for.", examples: [10] }),
-    place: whole(103, {
-      description: "In the line, from 1 on; 0 while it is being served.",
-      examples: [1],
-    }),
-  },
-);
+export const AskingClient = message("AskingClient", "A client whose lease request is waiting.", {
+  client_id: text(100, {
+    description: "The `client_id` of its lease request.",
+    examples: ["worker-2"],
+  }),
+  since: instant(101, {
+    description: "Date-time at which its lease request arrived.",
+    examples: ["2026-03-01T13:04:48.000Z"],
+  }),
+  batch_size: whole(102, {
+    description: "The `batch_size` of its lease request.",
+    examples: [10],
+  }),
+  place: whole(103, {
+    description: "Its position in line, from 1; 0 while it is being served.",
+    examples: [1],
+  }),
+});
 export type AskingClient = Static<typeof AskingClient>;
 
 export const HoldingClient = message("HoldingClient", "A client that holds items.", {
   client_id: text(100, {
     description:
-      'As it named itself. `""`: not known, because it leased them before the server was started, or they were imported.',
+      'The `client_id` of its leases; `""` = unknown, because the items were leased before the server started, or were imported.',
     examples: ["worker-9"],
   }),
-  items: whole(101, { description: "Items that it holds.", examples: [32] }),
+  items: whole(101, { description: "Number of items that it holds.", examples: [32] }),
   partitions: list(102, Type.Integer(), {
-    description: "Where they are.",
+    description: "Partitions of these items.",
     examples: [[0, 3]],
   }),
   next_lapse_at: instant(103, {
@@ -1393,36 +1389,39 @@ export type HoldingClient = Static<typeof HoldingClient>;
 
 export const QueueClientsReply = message(
   "QueueClientsReply",
-  "Who asks a queue for items, and who holds some.",
+  "Clients that wait for items of a queue, and clients that hold some.",
   {
-    queue_name: text(100, { description: "The queue asked for.", examples: ["orders"] }),
+    queue_name: text(100, { description: "The requested queue.", examples: ["orders"] }),
     as_of: at(101, asOf),
     asking_count: whole(102, {
-      description: "All that wait, whatever the limit.",
+      description: "Number of waiting clients, regardless of the limit.",
       examples: [1],
     }),
     asking: list(103, AskingClient, {
-      description: "Those that wait for items, in the order in which they are served.",
+      description: "Waiting clients, in the order in which they will be served.",
       examples: [[]],
     }),
-    holding_count: whole(104, { description: "All that hold items.", examples: [1] }),
+    holding_count: whole(104, {
+      description: "Number of clients that hold items, regardless of the limit.",
+      examples: [1],
+    }),
     holding: list(105, HoldingClient, {
-      description: "Those that hold items, the most first.",
+      description: "Clients that hold items, those with the most items first.",
       examples: [[]],
     }),
     partial: flag(106, {
-      description: "A shard did not answer in time, so holders may be missing.",
+      description: "Whether holders may be missing because a shard did not answer in time.",
       examples: [false],
     }),
   },
 );
 export type QueueClientsReply = Static<typeof QueueClientsReply>;
 
-export const ServerOverviewRequest = message("ServerOverviewRequest", "What was seen before.", {
+export const ServerOverviewRequest = message("ServerOverviewRequest", "Which changes to return.", {
   since: Type.Optional(
     text(100, {
       description:
-        'The `since` of an earlier reply: then only queues that have changed come. Absent, `""` or no longer known: all.',
+        'The `since` of an earlier reply, to get only queues that have changed. Absent, `""` or no longer known: all queues.',
       examples: ["mf3k2a9c.1041"],
     }),
   ),
@@ -1434,18 +1433,18 @@ const counted = {
   leased: "Items leased",
   completed: "Items completed",
   retried: "Items retried",
-  released: "Items given back as if they had not been leased",
+  released: "Items returned without counting the attempt",
   extended: "Items whose lease was extended",
   lapsed: "Items whose lease lapsed",
   expired: "Items that expired",
-  dead: "Items that went to the dead queue",
+  dead: "Items sent to the dead queue",
   discarded: "Items that failed or expired without a dead queue",
   removed: "Items that were cleared or deleted",
-  arrived: "Items that came from another queue, dead or by a redrive",
-  redriven: "Items that a redrive sent to another queue",
+  arrived: "Items received from another queue, as dead items or by a redrive",
+  redriven: "Items sent to another queue by a redrive",
 } as const;
 const sinceStart =
-  "since the server has had the queue; a lower value than before means a new start";
+  "since the server took ownership of the queue; a value lower than before means a reset";
 
 const sampleCountersOfAll = {
   produced_total: 50_616,
@@ -1488,9 +1487,9 @@ const totalOf = (number: number, name: keyof typeof counted) =>
 
 export const OverviewTotals = message(
   "OverviewTotals",
-  "All queues together.",
+  "Totals of all queues.",
   {
-    queues: whole(100, { description: "Queues that exist.", examples: [2] }),
+    queues: whole(100, { description: "Number of queues.", examples: [2] }),
     ready: long(101, { description: "Items ready to be leased.", examples: [48_210] }),
     leased: long(102, { description: "Items leased now.", examples: [128] }),
     scheduled: long(103, {
@@ -1527,41 +1526,37 @@ const millis = "in milliseconds since 1970; 0 = none";
 
 export const OverviewQueues = message(
   "OverviewQueues",
-  "Queues as columns: the figures at one place of all lists are those of one queue. All lists are of one length, in no particular order.",
+  "Queues as columns: the values at one index of all lists belong to one queue. All lists have the same length; the queues are in no particular order.",
   {
     queue_name: texts(119, "Name of the queue.", ["orders"]),
-    health: texts(120, "As `queue.explain` says it.", ["nobody_asks"]),
-    health_since_ms: column(
-      100,
-      `Since when the worst finding holds, ${millis}.`,
-      [1_772_369_580_000],
-    ),
+    health: texts(120, "The `health` of `queue.explain`.", ["nobody_asks"]),
+    health_since_ms: column(100, `Start of the worst finding, ${millis}.`, [1_772_369_580_000]),
     health_count: column(
       121,
-      "What the worst finding counts, as `queue.explain` says it; 0 = none.",
+      "The `count` of the worst finding, as in `queue.explain`; 0 = none.",
       [48_210],
     ),
-    next_at_ms: column(118, `When time alone may change it, ${millis}.`, [0]),
+    next_at_ms: column(118, `Next time at which it may change by itself, ${millis}.`, [0]),
     ready: column(101, "Items ready to be leased.", [48_210]),
     leased: column(102, "Items leased now.", [0]),
     scheduled: column(103, "Items waiting for their `enqueue_at` or `retry_at`.", [0]),
     waiting_leases: column(104, "Lease requests that wait for an item.", [0]),
     oldest_ready_at_ms: column(
       105,
-      `Since when the oldest ready item is ready, or a little before, ${millis}.`,
+      `Time since which the oldest ready item has been ready, possibly slightly too early, ${millis}.`,
       [1_772_367_840_000],
     ),
     next_due_at_ms: column(
       106,
-      `When the first scheduled item is due, or a little before, ${millis}.`,
+      `Time at which the first scheduled item is due, possibly slightly too early, ${millis}.`,
       [0],
     ),
     paused_since_ms: column(
       124,
-      `Since when its leases, its produces or both are paused, whatever its health is, ${millis}.`,
+      `Time since which its leases, its produces or both are paused, regardless of its health, ${millis}.`,
       [0],
     ),
-    shard: column(125, "The shard that it lives in.", [0]),
+    shard: column(125, "The shard of the queue.", [0]),
     produced_total: countedColumn(107, "produced"),
     leased_total: countedColumn(108, "leased"),
     completed_total: countedColumn(109, "completed"),
@@ -1580,64 +1575,68 @@ export const OverviewQueues = message(
 );
 export type OverviewQueues = Static<typeof OverviewQueues>;
 
-export const OverviewShard = message("OverviewShard", "A shard at a glance.", {
-  shard: whole(100, { description: "Its number.", examples: [0] }),
+export const OverviewShard = message("OverviewShard", "The state of a shard.", {
+  shard: whole(100, { description: "Number of the shard.", examples: [0] }),
   state: text(101, {
     description: "`up`, `full` while its store has no room, or `down`.",
     examples: ["up"],
   }),
-  since: sinceInstant(102, "Date-time since when it is full or down; `null`: it is up."),
+  since: sinceInstant(102, "Date-time since which it is full or down; `null`: it is up."),
   commit_p50_us: whole(103, {
     description:
-      "Half of the commits of about the last minute took at most this many microseconds; 0: there were none.",
+      "Median duration of the commits of about the last minute, in microseconds; 0: there were none.",
     examples: [1000],
   }),
   commit_p99_us: whole(104, {
-    description: "99 of 100 took at most this many; 0: there were none.",
+    description:
+      "99th percentile of the duration of these commits, in microseconds; 0: there were none.",
     examples: [5000],
   }),
-  waiting: whole(105, { description: "Requests that it has not answered.", examples: [0] }),
+  waiting: whole(105, { description: "Requests that it has not answered yet.", examples: [0] }),
   restarts: whole(106, {
-    description: "Attempts to open its store again after it failed.",
+    description: "Attempts to reopen its store after a failure.",
     examples: [0],
   }),
   failures: whole(107, { description: "Commits that failed.", examples: [0] }),
   quarantined: whole(108, {
-    description: "Items set aside: damaged ones, and those of queues that are not known.",
+    description: "Items set aside: damaged items, and items of unknown queues.",
     examples: [0],
   }),
   miscounted: whole(109, {
-    description: "Items that a start found missing, or too many.",
+    description: "Missing or surplus items that were found at a start.",
     examples: [0],
   }),
   log_bytes: long(110, { description: "Size of its log.", examples: [4_194_304] }),
   file_bytes: long(111, { description: "Size of its file.", examples: [8_388_608] }),
   items_per_second: whole(112, {
     description:
-      "Its load: items that its commits wrote, leased or removed per second, on average over the last minute, rounded up. An item that is produced, leased and completed counts three times.",
+      "Its load: items written, leased or removed per second, on average over the last minute, rounded up. An item that is produced, leased and completed counts three times.",
     examples: [120],
   }),
 });
 export type OverviewShard = Static<typeof OverviewShard>;
 
-export const OverviewAlarm = message("OverviewAlarm", "What a person should look at.", {
+export const OverviewAlarm = message("OverviewAlarm", "A condition that needs attention.", {
   what: text(100, {
     description:
-      "`commits_lost`, `shard_down`, `store_full`, `disk_low`, `items_damaged`, `items_miscounted`, or for a queue `nobody_asks`, `falls_behind`, `leases_lapse`, `dead_items`. More may come.",
+      "`commits_lost`, `shard_down`, `store_full`, `disk_low`, `items_damaged`, `items_miscounted`, or for a queue `nobody_asks`, `falls_behind`, `leases_lapse`, `dead_items`. Later versions may add others.",
     examples: ["nobody_asks"],
   }),
-  since: sinceInstant(101, "Date-time at which it began; `null`: not known."),
+  since: sinceInstant(101, "Date-time at which it began; `null`: unknown."),
   count: long(102, {
-    description: "Items that it concerns, commits, or 1.",
+    description: "Number of items or commits concerned, or 1.",
     examples: [48_210],
   }),
   queue_name: text(103, {
-    description: 'The queue; `""`: it concerns none.',
+    description: 'The queue; `""` = it does not concern a queue.',
     examples: ["orders"],
   }),
-  shard: whole(104, { description: "The shard; -1: it concerns none.", examples: [-1] }),
+  shard: whole(104, {
+    description: "The shard; -1 = it does not concern a shard.",
+    examples: [-1],
+  }),
   text: text(105, {
-    description: "All of it in a sentence, for people.",
+    description: "A sentence for people that describes it completely.",
     examples: [
       "48,210 items are ready, the oldest for 41 minutes, and nobody asks for them; worker-2 was the last, 12 minutes ago.",
     ],
@@ -1647,12 +1646,15 @@ export type OverviewAlarm = Static<typeof OverviewAlarm>;
 
 export const OverviewMachine = message(
   "OverviewMachine",
-  "The machine of the server that has the queues.",
+  "The machine of the server that serves the queues.",
   {
-    name: text(100, { description: "Of the server, as `--name` has it.", examples: ["eu-1"] }),
-    version: text(101, { description: "Of Holdfast.", examples: ["1.0.0"] }),
+    name: text(100, {
+      description: "Name of the server, set with `--name`.",
+      examples: ["eu-1"],
+    }),
+    version: text(101, { description: "Version of Holdfast.", examples: ["1.0.0"] }),
     store: text(106, {
-      description: "What keeps the items: `sqlite`, `postgres` or `memory`.",
+      description: "Where items are stored: `sqlite`, `postgres` or `memory`.",
       examples: ["sqlite"],
     }),
     started_at: instant(102, {
@@ -1664,11 +1666,11 @@ export const OverviewMachine = message(
       examples: [88_080_384],
     }),
     disk_bytes: long(103, {
-      description: "Size of the disk that has the stores; 0: there is none.",
+      description: "Size of the disk of the stores; 0 = there is none.",
       examples: [107_374_182_400],
     }),
     disk_free_bytes: long(104, {
-      description: "How many of these the server may still fill.",
+      description: "Free space on that disk that the server may use.",
       examples: [85_899_345_920],
     }),
     last_backup_at: sinceInstant(
@@ -1695,13 +1697,13 @@ export type OverviewMachine = Static<typeof OverviewMachine>;
 
 export const QueuePauseRequest = message(
   "QueuePauseRequest",
-  "What to pause. At least one of `lease` and `produce` must be true.",
+  "A queue to pause. At least one of `lease` and `produce` must be true.",
   {
     queue_name: at(1, queueName),
     lease: Type.Optional(
       flag(2, {
         description:
-          "Stop leases. Absent: `true`, unless `produce` is; so without either, leases are paused.",
+          "Stop leases. Absent: `true`, unless `produce` is `true`; without either, leases are paused.",
         examples: [true],
       }),
     ),
@@ -1714,7 +1716,7 @@ export const QueuePauseRequest = message(
     ),
     reason: Type.Optional(
       text(4, {
-        description: `Why, for those whom it stops; at most ${bounds.pauseReasonBytesMax} bytes.`,
+        description: `The reason, which is returned to clients whose calls are refused; at most ${bounds.pauseReasonBytesMax} bytes.`,
         examples: ["moving to the new database"],
         [defaultKeyword]: "",
       }),
@@ -1723,14 +1725,14 @@ export const QueuePauseRequest = message(
 );
 export type QueuePauseRequest = Static<typeof QueuePauseRequest>;
 
-export const QueueResumeRequest = message("QueueResumeRequest", "Which queue goes on.", {
+export const QueueResumeRequest = message("QueueResumeRequest", "A queue to resume.", {
   queue_name: at(1, queueName),
 });
 export type QueueResumeRequest = Static<typeof QueueResumeRequest>;
 
 export const QueueClearRequest = message(
   "QueueClearRequest",
-  "What to remove. At least one of `retry`, `scheduled` and `queue` must be true.",
+  "Items to remove. At least one of `retry`, `scheduled` and `queue` must be true.",
   {
     queue_name: at(1, queueName),
     retry: flag(2, {
@@ -1747,7 +1749,7 @@ export const QueueClearRequest = message(
     }),
     destructive: flag(5, {
       description:
-        "With `queue`: remove leased items too. Their holders can then neither complete nor retry them.",
+        "With `queue`: remove leased items too. Their holders can no longer complete or retry them.",
       examples: [false],
     }),
     ...guard,
@@ -1772,7 +1774,7 @@ export const ClockAdvanceRequest = message(
     handler_timeout: Type.Optional(
       nullable.duration(101, {
         description:
-          'How long workers have at each instant to finish the items that they hold and to lease those that are ready, by the machine\'s clock, as a duration from 1ms to 1m. Time goes on once they have, or without them after that. Absent, `null` or `""`: it does not wait for workers, and their leases lapse.',
+          'How long to wait at each instant for workers to finish the items that they hold and to lease those that are ready, by the machine\'s clock, as a duration from 1ms to 1m. The clock moves on as soon as they are done, or after this time. Absent, `null` or `""`: it does not wait for workers, and their leases lapse.',
         examples: ["5s"],
         ...formed(forms.durationOrNone, bounds.durationTextMax),
       }),
@@ -1781,9 +1783,9 @@ export const ClockAdvanceRequest = message(
 );
 export type ClockAdvanceRequest = Static<typeof ClockAdvanceRequest>;
 
-export const ClockAdvanceReply = message("ClockAdvanceReply", "What time it is now.", {
+export const ClockAdvanceReply = message("ClockAdvanceReply", "The new time of the test clock.", {
   now: instant(100, {
-    description: "Date-time of the test clock, which then stands still.",
+    description: "Date-time of the test clock, which stands still until the next advance.",
     examples: ["2026-03-01T13:05:00.000Z"],
   }),
 });
@@ -1802,11 +1804,11 @@ const named = (names: readonly string[]) => names.map((name) => `\`${name}\``).j
 
 export const ServerSeriesRequest = message(
   "ServerSeriesRequest",
-  "What to return of the last hour or day.",
+  "Which points of the last hour or day to return.",
   {
     queue_name: Type.Optional(
       text(100, {
-        description: "Which queue; absent, without `shard`: all of them together.",
+        description: "The queue. Absent, without `shard`: all queues together.",
         examples: ["orders"],
         ...formed(forms.queueName, bounds.queueNameBytesMax),
         [queueKeyword]: true,
@@ -1816,7 +1818,7 @@ export const ServerSeriesRequest = message(
       whole(104, {
         ...encoded({ hasPresence: true }),
         minimum: 0,
-        description: "Which shard, instead of a queue.",
+        description: "The shard, instead of a queue.",
         examples: [0],
       }),
     ),
@@ -1824,7 +1826,7 @@ export const ServerSeriesRequest = message(
       101,
       Type.String({ [publishedKeyword]: { enum: [...seriesNames, ...shardSeriesNames] } }),
       {
-        description: `What to return, each once: for queues ${named(seriesNames)}; for a shard ${named(shardSeriesNames)}.`,
+        description: `The names of the series to return, each once: for queues ${named(seriesNames)}; for a shard ${named(shardSeriesNames)}.`,
         examples: [["produced", "completed", "ready"]],
         [publishedKeyword]: { minItems: 1, maxItems: seriesNames.length },
       },
@@ -1832,7 +1834,7 @@ export const ServerSeriesRequest = message(
     from: Type.Optional(
       nullable.instant(102, {
         description:
-          "Date-time of the first point wanted. Absent or `null`: as far back as there are points.",
+          "Date-time of the first point to return. Absent or `null`: from the oldest point on.",
         examples: ["2026-03-01T12:05:00.000Z"],
         ...formed(forms.dateTime),
       }),
@@ -1840,7 +1842,7 @@ export const ServerSeriesRequest = message(
     step: Type.Optional(
       nullable.duration(103, {
         description:
-          "From one point to the next: `10s`, kept for an hour, or `1m`, kept for a day. Absent or `null`: `10s`, unless `from` is longer ago than that.",
+          "Time between points: `10s`, kept for an hour, or `1m`, kept for a day. Absent or `null`: `10s`, unless `from` is more than an hour ago.",
         examples: ["10s", "1m"],
         ...formed(forms.duration),
       }),
@@ -1850,10 +1852,10 @@ export const ServerSeriesRequest = message(
 export type ServerSeriesRequest = Static<typeof ServerSeriesRequest>;
 
 export const NamedSeries = message("NamedSeries", "The points of one name.", {
-  name: text(100, { description: "One of those asked for.", examples: ["produced"] }),
+  name: text(100, { description: "One of the requested names.", examples: ["produced"] }),
   values: list(101, longs, {
     description:
-      "Point by point: how many items it happened to, or how many commits there were; for `ready`, `held`, `scheduled`, `waiting`, `oldest_ready_seconds`, `file_bytes` and `log_bytes` the value at the end of the point. `commit_p50_us` and `commit_p99_us`: half of the commits, and 99 of 100, took at most this many microseconds, in a minute the highest of its points; 0: there were none.",
+      "One value per point: the number of items or of commits; for `ready`, `held`, `scheduled`, `waiting`, `oldest_ready_seconds`, `file_bytes` and `log_bytes` the value at the end of the point. `commit_p50_us` and `commit_p99_us` are the median and the 99th percentile of the duration of commits, in microseconds; for a minute, the highest of its points; 0: there were none.",
     examples: [[120, 118, 131]],
   }),
 });
@@ -1861,16 +1863,16 @@ export type NamedSeries = Static<typeof NamedSeries>;
 
 export const ServerSeriesReply = message(
   "ServerSeriesReply",
-  "What happened in a queue or a shard recently.",
+  "Recent activity of a queue or a shard.",
   {
     queue_name: text(100, {
-      description: 'The queue asked for; `""` = all of them together, or a shard.',
+      description: 'The requested queue; `""` = all queues together, or a shard.',
       examples: ["orders"],
     }),
-    shard: whole(105, { description: "The shard asked for; -1 = none.", examples: [-1] }),
+    shard: whole(105, { description: "The requested shard; -1 = none.", examples: [-1] }),
     since: nullable.instant(101, {
       description:
-        "Date-time from which points are kept, at the earliest the start of the process; `null` = none are kept, because busier queues take the room.",
+        "Date-time from which points are kept, at the earliest the start of the process; `null` = no points are kept, because busier queues use the memory.",
       examples: ["2026-03-01T09:30:00.000Z"],
     }),
     from: instant(102, {
@@ -1878,34 +1880,34 @@ export const ServerSeriesReply = message(
       examples: ["2026-03-01T12:05:00.000Z"],
     }),
     step: duration(103, {
-      description: "From one point to the next, in canonical form.",
+      description: "Time between points, as a duration in canonical form.",
       examples: ["10s"],
     }),
     series: list(104, NamedSeries, {
       description:
-        "In the order of `names`, all of the same length. An unfinished point is left out.",
+        "The series in the order of `names`, all of the same length. An unfinished point is omitted.",
       examples: [[{ name: "produced", values: [120, 118, 131] }]],
     }),
   },
 );
 export type ServerSeriesReply = Static<typeof ServerSeriesReply>;
 
-export const NodesListRequest = message("NodesListRequest", "Nothing has to be said.", {});
+export const NodesListRequest = message("NodesListRequest", "An empty request.", {});
 export type NodesListRequest = Static<typeof NodesListRequest>;
 
 export const NodesDrainRequest = message(
   "NodesDrainRequest",
-  "Which node is to drain, or to take shards again.",
+  "A node to drain, or to give shards again.",
   {
     url: text(100, {
-      description: "The node, as `nodes.list` names it.",
+      description: "The URL of the node in `nodes.list`.",
       examples: ["http://10.0.0.7:9090"],
     }),
     draining: Type.Optional(
       flag(101, {
         ...encoded({ hasPresence: true }),
         description:
-          "`true`: it hands its shards over and takes none; `false`: it takes its share.",
+          "`true`: the node hands over its shards and takes none; `false`: it takes its share.",
         examples: [true],
         [defaultKeyword]: true,
       }),
@@ -1914,18 +1916,18 @@ export const NodesDrainRequest = message(
 );
 export type NodesDrainRequest = Static<typeof NodesDrainRequest>;
 
-export const NodeInfo = message("NodeInfo", "One of the nodes of a cluster.", {
+export const NodeInfo = message("NodeInfo", "A node of a cluster.", {
   url: text(100, {
-    description: "Where the other nodes reach it.",
+    description: "The URL at which other nodes reach it.",
     examples: ["http://10.0.0.7:9090"],
   }),
-  version: text(101, { description: "Of Holdfast.", examples: ["1.0.0"] }),
+  version: text(101, { description: "Version of Holdfast.", examples: ["1.0.0"] }),
   started_at: instant(102, {
-    description: "Date-time at which it joined.",
+    description: "Date-time at which it joined the cluster.",
     examples: ["2026-03-01T12:00:00.000Z"],
   }),
   seen_at: instant(103, {
-    description: "Date-time of its last sign of life.",
+    description: "Date-time of its last heartbeat.",
     examples: ["2026-03-01T13:05:00.000Z"],
   }),
   shards: list(104, Type.Integer({ minimum: 0 }), {
@@ -1933,11 +1935,11 @@ export const NodeInfo = message("NodeInfo", "One of the nodes of a cluster.", {
     examples: [[0, 3, 6]],
   }),
   draining: flag(105, {
-    description: "Whether it takes no shards: it is being stopped, or was asked to drain.",
+    description: "Whether it takes no shards, because it is stopping or was asked to drain.",
     examples: [false],
   }),
   live: flag(106, {
-    description: "Whether it gave a sign of life within the ownership lease.",
+    description: "Whether it sent a heartbeat within the ownership lease.",
     examples: [true],
   }),
 });
@@ -1947,13 +1949,13 @@ export const ShardOwner = message(
   "ShardOwner",
   "A shard of a cluster, and the node that owns it.",
   {
-    shard: whole(100, { description: "Its number.", minimum: 0, examples: [3] }),
+    shard: whole(100, { description: "Number of the shard.", minimum: 0, examples: [3] }),
     node: text(101, {
       description: "URL of the node that owns it; empty if none does.",
       examples: ["http://10.0.0.7:9090"],
     }),
     epoch: whole(102, {
-      description: "How often the shard has been taken over.",
+      description: "How many times ownership of the shard has been taken.",
       minimum: 0,
       examples: [3],
     }),
@@ -1965,25 +1967,22 @@ export const ShardOwner = message(
 );
 export type ShardOwner = Static<typeof ShardOwner>;
 
-export const NodesListReply = message(
-  "NodesListReply",
-  "The nodes, and which of them owns which shard.",
-  {
-    items: list(100, NodeInfo, {
-      description: "Those seen within the last hour, by URL; none if the server is alone.",
-      examples: [[]],
-    }),
-    shards: list(101, ShardOwner, {
-      description: "The shards of the cluster, by number; none if the server is alone.",
-      examples: [[]],
-    }),
-  },
-);
+export const NodesListReply = message("NodesListReply", "The nodes, and the owner of each shard.", {
+  items: list(100, NodeInfo, {
+    description:
+      "Nodes seen within the last hour, by URL; empty if the server is not part of a cluster.",
+    examples: [[]],
+  }),
+  shards: list(101, ShardOwner, {
+    description: "Shards of the cluster, by number; empty if the server is not part of a cluster.",
+    examples: [[]],
+  }),
+});
 export type NodesListReply = Static<typeof NodesListReply>;
 
 export const ConfirmLossRequest = message(
   "ConfirmLossRequest",
-  "What is to be confirmed: all that is known to be lost.",
+  "Confirms all commits that are known to be lost.",
   {
     expect: Type.Optional(
       whole(100, {
@@ -1991,7 +1990,7 @@ export const ConfirmLossRequest = message(
         minimum: 0,
         maximum: bounds.expectMax,
         description:
-          "The most commits that may be confirmed, as `count` of the alarm `commits_lost` says; if more have been lost since, none is confirmed and the reply is 453. Absent: any number.",
+          "The maximum number of commits to confirm, such as the `count` of the alarm `commits_lost`; if more have been lost since, none is confirmed and the reply is 453. Absent: any number.",
         examples: [2],
       }),
     ),
@@ -1999,10 +1998,10 @@ export const ConfirmLossRequest = message(
 );
 export type ConfirmLossRequest = Static<typeof ConfirmLossRequest>;
 
-export const ConfirmLossReply = message("ConfirmLossReply", "What was confirmed.", {
+export const ConfirmLossReply = message("ConfirmLossReply", "The confirmed losses.", {
   lost_commits: whole(100, {
     description:
-      "Commits that are known to be lost, at least, since the process started; 0 = there is nothing to confirm.",
+      "The minimum number of commits lost since the process started; 0 = there is nothing to confirm.",
     examples: [2],
   }),
 });
@@ -2010,13 +2009,13 @@ export type ConfirmLossReply = Static<typeof ConfirmLossReply>;
 
 export const WhoAmIRequest = message(
   "WhoAmIRequest",
-  "Nothing has to be said; the API key says it.",
+  "An empty request; the API key identifies the caller.",
   {},
 );
 export type WhoAmIRequest = Static<typeof WhoAmIRequest>;
 
 const keyName = Type.String({
-  description: "The name of the API key in its line of the file; may be empty.",
+  description: "Name of the API key in the file of keys; may be empty.",
   examples: ["checkout"],
 });
 
@@ -2029,30 +2028,26 @@ const keyRoles = (number: number, description: string) =>
 const keyQueues = (number: number, description: string) =>
   list(number, Type.String(), { description, examples: [["orders*"], ["*"]] });
 
-export const KeyRight = message(
-  "KeyRight",
-  "Roles of a key, and the queues that it has them for.",
-  {
-    roles: keyRoles(100, "What it is for; `admin` is everything."),
-    queues: keyQueues(101, "Names of the queues that it is for; `*` stands for any text."),
-  },
-);
+export const KeyRight = message("KeyRight", "Roles of a key for some queues.", {
+  roles: keyRoles(100, "The roles; `admin` includes all others."),
+  queues: keyQueues(101, "Names of the queues; `*` matches any text."),
+});
 export type KeyRight = Static<typeof KeyRight>;
 
 const ofKey = {
   name: at(100, keyName),
-  roles: keyRoles(101, "All its roles, of whichever queues."),
-  queues: keyQueues(102, "All its queues, in whichever roles."),
+  roles: keyRoles(101, "Its roles for at least one queue."),
+  queues: keyQueues(102, "Queues for which it has at least one role."),
   rights: list(104, KeyRight, {
-    description: "What it may do, one by one; they add up.",
+    description: "Its permissions, which add up.",
     examples: [[{ roles: ["produce", "consume"], queues: ["orders*"] }]],
   }),
 };
 
-export const WhoAmIReply = message("WhoAmIReply", "What the caller may do.", {
+export const WhoAmIReply = message("WhoAmIReply", "The permissions of the caller.", {
   ...ofKey,
   keys_required: flag(103, {
-    description: "Whether the server asks for API keys; if not, everything is allowed.",
+    description: "Whether the server requires API keys; if not, everything is allowed.",
     examples: [true],
   }),
 });
@@ -2060,14 +2055,14 @@ export type WhoAmIReply = Static<typeof WhoAmIReply>;
 
 export const KeysListRequest = message(
   "KeysListRequest",
-  "Nothing has to be said: all keys are listed.",
+  "An empty request; all keys are listed.",
   {},
 );
 export type KeysListRequest = Static<typeof KeysListRequest>;
 
 export const KeyInfo = message("KeyInfo", "An API key; never the key itself.", {
   digest: text(103, {
-    description: "The first eight digits of its digest, by which its line is found in the file.",
+    description: "The first eight digits of its digest, to find its line in the file of keys.",
     examples: ["8f434346"],
   }),
   ...ofKey,
@@ -2077,39 +2072,39 @@ export const KeyInfo = message("KeyInfo", "An API key; never the key itself.", {
     examples: ["2026-03-01T12:00:00.000Z"],
   }),
   refusals: whole(106, {
-    description: "Its calls that were not allowed, since the process started.",
+    description: "Number of its refused calls since the process started.",
     minimum: 0,
     examples: [0],
   }),
 });
 export type KeyInfo = Static<typeof KeyInfo>;
 
-export const KeysListReply = message("KeysListReply", "The API keys in force.", {
+export const KeysListReply = message("KeysListReply", "The API keys in effect.", {
   items: list(100, KeyInfo, {
-    description: "The keys in the order of their file; none where the server asks for none.",
+    description: "The keys in the order of their file; empty if the server requires no keys.",
     examples: [[]],
   }),
 });
 export type KeysListReply = Static<typeof KeysListReply>;
 
-export const ActionsListRequest = message("ActionsListRequest", "A page of what was done.", {
+export const ActionsListRequest = message("ActionsListRequest", "A page of recent actions.", {
   limit: whole(100, {
     minimum: 1,
     maximum: bounds.actionsMax,
-    description: "The most actions to return.",
+    description: "The maximum number of actions to return.",
     examples: [100],
   }),
   pivot: Type.Optional(
     whole(101, {
       minimum: 0,
       description:
-        "The first action wanted, or the nearest older one; absent or 0: the newest. For the next page, give the last id of this one and skip it in the reply.",
+        "Start with this action, or the next older one; absent or 0: the newest. For the next page, send the last id of this one and skip it in the reply.",
       examples: [42],
     }),
   ),
   queue_name: Type.Optional(
     text(102, {
-      description: 'Only those of this queue; absent or `""`: of all.',
+      description: 'Only actions on this queue; absent or `""`: on all queues.',
       examples: ["orders"],
       ...formed(forms.queueNameOrNone, bounds.queueNameBytesMax),
       [queueKeyword]: true,
@@ -2118,35 +2113,35 @@ export const ActionsListRequest = message("ActionsListRequest", "A page of what 
 });
 export type ActionsListRequest = Static<typeof ActionsListRequest>;
 
-export const Action = message("Action", "Something that somebody did by hand.", {
+export const Action = message("Action", "An administrative call.", {
   id: whole(100, {
-    description: "Rises with each action; starts again with the process.",
+    description: "Increases with each action; restarts with the process.",
     minimum: 1,
     examples: [42],
   }),
   at: instant(101, {
-    description: "Date-time at which it was answered.",
+    description: "Date-time of the reply.",
     examples: ["2026-03-01T12:00:00.000Z"],
   }),
   key_name: text(102, {
     description:
-      'Name of the API key, cut at 100 characters; `""` = it has none, or none was asked for.',
+      'Name of the API key, cut at 100 characters; `""` = the key has no name, or none was required.',
     examples: ["anna"],
   }),
   operation: text(103, {
-    description: "The operation, by its id in this document.",
+    description: "The operation id in this document.",
     examples: ["clear"],
   }),
   queue_name: text(104, {
-    description: 'The queue that it named, cut at 512 characters; `""` = none.',
+    description: 'The queue named by the call, cut at 512 characters; `""` = none.',
     examples: ["orders"],
   }),
   to_queues: list(107, Type.String(), {
-    description: "For a redrive or a repair: other queues that its items go to, at most ten.",
+    description: "For a redrive or a repair: other queues to which items go, at most ten.",
     examples: [[]],
   }),
   items: whole(105, {
-    description: "How many items it named by their ids, or carried; 0 = none.",
+    description: "Number of items or item ids in the call; 0 = none.",
     minimum: 0,
     examples: [0],
   }),
@@ -2154,13 +2149,13 @@ export const Action = message("Action", "Something that somebody did by hand.", 
 });
 export type Action = Static<typeof Action>;
 
-export const ActionsListReply = message("ActionsListReply", "What was done.", {
+export const ActionsListReply = message("ActionsListReply", "Recent actions.", {
   items: list(100, Action, {
     description: "Actions, newest first; fewer than `limit` on the last page.",
     examples: [[]],
   }),
   since: instant(101, {
-    description: "Date-time from which actions are known; older ones are only in the log.",
+    description: "Date-time from which actions are kept; older actions are only in the log.",
     examples: ["2026-02-27T08:00:00.000Z"],
   }),
   unreached: unreached(102, "actions"),
@@ -2169,23 +2164,23 @@ export type ActionsListReply = Static<typeof ActionsListReply>;
 
 export const StorageItem = message("StorageItem", "An item as it is stored.", {
   id: text(1, {
-    description: "The item's present id; the text order of ids is the order of the partition.",
+    description: "Current id of the item. The order of ids as text is the order of the partition.",
     examples: [sampleId],
   }),
   source_id: text(2, {
     description:
-      'The id it had elsewhere, before it was dead-lettered or imported; `""` = none. Any other value is unique within the partition.',
+      'Its former id, from before it moved to a dead queue or was imported; `""` = none. Any other value is unique within the partition.',
     examples: [sampleSourceId],
   }),
   is_leased: flag(3, { description: "Whether a consumer holds it.", examples: [true] }),
   lease_deadline: nullable.instant(4, {
     ...encoded({ isAlwaysSent: true }),
-    description: "Date-time at which its lease lapses; `null` when it is not leased.",
+    description: "Date-time at which its lease lapses; `null` if it is not leased.",
     examples: ["2026-03-01T13:00:00.000Z"],
   }),
   dead_deadline: nullable.instant(6, {
     description:
-      "Date-time at which it would move to the dead queue; `null` when its queue has none.",
+      "Date-time at which it would move to the dead queue; `null` if its queue has none.",
     examples: ["2026-03-02T12:00:00.000Z"],
   }),
   expire_deadline: instant(5, {
@@ -2198,7 +2193,8 @@ export const StorageItem = message("StorageItem", "An item as it is stored.", {
     examples: ["2026-03-01T12:00:00.000Z"],
   }),
   updated_at: instant(8, {
-    description: "Date-time at which it last changed: produced, leased or returned to the queue.",
+    description:
+      "Date-time of its last change: when it was produced, leased or returned to the queue.",
     examples: ["2026-03-01T12:00:00.000Z"],
   }),
   enqueue_at: nullable.instant(9, {
@@ -2207,7 +2203,7 @@ export const StorageItem = message("StorageItem", "An item as it is stored.", {
   }),
   attempts: whole(10, {
     maximum: bounds.carriedCountMax,
-    description: "Leases granted so far, including one that is running.",
+    description: "Leases granted so far, including the current one.",
     examples: [1],
   }),
   max_attempts: whole(11, {
@@ -2251,7 +2247,7 @@ export const StorageListRequest = message(
     partition: at(2, requestPartition),
     pivot: text(3, {
       description:
-        'The first id wanted, or the nearest after it; `""` = from the start. For the next page, give the last id of this one and skip it in the reply.',
+        'Start with this id, or the next after it; `""` = from the start. For the next page, send the last id of this one and skip it in the reply.',
       examples: ["", sampleId],
       ...formed(forms.itemIdOrNone),
     }),
@@ -2259,7 +2255,7 @@ export const StorageListRequest = message(
       ...encoded({ unset: bounds.queuesListMax }),
       minimum: bounds.storageListMin,
       maximum: bounds.storageListMax,
-      description: "The most items to return. A page ends early at 32 MB of payload.",
+      description: "The maximum number of items to return. A page ends early at 32 MB of payload.",
       examples: [100],
     }),
   },
@@ -2275,35 +2271,35 @@ export const StorageItemsReply = message("StorageItemsReply", "Items of one part
 export type StorageItemsReply = Static<typeof StorageItemsReply>;
 
 const itemState = orNull({
-  description: '`ready`, `leased` or `scheduled`. Absent, `null` or `""`: all.',
+  description: '`ready`, `leased` or `scheduled`. Absent, `null` or `""`: any state.',
   examples: ["ready"],
 });
 
 const itemOrder = orNull({
   description:
-    '`newest`: the last to enter the queue come first. Absent, `null` or `""`: by partition, its scheduled items after the others, each by id.',
+    '`newest`: items that entered the queue last come first. Absent, `null` or `""`: by partition; in each, scheduled items after the others, both by id.',
   examples: ["newest"],
 });
 
 const itemHolder = Type.String({
-  description: 'The client that holds it, as its lease named it. Absent or `""`: any.',
+  description: 'The `client_id` of the lease. Absent or `""`: any.',
   examples: ["worker-3"],
 });
 
 const itemGrouping = Type.String({
   description:
-    "`reason`, in which numbers, instants and ids do not count, except codes such as `HTTP 503`, `death`, `kind` or `origin_queue`.",
+    "The field to group by: `death`, `kind`, `origin_queue`, or `reason`, in which numbers, instants and ids are ignored, except codes such as `HTTP 503`.",
   examples: ["reason"],
   [publishedKeyword]: { enum: ["reason", "death", "kind", "origin_queue"] },
 });
 
 export const InGroups = message(
   "InGroups",
-  "In one of several groups.",
+  "Matches items in any of several groups.",
   {
     by: at(100, itemGrouping),
     values: list(101, Type.String(), {
-      description: 'What they have in common, as `items.groups` says it; `""` = it is not set.',
+      description: 'Values of the groups, from `items.groups`; `""` = the field is not set.',
       examples: [["card_declined", "gateway timeout"]],
       [publishedKeyword]: { minItems: 1, maxItems: bounds.filterGroupsMax },
     }),
@@ -2314,19 +2310,19 @@ export type InGroups = Static<typeof InGroups>;
 
 export const ItemFilter = message(
   "ItemFilter",
-  "Which items match: those that meet every condition.",
+  "Conditions on items. An item matches if it meets all of them.",
   {
     kind: Type.Optional(
       text(100, {
         ...encoded({ hasPresence: true }),
-        description: "The item's `kind`.",
+        description: "The `kind` of the item.",
         examples: ["charge"],
       }),
     ),
     reference: Type.Optional(
       text(101, {
         ...encoded({ hasPresence: true }),
-        description: "The item's `reference`.",
+        description: "The `reference` of the item.",
         examples: ["account-4711"],
       }),
     ),
@@ -2340,13 +2336,13 @@ export const ItemFilter = message(
     origin_queue: Type.Optional(
       text(103, {
         ...encoded({ hasPresence: true }),
-        description: "For a dead item, the queue in which it died.",
+        description: "The queue in which a dead item died.",
         examples: ["orders"],
       }),
     ),
     death: Type.Optional(
       text(104, {
-        description: "For a dead item, why it died: `failed`, `expired` or `rejected`.",
+        description: "Why a dead item died: `failed`, `expired` or `rejected`.",
         examples: ["failed"],
         [publishedKeyword]: { enum: ["failed", "expired", "rejected"] },
       }),
@@ -2355,7 +2351,7 @@ export const ItemFilter = message(
       text(105, {
         ...encoded({ hasPresence: true }),
         description:
-          "Why it was last given back. Numbers, instants, ids and spacing do not count: `order 7: no card` also matches `order 8: no card`. Three digits count at the start and after `HTTP`, `status` or `code`.",
+          "The reason of its last retry. Numbers, instants, ids and spacing are ignored: `order 7: no card` also matches `order 8: no card`. Three-digit codes at the start and after `HTTP`, `status` or `code` must match.",
         examples: ["order <n>: no card"],
       }),
     ),
@@ -2363,7 +2359,7 @@ export const ItemFilter = message(
       whole(106, {
         minimum: 0,
         description:
-          "The fewest leases that it was granted; for a dead item, in the queue where it died.",
+          "The minimum number of leases granted for it; for a dead item, in the queue in which it died.",
         examples: [3],
       }),
     ),
@@ -2378,7 +2374,7 @@ export const ItemFilter = message(
       whole(108, {
         ...encoded({ hasPresence: true }),
         minimum: 0,
-        description: "The most times that it was sent back from a dead queue.",
+        description: "The maximum number of times that it was redriven from a dead queue.",
         examples: [0],
       }),
     ),
@@ -2396,20 +2392,20 @@ export type ItemFilter = Static<typeof ItemFilter>;
 
 const findPivot = Type.Optional(
   Type.String({
-    description: 'The `next_pivot` of the page before. Absent or `""`: from the start.',
+    description: 'The `next_pivot` of the previous page. Absent or `""`: from the start.',
     examples: ["", "0.0.100000"],
   }),
 );
 
 const optionalPartition = Type.Optional(
   Type.Integer({
-    description: "Only this partition. Absent or `null`: all.",
+    description: "Only this partition. Absent or `null`: all partitions.",
     examples: [0],
     minimum: 0,
   }),
 );
 
-export const FindItemsRequest = message("FindItemsRequest", "Items to look for.", {
+export const FindItemsRequest = message("FindItemsRequest", "A search for items.", {
   queue_name: at(100, queueName),
   partition: at(101, optionalPartition, { hasPresence: true }),
   state: Type.Optional(at(102, itemState)),
@@ -2422,7 +2418,7 @@ export const FindItemsRequest = message("FindItemsRequest", "Items to look for."
       ...encoded({ unset: 100 }),
       minimum: bounds.findItemsMin,
       maximum: bounds.findItemsMax,
-      description: "The most items to return.",
+      description: "The maximum number of items to return.",
       examples: [100],
       [defaultKeyword]: 100,
     }),
@@ -2431,7 +2427,7 @@ export const FindItemsRequest = message("FindItemsRequest", "Items to look for."
     whole(106, {
       minimum: 0,
       maximum: bounds.findPayloadHeadMax,
-      description: "Bytes of each payload to return.",
+      description: "The maximum number of bytes of each payload to return.",
       examples: [200],
       [defaultKeyword]: 0,
     }),
@@ -2462,18 +2458,18 @@ export const FoundItem = message(
   "FoundItem",
   "An item that was found. `payload` may be only a part of its `payload_bytes`.",
   {
-    queue_name: text(110, { description: "The queue that it is in.", examples: ["orders"] }),
-    partition: whole(111, { description: "The partition that it is in.", examples: [0] }),
+    queue_name: text(110, { description: "Its queue.", examples: ["orders"] }),
+    partition: whole(111, { description: "Its partition.", examples: [0] }),
     state: text(112, {
       description: "`ready`, `leased` or `scheduled`.",
       examples: ["ready"],
     }),
     holder: text(114, {
-      description: 'The client that holds it; `""` = nobody, or a client from before a restart.',
+      description: 'The client that holds it; `""` = none, or unknown after a restart.',
       examples: [""],
     }),
     payload_bytes: whole(113, {
-      description: "Bytes of its whole payload.",
+      description: "Size of the whole payload, in bytes.",
       examples: [12],
     }),
     ...StorageItem.properties,
@@ -2483,15 +2479,15 @@ export const FoundItem = message(
 export type FoundItem = Static<typeof FoundItem>;
 
 const looked = {
-  looked_at: whole(101, { description: "Items that were looked at.", examples: [100_000] }),
+  looked_at: whole(101, { description: "Number of scanned items.", examples: [100_000] }),
   next_pivot: text(102, {
     description:
-      'Where to go on; `""` = all was looked at. A page may have nothing and still go on.',
+      'The `pivot` of the next page; `""` = all items were scanned. A page can be empty without being the last.',
     examples: ["0.0.100000"],
   }),
 };
 
-export const FindItemsReply = message("FindItemsReply", "Items that were found.", {
+export const FindItemsReply = message("FindItemsReply", "Matching items.", {
   items: list(100, FoundItem, {
     description: "In the requested order.",
     examples: [[sampleFoundItem]],
@@ -2500,52 +2496,48 @@ export const FindItemsReply = message("FindItemsReply", "Items that were found."
 });
 export type FindItemsReply = Static<typeof FindItemsReply>;
 
-export const GroupItemsRequest = message(
-  "GroupItemsRequest",
-  "Items to count by what they have in common.",
-  {
-    queue_name: at(100, queueName),
-    by: at(101, itemGrouping),
-    partition: at(102, optionalPartition, { hasPresence: true }),
-    state: Type.Optional(at(103, itemState)),
-    holder: Type.Optional(at(106, itemHolder)),
-    filter: Type.Optional(at(104, ItemFilter)),
-    pivot: at(105, findPivot),
-    top: Type.Optional(
-      whole(107, {
-        ...encoded({ hasPresence: true }),
-        minimum: bounds.groupsMin,
-        maximum: bounds.groupsMax,
-        description:
-          "The most groups to return, the largest of the page. Absent or `null`: all of them.",
-        examples: [10],
-      }),
-    ),
-  },
-);
+export const GroupItemsRequest = message("GroupItemsRequest", "Items to count by group.", {
+  queue_name: at(100, queueName),
+  by: at(101, itemGrouping),
+  partition: at(102, optionalPartition, { hasPresence: true }),
+  state: Type.Optional(at(103, itemState)),
+  holder: Type.Optional(at(106, itemHolder)),
+  filter: Type.Optional(at(104, ItemFilter)),
+  pivot: at(105, findPivot),
+  top: Type.Optional(
+    whole(107, {
+      ...encoded({ hasPresence: true }),
+      minimum: bounds.groupsMin,
+      maximum: bounds.groupsMax,
+      description:
+        "Return only this many groups, the largest of the page. Absent or `null`: all groups.",
+      examples: [10],
+    }),
+  ),
+});
 export type GroupItemsRequest = Static<typeof GroupItemsRequest>;
 
-export const ItemGroup = message("ItemGroup", "Items that have something in common.", {
+export const ItemGroup = message("ItemGroup", "A group of items.", {
   value: text(100, {
-    description: 'What they have in common; `""` = it is not set.',
+    description: 'The common value of the field; `""` = the field is not set.',
     examples: ["card_declined"],
   }),
-  count: whole(101, { description: "How many there are.", examples: [312] }),
+  count: whole(101, { description: "Number of items.", examples: [312] }),
   first_at: instant(102, {
     description: "Date-time at which the first of them entered this queue.",
     examples: ["2026-03-01T10:42:00.000Z"],
   }),
   last_at: instant(103, {
-    description: "Date-time at which the last of them did.",
+    description: "Date-time at which the last of them entered this queue.",
     examples: ["2026-03-01T11:58:00.000Z"],
   }),
   sample_id: text(104, { description: "The id of one of them.", examples: [sampleId] }),
 });
 export type ItemGroup = Static<typeof ItemGroup>;
 
-export const GroupItemsReply = message("GroupItemsReply", "Items by what they have in common.", {
+export const GroupItemsReply = message("GroupItemsReply", "Groups of items.", {
   groups: list(100, ItemGroup, {
-    description: "The largest first. Add up the counts that several pages have for one value.",
+    description: "The groups, largest first. Add up the counts of one value over all pages.",
     examples: [
       [
         {
@@ -2574,14 +2566,14 @@ const anyId = Type.String({
 
 export const GetItemRequest = message(
   "GetItemRequest",
-  "An item by the id that it has now, with a range of its payload.",
+  "An item by its current id, and a range of its payload.",
   {
     id: at(100, anyId),
     payload_from: Type.Optional(
       whole(101, {
         minimum: 0,
         maximum: bounds.payloadRangeMax,
-        description: "The first byte of its payload to return, counted from 0.",
+        description: "The first byte of the payload to return, counted from 0.",
         examples: [65_536],
         [defaultKeyword]: 0,
       }),
@@ -2591,7 +2583,8 @@ export const GetItemRequest = message(
         ...encoded({ hasPresence: true }),
         minimum: 0,
         maximum: bounds.payloadRangeMax,
-        description: "The most bytes of its payload to return; without it, all that follow.",
+        description:
+          "The maximum number of bytes of the payload to return. Absent: all that follow.",
         examples: [65_536],
       }),
     ),
@@ -2606,54 +2599,54 @@ export const ExplainItemRequest = message(
 );
 export type ExplainItemRequest = Static<typeof ExplainItemRequest>;
 
-export const ItemEvent = message("ItemEvent", "Something that happened to an item.", {
+export const ItemEvent = message("ItemEvent", "An event in the history of an item.", {
   at: instant(100, {
-    description: "Date-time at which it happened.",
+    description: "Date-time of the event.",
     examples: ["2026-03-01T10:42:00.000Z"],
   }),
   what: text(101, {
     description:
-      "One of `produced`, `imported`, `due` (its time came), `leased`, `extended`, `completed`, `retried`, `released`, `lapsed`, `expired`, `dead` (it entered a dead queue), `discarded` (there was none for it), `redriven` (it left a dead queue), `returned` (it came back from there), `promoted` (it was made ready before its time), `rejected` (given up by an operator), `removed`, `damaged`. More may come.",
+      "One of `produced`, `imported`, `due` (its `enqueue_at` or `retry_at` passed), `leased`, `extended`, `completed`, `retried`, `released`, `lapsed`, `expired`, `dead` (it entered a dead queue), `discarded` (its queue has no dead queue), `redriven` (it left a dead queue), `returned` (it came back from there), `promoted` (an operator made it ready early), `rejected` (an operator sent it to the dead queue), `removed`, `damaged`. Later versions may add others.",
     examples: ["leased"],
   }),
-  id: text(102, { description: "The id that it had then.", examples: [sampleId] }),
+  id: text(102, { description: "Its id at that time.", examples: [sampleId] }),
   queue_name: text(103, {
-    description: 'Where it was; `""` = in a queue that no longer exists.',
+    description: 'Its queue at that time; `""` = a queue that no longer exists.',
     examples: ["orders"],
   }),
   partition: at(
     104,
     Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
-      description: "The partition that it was in; `null` = it no longer exists.",
+      description: "Its partition at that time; `null` = the partition no longer exists.",
       examples: [0],
     }),
     { hasPresence: true },
   ),
   by: text(105, {
-    description: 'The client that held it; `""` = none did, or it is not known.',
+    description: 'The client that held it; `""` = none, or unknown.',
     examples: ["worker-3"],
   }),
 });
 export type ItemEvent = Static<typeof ItemEvent>;
 
 export const ItemExplained = message("ItemExplained", "Where an item is, and why.", {
-  id: text(100, { description: "The id that was asked for.", examples: [sampleId] }),
+  id: text(100, { description: "The requested id.", examples: [sampleId] }),
   item: Type.Optional(at(101, FoundItem)),
   ahead: whole(102, {
-    description: "For a ready item, how many ready ones are ahead of it in its partition.",
+    description: "For a ready item, the number of ready items ahead of it in its partition.",
     examples: [41],
   }),
   ahead_is_all: flag(103, {
-    description: "Whether that is all of them; if not, there are at least that many.",
+    description: "Whether `ahead` is exact; if not, there are at least that many.",
     examples: [true],
   }),
   why: list(104, Type.String(), {
-    description: "Sentences that say why it is there, the most important first.",
+    description: "Sentences that explain why it is there, the most important first.",
     examples: [["It is ready, with 41 ahead of it in partition 0."]],
   }),
   history: list(105, ItemEvent, {
     description:
-      "What happened to it, in order, as far as it is in memory: at most the last 1,000 events of each shard.",
+      "Its events in order, as far as they are in memory: at most the last 1,000 events of each shard.",
     examples: [
       [
         {
@@ -2669,38 +2662,42 @@ export const ItemExplained = message("ItemExplained", "Where an item is, and why
   }),
   history_since: nullable.instant(106, {
     description:
-      "Date-time from which nothing is missing in the history; `null` where nothing is kept, as `--history-bytes` is 0.",
+      "Date-time from which the history is complete; `null` = no history is kept, because `--history-bytes` is 0.",
     examples: ["2026-03-01T09:00:00.000Z"],
   }),
 });
 export type ItemExplained = Static<typeof ItemExplained>;
 
-/** Which items a task goes through, and how. */
+/** The items of a task, and its limits. */
 const taskFields = {
   ids: Type.Optional(
     list(102, itemId, {
       ...encoded({ hasPresence: true }),
       minItems: 1,
       maxItems: bounds.taskIdsMax,
-      description: "The items. Absent: all that `filter` matches.",
+      description: "Ids of the items. Absent: all items that match `filter`.",
       examples: [[sampleId]],
     }),
   ),
   filter: Type.Optional(at(103, ItemFilter)),
   limit: Type.Optional(
-    whole(104, { minimum: 1, description: "The most items to change.", examples: [1_000] }),
+    whole(104, {
+      minimum: 1,
+      description: "The maximum number of items to change.",
+      examples: [1_000],
+    }),
   ),
   per_second: Type.Optional(
     whole(105, {
       minimum: 1,
       maximum: bounds.taskPerSecondMax,
-      description: "How many to change a second. Absent: as many as it can.",
+      description: "Number of items to change per second. Absent: no limit.",
       examples: [500],
     }),
   ),
   dry_run: Type.Optional(
     flag(106, {
-      description: "Only count them.",
+      description: "Only count the items.",
       examples: [false],
       [defaultKeyword]: false,
     }),
@@ -2711,22 +2708,22 @@ const taskFields = {
       minimum: 0,
       maximum: bounds.expectMax,
       description:
-        "With more items than that nothing is changed, and the 453 says how many there are.",
+        "The maximum number of matching items. If more match, nothing is changed, and the 453 reports the count.",
       examples: [312],
     }),
   ),
 };
 
-export const RedriveRequest = message("RedriveRequest", "Dead items to be sent back.", {
+export const RedriveRequest = message("RedriveRequest", "Dead items to redrive.", {
   queue_name: text(100, {
-    description: "The queue whose ready items are sent back, usually a dead queue.",
+    description: "The queue whose ready items are moved, usually a dead queue.",
     examples: ["orders-dead"],
     [queueKeyword]: true,
   }),
   to: Type.Optional(
     text(101, {
       description:
-        'The queue that all of them go to. Absent or `""`: each goes to the one that it came from.',
+        'The queue to which all items go. Absent or `""`: each item goes to the queue that it came from.',
       examples: ["orders"],
       [queueKeyword]: true,
     }),
@@ -2737,7 +2734,7 @@ export type RedriveRequest = Static<typeof RedriveRequest>;
 
 export const RepairRequest = message(
   "RepairRequest",
-  "Items that nobody holds, or for `retry` those that are held, by `ids` or by `filter`; an empty filter means all of them. A `holder` needs neither.",
+  "Items to repair, by `ids` or by `filter`; an empty filter matches all items. With a `holder` both are optional. Only items that are not leased are changed, or for `retry` only leased items.",
   {
     queue_name: text(100, {
       description: "The queue whose items are changed.",
@@ -2746,28 +2743,28 @@ export const RepairRequest = message(
     }),
     action: text(101, {
       description:
-        "`promote`: scheduled items are ready at once. `reject`: they go to the dead queue. `retry`: leased items go back to their queue, and their holder can complete them no more; the attempt counts. `delete`: they are removed.",
+        "`promote`: make scheduled items ready at once. `reject`: send items to the dead queue. `retry`: return leased items to their queue; their holder can no longer complete them, and the attempt counts. `delete`: remove items.",
       examples: ["promote"],
     }),
     state: Type.Optional(
       nullable.text(108, {
         ...encoded({ hasPresence: true }),
         description:
-          "Only those that are `ready` or `scheduled`. Absent: both; for `promote` the `scheduled` ones, for `retry` the `leased` ones, and no others.",
+          "Only `ready` or only `scheduled` items. Absent: both. `promote` only changes `scheduled` items, and `retry` only `leased` items.",
         examples: ["scheduled"],
       }),
     ),
     holder: Type.Optional(
       text(110, {
         description:
-          'Of `retry`: the client that holds them, as `queue.clients` names it. Absent or `""`: anyone. After a restart the holders of earlier leases are not known.',
+          'For `retry`: the client that holds the items, as in `queue.clients`. Absent or `""`: any client. After a restart the holders of earlier leases are unknown.',
         examples: ["worker-7"],
       }),
     ),
     reason: Type.Optional(
       text(109, {
         ...encoded({ hasPresence: true }),
-        description: `Of \`reject\` and \`retry\`: why, at most ${bounds.retryReasonBytesMax} bytes. The items carry it.`,
+        description: `For \`reject\` and \`retry\`: the reason, at most ${bounds.retryReasonBytesMax} bytes. It is stored with the items.`,
         examples: ["sent by mistake"],
         [publishedKeyword]: { maxLength: bounds.retryReasonBytesMax },
       }),
@@ -2777,25 +2774,28 @@ export const RepairRequest = message(
 );
 export type RepairRequest = Static<typeof RepairRequest>;
 
-export const Destination = message("Destination", "Where items go.", {
+export const Destination = message("Destination", "A queue to which items go.", {
   queue_name: text(100, {
     description:
-      'The queue that they go to; `""` = they stay where they are, as the queue that they came from is gone.',
+      'The queue to which the items go; `""` = they stay, because the queue that they came from is gone.',
     examples: ["orders"],
   }),
-  count: whole(101, { description: "How many, whatever the `limit`.", examples: [298] }),
+  count: whole(101, {
+    description: "Number of items, regardless of the `limit`.",
+    examples: [298],
+  }),
 });
 export type Destination = Static<typeof Destination>;
 
-export const TaskBegun = message("TaskBegun", "A task that runs on its own, across restarts too.", {
+export const TaskBegun = message("TaskBegun", "A task that was started. It survives restarts.", {
   task_id: text(100, {
-    description: 'The task that does it; `""` for a dry run.',
+    description: 'Id of the task; `""` for a dry run.',
     examples: ["rmg2k7v1"],
   }),
   matched: whole(101, { description: "Items that match now.", examples: [312] }),
   destinations: list(102, Destination, {
     description:
-      "Of a redrive or `reject`: how many items go to which queue, the ten queues that get the most; and how many stay, with an empty `queue_name`. Queues that the API key may not read are left out.",
+      "For a redrive or `reject`: the number of items that go to each queue, for the ten queues that get the most, and the number of items that stay, with an empty `queue_name`. Queues that the API key may not read are omitted.",
     examples: [
       [
         { queue_name: "orders", count: 298 },
@@ -2807,41 +2807,44 @@ export const TaskBegun = message("TaskBegun", "A task that runs on its own, acro
 export type TaskBegun = Static<typeof TaskBegun>;
 
 export const TaskInfo = message("TaskInfo", "A task that takes longer than a call.", {
-  task_id: text(100, { description: "Names the task.", examples: ["rmg2k7v1"] }),
+  task_id: text(100, { description: "Id of the task.", examples: ["rmg2k7v1"] }),
   action: text(111, {
-    description: "What it does: `redrive`, `promote`, `reject`, `retry` or `delete`.",
+    description: "One of `redrive`, `promote`, `reject`, `retry` and `delete`.",
     examples: ["redrive"],
   }),
   state: text(101, {
     description:
-      "`running`, `done`, `cancelled`, or `failed`: the queue to which all items should go is gone.",
+      "`running`, `done`, `cancelled`, or `failed`, if the queue to which all items should go is gone.",
     examples: ["running"],
   }),
-  queue_name: text(102, { description: "Whose items are changed.", examples: ["orders-dead"] }),
+  queue_name: text(102, {
+    description: "The queue whose items are changed.",
+    examples: ["orders-dead"],
+  }),
   to: text(103, {
     description:
-      'For a redrive: where all go; `""` = each to the queue that it came from, or to one that the API key may not read.',
+      'For a redrive: the queue to which all items go; `""` = each item goes to the queue that it came from, or the API key may not read the queue.',
     examples: [""],
   }),
   holder: text(113, {
-    description: 'For a `retry`: from whom they are taken; `""` = anyone.',
+    description: 'For a `retry`: the client that holds the items; `""` = any client.',
     examples: [""],
   }),
   filter: at(104, ItemFilter),
-  per_second: whole(105, { description: "0 = as many as it can.", examples: [0] }),
-  matched: whole(106, { description: "Items that matched when it began.", examples: [312] }),
-  moved: whole(107, { description: "Items that it has finished.", examples: [250] }),
+  per_second: whole(105, { description: "Limit of items per second; 0 = none.", examples: [0] }),
+  matched: whole(106, { description: "Items that matched when it started.", examples: [312] }),
+  moved: whole(107, { description: "Items that it has changed.", examples: [250] }),
   skipped: whole(108, {
     description:
-      "Items that it left where they are, because the queue to which they would go is not there.",
+      "Items that it did not change, because the queue to which they would go does not exist.",
     examples: [0],
   }),
   by: text(112, {
-    description: 'The name of the API key that asked for it; `""` = none was needed.',
+    description: 'Name of the API key that started it; `""` = none was required.',
     examples: ["ops"],
   }),
   created_at: instant(109, {
-    description: "Date-time at which it began.",
+    description: "Date-time at which it started.",
     examples: ["2026-03-01T12:00:00.000Z"],
   }),
   ended_at: nullable.instant(110, {
@@ -2854,7 +2857,7 @@ export type TaskInfo = Static<typeof TaskInfo>;
 export const TasksListRequest = message("TasksListRequest", "Which tasks to list.", {
   queue_name: Type.Optional(
     text(100, {
-      description: 'Those of one queue. Absent or `""`: all.',
+      description: 'Only tasks of this queue. Absent or `""`: of all queues.',
       examples: ["orders-dead"],
       [queueKeyword]: true,
     }),
@@ -2879,23 +2882,23 @@ export const sampleTask: TaskInfo = {
   ended_at: null,
 };
 
-export const TasksListReply = message("TasksListReply", "Tasks.", {
+export const TasksListReply = message("TasksListReply", "A list of tasks.", {
   tasks: list(100, TaskInfo, {
-    description: "The newest first; the last hundred are kept.",
+    description: "The last hundred tasks, newest first.",
     examples: [[sampleTask]],
   }),
   unreached: unreached(101, "tasks"),
 });
 export type TasksListReply = Static<typeof TasksListReply>;
 
-export const ServerOverviewReply = message("ServerOverviewReply", "All queues at a glance.", {
+export const ServerOverviewReply = message("ServerOverviewReply", "The state of all queues.", {
   now: instant(100, {
-    description: "Date-time of the reply, by the clock of the queues.",
+    description: "Date-time of the reply, by the server's clock, which may be a test clock.",
     examples: ["2026-03-01T13:05:00.310Z"],
   }),
   machine_now: instant(112, {
     description:
-      "The same by the clock of the machine, which a test clock leaves behind: `started_at`, `last_backup_at` and when a key was used last go by it.",
+      "Date-time of the reply, by the clock of the machine. It differs from `now` with a test clock, and is the clock of `started_at`, `last_backup_at` and the last use of a key.",
     examples: ["2026-03-01T13:05:00.310Z"],
   }),
   as_of: at(101, asOf),
@@ -2905,17 +2908,17 @@ export const ServerOverviewReply = message("ServerOverviewReply", "All queues at
   }),
   whole: flag(103, {
     description:
-      "All queues are in the reply, except those of `unreached` shards; forget any others. A later reply has the queues of these shards again.",
+      "Whether the reply contains all queues, except those of `unreached` shards; if so, discard all others. A later reply contains the queues of these shards again.",
     examples: [true],
   }),
   poll_after_ms: whole(104, {
-    description: "How long to wait before the next request; a busy server says more.",
+    description: "Milliseconds to wait before the next request; a busy server returns more.",
     examples: [1000],
   }),
   totals: at(105, OverviewTotals),
   queues: at(106, OverviewQueues),
   removed: list(107, Type.String(), {
-    description: "Queues that are gone since then.",
+    description: "Queues deleted since the `since` of the request.",
     examples: [["old-orders"]],
   }),
   shards: list(108, OverviewShard, {
@@ -2924,11 +2927,11 @@ export const ServerOverviewReply = message("ServerOverviewReply", "All queues at
   }),
   alarms: list(109, OverviewAlarm, {
     description:
-      "What a person should look at, at most 50: of the server and its shards first, then of queues by their items times how long it has been so.",
+      "Conditions that need attention, at most 50: first those of the server and its shards, then those of queues, sorted by the number of items multiplied by the duration.",
     examples: [[]],
   }),
   tasks: list(111, TaskInfo, {
-    description: "Tasks that run, the newest first; those that have ended are in `tasks.list`.",
+    description: "Running tasks, newest first; `tasks.list` returns ended tasks too.",
     examples: [[]],
   }),
   machine: at(110, OverviewMachine),
@@ -2936,26 +2939,26 @@ export const ServerOverviewReply = message("ServerOverviewReply", "All queues at
 });
 export type ServerOverviewReply = Static<typeof ServerOverviewReply>;
 
-export const TaskRequest = message("TaskRequest", "Names a task.", {
-  task_id: text(100, { description: "The task.", examples: ["rmg2k7v1"] }),
+export const TaskRequest = message("TaskRequest", "A task by its id.", {
+  task_id: text(100, { description: "Id of the task.", examples: ["rmg2k7v1"] }),
 });
 export type TaskRequest = Static<typeof TaskRequest>;
 
 export const ImportItem = message(
   "ImportItem",
-  "An item to store. It takes the fields of a listed item; each may be absent.",
+  "An item to store. It has the fields of a listed item; each is optional.",
   {
     id: Type.Optional(
       text(1, {
         description:
-          "Accepted, so that a listed item can be sent unchanged, and ignored: every imported item gets a new id.",
+          "Ignored, because every imported item gets a new id. Accepted so that a listed item can be sent unchanged.",
         examples: [sampleId],
       }),
     ),
     source_id: Type.Optional(
       text(2, {
         description:
-          'An id of your own for the item, usually the one it had where it came from; `""` = none. An item whose `source_id` the partition holds already is not stored again, which makes an import safe to repeat.',
+          'An id that you choose for the item, usually its former id; `""` = none. An item whose `source_id` is already in the partition is not stored again, so an import can be repeated safely.',
         examples: [sampleSourceId],
         [defaultKeyword]: "",
       }),
@@ -2963,14 +2966,14 @@ export const ImportItem = message(
     is_leased: Type.Optional(
       flag(3, {
         description:
-          "Store it as leased until `lease_deadline`. Any client that has its new id may complete it.",
+          "Store it as leased until `lease_deadline`. Any client that knows its new id may complete it.",
         examples: [false],
         [defaultKeyword]: false,
       }),
     ),
     lease_deadline: Type.Optional(
       nullable.instant(4, {
-        description: "Date-time at which its lease lapses; required when `is_leased` is true.",
+        description: "Date-time at which its lease lapses; required if `is_leased` is true.",
         examples: [null, "2026-03-01T13:00:00.000Z"],
         ...formed(forms.dateTimeOrNone),
       }),
@@ -3012,7 +3015,7 @@ export const ImportItem = message(
     max_attempts: Type.Optional(
       whole(11, {
         description:
-          "Accepted, so that a listed item can be sent unchanged, and ignored: the limit is the queue's.",
+          "Ignored, because the limit of the queue applies. Accepted so that a listed item can be sent unchanged.",
         examples: [10],
       }),
     ),
@@ -3050,7 +3053,7 @@ export const StorageImportRequest = message(
 );
 export type StorageImportRequest = Static<typeof StorageImportRequest>;
 
-export const StorageImportReply = message("StorageImportReply", "Items that were stored.", {
+export const StorageImportReply = message("StorageImportReply", "The stored items.", {
   items: at(2, StorageItemsReply.properties.items),
 });
 export type StorageImportReply = Static<typeof StorageImportReply>;
@@ -3063,7 +3066,7 @@ export const StorageDeleteRequest = message(
     partition: at(2, requestPartition),
     ids: list(3, itemId, {
       minItems: bounds.deleteIdsMin,
-      description: "Ids of the items to remove, leased and scheduled ones included.",
+      description: "Ids of the items to remove, including leased and scheduled items.",
       examples: [[sampleId]],
     }),
     ...guard,
@@ -3074,7 +3077,7 @@ export type StorageDeleteRequest = Static<typeof StorageDeleteRequest>;
 export const Health = message("Health", "The state of the server.", {
   status: Type.String({
     description:
-      "`ok`; `degraded` while some shards are down or have no owner and their queues cannot be reached; else `store_full` while the disk has no room, and calls that only add items are refused; else `commits_lost` once a database has lost commits that this server acknowledged, until `losses.confirm` or a restart.",
+      "`degraded` while some shards are down or have no owner, so that their queues cannot be reached; otherwise `store_full` while the disk has no room, so that calls that only add items are refused; otherwise `commits_lost` after a database lost commits that this server acknowledged, until `losses.confirm` or a restart; otherwise `ok`.",
     examples: ["ok"],
     [openWordsKeyword]: ["ok", "degraded", "store_full", "commits_lost"],
   }),
@@ -3085,40 +3088,43 @@ export const Health = message("Health", "The state of the server.", {
   }),
   durability: Type.String({
     description:
-      "What an item survives after its 200: `full` a power cut, `normal` a killed process, `none` (in memory) neither.",
+      "What a stored item survives: with `full` a power cut, with `normal` the death of the process, with `none` (in memory) neither.",
     examples: ["full"],
   }),
-  shards: Type.Integer({ description: "Shards that the server runs.", examples: [1] }),
-  shards_up: Type.Integer({ description: "Shards that answer now.", examples: [1] }),
+  shards: Type.Integer({ description: "Number of shards of the server.", examples: [1] }),
+  shards_up: Type.Integer({ description: "Number of shards that are up.", examples: [1] }),
   shards_without_owner: Type.Array(Type.Integer(), {
     description:
-      "Of a node: numbers of the shards that no node serves, as far as this one knows, such as those in a database that is away.",
+      "On a node: numbers of the shards that no node serves, as far as this node knows, such as those in an unreachable database.",
     examples: [[1, 3]],
   }),
 });
 export type Health = Static<typeof Health>;
 
-export const BackupReply = message("BackupReply", "A backup that was made.", {
+export const BackupReply = message("BackupReply", "A completed backup.", {
   folder: Type.String({
-    description: "Where the backup is, on the server's machine.",
+    description: "Folder of the backup on the server's machine.",
     examples: ["/var/backups/holdfast/2026-03-01T12-00-00-000Z"],
   }),
-  format: Type.Integer({ description: "Of the manifest in it.", examples: [1] }),
+  format: Type.Integer({ description: "Format of its manifest.", examples: [1] }),
   made_at: Type.String({
-    description: "Date-time of the moment that all of it describes.",
+    description: "Date-time of the state that the backup contains.",
     examples: ["2026-03-01T12:00:00.000Z"],
   }),
-  version: Type.String({ description: "Of the server that made it.", examples: ["0.1.0"] }),
+  version: Type.String({
+    description: "Version of the server that made it.",
+    examples: ["0.1.0"],
+  }),
   shards: Type.Array(
     Type.Object(
       {
-        file: Type.String({ description: "Name in the folder.", examples: ["shard-0.db"] }),
-        bytes: Type.Integer({ description: "Its size.", examples: [4_194_304] }),
+        file: Type.String({ description: "Name of the file.", examples: ["shard-0.db"] }),
+        bytes: Type.Integer({ description: "Size in bytes.", examples: [4_194_304] }),
       },
       { additionalProperties: false, description: "The file of a shard." },
     ),
     {
-      description: "A file for each shard.",
+      description: "One file for each shard.",
       examples: [[{ file: "shard-0.db", bytes: 4_194_304 }]],
     },
   ),
