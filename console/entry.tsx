@@ -1,9 +1,9 @@
 import { QueryClientProvider } from "@tanstack/react-query";
 import { createRoot } from "react-dom/client";
 import { createBrowserRouter, RouterProvider } from "react-router";
-import { basename } from "./place.ts";
-import { queryClient } from "./queries.ts";
-import { ready } from "./ready.ts";
+import { basename } from "./api/base-path.ts";
+import { queryClient } from "./api/query-client.ts";
+import { ready } from "./router-ready.ts";
 import { routes } from "./routes.tsx";
 import "./styles/index.css";
 

@@ -1,9 +1,9 @@
 import type { ComponentType } from "react";
 import type { RouteObject } from "react-router";
-import { Frame } from "./frame/frame.tsx";
-import { Crashed } from "./pages/crashed.tsx";
-import { Titled } from "./pages/titled.tsx";
-import { partOf } from "./parts/part.tsx";
+import { Crashed } from "./components/frame/crashed.tsx";
+import { Frame } from "./components/frame/frame.tsx";
+import { Titled } from "./components/frame/titled.tsx";
+import { partOf } from "./components/lazy-part.tsx";
 
 /** The page that is left stays until the code of the next is there, or cannot be loaded. */
 function page(path: string, name: string, codeOf: () => Promise<ComponentType>): RouteObject {
@@ -17,17 +17,23 @@ function page(path: string, name: string, codeOf: () => Promise<ComponentType>):
 
 const pages = [
   page("/", "Queues", () =>
-    import("./overview/overview-page.tsx").then((file) => file.OverviewPage),
+    import("./pages/overview/overview-page.tsx").then((file) => file.OverviewPage),
   ),
   page("/queue", "The queue", () =>
-    import("./queue/queue-page.tsx").then((file) => file.QueuePage),
+    import("./pages/queue/queue-page.tsx").then((file) => file.QueuePage),
   ),
-  page("/items", "Items", () => import("./items/items-page.tsx").then((file) => file.ItemsPage)),
-  page("/dead", "Dead items", () => import("./dead/dead-page.tsx").then((file) => file.DeadPage)),
+  page("/items", "Items", () =>
+    import("./pages/items/items-page.tsx").then((file) => file.ItemsPage),
+  ),
+  page("/dead", "Dead items", () =>
+    import("./pages/dead-letters/dead-page.tsx").then((file) => file.DeadPage),
+  ),
   page("/shards", "Shards", () =>
-    import("./shards/shards-page.tsx").then((file) => file.ShardsPage),
+    import("./pages/shards/shards-page.tsx").then((file) => file.ShardsPage),
   ),
-  page("/keys", "Keys", () => import("./keys/keys-page.tsx").then((file) => file.KeysPage)),
+  page("/keys", "Keys", () =>
+    import("./pages/access/access-page.tsx").then((file) => file.KeysPage),
+  ),
   { path: "*", element: <Titled title="Nothing is here" /> },
 ];
 

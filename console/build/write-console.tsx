@@ -9,18 +9,20 @@ import { createMemoryRouter, RouterProvider } from "react-router";
 import type { Manifest, ManifestChunk } from "vite";
 import { folders, writeDraft } from "../../app/build/site-folder.ts";
 import { pagePaths } from "../addresses.ts";
-import { queryClient } from "../queries.ts";
-import { ready } from "../ready.ts";
+import { queryClient } from "../api/query-client.ts";
+import { ready } from "../router-ready.ts";
 import { routes } from "../routes.tsx";
-import { headScript } from "../theme.ts";
+import { headScript } from "../state/theme.ts";
 
 const entry = "entry.tsx";
 /** What is in each page beyond that. */
-const pageFiles: Readonly<Record<string, string>> = {
-  "": "overview/overview-page.tsx",
-  ...Object.fromEntries(
-    ["queue", "items", "dead", "shards", "keys"].map((id) => [`/${id}`, `${id}/${id}-page.tsx`]),
-  ),
+const pageFiles: Readonly<Record<(typeof pagePaths)[number], string>> = {
+  "": "pages/overview/overview-page.tsx",
+  "/queue": "pages/queue/queue-page.tsx",
+  "/items": "pages/items/items-page.tsx",
+  "/dead": "pages/dead-letters/dead-page.tsx",
+  "/shards": "pages/shards/shards-page.tsx",
+  "/keys": "pages/access/access-page.tsx",
 };
 
 export async function writeConsole(): Promise<void> {
@@ -36,9 +38,9 @@ export async function writeConsole(): Promise<void> {
   }
 }
 
-async function pageOf(path: string, manifest: Manifest): Promise<string> {
+async function pageOf(path: keyof typeof pageFiles, manifest: Manifest): Promise<string> {
   const chunk = chunkOf(entry, manifest);
-  const page = chunkOf(pageFiles[path] ?? "", manifest);
+  const page = chunkOf(pageFiles[path], manifest);
   // From `/console` its files are a step down, from `/console/queue` they are beside it.
   const [below, top] = path === "" ? ["console/", "console"] : ["", "../console"];
   const needed = new Set([...importsOf(chunk, manifest), page, ...importsOf(page, manifest)]);

@@ -168,3 +168,6 @@ export async function live(page: Page): Promise<void> {
 export function isWiderThanWindow(page: Page): Promise<boolean> {
   return page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
 }
+
+/** Rows of the list of items. */
+export const rowsOf = (page: Page) => page.locator(".items tbody tr:not(.drop, .ghost)");

@@ -1,0 +1,167 @@
+// Asks the server: one call of the contract, typed by its operation. What may go wrong is one of
+// two: the server refused (`Refused`), or nobody answered (`Silent`).
+
+import type { OperationId, RequestOf, ResponseOf } from "../../openapi/operations.ts";
+import { turning } from "../format.ts";
+import { noteServerTime } from "../state/server-time.ts";
+import { prefix, serverUrl } from "./base-path.ts";
+import { askForKey, session } from "./session.ts";
+
+/** Only paths are needed at run time, so the contract itself stays out of the browser's code. */
+export const paths = {
+  listQueues: "/v1/queues.list",
+  createQueue: "/v1/queues.create",
+  updateQueue: "/v1/queues.update",
+  queueInfo: "/v1/queues.info",
+  deleteQueue: "/v1/queues.delete",
+  stats: "/v1/queue.stats",
+  inspect: "/v1/queue.inspect",
+  explain: "/v1/queue.explain",
+  clients: "/v1/queue.clients",
+  pause: "/v1/queue.pause",
+  resume: "/v1/queue.resume",
+  clear: "/v1/queue.clear",
+  produce: "/v1/queue.produce",
+  lease: "/v1/queue.lease",
+  overview: "/v1/server.overview",
+  series: "/v1/server.series",
+  whoAmI: "/v1/server.whoami",
+  listNodes: "/v1/nodes.list",
+  listKeys: "/v1/server.keys",
+  listActions: "/v1/actions.list",
+  redrive: "/v1/queue.redrive",
+  confirmLoss: "/v1/losses.confirm",
+  cancelTask: "/v1/tasks.cancel",
+  listTasks: "/v1/tasks.list",
+  findItems: "/v1/storage/items.find",
+  groupItems: "/v1/storage/items.groups",
+  getItem: "/v1/storage/items.get",
+  explainItem: "/v1/storage/items.explain",
+  deleteItems: "/v1/storage/items.delete",
+  retry: "/v1/queue.retry",
+  repair: "/v1/queue.repair",
+  taskInfo: "/v1/tasks.info",
+} as const satisfies { readonly [Id in OperationId]?: `/v1/${string}` };
+
+export type CallId = keyof typeof paths;
+
+export interface Call<Id extends CallId = CallId> {
+  readonly id: Id;
+  readonly body: RequestOf<Id>;
+}
+
+export interface AskOptions {
+  readonly signal?: AbortSignal;
+}
+
+export class Refused extends Error {
+  readonly code: number;
+  /** A stable word; `""` where who refused is not a Holdfast. */
+  readonly reason: string;
+  readonly retryAfterMs: number | null;
+
+  constructor(code: number, said: Said, retryAfterMs: number | null) {
+    super(said.message);
+    this.code = code;
+    this.reason = said.reason;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+export class Silent extends Error {}
+
+interface Said {
+  readonly message: string;
+  readonly reason: string;
+}
+
+/** By `performance.now()`: before it the server wants to hear nothing of that key. */
+let held: { readonly until: number; readonly key: string | null } = { until: 0, key: null };
+
+/** For how long nothing is asked, because the server said so to the key of now. */
+export function heldMs(): number {
+  return held.key === session.get().key ? Math.max(0, held.until - performance.now()) : 0;
+}
+
+async function untilAllowed(signal: AbortSignal | undefined): Promise<void> {
+  while (heldMs() > 0) {
+    await new Promise((resolve) => setTimeout(resolve, heldMs()));
+    signal?.throwIfAborted();
+  }
+}
+
+export async function ask<Id extends CallId>(
+  id: Id,
+  body: RequestOf<Id>,
+  { signal }: AskOptions = {},
+): Promise<ResponseOf<Id>> {
+  await untilAllowed(signal);
+  const { key } = session.get();
+  const headers = new Headers({ "content-type": "application/json" });
+  if (key !== null) headers.set("authorization", `Bearer ${key}`);
+  const started = performance.now();
+  const { response, text } = await send(prefix + paths[id], {
+    method: "POST",
+    headers,
+    body: JSON.stringify(body),
+    cache: "no-store",
+    credentials: "same-origin",
+    ...(signal && { signal }),
+  });
+  if (response.ok) {
+    const reply: ResponseOf<Id> = JSON.parse(text);
+    noteServerTime(reply, started);
+    return reply;
+  }
+  const refused = new Refused(response.status, saidIn(text, response), retryAfterMs(response));
+  const waitMs = refused.retryAfterMs ?? 0;
+  // What others are told of a key that was left does not hold the next.
+  if (waitMs > 0 && key === session.get().key && waitMs > heldMs()) {
+    held = { until: performance.now() + waitMs, key };
+  }
+  const isOfKey = refused.code === 401 || refused.reason === "wrong_keys";
+  if (isOfKey) askForKey(key, { code: refused.code, message: refused.message });
+  throw refused;
+}
+
+async function send(path: string, init: RequestInit) {
+  try {
+    const response = await fetch(path, init);
+    // A proxy whose server is gone answers in its place.
+    if (response.status === 502 || response.status === 504) throw new Silent("no answer");
+    return { response, text: await response.text() };
+  } catch (cause) {
+    if (init.signal?.aborted === true && init.signal.reason?.name === "AbortError") throw cause;
+    throw new Silent("no answer", { cause });
+  }
+}
+
+function saidIn(text: string, { status, statusText }: Response): Said {
+  try {
+    const { message = "", reason = "" } = JSON.parse(text) as Partial<Said>;
+    return { message, reason };
+  } catch {
+    return { message: statusText || `the answer was ${status}`, reason: "" };
+  }
+}
+
+function retryAfterMs({ headers }: Response): number | null {
+  const seconds = Number(headers.get("retry-after") ?? Number.NaN);
+  return Number.isFinite(seconds) ? seconds * 1_000 : null;
+}
+
+/** As JSON has it too: what would turn the text of a command is seen in it. */
+function escaped(found: string): string {
+  return `\\u${found.charCodeAt(0).toString(16)}`;
+}
+
+/** The same call for a shell; the key is never in it. */
+export function curlOf({ id, body }: Call): string {
+  const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+  return [
+    `curl -s ${quoted(serverUrl + paths[id])}`,
+    ...(session.get().key === null ? [] : [`-H "Authorization: Bearer $HOLDFAST_KEY"`]),
+    `-H 'Content-Type: application/json'`,
+    `-d ${quoted(JSON.stringify(body).replace(turning, escaped))}`,
+  ].join(" \\\n  ");
+}

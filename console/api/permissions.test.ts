@@ -1,0 +1,47 @@
+import { expect, test } from "bun:test";
+import { isForAll, isForQueue, isForSome, type Me, mayOn, mayOnlyRead } from "./permissions.ts";
+
+const keyOf = (roles: Me["roles"], ...queues: readonly string[]): Me => ({
+  keys_required: true,
+  roles,
+  rights: [{ roles, queues: [...queues] }],
+});
+
+test("a pattern of a key stands for the names that the server lets it have", () => {
+  expect(isForQueue(["*"], "a/b")).toBe(true);
+  expect(isForQueue(["orders*"], "orders-dead")).toBe(true);
+  expect(isForQueue(["orders*"], "my-orders")).toBe(false);
+  expect(isForQueue(["a.c"], "abc")).toBe(false);
+  expect(isForQueue(["a*c*e"], "abcde")).toBe(true);
+  expect(isForQueue([], "orders")).toBe(false);
+});
+
+test("what names no queue takes a key for all of them", () => {
+  expect(mayOn(keyOf(["admin"], "orders*"), "admin", "orders")).toBe(true);
+  expect(mayOn(keyOf(["admin"], "orders*"), "admin", null)).toBe(false);
+  expect(mayOn(keyOf(["admin"], "orders*", "*"), "read", null)).toBe(true);
+  expect(mayOn(keyOf(["read"], "*"), "admin", null)).toBe(false);
+  expect(mayOn({ keys_required: false, roles: [], rights: [] }, "admin", null)).toBe(true);
+  expect(isForAll(keyOf(["read"], "**"), "read")).toBe(false);
+});
+
+test("a role is for the queues that are said with it", () => {
+  const rights = [
+    { roles: ["consume"], queues: ["orders*"] },
+    { roles: ["read"], queues: ["*"] },
+  ];
+  const me: Me = { keys_required: true, roles: ["consume", "read"], rights };
+  expect(mayOn(me, "consume", "orders")).toBe(true);
+  expect(mayOn(me, "consume", "billing")).toBe(false);
+  expect([isForAll(me, "consume"), isForAll(me, "read")]).toEqual([false, true]);
+  const some = (["consume", "read", "produce"] as const).map((role) => isForSome(me, role));
+  expect(some).toEqual([true, false, false]);
+});
+
+test("a key that produces or consumes does more than read", () => {
+  expect(mayOnlyRead(keyOf(["read"], "*"))).toBe(true);
+  expect(mayOnlyRead(keyOf(["read", "consume"], "*"))).toBe(false);
+  expect(mayOnlyRead(keyOf(["read", "produce"], "*"))).toBe(false);
+  expect(mayOnlyRead(keyOf(["admin"], "*"))).toBe(false);
+  expect(mayOnlyRead({ keys_required: false, roles: ["read"], rights: [] })).toBe(false);
+});

@@ -1,0 +1,53 @@
+// Figures as the console shows them: counts, rates, sizes, ages, and what is left of a time.
+
+import { type ReactNode, useMemo } from "react";
+import { clockText, instantText, leftText, type Measure, spanText } from "../format.ts";
+import { useObserved } from "../state/observable.ts";
+import { zone } from "../state/preferences.ts";
+import { isTimeKnown, serverTimeAt, useServerNow, useServerNowPart } from "../state/server-time.ts";
+
+export function Measured({ of: { value, unit } }: { readonly of: Measure }): ReactNode {
+  return (
+    <>
+      {value} <small>{unit}</small>
+    </>
+  );
+}
+
+interface InstantProps {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** How long ago, by the server's clock. */
+export function Age({ at }: InstantProps): ReactNode {
+  const span = useServerNowPart((now) => spanText(Math.max(0, now - at)));
+  const told = useObserved(zone);
+  const [value = "", unit = ""] = span.split(" ");
+  return (
+    <time dateTime={new Date(at).toISOString()} title={instantText(at, told)}>
+      <Measured of={{ value, unit }} />
+    </time>
+  );
+}
+
+/** When it was noted by `performance.now()`: by the server's clock, once that is known. */
+export function Noted({ at }: InstantProps): ReactNode {
+  useServerNow();
+  const told = useObserved(zone);
+  const isKnown = isTimeKnown();
+  // Once: the next reply puts the clock right by some milliseconds, and a second would jump.
+  const instant = useMemo(() => serverTimeAt(at), [at, isKnown]);
+  return clockText(instant, told);
+}
+
+/** How long until then, by the server's clock; `now` once it is there. */
+export function Countdown({ at }: InstantProps): ReactNode {
+  const now = useServerNow();
+  const told = useObserved(zone);
+  return (
+    <time className="count" dateTime={new Date(at).toISOString()} title={instantText(at, told)}>
+      {leftText(at - now)}
+    </time>
+  );
+}

@@ -1,0 +1,92 @@
+import { type ReactNode, useState } from "react";
+import { Link, NavLink, useLocation } from "react-router";
+import { Mark } from "../../../app/brand/mark.tsx";
+import { pages } from "../../addresses.ts";
+import { prefix, serverHost } from "../../api/base-path.ts";
+import { mayOnlyRead } from "../../api/permissions.ts";
+import { useWhoAmI } from "../../api/query-client.ts";
+import { useObserved } from "../../state/observable.ts";
+import { seen } from "../../state/overview-poll.ts";
+import { useOld } from "../../state/staleness.ts";
+import { toggleTheme } from "../../state/theme.ts";
+import { Icon } from "../glyph.tsx";
+import { jumpKey } from "./shortcuts.ts";
+import { Lost } from "./staleness-notice.tsx";
+
+interface HeaderProps {
+  readonly onJump: () => void;
+}
+
+export function Header({ onJump }: HeaderProps): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  const { pathname } = useLocation();
+  const { overview } = useObserved(seen);
+  const old = useOld();
+  const me = useWhoAmI();
+  const here = pages.find(({ path }) => path === pathname)?.title ?? "Queues";
+  return (
+    <header className="top">
+      <Link className="brand" to="/" aria-label="Holdfast console">
+        <Mark size={20} />
+        <span>Holdfast</span>
+      </Link>
+      <button
+        type="button"
+        className="here"
+        aria-expanded={isOpen}
+        aria-controls="pages"
+        onClick={() => setOpen(!isOpen)}
+      >
+        {here} <Icon name="down" />
+      </button>
+      <Pages isOpen={isOpen} onChosen={() => setOpen(false)} />
+      {/* After what has its place: the server says its name later. */}
+      <span className="server cut">{overview?.machine.name || serverHost}</span>
+      <span className="end" />
+      {me !== undefined && mayOnlyRead(me) && old === null && (
+        <span className="muted wide-only">this key can only read</span>
+      )}
+      {old === null ? <JumpButton onJump={onJump} /> : <Lost old={old} />}
+      {/* Below a prefix the server has the console alone. */}
+      {prefix === "" && (
+        <a className="docs muted" href="/docs">
+          Docs
+        </a>
+      )}
+      <button type="button" className="ib" aria-label="Light or dark" onClick={toggleTheme}>
+        <Icon name="theme" />
+      </button>
+    </header>
+  );
+}
+
+interface PagesProps {
+  readonly isOpen: boolean;
+  readonly onChosen: () => void;
+}
+
+function Pages({ isOpen, onChosen }: PagesProps): ReactNode {
+  const { overview } = useObserved(seen);
+  const dead = overview?.alarms.filter(({ what }) => what === "dead_items").length ?? 0;
+  return (
+    <nav className={isOpen ? "nav open" : "nav"} id="pages" aria-label="Console">
+      {pages.map(({ id, path, title }) => (
+        <NavLink key={id} to={path} end onClick={onChosen}>
+          {title}
+          {id === "dead" && dead > 0 && <small title="queues whose items die">{dead}</small>}
+        </NavLink>
+      ))}
+    </nav>
+  );
+}
+
+function JumpButton({ onJump }: HeaderProps): ReactNode {
+  return (
+    <button type="button" className="jump" onClick={onJump}>
+      <Icon name="search" />
+      <b className="vh">Jump to</b>
+      <span>Queue, item id, page</span>
+      <kbd className="end">{jumpKey}</kbd>
+    </button>
+  );
+}

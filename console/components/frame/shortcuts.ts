@@ -1,0 +1,91 @@
+// Keys of the console. Single ones do nothing in a field or under a dialog, and can be switched
+// off; none of them changes an item.
+
+import { useEffect, useRef } from "react";
+import { tinykeys } from "tinykeys";
+import { singleKeys } from "../../state/preferences.ts";
+
+export type Keys = Readonly<Record<string, (event: KeyboardEvent) => void>>;
+
+const isMac = typeof document === "object" && /Mac|iP(hone|ad|od)/.test(navigator.platform);
+/** Of the list, and of hints. */
+export const jumpKey = isMac ? "⌘ K" : "Ctrl K";
+
+/** Where a keyboard has no key of its own for the sign, it is made with others. */
+const layouts: Readonly<Record<string, string>> = {
+  "/": "[Shift]+/",
+  "[": "[Control]+[Alt]+[",
+  "]": "[Control]+[Alt]+]",
+};
+
+/** As tinykeys takes it. */
+export function bindingOf(name: string): string {
+  return layouts[name] ?? name;
+}
+
+/** Nothing has the focus that takes the key itself; a press beside everything leaves it to `main`. */
+export function isOfPage({ target }: Event): boolean {
+  return target === document.body || (target instanceof Element && target.id === "main");
+}
+
+const withModifier = /^\$mod\+/;
+
+function isBusy(event: KeyboardEvent): boolean {
+  const { target } = event;
+  if (document.querySelector("dialog[open]") !== null) return true;
+  if (!(target instanceof HTMLElement)) return false;
+  return target.isContentEditable || target.matches("input, select, textarea");
+}
+
+/** As long as the caller is there. The functions may change; which keys there are does not. */
+export function useShortcuts(keys: Keys): void {
+  const latest = useRef(keys);
+  latest.current = keys;
+  useEffect(() => {
+    const bound = Object.keys(keys).map((name) => [
+      bindingOf(name),
+      (event: KeyboardEvent) => {
+        const isSingle = !withModifier.test(name);
+        if (isSingle && (singleKeys.get() === "off" || isBusy(event))) return;
+        latest.current[name]?.(event);
+      },
+    ]);
+    return tinykeys(window, Object.fromEntries(bound), {
+      ignore: ({ repeat, key }) => repeat && !/^[jk]$/.test(key),
+    });
+  }, []);
+}
+
+/** Of a list whose rows are links: `j` and `k` give them the focus, one after the other. */
+export function useLinkKeys(links: string): void {
+  const step = (by: number) => {
+    const all = [...document.querySelectorAll<HTMLElement>(links)];
+    const at = all.findIndex((one) => one.matches(":focus"));
+    all[at === -1 ? 0 : Math.max(0, Math.min(all.length - 1, at + by))]?.focus();
+  };
+  useShortcuts({ j: () => step(1), k: () => step(-1) });
+}
+
+interface KeyRow {
+  readonly keys: readonly string[];
+  readonly does: string;
+}
+
+/** All there are, for the list of them. */
+export const keyList: readonly KeyRow[] = [
+  { keys: ["/"], does: "filter" },
+  { keys: [jumpKey], does: "jump" },
+  { keys: ["j", "k"], does: "next, previous row" },
+  { keys: ["Home", "End"], does: "first, last queue" },
+  { keys: ["Enter"], does: "open the row" },
+  { keys: ["[", "]"], does: "item before, item after" },
+  { keys: ["x"], does: "select the row" },
+  { keys: ["c"], does: "copy as curl" },
+  { keys: ["Esc"], does: "close, then clear the filter" },
+  { keys: ["s"], does: "sort again now" },
+  { keys: ["g q", "g d"], does: "queues, dead" },
+  { keys: ["g s", "g k"], does: "shards, keys" },
+  { keys: ["Space"], does: "pause the live figures" },
+  { keys: ["u"], does: "UTC or local" },
+  { keys: ["?"], does: "this list" },
+];

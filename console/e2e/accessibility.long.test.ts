@@ -1,0 +1,350 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import type { ServerOverviewReply } from "../../openapi/schemas.ts";
+import { axeFaults } from "../testing/axe.ts";
+import {
+  type ConsoleBrowser,
+  isWiderThanWindow,
+  live,
+  narrow,
+  openConsoleBrowser,
+  stopTime,
+  wide,
+} from "../testing/console-browser.ts";
+import { addQueues, type ConsoleServer, openConsoleServer } from "../testing/console-server.ts";
+import { inChromium } from "../testing/in-chromium.ts";
+import { addTraffic } from "../testing/item-traffic.ts";
+import { settled, shiftsOn } from "../testing/shifts.ts";
+import { twinsOn } from "../testing/twins.ts";
+
+const pages = [
+  "",
+  "/queue?name=orders",
+  "/items?name=orders",
+  "/dead",
+  "/dead?name=orders-dead",
+  "/shards",
+  "/keys",
+];
+const middle = { width: 768, height: 1024 };
+
+const triesMax = 3;
+
+interface Noted {
+  wasLost?: boolean;
+}
+
+/** In the page: whether it has said since it was loaded that nobody answers, as of a machine that stood still. */
+function noteLost(): void {
+  new MutationObserver(() => {
+    if (document.querySelector(".console[data-state=disconnected]") === null) return;
+    (globalThis as Noted).wasLost = true;
+  }).observe(document, { attributeFilter: ["data-state"], childList: true, subtree: true });
+}
+
+/** What moves whenever the page is loaded and answered in time. Once it may be a figure that grew. */
+async function shiftsWhileLoading(page: Page): Promise<readonly string[]> {
+  for (let tries = 0; ; ) {
+    await live(page);
+    await settled(page);
+    const shifts = await shiftsOn(page);
+    if (!(await page.evaluate(() => (globalThis as Noted).wasLost))) tries += 1;
+    if (shifts.length === 0 || tries === triesMax) return shifts;
+    await page.reload();
+  }
+}
+
+function testLooks(browser: () => ConsoleBrowser): void {
+  describe("each page", () => {
+    let server: ConsoleServer;
+    beforeAll(async () => {
+      server = await openConsoleServer();
+      await addTraffic(server);
+      await addQueues(server, ["a-name-that-takes-more-than-its-place-".repeat(6)]);
+    });
+    afterAll(() => server.stop());
+
+    test.each(pages)(
+      "%j: nothing moves while it loads, axe finds nothing in both modes, nothing is too wide",
+      async (path) => {
+        const found: string[] = [];
+        for (const viewport of [wide, middle, narrow]) {
+          const url = server.consoleUrl + path;
+          await using visitor = await browser().visit(url, { viewport, begin: noteLost });
+          const { page, errors } = visitor;
+          const faults = (await shiftsWhileLoading(page)).map((shift) => `moved: ${shift}`);
+          for (const theme of ["dark", "light"]) {
+            await page.evaluate((name) => {
+              document.documentElement.dataset["theme"] = name;
+            }, theme);
+            faults.push(...(await axeFaults(page)).map((fault) => `${theme}: ${fault}`));
+          }
+          faults.push(...(await twinsOn(page)));
+          const widths = viewport === narrow ? [viewport.width, 320] : [viewport.width];
+          for (const width of widths) {
+            await page.setViewportSize({ ...viewport, width });
+            if (await isWiderThanWindow(page)) faults.push(`it is wider than ${width}`);
+          }
+          found.push(...[...faults, ...errors].map((fault) => `${viewport.width}: ${fault}`));
+        }
+        expect(found).toEqual([]);
+      },
+    );
+
+    test("text twice as large: nothing is too wide", async () => {
+      const large = await openConsoleBrowser(["--blink-settings=defaultFontSize=32"]);
+      try {
+        const found: string[] = [];
+        for (const path of pages) {
+          await using visitor = await large.visit(server.consoleUrl + path);
+          const { page } = visitor;
+          await live(page);
+          await settled(page);
+          const size = () => getComputedStyle(document.documentElement).fontSize;
+          expect(await page.evaluate(size)).toBe("32px");
+          if (await isWiderThanWindow(page)) found.push(path);
+        }
+        expect(found).toEqual([]);
+      } finally {
+        await large.close();
+      }
+    });
+
+    test("forced colours: what is chosen, where one is and what has the focus is told apart", async () => {
+      await using visitor = await browser().visit(server.consoleUrl, { forcedColors: "active" });
+      const { page } = visitor;
+      await live(page);
+      const looksOf = (selector: string) =>
+        page
+          .locator(selector)
+          .first()
+          .evaluate((element) => {
+            const { backgroundColor, borderBottom, outlineStyle } = getComputedStyle(element);
+            return [backgroundColor, borderBottom, outlineStyle];
+          });
+      const pairs = [
+        [".seg [aria-pressed=true]", ".seg [aria-pressed=false]"],
+        [".nav [aria-current]", ".nav a:not([aria-current])"],
+      ] as const;
+      for (const [chosen, other] of pairs) {
+        expect(await looksOf(chosen)).not.toEqual(await looksOf(other));
+      }
+      await page.keyboard.press("/");
+      await page.locator(".filter input:focus").waitFor();
+      expect((await looksOf(".filter input"))[2]).toBe("solid");
+      await page.goto(`${server.consoleUrl}/items?name=orders`);
+      await live(page);
+      expect(await looksOf(".list .tabs [aria-current]")).not.toEqual(
+        await looksOf(".list .tabs a:not([aria-current])"),
+      );
+      await page.getByRole("button", { name: "Newest first" }).click();
+      await page.locator(".toggles [aria-pressed=true]").waitFor();
+      expect(await looksOf(".toggles [aria-pressed=true]")).not.toEqual(
+        await looksOf(".toggles [aria-pressed=false]"),
+      );
+      await page.goto(`${server.consoleUrl}/queue?name=orders`);
+      await live(page);
+      await page.locator(".drawn .key").last().waitFor();
+      const keys = await page
+        .locator(".drawn:not(.flow) .key")
+        .evaluateAll((found) => found.map((key) => getComputedStyle(key, "::before").borderTop));
+      expect(keys).toHaveLength(3);
+      expect(new Set(keys).size).toBe(3);
+    });
+
+    test.each(pages)(
+      "forced colours, %s: each choice differs from the others, and the focus is seen",
+      async (path) => {
+        await using visitor = await browser().visit(server.consoleUrl + path, {
+          forcedColors: "active",
+        });
+        const { page } = visitor;
+        await live(page);
+        await settled(page);
+        expect(await page.evaluate(choicesThatLookAlike)).toEqual([]);
+        const unseen: string[] = [];
+        for (let tab = 0; tab < tabsMax; tab += 1) {
+          await page.keyboard.press("Tab");
+          const fault = await page.evaluate(faultOfFocus);
+          if (fault === null) break;
+          if (fault !== "") unseen.push(fault);
+        }
+        expect(unseen).toEqual([]);
+      },
+    );
+
+    test("who wants no motion sees none, and others see some", async () => {
+      await using locked = await openConsoleServer({ hasKeys: true });
+      for (const reducedMotion of ["reduce", "no-preference"] as const) {
+        const paths = [`${locked.consoleUrl}/`, ...pages.map((path) => server.consoleUrl + path)];
+        let moving = 0;
+        for (const path of paths) {
+          await using visitor = await browser().visit(path, { reducedMotion });
+          const { page } = visitor;
+          await page.locator(".grip, .console[data-state=live]").first().waitFor();
+          moving += await page.evaluate(whatMoves);
+        }
+        expect([reducedMotion, moving > 0]).toEqual([reducedMotion, reducedMotion !== "reduce"]);
+      }
+    });
+
+    test("dialogs: axe finds nothing in them, in both modes", async () => {
+      const found: string[] = [];
+      for (const theme of ["dark", "light"] as const) {
+        await using visitor = await browser().visit(server.consoleUrl, { theme });
+        const { page } = visitor;
+        await live(page);
+        const opens = [
+          () => page.keyboard.press("Control+k"),
+          () => page.keyboard.press("Shift+?"),
+          () => page.getByRole("button", { name: "Create queue" }).click(),
+        ];
+        for (const open of opens) {
+          await open();
+          await page.locator("dialog[open]").waitFor();
+          found.push(...(await axeFaults(page)));
+          await page.keyboard.press("Escape");
+          await page.locator("dialog").waitFor({ state: "detached" });
+        }
+      }
+      expect(found).toEqual([]);
+    });
+
+    test("a dialog that is left by its button gives the focus back", async () => {
+      await using visitor = await browser().visit(server.consoleUrl);
+      const { page } = visitor;
+      await live(page);
+      const opener = page.getByRole("button", { name: "Create queue" });
+      await opener.click();
+      await page.getByRole("button", { name: "Cancel" }).click();
+      await page.locator("dialog").waitFor({ state: "detached" });
+      expect(await opener.evaluate((one) => one === document.activeElement)).toBe(true);
+    });
+
+    test("the overview: its boxes stand where the skeleton had them, also with more alarms", async () => {
+      await using visitor = await browser().visit(server.consoleUrl, { hasClock: true });
+      const { page } = visitor;
+      await live(page);
+      await settled(page);
+      const topsOf = () =>
+        page.evaluate(() =>
+          [".alarms", ".ledger", ".plot", ".tools", ".table thead", ".foot"].map((selector) => {
+            const { top, left } = document.querySelector(selector)?.getBoundingClientRect() ?? {};
+            return [selector, top, left];
+          }),
+        );
+      const filled = await topsOf();
+      // However long an answer takes, the page does not say that it is late.
+      await stopTime(page);
+      const release = Promise.withResolvers<void>();
+      await page.route("**/v1/server.overview", async (route) => {
+        await release.promise;
+        const response = await route.fetch();
+        const reply = (await response.json()) as ServerOverviewReply;
+        const more = reply.alarms.flatMap((alarm) =>
+          // Of one cause they would share a row.
+          ["leases_lapse", "falls_behind"].map((what) => ({ ...alarm, what })),
+        );
+        await route.fulfill({ response, json: { ...reply, alarms: [...reply.alarms, ...more] } });
+      });
+      await page.reload();
+      await page.locator(".console[data-state=loading]").waitFor();
+      expect(await topsOf()).toEqual(filled);
+      release.resolve();
+      await page.getByRole("button", { name: "+2 new" }).waitFor();
+      expect(await topsOf()).toEqual(filled);
+      await page.clock.resume();
+      expect(await shiftsOn(page)).toEqual([]);
+      await page.getByRole("button", { name: "+2 new" }).click();
+      await page.locator(".alarm").nth(2).waitFor();
+      await stopTime(page);
+      await page.reload();
+      await page.locator(".alarm").nth(2).waitFor();
+      await page.clock.resume();
+      expect(await shiftsOn(page)).toEqual([]);
+    });
+  });
+}
+
+const tabsMax = 80;
+
+/** How many boxes move, or would when they change. */
+function whatMoves(): number {
+  const stylesOf = (element: Element) =>
+    [undefined, "::before", "::after"].map((part) => getComputedStyle(element, part));
+  const moves = ({ transitionDuration, animationName, scrollBehavior }: CSSStyleDeclaration) =>
+    /[1-9]/.test(transitionDuration) || animationName !== "none" || scrollBehavior === "smooth";
+  const all = [...document.querySelectorAll("*")].flatMap(stylesOf);
+  return all.filter(moves).length + document.getAnimations().length;
+}
+
+/** What has the focus and does not look it; `""` = it does, `null` = nothing has it. */
+function faultOfFocus(): string | null {
+  const focused = document.activeElement;
+  if (focused === null || focused === document.body) return null;
+  // The field of a filter has its outline around the conditions that stand in it.
+  const outlined = focused.closest(".chips") ?? focused;
+  const { outlineStyle, outlineWidth } = getComputedStyle(outlined);
+  const isSeen = outlineStyle !== "none" && Number.parseFloat(outlineWidth) > 0;
+  return isSeen ? "" : focused.outerHTML.slice(0, 100);
+}
+
+/** What is chosen beside what is not, where both look the same. */
+function choicesThatLookAlike(): string[] {
+  const lookOf = (element: Element) =>
+    [undefined, "::before", "::after"].flatMap((part) => {
+      const style = getComputedStyle(element, part);
+      return [style.backgroundColor, style.borderTop, style.borderBottom, style.color];
+    });
+  const othersOf = (chosen: Element, name: string) =>
+    [...(chosen.parentElement?.children ?? [])].filter(({ tagName, attributes }) => {
+      const value = attributes.getNamedItem(name)?.value;
+      // Of several links one is where the reader is, and the others do not say that they are not.
+      return name === "aria-current"
+        ? value === undefined && tagName === chosen.tagName
+        : value === "false";
+    });
+  return ["aria-pressed", "aria-selected", "aria-current"].flatMap((name) =>
+    [...document.querySelectorAll(`[${name}]:not([${name}="false"])`)]
+      .filter((chosen) =>
+        othersOf(chosen, name).some((other) => lookOf(other).join() === lookOf(chosen).join()),
+      )
+      .map(({ outerHTML }) => outerHTML.slice(0, 100)),
+  );
+}
+
+function testTargets(browser: () => ConsoleBrowser): void {
+  describe("a phone", () => {
+    let server: ConsoleServer;
+    beforeAll(async () => {
+      server = await openConsoleServer();
+      await addTraffic(server);
+    });
+    afterAll(() => server.stop());
+    test.each([
+      "",
+      "/queue?name=orders",
+      "/items?name=orders",
+      "/dead?name=orders-dead",
+      "/shards",
+      "/keys",
+    ])("%s: buttons and fields are as high as a finger", async (path) => {
+      await using visitor = await browser().visit(server.consoleUrl + path, { viewport: narrow });
+      const { page } = visitor;
+      await live(page);
+      await settled(page);
+      expect(await page.evaluate(tooLow)).toEqual([]);
+    });
+  });
+}
+
+/** Not links in text or in rows, nor headings of a table, which a phone does not show. */
+function tooLow(): string[] {
+  const pressable = "button:not(thead *), .b, .tabs a, select, input:not([type=checkbox])";
+  return [...document.querySelectorAll(pressable)]
+    .map((element) => ({ element, box: element.getBoundingClientRect() }))
+    .filter(({ box }) => box.height > 0 && box.width > 1 && box.height < 44)
+    .map(({ element, box }) => `${box.height} ${element.outerHTML.slice(0, 90)}`);
+}
+
+inChromium([testLooks, testTargets]);

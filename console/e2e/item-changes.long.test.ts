@@ -1,0 +1,323 @@
+import { describe, expect, test } from "bun:test";
+import type { Locator, Page } from "playwright-core";
+import { createClient } from "../../client/client.ts";
+import { axeFaults } from "../testing/axe.ts";
+import { type ConsoleBrowser, live, rowsOf } from "../testing/console-browser.ts";
+import { adminKey, openConsoleServer, readKey } from "../testing/console-server.ts";
+import { inChromium } from "../testing/in-chromium.ts";
+import { addSlowRedrive, addTraffic } from "../testing/item-traffic.ts";
+
+function testChanges(browser: () => ConsoleBrowser): void {
+  describe("changes of items", () => {
+    testKeyboard(browser);
+    testExpect(browser);
+    testDead(browser);
+    testRoles(browser);
+  });
+}
+
+const said = (page: Page, text: RegExp) => page.locator(".foot .said").getByText(text).waitFor();
+
+function testKeyboard(browser: () => ConsoleBrowser): void {
+  test("by keys alone: list, item, dialog, result; the count in the button is that of the reply", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    await using visitor = await browser().visit(`${server.consoleUrl}/items?name=orders`);
+    const { page, errors } = visitor;
+    await rowsOf(page).nth(2).waitFor();
+    const pressUntil = async (name: RegExp) => {
+      for (let at = 0; at < 40; at += 1) {
+        await page.keyboard.press("Tab");
+        const text = await page.evaluate(() => document.activeElement?.textContent ?? "");
+        if (name.test(text)) return;
+      }
+      throw new Error(`no key leads to ${name}`);
+    };
+    for (const key of ["j", "j", "Enter"]) await page.keyboard.press(key);
+    await page.getByRole("complementary").getByText("It is ready, with").waitFor();
+    const first = new URL(page.url()).searchParams.get("item");
+    await page.keyboard.press("]");
+    await page.waitForURL((url) => url.searchParams.get("item") !== first);
+    await page.keyboard.press("[");
+    await page.waitForURL((url) => url.searchParams.get("item") === first);
+    // Until then the buttons are those of the other.
+    await page.getByRole("complementary", { name: `Item …${first?.slice(-8)}` }).waitFor();
+    await page.getByRole("button", { name: "Send to dead…" }).waitFor();
+    await pressUntil(/^Send to dead…$/);
+    await page.keyboard.press("Enter");
+    const button = page.getByRole("dialog").getByRole("button", { name: "Send to dead 1 item" });
+    await button.waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.keyboard.type("sent by mistake");
+    await page.keyboard.press("Enter");
+    await said(page, /sent to the dead queue: 1 item of orders/);
+    const items = await server.client.findItems({
+      queue_name: "orders-dead",
+      filter: { reason: "sent by mistake" },
+    });
+    expect(items.items).toHaveLength(1);
+    await page.keyboard.press("Escape");
+    await page.waitForURL((url) => !url.searchParams.has("item"));
+    expect(errors).toEqual([]);
+  });
+
+  test("a leased item is taken from its holder, which is said; several go by their ids", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    await using visitor = await browser().visit(
+      `${server.consoleUrl}/items?name=orders&state=leased`,
+    );
+    const { page } = visitor;
+    await rowsOf(page).nth(1).waitFor();
+    for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key);
+    await page.getByRole("button", { name: "Retry now…" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("answered 453").waitFor();
+    expect(await dialog.locator("pre").textContent()).toContain("/v1/queue.retry");
+    await dialog.getByRole("button", { name: "Take back 2 items" }).click();
+    await said(page, /taken back from their holders: 2 items of orders/);
+    await page.getByText("Nobody holds an item of this queue.").waitFor();
+  });
+}
+
+function testExpect(browser: () => ConsoleBrowser): void {
+  test("more match by now: nothing is done, 453 is beside the button, which has the new count", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    const { client } = server;
+    await using visitor = await browser().visit(
+      `${server.consoleUrl}/items?name=orders&state=scheduled&kind=later`,
+    );
+    const { page } = visitor;
+    await rowsOf(page).nth(2).waitFor();
+    for (const key of ["j", "x"]) await page.keyboard.press(key);
+    await page.getByRole("button", { name: "all 3 that match" }).click();
+    await page.getByRole("button", { name: "Delete…" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Delete 3 items" }).waitFor();
+    const enqueue_at = new Date(Date.now() + 3_600_000).toISOString();
+    await client.queue("orders").produce({ utf8: "new", kind: "later", enqueue_at });
+    // By a filter, so the name of the queue is asked for.
+    await dialog.getByLabel("To be sure, write orders").fill("orders");
+    await dialog.getByRole("button", { name: "Delete 3 items" }).click();
+    await dialog.getByRole("alert").filter({ hasText: "453" }).waitFor();
+    await dialog.getByRole("button", { name: "Delete 4 items" }).click();
+    await said(page, /deleted: 4 items of orders/);
+    const left = await client.findItems({ queue_name: "orders", filter: { kind: "later" } });
+    expect(left.items).toEqual([]);
+  });
+}
+
+function testDead(browser: () => ConsoleBrowser): void {
+  test("a reason is redriven: counted, sent back, told by its task", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    await using visitor = await browser().visit(`${server.consoleUrl}/dead?name=orders-dead`);
+    const { page, errors } = visitor;
+    await page.getByText("2 groups, 7 items").waitFor();
+    // What the key may do is known later, and nothing is selected before.
+    await page.getByLabel("Select all groups").waitFor();
+    for (const key of ["j", "x"]) await page.keyboard.press(key);
+    await page.getByRole("button", { name: "Redrive 5 items" }).click();
+    await said(page, /redriven: 5 items of orders-dead/);
+    await page.getByText("1 group, 2 items").waitFor();
+    await page.getByRole("region", { name: "Tasks" }).getByText("5 items done").waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  test("the newest of what is chosen can be read before anything is done, and lead to all of them", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    const { client } = server;
+    const held = await client.queue("orders-dead").lease({ clientId: "worker-1" });
+    await using visitor = await browser().visit(`${server.consoleUrl}/dead?name=orders-dead`);
+    const { page, errors } = visitor;
+    await page.getByRole("checkbox", { name: "Select card_declined" }).check();
+    const table = page.getByRole("table", { name: "newest of the 5 selected" });
+    await table.locator("tbody th a").nth(4).waitFor();
+    const filter = { reason: "card_declined: order <n>" };
+    const newest = { queue_name: "orders-dead", order: "newest", limit: 5 };
+    const { items } = await client.findItems({ ...newest, filter });
+    const idsOf = (found: Locator) =>
+      found
+        .locator("tbody th a")
+        .evaluateAll((links) => links.map((link) => link.getAttribute("title")));
+    expect(await idsOf(table)).toEqual(items.map(({ id }) => id));
+    const first = await table.getByRole("row").nth(1).textContent();
+    expect(first).toContain(`${items[0]?.kind}${items[0]?.reference}{"order":`);
+    // Somebody has it: it stays, and its row says so.
+    const heldRow = table
+      .getByRole("row")
+      .filter({ has: page.getByTitle(`${held?.items[0]?.id}`) });
+    await heldRow.getByRole("img", { name: "leased: a redrive leaves it" }).waitFor();
+    await page.getByLabel("Select all groups").check();
+    const seven = page.getByRole("table", { name: "newest of the 7 selected" });
+    await seven.locator("tbody th a").nth(4).waitFor();
+    expect(await idsOf(seven)).toHaveLength(5);
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole("link", { name: "All of them" }).click();
+    await page.getByText("6 match, of 7 looked at").waitFor();
+    await page.locator(".chip").getByText("= card_declined: order <n> or none").waitFor();
+    await page.goBack();
+    await page.getByRole("checkbox", { name: "Select card_declined" }).check();
+    await page.locator(".newest tbody th a").first().click();
+    await page.waitForURL((url) => url.searchParams.get("item") === items[0]?.id);
+    expect(errors).toEqual([]);
+  });
+
+  test("of a rare group in a long queue it is said how far back was looked", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    await using visitor = await browser().visit("about:blank");
+    const { page } = visitor;
+    await page.route("**/v1/storage/items.find", (route) =>
+      route.fulfill({ json: { items: [], next_pivot: "0.0.9", looked_at: 100_000 } }),
+    );
+    await page.goto(`${server.consoleUrl}/dead?name=orders-dead`);
+    await page.getByRole("checkbox", { name: "Select no reason given" }).check();
+    await page.getByText("Of the newest 300,000 items of the queue.").waitFor();
+  });
+
+  test("several reasons are one task, with one pace; what has nowhere to go stays and is not counted", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    const { client } = server;
+    const former = client.queue("former");
+    const timeouts = { lease_timeout: "1h", expire_timeout: "1d" };
+    await former.create({ ...timeouts, dead_queue: "orders-dead" });
+    await former.produce("one");
+    const lease = await former.lease({ batch: 1 });
+    await lease?.retry(lease.items, { dead: true, reason: "card_declined: order 9" });
+    await former.delete({ force: true });
+    await using visitor = await browser().visit(`${server.consoleUrl}/dead?name=orders-dead`);
+    const { page, errors } = visitor;
+    await page.getByText("2 groups, 8 items").waitFor();
+    await page.getByLabel("Select all groups").check();
+    const plan = page.getByRole("form", { name: "Redrive" });
+    await plan.getByRole("row", { name: "go to orders 7" }).waitFor();
+    await plan
+      .getByRole("row", { name: "stay: the queue that they came from is gone 1" })
+      .waitFor();
+    await plan.getByLabel("At most").fill("2");
+    await plan.getByRole("row", { name: "takes, at 2 a second 4 s" }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await plan.getByRole("button", { name: "Redrive 7 items" }).click();
+    // While it runs, or after it has.
+    const ofAll = page
+      .getByRole("region", { name: "Tasks" })
+      .getByText(/of 8$|7 items done, 1 skipped/);
+    await ofAll.waitFor();
+    const { tasks } = await client.listTasks({});
+    expect(tasks).toMatchObject([
+      {
+        ...{ action: "redrive", matched: 8, per_second: 2 },
+        filter: { groups: { by: "reason", values: ["card_declined: order <n>", ""] } },
+      },
+    ]);
+    expect(errors).toEqual([]);
+  });
+
+  test("groups are drawn while they are gathered, with counts that say 'at least'", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    await using visitor = await browser().visit("about:blank");
+    const { page } = visitor;
+    const gate = Promise.withResolvers<void>();
+    await page.route("**/v1/storage/items.groups", async (route) => {
+      const isFirst = route.request().postDataJSON().pivot === "";
+      if (!isFirst) await gate.promise;
+      const response = await route.fetch({
+        postData: { ...route.request().postDataJSON(), pivot: "" },
+      });
+      const reply = await response.json();
+      await route.fulfill({ response, json: { ...reply, next_pivot: isFirst ? "0.0.7" : "" } });
+    });
+    await page.goto(`${server.consoleUrl}/dead?name=orders-dead`);
+    await page.getByText("2 groups, at least 7 items, 7 looked at so far…").waitFor();
+    await page.getByRole("cell", { name: "5+" }).waitFor();
+    gate.resolve();
+    await page.getByText("2 groups, 14 items, all looked at").waitFor();
+    await page.getByRole("cell", { name: "10", exact: true }).waitFor();
+  });
+
+  test("a task of several groups is listed with what they are", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    const values = ["card_declined: order <n>", ""];
+    await server.client.queue("orders-dead").redrive({
+      filter: { groups: { by: "reason", values }, attempts_min: 1 },
+      to: "orders",
+    });
+    await using visitor = await browser().visit(`${server.consoleUrl}/dead`);
+    const task = visitor.page.getByRole("region", { name: "Tasks" });
+    await task.getByText("attempts ≥ 1, reason = card_declined: order <n> or none; to").waitFor();
+  });
+
+  test("a task that takes long shows how far it is, and is cancelled", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    await addSlowRedrive(server);
+    await using visitor = await browser().visit(`${server.consoleUrl}/dead`);
+    const { page } = visitor;
+    await page.getByText(/of 1,000$/).waitFor();
+    await page.getByRole("link", { name: /^redrive orders-dead/ }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await said(page, /cancelled the redrive of orders-dead/);
+    const { tasks } = await server.client.listTasks({});
+    expect(tasks[0]?.state).toBe("cancelled");
+    await page.getByRole("link", { name: /^redrive orders-dead/ }).waitFor({ state: "detached" });
+  });
+}
+
+function testRoles(browser: () => ConsoleBrowser): void {
+  test("a key that may only read sees no button of a change, and the server refuses the call", async () => {
+    await using server = await openConsoleServer({ hasKeys: true });
+    await addTraffic(server);
+    await using visitor = await browser().visit(`${server.consoleUrl}/items?name=orders`);
+    const { page } = visitor;
+    await page.getByLabel("API key").fill(readKey);
+    await page.keyboard.press("Enter");
+    await live(page);
+    for (const path of ["/items?name=orders", "/items?name=orders&state=leased"]) {
+      await page.goto(server.consoleUrl + path);
+      await rowsOf(page).first().locator("th a").click();
+      await page.getByRole("tab", { name: "text" }).waitFor();
+      // Before it is known what the key may do there are none for any.
+      await page.getByText("key eyes: read only").waitFor();
+      expect(await page.locator(".item-foot").count()).toBe(0);
+      expect(await page.getByRole("checkbox").count()).toBe(0);
+    }
+    await page.goto(`${server.consoleUrl}/dead?name=orders-dead`);
+    await page.getByText("2 groups, 7 items").waitFor();
+    await page.getByText("key eyes: read only").waitFor();
+    expect(await page.getByRole("button", { name: /Redrive|Delete/ }).count()).toBe(0);
+    const reader = createClient({ url: server.url, apiKey: readKey });
+    const refused = await reader
+      .repair({ queue_name: "orders", action: "delete", filter: {} })
+      .then(
+        () => null,
+        (cause: unknown) => String(cause),
+      );
+    expect(refused).toContain("admin");
+  });
+
+  test("what is copied for a shell has no key in it", async () => {
+    await using server = await openConsoleServer({ hasKeys: true });
+    await addTraffic(server);
+    await using visitor = await browser().visit(`${server.consoleUrl}/items?name=orders`, {
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    const { page } = visitor;
+    await page.getByLabel("API key").fill(adminKey);
+    await page.keyboard.press("Enter");
+    await rowsOf(page).first().waitFor();
+    for (const key of ["j", "c"]) await page.keyboard.press(key);
+    await said(page, /copied POST \/v1\/storage\/items.get/);
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    expect(copied).toContain("$HOLDFAST_KEY");
+    expect(copied).not.toContain(adminKey);
+  });
+}
+
+inChromium([testChanges]);

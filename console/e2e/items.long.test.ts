@@ -1,0 +1,527 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { axeFaults } from "../testing/axe.ts";
+import {
+  answered,
+  type ConsoleBrowser,
+  isWiderThanWindow,
+  live,
+  narrow,
+  rowsOf,
+  stopTime,
+  wide,
+} from "../testing/console-browser.ts";
+import { addQueues, type ConsoleServer, openConsoleServer } from "../testing/console-server.ts";
+import { inChromium } from "../testing/in-chromium.ts";
+import { addTraffic } from "../testing/item-traffic.ts";
+import { settled } from "../testing/shifts.ts";
+import { twinsOn } from "../testing/twins.ts";
+
+const hostile = ["..", "a/b", "a%2Fb", "?", "#", "<img/src=x/onerror=alert(1)>", "\u202egnp.exe"];
+
+function testItems(browser: () => ConsoleBrowser): void {
+  describe("items and dead", () => {
+    let server: ConsoleServer;
+    beforeAll(async () => {
+      server = await openConsoleServer();
+      await addTraffic(server);
+      await addQueues(server, hostile);
+      for (const name of hostile) await server.client.queue(name).produce("one");
+    });
+    afterAll(() => server.stop());
+    testItemLooks(browser, () => server);
+    testFilters(browser, () => server);
+    testNames(browser, () => server);
+  });
+}
+
+function testItemLooks(browser: () => ConsoleBrowser, server: () => ConsoleServer): void {
+  const pages = [
+    ["/items?name=orders&state=ready", ".items th a"],
+    ["/items?name=orders&state=leased", ".items th a"],
+    ["/items?name=orders&state=scheduled&kind=later", null],
+    ["/items?name=orders&state=dead", ".items th a"],
+    ["/items?name=orders&kind=none", null],
+    ["/items", null],
+    ["/dead?name=orders-dead", ".groups tbody .c-x input"],
+    ["/dead", null],
+  ] as const;
+  test.each(pages)(
+    "%s: axe finds nothing, at both widths in both modes, and nothing is too wide",
+    async (path, press) => {
+      const found: string[] = [];
+      for (const viewport of [wide, narrow]) {
+        for (const theme of ["dark", "light"] as const) {
+          const { consoleUrl } = server();
+          await using visitor = await browser().visit(consoleUrl + path, { viewport, theme });
+          const { page, errors } = visitor;
+          await live(page);
+          if (press !== null) await page.locator(press).first().click();
+          if (press === ".items th a") await page.getByRole("tab", { name: "hex" }).waitFor();
+          const faults = [...(await axeFaults(page)), ...(await twinsOn(page)), ...errors];
+          if (await isWiderThanWindow(page)) faults.push("it is wider than the window");
+          found.push(...faults.map((fault) => `${viewport.width} ${theme}: ${fault}`));
+        }
+      }
+      expect(found).toEqual([]);
+    },
+  );
+
+  test("an item that is opened after another replaces it: one verdict, one payload, and it is deleted itself", async () => {
+    const { client, consoleUrl } = server();
+    await using visitor = await browser().visit(`${consoleUrl}/items?name=orders&state=ready`);
+    const { page, errors } = visitor;
+    const links = rowsOf(page).locator("th a");
+    await links.nth(1).waitFor();
+    const titles = await links.evaluateAll((found) =>
+      found.slice(0, 2).map((link) => (link as HTMLElement).title),
+    );
+    const [first = "", second = ""] = titles;
+    const { reference: own = "" } = await client.getItem({ id: second });
+    const panel = page.getByRole("complementary");
+    const payloads = panel.getByRole("tabpanel");
+    const shown = () => payloads.getByText(/^"account-\d+"$/).allInnerTexts();
+    await links.first().click();
+    await payloads.getByText(/^"account-\d+"$/).waitFor();
+    // The second time both are known already.
+    for (const id of [second, first, second]) {
+      await page.keyboard.press(id === second ? "]" : "[");
+      await page.getByRole("complementary", { name: `Item …${id.slice(-8)}` }).waitFor();
+      await panel.getByRole("button", { name: "Delete" }).waitFor();
+      await payloads.getByText(id === second ? `"${own}"` : /^"account-\d+"$/).waitFor();
+      expect(await twinsOn(page)).toEqual([]);
+      expect([await panel.locator(".answer").count(), (await shown()).length]).toEqual([1, 1]);
+    }
+    expect(await shown()).toEqual([`"${own}"`]);
+    await panel.getByRole("button", { name: "Delete" }).click();
+    expect(await page.getByRole("dialog").locator("pre").textContent()).toContain(second);
+    expect(errors).toEqual([]);
+  });
+
+  test("beside an open item the list has fewer columns, and they have all of its width", async () => {
+    await using visitor = await browser().visit(
+      `${server().consoleUrl}/items?name=orders&state=dead`,
+    );
+    const { page } = visitor;
+    await rowsOf(page).first().locator("th a").click();
+    await page.locator("aside.item").waitFor();
+    const edges = await page.evaluate(() =>
+      [".items", "tr.cur > :nth-last-child(2)"].map((selector) =>
+        Math.round(document.querySelector(selector)?.getBoundingClientRect().right ?? 0),
+      ),
+    );
+    expect(edges[0]).toBe(edges[1]);
+  });
+
+  test("the frame of the list stands where the skeleton had it", async () => {
+    await using visitor = await browser().visit(`${server().consoleUrl}/items?name=orders`);
+    const { page } = visitor;
+    await rowsOf(page).first().waitFor();
+    await settled(page);
+    const tops = () =>
+      page.evaluate(() =>
+        [".split", ".list-top", ".chips", ".items thead", ".items tbody tr"].map(
+          (selector) => document.querySelector(selector)?.getBoundingClientRect().top,
+        ),
+      );
+    const filled = await tops();
+    await page.route("**/v1/**", () => undefined);
+    await page.reload();
+    await page.locator(".items .ghost").first().waitFor();
+    expect(await tops()).toEqual(filled);
+  });
+}
+
+function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer): void {
+  test("a filter goes to the address and comes from it; an id alone opens its item", async () => {
+    await using visitor = await browser().visit(`${server().consoleUrl}/items?name=orders`);
+    const { page, errors } = visitor;
+    await rowsOf(page).first().waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("kind=order-paid");
+    await page.keyboard.press("Enter");
+    await page.waitForURL((url) => url.searchParams.get("kind") === "order-paid");
+    await page.getByText(/^2 match, of \d+ looked at$/).waitFor();
+    // They may be counted before they are listed.
+    await rowsOf(page).nth(1).waitFor();
+    expect(await rowsOf(page).count()).toBe(2);
+    await page.keyboard.type("attempts=many");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").filter({ hasText: "takes a number" }).waitFor();
+    await page.keyboard.press("Escape");
+    const id = await rowsOf(page).first().locator("th a").getAttribute("title");
+    await page.keyboard.type(String(id));
+    await page.keyboard.press("Enter");
+    await page.waitForURL((url) => url.searchParams.get("item") === id);
+    await page.getByText("It is ready, with").waitFor();
+    await page.reload();
+    await page.getByText("It is ready, with").waitFor();
+    await page.getByRole("button", { name: "Remove kind" }).click();
+    await page.waitForURL((url) => !url.searchParams.has("kind"));
+    await page.goto(`${server().consoleUrl}/items?item=${id}`);
+    await page.getByRole("heading", { name: "orders" }).waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  test("a filter that most pieces have nothing of is looked for until something is found, or it is stopped", async () => {
+    await using visitor = await browser().visit(server().consoleUrl);
+    const { page, errors } = visitor;
+    const barren = 5;
+    let pieces = 0;
+    let isHeld = true;
+    await page.route("**/v1/storage/items.find", async (route) => {
+      const body = route.request().postDataJSON();
+      const piece = body.pivot === "" ? 0 : Number(body.pivot);
+      if (piece === barren) return route.continue({ postData: { ...body, pivot: "" } });
+      pieces = Math.max(pieces, piece + 1);
+      while (isHeld && piece > 1) await Bun.sleep(10);
+      return route.fulfill({
+        json: { items: [], next_pivot: String(piece + 1), looked_at: 100_000 },
+      });
+    });
+    await page.goto(`${server().consoleUrl}/items?name=orders&kind=order-paid`);
+    await page.getByRole("button", { name: "Stop looking" }).click();
+    isHeld = false;
+    const more = page.getByRole("button", { name: "Look on" });
+    await more.and(page.locator(":enabled")).waitFor();
+    expect(pieces).toBeLessThan(barren);
+    expect(await rowsOf(page).count()).toBe(0);
+    expect(await page.getByText("matches this filter").count()).toBe(0);
+    await more.click();
+    await page.getByText("2 match, of 500,0").waitFor();
+    await rowsOf(page).first().waitFor();
+    expect(await rowsOf(page).count()).toBe(2);
+    expect(pieces).toBe(barren);
+    expect(errors).toEqual([]);
+  });
+
+  test("dead items of this queue are those of its dead queue; a group leads to its items", async () => {
+    await using visitor = await browser().visit(
+      `${server().consoleUrl}/items?name=orders&state=dead`,
+    );
+    const { page } = visitor;
+    await page.getByText("7 match, of 7 looked at").waitFor();
+    await page
+      .getByRole("navigation", { name: "Of this queue" })
+      .getByRole("link", { name: "Dead" })
+      .click();
+    await page.getByText("2 groups, 7 items, all looked at").waitFor();
+    await page.getByRole("link", { name: "card_declined: order <n>" }).click();
+    await page.waitForURL((url) => url.searchParams.get("reason") === "card_declined: order <n>");
+    await page.getByText("5 match, of 7 looked at").waitFor();
+    await page.goBack();
+    await page.getByRole("link", { name: "no reason given" }).click();
+    await page.getByText("2 match, of 7 looked at").waitFor();
+  });
+
+  test("dead queues: which takes from which, with how many items, and each leads to its reasons", async () => {
+    await using visitor = await browser().visit(`${server().consoleUrl}/dead`);
+    const { page, errors } = visitor;
+    const row = page.getByRole("table", { name: "Dead queues" }).locator("tbody tr").first();
+    await row.getByRole("cell", { name: "7", exact: true }).waitFor();
+    expect((await row.getByRole("cell").allInnerTexts()).slice(0, 2)).toEqual(["orders", "7"]);
+    await row.getByRole("link", { name: "orders-dead" }).click();
+    await page.getByText("2 groups, 7 items, all looked at").waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  test("Follow adds what comes below what is there, and keeps it when it ends", async () => {
+    const { client, consoleUrl } = server();
+    await client.queue("followed").create({ lease_timeout: "1h", expire_timeout: "1d" });
+    await client.queue("followed").produce(["a", "b"]);
+    await using visitor = await browser().visit(`${consoleUrl}/items?name=followed`);
+    const { page, calls } = visitor;
+    await rowsOf(page).nth(1).waitFor();
+    const before = await rowsOf(page).locator("th").allInnerTexts();
+    await page.getByRole("button", { name: "Follow" }).click();
+    await client.queue("followed").lease({ clientId: "worker-9" });
+    await client.queue("followed").produce("c");
+    await page.locator("tr.gone").waitFor();
+    await rowsOf(page).nth(2).waitFor();
+    await page.getByRole("button", { name: "Follow" }).click();
+    const after = await rowsOf(page).locator("th").allInnerTexts();
+    expect(after.slice(0, 2)).toEqual(before);
+    expect(after).toHaveLength(3);
+    await page.getByRole("button", { name: "Newest first" }).click();
+    await page.waitForURL(({ searchParams }) => searchParams.get("order") === "newest");
+    const [, second = "", third = ""] = after;
+    await rowsOf(page).first().filter({ hasText: third }).waitFor();
+    expect(await rowsOf(page).locator("th").allInnerTexts()).toEqual([third, second]);
+    await page.getByRole("button", { name: "Follow" }).click();
+    await client.queue("followed").produce("d");
+    await rowsOf(page).nth(2).waitFor();
+    const newest = await rowsOf(page).locator("th").allInnerTexts();
+    expect(newest.slice(1)).toEqual([third, second]);
+    await page.getByRole("link", { name: "Leased" }).click();
+    const held = page.getByRole("table", { name: "Items: leased" });
+    await held.getByRole("cell", { name: "worker-9" }).waitFor();
+    // A look that leased would take the items from who works.
+    expect(calls.filter((call) => /lease|retry|complete|extend/.test(call))).toEqual([]);
+  });
+
+  test("Follow of what is rare in a backlog rests twenty times as long as a look takes, and says so", async () => {
+    await using visitor = await browser().visit("about:blank", { hasClock: true });
+    const { page } = visitor;
+    const tookMs = 1_500;
+    let looks = 0;
+    let isFollowing = false;
+    await page.route("**/v1/storage/items.find", async (route) => {
+      if (isFollowing) {
+        looks += 1;
+        await page.clock.runFor(tookMs);
+      }
+      await route.continue();
+    });
+    await page.goto(`${server().consoleUrl}/items?name=orders&kind=order-paid`);
+    await rowsOf(page).first().waitFor();
+    await stopTime(page);
+    isFollowing = true;
+    await page.getByRole("button", { name: "Follow" }).click();
+    await page.getByText("a look takes long: one every 30 s").waitFor();
+    const pass = async (seconds: number) => {
+      for (let second = 0; second < seconds; second += 1) {
+        await page.clock.runFor(1_000);
+        await answered(page);
+      }
+    };
+    await pass(28);
+    expect(looks).toBe(1);
+    await pass(3);
+    expect(looks).toBe(2);
+  });
+
+  test("of a count that is only begun nobody says how many more there are since", async () => {
+    await using visitor = await browser().visit("about:blank");
+    const { page } = visitor;
+    await page.route("**/v1/storage/items.groups", async (route) => {
+      const response = await route.fetch();
+      const reply = await response.json();
+      const groups = reply.groups.map((group: object) => ({ ...group, count: 1 }));
+      await route.fulfill({ response, json: { ...reply, groups, next_pivot: "0.0.9" } });
+    });
+    const gate = Promise.withResolvers<void>();
+    let looks = 0;
+    await page.route("**/v1/storage/items.find", async (route) => {
+      looks += 1;
+      if (looks > 1) await gate.promise;
+      const response = await route.fetch();
+      const reply = await response.json();
+      const part = { items: reply.items.slice(0, 1), next_pivot: "0.0.9" };
+      await route.fulfill({ response, json: { ...reply, ...part } });
+    });
+    await page.goto(`${server().consoleUrl}/items?name=orders`);
+    await page.getByText(/^1\+ match, of/).waitFor();
+    await page.getByRole("button", { name: "look again" }).waitFor();
+    expect(await page.getByText("more since").count()).toBe(0);
+    gate.resolve();
+  });
+
+  test("of more than a call takes as many as it takes are selected, which is said, and none again", async () => {
+    await using visitor = await browser().visit("about:blank");
+    const { page } = visitor;
+    await page.route("**/v1/storage/items.find", async (route) => {
+      const response = await route.fetch();
+      const reply = await response.json();
+      const [one] = reply.items;
+      const items = Array.from({ length: 1_002 }, (_, at) => ({
+        ...one,
+        id: one.id.slice(0, -4) + String(at).padStart(4, "0"),
+      }));
+      await route.fulfill({ response, json: { ...reply, items } });
+    });
+    await page.goto(`${server().consoleUrl}/items?name=orders`);
+    // Before they are listed the box is there, and selects none.
+    await rowsOf(page).first().waitFor();
+    const all = page.getByLabel("Select all in the list");
+    await all.click();
+    const bulk = page.getByRole("region", { name: "What is selected" });
+    await bulk.getByText("1,000 selected").waitFor();
+    await bulk.getByText("the most of one call").waitFor();
+    expect(await all.isChecked()).toBe(true);
+    await rowsOf(page).first().getByRole("checkbox").click();
+    await bulk.getByText("999 selected").waitFor();
+    await all.click();
+    await bulk.getByText("1,000 selected").waitFor();
+    await all.click();
+    await bulk.waitFor({ state: "detached" });
+  });
+
+  test("Follow of more than a look finds: what is behind it is not gone, and what comes is added", async () => {
+    const { client, consoleUrl } = server();
+    const queue = client.queue("long");
+    await queue.create({ lease_timeout: "1h", expire_timeout: "1d" });
+    for (let at = 0; at < 7; at += 1) await queue.produce(Array.from({ length: 100 }, () => "a"));
+    await using visitor = await browser().visit(`${consoleUrl}/items?name=long`);
+    const { page } = visitor;
+    const table = (count: number) => page.locator(`.items[aria-rowcount="${count + 1}"]`);
+    await table(100).waitFor();
+    await page.getByRole("button", { name: "Load more" }).click();
+    await table(200).waitFor();
+    await page.getByRole("button", { name: "Follow" }).click();
+    await table(700).waitFor();
+    await queue.lease({ clientId: "worker-9" });
+    await queue.produce("z");
+    await table(701).waitFor();
+    await page.locator("tr.gone").waitFor();
+    expect(await page.locator("tr.gone").count()).toBe(1);
+    await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+    await rowsOf(page).and(page.locator('[aria-rowindex="702"]')).waitFor();
+    expect(await page.locator("tr.gone").count()).toBe(0);
+  });
+}
+
+function testNames(browser: () => ConsoleBrowser, server: () => ConsoleServer): void {
+  test("names that look like something else are whole in addresses of both pages", async () => {
+    await using visitor = await browser().visit(`${server().consoleUrl}/items`);
+    const { page, errors } = visitor;
+    for (const name of hostile) {
+      await page.goto(`${server().consoleUrl}/items?${new URLSearchParams({ name })}`);
+      await page.getByText("1 match, of 1 looked at").waitFor();
+      expect(await page.locator("h1").textContent()).toBe(name);
+      await page.goto(`${server().consoleUrl}/dead?${new URLSearchParams({ name })}`);
+      await page.getByText("1 group, 1 item, all looked at").waitFor();
+      expect(await page.locator("h1").textContent()).toBe(name);
+    }
+    expect(await page.locator("img").count()).toBe(0);
+    expect(errors).toEqual([]);
+  });
+}
+
+/** Four calls, each of which looks at 100,000. */
+const itemCount = 350_000;
+const batch = 1_000;
+/** Numbers of those that are looked for. */
+const rare = [40_000, 240_000, 340_000];
+const addressOf = (queue: string) => `/items?name=${queue}&kind=rare`;
+const address = addressOf("orders");
+
+function testLongLook(browser: () => ConsoleBrowser): void {
+  describe("a look through a backlog", () => {
+    let server: ConsoleServer;
+    beforeAll(async () => {
+      server = await openConsoleServer();
+      await addQueues(server, ["orders", "changing", "others"]);
+      for (const queue of ["orders", "changing"]) await addBacklog(server, queue);
+    });
+    afterAll(() => server.stop());
+
+    test("says how far it is, is stopped by Escape and goes on; what was found stays, for who comes back too", async () => {
+      await using visitor = await browser().visit(server.consoleUrl);
+      const { page, errors, calls } = visitor;
+      const finds = () => calls.filter((path) => path.endsWith("items.find")).length;
+      const gate = await heldAt(page, 2);
+      await page.goto(server.consoleUrl + address);
+      await page.getByText("1+ match, of 200,000 looked at").waitFor();
+      const progress = page.getByRole("progressbar", { name: "Looked at" });
+      expect(await progress.evaluate((one: HTMLProgressElement) => one.position)).toBeCloseTo(0.57);
+      await page.getByText("57 %").waitFor();
+      await gate.reached;
+      await page.keyboard.press("Escape");
+      const goOn = page.getByRole("button", { name: "Look on" });
+      gate.resolve();
+      await goOn.and(page.locator(":enabled")).waitFor();
+      const stopped = finds();
+      await rowsOf(page).nth(1).waitFor();
+      expect(await rowsOf(page).count()).toBe(2);
+      await goOn.click();
+      await page.getByText("3 match, of 350,000 looked at").waitFor();
+      expect(await progress.count()).toBe(0);
+      expect([stopped, finds()]).toEqual([3, 4]);
+      const ids = await rowsOf(page).locator("th a").evaluateAll(titlesOf);
+      await page.getByRole("link", { name: "Queues" }).first().click();
+      await page.getByRole("table", { name: "Queues" }).waitFor();
+      await page.goBack();
+      await page.getByText("3 match, of 350,000 looked at").waitFor();
+      expect(finds()).toBe(4);
+      await page.reload();
+      await page.getByText("3 match, of 350,000 looked at").waitFor();
+      expect(await rowsOf(page).locator("th a").evaluateAll(titlesOf)).toEqual(ids);
+      expect(errors).toEqual([]);
+    });
+
+    test("axe finds nothing while it looks, at both widths in both modes", async () => {
+      const found: string[] = [];
+      for (const viewport of [wide, narrow]) {
+        for (const theme of ["dark", "light"] as const) {
+          await using visitor = await browser().visit(server.consoleUrl, { viewport, theme });
+          const { page, errors } = visitor;
+          const gate = await heldAt(page, 2);
+          await page.goto(server.consoleUrl + address);
+          await page.getByRole("button", { name: "Stop looking" }).waitFor();
+          await page.getByText("1+ match, of 200,000 looked at").waitFor();
+          found.push(...(await axeFaults(page)), ...errors);
+          if (await isWiderThanWindow(page)) found.push(`it is wider than ${viewport.width}`);
+          gate.resolve();
+        }
+      }
+      expect(found).toEqual([]);
+    });
+
+    test("other views answer meanwhile, each as often as it asks", async () => {
+      await using looking = await browser().visit(server.consoleUrl);
+      const gate = await heldAt(looking.page, 2);
+      await looking.page.goto(server.consoleUrl + address);
+      await looking.page.getByRole("button", { name: "Stop looking" }).waitFor();
+      await using other = await browser().visit(server.consoleUrl);
+      gate.resolve();
+      for (const path of ["", "/queue?name=orders", "/items?name=others", "/shards"]) {
+        await other.page.goto(server.consoleUrl + path);
+        await live(other.page);
+      }
+      await looking.page.getByText("3 match, of 350,000 looked at").waitFor();
+      expect(other.errors).toEqual([]);
+    });
+
+    test("a change beside it asks for none of it again; what was changed is gone in its row", async () => {
+      await using visitor = await browser().visit(server.consoleUrl);
+      const { page, errors, calls } = visitor;
+      const finds = () => calls.filter((path) => path.endsWith("items.find")).length;
+      await page.goto(server.consoleUrl + addressOf("changing"));
+      await page.getByText("3 match, of 350,000 looked at").waitFor();
+      const before = finds();
+      await rowsOf(page).nth(1).getByRole("checkbox").check();
+      await page.getByRole("button", { name: "Delete…" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Delete 1 item" }).click();
+      await page.locator(".foot .said").getByText("deleted: 1 item of changing").waitFor();
+      await rowsOf(page).and(page.locator(".gone")).waitFor();
+      expect(finds()).toBe(before);
+      await page.getByRole("button", { name: "look again" }).click();
+      await page.getByText("2 match, of 349,999 looked at").waitFor();
+      expect(await page.locator("tr.gone").count()).toBe(0);
+      expect(errors).toEqual([]);
+    });
+  });
+}
+
+async function addBacklog(server: ConsoleServer, queue: string): Promise<void> {
+  for (let from = 0; from < itemCount; from += batch) {
+    await server.client.importItems({
+      queue_name: queue,
+      partition: 0,
+      items: Array.from({ length: batch }, (_, at) => ({
+        payload: "",
+        kind: rare.includes(from + at) ? "rare" : "common",
+      })),
+    });
+  }
+}
+
+const titlesOf = (links: Element[]) => links.map((link) => link.getAttribute("title"));
+
+/** So many pieces of a look are answered; one more is asked for once `reached`, and waits for `resolve`. */
+async function heldAt(page: Page, pieces: number) {
+  const gate = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  let asked = 0;
+  await page.route("**/v1/storage/items.find", async (route) => {
+    asked += 1;
+    if (asked > pieces) {
+      reached.resolve();
+      await gate.promise;
+    }
+    await route.continue();
+  });
+  return { resolve: gate.resolve, reached: reached.promise };
+}
+
+inChromium([testItems, testLongLook]);

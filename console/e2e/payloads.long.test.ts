@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { type ConsoleBrowser, live } from "../testing/console-browser.ts";
+import { type ConsoleServer, openConsoleServer } from "../testing/console-server.ts";
+import { inChromium } from "../testing/in-chromium.ts";
+
+const encode = (text: string) => new TextEncoder().encode(text);
+
+const payloads = {
+  empty: new Uint8Array(),
+  "no UTF-8": Uint8Array.from([0xff, 0xfe, 0x00, 0x41, 0x80]),
+  "a large integer": encode('{"order":9007199254740993,"price":1.10}'),
+  "a key twice": encode('{"a":1,"a":2}'),
+  HTML: encode('{"x":"<img src=x onerror=alert(1)> https://example.com javascript:alert(1)"}'),
+  ANSI: encode("\u001b[31mred\u001b[0m"),
+  "10,000 levels": encode("[".repeat(10_000) + "]".repeat(10_000)),
+  "300 kB": encode(`{"order":9007199254740993,"text":"${"0123456789".repeat(30_000)}"}`),
+  "4.9 MB": encode(JSON.stringify({ text: "0123456789".repeat(490_000) })),
+} as const;
+
+interface Watched {
+  /** How long what the page itself has read is. */
+  readInPage: number[];
+  /** Of what was downloaded last. */
+  blobType: string;
+}
+
+type Name = keyof typeof payloads;
+
+function testPayloads(browser: () => ConsoleBrowser): void {
+  describe("payloads", () => {
+    let server: ConsoleServer;
+    const ids = new Map<string, string>();
+    beforeAll(async () => {
+      server = await openConsoleServer();
+      const queue = server.client.queue("odd");
+      await queue.create({ lease_timeout: "1h", expire_timeout: "1d" });
+      for (const [name, bytes] of Object.entries(payloads)) {
+        // As a text it is within what a call may bring; in base64 it would not be.
+        const item = name === "4.9 MB" ? new TextDecoder().decode(bytes) : { bytes };
+        const produced = await queue.produce(item, { returnIds: true });
+        ids.set(name, produced.ids?.[0] ?? "");
+      }
+    });
+    afterAll(() => server.stop());
+
+    const open = async (page: Page, name: Name) => {
+      await page.goto(`${server.consoleUrl}/items?item=${ids.get(name)}`);
+      await live(page);
+      await page.getByRole("tab", { name: "hex" }).waitFor();
+    };
+    const shown = (page: Page) => page.getByRole("tabpanel");
+
+    test("hex and what is downloaded are the bytes, of each", async () => {
+      await using visitor = await browser().visit(server.consoleUrl);
+      const { page, errors } = visitor;
+      await page.addInitScript(() => {
+        const { createObjectURL } = URL;
+        URL.createObjectURL = (blob: Blob) => {
+          (window as unknown as Watched).blobType = blob.type;
+          return createObjectURL(blob);
+        };
+      });
+      for (const name of Object.keys(payloads) as Name[]) {
+        await open(page, name);
+        const bytes = payloads[name];
+        await page.getByRole("tab", { name: "hex" }).click();
+        const head = [...bytes.subarray(0, 16)].map((byte) => byte.toString(16).padStart(2, "0"));
+        const line = bytes.length === 0 ? "It has no bytes." : head.join(" ");
+        const text = ((await shown(page).textContent()) ?? "").replace(/ +/g, " ");
+        expect([name, text.includes(line)]).toEqual([name, true]);
+        const [file] = await Promise.all([
+          page.waitForEvent("download"),
+          page.getByRole("button", { name: "Download" }).click(),
+        ]);
+        expect(readFileSync(await file.path()).equals(bytes)).toBe(true);
+        expect(file.suggestedFilename()).toBe(`${ids.get(name)}.bin`);
+        // As another type a browser might show it, at the address of the console.
+        const type = await page.evaluate(() => (window as unknown as Watched).blobType);
+        expect(type).toBe("application/octet-stream");
+      }
+      expect(errors).toEqual([]);
+    });
+
+    test("a tree is shown only where it says all, with numbers as they are written", async () => {
+      await using visitor = await browser().visit(server.consoleUrl);
+      const { page } = visitor;
+      await open(page, "a large integer");
+      await shown(page).getByText("9007199254740993", { exact: true }).waitFor();
+      await shown(page).getByText("1.10", { exact: true }).waitFor();
+      for (const [name, why] of [
+        ["a key twice", "a field twice"],
+        ["10,000 levels", "nested more than"],
+        ["4.9 MB", "no tree above 1 MB"],
+      ] as const) {
+        await open(page, name);
+        await page.getByText(why).waitFor();
+        expect(await page.getByRole("tab", { name: "tree" }).count()).toBe(0);
+      }
+      expect((await shown(page).textContent())?.length).toBeLessThan(70_000);
+      await page.getByRole("button", { name: "Part after" }).click();
+      await page.getByText("part 2 of 75").waitFor();
+    });
+
+    test("what is longer than 256 kB is read in a worker, and none of it in the page", async () => {
+      await using visitor = await browser().visit(server.consoleUrl);
+      const { page, errors } = visitor;
+      // Of the page alone: a worker has its own.
+      await page.addInitScript(() => {
+        const of = window as unknown as Watched;
+        of.readInPage = [];
+        const { atob: decode } = window;
+        window.atob = (text) => {
+          of.readInPage.push(text.length);
+          return decode(text);
+        };
+      });
+      const readInPage = () => page.evaluate(() => (window as unknown as Watched).readInPage);
+      await open(page, "a large integer");
+      expect(await readInPage()).toHaveLength(1);
+      expect(page.workers()).toHaveLength(0);
+      for (const name of ["300 kB", "4.9 MB"] as const) {
+        const started = page.waitForEvent("worker");
+        await open(page, name);
+        expect((await started).url()).toStartWith(`${server.consoleUrl}/assets/`);
+        expect([name, await readInPage()]).toEqual([name, []]);
+      }
+      await open(page, "300 kB");
+      await shown(page).getByText("9007199254740993", { exact: true }).waitFor();
+      await page.getByRole("button", { name: "Close" }).click();
+      await page.getByRole("tab", { name: "hex" }).waitFor({ state: "detached" });
+      // It is ended with the panel, which the browser tells a moment later.
+      while (page.workers().length > 0) await Bun.sleep(10);
+      expect(errors).toEqual([]);
+    });
+
+    test("where a worker cannot be had, the page reads what is long by itself", async () => {
+      await using visitor = await browser().visit(server.consoleUrl);
+      const { page } = visitor;
+      await page.route("**/assets/payload-worker-*", (route) => route.abort());
+      await open(page, "300 kB");
+      await shown(page).getByText("9007199254740993", { exact: true }).waitFor();
+    });
+
+    test("what is written in them is text and nothing else", async () => {
+      await using visitor = await browser().visit(server.consoleUrl);
+      const { page, errors } = visitor;
+      await open(page, "HTML");
+      await shown(page).getByText("onerror").waitFor();
+      await page.getByRole("tab", { name: "text" }).click();
+      expect(await shown(page).textContent()).toContain("<img src=x onerror=alert(1)>");
+      expect(await page.locator("img").count()).toBe(0);
+      expect(await shown(page).locator("a").count()).toBe(0);
+      await open(page, "ANSI");
+      expect(await shown(page).textContent()).toContain("␛[31mred␛[0m");
+      await open(page, "no UTF-8");
+      await page.getByRole("tab", { name: "text" }).click();
+      await page.getByText("It is not UTF-8").waitFor();
+      expect(errors).toEqual([]);
+    });
+  });
+}
+
+inChromium([testPayloads]);

@@ -1,0 +1,63 @@
+import { expect, test } from "bun:test";
+import type { FoundItem } from "../../../../openapi/schemas.ts";
+import { callOf, callsOf, meantByIds, noWishes } from "./changes.ts";
+
+const item = (id: string, partition: number, state: string) =>
+  ({ id, partition, state }) as FoundItem;
+
+test("items that are held: a call for each partition, by ids, and none that counts a retry", () => {
+  const meant = meantByIds("orders", [
+    item("a", 0, "leased"),
+    item("b", 3, "leased"),
+    item("c", 0, "leased"),
+  ]);
+  const change = { verb: "retry", meant, wishes: { ...noWishes, reason: "stuck" } } as const;
+  expect(callsOf(change, undefined).map(({ body }) => body)).toEqual([
+    {
+      queue_name: "orders",
+      partition: 0,
+      items: [
+        { id: "a", reason: "stuck" },
+        { id: "c", reason: "stuck" },
+      ],
+    },
+    { queue_name: "orders", partition: 3, items: [{ id: "b", reason: "stuck" }] },
+  ]);
+  expect(callOf(change, { ids: ["a"], partition: 0 }, { isDry: true })).toBeNull();
+  expect(callsOf({ verb: "deleteHeld", meant, wishes: noWishes }, [2, 1])[1]).toEqual({
+    id: "deleteItems",
+    body: { queue_name: "orders", partition: 3, ids: ["b"], expect: 1 },
+  });
+});
+
+test("others: one task, by ids or by filter, that does no more than was counted", () => {
+  const meant = meantByIds("orders", [item("a", 0, "scheduled"), item("b", 3, "scheduled")]);
+  const wishes = { ...noWishes, reason: "by mistake", perSecond: 50 };
+  expect(callsOf({ verb: "reject", meant, wishes }, [2])).toEqual([
+    {
+      id: "repair",
+      body: {
+        action: "reject",
+        state: "scheduled",
+        reason: "by mistake",
+        queue_name: "orders",
+        ids: ["a", "b"],
+        per_second: 50,
+        expect: 2,
+      },
+    },
+  ]);
+  const all = { queueName: "dead", state: null, parts: [{ filter: { reason: "" } }] };
+  expect(
+    callOf(
+      { verb: "redrive", meant: all, wishes: { ...noWishes, to: "a", limit: 9 } },
+      all.parts[0] ?? {},
+      {
+        isDry: true,
+      },
+    ),
+  ).toEqual({
+    id: "redrive",
+    body: { queue_name: "dead", filter: { reason: "" }, limit: 9, dry_run: true, to: "a" },
+  });
+});

@@ -1,0 +1,116 @@
+// What may be done with items, and the calls that do it. Items that somebody holds are changed by
+// their ids, a call for each partition; others by a task, which takes ids or a filter. Pure.
+
+import type { FoundItem, ItemFilter } from "../../../../openapi/schemas.ts";
+import type { Call } from "../../../api/call.ts";
+import type { ItemState } from "../view.ts";
+
+export type Verb = "promote" | "reject" | "delete" | "retry" | "giveUp" | "deleteHeld" | "redrive";
+
+/** What one call is about. */
+export interface Part {
+  readonly ids?: readonly string[];
+  /** Of items that are held. */
+  readonly partition?: number;
+  readonly filter?: ItemFilter;
+}
+
+export interface Meant {
+  readonly queueName: string;
+  /** `null`: whichever of those that nobody holds. */
+  readonly state: "ready" | "leased" | "scheduled" | null;
+  readonly parts: readonly Part[];
+}
+
+export interface Wishes {
+  readonly reason: string;
+  /** Of a redrive; `""`: to where each came from. */
+  readonly to: string;
+  /** 0 = no bound. */
+  readonly perSecond: number;
+  readonly limit: number;
+}
+
+export const noWishes: Wishes = { reason: "", to: "", perSecond: 0, limit: 0 };
+
+/** A key that is not for all queues has to say where they go. */
+export function isToldWhere(verb: Verb, { to }: Wishes, isForAll: boolean): boolean {
+  return verb !== "redrive" || isForAll || to !== "";
+}
+
+export function verbsFor(state: ItemState): readonly Verb[] {
+  if (state === "leased") return ["retry", "giveUp", "deleteHeld"];
+  if (state === "dead") return ["redrive", "delete"];
+  return state === "scheduled" ? ["promote", "reject", "delete"] : ["reject", "delete"];
+}
+
+/** Items of one state by their ids. */
+export function meantByIds(queueName: string, items: readonly FoundItem[]): Meant {
+  const state = items[0]?.state;
+  if (state !== "leased") {
+    const known = state === "ready" || state === "scheduled" ? state : null;
+    const isOneState = items.every((item) => item.state === state);
+    const ids = items.map(({ id }) => id);
+    return { queueName, state: isOneState ? known : null, parts: [{ ids }] };
+  }
+  const partitions = Map.groupBy(items, ({ partition }) => partition);
+  const parts = [...partitions].map(([partition, of]) => ({
+    partition,
+    ids: of.map(({ id }) => id),
+  }));
+  return { queueName, state, parts };
+}
+
+interface Guard {
+  /** Only count. */
+  readonly isDry?: boolean;
+  /** Refuse where more are meant. */
+  readonly expect?: number;
+}
+
+interface Change {
+  readonly verb: Verb;
+  readonly meant: Meant;
+  readonly wishes: Wishes;
+}
+
+/** `null`: the call cannot count, and takes all of its ids or none. */
+export function callOf(change: Change, part: Part, { isDry, expect }: Guard): Call | null {
+  const { verb, meant, wishes } = change;
+  const { queueName, state } = meant;
+  const { ids = [], partition = 0, filter } = part;
+  const guard = isDry ? { dry_run: true } : expect === undefined ? {} : { expect };
+  if (verb === "retry" || verb === "giveUp") {
+    if (isDry) return null;
+    const reason = wishes.reason === "" ? {} : { reason: wishes.reason };
+    const items = ids.map((id) => ({ id, ...(verb === "giveUp" && { dead: true }), ...reason }));
+    return { id: "retry", body: { queue_name: queueName, partition, items } };
+  }
+  if (verb === "deleteHeld") {
+    return {
+      id: "deleteItems",
+      body: { queue_name: queueName, partition, ids: [...ids], ...guard },
+    };
+  }
+  const task = {
+    queue_name: queueName,
+    ...(filter === undefined ? { ids: [...ids] } : { filter }),
+    ...(wishes.limit > 0 && { limit: wishes.limit }),
+    ...(wishes.perSecond > 0 && { per_second: wishes.perSecond }),
+    ...guard,
+  };
+  if (verb === "redrive") {
+    return { id: "redrive", body: { ...task, ...(wishes.to !== "" && { to: wishes.to }) } };
+  }
+  const of = verb !== "promote" && state !== null && state !== "leased" ? { state } : {};
+  const reason = verb === "reject" && wishes.reason !== "" ? { reason: wishes.reason } : {};
+  return { id: "repair", body: { action: verb, ...of, ...reason, ...task } };
+}
+
+export function callsOf(change: Change, counts: readonly number[] | undefined): readonly Call[] {
+  return change.meant.parts.flatMap((part, at) => {
+    const expect = counts?.[at];
+    const call = callOf(change, part, expect === undefined ? {} : { expect });
+    return call === null ? [] : [call];
+  });
+}

@@ -1,0 +1,50 @@
+import { expect, test } from "bun:test";
+import type { ItemEvent } from "../../../../openapi/schemas.ts";
+import { runsOf } from "./history.ts";
+
+function events(...whats: readonly string[]): readonly ItemEvent[] {
+  return whats.map((what, at) => ({
+    at: new Date(at * 1_000).toISOString(),
+    what,
+    id: "1h0LdFaStQ2vX000000000000Kd",
+    queue_name: "orders",
+    partition: 0,
+    by: what === "leased" ? `worker-${at}` : "",
+  }));
+}
+
+const shortOf = (history: readonly ItemEvent[]) =>
+  runsOf(history).map((run) =>
+    run.what === "apart"
+      ? run.event.what
+      : `[${run.end}: ${run.events.map(({ what }) => what).join(" ")}]`,
+  );
+
+test("what happened in one lease stands together, the newest first", () => {
+  const history = events("produced", "leased", "extended", "retried", "due", "leased");
+  expect(shortOf(history)).toEqual([
+    "[open: leased]",
+    "due",
+    "[retried: retried extended leased]",
+    "produced",
+  ]);
+});
+
+test.each([
+  [
+    ["leased", "lapsed", "leased", "completed"],
+    ["[done: completed leased]", "[lapsed: lapsed leased]"],
+  ],
+  [
+    ["leased", "leased"],
+    ["[open: leased]", "[open: leased]"],
+  ],
+  [["leased", "dead"], ["[retried: dead leased]"]],
+  [
+    ["anew", "leased", "unheard_of", "due"],
+    ["due", "[done: unheard_of leased]", "anew"],
+  ],
+  [[], []],
+])("%p", (whats, told) => {
+  expect(shortOf(events(...whats))).toEqual([...told]);
+});

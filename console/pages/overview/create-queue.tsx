@@ -1,0 +1,149 @@
+import { useMutation } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { ask, type Call, Refused } from "../../api/call.ts";
+import { ChangeDialog } from "../../components/dialog/dialog.tsx";
+import { Field } from "../../components/dialog/field.tsx";
+import { QueueOptions } from "../../components/dialog/queue-options.tsx";
+import { pollNow, useQueueNames } from "../../state/overview-poll.ts";
+import { say } from "../../state/toast.ts";
+
+interface Definition {
+  readonly name: string;
+  readonly leaseTimeout: string;
+  readonly expireTimeout: string;
+  readonly attemptsMax: string;
+  /** A queue, or one of the two below. */
+  readonly deadQueue: string;
+}
+
+/** No queue is called so. */
+const calledAfterIt = "~own";
+const none = "~none";
+
+const usual: Definition = {
+  name: "",
+  leaseTimeout: "60m",
+  expireTimeout: "24h",
+  attemptsMax: "10",
+  deadQueue: calledAfterIt,
+};
+
+/** The dead queue first, unless it is there: the other names it. */
+export function callsOf(
+  definition: Definition,
+  names: readonly string[],
+): readonly Call<"createQueue">[] {
+  const { name, leaseTimeout, expireTimeout, attemptsMax } = definition;
+  const deadQueue = nameOf(definition);
+  const ofDead = { queue_name: deadQueue, lease_timeout: leaseTimeout, expire_timeout: "240h" };
+  const own = {
+    queue_name: name,
+    lease_timeout: leaseTimeout,
+    expire_timeout: expireTimeout,
+    max_attempts: Number(attemptsMax),
+    ...(deadQueue !== "" && { dead_queue: deadQueue }),
+  };
+  const isThere = deadQueue === "" || names.includes(deadQueue);
+  return [...(isThere ? [] : [ofDead]), own].map((body) => ({ id: "createQueue", body }));
+}
+
+function nameOf({ name, deadQueue }: Definition): string {
+  if (deadQueue === none) return "";
+  return deadQueue === calledAfterIt ? `${name}-dead` : deadQueue;
+}
+
+/** All or none: what was made for a queue that is then refused is removed again, empty as it is. */
+async function create(calls: readonly Call<"createQueue">[]): Promise<void> {
+  const made: string[] = [];
+  try {
+    for (const { id, body } of calls) {
+      await ask(id, body);
+      made.push(body.queue_name);
+    }
+  } catch (cause) {
+    if (cause instanceof Refused) {
+      for (const queue_name of made)
+        await ask("deleteQueue", { queue_name, force: false }).catch(() => undefined);
+    }
+    throw cause;
+  }
+}
+
+export function CreateQueue({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const [definition, setDefinition] = useState(usual);
+  const { name, attemptsMax } = definition;
+  const names = useQueueNames();
+  const calls = callsOf(definition, names);
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => create(calls),
+    onSuccess: () => {
+      say(
+        `created ${calls
+          .map(({ body }) => body.queue_name)
+          .toReversed()
+          .join(" and ")}`,
+      );
+      onClose();
+    },
+    onSettled: pollNow,
+  });
+  const set = (change: Partial<Definition>) => setDefinition({ ...definition, ...change });
+  return (
+    <ChangeDialog
+      title="Create a queue"
+      action={name === "" ? "Create" : `Create ${name}`}
+      calls={calls}
+      isAsking={isPending}
+      isReady={name !== "" && attemptsMax !== ""}
+      refused={error}
+      onSubmit={mutate}
+      onClose={onClose}
+    >
+      <Field label="Name" value={name} onChange={(text) => set({ name: text })} isFirst />
+      <Field
+        label="Lease timeout"
+        value={definition.leaseTimeout}
+        onChange={(leaseTimeout) => set({ leaseTimeout })}
+      />
+      <Field
+        label="Expire timeout"
+        value={definition.expireTimeout}
+        onChange={(expireTimeout) => set({ expireTimeout })}
+      />
+      <Field
+        label="Max attempts"
+        value={attemptsMax}
+        hint={attemptsMax === "" ? "0 = no limit" : ""}
+        onChange={(text) => set({ attemptsMax: text.replace(/\D/g, "") })}
+      />
+      <DeadQueueField
+        definition={definition}
+        names={names}
+        onChange={(deadQueue) => set({ deadQueue })}
+      />
+    </ChangeDialog>
+  );
+}
+
+interface DeadQueueFieldProps {
+  readonly definition: Definition;
+  readonly names: readonly string[];
+  readonly onChange: (deadQueue: string) => void;
+}
+
+function DeadQueueField({ definition, names, onChange }: DeadQueueFieldProps): ReactNode {
+  const { name, deadQueue } = definition;
+  const isThere = names.includes(`${name}-dead`);
+  return (
+    <label className="f">
+      <span>Dead queue</span>
+      <select className="t" value={deadQueue} onChange={({ target: { value } }) => onChange(value)}>
+        <option value={calledAfterIt}>
+          {name || "…"}-dead ({isThere ? "it is there" : "make it too"})
+        </option>
+        <option value={none}>none: failed items are removed</option>
+        <QueueOptions names={names} />
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,96 @@
+import { type ReactNode, useState } from "react";
+import type { ItemCounts } from "../../../../openapi/schemas.ts";
+import { useChange } from "../../../api/use-change.ts";
+import { sumOf, useCounted } from "../../../api/use-dry-run.ts";
+import { ChangeDialog } from "../../../components/dialog/dialog.tsx";
+import { NameField, Option } from "../../../components/dialog/field.tsx";
+import { StateGlyph } from "../../../components/glyph.tsx";
+import type { GlyphName } from "../../../components/glyph-paths.ts";
+import { Fault } from "../../../components/refusal.tsx";
+import { countText, itemsText, many } from "../../../format.ts";
+import type { QueueDialogProps } from "./dialog-props.ts";
+
+type State = keyof ItemCounts;
+
+interface Kind {
+  readonly id: State;
+  readonly glyph: GlyphName;
+  readonly title: string;
+}
+
+const kinds: readonly Kind[] = [
+  { id: "ready", glyph: "ready", title: "ready" },
+  { id: "scheduled", glyph: "scheduled", title: "scheduled by producers" },
+  { id: "retried", glyph: "retry", title: "waiting for a retry" },
+  { id: "leased", glyph: "leased", title: "leased" },
+];
+
+type Chosen = Readonly<Record<State, boolean>>;
+
+const readyAlone: Chosen = { ready: true, scheduled: false, retried: false, leased: false };
+const nothing: ItemCounts = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
+
+/** The flags of the call; leased ones go only with the ready. */
+export function flagsOf({ ready, scheduled, retried, leased }: Chosen) {
+  return { queue: ready, scheduled, retry: retried, destructive: ready && leased };
+}
+
+export function ClearDialog({ state, onClose }: QueueDialogProps): ReactNode {
+  const { name, clients } = state;
+  const [chosen, setChosen] = useState(readyAlone);
+  const [typed, setTyped] = useState("");
+  const everything = flagsOf({ ready: true, scheduled: true, retried: true, leased: true });
+  const of = { queue_name: name };
+  const counted = useCounted("clear", { ...of, ...everything, dry_run: true });
+  const counts = counted.data?.counts;
+  const taken = kinds.filter(({ id }) => chosen[id] && (id !== "leased" || chosen.ready));
+  const count = taken.reduce((sum, { id }) => sum + (counts?.[id] ?? 0), 0);
+  const change = useChange({
+    call: { id: "clear", body: { ...of, ...flagsOf(chosen), expect: count } },
+    said: (reply) => `cleared ${name}: ${itemsText(sumOf(reply.counts ?? nothing))}`,
+    onDone: onClose,
+  });
+  const holders = clients.data?.holding_count ?? 0;
+  return (
+    <ChangeDialog
+      title={`Clear ${name}`}
+      look="harm go"
+      action={counts ? `Remove ${many(count, "item", "items")}` : "Counting…"}
+      isReady={counts !== undefined && count > 0 && typed === name}
+      onClose={onClose}
+      {...change}
+    >
+      <p className="muted">
+        What is cleared is gone: it does not go to the dead queue. Items produced meanwhile stay.
+      </p>
+      {counted.error !== null && (
+        <Fault of={counted.error} what="Not counted." onRetry={() => void counted.refetch()} />
+      )}
+      <fieldset className="opts">
+        <legend className="vh">What to remove</legend>
+        {kinds.map(({ id, glyph, title }) => (
+          <Option
+            key={id}
+            isChosen={chosen[id] && (id !== "leased" || chosen.ready)}
+            isDisabled={id === "leased" && !chosen.ready}
+            onChoose={(isChosen) => setChosen({ ...chosen, [id]: isChosen })}
+            count={counts ? countText(counts[id]) : "–"}
+          >
+            <StateGlyph name={glyph} />
+            <span>
+              {title} {id === "leased" && <small>{lossText(holders, chosen.ready)}</small>}
+            </span>
+          </Option>
+        ))}
+      </fieldset>
+      <NameField name={name} value={typed} onChange={setTyped} />
+    </ChangeDialog>
+  );
+}
+
+function lossText(holderCount: number, isWithReady: boolean): string {
+  if (!isWithReady) return "only with the ready ones";
+  return holderCount === 0
+    ? ""
+    : `${many(holderCount, "client loses what it holds", "clients lose what they hold")}`;
+}

@@ -1,0 +1,109 @@
+import { type ReactNode, useState } from "react";
+import { useNavigate } from "react-router";
+import type { GuardedReply } from "../../../../openapi/schemas.ts";
+import { useChange } from "../../../api/use-change.ts";
+import { sumOf, useCounted } from "../../../api/use-dry-run.ts";
+import { ChangeDialog } from "../../../components/dialog/dialog.tsx";
+import { NameField } from "../../../components/dialog/field.tsx";
+import { Fault } from "../../../components/refusal.tsx";
+import { countText, many } from "../../../format.ts";
+import type { QueueDialogProps } from "./dialog-props.ts";
+
+export function DeleteDialog({ state, onClose }: QueueDialogProps): ReactNode {
+  const { name, inspect, info } = state;
+  const navigate = useNavigate();
+  const [isForced, setForced] = useState(false);
+  const [typed, setTyped] = useState("");
+  const of = { queue_name: name };
+  const counted = useCounted("deleteQueue", { ...of, force: true, dry_run: true });
+  const counts = counted.data?.counts;
+  const count = counts === undefined ? 0 : sumOf(counts);
+  const dependents = counted.data?.dependents ?? [];
+  const needsForce = count > 0 || dependents.length > 0;
+  const change = useChange({
+    call: { id: "deleteQueue", body: { ...of, force: needsForce && isForced, expect: count } },
+    said: ({ counts: gone }) => {
+      const lost = gone === undefined ? 0 : sumOf(gone);
+      return lost === 0 ? `deleted ${name}` : `deleted ${name} and ${many(lost, "item", "items")}`;
+    },
+    onDone: () => {
+      onClose();
+      void navigate("/");
+    },
+  });
+  const isConfirmed = count === 0 || typed === name;
+  const action = count === 0 ? `Delete ${name}` : `Delete ${many(count, "item", "items")}`;
+  const dead = inspect.data?.dead_letter ?? 0;
+  return (
+    <ChangeDialog
+      title={`Delete ${name}`}
+      look="harm go"
+      action={counts ? action : "Counting…"}
+      isReady={counts !== undefined && isConfirmed && (isForced || !needsForce)}
+      onClose={onClose}
+      {...change}
+    >
+      {counted.error !== null && (
+        <Fault of={counted.error} what="Not counted." onRetry={() => void counted.refetch()} />
+      )}
+      {counted.data && <Losses reply={counted.data} name={name} />}
+      {needsForce && (
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={isForced}
+            onChange={({ target }) => setForced(target.checked)}
+          />
+          {count > 0
+            ? `Delete it with its ${many(count, "item", "items")} (force)`
+            : "Delete it anyway (force)"}
+        </label>
+      )}
+      {count > 0 && <NameField name={name} value={typed} onChange={setTyped} />}
+      {dead > 0 && (
+        <p className="muted">
+          {info.data?.dead_queue} stays, with its {many(dead, "item", "items")}.
+        </p>
+      )}
+    </ChangeDialog>
+  );
+}
+
+interface LossesProps {
+  readonly reply: GuardedReply;
+  readonly name: string;
+}
+
+function Losses({ reply, name }: LossesProps): ReactNode {
+  const { counts, waiting_leases: waiting = 0, dependents = [] } = reply;
+  const count = counts === undefined ? 0 : sumOf(counts);
+  return (
+    <>
+      <p>
+        {count === 0 || counts === undefined ? (
+          "It holds no item."
+        ) : (
+          <>
+            It holds <b>{countText(count)}</b> {count === 1 ? "item" : "items"}, and without force
+            the server refuses. With force they are lost: {countText(counts.ready)} ready,{" "}
+            {countText(counts.leased)} leased, {countText(counts.scheduled)} scheduled,{" "}
+            {countText(counts.retried)} waiting for a retry.
+          </>
+        )}
+      </p>
+      {waiting > 0 && (
+        <p>
+          {many(waiting, "lease request that waits is", "lease requests that wait are")} answered
+          453.
+        </p>
+      )}
+      {dependents.length > 0 && (
+        <p>
+          {many(dependents.length, "queue has", "queues have")} no dead queue without {name}:{" "}
+          <span className="mono">{dependents.slice(0, 5).join(", ")}</span>
+          {dependents.length > 5 && " and others"}.
+        </p>
+      )}
+    </>
+  );
+}

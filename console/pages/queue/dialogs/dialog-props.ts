@@ -1,0 +1,6 @@
+import type { QueueState } from "../queue-state.ts";
+
+export interface QueueDialogProps {
+  readonly state: QueueState;
+  readonly onClose: () => void;
+}

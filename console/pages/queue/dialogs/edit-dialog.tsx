@@ -1,0 +1,123 @@
+import { type ReactNode, useState } from "react";
+import type { QueueInfo } from "../../../../openapi/schemas.ts";
+import { useChange } from "../../../api/use-change.ts";
+import { sumOf, useCounted } from "../../../api/use-dry-run.ts";
+import { ChangeDialog } from "../../../components/dialog/dialog.tsx";
+import { Field } from "../../../components/dialog/field.tsx";
+import { Refusal } from "../../../components/refusal.tsx";
+import { countText, many } from "../../../format.ts";
+import type { QueueDialogProps } from "./dialog-props.ts";
+import { draftOf, type EditedSetting, editedOf, settings, updateOf } from "./settings-edit.ts";
+
+export function EditDialog({ state, onClose }: QueueDialogProps): ReactNode {
+  const { name, info, row } = state;
+  // Of when it was opened: what others change meanwhile is not undone by this.
+  const [before] = useState(info.data);
+  if (before === undefined) return null;
+  return <Editing before={before} name={name} leased={row?.leased ?? 0} onClose={onClose} />;
+}
+
+interface EditingProps {
+  readonly before: QueueInfo;
+  readonly name: string;
+  readonly leased: number;
+  readonly onClose: () => void;
+}
+
+function Editing({ before, name, leased, onClose }: EditingProps): ReactNode {
+  const [draft, setDraft] = useState(draftOf(before));
+  const edited = editedOf(before, draft);
+  const change = useChange({
+    call: { id: "updateQueue", body: updateOf(name, edited) },
+    said: () =>
+      `updated ${name}: ${edited.map(({ id, after }) => `${id} ${after || "none"}`).join(", ")}`,
+    onDone: onClose,
+  });
+  return (
+    <ChangeDialog
+      title={`Edit ${name}`}
+      action={
+        edited.length === 0
+          ? "Change nothing"
+          : `Change ${many(edited.length, "setting", "settings")}`
+      }
+      isReady={edited.length > 0}
+      onClose={onClose}
+      {...change}
+    >
+      <div className="edit-fields">
+        {settings.map(({ id, label }, index) => (
+          <Field
+            key={id}
+            label={label}
+            value={draft[id]}
+            isFirst={index === 0}
+            placeholder="none"
+            onChange={(text) => setDraft({ ...draft, [id]: text })}
+          />
+        ))}
+      </div>
+      {edited.length > 0 && <Changes edited={edited} leased={leased} />}
+      <Surplus
+        name={name}
+        before={before.requested_partitions}
+        after={draft.requested_partitions}
+      />
+    </ChangeDialog>
+  );
+}
+
+interface ChangesProps {
+  readonly edited: readonly EditedSetting[];
+  readonly leased: number;
+}
+
+function Changes({ edited, leased }: ChangesProps): ReactNode {
+  return (
+    <table className="sum">
+      <caption className="vh">What changes</caption>
+      <tbody>
+        {edited.map(({ id, holds, before, after }) => (
+          <tr key={id}>
+            <th scope="row">
+              {id}{" "}
+              <span className="muted">
+                {holds}
+                {id === "lease_timeout" &&
+                  leased > 0 &&
+                  `; ${countText(leased)} that run keep theirs`}
+              </span>
+            </th>
+            <td>
+              {before || "none"} → {after || "none"}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+interface SurplusProps {
+  readonly name: string;
+  readonly before: number;
+  readonly after: string;
+}
+
+/** With fewer partitions, what those that go still hold. */
+function Surplus({ name, before, after }: SurplusProps): ReactNode {
+  const wanted = Number(after);
+  const isLess = /^\d+$/.test(after) && wanted < before && wanted > 0;
+  const body = { queue_name: name, requested_partitions: wanted, dry_run: true };
+  const { data, error } = useCounted("updateQueue", body, isLess);
+  if (!isLess) return null;
+  if (error !== null) return <Refusal of={error} />;
+  const held = data?.counts === undefined ? null : sumOf(data.counts);
+  const gone = many(before - wanted, "partition takes", "partitions take");
+  return (
+    <p className="muted">
+      {gone} no new items and {before - wanted === 1 ? "is" : "are"} gone when empty;{" "}
+      {held === null ? "…" : `${many(held, "item is", "items are")} in them now`}.
+    </p>
+  );
+}

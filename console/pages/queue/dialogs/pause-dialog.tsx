@@ -1,0 +1,65 @@
+import { type ReactNode, useState } from "react";
+import { useChange } from "../../../api/use-change.ts";
+import { ChangeDialog } from "../../../components/dialog/dialog.tsx";
+import { Field, Option } from "../../../components/dialog/field.tsx";
+import { StateGlyph } from "../../../components/glyph.tsx";
+import { countText, many, rateText } from "../../../format.ts";
+import type { QueueDialogProps } from "./dialog-props.ts";
+
+export function PauseDialog({ state, onClose }: QueueDialogProps): ReactNode {
+  const { name, row, rates, clients } = state;
+  const [lease, setLease] = useState(true);
+  const [produce, setProduce] = useState(false);
+  const [reason, setReason] = useState("");
+  const what = [...(lease ? ["leases"] : []), ...(produce ? ["produces"] : [])].join(" and ");
+  const change = useChange({
+    call: { id: "pause", body: { queue_name: name, lease, produce, ...(reason && { reason }) } },
+    said: () => `paused ${what} of ${name}`,
+    onDone: onClose,
+  });
+  const asking = clients.data?.asking_count ?? 0;
+  const leased = row?.leased ?? 0;
+  return (
+    <ChangeDialog
+      title={`Pause ${name}`}
+      action={what === "" ? "Pause" : `Pause ${what}`}
+      isReady={lease || produce}
+      onClose={onClose}
+      {...change}
+    >
+      <fieldset className="opts">
+        <legend className="vh">What to stop</legend>
+        <Option isChosen={lease} onChoose={setLease}>
+          <StateGlyph name="out" />
+          <span>
+            leases{" "}
+            <small>
+              {asking === 0
+                ? "nobody waits in line now"
+                : `${many(asking, "client keeps its", "clients keep their")} place in line`}
+              , nothing is granted
+            </small>
+          </span>
+        </Option>
+        <Option isChosen={produce} onChoose={setProduce}>
+          <StateGlyph name="in" />
+          <span>
+            produces <small>refused with 453, {rateText(rates.in)} items a second now</small>
+          </span>
+        </Option>
+      </fieldset>
+      <p className="muted">
+        {leased === 0
+          ? "Nothing is leased. "
+          : `${countText(leased)} leased items may still be completed. `}
+        Time goes on: items fall due, lapse and expire.
+      </p>
+      <Field
+        label="Reason"
+        value={reason}
+        onChange={setReason}
+        placeholder="shown to anyone who asks why"
+      />
+    </ChangeDialog>
+  );
+}

@@ -1,0 +1,59 @@
+// What of a queue's settings can be edited, and the call that changes no more than was changed.
+
+import type { RequestOf } from "../../../../openapi/operations.ts";
+import type { QueueInfo } from "../../../../openapi/schemas.ts";
+
+export const settings = [
+  { id: "lease_timeout", label: "Lease timeout", holds: "for leases granted from now on" },
+  { id: "expire_timeout", label: "Expire timeout", holds: "for items produced from now on" },
+  { id: "max_attempts", label: "Max attempts", holds: "for the items in it too", isCount: true },
+  { id: "dead_queue", label: "Dead queue", holds: "for the items in it too" },
+  { id: "requested_partitions", label: "Partitions", holds: "", isCount: true },
+  { id: "leased_max", label: "Leased at most", holds: "from now on", isCount: true },
+  { id: "lease_rate", label: "Lease rate", holds: "from now on" },
+  { id: "unique_for", label: "Unique for", holds: "for items produced from now on" },
+  { id: "reference", label: "Reference", holds: "" },
+] as const satisfies readonly Setting[];
+
+interface Setting {
+  readonly id: keyof QueueInfo;
+  readonly label: string;
+  /** For what a change holds. */
+  readonly holds: string;
+  readonly isCount?: true;
+}
+
+export type SettingId = (typeof settings)[number]["id"];
+export type Draft = Readonly<Record<SettingId, string>>;
+
+export function draftOf(info: QueueInfo): Draft {
+  const entries = settings.map(({ id }) => [id, String(info[id])]);
+  return Object.fromEntries(entries) as Draft;
+}
+
+export interface EditedSetting {
+  readonly id: SettingId;
+  readonly holds: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+export function editedOf(info: QueueInfo, draft: Draft): readonly EditedSetting[] {
+  return settings.flatMap(({ id, holds }) => {
+    const before = String(info[id]);
+    const after = draft[id].trim();
+    return before === after ? [] : [{ id, holds, before, after }];
+  });
+}
+
+/** What is no whole number is sent as it is, for the server to say so. */
+export function updateOf(name: string, edited: readonly EditedSetting[]): RequestOf<"updateQueue"> {
+  const counts: readonly string[] = settings.flatMap((each) =>
+    "isCount" in each ? [each.id] : [],
+  );
+  const entries = edited.map(({ id, after }) => {
+    const isCount = counts.includes(id) && /^\d+$/.test(after);
+    return [id, isCount ? Number(after) : after];
+  });
+  return { queue_name: name, ...Object.fromEntries(entries) };
+}

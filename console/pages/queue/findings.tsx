@@ -1,0 +1,141 @@
+import { useMutation } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { Link } from "react-router";
+import type { Finding, TaskInfo } from "../../../openapi/schemas.ts";
+import { deadAddress } from "../../addresses.ts";
+import { ask } from "../../api/call.ts";
+import { queryClient, useMayCancel } from "../../api/query-client.ts";
+import { Button } from "../../components/button.tsx";
+import { Empty } from "../../components/empty.tsx";
+import { Countdown } from "../../components/figures.tsx";
+import { StateGlyph } from "../../components/glyph.tsx";
+import { Refusal } from "../../components/refusal.tsx";
+import { countText, many, spanText, unturned } from "../../format.ts";
+import { useObserved } from "../../state/observable.ts";
+import { seen } from "../../state/overview-poll.ts";
+import { useServerNow } from "../../state/server-time.ts";
+import { say } from "../../state/toast.ts";
+import type { QueueState } from "./queue-state.ts";
+import { findingsOf, findingWord } from "./status-sentence.ts";
+
+/** What else is the matter: the worst, and that it is paused, is said above. */
+export function Findings({ state }: { readonly state: QueueState }): ReactNode {
+  const others = state.explain.data ? findingsOf(state.explain.data).others.slice(1) : [];
+  const task = useRunningTask(state);
+  const dead = state.dead.count ?? 0;
+  const saysDead = others.some(({ what }) => what === "dead_items");
+  const isKnown = state.explain.data !== undefined;
+  const isCalm = isKnown && others.length === 0 && task === undefined && dead === 0;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls where there are many.
+    <section className="block finds-place" aria-labelledby="finds" tabIndex={0}>
+      <div className="ph">
+        <h2 id="finds">findings</h2>
+      </div>
+      {isCalm && <Empty glyph="flows">Nothing else is wrong.</Empty>}
+      <ul className="finds">
+        {others.map((finding) => (
+          <Found key={finding.what} finding={finding} state={state} />
+        ))}
+        {dead > 0 && !saysDead && <DeadOnes count={dead} state={state} />}
+        {task && <Running task={task} />}
+      </ul>
+    </section>
+  );
+}
+
+/** Of its dead queue; the poll has those that run. */
+function useRunningTask({ info }: QueueState): TaskInfo | undefined {
+  const { overview } = useObserved(seen);
+  const deadQueue = info.data?.dead_queue ?? "";
+  return overview?.tasks.find(({ queue_name: name }) => deadQueue !== "" && name === deadQueue);
+}
+
+interface FoundProps {
+  readonly finding: Finding;
+  readonly state: QueueState;
+}
+
+function Found({ finding, state }: FoundProps): ReactNode {
+  const { what, text, since, next_at: nextAt } = finding;
+  const { text: word, glyph, look } = findingWord(what);
+  const now = useServerNow();
+  return (
+    <li className={`h-${look}`}>
+      <StateGlyph name={glyph} />
+      <div>
+        <b>{word}</b> <span>{unturned(text)}</span>
+      </div>
+      {what === "dead_items" && state.info.data?.dead_queue ? (
+        <DeadLink name={state.info.data.dead_queue} />
+      ) : (
+        <span>
+          {nextAt ? (
+            <>
+              next <Countdown at={Date.parse(nextAt)} />
+            </>
+          ) : (
+            `for ${spanText(now - Date.parse(since))}`
+          )}
+        </span>
+      )}
+    </li>
+  );
+}
+
+function DeadLink({ name }: { readonly name: string }): ReactNode {
+  return (
+    <Link className="link" to={deadAddress(name)}>
+      Look
+    </Link>
+  );
+}
+
+interface DeadOnesProps {
+  readonly count: number;
+  readonly state: QueueState;
+}
+
+function DeadOnes({ count, state }: DeadOnesProps): ReactNode {
+  const deadQueue = state.info.data?.dead_queue ?? "";
+  return (
+    <li className="h-ok">
+      <StateGlyph name="dead" />
+      <div>
+        <b>{many(count, "is dead", "are dead")}</b>{" "}
+        <span>
+          in <bdi>{deadQueue}</bdi>
+        </span>
+      </div>
+      <DeadLink name={deadQueue} />
+    </li>
+  );
+}
+
+function Running({ task }: { readonly task: TaskInfo }): ReactNode {
+  const { task_id: id, action, matched, moved, queue_name: name } = task;
+  const mayCancel = useMayCancel(task);
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => ask("cancelTask", { task_id: id }),
+    onSuccess: (reply) =>
+      say(`cancelled ${action} of ${name}; ${countText(reply.moved)} are moved`),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: ["listTasks"] }),
+  });
+  return (
+    <li className="h-info">
+      <StateGlyph name="retry" />
+      <div>
+        <b>{action} runs</b>{" "}
+        <span>
+          {countText(moved)} of {countText(matched)}
+        </span>
+        <Refusal of={error} />
+      </div>
+      {mayCancel && (
+        <Button look="small" disabled={isPending} onClick={() => mutate()}>
+          Stop
+        </Button>
+      )}
+    </li>
+  );
+}

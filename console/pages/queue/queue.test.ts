@@ -1,0 +1,279 @@
+import { expect, test } from "bun:test";
+import { operations } from "../../../openapi/operations.ts";
+import type {
+  Action,
+  LogicalQueueStats,
+  PartitionStats,
+  QueueClientsReply,
+  QueueExplainReply,
+  QueueInfo,
+} from "../../../openapi/schemas.ts";
+import type { QueueRow } from "../../state/overview-state.ts";
+import { marksOf } from "./chart-marks.tsx";
+import { flagsOf } from "./dialogs/clear-dialog.tsx";
+import { draftOf, editedOf, updateOf } from "./dialogs/settings-edit.ts";
+import { durationMs } from "./duration.ts";
+import {
+  barsMax,
+  fullest,
+  gridOf,
+  partitionsOf,
+  shadeOf,
+  stepOf,
+} from "./partitions/partition-stats.ts";
+import { noSeries, seriesNames, withPoints } from "./queue-series.ts";
+import { factsOf } from "./settings.tsx";
+import { comingOf, findingsOf, isDyingNow, sentenceOf } from "./status-sentence.ts";
+
+test.each([
+  ["60m", 3_600_000],
+  ["1h30m", 5_400_000],
+  ["4.2s", 4_200],
+  ["10ms", 10],
+  ["2m10s", 130_000],
+  ["never", null],
+  ["", null],
+])("durationMs(%j) is %j", (text, ms) => {
+  expect(durationMs(text)).toBe(ms);
+});
+
+const columns = (change: Partial<NonNullable<LogicalQueueStats["columns"]>>) =>
+  ({
+    columns: {
+      partition: [],
+      total: [],
+      total_leased: [],
+      scheduled: [],
+      failures: [],
+      average_age_seconds: [],
+      average_leased_age_seconds: [],
+      ...change,
+    },
+  }) as unknown as LogicalQueueStats;
+
+test("partitions: columns without a figure are zeros, of as many as there are", () => {
+  expect(partitionsOf({ stats: undefined, count: 4 })).toBeNull();
+  expect(partitionsOf({ stats: columns({}), count: 4 })?.ready).toEqual([0, 0, 0, 0]);
+  const some = partitionsOf({ stats: columns({ total: [5, 3], total_leased: [2, 0] }), count: 2 });
+  expect(some).toMatchObject({ numbers: [0, 1], ready: [3, 3], leased: [2, 0], failures: [0, 0] });
+  const gap = partitionsOf({
+    stats: columns({ partition: [0, 1, 7], scheduled: [0, 0, 2] }),
+    count: 3,
+  });
+  expect(gap).toMatchObject({ numbers: [0, 1, 7], ready: [0, 0, 0], scheduled: [0, 0, 2] });
+});
+
+test("partitions: those beyond what is wanted drain, and ages are since the oldest was ready", () => {
+  const stats = columns({ partition: [0, 1, 7], total: [2, 0, 1] });
+  const atMs = Date.parse("2026-03-01T12:00:00Z");
+  const oldest = (partition: number, oldest_ready_at: string | null) =>
+    ({ partition, oldest_ready_at }) as PartitionStats;
+  const details = [oldest(7, "2026-03-01T11:59:00Z"), oldest(0, null)];
+  const told = partitionsOf({ stats, count: 3, requested: 2, details, atMs });
+  expect(told).toMatchObject({ drainsFrom: 2, oldest: [0, 0, 60] });
+  expect(partitionsOf({ stats, count: 3 })).toMatchObject({ drainsFrom: 3, oldest: [] });
+});
+
+test.each([1, 2, barsMax, barsMax + 1, 256, 1_025])("a grid of %d fits its room", (count) => {
+  for (const [width, height] of [
+    [1_232, 84],
+    [358, 120],
+  ] as const) {
+    const grid = gridOf(count, width, height);
+    expect(grid.columns * grid.rows).toBeGreaterThanOrEqual(count);
+    expect(grid.columns * grid.cellWidth).toBeLessThanOrEqual(width + 0.01);
+    expect(grid.rows * grid.cellHeight).toBeLessThanOrEqual(height + 0.01);
+  }
+});
+
+test("keys lead to neighbours, and stay within", () => {
+  const grid = { columns: 10, rows: 3, cellWidth: 1, cellHeight: 1 };
+  expect(stepOf("ArrowRight", 3, grid, 25)).toBe(4);
+  expect(stepOf("ArrowDown", 3, grid, 25)).toBe(13);
+  expect(stepOf("ArrowDown", 17, grid, 25)).toBe(17);
+  expect(stepOf("ArrowLeft", 0, grid, 25)).toBe(0);
+  expect(stepOf("End", 0, grid, 25)).toBe(24);
+  expect(stepOf("Tab", 0, grid, 25)).toBeNull();
+});
+
+test("shades: nothing has none, the least has one, the most has all", () => {
+  expect([shadeOf(0, 9), shadeOf(1, 1_000), shadeOf(9, 9)]).toEqual([0, 1, 8]);
+  expect(fullest([0, 3, 9, 1], 2)).toEqual([2, 1]);
+});
+
+const explained = (change: Partial<QueueExplainReply>): QueueExplainReply => ({
+  queue_name: "orders",
+  as_of: "2026-03-01T12:00:00.000Z",
+  health: "flows",
+  findings: [],
+  ...change,
+});
+const now = Date.parse("2026-03-01T12:00:00.000Z");
+const later = (ms: number) => new Date(now + ms).toISOString();
+
+test("the sentence: the worst finding by the server's words, else how it flows", () => {
+  const rates = { in: 2_412, out: 2_406 };
+  const row = { ready: 1_284, waiting_leases: 9 } as QueueRow;
+  const of = { clients: undefined, row, rates };
+  expect(sentenceOf({ ...of, explain: explained({}) })).toEqual({
+    lead: "It flows.",
+    text: "2,406 items a second are completed, 1,284 are ready, and 9 clients ask.",
+  });
+  const unknown = { ...of, rates: { in: null, out: null } };
+  expect(sentenceOf({ ...unknown, explain: explained({}) }).text).toBe(
+    "1,284 are ready, and 9 clients ask.",
+  );
+  expect(sentenceOf({ ...of, explain: explained({ health: "empty" }) }).lead).toBe("Empty.");
+  const finding = {
+    what: "at_leased_max",
+    since: later(-9),
+    count: 2,
+    next_at: null,
+    text: "Text.",
+  };
+  const limited = explained({ health: "at_limit", findings: [finding] });
+  expect(sentenceOf({ ...of, explain: limited })).toEqual({ lead: "At its limit.", text: "Text." });
+});
+
+test("the sentence: that it is paused stands apart, and hides nothing else", () => {
+  const finding = (what: string) => ({
+    what,
+    since: later(-9),
+    count: 2,
+    next_at: null,
+    text: what,
+  });
+  const of = { clients: undefined, row: undefined, rates: { in: null, out: null } };
+  const [dead, paused, full] = ["dead_items", "paused", "store_full"].map(finding);
+  if (!dead || !paused || !full) throw new Error("three findings are expected");
+  for (const findings of [
+    [dead, paused],
+    [paused, dead],
+  ]) {
+    const explain = explained({ health: findings[0]?.what ?? "", findings });
+    expect(findingsOf(explain)).toEqual({ paused, others: [dead] });
+    expect(sentenceOf({ ...of, explain })).toEqual({ lead: "Dead items.", text: "dead_items" });
+  }
+  const alone = explained({ health: "paused", findings: [paused] });
+  expect(sentenceOf({ ...of, explain: alone }).lead).toBe("");
+  expect(findingsOf(explained({ findings: [full] }))).toEqual({
+    paused: undefined,
+    others: [full],
+  });
+});
+
+test("what is dead has a colour while some die and are there: not once all were sent back", () => {
+  const finding = { what: "dead_items", since: later(-9), count: 2, next_at: null, text: "Text." };
+  const dying = explained({ findings: [finding] });
+  expect(isDyingNow(dying, 2)).toBe(true);
+  expect(isDyingNow(dying, 0)).toBe(false);
+  expect(isDyingNow(explained({}), 2)).toBe(false);
+});
+
+test("what comes next: the nearest first, nothing that is past, nothing twice", () => {
+  const holder = { client_id: "worker-1", items: 1, partitions: [0], next_lapse_at: later(14_000) };
+  const clients = { holding: [holder] } as unknown as QueueClientsReply;
+  const row = { next_due_at_ms: now + 5_000 } as QueueRow;
+  const sources = { explain: explained({}), clients, row, rates: { in: 0, out: 0 } };
+  expect(comingOf(sources, now).map(({ what }) => what)).toEqual([
+    "a scheduled item falls due",
+    "a lease of worker-1 lapses",
+  ]);
+  expect(comingOf(sources, now + 6_000)).toHaveLength(1);
+  const next = { what: "all_leased", since: later(0), count: 1, next_at: later(14_000), text: "" };
+  const leased = explained({ health: "all_leased", findings: [next] });
+  expect(comingOf({ ...sources, row: undefined, explain: leased }, now)).toHaveLength(1);
+});
+
+test("an edit sends what was changed, counts as numbers", () => {
+  const { example } = operations.queueInfo.replies[200] as unknown as { example: QueueInfo };
+  const draft = draftOf(example);
+  expect(editedOf(example, draft)).toEqual([]);
+  const edited = editedOf(example, { ...draft, lease_timeout: "90s ", max_attempts: "3" });
+  expect(updateOf("orders", edited)).toEqual({
+    queue_name: "orders",
+    lease_timeout: "90s",
+    max_attempts: 3,
+  });
+});
+
+test("leased items are cleared with the ready ones alone", () => {
+  const chosen = { ready: false, scheduled: true, retried: false, leased: true };
+  expect(flagsOf(chosen)).toEqual({
+    queue: false,
+    scheduled: true,
+    retry: false,
+    destructive: false,
+  });
+});
+
+test("series go on where they ended, a second, without what is too old", () => {
+  const start = 1_000_000;
+  const reply = (from: number, values: number[]) => ({
+    queue_name: "orders",
+    shard: -1,
+    since: null,
+    from: new Date(from * 1_000).toISOString(),
+    step: "10s",
+    series: seriesNames.map((name) => ({ name, values })),
+  });
+  const range = "15m" as const;
+  const first = withPoints({
+    before: undefined,
+    reply: reply(start, [10, 20]),
+    range,
+    nowSeconds: start + 20,
+  });
+  expect(first.times).toEqual([start + 10, start + 20]);
+  expect(first.values.produced).toEqual([1, 2]);
+  const next = withPoints({
+    before: first,
+    reply: reply(start + 20, [30]),
+    range,
+    nowSeconds: start + 915,
+  });
+  expect(next.times).toEqual([start + 20, start + 30]);
+  expect(next.values.dead).toEqual([2, 3]);
+  expect(noSeries.times).toEqual([]);
+});
+
+test("marks are of what was done within the range", () => {
+  const action = (change: Partial<Action>): Action => ({
+    id: 1,
+    at: later(0),
+    key_name: "ops",
+    operation: "pause",
+    queue_name: "orders",
+    to_queues: [],
+    items: 0,
+    code: 200,
+    ...change,
+  });
+  const actions = [
+    action({}),
+    action({ id: 2, code: 453 }),
+    action({ id: 3, operation: "updateQueue" }),
+    action({ id: 4, operation: "resume", at: later(5_000) }),
+    action({ id: 5, at: later(-60_000) }),
+    action({ id: 6, operation: "redrive", queue_name: "dead", to_queues: ["orders"] }),
+    action({ id: 7, operation: "repair" }),
+  ];
+  const marks = marksOf(actions, now / 1_000 - 10, now / 1_000 + 10);
+  expect(marks.map(({ part, text }) => [part, text])).toEqual([
+    [0.5, "paused by ops"],
+    [0.75, "resumed"],
+    [0.5, "redrove"],
+    [0.5, "repaired"],
+  ]);
+});
+
+test("settings: partitions, those that drain, and the shard where there are several", () => {
+  const { example } = operations.queueInfo.replies[200] as unknown as { example: QueueInfo };
+  const info = { ...example, requested_partitions: 4 };
+  const partitions = (count: number | undefined, shard: number | null) =>
+    factsOf(info, count, shard).find(({ term }) => term === "partitions")?.value;
+  expect(partitions(undefined, null)).toBe("4");
+  expect(partitions(6, null)).toBe("4 + 2 drain");
+  expect(partitions(4, 2)).toBe("4, in shard 2");
+  expect(partitions(6, 0)).toBe("4 + 2 drain, in shard 0");
+});

@@ -1,0 +1,107 @@
+// The one sentence of a queue: what is the matter, or that nothing is, and what comes next.
+
+import type { QueueClientsReply, QueueExplainReply } from "../../../openapi/schemas.ts";
+import { many, rateText } from "../../format.ts";
+import { wordOf } from "../../state/health.ts";
+import type { QueueRow, Rates } from "../../state/overview-state.ts";
+
+export interface WhySources {
+  readonly explain: QueueExplainReply;
+  readonly clients: QueueClientsReply | undefined;
+  readonly row: QueueRow | undefined;
+  readonly rates: Rates;
+}
+
+/** The word of a finding; those of the two limits share one. */
+export function findingWord(what: string) {
+  return wordOf(what.startsWith("at_") ? "at_limit" : what);
+}
+
+/** Whether the count of what is dead has a colour: some died of late, and are still there. */
+export function isDyingNow(explain: QueueExplainReply | undefined, count = 0): boolean {
+  return count > 0 && (explain?.findings.some(({ what }) => what === "dead_items") ?? false);
+}
+
+/** That it is paused is said first, whatever else is the matter. */
+export function findingsOf(explain: QueueExplainReply) {
+  const paused = explain.findings.find(({ what }) => what === "paused");
+  return { paused, others: explain.findings.filter((finding) => finding !== paused) };
+}
+
+/** `lead`: `""` = there is nothing to say beside that it is paused. */
+export interface Sentence {
+  readonly lead: string;
+  readonly text: string;
+}
+
+export function sentenceOf({ explain, clients, row, rates }: WhySources): Sentence {
+  const { paused, others } = findingsOf(explain);
+  const worst = others[0];
+  if (worst === undefined && paused !== undefined) return { lead: "", text: "" };
+  if (worst !== undefined) {
+    return { lead: `${capital(findingWord(worst.what).text)}.`, text: worst.text };
+  }
+  const asking = clients?.asking_count ?? row?.waiting_leases ?? 0;
+  const ask = asking === 0 ? "nobody asks" : many(asking, "client asks", "clients ask");
+  if (explain.health === "empty") return { lead: "Empty.", text: "Nothing waits and nobody asks." };
+  if (explain.health === "idle") return { lead: "Idle.", text: `Nothing waits, and ${ask}.` };
+  if (explain.health === "flows" && asking === 0 && row?.leased === 0 && !rates.out) {
+    const ready = many(row.ready, "item is", "items are");
+    return {
+      lead: "Nothing moves.",
+      text: `${ready} ready and nobody asks, which is usual of a dead queue.`,
+    };
+  }
+  const lead = explain.health === "flows" ? "It flows." : `${capital(explain.health)}.`;
+  return { lead, text: capital(`${[...movesOf(rates, row), `and ${ask}`].join(", ")}.`) };
+}
+
+function* movesOf({ out }: Rates, row: QueueRow | undefined): Generator<string> {
+  // A rate takes two looks.
+  if (out !== null) yield `${rateText(out)} items a second are completed`;
+  if (row?.ready === 0) yield "nothing is ready";
+  else if (row !== undefined) yield `${many(row.ready, "is", "are")} ready`;
+}
+
+function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1).replaceAll("_", " ");
+}
+
+export interface Coming {
+  readonly what: string;
+  readonly atMs: number;
+}
+
+/** What time alone brings, the nearest first. */
+export function comingOf({ explain, clients, row }: WhySources, nowMs: number): readonly Coming[] {
+  const coming: Coming[] = [];
+  const [worst] = findingsOf(explain).others;
+  if (worst?.next_at) coming.push({ what: nextWords(worst.what), atMs: Date.parse(worst.next_at) });
+  const lapse = (clients?.holding ?? [])
+    .map(({ client_id: client, next_lapse_at: at }) => ({ client, atMs: Date.parse(at) }))
+    .toSorted((a, b) => a.atMs - b.atMs)[0];
+  if (lapse !== undefined && worst?.what !== "all_leased") {
+    coming.push({ what: `a lease of ${lapse.client || "a client"} lapses`, atMs: lapse.atMs });
+  }
+  const dueMs = row?.next_due_at_ms ?? 0;
+  if (dueMs > 0 && worst?.what !== "all_scheduled") {
+    coming.push({ what: "a scheduled item falls due", atMs: dueMs });
+  }
+  return coming
+    .filter(({ atMs }) => atMs > nowMs)
+    .toSorted((a, b) => a.atMs - b.atMs)
+    .slice(0, 2);
+}
+
+function nextWords(what: string): string {
+  switch (what) {
+    case "shard_down":
+      return "the shard is started again";
+    case "at_lease_rate":
+      return "the rate allows more";
+    case "all_scheduled":
+      return "a scheduled item falls due";
+    default:
+      return "a lease lapses";
+  }
+}

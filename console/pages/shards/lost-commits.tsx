@@ -1,0 +1,81 @@
+// Commits that the database has lost, and who has dealt with them saying so.
+
+import { type ReactNode, useState } from "react";
+import type { OverviewAlarm } from "../../../openapi/schemas.ts";
+import { prefix } from "../../api/base-path.ts";
+import { useMayOn, useWhoAmI } from "../../api/query-client.ts";
+import { useChange } from "../../api/use-change.ts";
+import { Button } from "../../components/button.tsx";
+import { ChangeDialog } from "../../components/dialog/dialog.tsx";
+import { many } from "../../format.ts";
+
+const commitsText = (count: number) => many(count, "commit", "commits");
+
+export function Loss({ alarms }: { readonly alarms: readonly OverviewAlarm[] }): ReactNode {
+  const isAsked = useWhoAmI() !== undefined;
+  const mayConfirm = useMayOn("admin", null);
+  const [isOpen, setOpen] = useState(false);
+  const alarm = alarms.find(({ what }) => what === "commits_lost");
+  if (alarm === undefined) return null;
+  return (
+    <section className="loss" aria-labelledby="loss">
+      <div>
+        <h2 className="bad" id="loss">
+          {alarm.text}
+        </h2>
+        <p>
+          Items that they stored are gone, and items that they completed come again. Nobody knows
+          which: compare with what producers and workers know, and produce what is missing again.
+          {/* Below a prefix the server has the console alone. */}
+          {prefix === "" && (
+            <>
+              {" "}
+              <a className="link" href="/docs/postgresql#failover">
+                What happened
+              </a>
+            </>
+          )}
+        </p>
+        {isAsked && !mayConfirm && (
+          <p className="muted">Only a key with the role admin for all queues may confirm it.</p>
+        )}
+      </div>
+      {mayConfirm && <Button onClick={() => setOpen(true)}>Confirm…</Button>}
+      {isOpen && <ConfirmDialog lost={alarm.count} onClose={() => setOpen(false)} />}
+    </section>
+  );
+}
+
+interface ConfirmDialogProps {
+  /** Commits, as far as the server has said by now. */
+  readonly lost: number;
+  readonly onClose: () => void;
+}
+
+function ConfirmDialog({ lost, onClose }: ConfirmDialogProps): ReactNode {
+  // Of more that are lost meanwhile its reader hears by a refusal.
+  const [count, setCount] = useState(lost);
+  const change = useChange({
+    call: { id: "confirmLoss", body: { expect: count } },
+    said: () => `confirmed the loss of ${commitsText(count)}`,
+    onDone: onClose,
+  });
+  if (change.refused !== null && count !== lost) setCount(lost);
+  return (
+    <ChangeDialog
+      title="Confirm the loss"
+      action={`Confirm the loss of ${commitsText(count)}`}
+      onClose={onClose}
+      {...change}
+    >
+      <p>
+        Say so once it is dealt with. The alarm ends, and with it <code>commits_lost</code> of{" "}
+        <code>/health</code> and the alert of your monitoring, until more is lost.
+      </p>
+      <p className="muted">
+        It brings nothing back. This server alone is told, of several nodes; a restart forgets the
+        loss as well. Who confirmed it is listed among the actions.
+      </p>
+    </ChangeDialog>
+  );
+}

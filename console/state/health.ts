@@ -1,0 +1,49 @@
+// The words of health, the worst first, and how each is shown.
+
+import type { GlyphName } from "../components/glyph-paths.ts";
+
+export type Look = "bad" | "warn" | "info" | "ok";
+
+interface Word {
+  readonly text: string;
+  readonly glyph: GlyphName;
+  readonly look: Look;
+  /** What its detail tells: since when it is so, how many it counts, or when time alone may change it. */
+  readonly tells: "since" | "count" | "next" | "nothing";
+}
+
+const words = {
+  shard_down: { text: "shard down", glyph: "down", look: "bad", tells: "since" },
+  store_full: { text: "store full", glyph: "full", look: "bad", tells: "since" },
+  nobody_asks: { text: "nobody asks", glyph: "nobody", look: "warn", tells: "since" },
+  falls_behind: { text: "falls behind", glyph: "behind", look: "warn", tells: "count" },
+  leases_lapse: { text: "leases lapse", glyph: "lapse", look: "warn", tells: "count" },
+  dead_items: { text: "dead items", glyph: "dead", look: "warn", tells: "count" },
+  clearing: { text: "clearing", glyph: "clear", look: "info", tells: "count" },
+  paused: { text: "paused", glyph: "paused", look: "info", tells: "since" },
+  at_limit: { text: "at its limit", glyph: "max", look: "info", tells: "since" },
+  all_leased: { text: "all leased", glyph: "leased", look: "info", tells: "next" },
+  all_scheduled: { text: "all scheduled", glyph: "scheduled", look: "info", tells: "next" },
+  flows: { text: "flows", glyph: "flows", look: "ok", tells: "nothing" },
+  idle: { text: "idle", glyph: "idle", look: "ok", tells: "nothing" },
+  empty: { text: "empty", glyph: "idle", look: "ok", tells: "nothing" },
+} as const satisfies Record<string, Word>;
+
+const order = Object.keys(words);
+
+/** More words may come: one that is not known is said as it came. */
+export function wordOf(health: string): Word {
+  if (health in words) return words[health as keyof typeof words];
+  return { text: health.replaceAll("_", " "), glyph: "note", look: "info", tells: "since" };
+}
+
+/** 0 is the worst. */
+export function severityOf(health: string): number {
+  const at = order.indexOf(health);
+  return at === -1 ? order.indexOf("clearing") : at;
+}
+
+export function isTrouble(health: string): boolean {
+  const { look } = wordOf(health);
+  return look === "bad" || look === "warn";
+}
