@@ -1,4 +1,4 @@
-// Where the parts of the console are. Names stand in the query: a queue may be called `..` or `a/b`.
+// The addresses of the pages. Names are in the query: a queue may be called `..` or `a/b`.
 
 export const pages = [
   { id: "queues", path: "/", title: "Queues" },
@@ -7,7 +7,7 @@ export const pages = [
   { id: "keys", path: "/keys", title: "Keys" },
 ] as const;
 
-/** Files that the server has for the console, below `/console`. */
+/** The HTML files of the console, below `/console`. */
 export const pagePaths = ["", "/queue", "/items", "/dead", "/shards", "/keys"] as const;
 
 type Query = Readonly<Record<string, string | readonly string[]>>;
@@ -24,4 +24,4 @@ export const itemAddress = (item: string) => withQuery("/items", { item });
 export const deadAddress = (name: string) => withQuery("/dead", { name });
 export const itemsAddress = (name: string, query: Query = {}) =>
   withQuery("/items", { name, ...query });
-export const actionsAddress = (queue: string) => withQuery("/keys", { queue });
+export const keysAddress = (query: Query) => withQuery("/keys", query);

@@ -21,7 +21,7 @@ export function rateText(perSecond: number | null): string {
 
 export const turning = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** Of a sentence with a name in it: what would turn the text around it is shown by its number. */
+/** Shows characters that change the direction of text by their numbers. */
 export function unturned(text: string): string {
   return text.replace(turning, (found) => `⟨U+${found.charCodeAt(0).toString(16)}⟩`);
 }
@@ -45,7 +45,7 @@ export function spanText(ms: number): string {
   return `${value} ${unit}`;
 }
 
-/** What is left, as a clock that runs down. */
+/** A countdown. */
 export function leftText(ms: number): string {
   if (ms <= 0) return "now";
   const seconds = Math.ceil(ms / 1_000);
@@ -83,4 +83,15 @@ export function instantText(ms: number, zone: Zone): string {
   const at = new Date(ms);
   if (zone === "utc") return `${at.toISOString().slice(0, 19).replace("T", " ")} UTC`;
   return `${at.toLocaleDateString("sv-SE")} ${clockText(ms, zone)}`;
+}
+
+const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** `1h30m` in milliseconds; `null` if it is not a duration, such as `never`. */
+export function durationMs(text: string): number | null {
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)];
+  if (parts.length === 0) return null;
+  return parts.reduce((sum, [, figure, unit]) => {
+    return sum + Number(figure) * unitMs[unit as keyof typeof unitMs];
+  }, 0);
 }

@@ -2,7 +2,7 @@ import type { createBrowserRouter } from "react-router";
 
 type Router = Pick<ReturnType<typeof createBrowserRouter>, "state" | "subscribe">;
 
-/** Resolves once the router has what its first page is made of. */
+/** Resolves once the router has the code of its first page. */
 export function ready(router: Router): Promise<void> {
   if (router.state.initialized) return Promise.resolve();
   return new Promise((resolve) => {

@@ -1,13 +1,12 @@
 import type { ComponentType } from "react";
 import type { RouteObject } from "react-router";
-import { Crashed } from "./components/frame/crashed.tsx";
+import { Crashed, Titled } from "./components/frame/fallback-pages.tsx";
 import { Frame } from "./components/frame/frame.tsx";
-import { Titled } from "./components/frame/titled.tsx";
-import { partOf } from "./components/lazy-part.tsx";
+import { lazyPart } from "./components/lazy-part.tsx";
 
-/** The page that is left stays until the code of the next is there, or cannot be loaded. */
+/** The former page stays until the code of the next is loaded, or cannot be. */
 function page(path: string, name: string, codeOf: () => Promise<ComponentType>): RouteObject {
-  const { Component, load } = partOf({ name, isPage: true }, codeOf);
+  const { Component, load } = lazyPart({ name, isPage: true }, codeOf);
   const lazy = async () => {
     await load();
     return { Component };
@@ -32,7 +31,7 @@ const pages = [
     import("./pages/shards/shards-page.tsx").then((file) => file.ShardsPage),
   ),
   page("/keys", "Keys", () =>
-    import("./pages/access/access-page.tsx").then((file) => file.KeysPage),
+    import("./pages/access/access-page.tsx").then((file) => file.AccessPage),
   ),
   { path: "*", element: <Titled title="Nothing is here" /> },
 ];
@@ -45,7 +44,7 @@ export const routes: RouteObject[] = [
         <Crashed />
       </main>
     ),
-    // What fails in a page leaves the frame, which leads to the others.
+    // A page that crashes leaves the frame and its links.
     children: [{ errorElement: <Crashed />, children: pages }],
   },
 ];

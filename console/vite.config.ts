@@ -3,15 +3,17 @@ import { defineConfig } from "vite";
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
+const sharedFiles = /\/console\/(?:api|state|components|format|addresses)(?!.*uplot)/;
+
 export default defineConfig({
   root: at("."),
-  // Every address is relative to the file that names it: the console is whole below any prefix.
+  // Every address is relative, so that the console works below any prefix.
   base: "./",
   publicDir: false,
   build: {
     outDir: at("../build/console"),
     emptyOutDir: true,
-    // Says what the pages have to name (`build/write-console.tsx`).
+    // Lists the files that the pages link to (`build/write-console.tsx`).
     manifest: true,
     target: "es2022",
     cssTarget: ["chrome123", "edge123", "firefox121", "safari17.5"],
@@ -24,6 +26,8 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: "react", test: /\/node_modules\/(react|react-dom|scheduler|react-router)\// },
+            // One file compresses better than many small ones that every page needs.
+            { name: "shared", test: sharedFiles, minShareCount: 2 },
           ],
         },
       },

@@ -1,17 +1,17 @@
-// Where the console was found. A proxy may have put a prefix before it, which only the page's own
-// address tells.
+// The path below which the server is reached. A proxy may add a prefix, which only the page's own
+// address contains.
 
 const pagePattern = /^(.*)\/console(?:\/[a-z]*)?\/?$/;
 
-/** What stands before `/console`, for the API too; `""` where nothing does. */
-export function prefixOf(pathname: string): string {
+/** The path before `/console`, used for the API too; `""` without a prefix. */
+export function basePathOf(pathname: string): string {
   return pagePattern.exec(pathname)?.[1] ?? "";
 }
 
 const isBrowser = typeof location !== "undefined";
 
-export const prefix = isBrowser ? prefixOf(location.pathname) : "";
-export const basename = `${prefix}/console`;
-/** Of the server, as a shell would name it. */
-export const serverUrl = isBrowser ? location.origin + prefix : "";
+export const basePath = isBrowser ? basePathOf(location.pathname) : "";
+export const basename = `${basePath}/console`;
+/** URL of the server for a shell. */
+export const serverUrl = isBrowser ? location.origin + basePath : "";
 export const serverHost = isBrowser ? location.host : "";

@@ -1,10 +1,10 @@
-// Asks the server: one call of the contract, typed by its operation. What may go wrong is one of
-// two: the server refused (`Refused`), or nobody answered (`Silent`).
+// One call of the contract, typed by its operation. It fails in two ways: the server refuses
+// (`Refused`), or does not answer (`Silent`).
 
 import type { OperationId, RequestOf, ResponseOf } from "../../openapi/operations.ts";
 import { turning } from "../format.ts";
 import { noteServerTime } from "../state/server-time.ts";
-import { prefix, serverUrl } from "./base-path.ts";
+import { basePath, serverUrl } from "./base-path.ts";
 import { askForKey, session } from "./session.ts";
 
 /** Only paths are needed at run time, so the contract itself stays out of the browser's code. */
@@ -56,7 +56,7 @@ export interface AskOptions {
 
 export class Refused extends Error {
   readonly code: number;
-  /** A stable word; `""` where who refused is not a Holdfast. */
+  /** A stable word; `""` from a server that is not a Holdfast. */
   readonly reason: string;
   readonly retryAfterMs: number | null;
 
@@ -75,17 +75,17 @@ interface Said {
   readonly reason: string;
 }
 
-/** By `performance.now()`: before it the server wants to hear nothing of that key. */
+/** By `performance.now()`: the server wants no earlier request with that key. */
 let held: { readonly until: number; readonly key: string | null } = { until: 0, key: null };
 
-/** For how long nothing is asked, because the server said so to the key of now. */
-export function heldMs(): number {
+/** How long the server wants no request with this key. */
+export function backoffMs(): number {
   return held.key === session.get().key ? Math.max(0, held.until - performance.now()) : 0;
 }
 
 async function untilAllowed(signal: AbortSignal | undefined): Promise<void> {
-  while (heldMs() > 0) {
-    await new Promise((resolve) => setTimeout(resolve, heldMs()));
+  while (backoffMs() > 0) {
+    await new Promise((resolve) => setTimeout(resolve, backoffMs()));
     signal?.throwIfAborted();
   }
 }
@@ -100,7 +100,7 @@ export async function ask<Id extends CallId>(
   const headers = new Headers({ "content-type": "application/json" });
   if (key !== null) headers.set("authorization", `Bearer ${key}`);
   const started = performance.now();
-  const { response, text } = await send(prefix + paths[id], {
+  const { response, text } = await send(basePath + paths[id], {
     method: "POST",
     headers,
     body: JSON.stringify(body),
@@ -113,10 +113,10 @@ export async function ask<Id extends CallId>(
     noteServerTime(reply, started);
     return reply;
   }
-  const refused = new Refused(response.status, saidIn(text, response), retryAfterMs(response));
+  const refused = new Refused(response.status, refusalIn(text, response), retryAfterMs(response));
   const waitMs = refused.retryAfterMs ?? 0;
-  // What others are told of a key that was left does not hold the next.
-  if (waitMs > 0 && key === session.get().key && waitMs > heldMs()) {
+  // The wait of a former key does not apply to the next one.
+  if (waitMs > 0 && key === session.get().key && waitMs > backoffMs()) {
     held = { until: performance.now() + waitMs, key };
   }
   const isOfKey = refused.code === 401 || refused.reason === "wrong_keys";
@@ -127,7 +127,7 @@ export async function ask<Id extends CallId>(
 async function send(path: string, init: RequestInit) {
   try {
     const response = await fetch(path, init);
-    // A proxy whose server is gone answers in its place.
+    // The answer of a proxy whose server is down.
     if (response.status === 502 || response.status === 504) throw new Silent("no answer");
     return { response, text: await response.text() };
   } catch (cause) {
@@ -136,7 +136,7 @@ async function send(path: string, init: RequestInit) {
   }
 }
 
-function saidIn(text: string, { status, statusText }: Response): Said {
+function refusalIn(text: string, { status, statusText }: Response): Said {
   try {
     const { message = "", reason = "" } = JSON.parse(text) as Partial<Said>;
     return { message, reason };
@@ -150,7 +150,7 @@ function retryAfterMs({ headers }: Response): number | null {
   return Number.isFinite(seconds) ? seconds * 1_000 : null;
 }
 
-/** As JSON has it too: what would turn the text of a command is seen in it. */
+/** The escape of JSON, for characters that change the direction of text. */
 function escaped(found: string): string {
   return `\\u${found.charCodeAt(0).toString(16)}`;
 }

@@ -1,7 +1,9 @@
-// What a key may do: its roles, and the names of queues that it is for. Pure.
+// The rights of the key of the tab: its roles, and the names of queues that they are for. A control
+// that the key may not use is not drawn.
 
 import type { Role } from "../../openapi/roles.ts";
-import type { WhoAmIReply } from "../../openapi/schemas.ts";
+import type { TaskInfo, WhoAmIReply } from "../../openapi/schemas.ts";
+import { useQuery } from "./use-query.ts";
 
 export type Me = Pick<WhoAmIReply, "keys_required" | "roles" | "rights">;
 
@@ -13,7 +15,7 @@ export function isForQueue(patterns: readonly string[], name: string): boolean {
   });
 }
 
-/** Names of the queues that it has the role for. */
+/** Patterns of the queues that it has the role for. */
 export function queuesOf({ rights }: Me, role: Role): readonly string[] {
   return rights
     .filter(({ roles }) => roles.includes("admin") || roles.includes(role))
@@ -30,7 +32,7 @@ export function isForSome(me: Me, role: Role): boolean {
   return !isForAll(me, role) && queuesOf(me, role).length > 0;
 }
 
-/** `name`: `null` where a call names no queue, which takes a key for all. */
+/** `name`: `null` for a call without a queue, which needs a key for all queues. */
 export function mayOn(me: Me, role: Role, name: string | null): boolean {
   if (name === null || !me.keys_required) return isForAll(me, role);
   return isForQueue(queuesOf(me, role), name);
@@ -39,4 +41,29 @@ export function mayOn(me: Me, role: Role, name: string | null): boolean {
 /** It has the role `read`, and no other. */
 export function mayOnlyRead({ keys_required: isAsked, roles }: Me): boolean {
   return isAsked && roles.every((role) => role === "read");
+}
+
+export function useWhoAmI() {
+  return useQuery("whoAmI", {}, { staleMs: 60_000 }).data;
+}
+
+/** `null`: not known yet. */
+export function useMay(role: Role): boolean | null {
+  const me = useWhoAmI();
+  if (me === undefined) return null;
+  return !me.keys_required || me.roles.includes("admin") || me.roles.includes(role);
+}
+
+/** `name`: `null` = all queues. `false` also while it is not known. */
+export function useMayOn(role: Role, name: string | null): boolean {
+  const me = useWhoAmI();
+  return me !== undefined && mayOn(me, role, name);
+}
+
+/** Cancelling a task takes the role admin for both of its queues. */
+export function useMayCancel({ queue_name, to }: Pick<TaskInfo, "queue_name" | "to">): boolean {
+  const me = useWhoAmI();
+  return (
+    me !== undefined && [queue_name, to || queue_name].every((name) => mayOn(me, "admin", name))
+  );
 }

@@ -1,15 +1,15 @@
-// The key of this tab, and whether the server asks for one.
+// The key of this tab, and whether the server requires one.
 
-import { observed } from "../state/observable.ts";
-import { keyOfTab } from "../state/preferences.ts";
+import { observable } from "../state/observable.ts";
+import { tabKey } from "../state/preferences.ts";
 
 export interface Session {
   readonly key: string | null;
-  /** Counts who looks: what was had in a former visit is not shown in the next. */
+  /** Grows with each sign-out: data of a former visit is not shown in the next. */
   readonly visit: number;
-  /** The page asks for a key: none was given, or `refusal` says what is wrong with it. */
+  /** The page asks for a key: there is none, or it was refused. */
   readonly asksKey: boolean;
-  /** The reader goes on reading what is there without one. */
+  /** The reader has dismissed the question and reads without a key. */
   readonly isPutAway: boolean;
   readonly refusal: KeyRefusal | null;
 }
@@ -19,21 +19,21 @@ export interface KeyRefusal {
   readonly message: string;
 }
 
-export const session = observed<Session>({
-  key: keyOfTab.read(),
+export const session = observable<Session>({
+  key: tabKey.read(),
   visit: 0,
   asksKey: false,
   isPutAway: false,
   refusal: null,
 });
 
-/** Whether somebody looks who may be told: nothing is asked for a page that is hidden, or without its key. */
+/** No call is made for a hidden page, or without a required key. */
 export function isAwaited(): boolean {
   return document.visibilityState === "visible" && !session.get().asksKey;
 }
 
 export function enterKey(key: string): void {
-  keyOfTab.write(key);
+  tabKey.write(key);
   session.set({ ...session.get(), key, asksKey: false, isPutAway: false, refusal: null });
 }
 
@@ -41,25 +41,24 @@ export function putAway(): void {
   session.set({ ...session.get(), isPutAway: true });
 }
 
-/** After the question for a key was put away. */
+/** After the question for a key was dismissed. */
 export function comeBack(): void {
   session.set({ ...session.get(), isPutAway: false });
 }
 
 /**
- * Of a key that was refused; one that was never given is only asked for. It may have been taken
- * for a while: then the next goes on with the same visit.
+ * `used`: the refused key; `null`: the call had none. The visit continues with the next key.
  */
 export function askForKey(used: string | null, refusal: KeyRefusal): void {
-  // An answer to the key before the present one says nothing about this.
+  // The refusal of a former key.
   if (used !== session.get().key) return;
-  keyOfTab.write(null);
+  tabKey.write(null);
   const asked = { key: null, asksKey: true, isPutAway: false };
   session.set({ ...session.get(), ...asked, refusal: used === null ? null : refusal });
 }
 
 export function signOut(): void {
-  keyOfTab.write(null);
+  tabKey.write(null);
   const visit = session.get().visit + 1;
   session.set({ key: null, visit, asksKey: true, isPutAway: false, refusal: null });
 }

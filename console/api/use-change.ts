@@ -1,36 +1,43 @@
-// A change from a dialog: one call, said below when it is done, and everything is asked anew.
+// A change by one call: its result goes to the footer, and all queries are refreshed.
 
 import { useMutation } from "@tanstack/react-query";
-import type { ResponseOf } from "../../openapi/operations.ts";
+import type { RequestOf, ResponseOf } from "../../openapi/operations.ts";
+import type { ItemCounts } from "../../openapi/schemas.ts";
 import { pollNow } from "../state/overview-poll.ts";
-import { say } from "../state/toast.ts";
+import { showToast } from "../state/toast.ts";
 import { ask, type Call, type CallId } from "./call.ts";
 import { queryClient } from "./query-client.ts";
+import { useQuery } from "./use-query.ts";
 
 interface Change<Id extends CallId> {
   readonly call: Call<Id>;
-  /** What the bar below says of its reply. */
-  readonly said: (reply: ResponseOf<Id>) => string;
-  readonly onDone: () => void;
+  readonly toast: (reply: ResponseOf<Id>) => string;
+  readonly onDone?: () => void;
 }
 
-export function useChange<Id extends CallId>({ call, said, onDone }: Change<Id>) {
+/** The properties of a `ChangeDialog`. */
+export function useChange<Id extends CallId>({ call, toast, onDone }: Change<Id>) {
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => ask(call.id, call.body),
     onSuccess: (reply) => {
-      say(said(reply));
-      onDone();
+      showToast(toast(reply));
+      onDone?.();
     },
-    // After a refusal too: what was counted may have changed.
+    // After a refusal too: the counts may have changed.
     onSettled: () => {
       pollNow();
       void queryClient.invalidateQueries();
     },
   });
-  return {
-    calls: [call],
-    isAsking: isPending,
-    refused: error,
-    onSubmit: () => mutate(),
-  };
+  return { calls: [call], isAsking: isPending, refused: error, onSubmit: () => mutate() };
+}
+
+/** No `data` while it is counted again: the count of an earlier dialog is not shown. */
+export function useDryRun<Id extends CallId>(id: Id, body: RequestOf<Id>, isWanted = true) {
+  const { data, error, isFetching, refetch } = useQuery(id, body, { isWanted });
+  return { data: isFetching ? undefined : data, error: isFetching ? null : error, refetch };
+}
+
+export function sumOf({ ready, leased, scheduled, retried }: ItemCounts): number {
+  return ready + leased + scheduled + retried;
 }

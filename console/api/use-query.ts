@@ -1,31 +1,51 @@
-// A call that a page makes, and makes again every so often while somebody looks and the server
-// answers. What was had last stays while the next is asked for.
+// Reads of the server: each by its key, repeated while the server answers and the reader has not
+// paused the updates. Nothing is asked without a key that the server wants.
 
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import type { RequestOf } from "../../openapi/operations.ts";
-import { useObserved } from "../state/observable.ts";
-import { useAsksAgain } from "../state/overview-poll.ts";
+import { keepPreviousData, useQuery as useTanstackQuery } from "@tanstack/react-query";
+import type { RequestOf, ResponseOf } from "../../openapi/operations.ts";
+import { useObservable } from "../state/observable.ts";
+import { useIsUpdating } from "../state/overview-poll.ts";
 import { ask, type CallId } from "./call.ts";
 import { session } from "./session.ts";
 
-interface Asked {
-  /** Absent: once. */
-  readonly everyMs?: number;
+interface QueryOptions<Data> {
+  /** By the data so far; absent: once. */
+  readonly everyMs?: number | ((data: Data | undefined) => number);
   readonly isWanted?: boolean;
-  /** What another body was answered stands there until this one is. */
+  /** The data of another body stays until this one is answered. */
   readonly keepsLast?: boolean;
+  /** Infinity: until it is invalidated. */
+  readonly staleMs?: number;
+  readonly keptMs?: number;
 }
 
-export function useAsked<Id extends CallId>(id: Id, body: RequestOf<Id>, options: Asked = {}) {
-  const { everyMs = 0, isWanted = true, keepsLast = false } = options;
-  const { visit, asksKey } = useObserved(session);
-  const isAsking = useAsksAgain() && everyMs > 0;
-  return useQuery({
-    queryKey: [id, visit, body],
-    queryFn: ({ signal }) => ask(id, body, { signal }),
+export function useFetched<Data>(
+  [name, ...rest]: readonly unknown[],
+  read: (signal: AbortSignal) => Promise<Data>,
+  options: QueryOptions<Data> = {},
+) {
+  const { everyMs, isWanted = true, keepsLast = false, staleMs = 0, keptMs } = options;
+  const { visit, asksKey } = useObservable(session);
+  const isUpdating = useIsUpdating();
+  return useTanstackQuery<Data>({
+    queryKey: [name, visit, ...rest],
+    queryFn: ({ signal }) => read(signal),
     enabled: !asksKey && isWanted,
-    retry: false,
-    refetchInterval: isAsking && everyMs,
+    staleTime: staleMs,
+    refetchInterval: ({ state: { data } }) => {
+      if (!isUpdating || everyMs === undefined) return false;
+      return typeof everyMs === "number" ? everyMs : everyMs(data);
+    },
+    ...(everyMs !== undefined && { retry: false }),
+    ...(keptMs !== undefined && { gcTime: keptMs }),
     ...(keepsLast && { placeholderData: keepPreviousData }),
   });
+}
+
+export function useQuery<Id extends CallId>(
+  id: Id,
+  body: RequestOf<Id>,
+  options: QueryOptions<ResponseOf<Id>> = {},
+) {
+  return useFetched([id, body], (signal) => ask(id, body, { signal }), options);
 }

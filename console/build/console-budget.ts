@@ -1,4 +1,4 @@
-// What the console may weigh, as it travels.
+// The bytes that the console may take, compressed.
 
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -10,13 +10,13 @@ const kilo = 1_000;
 const consoleBudget = {
   htmlBytesMax: 8 * kilo,
   stylesBytesMax: 10.5 * kilo,
-  /** Own code of the heaviest page, with the charts and the libraries that only the console has. */
+  /** The largest page's own code, with the charts and the libraries that only the console uses. */
   ownBytesMax: 87 * kilo,
   /** All code of that page, React too. */
   scriptBytesMax: 192 * kilo,
 } as const;
 
-/** What of the console each file is, by its size. */
+/** The sizes of the console's files, by kind. */
 function consoleSizes(folder: string) {
   const files = listFiles(join(folder, "console")).map((file) => `console/${file}`);
   const size = (file: string) => {

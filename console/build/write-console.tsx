@@ -1,5 +1,5 @@
-// The files of the console's six addresses. Each names its assets relatively, so that it is whole
-// below any prefix, and holds the skeleton of its page until the script has run.
+// Writes the HTML files of the six addresses. Each links its assets relatively, so that it works below
+// any prefix, and contains the skeleton of its page until the script has run.
 
 import { cpSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ import { routes } from "../routes.tsx";
 import { headScript } from "../state/theme.ts";
 
 const entry = "entry.tsx";
-/** What is in each page beyond that. */
+/** The code of each page besides. */
 const pageFiles: Readonly<Record<(typeof pagePaths)[number], string>> = {
   "": "pages/overview/overview-page.tsx",
   "/queue": "pages/queue/queue-page.tsx",
@@ -41,7 +41,7 @@ export async function writeConsole(): Promise<void> {
 async function pageOf(path: keyof typeof pageFiles, manifest: Manifest): Promise<string> {
   const chunk = chunkOf(entry, manifest);
   const page = chunkOf(pageFiles[path], manifest);
-  // From `/console` its files are a step down, from `/console/queue` they are beside it.
+  // From `/console` the files are one level down, from `/console/queue` on the same level.
   const [below, top] = path === "" ? ["console/", "console"] : ["", "../console"];
   const needed = new Set([...importsOf(chunk, manifest), page, ...importsOf(page, manifest)]);
   needed.delete(chunk);
@@ -95,7 +95,7 @@ interface Steps {
   readonly top: string;
 }
 
-/** The names that addresses have are known in the browser alone. */
+/** Only the browser knows the name in the address. */
 async function skeletonsOf(path: string, steps: Steps): Promise<string> {
   const named = () => skeletonOf(`${path}?name=…`, steps);
   switch (path) {
@@ -109,7 +109,7 @@ async function skeletonsOf(path: string, steps: Steps): Promise<string> {
   }
 }
 
-/** What the page shows while it knows nothing. */
+/** The page before it has any data. */
 async function skeletonOf(path: string, { below, top }: Steps): Promise<string> {
   const router = createMemoryRouter(routes, {
     basename: "/console",

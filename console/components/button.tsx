@@ -1,7 +1,7 @@
 import type { ComponentProps, ReactNode } from "react";
 
 interface ButtonProps extends ComponentProps<"button"> {
-  /** `go`: what the dialog is for; `harm`: it removes something. */
+  /** `go`: the purpose of the dialog; `harm`: it removes something. */
   readonly look?: "plain" | "go" | "harm" | "harm go" | "small" | "link";
 }
 

@@ -4,7 +4,7 @@ import type { GlyphName } from "./glyph-paths.ts";
 
 interface EmptyProps {
   readonly glyph: GlyphName;
-  /** Says what is not there, and how it comes to be. */
+  /** What is missing, and how it comes about. */
   readonly children: ReactNode;
 }
 

@@ -1,9 +1,8 @@
-// Figures as the console shows them: counts, rates, sizes, ages, and what is left of a time.
+// Figures with their units: ages, instants and countdowns.
 
 import { type ReactNode, useMemo } from "react";
 import { clockText, instantText, leftText, type Measure, spanText } from "../format.ts";
-import { useObserved } from "../state/observable.ts";
-import { zone } from "../state/preferences.ts";
+import { useZone } from "../state/preferences.ts";
 import { isTimeKnown, serverTimeAt, useServerNow, useServerNowPart } from "../state/server-time.ts";
 
 export function Measured({ of: { value, unit } }: { readonly of: Measure }): ReactNode {
@@ -22,10 +21,10 @@ interface InstantProps {
 /** How long ago, by the server's clock. */
 export function Age({ at }: InstantProps): ReactNode {
   const span = useServerNowPart((now) => spanText(Math.max(0, now - at)));
-  const told = useObserved(zone);
+  const zone = useZone();
   const [value = "", unit = ""] = span.split(" ");
   return (
-    <time dateTime={new Date(at).toISOString()} title={instantText(at, told)}>
+    <time dateTime={new Date(at).toISOString()} title={instantText(at, zone)}>
       <Measured of={{ value, unit }} />
     </time>
   );
@@ -34,19 +33,19 @@ export function Age({ at }: InstantProps): ReactNode {
 /** When it was noted by `performance.now()`: by the server's clock, once that is known. */
 export function Noted({ at }: InstantProps): ReactNode {
   useServerNow();
-  const told = useObserved(zone);
+  const zone = useZone();
   const isKnown = isTimeKnown();
   // Once: the next reply puts the clock right by some milliseconds, and a second would jump.
   const instant = useMemo(() => serverTimeAt(at), [at, isKnown]);
-  return clockText(instant, told);
+  return clockText(instant, zone);
 }
 
 /** How long until then, by the server's clock; `now` once it is there. */
 export function Countdown({ at }: InstantProps): ReactNode {
   const now = useServerNow();
-  const told = useObserved(zone);
+  const zone = useZone();
   return (
-    <time className="count" dateTime={new Date(at).toISOString()} title={instantText(at, told)}>
+    <time className="count" dateTime={new Date(at).toISOString()} title={instantText(at, zone)}>
       {leftText(at - now)}
     </time>
   );

@@ -3,7 +3,7 @@ import { type GlyphName, type GlyphPaths, glyphs, type IconName, icons } from ".
 
 interface GlyphProps {
   readonly name: GlyphName;
-  /** Where no word beside it says the same. */
+  /** Unless a word beside it means the same. */
   readonly label?: string;
 }
 

@@ -19,7 +19,7 @@ interface HealthProps {
   readonly health: string;
   /** Milliseconds since 1970; 0 = not known. */
   readonly sinceMs: number;
-  /** What its finding counts; 0 = nothing. */
+  /** The count of its finding; 0 = none. */
   readonly count: number;
   readonly nextMs: number;
 }

@@ -1,11 +1,11 @@
-// A part of the console whose code is loaded after the page: a view, a chart, a tree. Code that
-// cannot be loaded leaves a note in its place, and is asked for again with each answer of the server.
+// A component whose code is loaded after the page: a view, a chart, a tree. If that fails, a note
+// replaces it, and loading is retried with each answer of the server.
 
 import { type ComponentType, type ReactNode, useEffect, useRef, useState } from "react";
-import { observed, useObserved, useObservedPart } from "../state/observable.ts";
-import { seen } from "../state/overview-poll.ts";
+import { observable, useObservable, useObservablePart } from "../state/observable.ts";
+import { pollState } from "../state/overview-poll.ts";
 import { Button } from "./button.tsx";
-import { PageTitle } from "./page-title.tsx";
+import { PageTitle } from "./page-head.tsx";
 
 export interface Part<Props> {
   readonly Component: ComponentType<Props>;
@@ -23,11 +23,11 @@ interface PartOptions {
 
 const parts: Part<never>[] = [];
 
-export function partOf<Props extends object>(
+export function lazyPart<Props extends object>(
   options: PartOptions,
   codeOf: () => Promise<ComponentType<Props>>,
 ): Part<Props> {
-  const state = observed<ComponentType<Props> | "loading" | "missing">("loading");
+  const state = observable<ComponentType<Props> | "loading" | "missing">("loading");
   let loading: Promise<boolean> | null = null;
   const load = () => {
     loading ??= codeOf()
@@ -43,12 +43,12 @@ export function partOf<Props extends object>(
     return loading;
   };
   const Component = (props: Props): ReactNode => {
-    const Code = useObserved(state);
+    const Code = useObservable(state);
     useEffect(() => void load(), []);
     if (Code === "loading") return null;
     return Code === "missing" ? <Missing {...options} load={load} /> : <Code {...props} />;
   };
-  const useIsMissing = () => useObserved(state) === "missing";
+  const useIsMissing = () => useObservable(state) === "missing";
   const part = { Component, load, useIsMissing };
   parts.push(part);
   return part;
@@ -59,7 +59,7 @@ interface MissingProps extends PartOptions {
 }
 
 function Missing({ name, isPage = false, load }: MissingProps): ReactNode {
-  const answer = useObservedPart(seen, ({ overview, silence }) =>
+  const answer = useObservablePart(pollState, ({ overview, silence }) =>
     silence === null ? overview : null,
   );
   const before = useRef(answer);
@@ -89,15 +89,15 @@ function Missing({ name, isPage = false, load }: MissingProps): ReactNode {
   );
 }
 
-/** While the page is idle, so that an outage takes no view away. Returns what stops it. */
+/** Loads all parts while the page is idle, so that views work during an outage. Returns the stop. */
 export function loadAhead(): () => void {
   let isBegun = false;
-  const stop = seen.subscribe(() => {
-    const { overview, silence } = seen.get();
+  const stop = pollState.subscribe(() => {
+    const { overview, silence } = pollState.get();
     if (isBegun || overview === null || silence !== null) return;
     isBegun = true;
     whenIdle(async () => {
-      // One after the other: what the reader does meanwhile comes first.
+      // One after the other: the reader's own requests come first.
       const loaded: boolean[] = [];
       for (const part of parts) loaded.push(await part.load());
       if (loaded.every(Boolean)) stop();

@@ -1,14 +1,14 @@
 import type { ReactNode } from "react";
 import { Refused } from "../api/call.ts";
 import { unturned } from "../format.ts";
+import { Button } from "./button.tsx";
 
-/** What a role is told to get, by the sentence that the server refused with. */
 export function refusalText(cause: unknown): string {
   if (cause instanceof Refused) return unturned(cause.message);
-  return "No answer; whether it was done is not known.";
+  return "No answer; the outcome is unknown.";
 }
 
-/** Why something was not done, beside what was to do it. */
+/** Why a change was not made, beside its button. */
 export function Refusal({ of: cause }: { readonly of: unknown }): ReactNode {
   if (cause === null || cause === undefined) return null;
   return (
@@ -24,7 +24,7 @@ interface FaultProps {
   readonly onRetry?: () => void;
 }
 
-/** In the place of a part that could not be had; the rest of the page goes on. */
+/** In the place of a part that could not be read; the rest of the page works. */
 export function Fault({ of: cause, what, onRetry }: FaultProps): ReactNode {
   return (
     <div className="fault" role="alert">
@@ -32,10 +32,27 @@ export function Fault({ of: cause, what, onRetry }: FaultProps): ReactNode {
       <b>{what}</b>
       <span className="muted">{refusalText(cause)}</span>
       {onRetry && (
-        <button type="button" className="b s" onClick={onRetry}>
+        <Button look="small" onClick={onRetry}>
           Try now
-        </button>
+        </Button>
       )}
     </div>
   );
+}
+
+interface Query {
+  readonly data: unknown;
+  readonly error: unknown;
+  readonly refetch: () => unknown;
+}
+
+interface QueryFaultProps {
+  readonly of: Query;
+  readonly what: string;
+}
+
+/** Nothing while the query has data: those stay. */
+export function QueryFault({ of: { data, error, refetch }, what }: QueryFaultProps): ReactNode {
+  if (error === null || data !== undefined) return null;
+  return <Fault of={error} what={what} onRetry={() => void refetch()} />;
 }

@@ -1,15 +1,15 @@
 import type { ReactNode } from "react";
 
 interface ShellTextProps {
-  /** What it is, where only its text is read out. */
+  /** Its name for screen readers. */
   readonly label: string;
   readonly text: string;
 }
 
-/** Lines for a shell, whole; keys scroll them where they are longer than their place. */
+/** Commands for a shell. */
 export function ShellText({ label, text }: ShellTextProps): ReactNode {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keys.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys scroll it.
     <section className="code" tabIndex={0} aria-label={label}>
       <pre className="whole shell">{text}</pre>
     </section>

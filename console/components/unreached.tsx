@@ -1,10 +1,13 @@
 import type { ReactNode } from "react";
-import { useObservedPart } from "../state/observable.ts";
-import { seen } from "../state/overview-poll.ts";
+import { useObservablePart } from "../state/observable.ts";
+import { pollState } from "../state/overview-poll.ts";
 
 /** Which shards of a cluster the last reply lacks. */
 export function Unreached(): ReactNode {
-  const shards = useObservedPart(seen, ({ overview }) => overview?.unreached.join(", ") ?? "");
+  const shards = useObservablePart(
+    pollState,
+    ({ overview }) => overview?.unreached.join(", ") ?? "",
+  );
   if (shards === "") return null;
   const isOne = !shards.includes(",");
   return (

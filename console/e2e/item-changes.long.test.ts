@@ -97,8 +97,8 @@ function testExpect(browser: () => ConsoleBrowser): void {
     await dialog.getByRole("button", { name: "Delete 3 items" }).waitFor();
     const enqueue_at = new Date(Date.now() + 3_600_000).toISOString();
     await client.queue("orders").produce({ utf8: "new", kind: "later", enqueue_at });
-    // By a filter, so the name of the queue is asked for.
-    await dialog.getByLabel("To be sure, write orders").fill("orders");
+    // A removal by a filter needs the name of the queue.
+    await dialog.getByLabel("Type orders to go on").fill("orders");
     await dialog.getByRole("button", { name: "Delete 3 items" }).click();
     await dialog.getByRole("alert").filter({ hasText: "453" }).waitFor();
     await dialog.getByRole("button", { name: "Delete 4 items" }).click();
@@ -118,6 +118,7 @@ function testDead(browser: () => ConsoleBrowser): void {
     // What the key may do is known later, and nothing is selected before.
     await page.getByLabel("Select all groups").waitFor();
     for (const key of ["j", "x"]) await page.keyboard.press(key);
+    await page.getByRole("button", { name: "Redrive…" }).click();
     await page.getByRole("button", { name: "Redrive 5 items" }).click();
     await said(page, /redriven: 5 items of orders-dead/);
     await page.getByText("1 group, 2 items").waitFor();
@@ -193,13 +194,14 @@ function testDead(browser: () => ConsoleBrowser): void {
     const { page, errors } = visitor;
     await page.getByText("2 groups, 8 items").waitFor();
     await page.getByLabel("Select all groups").check();
-    const plan = page.getByRole("form", { name: "Redrive" });
+    await page.getByRole("button", { name: "Redrive…" }).click();
+    const plan = page.getByRole("dialog");
     await plan.getByRole("row", { name: "go to orders 7" }).waitFor();
     await plan
       .getByRole("row", { name: "stay: the queue that they came from is gone 1" })
       .waitFor();
-    await plan.getByLabel("At most").fill("2");
-    await plan.getByRole("row", { name: "takes, at 2 a second 4 s" }).waitFor();
+    await plan.getByLabel("Per second").fill("2");
+    await plan.getByRole("row", { name: "takes, at 2 per second 4 s" }).waitFor();
     expect(await axeFaults(page)).toEqual([]);
     await plan.getByRole("button", { name: "Redrive 7 items" }).click();
     // While it runs, or after it has.

@@ -2,13 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { axeFaults } from "../testing/axe.ts";
 import {
-  answered,
   type ConsoleBrowser,
   isWiderThanWindow,
   live,
   narrow,
   rowsOf,
-  stopTime,
   wide,
 } from "../testing/console-browser.ts";
 import { addQueues, type ConsoleServer, openConsoleServer } from "../testing/console-server.ts";
@@ -225,71 +223,6 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
     expect(errors).toEqual([]);
   });
 
-  test("Follow adds what comes below what is there, and keeps it when it ends", async () => {
-    const { client, consoleUrl } = server();
-    await client.queue("followed").create({ lease_timeout: "1h", expire_timeout: "1d" });
-    await client.queue("followed").produce(["a", "b"]);
-    await using visitor = await browser().visit(`${consoleUrl}/items?name=followed`);
-    const { page, calls } = visitor;
-    await rowsOf(page).nth(1).waitFor();
-    const before = await rowsOf(page).locator("th").allInnerTexts();
-    await page.getByRole("button", { name: "Follow" }).click();
-    await client.queue("followed").lease({ clientId: "worker-9" });
-    await client.queue("followed").produce("c");
-    await page.locator("tr.gone").waitFor();
-    await rowsOf(page).nth(2).waitFor();
-    await page.getByRole("button", { name: "Follow" }).click();
-    const after = await rowsOf(page).locator("th").allInnerTexts();
-    expect(after.slice(0, 2)).toEqual(before);
-    expect(after).toHaveLength(3);
-    await page.getByRole("button", { name: "Newest first" }).click();
-    await page.waitForURL(({ searchParams }) => searchParams.get("order") === "newest");
-    const [, second = "", third = ""] = after;
-    await rowsOf(page).first().filter({ hasText: third }).waitFor();
-    expect(await rowsOf(page).locator("th").allInnerTexts()).toEqual([third, second]);
-    await page.getByRole("button", { name: "Follow" }).click();
-    await client.queue("followed").produce("d");
-    await rowsOf(page).nth(2).waitFor();
-    const newest = await rowsOf(page).locator("th").allInnerTexts();
-    expect(newest.slice(1)).toEqual([third, second]);
-    await page.getByRole("link", { name: "Leased" }).click();
-    const held = page.getByRole("table", { name: "Items: leased" });
-    await held.getByRole("cell", { name: "worker-9" }).waitFor();
-    // A look that leased would take the items from who works.
-    expect(calls.filter((call) => /lease|retry|complete|extend/.test(call))).toEqual([]);
-  });
-
-  test("Follow of what is rare in a backlog rests twenty times as long as a look takes, and says so", async () => {
-    await using visitor = await browser().visit("about:blank", { hasClock: true });
-    const { page } = visitor;
-    const tookMs = 1_500;
-    let looks = 0;
-    let isFollowing = false;
-    await page.route("**/v1/storage/items.find", async (route) => {
-      if (isFollowing) {
-        looks += 1;
-        await page.clock.runFor(tookMs);
-      }
-      await route.continue();
-    });
-    await page.goto(`${server().consoleUrl}/items?name=orders&kind=order-paid`);
-    await rowsOf(page).first().waitFor();
-    await stopTime(page);
-    isFollowing = true;
-    await page.getByRole("button", { name: "Follow" }).click();
-    await page.getByText("a look takes long: one every 30 s").waitFor();
-    const pass = async (seconds: number) => {
-      for (let second = 0; second < seconds; second += 1) {
-        await page.clock.runFor(1_000);
-        await answered(page);
-      }
-    };
-    await pass(28);
-    expect(looks).toBe(1);
-    await pass(3);
-    expect(looks).toBe(2);
-  });
-
   test("of a count that is only begun nobody says how many more there are since", async () => {
     await using visitor = await browser().visit("about:blank");
     const { page } = visitor;
@@ -344,29 +277,6 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
     await bulk.getByText("1,000 selected").waitFor();
     await all.click();
     await bulk.waitFor({ state: "detached" });
-  });
-
-  test("Follow of more than a look finds: what is behind it is not gone, and what comes is added", async () => {
-    const { client, consoleUrl } = server();
-    const queue = client.queue("long");
-    await queue.create({ lease_timeout: "1h", expire_timeout: "1d" });
-    for (let at = 0; at < 7; at += 1) await queue.produce(Array.from({ length: 100 }, () => "a"));
-    await using visitor = await browser().visit(`${consoleUrl}/items?name=long`);
-    const { page } = visitor;
-    const table = (count: number) => page.locator(`.items[aria-rowcount="${count + 1}"]`);
-    await table(100).waitFor();
-    await page.getByRole("button", { name: "Load more" }).click();
-    await table(200).waitFor();
-    await page.getByRole("button", { name: "Follow" }).click();
-    await table(700).waitFor();
-    await queue.lease({ clientId: "worker-9" });
-    await queue.produce("z");
-    await table(701).waitFor();
-    await page.locator("tr.gone").waitFor();
-    expect(await page.locator("tr.gone").count()).toBe(1);
-    await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
-    await rowsOf(page).and(page.locator('[aria-rowindex="702"]')).waitFor();
-    expect(await page.locator("tr.gone").count()).toBe(0);
   });
 }
 

@@ -204,24 +204,6 @@ function testOver(browser: () => ConsoleBrowser, server: Server): void {
     await page.getByRole("button", { name: "and 44 more" }).click();
     await page.locator(".alarm").nth(49).waitFor();
   });
-
-  test.each(["dark", "light"] as const)("an alarm that is over can be read, %s", async (theme) => {
-    await using visitor = await browser().visit("about:blank", { theme });
-    const { page } = visitor;
-    let isOver = false;
-    const alarm = { what: "nobody_asks", queue_name: "orders", shard: -1, since: null };
-    await page.route("**/v1/server.overview", async (route) => {
-      const response = await route.fetch();
-      const reply = (await response.json()) as ServerOverviewReply;
-      const alarms = isOver ? [] : [{ ...alarm, text: "Nobody asks for its items.", count: 1 }];
-      await route.fulfill({ response, json: { ...reply, alarms } });
-    });
-    await page.goto(server().consoleUrl);
-    await page.locator(".alarm").waitFor();
-    isOver = true;
-    await page.locator(".alarm[data-over]").waitFor();
-    expect(await axeFaults(page)).toEqual([]);
-  });
 }
 
 inChromium([testByHand]);

@@ -212,7 +212,7 @@ function testChanges(browser: () => ConsoleBrowser): void {
       await page.getByRole("button", { name: "Redrive 2 items" }).click();
       await page.getByRole("alert").filter({ hasText: "453" }).waitFor();
       await page.getByRole("button", { name: "Redrive 3 items" }).click();
-      await saidOn(page, "redrive of 3 items to work has begun");
+      await saidOn(page, "redriven: 3 items of lost");
     });
 
     async function partitionOf(name: string) {

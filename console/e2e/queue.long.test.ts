@@ -229,7 +229,7 @@ function testClients(browser: () => ConsoleBrowser): void {
       for (let at = 1; at <= 5; at += 1) await orders.lease({ clientId: `worker-${at}` });
       await using visitor = await browser().visit(pageOf(server, "orders"), { viewport });
       const { page, errors } = visitor;
-      const holding = page.getByRole("region", { name: "who holds" });
+      const holding = page.getByRole("region", { name: "holders" });
       const rows = page.getByRole("table", { name: "Holders" }).locator("tbody tr");
       await holding.getByText("5 clients, 5 items").waitFor();
       expect(await rows.count()).toBe(3);
@@ -267,7 +267,7 @@ function testClients(browser: () => ConsoleBrowser): void {
       await route.fulfill({ response, json: { ...reply, asking_count: 1_200, asking } });
     });
     await page.goto(pageOf(server, "orders"));
-    const waiting = page.getByRole("region", { name: "who asks, in order" });
+    const waiting = page.getByRole("region", { name: "waiting for items, in order" });
     await waiting.getByText("1,200 clients").waitFor();
     await waiting.getByRole("link", { name: "1,197 more" }).click();
     await waiting.getByText("1,000 of 1,200 clients").waitFor();
@@ -295,7 +295,7 @@ function testNames(browser: () => ConsoleBrowser): void {
       }
       expect(await page.locator("img").count()).toBe(0);
       await page.goto(`${server.consoleUrl}/queue`);
-      await page.getByRole("heading", { name: "Which queue?" }).waitFor();
+      await page.getByRole("heading", { name: "Queue", exact: true }).waitFor();
       expect(errors).toEqual([]);
     } finally {
       await server.stop();

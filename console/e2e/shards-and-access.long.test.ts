@@ -189,7 +189,7 @@ function testShardsAndKeys(browser: () => ConsoleBrowser): void {
     await using server = await openConsoleServer();
     await using visitor = await browser().visit(`${server.consoleUrl}/keys`);
     const { page } = visitor;
-    await page.getByText("This server asks for none.").waitFor();
+    await page.getByText("This server requires no API key.").waitFor();
     expect(await page.locator(".code pre").textContent()).toContain("--role consume");
     await page.getByText("Nothing yet. Creating").waitFor();
   });
@@ -295,7 +295,7 @@ function testShardsAndKeys(browser: () => ConsoleBrowser): void {
 
   test.each([
     [readKey, "Only a key with the role admin sees the others."],
-    [produceKey, "Only keys with the role read see who did what."],
+    [produceKey, "Only keys with the role read see the actions."],
   ])("the key %s is told what it does not see, and asks for none of it", async (key, said) => {
     await using server = await openConsoleServer({ hasKeys: true });
     await using visitor = await browser().visit(`${server.consoleUrl}/keys`);

@@ -226,19 +226,20 @@ function testSomeQueues(browser: () => ConsoleBrowser): void {
     });
     await enter(page, adminKey);
     await live(page);
-    await page.getByText("the past is for keys of all queues").waitFor();
+    await page.getByText("history needs a key for all queues").waitFor();
     await page.goto(`${server.consoleUrl}/dead?name=orders-dead`);
     const tasks = page.getByRole("region", { name: "Tasks" });
     await tasks.getByText("redrive").first().waitFor();
     await page.locator(".groups tbody .c-x input").first().check();
     // It administers both queues of the task.
     expect(await tasks.getByRole("button").count()).toBe(1);
-    const plan = page.getByRole("form", { name: "Redrive" });
+    await page.getByRole("button", { name: "Redrive…" }).click();
+    const plan = page.getByRole("dialog");
     await plan.getByRole("combobox").selectOption("orders");
     await plan.getByRole("button", { name: /^Redrive \d+ items?$/ }).waitFor();
     await page.goto(`${server.consoleUrl}/queue?name=orders`);
     await page.getByText("redrive runs").waitFor();
-    await page.getByRole("button", { name: "Stop" }).click();
+    await page.getByRole("button", { name: "Cancel" }).click();
     await page.getByText("redrive runs").waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Redrive…" }).click();
     await page.getByRole("button", { name: /^Redrive \d+ items?$/ }).waitFor();
@@ -252,9 +253,9 @@ function testSomeQueues(browser: () => ConsoleBrowser): void {
     server.restrict(adminKey, { roles: ["admin"], queues: ["mail*"] });
     await using visitor = await visitAs(browser(), server, "");
     const { page } = visitor;
-    await page.getByRole("heading", { name: "No queue is for this key" }).waitFor();
+    await page.getByRole("heading", { name: "This key has no access to any queue" }).waitFor();
     await page.getByText("mail*", { exact: true }).waitFor();
-    expect(await page.getByRole("button", { name: /^Run/ }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: "Create queue" }).count()).toBe(0);
   });
 }
 
@@ -309,9 +310,10 @@ function testTaskWithoutKey(browser: () => ConsoleBrowser): void {
     await enter(page, adminKey);
     await live(page);
     await page.locator(".groups tbody .c-x input").first().check();
-    const plan = page.getByRole("form", { name: "Redrive" });
+    await page.getByRole("button", { name: "Redrive…" }).click();
+    const plan = page.getByRole("dialog");
     await plan.getByRole("combobox").selectOption("orders");
-    await plan.getByLabel("At most").fill("1");
+    await plan.getByLabel("Per second").fill("1");
     const looked = page.waitForResponse("**/v1/tasks.info");
     await plan.getByRole("button", { name: "Redrive 995 items" }).click();
     await looked;

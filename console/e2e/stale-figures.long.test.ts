@@ -150,7 +150,6 @@ function testStopped(browser: () => ConsoleBrowser): void {
     const isOfItems = path.startsWith("/items");
     if (isOfItems) await rowsOf(page).first().locator("th a").click();
     await askingPages[path]?.(page).waitFor();
-    if (isOfItems) await page.getByRole("button", { name: "Follow" }).click();
     await stopTime(page);
     await page.locator("#main").focus();
     await stops[why](page);
@@ -205,31 +204,6 @@ function testPutAway(browser: () => ConsoleBrowser): void {
     // What had the focus is gone with what it was for.
     expect(await page.evaluate(() => document.activeElement?.id)).toBe("main");
     expect(errors).toEqual([]);
-  });
-
-  test("put away while items are followed: nothing asks without the key, so it does not come back", async () => {
-    await using server = await openConsoleServer({ hasKeys: true });
-    await addQueues(server, ["orders"]);
-    await server.client.queue("orders").produce([{ utf8: "an anchor" }]);
-    await using visitor = await browser().visit(`${server.consoleUrl}/items?name=orders`, {
-      hasClock: true,
-    });
-    const { page, calls } = visitor;
-    await enter(page, adminKey);
-    await live(page);
-    await page.getByRole("button", { name: "Follow" }).click();
-    await page.locator("button[aria-pressed=true]").getByText("Follow").waitFor();
-    server.rotate(adminKey, "holdfast_next");
-    const asking = page.getByRole("dialog", { name: "The key is no longer accepted" });
-    await asking.waitFor();
-    await page.keyboard.press("Escape");
-    await asking.waitFor({ state: "detached" });
-    await calledOut(page);
-    const asked = calls.length;
-    await page.clock.runFor(10_000);
-    await calledOut(page);
-    expect(calls.length).toBe(asked);
-    expect(await asking.count()).toBe(0);
   });
 }
 

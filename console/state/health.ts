@@ -1,4 +1,4 @@
-// The words of health, the worst first, and how each is shown.
+// The words of health, the worst first, with their glyphs.
 
 import type { GlyphName } from "../components/glyph-paths.ts";
 
@@ -8,7 +8,7 @@ interface Word {
   readonly text: string;
   readonly glyph: GlyphName;
   readonly look: Look;
-  /** What its detail tells: since when it is so, how many it counts, or when time alone may change it. */
+  /** Its detail: how long it has lasted, a count, or when it may change by itself. */
   readonly tells: "since" | "count" | "next" | "nothing";
 }
 
@@ -31,7 +31,7 @@ const words = {
 
 const order = Object.keys(words);
 
-/** More words may come: one that is not known is said as it came. */
+/** A newer server may have more words, which are shown as they are. */
 export function wordOf(health: string): Word {
   if (health in words) return words[health as keyof typeof words];
   return { text: health.replaceAll("_", " "), glyph: "note", look: "info", tells: "since" };

@@ -1,14 +1,14 @@
-// A value that parts of the page look at, and that is set from outside of React.
+// A value outside React that components subscribe to.
 
 import { useSyncExternalStore } from "react";
 
-export interface Observed<T> {
+export interface Observable<T> {
   get(): T;
   set(next: T): void;
   subscribe(onChange: () => void): () => void;
 }
 
-export function observed<T>(initial: T): Observed<T> {
+export function observable<T>(initial: T): Observable<T> {
   let value = initial;
   const listeners = new Set<() => void>();
   return {
@@ -16,7 +16,7 @@ export function observed<T>(initial: T): Observed<T> {
     set(next) {
       if (Object.is(next, value)) return;
       value = next;
-      for (const tell of listeners) tell();
+      for (const notify of listeners) notify();
     },
     subscribe(onChange) {
       listeners.add(onChange);
@@ -25,12 +25,12 @@ export function observed<T>(initial: T): Observed<T> {
   };
 }
 
-/** A part of it, or what follows from it: drawn anew only where that is another. */
-export function useObservedPart<T, Part>(of: Observed<T>, partOf: (value: T) => Part): Part {
-  const get = () => partOf(of.get());
+/** A value derived from it; the component renders again only if that value changes. */
+export function useObservablePart<T, Part>(of: Observable<T>, select: (value: T) => Part): Part {
+  const get = () => select(of.get());
   return useSyncExternalStore(of.subscribe, get, get);
 }
 
-export function useObserved<T>(of: Observed<T>): T {
+export function useObservable<T>(of: Observable<T>): T {
   return useSyncExternalStore(of.subscribe, of.get, of.get);
 }

@@ -1,20 +1,20 @@
-// The one poll of the console: `server.overview` once a second while the page is looked at, more
-// seldom while it is only seen, never while it is hidden. One request is under way at a time, so
-// that no old answer takes the place of a newer one.
+// The one poll of the console: `server.overview` once a second while the page has the focus, every
+// five seconds while it is only visible, never while it is hidden. One request is open at a time, so
+// that a late answer never replaces a newer one.
 
-import { ask, heldMs, Refused, Silent } from "../api/call.ts";
+import { ask, backoffMs, Refused, Silent } from "../api/call.ts";
 import { isAwaited, session } from "../api/session.ts";
-import { observed, useObservedPart } from "./observable.ts";
+import { observable, useObservable, useObservablePart } from "./observable.ts";
 import { type Overview, withReply } from "./overview-state.ts";
 import { tickWithPoll } from "./server-time.ts";
 
-export interface Seen {
+export interface PollState {
   readonly overview: Overview | null;
-  /** Nobody answers; the figures are those of before. */
+  /** The server does not answer; the overview is that of before. */
   readonly silence: Silence | null;
-  /** The server answers, but not this. */
+  /** The server answers, but refuses the overview. */
   readonly refused: Refused | null;
-  /** Stopped by the reader. */
+  /** The reader has paused the updates. */
   readonly isPaused: boolean;
 }
 
@@ -22,11 +22,11 @@ export interface Seen {
 export interface Silence {
   readonly since: number;
   readonly nextTryAt: number;
-  /** What it answered in the place of figures; 0 = nothing. */
+  /** The status of the answer; 0 = none. */
   readonly code: number;
 }
 
-export const seen = observed<Seen>({
+export const pollState = observable<PollState>({
   overview: null,
   silence: null,
   refused: null,
@@ -36,7 +36,7 @@ export const seen = observed<Seen>({
 const focusedMs = 1_000;
 const unfocusedMs = 5_000;
 const answerMsMax = 5_000;
-/** With the second between two polls: after three seconds nothing old looks like new. */
+/** With the second between two polls: no data older than three seconds looks current. */
 const lateMs = 1_900;
 const retryMs = [1_000, 2_000, 4_000, 8_000, 10_000] as const;
 
@@ -46,7 +46,7 @@ let failureCount = 0;
 let pollAfterMs = focusedMs;
 let isStarted = false;
 
-/** Returns what stops it. */
+/** Returns the function that stops it. */
 export function startPoll(): () => void {
   isStarted = true;
   const look = () => pollNow();
@@ -55,11 +55,11 @@ export function startPoll(): () => void {
   addEventListener("online", look);
   let { visit } = session.get();
   const forget = session.subscribe(() => {
-    const { overview } = seen.get();
-    // Another key may see other queues, so it asks for all of them.
+    const { overview } = pollState.get();
+    // Another key may see other queues, so all of them are requested again.
     const kept = overview && session.get().visit === visit ? { ...overview, since: "" } : null;
     ({ visit } = session.get());
-    seen.set({ ...seen.get(), overview: kept, refused: null });
+    pollState.set({ ...pollState.get(), overview: kept, refused: null });
     pollNow();
   });
   pollNow();
@@ -73,12 +73,12 @@ export function startPoll(): () => void {
   };
 }
 
-/** Asks at once, unless it asks already or nobody looks. */
+/** Polls at once, unless a request is open or the page is hidden. */
 export function pollNow(): void {
   clearTimeout(timer);
   if (!isStarted || isAsking || !isWanted()) return;
-  if (heldMs() > 0) {
-    timer = setTimeout(pollNow, heldMs());
+  if (backoffMs() > 0) {
+    timer = setTimeout(pollNow, backoffMs());
     return;
   }
   isAsking = true;
@@ -90,55 +90,59 @@ export function pollNow(): void {
   });
 }
 
+export function usePoll(): PollState {
+  return useObservable(pollState);
+}
+
+export function useOverview(): Overview | null {
+  return useObservablePart(pollState, ({ overview }) => overview);
+}
+
 /** The names of all queues, in order. */
 export function useQueueNames(): readonly string[] {
-  return useObservedPart(seen, ({ overview }) => overview?.names ?? none);
+  return useObservablePart(pollState, ({ overview }) => overview?.names ?? none);
 }
 
 const none: readonly string[] = [];
 
-/** Whether anything asks again by itself: the reader has not stopped it, and the server answers. */
-export function asksAgain({ isPaused, silence }: Seen = seen.get()): boolean {
-  return !isPaused && silence === null;
-}
-
-export function useAsksAgain(): boolean {
-  return useObservedPart(seen, asksAgain);
+/** Whether queries repeat: the reader has not paused the updates, and the server answers. */
+export function useIsUpdating(): boolean {
+  return useObservablePart(pollState, ({ isPaused, silence }) => !isPaused && silence === null);
 }
 
 export function setPaused(isPaused: boolean): void {
-  seen.set({ ...seen.get(), isPaused });
+  pollState.set({ ...pollState.get(), isPaused });
   pollNow();
 }
 
 function isWanted(): boolean {
-  return isAwaited() && !seen.get().isPaused;
+  return isAwaited() && !pollState.get().isPaused;
 }
 
 function nextMs(): number {
-  const { silence, refused } = seen.get();
+  const { silence, refused } = pollState.get();
   if (silence !== null) return Math.max(0, silence.nextTryAt - performance.now());
   if (refused !== null) return unfocusedMs;
   return Math.max(document.hasFocus() ? focusedMs : unfocusedMs, pollAfterMs);
 }
 
 async function askOnce(): Promise<void> {
-  const before = seen.get();
+  const before = pollState.get();
   const { key } = session.get();
   const since = before.overview?.since ?? "";
   const begun = performance.now();
   const late = setTimeout(() => {
     const silence = { since: begun, nextTryAt: begun + answerMsMax, code: 0 };
-    seen.set({ ...seen.get(), silence: seen.get().silence ?? silence });
+    pollState.set({ ...pollState.get(), silence: pollState.get().silence ?? silence });
   }, lateMs);
   try {
     const reply = await ask("overview", { since }, { signal: AbortSignal.timeout(answerMsMax) });
-    // Of a key that was left meanwhile.
+    // The answer to a former key.
     if (key !== session.get().key) return;
     failureCount = 0;
     pollAfterMs = reply.poll_after_ms;
     const overview = withReply(before.overview, reply);
-    seen.set({ ...seen.get(), overview, silence: null, refused: null });
+    pollState.set({ ...pollState.get(), overview, silence: null, refused: null });
     tickWithPoll();
   } catch (cause) {
     noteFailure(cause);
@@ -148,12 +152,12 @@ async function askOnce(): Promise<void> {
 }
 
 function noteFailure(cause: unknown): void {
-  // What is asked for then says why.
+  // The login says why.
   if (session.get().asksKey) return;
-  const now = seen.get();
+  const now = pollState.get();
   if (cause instanceof Refused && ![429, 500, 503].includes(cause.code)) {
     failureCount = 0;
-    seen.set({ ...now, silence: null, refused: cause });
+    pollState.set({ ...now, silence: null, refused: cause });
     return;
   }
   const waitMs =
@@ -164,7 +168,7 @@ function noteFailure(cause: unknown): void {
   const at = performance.now();
   const code = cause instanceof Refused ? cause.code : 0;
   const silence = { since: now.silence?.since ?? at, nextTryAt: at + waitMs, code };
-  seen.set({ ...now, silence, refused: null });
-  // What is no answer of a server is a fault of the console; it is to be seen.
+  pollState.set({ ...now, silence, refused: null });
+  // Anything else is a bug of the console, and has to be seen.
   if (!(cause instanceof Refused || cause instanceof Silent)) throw cause;
 }

@@ -5,8 +5,7 @@ import {
   sampleTask,
   sampleTotals,
 } from "../../openapi/schemas.ts";
-import { ratesOf, withReply } from "./overview-state.ts";
-import { rateOf, type Sample, windowMs, withSample } from "./rates.ts";
+import { rateOf, ratesOf, type Sample, windowMs, withReply, withSample } from "./overview-state.ts";
 
 const start = Date.UTC(2026, 2, 1);
 

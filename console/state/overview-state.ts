@@ -1,5 +1,5 @@
-// What is known of all queues, and what a reply of `server.overview` makes of it. Pure: a row that
-// has not changed stays the same object.
+// The state of all queues, updated by each reply of `server.overview`. Pure: a row that has not
+// changed stays the same object.
 
 import type {
   OverviewAlarm,
@@ -10,9 +10,8 @@ import type {
   ServerOverviewReply,
   TaskInfo,
 } from "../../openapi/schemas.ts";
-import { rateOf, type Sample, withSample } from "./rates.ts";
 
-/** One queue: what its columns say, and how its counters went. */
+/** One queue: its columns, and recent samples of its counters. */
 export type QueueRow = {
   readonly [Column in keyof OverviewQueues]: OverviewQueues[Column][number];
 } & Flow;
@@ -25,18 +24,18 @@ interface Flow {
 export interface Overview {
   readonly since: string;
   readonly asOfMs: number;
-  /** When the console saw the server for the first time. */
+  /** Of the first overview. */
   readonly firstMs: number;
   readonly totals: OverviewTotals & Flow;
   readonly queues: ReadonlyMap<string, QueueRow>;
-  /** In order; the same list until a queue comes or goes. */
+  /** In order; the same list until a queue is created or deleted. */
   readonly names: readonly string[];
   readonly shards: readonly OverviewShard[];
   readonly alarms: readonly OverviewAlarm[];
-  /** Those that run, the newest first. */
+  /** Running tasks, the newest first. */
   readonly tasks: readonly TaskInfo[];
   readonly machine: OverviewMachine;
-  /** Shards that are missing in the last reply; their queues are as they were before it. */
+  /** Shards missing from the last reply; their queues are as before. */
   readonly unreached: readonly number[];
 }
 
@@ -50,7 +49,7 @@ export function withReply(before: Overview | null, reply: ServerOverviewReply): 
   }
   const isSame =
     before?.queues.size === queues.size && before.names.every((name) => queues.has(name));
-  // Sums over other shards make no rate together.
+  // Sums over different shards make no rate.
   const isSameSum = before?.unreached.join() === reply.unreached.join();
   const flow = isSameSum ? before?.totals : undefined;
   return {
@@ -87,7 +86,7 @@ interface Counts {
   readonly out: number;
 }
 
-/** What goes from queue to queue comes in once. */
+/** An item that moves between queues counts once. */
 function countsOf({ produced_total, completed_total }: OverviewTotals): Counts {
   return { in: produced_total, out: completed_total };
 }
@@ -106,4 +105,34 @@ export interface Rates {
 
 export function ratesOf(flow: Flow, nowMs: number): Rates {
   return { in: rateOf(flow.in, nowMs), out: rateOf(flow.out, nowMs) };
+}
+
+export interface Sample {
+  readonly atMs: number;
+  readonly value: number;
+}
+
+/** The span of a rate: long enough to be steady, short enough to be current. */
+export const windowMs = 10_000;
+
+/** With one more sample, and without those that no rate needs any more. */
+export function withSample(samples: readonly Sample[], next: Sample): readonly Sample[] {
+  const last = samples.at(-1);
+  if (last !== undefined && next.value < last.value) return [next];
+  if (last !== undefined && next.atMs <= last.atMs) return samples;
+  const from = next.atMs - windowMs;
+  // The newest sample before the window is the value at its start.
+  const first = samples.findLastIndex(({ atMs }) => atMs <= from);
+  return [...samples.slice(Math.max(0, first)), next];
+}
+
+/** Per second, up to `nowMs`; since the last sample the counter has not changed. */
+export function rateOf(samples: readonly Sample[], nowMs: number): number | null {
+  const last = samples.at(-1);
+  if (last === undefined) return null;
+  const from = nowMs - windowMs;
+  const base = samples.findLast(({ atMs }) => atMs <= from) ?? samples[0];
+  if (base === undefined) return null;
+  const elapsedMs = nowMs - Math.max(base.atMs, from);
+  return elapsedMs <= 0 ? null : ((last.value - base.value) / elapsedMs) * 1_000;
 }

@@ -1,6 +1,6 @@
-// What the browser keeps: choices for good, the key for the tab. It may refuse to.
+// Choices kept in local storage, and the key kept for the tab. The browser may refuse storage.
 
-import { type Observed, observed } from "./observable.ts";
+import { type Observable, observable, useObservable } from "./observable.ts";
 
 function tryTo<T>(action: () => T): T | null {
   try {
@@ -12,13 +12,10 @@ function tryTo<T>(action: () => T): T | null {
 
 const prefix = "holdfast.console.";
 
-/** A choice between texts; the first is what holds until one is made. */
-export function choice<const T extends string>(
-  name: string,
-  of: readonly [T, ...T[]],
-): Observed<T> {
+/** One of several texts; the first is the default. */
+function preference<const T extends string>(name: string, of: readonly [T, ...T[]]): Observable<T> {
   const stored = tryTo(() => localStorage.getItem(prefix + name));
-  const value = observed<T>(of.find((one) => one === stored) ?? of[0]);
+  const value = observable<T>(of.find((one) => one === stored) ?? of[0]);
   return {
     ...value,
     set(next) {
@@ -28,7 +25,7 @@ export function choice<const T extends string>(
   };
 }
 
-export const keyOfTab = {
+export const tabKey = {
   read: (): string | null => tryTo(() => sessionStorage.getItem(`${prefix}key`)),
   write: (key: string | null): void => {
     tryTo(() =>
@@ -39,7 +36,14 @@ export const keyOfTab = {
   },
 };
 
-/** How instants are told. */
-export const zone = choice("zone", ["utc", "local"]);
-/** Whether single keys do something. */
-export const singleKeys = choice("keys", ["on", "off"]);
+const timeZone = preference("zone", ["utc", "local"]);
+
+/** The time zone of instants. */
+export const useZone = () => useObservable(timeZone);
+
+export function toggleZone(): void {
+  timeZone.set(timeZone.get() === "utc" ? "local" : "utc");
+}
+
+/** Whether single-key shortcuts are on. */
+export const singleKeys = preference("keys", ["on", "off"]);

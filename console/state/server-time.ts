@@ -1,12 +1,12 @@
-// Time as the server has it: what it said last, less half the way there and back, carried on by
-// a clock that nobody sets. The browser's own clock may be hours off.
+// The server's time: that of its last reply, less half the round trip, continued by a monotonic
+// clock. The browser's own clock may be hours off.
 
 import { useSyncExternalStore } from "react";
-import { observed, useObserved } from "./observable.ts";
+import { observable, useObservable } from "./observable.ts";
 
-/** Server's milliseconds since 1970 at the browser's zero; `null` until it has said. */
+/** The server's milliseconds since 1970 at zero of the monotonic clock; `null`: not known yet. */
 let zeroMs: number | null = null;
-/** A test clock leaves its machine behind. */
+/** A test clock differs from that of its machine. */
 let machineAheadMs = 0;
 
 export function noteServerTime(reply: unknown, startedAt: number): void {
@@ -22,7 +22,7 @@ export function serverNow(): number {
   return serverTimeAt(performance.now());
 }
 
-/** Of an instant by `performance.now()`; what was noted before the server has said is right later. */
+/** The instant of a `performance.now()`; correct once the server's time is known. */
 export function serverTimeAt(noted: number): number {
   return (zeroMs ?? performance.timeOrigin) + noted;
 }
@@ -31,31 +31,31 @@ export function isTimeKnown(): boolean {
   return zeroMs !== null;
 }
 
-const second = observed(0);
+const second = observable(0);
 const secondMs = 1_000;
-/** A poll that comes a little later than it is due is still waited for. */
+/** A poll may be a little late. */
 const pollMs = 1_300;
 let isTicking = false;
 let ticking: ReturnType<typeof setTimeout> | undefined;
 
-/** Where time stands for all who look, as what they look at is of then; `null`: it goes on. */
-const standing = observed<number | null>(null);
+/** The time of stale data, at which all clocks stop; `null`: the data is current. */
+const standing = observable<number | null>(null);
 export const standAt = standing.set;
 
-/** The server's time, said anew each second to all who look; of what is old, the time that it is of. */
+/** The server's time, renewed every second; for stale data the time of the data. */
 export function useServerNow(): number {
-  useObserved(second);
-  return useObserved(standing) ?? serverNow();
+  useObservable(second);
+  return useObservable(standing) ?? serverNow();
 }
 
-/** The same by the clock of its machine: of what is not of queues, such as when a key was used. */
+/** By the clock of its machine: for instants that are not of queues, such as the use of a key. */
 export function useMachineNow(): number {
   return useServerNow() + machineAheadMs;
 }
 
-/** What follows from it: drawn anew only where that is another. */
-export function useServerNowPart<Part extends string>(partOf: (now: number) => Part): Part {
-  const get = () => partOf(standing.get() ?? serverNow());
+/** A value derived from it; the component renders again only if that value changes. */
+export function useServerNowPart<Part extends string>(lazyPart: (now: number) => Part): Part {
+  const get = () => lazyPart(standing.get() ?? serverNow());
   return useSyncExternalStore(subscribeToTime, get, get);
 }
 
@@ -66,7 +66,7 @@ function subscribeToTime(onChange: () => void): () => void {
   };
 }
 
-/** With a poll, so that what it tells and what time alone changes are drawn at once, not in turns. */
+/** With a poll, so that its data and the clocks are drawn together. */
 export function tickWithPoll(): void {
   tick(pollMs);
 }

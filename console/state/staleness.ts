@@ -1,19 +1,19 @@
-// Why what is shown is not of now.
+// Why the displayed data is stale.
 
 import type { Refused } from "../api/call.ts";
 import { session } from "../api/session.ts";
-import { useObserved } from "./observable.ts";
-import { type Silence, seen } from "./overview-poll.ts";
+import { useObservable } from "./observable.ts";
+import { type Silence, usePoll } from "./overview-poll.ts";
 
-export type Old =
+export type Staleness =
   | { readonly why: "silent"; readonly silence: Silence }
   | { readonly why: "refused"; readonly refused: Refused }
   | { readonly why: "no-key" };
 
-/** `null`: it is of now, or nothing is shown yet. */
-export function useOld(): Old | null {
-  const { asksKey } = useObserved(session);
-  const { overview, silence, refused } = useObserved(seen);
+/** `null`: the data is current, or there is none yet. */
+export function useStaleness(): Staleness | null {
+  const { asksKey } = useObservable(session);
+  const { overview, silence, refused } = usePoll();
   if (asksKey) return { why: "no-key" };
   if (silence !== null) return { why: "silent", silence };
   if (refused !== null && overview !== null) return { why: "refused", refused };

@@ -8,15 +8,11 @@ export function toggleTheme(): void {
   try {
     localStorage.setItem(storageKey, dataset["theme"]);
   } catch {
-    // Then it holds for the page.
+    // Without storage the choice lasts until the page is closed.
   }
 }
 
-/**
- * In `<head>`, before the first paint: the mode, whether the address names a queue, and how high the
- * alarms were, so that what is below them stands where it will.
- */
-export const headScript = `(function(){var d=document.documentElement,c="dark",h;try{c=localStorage.getItem("${storageKey}")||c;h=localStorage.getItem("holdfast.console.alarms")}catch(_){}
+/** Runs in `<head>` before the first paint: the mode, and whether the address names a queue. */
+export const headScript = `(function(){var d=document.documentElement,c="dark";try{c=localStorage.getItem("${storageKey}")||c}catch(_){}
 d.dataset.theme=c==="system"?matchMedia("(prefers-color-scheme: light)").matches?"light":"dark":c==="light"?"light":"dark";
-if(/[?&]name=./.test(location.search))d.dataset.of="one";
-if(h)d.style.setProperty("--alarms",parseInt(h,10)+"px")})()`;
+if(/[?&]name=./.test(location.search))d.dataset.of="one"})()`;

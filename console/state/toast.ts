@@ -1,14 +1,14 @@
-// What came of the last change, in the bar at the bottom.
+// The result of the last change, shown in the footer.
 
-import { observed } from "./observable.ts";
+import { observable } from "./observable.ts";
 
-export interface Said {
+interface Toast {
   readonly code: number;
   readonly text: string;
 }
 
-export const said = observed<Said | null>(null);
+export const toast = observable<Toast | null>(null);
 
-export function say(text: string, code = 200): void {
-  said.set({ code, text });
+export function showToast(text: string, code = 200): void {
+  toast.set({ code, text });
 }

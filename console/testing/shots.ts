@@ -72,7 +72,7 @@ const scenes: readonly Scene[] = [
   },
   {
     play: async () => undefined,
-    views: [{ name: "empty", path: withoutQueues, ready: "pre", act: makeFirstQueue }],
+    views: [{ name: "empty", path: withoutQueues, ready: "pre" }],
   },
 ];
 
@@ -95,7 +95,8 @@ async function chooseGroups(page: Page): Promise<void> {
   for (const name of [/card_declined/, /no such account/]) {
     await page.getByRole("row", { name }).getByRole("checkbox").check();
   }
-  await page.getByLabel("At most").fill("50");
+  await page.getByRole("button", { name: "Redrive…" }).click();
+  await page.getByLabel("Per second").fill("50");
 }
 
 async function withoutQueues(client: Client): Promise<string> {
@@ -103,14 +104,6 @@ async function withoutQueues(client: Client): Promise<string> {
     await client.deleteQueue({ queue_name, force: true });
   }
   return "/console";
-}
-
-/** Two of the three calls that a first queue takes. */
-async function makeFirstQueue(page: Page): Promise<void> {
-  for (const verb of ["create", "produce"]) {
-    await page.getByRole("button", { name: `Run ${verb}` }).click();
-    await page.getByRole("region", { name: `The answer: ${verb}` }).waitFor();
-  }
 }
 
 await ensureBuilt();

@@ -1,17 +1,17 @@
-// A chart of lines over time. The drawing is a canvas and its code comes after the page; its name,
-// its keys and a table of its values are here.
+// A chart of lines over time, with a name, keys and a table of values. The drawing is a canvas whose
+// code is loaded after the page.
 
 import type { ReactNode } from "react";
 import { clockText, rateText } from "../../format.ts";
-import { useObserved } from "../../state/observable.ts";
-import { zone } from "../../state/preferences.ts";
-import { partOf } from "../lazy-part.tsx";
+import { useZone } from "../../state/preferences.ts";
+import { lazyPart } from "../lazy-part.tsx";
+import { type Column, Table } from "../table/table.tsx";
 
 export interface ChartLine {
   readonly label: string;
   /** A custom property of the sheet: `--s-in`. */
   readonly color: string;
-  /** What tells it apart where colours do not; absent = solid. */
+  /** For readers who cannot tell the colours apart; absent = solid. */
   readonly dash?: "dashed" | "dotted";
   readonly values: readonly (number | null)[];
 }
@@ -23,23 +23,23 @@ export interface ChartProps {
   readonly fromSeconds: number;
   readonly toSeconds: number;
   readonly lines: readonly ChartLine[];
-  /** Colours what lies between the first two. */
+  /** Colours the area between the first two lines. */
   readonly isBetween?: boolean;
-  /** The one under pointer or arrow keys; `null`: none is. */
+  /** The point under the pointer or the arrow keys. */
   readonly point: number | null;
   readonly onPoint: (index: number | null) => void;
 }
 
-const drawing = partOf<ChartProps>({ name: "The chart" }, () =>
+const drawing = lazyPart<ChartProps>({ name: "The chart" }, () =>
   import("./uplot-chart.tsx").then((file) => file.UplotChart),
 );
 
 export function Chart({ point, ...props }: ChartProps): ReactNode {
   const { label, lines, times, onPoint } = props;
-  const told = useObserved(zone);
+  const zone = useZone();
   const at = point === null ? undefined : times[point];
   const drawn = <drawing.Component point={point} {...props} />;
-  // Nothing within an image is read out.
+  // The content of an image is not read out.
   if (drawing.useIsMissing()) return <div className="plot">{drawn}</div>;
   return (
     <>
@@ -57,7 +57,7 @@ export function Chart({ point, ...props }: ChartProps): ReactNode {
           onPoint(Math.max(0, Math.min(times.length - 1, (point ?? times.length) + by)));
         }}
       >
-        {at !== undefined && <time>{clockText(at * 1_000, told)}</time>}
+        {at !== undefined && <time>{clockText(at * 1_000, zone)}</time>}
         {drawn}
       </div>
       <ValueTable label={label} lines={lines} times={times} />
@@ -65,46 +65,29 @@ export function Chart({ point, ...props }: ChartProps): ReactNode {
   );
 }
 
-interface ValueTableProps {
-  readonly label: string;
-  readonly times: readonly number[];
-  readonly lines: readonly ChartLine[];
-}
+type ValueTableProps = Pick<ChartProps, "label" | "times" | "lines">;
 
 const tableRowsMax = 24;
 
-/** The same for who cannot see a drawing: not every point, but all of the range. */
+/** For readers of the page who cannot see the drawing: some points, over the whole range. */
 function ValueTable({ label, times, lines }: ValueTableProps): ReactNode {
-  const told = useObserved(zone);
+  const zone = useZone();
   const step = Math.max(1, Math.ceil(times.length / tableRowsMax));
-  const shown = times
-    .map((time, index) => ({ time, index }))
-    .filter(({ index }) => index % step === 0);
+  const columns: readonly Column<number>[] = [
+    {
+      title: "time",
+      isHeading: true,
+      cell: (index) => clockText((times[index] ?? 0) * 1_000, zone),
+    },
+    ...lines.map(({ label: title, values }) => ({
+      title,
+      cell: (index: number) => rateText(values[index] ?? null),
+    })),
+  ];
+  const rows = times.map((_, index) => index).filter((index) => index % step === 0);
   return (
     <div className="vh">
-      <table>
-        <caption>{label}</caption>
-        <thead>
-          <tr>
-            <th scope="col">time</th>
-            {lines.map((line) => (
-              <th scope="col" key={line.label}>
-                {line.label}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {shown.map(({ time, index }) => (
-            <tr key={time}>
-              <th scope="row">{clockText(time * 1_000, told)}</th>
-              {lines.map(({ label: name, values }) => (
-                <td key={name}>{rateText(values[index] ?? null)}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table className="" label={label} columns={columns} rows={rows} keyOf={(index) => index} />
     </div>
   );
 }

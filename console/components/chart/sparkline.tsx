@@ -9,7 +9,7 @@ const width = 104;
 const height = 20;
 
 /** A few lines on one scale; decoration beside figures that say the same. */
-export function Spark({ lines, look }: SparkProps): ReactNode {
+export function Sparkline({ lines, look }: SparkProps): ReactNode {
   const max = Math.max(0, ...lines.flat().map((value) => value ?? 0)) * 1.1;
   const kind = max === 0 ? "none" : (look ?? "");
   return (
@@ -26,7 +26,7 @@ export function Spark({ lines, look }: SparkProps): ReactNode {
   );
 }
 
-/** With a gap where nothing is known. */
+/** Unknown values are gaps. */
 export function sparkPath(values: readonly (number | null)[], max: number): string {
   let isDrawing = false;
   let path = "";

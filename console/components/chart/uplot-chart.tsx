@@ -3,8 +3,7 @@
 import { type ReactNode, useEffect, useRef } from "react";
 import uPlot from "uplot";
 import { clockText, type Zone } from "../../format.ts";
-import { useObserved } from "../../state/observable.ts";
-import { zone } from "../../state/preferences.ts";
+import { useZone } from "../../state/preferences.ts";
 import type { ChartLine, ChartProps } from "./chart.tsx";
 
 /** Pixels drawn and left out. */
@@ -17,7 +16,7 @@ export function UplotChart(props: ChartProps): ReactNode {
   const { times, lines, fromSeconds, toSeconds, isBetween = false, point, onPoint } = props;
   const place = useRef<HTMLDivElement>(null);
   const drawn = useRef<uPlot | null>(null);
-  const told = useObserved(zone);
+  const zone = useZone();
   const tell = useRef(onPoint);
   tell.current = onPoint;
   const looks = lines.map(({ label, color, dash }) => `${label} ${color} ${dash}`).join();
@@ -26,7 +25,7 @@ export function UplotChart(props: ChartProps): ReactNode {
     const element = place.current;
     if (element === null) return;
     const chart = new uPlot(
-      optionsOf({ element, lines, isBetween, told, tell: (index) => tell.current(index) }),
+      optionsOf({ element, lines, isBetween, zone, tell: (index) => tell.current(index) }),
       [[], ...lines.map(() => [])],
       element,
     );
@@ -40,14 +39,14 @@ export function UplotChart(props: ChartProps): ReactNode {
       theme.disconnect();
       chart.destroy();
     };
-  }, [looks, isBetween, told]);
+  }, [looks, isBetween, zone]);
 
   useEffect(() => {
     drawn.current?.batch(() => {
       drawn.current?.setData([[...times], ...lines.map(({ values }) => [...values])], false);
       drawn.current?.setScale("x", { min: fromSeconds, max: toSeconds });
     });
-  }, [times, lines, fromSeconds, toSeconds, looks, isBetween, told]);
+  }, [times, lines, fromSeconds, toSeconds, looks, isBetween, zone]);
 
   useEffect(() => {
     const chart = drawn.current;
@@ -62,11 +61,11 @@ interface Drawn {
   readonly element: HTMLElement;
   readonly lines: readonly ChartLine[];
   readonly isBetween: boolean;
-  readonly told: Zone;
+  readonly zone: Zone;
   readonly tell: (index: number | null) => void;
 }
 
-function optionsOf({ element, lines, isBetween, told, tell }: Drawn): uPlot.Options {
+function optionsOf({ element, lines, isBetween, zone, tell }: Drawn): uPlot.Options {
   // A canvas knows no `light-dark()`: it is given the colour that an element would have.
   const paint = (name: string) => {
     element.style.color = `var(${name})`;
@@ -88,7 +87,7 @@ function optionsOf({ element, lines, isBetween, told, tell }: Drawn): uPlot.Opti
         space: 90,
         grid: { show: false },
         values: (chart, at) =>
-          at.map((time) => (isInside(chart, time) ? timeText(time, told) : "")),
+          at.map((time) => (isInside(chart, time) ? timeText(time, zone) : "")),
       },
       {
         ...axis,
@@ -108,7 +107,7 @@ function optionsOf({ element, lines, isBetween, told, tell }: Drawn): uPlot.Opti
         ...(dash && { dash: dashes[dash] }),
       })),
     ],
-    // Where the first is above the second it grows; where it is below it drains.
+    // The queue grows while the first line is above the second, and drains while it is below.
     ...(isBetween && {
       bands: [
         { series: [1, 2], fill: () => paint("--band-up") },
@@ -126,8 +125,8 @@ function isInside({ scales, width }: uPlot, time: number): boolean {
   return time >= (min ?? 0) + edge && time <= (max ?? 0) - edge;
 }
 
-function timeText(seconds: number, told: Zone): string {
-  return clockText(seconds * 1_000, told, { seconds: false });
+function timeText(seconds: number, zone: Zone): string {
+  return clockText(seconds * 1_000, zone, { seconds: false });
 }
 
 function sizeOf({ clientWidth, clientHeight }: HTMLElement) {

@@ -1,5 +1,5 @@
-// A dialog of a change: what it is about, the calls that it makes, why it was refused, and the
-// button that makes them.
+// A dialog, and the dialog of a change: its fields, its calls for a shell, a refusal, and the button
+// that makes the calls.
 
 import { type ReactNode, useId } from "react";
 import { type Call, curlOf } from "../../api/call.ts";
@@ -18,7 +18,7 @@ interface DialogProps {
   readonly onSubmit?: () => void;
 }
 
-/** Is open as long as it is there. */
+/** Open while it is mounted. */
 export function Dialog({ title, onClose, children, footer, onSubmit }: DialogProps): ReactNode {
   const element = useModal();
   const heading = useId();
@@ -43,7 +43,7 @@ export function Dialog({ title, onClose, children, footer, onSubmit }: DialogPro
 }
 
 interface ChangeDialogProps extends Omit<DialogProps, "footer"> {
-  /** What the button says, with its count. */
+  /** The text of the button, with its count. */
   readonly action: string;
   readonly look?: "go" | "harm go";
   readonly calls: readonly Call[];
@@ -83,7 +83,7 @@ export function ChangeDialog(props: ChangeDialogProps): ReactNode {
   );
 }
 
-/** What a change comes to, for a shell. */
+/** The calls of a change, for a shell. */
 export function CallsAsCurl({ calls }: { readonly calls: readonly Call[] }): ReactNode {
   return (
     <details className="call">

@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { memo, type ReactNode } from "react";
 
 interface FieldProps {
   readonly label: string;
@@ -6,7 +6,7 @@ interface FieldProps {
   readonly onChange: (text: string) => void;
   readonly isFirst?: boolean;
   readonly placeholder?: string;
-  /** What it is in, or what is wrong with it. */
+  /** The unit, or a fault. */
   readonly hint?: string;
 }
 
@@ -17,7 +17,7 @@ export function Field(props: FieldProps): ReactNode {
       <span>{label}</span>
       <input
         className="t"
-        // biome-ignore lint/a11y/noAutofocus: a dialog gives the focus to what is to be filled in.
+        // biome-ignore lint/a11y/noAutofocus: the first field of a dialog gets the focus.
         autoFocus={isFirst}
         autoComplete="off"
         spellCheck={false}
@@ -36,7 +36,7 @@ interface NameFieldProps {
   readonly onChange: (text: string) => void;
 }
 
-/** What cannot be undone asks for the name. */
+/** A change that cannot be undone is confirmed with the name of the queue. */
 export function NameField({ name, value, onChange }: NameFieldProps): ReactNode {
   return (
     <label className="f to-confirm">
@@ -62,7 +62,7 @@ interface OptionProps {
   readonly onChoose: (isChosen: boolean) => void;
 }
 
-/** One of several things that a change may take, with its count. */
+/** One of several kinds of items that a change may affect, with its count. */
 export function Option(props: OptionProps): ReactNode {
   const { children, count, isChosen, isDisabled = false, onChoose } = props;
   return (
@@ -78,3 +78,12 @@ export function Option(props: OptionProps): ReactNode {
     </label>
   );
 }
+
+interface QueueOptionsProps {
+  readonly names: readonly string[];
+}
+
+/** Up to ten thousand, so they are drawn again only when a queue is created or deleted. */
+export const QueueOptions = memo(function QueueOptions({ names }: QueueOptionsProps): ReactNode {
+  return names.map((name) => <option key={name}>{name}</option>);
+});

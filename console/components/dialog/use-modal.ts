@@ -7,11 +7,11 @@ import {
   useRef,
 } from "react";
 
-/** A dialog that is open as long as it is there. What had the focus before has it after. */
+/** A dialog that is open while it is mounted. The element that had the focus gets it back. */
 export function useModal(): RefObject<HTMLDialogElement | null> {
   const dialog = useRef<HTMLDialogElement>(null);
   const before = useRef<Element | null>(null);
-  // A browser gives the focus back when a dialog is closed, not when it is taken out of the page.
+  // A browser restores the focus when a dialog is closed, not when it is removed from the page.
   useLayoutEffect(() => {
     before.current = document.activeElement;
     const element = dialog.current;
@@ -31,8 +31,7 @@ export function useModal(): RefObject<HTMLDialogElement | null> {
 }
 
 /**
- * Closes by a press beside it: one that began inside, as a selection of text does, and ends beside it
- * is none.
+ * Closes by a click on the backdrop, but not if the press began inside, as a selection of text may.
  */
 export function useBackdrop(onClose: () => void) {
   const isPressed = useRef(false);
@@ -46,7 +45,7 @@ export function useBackdrop(onClose: () => void) {
   };
 }
 
-/** A field that Chromium gives the focus back to takes no text: its caret stays away. */
+/** A field whose focus Chromium has restored takes no text until it is focused again. */
 function giveCaretTo(field: Element | null): void {
   if (!(field instanceof HTMLInputElement) || field !== document.activeElement) return;
   field.blur();

@@ -1,17 +1,17 @@
 import { type KeyboardEvent, type ReactNode, useMemo, useState } from "react";
 import { useNavigate } from "react-router";
-import { seen } from "../../state/overview-poll.ts";
+import { pollState } from "../../state/overview-poll.ts";
 import { useBackdrop, useModal } from "../dialog/use-modal.ts";
 import { StateGlyph } from "../glyph.tsx";
 import { type Target, targetsFor } from "./palette-targets.ts";
 
-export function Jump({ onClose }: { readonly onClose: () => void }): ReactNode {
+export function CommandPalette({ onClose }: { readonly onClose: () => void }): ReactNode {
   const dialog = useModal();
   const navigate = useNavigate();
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
-  // Of when it was opened: nothing moves under who chooses.
-  const queues = useMemo(() => [...(seen.get().overview?.queues.values() ?? [])], []);
+  // As they were when it was opened: no row moves while the reader chooses.
+  const queues = useMemo(() => [...(pollState.get().overview?.queues.values() ?? [])], []);
   const targets = useMemo(() => targetsFor(text, queues), [text, queues]);
 
   const open = (target: Target | undefined) => {
@@ -33,7 +33,7 @@ export function Jump({ onClose }: { readonly onClose: () => void }): ReactNode {
     <dialog
       ref={dialog}
       className="jumper"
-      aria-label="Jump"
+      aria-label="CommandPalette"
       onClose={onClose}
       {...useBackdrop(onClose)}
     >

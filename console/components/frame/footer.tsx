@@ -1,22 +1,19 @@
 import type { ReactNode } from "react";
 import { Link } from "react-router";
-import { useRunningTask, useWhoAmI } from "../../api/query-client.ts";
+import { deadAddress } from "../../addresses.ts";
+import { useWhoAmI } from "../../api/permissions.ts";
 import { signOut } from "../../api/session.ts";
 import { clockText, unturned } from "../../format.ts";
-import { useObserved } from "../../state/observable.ts";
-import { seen, setPaused } from "../../state/overview-poll.ts";
-import { zone } from "../../state/preferences.ts";
+import { useObservable } from "../../state/observable.ts";
+import { setPaused, useOverview, usePoll } from "../../state/overview-poll.ts";
+import { toggleZone, useZone } from "../../state/preferences.ts";
 import { useServerNow } from "../../state/server-time.ts";
-import { useOld } from "../../state/staleness.ts";
-import { said } from "../../state/toast.ts";
+import { useStaleness } from "../../state/staleness.ts";
+import { toast } from "../../state/toast.ts";
 
-interface FootProps {
-  readonly onKeys: () => void;
-}
-
-export function Foot({ onKeys }: FootProps): ReactNode {
-  const last = useObserved(said);
-  const { overview } = useObserved(seen);
+export function Footer({ onKeys }: { readonly onKeys: () => void }): ReactNode {
+  const last = useObservable(toast);
+  const overview = useOverview();
   const up = overview?.shards.filter(({ state }) => state === "up").length ?? 0;
   return (
     <footer className="foot">
@@ -41,20 +38,20 @@ export function Foot({ onKeys }: FootProps): ReactNode {
   );
 }
 
-const oldWords = { silent: "no answer", refused: "refused", "no-key": "no key" };
+const staleWords = { silent: "no answer", refused: "refused", "no-key": "no key" };
 
 function Live(): ReactNode {
-  const { overview, isPaused, refused } = useObserved(seen);
-  const old = useOld();
-  const shown = overview ? "live" : refused ? oldWords.refused : "asking";
-  const isStopped = isPaused && old?.why !== "no-key";
-  const word = isStopped ? "paused" : old ? oldWords[old.why] : shown;
+  const { overview, isPaused, refused } = usePoll();
+  const staleness = useStaleness();
+  const current = overview ? "live" : refused ? staleWords.refused : "asking";
+  const isStopped = isPaused && staleness?.why !== "no-key";
+  const word = isStopped ? "paused" : staleness ? staleWords[staleness.why] : current;
   return (
     <button
       type="button"
       className="m live"
       data-live={isPaused ? "off" : "on"}
-      title="Pause or go on (space)"
+      title="Pause or resume (space)"
       onClick={() => setPaused(!isPaused)}
     >
       <i className="pulse" />
@@ -64,28 +61,23 @@ function Live(): ReactNode {
 }
 
 function Clock(): ReactNode {
-  const told = useObserved(zone);
-  const { overview } = useObserved(seen);
+  const zone = useZone();
+  const overview = useOverview();
   const now = useServerNow();
   return (
-    <button
-      type="button"
-      className="m"
-      title="UTC or local time (u)"
-      onClick={() => zone.set(told === "utc" ? "local" : "utc")}
-    >
-      <time>{overview === null ? "--:--:--" : clockText(now, told)}</time>
-      {told === "utc" ? " UTC" : " local"}
+    <button type="button" className="m" title="UTC or local time (u)" onClick={toggleZone}>
+      <time>{overview === null ? "--:--:--" : clockText(now, zone)}</time>
+      {zone === "utc" ? " UTC" : " local"}
     </button>
   );
 }
 
 function RunningTask(): ReactNode {
-  const task = useRunningTask();
+  const [task] = useOverview()?.tasks ?? [];
   if (task === undefined) return null;
   const share = task.matched === 0 ? 0 : Math.round((task.moved / task.matched) * 100);
   return (
-    <Link className="wide task-now" to={`/dead?${new URLSearchParams({ name: task.queue_name })}`}>
+    <Link className="wide task-now" to={deadAddress(task.queue_name)}>
       {task.action} <bdi>{task.queue_name}</bdi>
       <progress className="meter" max={100} value={share} aria-label="Part that is done" />
       {share} %
@@ -99,7 +91,7 @@ function Key(): ReactNode {
   if (!me.keys_required) return <span className="wide">no keys</span>;
   const roles = me.roles.includes("admin") ? "admin" : me.roles.join(", ");
   return (
-    <button type="button" className="m" title="Whose API key this is; sign out" onClick={signOut}>
+    <button type="button" className="m" title="The API key in use; sign out" onClick={signOut}>
       key {me.name}: {roles === "read" ? "read only" : roles}
     </button>
   );

@@ -1,27 +1,33 @@
-// What is around every page: the bar above, the bar below, and what may lie over both.
+// The frame of every page: header, footer, and the dialogs over both.
 
 import { type ReactNode, useEffect, useLayoutEffect, useState } from "react";
 import { Outlet, useNavigate } from "react-router";
-import { useMay } from "../../api/query-client.ts";
+import { useMay } from "../../api/permissions.ts";
 import { session } from "../../api/session.ts";
-import { useObserved } from "../../state/observable.ts";
-import { seen, setPaused, startPoll } from "../../state/overview-poll.ts";
-import { zone } from "../../state/preferences.ts";
+import { useObservable } from "../../state/observable.ts";
+import {
+  pollState,
+  setPaused,
+  startPoll,
+  useOverview,
+  usePoll,
+} from "../../state/overview-poll.ts";
+import { toggleZone } from "../../state/preferences.ts";
 import { standAt, startTicking } from "../../state/server-time.ts";
-import { useOld } from "../../state/staleness.ts";
+import { useStaleness } from "../../state/staleness.ts";
 import { loadAhead } from "../lazy-part.tsx";
-import { Jump } from "./command-palette.tsx";
-import { Foot } from "./footer.tsx";
+import { CommandPalette } from "./command-palette.tsx";
+import { Footer } from "./footer.tsx";
 import { Header } from "./header.tsx";
 import { KeyAgain, Login } from "./login.tsx";
 import { isOfPage, useShortcuts } from "./shortcuts.ts";
-import { KeysDialog } from "./shortcuts-dialog.tsx";
+import { ShortcutsDialog } from "./shortcuts-dialog.tsx";
 
 type Over = "jump" | "keys" | null;
 
 export function Frame(): ReactNode {
-  const { asksKey, isPutAway } = useObserved(session);
-  const { overview } = useObserved(seen);
+  const { asksKey, isPutAway } = useObservable(session);
+  const overview = useOverview();
   useEffect(startPoll, []);
   useEffect(startTicking, []);
   useEffect(loadAhead, []);
@@ -36,14 +42,14 @@ export function Frame(): ReactNode {
 
 function Framed(): ReactNode {
   const [over, setOver] = useState<Over>(null);
-  const { overview, isPaused } = useObserved(seen);
-  const old = useOld();
-  const stoodAt = isPaused || old !== null ? (overview?.asOfMs ?? null) : null;
+  const { overview, isPaused } = usePoll();
+  const staleness = useStaleness();
+  const stoodAt = isPaused || staleness !== null ? (overview?.asOfMs ?? null) : null;
   useLayoutEffect(() => standAt(stoodAt), [stoodAt]);
   const mayChange = useMay("admin");
   const close = () => setOver(null);
   useFrameKeys(setOver);
-  const state = old !== null ? "disconnected" : overview === null ? "loading" : "live";
+  const state = staleness !== null ? "disconnected" : overview === null ? "loading" : "live";
   return (
     <div
       className="console"
@@ -57,9 +63,9 @@ function Framed(): ReactNode {
       <main className="page" id="main" tabIndex={-1}>
         <Outlet />
       </main>
-      <Foot onKeys={() => setOver("keys")} />
-      {over === "jump" && <Jump onClose={close} />}
-      {over === "keys" && <KeysDialog onClose={close} />}
+      <Footer onKeys={() => setOver("keys")} />
+      {over === "jump" && <CommandPalette onClose={close} />}
+      {over === "keys" && <ShortcutsDialog onClose={close} />}
     </div>
   );
 }
@@ -77,11 +83,11 @@ function useFrameKeys(open: (over: Over) => void): void {
     "g d": go("/dead"),
     "g s": go("/shards"),
     "g k": go("/keys"),
-    u: () => zone.set(zone.get() === "utc" ? "local" : "utc"),
+    u: toggleZone,
     Space: (event) => {
       if (!isOfPage(event)) return;
       event.preventDefault();
-      setPaused(!seen.get().isPaused);
+      setPaused(!pollState.get().isPaused);
     },
   });
 }

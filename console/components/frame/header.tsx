@@ -2,16 +2,14 @@ import { type ReactNode, useState } from "react";
 import { Link, NavLink, useLocation } from "react-router";
 import { Mark } from "../../../app/brand/mark.tsx";
 import { pages } from "../../addresses.ts";
-import { prefix, serverHost } from "../../api/base-path.ts";
-import { mayOnlyRead } from "../../api/permissions.ts";
-import { useWhoAmI } from "../../api/query-client.ts";
-import { useObserved } from "../../state/observable.ts";
-import { seen } from "../../state/overview-poll.ts";
-import { useOld } from "../../state/staleness.ts";
+import { basePath, serverHost } from "../../api/base-path.ts";
+import { mayOnlyRead, useWhoAmI } from "../../api/permissions.ts";
+import { useOverview } from "../../state/overview-poll.ts";
+import { useStaleness } from "../../state/staleness.ts";
 import { toggleTheme } from "../../state/theme.ts";
 import { Icon } from "../glyph.tsx";
-import { jumpKey } from "./shortcuts.ts";
-import { Lost } from "./staleness-notice.tsx";
+import { paletteKey } from "./shortcuts.ts";
+import { StalenessNotice } from "./staleness-notice.tsx";
 
 interface HeaderProps {
   readonly onJump: () => void;
@@ -20,8 +18,8 @@ interface HeaderProps {
 export function Header({ onJump }: HeaderProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const { pathname } = useLocation();
-  const { overview } = useObserved(seen);
-  const old = useOld();
+  const overview = useOverview();
+  const old = useStaleness();
   const me = useWhoAmI();
   const here = pages.find(({ path }) => path === pathname)?.title ?? "Queues";
   return (
@@ -46,9 +44,9 @@ export function Header({ onJump }: HeaderProps): ReactNode {
       {me !== undefined && mayOnlyRead(me) && old === null && (
         <span className="muted wide-only">this key can only read</span>
       )}
-      {old === null ? <JumpButton onJump={onJump} /> : <Lost old={old} />}
-      {/* Below a prefix the server has the console alone. */}
-      {prefix === "" && (
+      {old === null ? <PaletteButton onJump={onJump} /> : <StalenessNotice old={old} />}
+      {/* Below a basePath the server has the console alone. */}
+      {basePath === "" && (
         <a className="docs muted" href="/docs">
           Docs
         </a>
@@ -66,7 +64,7 @@ interface PagesProps {
 }
 
 function Pages({ isOpen, onChosen }: PagesProps): ReactNode {
-  const { overview } = useObserved(seen);
+  const overview = useOverview();
   const dead = overview?.alarms.filter(({ what }) => what === "dead_items").length ?? 0;
   return (
     <nav className={isOpen ? "nav open" : "nav"} id="pages" aria-label="Console">
@@ -80,13 +78,13 @@ function Pages({ isOpen, onChosen }: PagesProps): ReactNode {
   );
 }
 
-function JumpButton({ onJump }: HeaderProps): ReactNode {
+function PaletteButton({ onJump }: HeaderProps): ReactNode {
   return (
     <button type="button" className="jump" onClick={onJump}>
       <Icon name="search" />
-      <b className="vh">Jump to</b>
+      <b className="vh">CommandPalette to</b>
       <span>Queue, item id, page</span>
-      <kbd className="end">{jumpKey}</kbd>
+      <kbd className="end">{paletteKey}</kbd>
     </button>
   );
 }

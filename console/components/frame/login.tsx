@@ -2,11 +2,11 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { Mark } from "../../../app/brand/mark.tsx";
 import { basename, serverHost } from "../../api/base-path.ts";
 import { enterKey, putAway, session } from "../../api/session.ts";
-import { useObserved } from "../../state/observable.ts";
+import { useObservable } from "../../state/observable.ts";
 import { Button } from "../button.tsx";
 import { useModal } from "../dialog/use-modal.ts";
 
-/** In the place of everything while the server asks for a key. The address stays. */
+/** Replaces the page while the server requires a key. The address stays. */
 export function Login(): ReactNode {
   return (
     <main className="login" id="main">
@@ -17,8 +17,8 @@ export function Login(): ReactNode {
       <h1>This server requires an API key</h1>
       <KeyForm action="Open the console" />
       <p className="muted" id="kept">
-        It stays in this tab and goes nowhere but to this server, in the header{" "}
-        <code>Authorization</code>. With a key that may only read, the console changes nothing.
+        It stays in this tab and is sent to this server only, in the header{" "}
+        <code>Authorization</code>. With a read-only key the console changes nothing.
       </p>
       <p className="muted">
         None yet? On the server: <code>holdfast key ops --api-keys-file ./api-keys</code>
@@ -28,8 +28,8 @@ export function Login(): ReactNode {
 }
 
 /**
- * Over a page whose key is not taken any more: what it shows and what was begun in it stay, and it
- * goes on with the next key. Put away, it leaves the page to be read; the bar has it come back.
+ * Over a page whose key is no longer accepted: its content and open dialogs stay, and it continues
+ * with the next key. Dismissed, it leaves the page readable; the header brings it back.
  */
 export function KeyAgain(): ReactNode {
   const dialog = useModal();
@@ -42,8 +42,8 @@ export function KeyAgain(): ReactNode {
       </div>
       <div className="db">
         <p className="muted" id="kept">
-          It has expired, or another is in its place. The figures are of before; with a key that is
-          taken the page goes on where it was.
+          It has expired, or was replaced. The figures are those of before; with a valid key the
+          page continues where it was.
         </p>
         <KeyForm action="Go on">
           <Button onClick={() => dialog.current?.close()}>Only read</Button>
@@ -55,12 +55,12 @@ export function KeyAgain(): ReactNode {
 
 interface KeyFormProps {
   readonly action: string;
-  /** What can be done instead. */
+  /** The alternative. */
   readonly children?: ReactNode;
 }
 
 function KeyForm({ action, children }: KeyFormProps): ReactNode {
-  const { refusal } = useObserved(session);
+  const { refusal } = useObservable(session);
   const [key, setKey] = useState("");
   const submit = (event: FormEvent) => {
     event.preventDefault();

@@ -1,4 +1,4 @@
-// What the jump box finds: pages, queues by name, an item by its id.
+// The targets of the command palette: pages, queues by name, an item by its id.
 
 import { itemAddress, pages, queueAddress } from "../../addresses.ts";
 import { countText } from "../../format.ts";

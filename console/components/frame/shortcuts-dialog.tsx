@@ -1,12 +1,12 @@
 import type { ReactNode } from "react";
-import { useObserved } from "../../state/observable.ts";
+import { useObservable } from "../../state/observable.ts";
 import { singleKeys } from "../../state/preferences.ts";
 import { Button } from "../button.tsx";
 import { Dialog } from "../dialog/dialog.tsx";
 import { keyList } from "./shortcuts.ts";
 
-export function KeysDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
-  const isOn = useObserved(singleKeys) === "on";
+export function ShortcutsDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const isOn = useObservable(singleKeys) === "on";
   const footer = (
     <>
       <label className="check grow">

@@ -1,4 +1,4 @@
-// Keys of the console. Single ones do nothing in a field or under a dialog, and can be switched
+// The keyboard shortcuts. Single keys do nothing in a field or under a dialog, and can be switched
 // off; none of them changes an item.
 
 import { useEffect, useRef } from "react";
@@ -8,10 +8,10 @@ import { singleKeys } from "../../state/preferences.ts";
 export type Keys = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 
 const isMac = typeof document === "object" && /Mac|iP(hone|ad|od)/.test(navigator.platform);
-/** Of the list, and of hints. */
-export const jumpKey = isMac ? "⌘ K" : "Ctrl K";
+/** For hints. */
+export const paletteKey = isMac ? "⌘ K" : "Ctrl K";
 
-/** Where a keyboard has no key of its own for the sign, it is made with others. */
+/** Keyboards without a key for the sign need a modifier. */
 const layouts: Readonly<Record<string, string>> = {
   "/": "[Shift]+/",
   "[": "[Control]+[Alt]+[",
@@ -23,9 +23,14 @@ export function bindingOf(name: string): string {
   return layouts[name] ?? name;
 }
 
-/** Nothing has the focus that takes the key itself; a press beside everything leaves it to `main`. */
+/** No control has the focus; a click on the background gives the focus to `main`. */
 export function isOfPage({ target }: Event): boolean {
   return target === document.body || (target instanceof Element && target.id === "main");
+}
+
+/** `Enter` on a control is for that control. */
+export function isOnControl({ target }: Event): boolean {
+  return target instanceof Element && target.closest("a, button, summary") !== null;
 }
 
 const withModifier = /^\$mod\+/;
@@ -37,7 +42,7 @@ function isBusy(event: KeyboardEvent): boolean {
   return target.isContentEditable || target.matches("input, select, textarea");
 }
 
-/** As long as the caller is there. The functions may change; which keys there are does not. */
+/** For as long as the caller is mounted. The functions may change, the keys may not. */
 export function useShortcuts(keys: Keys): void {
   const latest = useRef(keys);
   latest.current = keys;
@@ -56,7 +61,7 @@ export function useShortcuts(keys: Keys): void {
   }, []);
 }
 
-/** Of a list whose rows are links: `j` and `k` give them the focus, one after the other. */
+/** In a list of links `j` and `k` move the focus. */
 export function useLinkKeys(links: string): void {
   const step = (by: number) => {
     const all = [...document.querySelectorAll<HTMLElement>(links)];
@@ -71,12 +76,12 @@ interface KeyRow {
   readonly does: string;
 }
 
-/** All there are, for the list of them. */
+/** All of them, for the dialog that lists them. */
 export const keyList: readonly KeyRow[] = [
   { keys: ["/"], does: "filter" },
-  { keys: [jumpKey], does: "jump" },
+  { keys: [paletteKey], does: "jump" },
   { keys: ["j", "k"], does: "next, previous row" },
-  { keys: ["Home", "End"], does: "first, last queue" },
+  { keys: ["Home", "End"], does: "first, last row" },
   { keys: ["Enter"], does: "open the row" },
   { keys: ["[", "]"], does: "item before, item after" },
   { keys: ["x"], does: "select the row" },

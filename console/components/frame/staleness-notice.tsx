@@ -1,18 +1,17 @@
 import type { ReactNode } from "react";
 import { comeBack } from "../../api/session.ts";
 import { clockText, spanText } from "../../format.ts";
-import { useObserved } from "../../state/observable.ts";
-import { pollNow, type Silence, seen } from "../../state/overview-poll.ts";
-import { zone } from "../../state/preferences.ts";
+import { pollNow, type Silence, useOverview } from "../../state/overview-poll.ts";
+import { useZone } from "../../state/preferences.ts";
 import { useServerNow } from "../../state/server-time.ts";
-import type { Old } from "../../state/staleness.ts";
+import type { Staleness } from "../../state/staleness.ts";
 import { Button } from "../button.tsx";
 
-/** What is shown is old: why, of when it is, and what can be done. */
-export function Lost({ old }: { readonly old: Old }): ReactNode {
-  const told = useObserved(zone);
-  const { overview } = useObserved(seen);
-  const figures = overview === null ? "" : `Figures of ${clockText(overview.asOfMs, told)}. `;
+/** Why the displayed data is stale, its time, and the remedy. */
+export function StalenessNotice({ old }: { readonly old: Staleness }): ReactNode {
+  const zone = useZone();
+  const overview = useOverview();
+  const figures = overview === null ? "" : `Figures of ${clockText(overview.asOfMs, zone)}. `;
   const message = old.why === "refused" ? old.refused.message : undefined;
   return (
     <div className="lost" title={message}>
@@ -37,7 +36,7 @@ export function Lost({ old }: { readonly old: Old }): ReactNode {
   );
 }
 
-function headOf(old: Old): string {
+function headOf(old: Staleness): string {
   switch (old.why) {
     case "silent":
       return old.silence.code === 0 ? "No answer" : `Answered ${old.silence.code}`;
@@ -53,7 +52,7 @@ interface OfSilence {
 }
 
 function SilentFor({ silence }: OfSilence): ReactNode {
-  // For its beat: what is said here is by the browser's clock.
+  // Renders every second; the text uses the browser's clock.
   useServerNow();
   return <>for {spanText(Math.max(1_000, performance.now() - silence.since))}. </>;
 }

@@ -1,19 +1,20 @@
-// Whose key this is, which keys there are, and who did what with them.
+// The key of the tab, all keys, and the actions made with them.
 
 import { Fragment, type ReactNode } from "react";
-import { useMay, useWhoAmI } from "../../api/query-client.ts";
-import { useAsked } from "../../api/use-query.ts";
+import { useMay, useWhoAmI } from "../../api/permissions.ts";
+import { useQuery } from "../../api/use-query.ts";
 import { useLinkKeys, useShortcuts } from "../../components/frame/shortcuts.ts";
-import { PageTitle } from "../../components/page-title.tsx";
-import { Fault } from "../../components/refusal.tsx";
+import { PageHead } from "../../components/page-head.tsx";
+import { QueryFault } from "../../components/refusal.tsx";
+import { Section } from "../../components/section.tsx";
+import { ShellText } from "../../components/shell-text.tsx";
 import { Actions } from "./actions.tsx";
 import { KeyTable } from "./key-table.tsx";
-import { NewKey } from "./new-key.tsx";
 import { RoleTable } from "./role-table.tsx";
 
 const keysMs = 5_000;
 
-export function KeysPage(): ReactNode {
+export function AccessPage(): ReactNode {
   useLinkKeys(".key-table th a");
   useShortcuts({
     "/": (event) => {
@@ -25,17 +26,15 @@ export function KeysPage(): ReactNode {
   const isAdmin = useMay("admin");
   const mayRead = useMay("read");
   const isWanted = me?.keys_required === true && isAdmin === true;
-  const keys = useAsked("listKeys", {}, { everyMs: keysMs, isWanted });
-  // Below a list of unknown length nothing has its place.
+  const keys = useQuery("listKeys", {}, { everyMs: keysMs, isWanted });
+  // Content below a list of unknown length would move.
   const isKnown = me !== undefined && !(isWanted && keys.isPending);
   return (
     <>
-      <PageTitle of="Keys" />
-      <header className="head">
-        <h1>Keys</h1>
-        <span className="muted">
-          {me && (me.keys_required ? "" : "This server asks for none.")}
-        </span>
+      <PageHead title="Keys">
+        {me?.keys_required === false && (
+          <span className="muted">This server requires no API key.</span>
+        )}
         {me?.keys_required && (
           <span className="end muted">
             You are <b className="mono">{me.name || "a key without a name"}</b>:
@@ -47,19 +46,17 @@ export function KeysPage(): ReactNode {
             ))}
           </span>
         )}
-      </header>
+      </PageHead>
       {me?.keys_required === false && (
         <p className="lead muted">
-          Anyone who can reach it may do everything. Keys say who may do what, on which queues: make
-          one on the server, then start the server with the file of keys.
+          Every client that reaches the server may do everything. A key restricts what a client may
+          do, and on which queues: make one on the server, then start the server with the key file.
         </p>
       )}
       {me?.keys_required && isAdmin === false && (
         <p className="calm">Only a key with the role admin sees the others.</p>
       )}
-      {keys.error !== null && keys.data === undefined && (
-        <Fault of={keys.error} what="The keys are not shown." onRetry={() => void keys.refetch()} />
-      )}
+      <QueryFault of={keys} what="The keys are not shown." />
       {(isWanted || me === undefined) && (
         <KeyTable keys={keys.data?.items ?? null} me={me?.name ?? ""} />
       )}
@@ -69,11 +66,28 @@ export function KeysPage(): ReactNode {
           {isAdmin !== false && <NewKey />}
         </div>
         {mayRead === false ? (
-          <p className="calm">Only keys with the role read see who did what.</p>
+          <p className="calm">Only keys with the role read see the actions.</p>
         ) : (
           <Actions />
         )}
       </div>
     </>
+  );
+}
+
+const command = `holdfast key NAME --role consume \\
+  --queues 'orders*' --api-keys-file ./api-keys
+
+holdfast serve --api-keys-file ./api-keys`;
+
+function NewKey(): ReactNode {
+  return (
+    <Section className="sec new-key" id="new-key" title="a new key is made on the server">
+      <p className="muted">
+        The console neither shows nor makes keys, so none can leak through it. The server reloads
+        the file when it changes.
+      </p>
+      <ShellText label="Commands" text={command} />
+    </Section>
   );
 }

@@ -1,4 +1,4 @@
-// Which actions are shown: all of it is in the address.
+// Which actions are shown; the filter is in the address.
 
 import type { Action } from "../../../openapi/schemas.ts";
 
@@ -9,6 +9,8 @@ export interface ActionFilter {
   readonly isRefused: boolean;
 }
 
+export const noFilter: ActionFilter = { queue: "", key: "", operation: "", isRefused: false };
+
 export function filterFrom(query: URLSearchParams): ActionFilter {
   return {
     queue: query.get("queue") ?? "",
@@ -18,18 +20,11 @@ export function filterFrom(query: URLSearchParams): ActionFilter {
   };
 }
 
-export function queryWith(query: URLSearchParams, filter: ActionFilter): URLSearchParams {
-  const next = new URLSearchParams(query);
-  const set = (name: string, value: string) =>
-    value === "" ? next.delete(name) : next.set(name, value);
-  set("queue", filter.queue);
-  set("key", filter.key);
-  set("did", filter.operation);
-  set("refused", filter.isRefused ? "1" : "");
-  return next;
+export function queryOf({ queue, key, operation, isRefused }: ActionFilter) {
+  return { queue, key, did: operation, refused: isRefused ? "1" : "" };
 }
 
-/** The server has chosen by the queue already. */
+/** The server has filtered by the queue already. */
 export function isMeant({ key, operation, isRefused }: ActionFilter, action: Action): boolean {
   return (
     (key === "" || action.key_name === key) &&

@@ -1,50 +1,50 @@
 import { type ReactNode, useState } from "react";
-import { Link, useSearchParams } from "react-router";
 import type { Action } from "../../../openapi/schemas.ts";
-import { queueAddress } from "../../addresses.ts";
-import { useAsked } from "../../api/use-query.ts";
+import { useQuery } from "../../api/use-query.ts";
 import { Button } from "../../components/button.tsx";
 import { Empty } from "../../components/empty.tsx";
-import { Fault } from "../../components/refusal.tsx";
+import { QueryFault } from "../../components/refusal.tsx";
+import { Section } from "../../components/section.tsx";
+import { useAddress } from "../../components/use-address.ts";
 import { countText, instantText } from "../../format.ts";
-import { useObserved } from "../../state/observable.ts";
-import { zone } from "../../state/preferences.ts";
-import { type ActionFilter, filterFrom, isMeant, queryWith } from "./action-filter.ts";
-import { At, Outcome } from "./action-row.tsx";
+import { useZone } from "../../state/preferences.ts";
+import { type ActionFilter, filterFrom, isMeant, noFilter, queryOf } from "./action-filter.ts";
+import { ActionTable } from "./action-table.tsx";
 
 const everyMs = 5_000;
 const firstMax = 100;
-/** As many as the server keeps. */
+/** The most that the server keeps. */
 const allMax = 1_000;
 
 export function Actions(): ReactNode {
-  const [query, setQuery] = useSearchParams();
+  const [query, setQuery] = useAddress();
   const filter = filterFrom(query);
   const [limit, setLimit] = useState(firstMax);
   const body = { limit, ...(filter.queue && { queue_name: filter.queue }) };
-  const { data, error, refetch } = useAsked("listActions", body, { everyMs });
-  const told = useObserved(zone);
+  const actions = useQuery("listActions", body, { everyMs });
+  const { data, error } = actions;
+  const zone = useZone();
   const all = data?.items ?? [];
   const shown = all.filter((action) => isMeant(filter, action));
-  const change = (next: Partial<ActionFilter>) =>
-    setQuery((before) => queryWith(before, { ...filter, ...next }), {
-      replace: true,
-      preventScrollReset: true,
-    });
   const isKnown = data !== undefined || error !== null;
   return (
-    <section className={isKnown ? "sec actions" : "sec actions unknown"} aria-labelledby="actions">
-      <div className="ph">
-        <h2 id="actions">who did what</h2>
+    <Section
+      className={isKnown ? "sec actions" : "sec actions unknown"}
+      id="actions"
+      title="actions"
+      aside={
         <span className="muted end">
           {data &&
-            `${countText(shown.length)} of ${countText(all.length)} looked at, since ${instantText(Date.parse(data.since), told)}`}
+            `${countText(shown.length)} of ${countText(all.length)}, since ${instantText(Date.parse(data.since), zone)}`}
         </span>
-      </div>
-      <Filters filter={filter} actions={all} onChange={change} />
-      {error !== null && data === undefined && (
-        <Fault of={error} what="The actions are not shown." onRetry={() => void refetch()} />
-      )}
+      }
+    >
+      <Filters
+        filter={filter}
+        actions={all}
+        onChange={(next) => setQuery(queryOf({ ...filter, ...next }))}
+      />
+      <QueryFault of={actions} what="The actions are not shown." />
       {data !== undefined && shown.length === 0 && (
         <Empty glyph="note">
           {all.length === 0
@@ -65,7 +65,7 @@ export function Actions(): ReactNode {
           </Button>
         </p>
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -104,10 +104,7 @@ function Filters({ filter, actions, onChange }: FiltersProps): ReactNode {
         only refused
       </label>
       {isFiltered && (
-        <Button
-          look="small"
-          onClick={() => onChange({ queue: "", key: "", operation: "", isRefused: false })}
-        >
+        <Button look="small" onClick={() => onChange(noFilter)}>
           Show all
         </Button>
       )}
@@ -120,7 +117,7 @@ interface QueueFieldProps {
   readonly onChange: (queue: string) => void;
 }
 
-/** The server chooses by the whole name, so it is asked for one that is whole. */
+/** The server filters by the whole name, so a request is made once the name is complete. */
 function QueueField({ queue, onChange }: QueueFieldProps): ReactNode {
   const [text, setText] = useState(queue);
   const choose = () => {
@@ -160,47 +157,8 @@ function Choice({ label, all, value, of, onChange }: ChoiceProps): ReactNode {
     >
       <option value="">{all}</option>
       {values.map((each) => (
-        <option key={each} value={each}>
-          {each}
-        </option>
+        <option key={each}>{each}</option>
       ))}
     </select>
-  );
-}
-
-function ActionTable({ actions }: { readonly actions: readonly Action[] }): ReactNode {
-  return (
-    <table className="mini fixed action-table" aria-label="Actions">
-      <thead>
-        <tr>
-          <th scope="col">what</th>
-          <th scope="col">queue</th>
-          <th scope="col">key</th>
-          <th scope="col" className="n">
-            when
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {actions.map((action) => (
-          <tr key={action.id}>
-            <td>
-              <Outcome action={action} />
-            </td>
-            <td className="cut">
-              {action.queue_name && (
-                <Link className="mono" to={queueAddress(action.queue_name)}>
-                  <bdi>{action.queue_name}</bdi>
-                </Link>
-              )}
-            </td>
-            <td className="muted cut">{action.key_name || "no key"}</td>
-            <td className="n muted">
-              <At at={action.at} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
   );
 }

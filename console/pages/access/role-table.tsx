@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import type { Role } from "../../../openapi/roles.ts";
 import { StateGlyph } from "../../components/glyph.tsx";
-
-const roles: readonly Role[] = ["produce", "consume", "read", "admin"];
+import { Section } from "../../components/section.tsx";
+import { type Column, Table } from "../../components/table/table.tsx";
 
 interface Right {
   readonly calls: string;
@@ -18,39 +18,32 @@ const rights: readonly Right[] = [
   { calls: "keys, import, delete items, backup", role: "admin" },
 ];
 
+function columnOf(role: Role): Column<Right> {
+  const may = (right: Right) => right.role === role || role === "admin";
+  return {
+    title: role,
+    look: (right) => !may(right) && "muted",
+    cell: (right) => (
+      <StateGlyph name={may(right) ? "done" : "ready"} label={may(right) ? "yes" : "no"} />
+    ),
+  };
+}
+
+const columns: readonly Column<Right>[] = [
+  { title: "call", isHeading: true, cell: ({ calls }) => calls },
+  ...(["produce", "consume", "read", "admin"] as const).map(columnOf),
+];
+
 export function RoleTable(): ReactNode {
   return (
-    <section className="sec" aria-labelledby="roles">
-      <div className="ph">
-        <h2 id="roles">what each role may call</h2>
-      </div>
-      <table className="mini wrap" aria-label="Roles">
-        <thead>
-          <tr>
-            <th scope="col">call</th>
-            {roles.map((role) => (
-              <th scope="col" key={role}>
-                {role}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rights.map(({ calls, role }) => (
-            <tr key={calls}>
-              <th scope="row">{calls}</th>
-              {roles.map((each) => {
-                const may = each === role || each === "admin";
-                return (
-                  <td key={each} className={may ? undefined : "muted"}>
-                    <StateGlyph name={may ? "done" : "ready"} label={may ? "yes" : "no"} />
-                  </td>
-                );
-              })}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Section id="roles" title="what each role may call">
+      <Table
+        className="mini wrap"
+        label="Roles"
+        columns={columns}
+        rows={rights}
+        keyOf={({ calls }) => calls}
+      />
+    </Section>
   );
 }

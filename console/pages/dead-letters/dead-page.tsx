@@ -1,19 +1,20 @@
-// What died, by what it has in common; and what to do with it.
+// Dead items by what they have in common, and the changes that send them back or delete them.
 
 import { type ReactNode, useState } from "react";
 import { Link, useSearchParams } from "react-router";
 import { itemsAddress, queueAddress } from "../../addresses.ts";
-import { PageTitle } from "../../components/page-title.tsx";
-import { Fault } from "../../components/refusal.tsx";
+import { PageHead } from "../../components/page-head.tsx";
+import { QueryFault } from "../../components/refusal.tsx";
+import { Segments } from "../../components/segments.tsx";
+import { many } from "../../format.ts";
 import { verbsFor } from "../items/changes/changes.ts";
-import { useVerbs } from "../items/changes/use-verbs.ts";
+import { useVerbs, VerbButtons } from "../items/changes/verb-buttons.tsx";
 import { DeadQueueList } from "./dead-queue-list.tsx";
 import { useDeadQueues } from "./dead-queues.ts";
 import { GroupTable } from "./group-table.tsx";
 import { NewestItems } from "./newest-items.tsx";
-import { RedrivePlan } from "./redrive-plan.tsx";
 import { TaskList } from "./task-list.tsx";
-import { type Grouping, groupings, useGroups } from "./use-groups.ts";
+import { filterOf, type Grouping, groupings, useGroups } from "./use-groups.ts";
 
 export function DeadPage(): ReactNode {
   const [query] = useSearchParams();
@@ -22,6 +23,9 @@ export function DeadPage(): ReactNode {
 }
 
 const groupingIds = Object.keys(groupings) as readonly Grouping[];
+const labels = Object.fromEntries(
+  groupingIds.map((id) => [id, groupings[id].title.toLowerCase()]),
+) as Record<Grouping, string>;
 
 function DeadQueuePage({ name }: { readonly name: string }): ReactNode {
   const [query, setQuery] = useSearchParams();
@@ -38,15 +42,8 @@ function DeadQueuePage({ name }: { readonly name: string }): ReactNode {
   };
   return (
     <>
-      <PageTitle of={`${name} · Dead`} />
       <DeadHead name={name} by={by} onBy={setBy} />
-      {found.error !== null && (
-        <Fault
-          of={found.error}
-          what="What died is not shown."
-          onRetry={() => void found.refetch()}
-        />
-      )}
+      <QueryFault of={found} what="The groups are not shown." />
       <div className={verbs === null || mayChange ? "reasons" : undefined}>
         <div className="groups">
           <GroupTable
@@ -61,7 +58,25 @@ function DeadQueuePage({ name }: { readonly name: string }): ReactNode {
           )}
         </div>
         {mayChange && isFound && (
-          <RedrivePlan key={by} name={name} by={by} groups={groups} found={found.data} />
+          <aside className="plan" aria-label="Changes">
+            <p className="muted">
+              {groups.length > 0
+                ? `${many(groups.length, "group", "groups")} selected. They are counted before anything changes.`
+                : "Select groups, with their boxes or with x, to redrive or delete their items."}
+            </p>
+            {groups.length > 0 && (
+              <div className="acts">
+                <VerbButtons
+                  verbs={verbs}
+                  meantNow={() => ({
+                    queueName: name,
+                    state: null,
+                    parts: [{ filter: filterOf(by, groups) }],
+                  })}
+                />
+              </div>
+            )}
+          </aside>
         )}
       </div>
       {isFound && <TaskList name={name} />}
@@ -79,13 +94,7 @@ function DeadHead({ name, by, onBy }: DeadHeadProps): ReactNode {
   const { data } = useDeadQueues();
   const takesFrom = data?.find((one) => one.name === name)?.takesFrom ?? [];
   return (
-    <header className="head">
-      <Link className="crumb" to="/dead">
-        Dead queues
-      </Link>
-      <h1 className="mono cut">
-        <bdi>{name}</bdi>
-      </h1>
+    <PageHead title={`${name} · Dead`} name={name} crumb={{ to: "/dead", title: "Dead queues" }}>
       <nav className="tabs" aria-label="Of this queue">
         <a href="#main" aria-current="page">
           Reasons
@@ -106,14 +115,7 @@ function DeadHead({ name, by, onBy }: DeadHeadProps): ReactNode {
         {takesFrom.length > 4 && ` and ${takesFrom.length - 4} more`}
         {data !== undefined && takesFrom.length === 0 && "no queue sends its dead items here"}
       </span>
-      <fieldset className="seg">
-        <legend className="vh">Group by</legend>
-        {groupingIds.map((one) => (
-          <button key={one} type="button" aria-pressed={one === by} onClick={() => onBy(one)}>
-            {groupings[one].label}
-          </button>
-        ))}
-      </fieldset>
-    </header>
+      <Segments legend="Group by" of={labels} chosen={by} onChoose={onBy} />
+    </PageHead>
   );
 }

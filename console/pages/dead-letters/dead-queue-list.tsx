@@ -4,35 +4,30 @@ import { deadAddress } from "../../addresses.ts";
 import { Empty } from "../../components/empty.tsx";
 import { Age } from "../../components/figures.tsx";
 import { useLinkKeys } from "../../components/frame/shortcuts.ts";
-import { PageTitle } from "../../components/page-title.tsx";
-import { Fault } from "../../components/refusal.tsx";
+import { PageHead } from "../../components/page-head.tsx";
+import { QueryFault } from "../../components/refusal.tsx";
+import { type Column, Table } from "../../components/table/table.tsx";
 import { countText, rateText, unturned } from "../../format.ts";
-import { useObserved } from "../../state/observable.ts";
-import { seen } from "../../state/overview-poll.ts";
-import { type QueueRow, ratesOf } from "../../state/overview-state.ts";
+import { useOverview } from "../../state/overview-poll.ts";
+import { ratesOf } from "../../state/overview-state.ts";
 import { type DeadQueue, useDeadQueues } from "./dead-queues.ts";
 import { TaskList } from "./task-list.tsx";
 
-/** The dead queues there are, those with the most items first. */
+/** All dead queues, those with the most items first. */
 export function DeadQueueList(): ReactNode {
-  const { data, error, refetch } = useDeadQueues();
+  const queues = useDeadQueues();
+  const { data, error } = queues;
   useLinkKeys(".dead-queues th a");
   return (
     <>
-      <PageTitle of="Dead" />
-      <header className="head">
-        <h1>Dead queues</h1>
-        <span className="muted">
-          where items go that failed too often, expired, or were given up
-        </span>
-      </header>
-      {error !== null && (
-        <Fault of={error} what="They are not shown." onRetry={() => void refetch()} />
-      )}
+      <PageHead title="Dead queues">
+        <span className="muted">for items that failed too often, expired or were rejected</span>
+      </PageHead>
+      <QueryFault of={queues} what="They are not shown." />
       {data?.length === 0 && (
         <Empty glyph="dead">
-          No queue has a dead queue: what fails too often is removed. Create one, and name it as{" "}
-          <code>dead_queue</code> of a queue, with queues.update.
+          No queue has a dead queue: items that fail too often are removed. Create one, and set it
+          as <code>dead_queue</code> of a queue, with queues.update.
         </Empty>
       )}
       {data !== undefined && data.length > 0 && <DeadQueueTable of={data} />}
@@ -41,76 +36,79 @@ export function DeadQueueList(): ReactNode {
   );
 }
 
+interface Row {
+  readonly name: string;
+  readonly from: string;
+  readonly count: number;
+  readonly rate: number | null;
+  /** 0 = it is empty. */
+  readonly oldestMs: number;
+}
+
+const columns: readonly Column<Row>[] = [
+  {
+    title: "Queue",
+    isHeading: true,
+    cell: ({ name }) => (
+      <Link className="mono cut" to={deadAddress(name)}>
+        <bdi>{name}</bdi>
+      </Link>
+    ),
+  },
+  {
+    title: "Takes from",
+    className: "muted cut c-from",
+    hint: ({ from }) => from,
+    cell: ({ from }) => from,
+  },
+  {
+    title: "Items",
+    className: "n",
+    look: ({ count }) => count === 0 && "z",
+    cell: ({ count }) => countText(count),
+  },
+  {
+    title: "In /s",
+    className: "n c-rate",
+    meaning: "Items per second that arrived recently",
+    look: ({ rate }) => rate === 0 && "z",
+    cell: ({ rate }) => rateText(rate),
+  },
+  {
+    title: "Oldest",
+    className: "n",
+    meaning: "How long ago the oldest item arrived",
+    look: ({ oldestMs }) => oldestMs === 0 && "z",
+    cell: ({ oldestMs }) => (oldestMs === 0 ? "–" : <Age at={oldestMs} />),
+  },
+];
+
 function DeadQueueTable({ of }: { readonly of: readonly DeadQueue[] }): ReactNode {
-  const { overview } = useObserved(seen);
-  const countOf = ({ name }: DeadQueue) => itemsOf(overview?.queues.get(name));
-  const queues = of.toSorted((a, b) => countOf(b) - countOf(a) || a.name.localeCompare(b.name));
+  const overview = useOverview();
+  const rows = of
+    .map(({ name, takesFrom }): Row => {
+      const row = overview?.queues.get(name);
+      return {
+        name,
+        from: unturned(takesFrom.join(", ")),
+        count: row === undefined ? 0 : row.ready + row.leased + row.scheduled,
+        rate: row === undefined ? null : ratesOf(row, overview?.asOfMs ?? 0).in,
+        oldestMs: row?.oldest_ready_at_ms ?? 0,
+      };
+    })
+    .sort((a, b) => b.count - a.count || a.name.localeCompare(b.name));
   return (
     <>
-      <table className="table dead-queues" aria-label="Dead queues">
-        <thead>
-          <tr>
-            <th scope="col">Queue</th>
-            <th scope="col" className="c-from">
-              Takes from
-            </th>
-            <th scope="col" className="n">
-              Items
-            </th>
-            <th scope="col" className="n c-rate" title="Items a second that come, of late">
-              In /s
-            </th>
-            <th scope="col" className="n" title="Since when the oldest is here">
-              Oldest
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {queues.map((queue) => (
-            <DeadQueueRow
-              key={queue.name}
-              of={queue}
-              row={overview?.queues.get(queue.name)}
-              asOfMs={overview?.asOfMs ?? 0}
-            />
-          ))}
-        </tbody>
-      </table>
+      <Table
+        className="table dead-queues"
+        label="Dead queues"
+        columns={columns}
+        rows={rows}
+        keyOf={({ name }) => name}
+      />
       <p className="under">
-        Open one to see why its items died, how many for each reason, and to send them back.
+        Open one to see why its items died, how many for each reason, and to redrive them.
       </p>
     </>
-  );
-}
-
-function itemsOf(row: QueueRow | undefined): number {
-  return row === undefined ? 0 : row.ready + row.leased + row.scheduled;
-}
-
-interface DeadQueueRowProps {
-  readonly of: DeadQueue;
-  readonly row: QueueRow | undefined;
-  readonly asOfMs: number;
-}
-
-function DeadQueueRow({ of: { name, takesFrom }, row, asOfMs }: DeadQueueRowProps): ReactNode {
-  const count = itemsOf(row);
-  const rate = row === undefined ? null : ratesOf(row, asOfMs).in;
-  const oldest = row?.oldest_ready_at_ms ?? 0;
-  const from = unturned(takesFrom.join(", "));
-  return (
-    <tr>
-      <th scope="row">
-        <Link className="mono cut" to={deadAddress(name)}>
-          <bdi>{name}</bdi>
-        </Link>
-      </th>
-      <td className="muted cut c-from" title={from}>
-        {from}
-      </td>
-      <td className={count === 0 ? "n z" : "n"}>{countText(count)}</td>
-      <td className={rate === 0 ? "n z c-rate" : "n c-rate"}>{rateText(rate)}</td>
-      <td className={oldest === 0 ? "n z" : "n"}>{oldest === 0 ? "–" : <Age at={oldest} />}</td>
-    </tr>
   );
 }

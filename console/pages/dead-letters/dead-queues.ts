@@ -1,9 +1,7 @@
-// Which queues are where dead items of others go: the definitions of those say it.
+// The dead queues, from the definitions of the queues that name them.
 
-import { useQuery } from "@tanstack/react-query";
 import { ask } from "../../api/call.ts";
-import { session } from "../../api/session.ts";
-import { useObserved } from "../../state/observable.ts";
+import { useFetched } from "../../api/use-query.ts";
 
 export interface DeadQueue {
   readonly name: string;
@@ -28,11 +26,5 @@ async function deadQueues(signal: AbortSignal): Promise<readonly DeadQueue[]> {
 }
 
 export function useDeadQueues(isWanted = true) {
-  const { visit, asksKey } = useObserved(session);
-  return useQuery({
-    queryKey: ["dead-queues", visit],
-    queryFn: ({ signal }) => deadQueues(signal),
-    enabled: !asksKey && isWanted,
-    staleTime: 10_000,
-  });
+  return useFetched(["dead-queues"], deadQueues, { isWanted, staleMs: 10_000 });
 }

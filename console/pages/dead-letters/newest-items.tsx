@@ -1,28 +1,27 @@
-// What a redrive, or a delete, of the chosen groups is about: the newest of their items, to be read
-// before anything is done to them.
+// The newest items of the selected groups, to be read before a redrive or a delete.
 
-import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Link } from "react-router";
 import type { FoundItem, ItemFilter, ItemGroup } from "../../../openapi/schemas.ts";
 import { itemsAddress } from "../../addresses.ts";
 import { ask } from "../../api/call.ts";
-import { session } from "../../api/session.ts";
+import { useFetched } from "../../api/use-query.ts";
 import { Age } from "../../components/figures.tsx";
 import { StateGlyph } from "../../components/glyph.tsx";
-import { Fault } from "../../components/refusal.tsx";
+import { QueryFault } from "../../components/refusal.tsx";
+import { Section } from "../../components/section.tsx";
+import { type Column, Table } from "../../components/table/table.tsx";
 import { countText } from "../../format.ts";
-import { useObserved } from "../../state/observable.ts";
 import { bytesOf, plainOf, textOf } from "../items/payload/payload.ts";
 import { itemsKey, shortId } from "../items/source.ts";
 import { filterOf, type Grouping, groupings } from "./use-groups.ts";
 
 const shownMax = 5;
-/** Of each payload: more than a row has room for. */
+/** Of each payload: more than fits a row. */
 const headBytes = 200;
-/** Each looks at up to 100,000 items. */
+/** Each scans up to 100,000 items. */
 const callsMax = 3;
-/** An address with more values is none that a browser sends again. */
+/** With more values the address gets too long. */
 const linkedMax = 20;
 
 interface NewestItemsProps {
@@ -34,35 +33,38 @@ interface NewestItemsProps {
 }
 
 export function NewestItems({ name, by, groups, isPart }: NewestItemsProps): ReactNode {
-  const { data, error, refetch } = useNewest(name, filterOf(by, groups));
+  const newest = useNewest(name, filterOf(by, groups));
   const count = groups.reduce((sum, group) => sum + group.count, 0);
-  const { items, lookedAt, isCut } = data ?? {};
+  const { items, lookedAt = 0, isCut } = newest.data ?? {};
+  const title = `newest of the ${isPart ? "at least " : ""}${countText(count)} selected`;
   const values = groups.map(({ value }) => value);
+  const isAwaited = items === undefined && newest.error === null;
   return (
-    <section className="sec" aria-labelledby="newest">
-      <div className="ph">
-        <h2 id="newest">
-          newest of the {isPart && "at least "}
-          {countText(count)} selected
-        </h2>
-        {values.length <= linkedMax && (
+    <Section
+      id="newest"
+      title={title}
+      aside={
+        values.length <= linkedMax && (
           <Link
             className="link end"
             to={itemsAddress(name, { [groupings[by].param]: values, order: "newest" })}
           >
             All of them
           </Link>
-        )}
-      </div>
-      {error === null ? (
-        <NewestTable name={name} items={items} ghostCount={Math.min(shownMax, count)} />
-      ) : (
-        <Fault of={error} what="They are not shown." onRetry={() => void refetch()} />
-      )}
-      {isCut && (
-        <p className="under">Of the newest {countText(lookedAt ?? 0)} items of the queue.</p>
-      )}
-    </section>
+        )
+      }
+    >
+      <QueryFault of={newest} what="They are not shown." />
+      <Table
+        className="mini fixed newest"
+        label={title}
+        columns={columnsOf(name)}
+        rows={items ?? []}
+        keyOf={({ id }) => id}
+        ghostCount={isAwaited ? Math.min(shownMax, count) : 0}
+      />
+      {isCut && <p className="under">Of the newest {countText(lookedAt)} items of the queue.</p>}
+    </Section>
   );
 }
 
@@ -73,16 +75,10 @@ interface Newest {
   readonly isCut: boolean;
 }
 
+/** Refreshed with the lists of items. */
 function useNewest(name: string, filter: ItemFilter) {
-  const { visit, asksKey } = useObserved(session);
-  return useQuery({
-    // As the key of lists: what is changed is asked for again.
-    queryKey: [itemsKey, visit, "newest", name, filter],
-    queryFn: ({ signal }) => newestOf(name, filter, signal),
-    enabled: !asksKey,
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
-  });
+  const read = (signal: AbortSignal) => newestOf(name, filter, signal);
+  return useFetched([itemsKey, "newest", name, filter], read, { staleMs: Infinity, keptMs: 0 });
 }
 
 async function newestOf(name: string, filter: ItemFilter, signal: AbortSignal): Promise<Newest> {
@@ -101,68 +97,41 @@ async function newestOf(name: string, filter: ItemFilter, signal: AbortSignal): 
   return { items, lookedAt, isCut: pivot !== "" && items.length < shownMax };
 }
 
-interface NewestTableProps {
-  readonly name: string;
-  readonly items: readonly FoundItem[] | undefined;
-  readonly ghostCount: number;
-}
-
-function NewestTable({ name, items, ghostCount }: NewestTableProps): ReactNode {
-  return (
-    <table className="mini fixed newest" aria-labelledby="newest">
-      <thead>
-        <tr>
-          <th scope="col">Died</th>
-          <th scope="col">Id</th>
-          <th scope="col" className="c-2">
-            Kind
-          </th>
-          <th scope="col" className="c-2">
-            Reference
-          </th>
-          <th scope="col" className="c-head">
-            Payload
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {items?.map((item) => (
-          <NewestRow key={item.id} name={name} item={item} />
-        ))}
-        {items === undefined &&
-          Array.from({ length: ghostCount }, (_, at) => (
-            <tr key={at} className="ghost">
-              <td colSpan={5}>
-                <i />
-              </td>
-            </tr>
-          ))}
-      </tbody>
-    </table>
-  );
-}
-
-function NewestRow({ name, item }: { readonly name: string; readonly item: FoundItem }) {
-  const { text } = plainOf(textOf(bytesOf(item.payload)).text);
-  return (
-    <tr>
-      <td className="muted">
-        <Age at={Date.parse(item.created_at)} />
-      </td>
-      <th scope="row">
-        <Link title={item.id} to={itemsAddress(name, { item: item.id })}>
-          {shortId(item.id)}
+const columnsOf = (name: string): readonly Column<FoundItem>[] => [
+  {
+    title: "Died",
+    className: "muted",
+    cell: ({ created_at: at }) => <Age at={Date.parse(at)} />,
+  },
+  {
+    title: "Id",
+    isHeading: true,
+    cell: ({ id, state }) => (
+      <>
+        <Link title={id} to={itemsAddress(name, { item: id })}>
+          {shortId(id)}
         </Link>
-        {item.state !== "ready" && <NotReady state={item.state} />}
-      </th>
-      <td className="cut c-2">{item.kind}</td>
-      <td className="mono muted cut c-2">{item.reference}</td>
-      <td className="mono muted cut">{text === "" ? "empty" : <bdi>{text}</bdi>}</td>
-    </tr>
-  );
-}
+        {state !== "ready" && <NotReady state={state} />}
+      </>
+    ),
+  },
+  { title: "Kind", className: "cut c-2", cell: ({ kind }) => kind },
+  {
+    title: "Reference",
+    className: "mono muted cut c-2",
+    cell: ({ reference }) => reference,
+  },
+  {
+    title: "Payload",
+    className: "mono muted cut c-head",
+    cell: ({ payload }) => {
+      const { text } = plainOf(textOf(bytesOf(payload)).text);
+      return text === "" ? "empty" : <bdi>{text}</bdi>;
+    },
+  },
+];
 
-/** A redrive leaves it where it is. */
+/** A redrive does not move it. */
 function NotReady({ state }: { readonly state: string }): ReactNode {
   const name = state === "leased" ? "leased" : "scheduled";
   return <StateGlyph name={name} label={`${name}: a redrive leaves it`} />;

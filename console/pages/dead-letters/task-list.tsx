@@ -1,35 +1,25 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import type { TaskInfo } from "../../../openapi/schemas.ts";
-import { ask } from "../../api/call.ts";
-import { useMayCancel } from "../../api/query-client.ts";
-import { session } from "../../api/session.ts";
+import type { TaskInfo, TasksListReply } from "../../../openapi/schemas.ts";
+import { useMayCancel } from "../../api/permissions.ts";
+import { useChange } from "../../api/use-change.ts";
+import { useQuery } from "../../api/use-query.ts";
 import { Button } from "../../components/button.tsx";
 import { Age } from "../../components/figures.tsx";
 import { Refusal } from "../../components/refusal.tsx";
 import { countText, itemsText, rateText, spanText } from "../../format.ts";
-import { useObserved } from "../../state/observable.ts";
-import { useAsksAgain } from "../../state/overview-poll.ts";
 import { useServerNow } from "../../state/server-time.ts";
-import { say } from "../../state/toast.ts";
 import { filterText } from "../items/conditions.ts";
 
 const runningMs = 1_000;
 const idleMs = 15_000;
 const shownMax = 20;
 
-/** Of one queue, or of all where none is named: those that run, and the last that ended. */
+const pauseMs = (reply: TasksListReply | undefined) =>
+  reply?.tasks.some(({ state }) => state === "running") ? runningMs : idleMs;
+
+/** Running tasks, and the last that ended; `""`: of all queues. */
 export function TaskList({ name }: { readonly name: string }): ReactNode {
-  const { visit, asksKey } = useObserved(session);
-  const isAsking = useAsksAgain();
-  const { data } = useQuery({
-    queryKey: ["tasks", visit, "of", name],
-    queryFn: ({ signal }) => ask("listTasks", { queue_name: name }, { signal }),
-    enabled: !asksKey,
-    retry: false,
-    refetchInterval: ({ state }) =>
-      isAsking && (state.data?.tasks.some((task) => task.state === "running") ? runningMs : idleMs),
-  });
+  const { data } = useQuery("listTasks", { queue_name: name }, { everyMs: pauseMs });
   const tasks = (data?.tasks ?? []).slice(0, shownMax);
   if (tasks.length === 0) return null;
   return (
@@ -68,7 +58,7 @@ function Task({ task }: { readonly task: TaskInfo }): ReactNode {
         aria-label={`${action} of ${queue}`}
       />
       {isRunning ? <Pace task={task} /> : <Ended task={task} />}
-      {isRunning ? <Cancel task={task} /> : <span />}
+      {isRunning ? <CancelTask task={task} /> : <span />}
     </div>
   );
 }
@@ -100,23 +90,20 @@ function Ended({
   );
 }
 
-function Cancel({ task }: { readonly task: TaskInfo }): ReactNode {
+export function CancelTask({ task }: { readonly task: TaskInfo }): ReactNode {
   const { task_id: id, action, queue_name: queue } = task;
   const mayCancel = useMayCancel(task);
-  const client = useQueryClient();
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => ask("cancelTask", { task_id: id }),
-    onSuccess: ({ moved }) =>
-      say(`cancelled the ${action} of ${queue}: ${itemsText(moved)} done, the others stay`),
-    onSettled: () => client.invalidateQueries({ queryKey: ["tasks"] }),
+  const { isAsking, refused, onSubmit } = useChange({
+    call: { id: "cancelTask", body: { task_id: id } },
+    toast: ({ moved }) => `cancelled the ${action} of ${queue}: ${itemsText(moved)} done`,
   });
   if (!mayCancel) return <span />;
   return (
     <span>
-      <Button look="small" disabled={isPending} onClick={() => mutate()}>
+      <Button look="small" disabled={isAsking} onClick={onSubmit}>
         Cancel
       </Button>
-      <Refusal of={error} />
+      <Refusal of={refused} />
     </span>
   );
 }

@@ -1,50 +1,31 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import type { ItemFilter, ItemGroup } from "../../../openapi/schemas.ts";
 import { ask } from "../../api/call.ts";
-import { session } from "../../api/session.ts";
-import { useObserved } from "../../state/observable.ts";
+import { useFetched } from "../../api/use-query.ts";
+import type { FieldId } from "../items/conditions.ts";
 
 interface Way {
-  readonly label: string;
   readonly title: string;
-  /** What a group has in common, as a filter says it, and as the address of its items does. */
-  readonly field: keyof ItemFilter;
-  readonly param: string;
+  /** The condition that its groups are values of. */
+  readonly param: FieldId;
+  /** The text of an empty value. */
   readonly none: string;
 }
 
 export const groupings = {
-  reason: {
-    label: "reason",
-    title: "Reason",
-    field: "reason",
-    param: "reason",
-    none: "no reason given",
-  },
-  kind: { label: "kind", title: "Kind", field: "kind", param: "kind", none: "no kind" },
-  origin_queue: {
-    label: "came from",
-    title: "Came from",
-    field: "origin_queue",
-    param: "from",
-    none: "produced here",
-  },
-  death: {
-    label: "death",
-    title: "Death",
-    field: "death",
-    param: "death",
-    none: "not dead: produced here",
-  },
-} as const satisfies Record<string, Way>;
+  reason: { title: "Reason", param: "reason", none: "no reason given" },
+  kind: { title: "Kind", param: "kind", none: "no kind" },
+  origin_queue: { title: "Came from", param: "from", none: "produced here" },
+  death: { title: "Death", param: "death", none: "not dead: produced here" },
+} as const satisfies Partial<Record<keyof ItemFilter, Way>>;
 
 export type Grouping = keyof typeof groupings;
 
-/** One filter for all of them: what is done with them is one task, with one pace. */
+/** One filter for all of them, so that a change is one task with one rate. */
 export function filterOf(by: Grouping, groups: readonly ItemGroup[]): ItemFilter {
   const values = groups.map(({ value }) => value);
   if (values.length > 1) return { groups: { by, values } };
-  return { [groupings[by].field]: values[0] };
+  return { [by]: values[0] };
 }
 
 export interface Groups {
@@ -61,7 +42,7 @@ export interface Groups {
 
 const pagesMax = 10;
 
-/** Pure: what several pages say of one value is one group. */
+/** Pure: groups of several pages with the same value are one. */
 export function merged(groups: readonly ItemGroup[]): readonly ItemGroup[] {
   const byValue = new Map<string, ItemGroup>();
   for (const group of groups) {
@@ -78,11 +59,11 @@ function together(one: ItemGroup, other: ItemGroup): ItemGroup {
   return { ...one, count: one.count + other.count, first_at, last_at };
 }
 
-/** Page by page, as each may take seconds: `tell` has what there is so far. */
+/** Page by page, as each may take seconds: `onPart` gets the groups so far. */
 async function groupsOf(
   name: string,
   by: Grouping,
-  { signal, tell }: { readonly signal: AbortSignal; readonly tell: (groups: Groups) => void },
+  { signal, onPart }: { readonly signal: AbortSignal; readonly onPart: (groups: Groups) => void },
 ): Promise<Groups> {
   const all: ItemGroup[] = [];
   let pivot = "";
@@ -100,21 +81,15 @@ async function groupsOf(
     lookedAt += reply.looked_at;
     if (pivot === "") break;
     signal.throwIfAborted();
-    tell(soFar(true));
+    onPart(soFar(true));
   }
   return soFar(false);
 }
 
 export function useGroups(name: string, by: Grouping) {
-  const { visit, asksKey } = useObserved(session);
-  const client = useQueryClient();
-  const queryKey = ["groups", visit, name, by];
-  return useQuery({
-    queryKey,
-    queryFn: ({ signal }) =>
-      groupsOf(name, by, { signal, tell: (groups) => client.setQueryData(queryKey, groups) }),
-    enabled: name !== "" && !asksKey,
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
-  });
+  const [partial, setPartial] = useState<Groups>();
+  const read = (signal: AbortSignal) =>
+    groupsOf(name, by, { signal, onPart: setPartial }).finally(() => setPartial(undefined));
+  const found = useFetched(["groups", name, by], read, { staleMs: Infinity, keptMs: 0 });
+  return { ...found, data: partial ?? found.data };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ItemFilter } from "../../../openapi/schemas.ts";
-import { askedBy, conditionsIn, filterText, readTyped } from "./conditions.ts";
+import { conditionsIn, filterText, readTyped, requestedBy } from "./conditions.ts";
 
 const now = Date.parse("2026-03-01T12:00:00.000Z");
 const condition = (id: string, value: string) => ({ what: "condition", condition: { id, value } });
@@ -27,7 +27,7 @@ test("the address says what the server is asked, an empty value too", () => {
   const query = new URLSearchParams(
     "name=x&reason=&attempts=2&holder=w&partition=3&from=..&death=failed&redriven=0&odd=1",
   );
-  expect(askedBy(conditionsIn(query))).toEqual({
+  expect(requestedBy(conditionsIn(query))).toEqual({
     filter: { reason: "", attempts_min: 2, origin_queue: "..", death: "failed", redriven_max: 0 },
     holder: "w",
     partition: 3,
@@ -56,7 +56,7 @@ test("several values of one field are groups; of a second such field the first v
     { id: "reason", value: "a", others: [""] },
     { id: "from", value: "x" },
   ]);
-  expect(askedBy(conditions)).toEqual({
+  expect(requestedBy(conditions)).toEqual({
     filter: { attempts_min: 2, groups: { by: "reason", values: ["a", ""] }, origin_queue: "x" },
   });
 });

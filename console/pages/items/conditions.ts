@@ -1,4 +1,4 @@
-// The filter line: what can be asked of items, how it is typed, and what the server is told. Pure.
+// The filter line: its conditions, how they are typed, and the request they make. Pure.
 
 import type { ItemFilter } from "../../../openapi/schemas.ts";
 
@@ -6,30 +6,49 @@ interface Field {
   readonly label: string;
   readonly sign: string;
   readonly hint: string;
-  /** Where it is not a text as it is: the value to keep, or `null` where it is none. */
+  /** Its name in a filter; absent: it is a part of the request beside the filter. */
+  readonly filter?: Exclude<keyof ItemFilter, "groups">;
+  /** Its name as a group, of which a filter takes several values. */
+  readonly group?: string;
+  /** The value of a typed text that is not taken as it is; `null`: a fault. */
   readonly read?: (text: string, nowMs: number) => string | null;
   readonly expects?: string;
 }
 
+const aCount = { read: count, expects: "a number" };
+
 const fields = {
-  kind: { label: "kind", sign: "=", hint: "order-placed" },
-  reference: { label: "reference", sign: "=", hint: "account-4711" },
-  attempts: { label: "attempts", sign: "≥", hint: "2", read: count, expects: "a number" },
+  kind: { label: "kind", sign: "=", hint: "order-placed", filter: "kind", group: "kind" },
+  reference: { label: "reference", sign: "=", hint: "account-4711", filter: "reference" },
+  attempts: { label: "attempts", sign: "≥", hint: "2", filter: "attempts_min", ...aCount },
   before: {
     label: "produced before",
     sign: "",
     hint: "2h",
+    filter: "created_before",
     read: instant,
     expects: "a time such as 2026-03-01T12:00Z, or an age such as 2h",
   },
   holder: { label: "holder", sign: "=", hint: "worker-3" },
-  partition: { label: "partition", sign: "=", hint: "0", read: count, expects: "a number" },
-  reason: { label: "reason", sign: "=", hint: "card_declined" },
-  contains: { label: "contains", sign: "", hint: "4711" },
-  origin: { label: "first id", sign: "=", hint: "27 characters" },
-  from: { label: "came from", sign: "=", hint: "orders" },
-  redriven: { label: "redriven", sign: "≤", hint: "0", read: count, expects: "a number" },
-  death: { label: "death", sign: "=", hint: "failed, expired or rejected" },
+  partition: { label: "partition", sign: "=", hint: "0", ...aCount },
+  reason: { label: "reason", sign: "=", hint: "card_declined", filter: "reason", group: "reason" },
+  contains: { label: "contains", sign: "", hint: "4711", filter: "payload_contains" },
+  origin: { label: "first id", sign: "=", hint: "27 characters", filter: "origin_id" },
+  from: {
+    label: "came from",
+    sign: "=",
+    hint: "orders",
+    filter: "origin_queue",
+    group: "origin_queue",
+  },
+  redriven: { label: "redriven", sign: "≤", hint: "0", filter: "redriven_max", ...aCount },
+  death: {
+    label: "death",
+    sign: "=",
+    hint: "failed, expired or rejected",
+    filter: "death",
+    group: "death",
+  },
 } as const satisfies Record<string, Field>;
 
 export type FieldId = keyof typeof fields;
@@ -41,22 +60,15 @@ export function fieldOf(id: FieldId): Field {
 
 export interface Condition {
   readonly id: FieldId;
-  /** `""`: it is not set. */
+  /** `""`: the item has none. */
   readonly value: string;
   /** Values that match as well. */
   readonly others?: readonly string[];
 }
 
-/** Of one of these an address may name several values, as a filter takes several groups. */
-const groupedBy: Partial<Record<FieldId, string>> = {
-  reason: "reason",
-  kind: "kind",
-  from: "origin_queue",
-  death: "death",
-};
-
 export function conditionsIn(query: URLSearchParams): readonly Condition[] {
-  const several = fieldIds.find((id) => id in groupedBy && query.getAll(id).length > 1);
+  // A filter takes several values of one field.
+  const several = fieldIds.find((id) => fieldOf(id).group && query.getAll(id).length > 1);
   return fieldIds.flatMap((id) => {
     const [value, ...others] = query.getAll(id);
     return value === undefined ? [] : [{ id, value, ...(id === several && { others }) }];
@@ -71,7 +83,7 @@ export type Typed =
 const itemId = /^[0-9A-Za-z]{27}$/;
 const named = /^([a-z]+)\s*(?:[<>]=|[≥≤=<:])\s*(.*)$/s;
 
-/** An id alone is an item to be opened; a text without a name is looked for in payloads. */
+/** An id alone opens its item; a text without a name is searched for in payloads. */
 export function readTyped(text: string, nowMs: number): Typed {
   const trimmed = text.trim();
   if (itemId.test(trimmed)) return { what: "item", id: trimmed };
@@ -99,71 +111,41 @@ function instant(text: string, nowMs: number): string | null {
   return Number.isNaN(at) ? null : new Date(at).toISOString();
 }
 
-export interface Asked {
+export interface ConditionRequest {
   readonly filter: ItemFilter;
-  /** The client that holds them; absent = whoever does. */
+  /** Absent = any client. */
   readonly holder?: string;
   /** Absent = all. */
   readonly partition?: number;
 }
 
-export function askedBy(conditions: readonly Condition[]): Asked {
-  const several = conditions.find(({ others }) => others !== undefined);
-  const value = (id: FieldId) => conditions.find((one) => one.id === id && one !== several)?.value;
-  const attempts = value("attempts");
-  const redriven = value("redriven");
-  const holder = value("holder");
-  const partition = value("partition");
-  const filter = {
-    kind: value("kind"),
-    reference: value("reference"),
-    attempts_min: attempts === undefined ? undefined : Number(attempts),
-    created_before: value("before"),
-    reason: value("reason"),
-    payload_contains: value("contains"),
-    origin_id: value("origin"),
-    origin_queue: value("from"),
-    death: value("death"),
-    redriven_max: redriven === undefined ? undefined : Number(redriven),
-    groups: several && {
-      by: groupedBy[several.id],
-      values: [several.value, ...(several.others ?? [])],
-    },
-  };
-  const said = Object.entries(filter).filter(([, one]) => one !== undefined);
-  return {
-    filter: Object.fromEntries(said),
-    ...(holder !== undefined && { holder }),
-    ...(partition !== undefined && { partition: Number(partition) }),
-  };
+export function requestedBy(conditions: readonly Condition[]): ConditionRequest {
+  const filter: Record<string, unknown> = {};
+  const beside: { holder?: string; partition?: number } = {};
+  for (const { id, value, others } of conditions) {
+    const { filter: name, group, read } = fieldOf(id);
+    if (others !== undefined) filter["groups"] = { by: group, values: [value, ...others] };
+    else if (name !== undefined) filter[name] = read === count ? Number(value) : value;
+    else if (id === "holder") beside.holder = value;
+    else beside.partition = Number(value);
+  }
+  return { filter, ...beside };
 }
 
-/** A field that the contract adds does not compile until it is named here. */
-const fieldIdOf: Readonly<Record<Exclude<keyof ItemFilter, "groups">, FieldId>> = {
-  kind: "kind",
-  reference: "reference",
-  attempts_min: "attempts",
-  created_before: "before",
-  reason: "reason",
-  payload_contains: "contains",
-  origin_id: "origin",
-  origin_queue: "from",
-  death: "death",
-  redriven_max: "redriven",
-};
-
-/** What a filter of the server asks, in the words of the filter line. */
+/** A filter in the words of the filter line. */
 export function filterText({ groups, ...rest }: ItemFilter): string {
-  const single = Object.entries(rest).map(([name, value]) =>
-    conditionText(fieldIdOf[name as keyof typeof rest], [value]),
+  const texts = Object.entries(rest).map(([name, value]) =>
+    conditionText(({ filter }) => filter === name, [value]),
   );
-  if (groups === undefined || groups === null) return single.join(", ");
-  const by = fieldIds.find((id) => groupedBy[id] === groups.by) ?? "reason";
-  return [...single, conditionText(by, groups.values)].join(", ");
+  if (groups) texts.push(conditionText(({ group }) => group === groups.by, groups.values));
+  return texts.join(", ");
 }
 
-function conditionText(id: FieldId, values: readonly (string | number | null)[]): string {
-  const { label, sign } = fields[id];
+function conditionText(
+  isField: (field: Field) => boolean,
+  values: readonly (string | number | null)[],
+): string {
+  const { label = "", sign = "" } = Object.values<Field>(fields).find(isField) ?? {};
   const words = values.map((value) => (value === "" || value === null ? "none" : String(value)));
   return [label, sign, words.join(" or ")].filter((part) => part !== "").join(" ");
 }

@@ -1,46 +1,47 @@
-// The items of a queue in one of their states, and beside them the one that is open.
+// The items of a queue in one of their states, and beside them the open item.
 
 import { type ReactNode, useRef } from "react";
 import { Link } from "react-router";
 import { deadAddress, queueAddress } from "../../addresses.ts";
 import { Empty } from "../../components/empty.tsx";
 import { useShortcuts } from "../../components/frame/shortcuts.ts";
-import { PageTitle } from "../../components/page-title.tsx";
-import { Fault } from "../../components/refusal.tsx";
-import { useObserved } from "../../state/observable.ts";
-import { seen } from "../../state/overview-poll.ts";
+import { StateGlyph } from "../../components/glyph.tsx";
+import { PageHead, toQueues } from "../../components/page-head.tsx";
+import { QueryFault } from "../../components/refusal.tsx";
+import { Table } from "../../components/table/table.tsx";
+import { countText } from "../../format.ts";
+import { useOverview } from "../../state/overview-poll.ts";
 import { ChooseQueue } from "./choose-queue.tsx";
 import { FilterLine } from "./filter-line.tsx";
-import { GhostList } from "./list/ghost-list.tsx";
 import { ItemList } from "./list/item-list.tsx";
+import { columnsOf, ghostCount } from "./list/item-table.tsx";
 import { ItemPanel } from "./panel/item-panel.tsx";
-import { useExplained } from "./panel/use-explained.ts";
-import { sourceOf, useDeadQueue } from "./source.ts";
-import { StateTabs } from "./state-tabs.tsx";
-import { useView } from "./view.ts";
+import { useExplained } from "./panel/item-status.tsx";
+import { sourceOf, useCounted, useDeadQueue } from "./source.ts";
+import { type ItemState, itemStates, useView, type View } from "./view.ts";
 
 export function ItemsPage(): ReactNode {
   const { view, setCondition, dropCondition, openItem, toState } = useView();
   const explained = useExplained(view.item);
-  // An id alone says which queue it is of.
+  // The queue of an item that is opened by its id alone.
   const name = view.name || (explained.data?.item?.queue_name ?? "");
   const here = { ...view, name };
   const deadQueue = useDeadQueue(name);
   const field = useRef<HTMLInputElement>(null);
   const step = useRef<(by: number) => void>(() => undefined);
-  const { overview } = useObserved(seen);
+  const overview = useOverview();
   useShortcuts({
     "/": (event) => {
       event.preventDefault();
       field.current?.focus();
     },
   });
-  if (view.name === "" && view.item === "" && overview !== null) return <ChooseQueue />;
+  if (view.name === "" && view.item === "" && overview !== null)
+    return <ChooseQueue title="Items" />;
   const source = sourceOf(here, deadQueue);
   return (
     <>
-      <PageTitle of={`${name || view.item} · Items`} />
-      <ItemsHead name={name} deadQueue={deadQueue} />
+      <ItemsHead name={name} title={`${name || view.item} · Items`} deadQueue={deadQueue} />
       <div className="split">
         <section className="list" aria-label="Items">
           <div className="list-top">
@@ -69,9 +70,7 @@ export function ItemsPage(): ReactNode {
             />
           )}
           {name === "" && view.item === "" && <GhostList />}
-          {name === "" && explained.error !== null && (
-            <Fault of={explained.error} what="The item is not shown." />
-          )}
+          {name === "" && <QueryFault of={explained} what="The item is not shown." />}
         </section>
         {view.item !== "" && (
           <ItemPanel
@@ -88,30 +87,75 @@ export function ItemsPage(): ReactNode {
 
 interface ItemsHeadProps {
   readonly name: string;
+  readonly title: string;
   readonly deadQueue: string | undefined;
 }
 
-function ItemsHead({ name, deadQueue }: ItemsHeadProps): ReactNode {
-  const { overview } = useObserved(seen);
-  const isKnown = overview?.queues.has(name) ?? true;
+function ItemsHead({ name, title, deadQueue }: ItemsHeadProps): ReactNode {
+  const isKnown = useOverview()?.queues.has(name) ?? true;
+  if (name === "") return <PageHead title={title} name="Items" crumb={toQueues} />;
   return (
-    <header className="head">
-      <Link className="crumb" to="/">
-        Queues
-      </Link>
-      <h1 className="mono cut">{name === "" ? "Items" : <bdi>{name}</bdi>}</h1>
-      {name !== "" && (
-        <nav className="tabs" aria-label="Of this queue">
-          <Link to={queueAddress(name)}>Now</Link>
-          <a href="#main" aria-current="page">
-            Items
-          </a>
-          {deadQueue !== undefined && deadQueue !== "" && (
-            <Link to={deadAddress(deadQueue)}>Dead</Link>
-          )}
-        </nav>
-      )}
-      {name !== "" && !isKnown && <span className="warn">No queue has that name now.</span>}
-    </header>
+    <PageHead title={title} name={name} crumb={toQueues}>
+      <nav className="tabs" aria-label="Of this queue">
+        <Link to={queueAddress(name)}>Now</Link>
+        <a href="#main" aria-current="page">
+          Items
+        </a>
+        {deadQueue && <Link to={deadAddress(deadQueue)}>Dead</Link>}
+      </nav>
+      {!isKnown && <span className="warn">No queue has that name now.</span>}
+    </PageHead>
+  );
+}
+
+/** The list while its queue is not known. */
+function GhostList(): ReactNode {
+  const props = { state: "ready", goneIds: new Set<string>(), open: "", selection: null } as const;
+  return (
+    <>
+      <div className="scan" />
+      <Table
+        className="table stack items of-ready choosing"
+        label="Items"
+        columns={columnsOf({ ...props, onOpen: () => undefined })}
+        rows={[]}
+        keyOf={(_, index) => index}
+        ghostCount={ghostCount}
+      />
+    </>
+  );
+}
+
+interface StateTabsProps {
+  readonly view: View;
+  readonly deadQueue: string | undefined;
+  readonly toState: (state: ItemState) => string;
+}
+
+/** Counts are of all items in a state, whatever the filter. */
+export function StateTabs({ view, deadQueue, toState }: StateTabsProps): ReactNode {
+  const overview = useOverview();
+  const row = overview?.queues.get(view.name);
+  const dead = useCounted(sourceOf({ ...view, state: "dead", conditions: [] }, deadQueue));
+  const countOf = (state: ItemState) => {
+    if (state !== "dead") return row === undefined ? "" : countText(row[state]);
+    if (deadQueue === "") return "–";
+    return dead === undefined ? "" : `${countText(dead.count)}${dead.isPart ? "+" : ""}`;
+  };
+  return (
+    <nav className="tabs" aria-label="State">
+      {itemStates.map((state) => (
+        <Link
+          key={state}
+          to={toState(state)}
+          replace
+          aria-current={state === view.state ? "page" : undefined}
+        >
+          <StateGlyph name={state} />
+          {state[0]?.toUpperCase()}
+          {state.slice(1)} <small>{countOf(state)}</small>
+        </Link>
+      ))}
+    </nav>
   );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { totalOf } from "./list/search-progress.tsx";
+import { totalOf } from "./list/search.tsx";
 import { listRequestOf, requestOf, type StoredState, sourceOf, withListed } from "./source.ts";
 import { viewIn } from "./view.ts";
 

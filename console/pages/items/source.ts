@@ -1,19 +1,19 @@
-// Which items the server is asked for, and those that it has said. Nothing asks again by itself:
-// a list that moves cannot be read.
+// The items of a view, found page by page. Lists do not refresh by themselves: a list that moves
+// cannot be read.
 
 import {
   type InfiniteData,
   type Query,
   type QueryClient,
   useInfiniteQuery,
-  useQuery,
   useQueryClient,
 } from "@tanstack/react-query";
 import type { FindItemsReply, FindItemsRequest, ItemFilter } from "../../../openapi/schemas.ts";
 import { ask } from "../../api/call.ts";
 import { session } from "../../api/session.ts";
-import { observed, useObserved } from "../../state/observable.ts";
-import { askedBy } from "./conditions.ts";
+import { useFetched, useQuery } from "../../api/use-query.ts";
+import { observable, useObservable } from "../../state/observable.ts";
+import { requestedBy } from "./conditions.ts";
 import type { View } from "./view.ts";
 
 export type StoredState = "ready" | "leased" | "scheduled";
@@ -30,26 +30,20 @@ export interface Source {
 }
 
 export const pageLimit = 100;
-/** A look that took more calls is dear: each looks at up to 100,000 items. */
-const cheapCallsMax = 3;
-/** For so long its result is kept for who comes back. */
+/** A search of more calls is expensive: each scans up to 100,000 items. */
+const cheapPagesMax = 3;
+/** Its result is kept for a reader who returns. */
 const keptMs = 10 * 60_000;
 
-/** Of the queue alone, or `undefined` while it is not known. */
+/** `""`: it has none; `undefined`: not known yet. */
 export function useDeadQueue(name: string): string | undefined {
-  const { visit, asksKey } = useObserved(session);
-  const { data } = useQuery({
-    queryKey: ["queue-info", visit, name],
-    queryFn: ({ signal }) => ask("queueInfo", { queue_name: name }, { signal }),
-    enabled: !asksKey && name !== "",
-    staleTime: 10_000,
-  });
-  return data?.dead_queue;
+  const isWanted = name !== "";
+  return useQuery("queueInfo", { name }, { isWanted, staleMs: 10_000 }).data?.dead_queue;
 }
 
-/** `null`: there is nothing to ask, as no queue is named, or it has no dead queue. */
+/** `null`: no queue is named, or it has no dead queue. */
 export function sourceOf(view: View, deadQueue: string | undefined): Source | null {
-  const { filter, holder = null, partition = null } = askedBy(view.conditions);
+  const { filter, holder = null, partition = null } = requestedBy(view.conditions);
   const { name, state, isNewestFirst } = view;
   if (name === "") return null;
   if (state !== "dead") {
@@ -61,13 +55,12 @@ export function sourceOf(view: View, deadQueue: string | undefined): Source | nu
     state: null,
     filter: { ...filter, origin_queue: name },
     holder,
-    // The one that is meant is of the queue that they came from.
+    // The partition in the filter is of the queue that they came from.
     partition: null,
     isNewestFirst,
   };
 }
 
-/** In the order that is looked at. */
 export function listRequestOf(source: Source): FindItemsRequest {
   return { ...requestOf(source), ...(source.isNewestFirst && { order: "newest" }) };
 }
@@ -93,7 +86,7 @@ interface FoundPage extends FindItemsReply {
 type FoundPages = InfiniteData<FoundPage, string>;
 
 export function useFound(source: Source | null) {
-  const { visit, asksKey } = useObserved(session);
+  const { visit, asksKey } = useObservable(session);
   const client = useQueryClient();
   const queryKey = [itemsKey, visit, source];
   return useInfiniteQuery({
@@ -107,24 +100,24 @@ export function useFound(source: Source | null) {
     getNextPageParam: ({ next_pivot: next }) => (next === "" ? undefined : next),
     enabled: source !== null && !asksKey,
     staleTime: Number.POSITIVE_INFINITY,
-    gcTime: isDear(client.getQueryData(queryKey)) ? keptMs : 0,
+    gcTime: isExpensive(client.getQueryData(queryKey)) ? keptMs : 0,
   });
 }
 
-function isDear(found: FoundPages | undefined): boolean {
-  return found !== undefined && found.pages.length > cheapCallsMax;
+function isExpensive(found: FoundPages | undefined): boolean {
+  return found !== undefined && found.pages.length > cheapPagesMax;
 }
 
-const isDearQuery = ({ state: { data } }: Query) =>
-  typeof data === "object" && data !== null && "pages" in data && isDear(data as FoundPages);
+const isExpensiveQuery = ({ state: { data } }: Query) =>
+  typeof data === "object" && data !== null && "pages" in data && isExpensive(data as FoundPages);
 
-/** Items that were changed here since they were listed, by ids that they have no more. */
-export const changedIds = observed<ReadonlySet<string>>(new Set());
+/** Ids of listed items that were changed here. */
+export const changedIds = observable<ReadonlySet<string>>(new Set());
 
-/** All anew: of a dear look the first page, from which it goes on as far as its reader wants. */
-export function lookAgain(client: QueryClient): void {
+/** Of an expensive search only the first page is read again. */
+export function refreshList(client: QueryClient): void {
   client.setQueriesData<FoundPages>(
-    { queryKey: [itemsKey], predicate: isDearQuery },
+    { queryKey: [itemsKey], predicate: isExpensiveQuery },
     (found) =>
       found && { pages: found.pages.slice(0, 1), pageParams: found.pageParams.slice(0, 1) },
   );
@@ -132,27 +125,26 @@ export function lookAgain(client: QueryClient): void {
   void client.invalidateQueries({ queryKey: [itemsKey] });
 }
 
-/** Once items were changed. A dear look stays as it is: its reader says when to look again. */
+/** After a change. An expensive search is repeated only on demand. */
 export function refreshItems(client: QueryClient): void {
-  const predicate = (query: Query) => !isDearQuery(query);
+  const predicate = (query: Query) => !isExpensiveQuery(query);
   void client.invalidateQueries({ queryKey: [itemsKey], predicate });
 }
 
 export interface Counted {
   readonly count: number;
   readonly lookedAt: number;
-  /** More would have to be looked at to know. */
+  /** There are more items to scan. */
   readonly isPart: boolean;
 }
 
-/** How far a list has come. */
 export interface Listed {
   readonly count: number;
   readonly lookedAt: number;
   readonly isWhole: boolean;
 }
 
-/** Pure: of a count that is only begun the list may know more. */
+/** Pure: a list may have scanned more than the count. */
 export function withListed(counted: Counted | undefined, listed: Listed): Counted | undefined {
   if (listed.isWhole && counted?.isPart !== false) {
     return { count: listed.count, lookedAt: listed.lookedAt, isPart: false };
@@ -166,28 +158,23 @@ export function withListed(counted: Counted | undefined, listed: Listed): Counte
   };
 }
 
-/** How many a filter means: more than are listed. */
+/** All items that match the filter, listed or not. */
 export function useCounted(source: Source | null): Counted | undefined {
-  const { visit, asksKey } = useObserved(session);
-  const { data } = useQuery({
-    queryKey: [itemsKey, visit, "count", source && requestOf(source)],
-    queryFn: async ({ signal }) => {
-      if (source === null) throw new Error("there is nothing to count");
-      const reply = await ask("groupItems", { ...requestOf(source), by: "death" }, { signal });
-      return {
-        count: reply.groups.reduce((sum, { count }) => sum + count, 0),
-        lookedAt: reply.looked_at,
-        isPart: reply.next_pivot !== "",
-      };
-    },
-    enabled: source !== null && !asksKey,
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
-  });
-  return data;
+  const request = source && requestOf(source);
+  const read = async (signal: AbortSignal) => {
+    const body = { ...(request ?? { queue_name: "" }), by: "death" } as const;
+    const reply = await ask("groupItems", body, { signal });
+    return {
+      count: reply.groups.reduce((sum, { count }) => sum + count, 0),
+      lookedAt: reply.looked_at,
+      isPart: reply.next_pivot !== "",
+    };
+  };
+  const options = { isWanted: source !== null, staleMs: Infinity, keptMs: 0 };
+  return useFetched([itemsKey, "count", request], read, options).data;
 }
 
-/** Names an item among others: it ends in what differs. */
+/** The end of an id, which tells items apart. */
 export function shortId(id: string): string {
   return `…${id.slice(-8)}`;
 }

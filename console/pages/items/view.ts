@@ -1,4 +1,4 @@
-// What of a queue's items is looked at. The address has all of it, so that it can be sent to others.
+// The items that are shown, and the open one. All of it is in the address, which can be sent to others.
 
 import { useMemo } from "react";
 import { type NavigateOptions, useLocation, useNavigate, useSearchParams } from "react-router";
@@ -28,7 +28,7 @@ export function viewIn(query: URLSearchParams): View {
   };
 }
 
-/** Of an entry of the history: the one before it is the list without the item. */
+/** Marks an entry of the history whose predecessor is the list without the item. */
 const opened = "opened";
 
 export function useView() {
@@ -59,7 +59,7 @@ export function useView() {
       const state = isFirst || isOpened ? opened : null;
       change((next) => next.set("item", id), { replace: !isFirst, state });
     },
-    /** The same view in another state; what is open is in none of the others. */
+    /** The same view in another state, without the open item. */
     toState(state: ItemState): string {
       const next = new URLSearchParams(query);
       next.delete("item");

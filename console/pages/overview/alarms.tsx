@@ -1,4 +1,4 @@
-import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { Link } from "react-router";
 import type { OverviewAlarm } from "../../../openapi/schemas.ts";
 import { itemsAddress, queueAddress } from "../../addresses.ts";
@@ -9,48 +9,42 @@ import type { GlyphName } from "../../components/glyph-paths.ts";
 import { useIsPhone } from "../../components/use-is-phone.ts";
 import { itemsText, many, spanText, unturned } from "../../format.ts";
 import { wordOf } from "../../state/health.ts";
-import { useObserved } from "../../state/observable.ts";
-import { seen } from "../../state/overview-poll.ts";
+import { useOverview } from "../../state/overview-poll.ts";
 import { useServerNow } from "../../state/server-time.ts";
-import { type AlarmGroup, groupedAlarms, type HeldAlarm, heldAlarms } from "./held-alarms.ts";
 
-/** What wakes somebody; the rest waits for the morning. */
-const pages = ["commits_lost", "shard_down", "store_full", "disk_low", "items_damaged"];
-const heightKey = "holdfast.console.alarms";
+/** These wake the operator on call; the others can wait until the morning. */
+const urgent = ["commits_lost", "shard_down", "store_full", "disk_low", "items_damaged"];
+
+const none: readonly OverviewAlarm[] = [];
 
 export function Alarms(): ReactNode {
-  const { overview } = useObserved(seen);
-  const [first, setFirst] = useState<readonly OverviewAlarm[] | null>(null);
-  const now = overview?.alarms ?? null;
-  if (first === null && now !== null) setFirst(now);
-  const { rows, added } = heldAlarms(first ?? [], now ?? []);
+  const overview = useOverview();
+  const alarms = overview?.alarms ?? none;
   const [isAll, setAll] = useState(false);
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
-  const groups = groupedAlarms(rows, open);
+  const groups = groupedAlarms(alarms, open);
   const shownMax = useIsPhone() ? 3 : 6;
-  // One more is no longer than the words that there is one.
+  // One more row takes no more space than the link to it.
   const shown = isAll || groups.length <= shownMax + 1 ? groups : groups.slice(0, shownMax);
-  const hiddenCount = rows.length - alarmsIn(shown).length;
-  const place = useKeptHeight({ first, shown, count: now?.length ?? 0, hold: setFirst });
+  const hiddenCount = alarms.length - shown.reduce((sum, group) => sum + group.alarms.length, 0);
   return (
-    <section className="alarms" aria-label="Alarms" ref={place}>
+    <section className="alarms" aria-label="Alarms">
       <h2 className="vh">
-        {now === null ? "Alarms" : now.length === 1 ? "1 alarm" : `${now.length} alarms`}
+        {overview === null ? "Alarms" : many(alarms.length, "alarm", "alarms")}
       </h2>
-      {first !== null && rows.length === 0 && added.length === 0 && (
-        <Empty glyph="flows">Nothing is wrong.</Empty>
-      )}
-      {rows.length > 0 && (
+      {overview !== null && alarms.length === 0 && <Empty glyph="flows">Nothing is wrong.</Empty>}
+      {shown.length > 0 && (
         <ol>
-          {shown.map(({ key, rows: [row, ...others] }) =>
-            row === undefined || others.length > 0 ? (
+          {shown.map(({ key, alarms: [alarm, ...others] }) =>
+            alarm === undefined ? null : others.length === 0 ? (
+              <AlarmRow key={key} alarm={alarm} />
+            ) : (
               <GroupRow
                 key={key}
-                rows={row === undefined ? [] : [row, ...others]}
+                alarms={[alarm, ...others]}
+                what={alarm.what}
                 onOpen={() => setOpen(new Set([...open, key]))}
               />
-            ) : (
-              <AlarmRow key={key} row={row} />
             ),
           )}
         </ol>
@@ -62,147 +56,110 @@ export function Alarms(): ReactNode {
           </Button>
         </p>
       )}
-      {added.length > 0 && (
-        <Added alarms={added} onShow={() => setFirst(now)} isAlone={rows.length === 0} />
-      )}
     </section>
   );
 }
 
-function alarmsIn(groups: readonly AlarmGroup[]): readonly OverviewAlarm[] {
-  return groups.flatMap(({ rows }) => rows.map(({ alarm }) => alarm));
+function glyphOf(what: string): GlyphName {
+  if (what === "disk_low") return "full";
+  return /^(?:items|commits)_/.test(what) ? "dead" : wordOf(what).glyph;
 }
 
-interface Held {
-  /** As they stand in the list. */
-  readonly shown: readonly AlarmGroup[];
-  readonly first: readonly OverviewAlarm[] | null;
-  /** Of those that there are now. */
-  readonly count: number;
-  readonly hold: (fitting: readonly OverviewAlarm[]) => void;
-}
-
-/**
- * The next load leaves so much room before it knows what stands there. What it then has no room for
- * is counted as new.
- */
-function useKeptHeight({ first, shown, count, hold }: Held) {
-  const place = useRef<HTMLElement>(null);
-  const room = useRef(Number.POSITIVE_INFINITY);
-  useLayoutEffect(() => {
-    const element = place.current;
-    if (element === null) return;
-    if (first === null) {
-      const isKept = document.documentElement.style.getPropertyValue("--alarms") !== "";
-      if (isKept) room.current = element.offsetHeight;
-      return;
-    }
-    if (first.length === count) keepHeight(element.offsetHeight);
-    const rows = [...element.querySelectorAll("li")];
-    const at = rows.findIndex((row) => row.offsetTop + row.offsetHeight > room.current);
-    room.current = Number.POSITIVE_INFINITY;
-    if (at !== -1) hold(alarmsIn(shown.slice(0, at)));
-  }, [first]);
-  return place;
-}
-
-function keepHeight(height: number): void {
-  try {
-    localStorage.setItem(heightKey, String(height));
-  } catch {
-    // Then each load is the first.
-  }
-}
-
-interface AddedProps {
-  readonly alarms: readonly OverviewAlarm[];
-  readonly isAlone: boolean;
-  readonly onShow: () => void;
-}
-
-/** Over the last row, or in the place of the words that nothing is wrong: no row is added. */
-function Added({ alarms, isAlone, onShow }: AddedProps): ReactNode {
-  return (
-    <p className={isAlone ? "calm" : "added"} role="status">
-      {isAlone && <StateGlyph name={glyphOf(alarms[0])} />}
-      {isAlone && <span className="cut grow">{alarms[0]?.text}</span>}
-      <Button look="small" onClick={onShow}>
-        +{alarms.length} new
-      </Button>
-    </p>
-  );
-}
-
-function glyphOf(alarm: OverviewAlarm | undefined): GlyphName {
-  if (alarm?.what === "disk_low") return "full";
-  if (/^(?:items|commits)_/.test(alarm?.what ?? "")) return "dead";
-  return wordOf(alarm?.what ?? "").glyph;
-}
-
-function AlarmRow({ row: { alarm, isOver } }: { readonly row: HeldAlarm }): ReactNode {
+function AlarmRow({ alarm }: { readonly alarm: OverviewAlarm }): ReactNode {
   const { what, queue_name: name, shard, since, text } = alarm;
-  const severity = pages.includes(what) ? "page" : "ticket";
   const now = useServerNow();
   const subject = name !== "" ? name : shard >= 0 ? `shard ${shard}` : "this server";
-  // It names the queue whose items die, not the one where they are.
+  // The alarm names the queue whose items die, not the dead queue.
   const ofQueue =
     what === "dead_items" ? itemsAddress(name, { state: "dead" }) : queueAddress(name);
   const to = name === "" ? "/shards" : ofQueue;
   return (
-    <li className="alarm" data-sev={severity} data-over={isOver || undefined}>
-      <StateGlyph name={glyphOf(alarm)} />
-      <span className="sev">{isOver ? "over" : severity}</span>
+    <Row what={what} forMs={since === null ? null : now - Date.parse(since)} text={text}>
       <Link className="name cut" to={to}>
         <bdi>{subject}</bdi>
       </Link>
-      <p className="cut" title={text}>
-        {unturned(text)}
-      </p>
-      <span className="since">
-        {isOver ? "over" : since !== null && `for ${spanText(now - Date.parse(since))}`}
-      </span>
       <Link className="link" to={to} aria-label={`Why: ${subject}`}>
         Why
       </Link>
-    </li>
+    </Row>
   );
 }
 
 interface GroupRowProps {
-  readonly rows: readonly HeldAlarm[];
+  readonly alarms: readonly OverviewAlarm[];
+  readonly what: string;
   readonly onOpen: () => void;
 }
 
-/** Queues with the same cause; those for which it is over are not counted. */
-function GroupRow({ rows, onOpen }: GroupRowProps): ReactNode {
+/** Queues with the same cause. */
+function GroupRow({ alarms, what, onOpen }: GroupRowProps): ReactNode {
   const now = useServerNow();
-  const alarms = rows.filter(({ isOver }) => !isOver).map(({ alarm }) => alarm);
-  const isOver = alarms.length === 0;
-  const first = rows[0]?.alarm;
   const count = alarms.reduce((sum, alarm) => sum + alarm.count, 0);
-  const sinceMs = Math.min(
-    ...alarms.map(({ since }) => (since === null ? now : Date.parse(since))),
-  );
+  const since = alarms.map((alarm) => (alarm.since === null ? now : Date.parse(alarm.since)));
   const names = alarms.map(({ queue_name: name }) => name).join(", ");
+  const cause = wordOf(what).text;
+  const text = `${cause}, ${itemsText(count)}: ${names}`;
   return (
-    <li className="alarm" data-sev="ticket" data-over={isOver || undefined}>
-      <StateGlyph name={glyphOf(first)} />
-      <span className="sev">{isOver ? "over" : "ticket"}</span>
+    <Row what={what} forMs={now - Math.min(...since)} text={text}>
       <button type="button" className="name cut" onClick={onOpen}>
-        {many(isOver ? rows.length : alarms.length, "queue", "queues")}
+        {many(alarms.length, "queue", "queues")}
       </button>
-      <p className="cut" title={names}>
-        {wordOf(first?.what ?? "").text}
-        {!isOver && `, ${itemsText(count)}: ${unturned(names)}`}
-      </p>
-      <span className="since">{isOver ? "over" : `for ${spanText(now - sinceMs)}`}</span>
-      <Button
-        look="link"
-        onClick={onOpen}
-        aria-label={`Show queues: ${wordOf(first?.what ?? "").text}`}
-      >
+      <Button look="link" onClick={onOpen} aria-label={`Show queues: ${cause}`}>
         Show
       </Button>
+    </Row>
+  );
+}
+
+interface RowProps {
+  readonly what: string;
+  readonly text: string;
+  readonly forMs: number | null;
+  /** Its name and its link. */
+  readonly children: readonly [ReactNode, ReactNode];
+}
+
+function Row({ what, text, forMs, children: [name, link] }: RowProps): ReactNode {
+  const severity = urgent.includes(what) ? "page" : "ticket";
+  return (
+    <li className="alarm" data-sev={severity}>
+      <StateGlyph name={glyphOf(what)} />
+      <span className="sev">{severity}</span>
+      {name}
+      <p className="cut" title={text}>
+        {unturned(text)}
+      </p>
+      <span className="since">{forMs !== null && `for ${spanText(forMs)}`}</span>
+      {link}
     </li>
   );
+}
+
+/** A single alarm, or those of several queues with one cause. */
+export interface AlarmGroup {
+  readonly key: string;
+  readonly alarms: readonly OverviewAlarm[];
+}
+
+/** Fewer are as quick to read one by one. */
+const groupMin = 3;
+
+function causeOf({ what, queue_name: name }: OverviewAlarm): string {
+  return name === "" ? "" : what;
+}
+
+/** A group takes the place of its first alarm. `open`: causes whose alarms have rows of their own. */
+export function groupedAlarms(
+  alarms: readonly OverviewAlarm[],
+  open: ReadonlySet<string>,
+): readonly AlarmGroup[] {
+  const byCause = Map.groupBy(alarms, causeOf);
+  return alarms.flatMap((alarm): AlarmGroup[] => {
+    const cause = causeOf(alarm);
+    const all = byCause.get(cause) ?? [];
+    if (cause === "" || open.has(cause) || all.length < groupMin) {
+      return [{ key: `${alarm.what} ${alarm.shard} ${alarm.queue_name}`, alarms: [alarm] }];
+    }
+    return all[0] === alarm ? [{ key: cause, alarms: all }] : [];
+  });
 }

@@ -2,10 +2,9 @@ import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { ask, type Call, Refused } from "../../api/call.ts";
 import { ChangeDialog } from "../../components/dialog/dialog.tsx";
-import { Field } from "../../components/dialog/field.tsx";
-import { QueueOptions } from "../../components/dialog/queue-options.tsx";
+import { Field, QueueOptions } from "../../components/dialog/field.tsx";
 import { pollNow, useQueueNames } from "../../state/overview-poll.ts";
-import { say } from "../../state/toast.ts";
+import { showToast } from "../../state/toast.ts";
 
 interface Definition {
   readonly name: string;
@@ -16,8 +15,8 @@ interface Definition {
   readonly deadQueue: string;
 }
 
-/** No queue is called so. */
-const calledAfterIt = "~own";
+/** Not a valid name of a queue. */
+const ownDeadQueue = "~own";
 const none = "~none";
 
 const usual: Definition = {
@@ -25,10 +24,10 @@ const usual: Definition = {
   leaseTimeout: "60m",
   expireTimeout: "24h",
   attemptsMax: "10",
-  deadQueue: calledAfterIt,
+  deadQueue: ownDeadQueue,
 };
 
-/** The dead queue first, unless it is there: the other names it. */
+/** The dead queue first, unless it exists: the other names it. */
 export function callsOf(
   definition: Definition,
   names: readonly string[],
@@ -49,10 +48,10 @@ export function callsOf(
 
 function nameOf({ name, deadQueue }: Definition): string {
   if (deadQueue === none) return "";
-  return deadQueue === calledAfterIt ? `${name}-dead` : deadQueue;
+  return deadQueue === ownDeadQueue ? `${name}-dead` : deadQueue;
 }
 
-/** All or none: what was made for a queue that is then refused is removed again, empty as it is. */
+/** All or none: if the queue is refused, its new, empty dead queue is deleted again. */
 async function create(calls: readonly Call<"createQueue">[]): Promise<void> {
   const made: string[] = [];
   try {
@@ -77,7 +76,7 @@ export function CreateQueue({ onClose }: { readonly onClose: () => void }): Reac
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => create(calls),
     onSuccess: () => {
-      say(
+      showToast(
         `created ${calls
           .map(({ body }) => body.queue_name)
           .toReversed()
@@ -138,8 +137,8 @@ function DeadQueueField({ definition, names, onChange }: DeadQueueFieldProps): R
     <label className="f">
       <span>Dead queue</span>
       <select className="t" value={deadQueue} onChange={({ target: { value } }) => onChange(value)}>
-        <option value={calledAfterIt}>
-          {name || "…"}-dead ({isThere ? "it is there" : "make it too"})
+        <option value={ownDeadQueue}>
+          {name || "…"}-dead ({isThere ? "exists" : "created too"})
         </option>
         <option value={none}>none: failed items are removed</option>
         <QueueOptions names={names} />

@@ -1,15 +1,15 @@
-// The last quarter of an hour of each queue that was seen, ten seconds a point: what the server
-// kept, then what the poll saw.
+// The last 15 minutes of each queue in the window, ten seconds a point: the points that the server
+// has kept, then those that the poll adds.
 
 import { useEffect } from "react";
 import { ask } from "../../api/call.ts";
 import { isAwaited } from "../../api/session.ts";
-import { type Observed, observed, useObserved } from "../../state/observable.ts";
-import { seen } from "../../state/overview-poll.ts";
-import type { Overview, QueueRow } from "../../state/overview-state.ts";
+import { type Observable, observable, useObservable } from "../../state/observable.ts";
+import { pollState } from "../../state/overview-poll.ts";
+import type { QueueRow } from "../../state/overview-state.ts";
 
-export const pointMs = 10_000;
-export const pointsMax = 90;
+const pointMs = 10_000;
+const pointsMax = 90;
 
 export interface FlowHistory {
   readonly in: readonly (number | null)[];
@@ -17,17 +17,16 @@ export interface FlowHistory {
 }
 
 interface Kept {
-  readonly lines: Observed<FlowHistory>;
-  /** Counters at the end of the last point. */
+  readonly lines: Observable<FlowHistory>;
+  /** At the end of the last point, with its counters. */
   atMs: number;
-  produced: number;
-  completed: number;
+  row: QueueRow | undefined;
 }
 
 const unknown: readonly null[] = Array.from({ length: pointsMax }, () => null);
 const noHistory: FlowHistory = { in: unknown, out: unknown };
 const kept = new Map<string, Kept>();
-/** Rows that are seen and whose history was not asked for, as they stand. */
+/** Rows in the window without a history. */
 const wanted = new Set<string>();
 let isLoading = false;
 
@@ -37,50 +36,41 @@ export function useFlowHistory(name: string): FlowHistory {
     if (known.lines.get() === noHistory) wanted.add(name);
     return () => void wanted.delete(name);
   }, [name, known]);
-  return useObserved(known.lines);
+  return useObservable(known.lines);
 }
 
 function begin(name: string): Kept {
-  const row = seen.get().overview?.queues.get(name);
-  const asOfMs = seen.get().overview?.asOfMs ?? 0;
-  const entry = {
-    lines: observed(noHistory),
-    atMs: asOfMs,
-    produced: row?.produced_total ?? 0,
-    completed: row?.completed_total ?? 0,
-  };
+  const { overview } = pollState.get();
+  const row = overview?.queues.get(name);
+  const entry = { lines: observable(noHistory), atMs: overview?.asOfMs ?? 0, row };
   kept.set(name, entry);
   return entry;
 }
 
-/** One after the other, and none for a queue that nothing came to: there is nothing to tell. */
-function loadNext(): void {
-  for (const name of isLoading || !isAwaited() ? [] : wanted) {
-    const row = last?.queues.get(name);
+/** One after the other, and none for queues without traffic. */
+async function loadWanted(): Promise<void> {
+  if (isLoading) return;
+  isLoading = true;
+  for (const name of wanted) {
     const entry = kept.get(name);
-    if (entry === undefined || !row || row.produced_total + row.completed_total === 0) continue;
+    const { produced_total: produced = 0, completed_total: completed = 0 } = entry?.row ?? {};
+    if (!isAwaited() || entry === undefined || produced + completed === 0) continue;
     wanted.delete(name);
-    isLoading = true;
-    void load(name, entry).finally(() => {
-      isLoading = false;
-      loadNext();
-    });
-    return;
+    await load(name, entry);
   }
+  isLoading = false;
 }
 
-async function load(name: string, entry: Kept): Promise<void> {
-  const from = new Date(entry.atMs - pointsMax * pointMs).toISOString();
-  const names = ["produced", "completed"];
-  const reply = await ask("series", { queue_name: name, names, from, step: "10s" }).catch(
-    () => null,
-  );
-  // Without what was kept there is what is seen from now on.
+async function load(name: string, { lines, atMs }: Kept): Promise<void> {
+  const from = new Date(atMs - pointsMax * pointMs).toISOString();
+  const body = { queue_name: name, names: ["produced", "completed"], from, step: "10s" };
+  // Without an answer the line begins now.
+  const reply = await ask("series", body).catch(() => null);
   const [produced = [], completed = []] = reply?.series.map(({ values }) => values) ?? [];
-  const seconds = pointMs / 1_000;
-  entry.lines.set({
-    in: lastPoints(produced.map((value) => value / seconds)),
-    out: lastPoints(completed.map((value) => value / seconds)),
+  const perSecond = (value: number) => (value * 1_000) / pointMs;
+  lines.set({
+    in: lastPoints(produced.map(perSecond)),
+    out: lastPoints(completed.map(perSecond)),
   });
 }
 
@@ -88,38 +78,27 @@ function lastPoints(values: readonly (number | null)[]): readonly (number | null
   return [...unknown, ...values].slice(-pointsMax);
 }
 
-let last: Overview | null = null;
-
-seen.subscribe(() => {
-  const { overview } = seen.get();
-  if (overview === null || overview === last) return;
-  last = overview;
+pollState.subscribe(() => {
+  const { overview } = pollState.get();
+  if (overview === null) return;
   for (const [name, entry] of kept) {
     const row = overview.queues.get(name);
     if (row === undefined) kept.delete(name);
     else if (overview.asOfMs - entry.atMs >= pointMs) addPoints(entry, row, overview.asOfMs);
   }
-  loadNext();
+  void loadWanted();
 });
 
 function addPoints(entry: Kept, row: QueueRow, nowMs: number): void {
-  const count = Math.min(pointsMax, Math.floor((nowMs - entry.atMs) / pointMs));
-  const seconds = (nowMs - entry.atMs) / 1_000;
-  const rate = (now: number, before: number) => Math.max(0, now - before) / seconds;
-  const values = {
-    in: rate(row.produced_total, entry.produced),
-    out: rate(row.completed_total, entry.completed),
-  };
-  Object.assign(entry, {
-    atMs: nowMs,
-    produced: row.produced_total,
-    completed: row.completed_total,
-  });
-  const before = entry.lines.get();
-  if (before === noHistory) return;
-  const added = (value: number) => Array.from({ length: count }, () => value);
+  const { atMs, row: last = row } = entry;
+  const count = Math.min(pointsMax, Math.floor((nowMs - atMs) / pointMs));
+  const added = (now: number, before: number) =>
+    Array.from({ length: count }, () => (Math.max(0, now - before) * 1_000) / (nowMs - atMs));
+  Object.assign(entry, { atMs: nowMs, row });
+  const lines = entry.lines.get();
+  if (lines === noHistory) return;
   entry.lines.set({
-    in: lastPoints([...before.in, ...added(values.in)]),
-    out: lastPoints([...before.out, ...added(values.out)]),
+    in: lastPoints([...lines.in, ...added(row.produced_total, last.produced_total)]),
+    out: lastPoints([...lines.out, ...added(row.completed_total, last.completed_total)]),
   });
 }

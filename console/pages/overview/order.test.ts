@@ -1,12 +1,11 @@
 import { expect, test } from "bun:test";
 import { operations } from "../../../openapi/operations.ts";
 import type { OverviewAlarm } from "../../../openapi/schemas.ts";
-import { prefixOf } from "../../api/base-path.ts";
+import { basePathOf } from "../../api/base-path.ts";
 import { paths } from "../../api/call.ts";
 import { clockText, leftText, rateText, spanText } from "../../format.ts";
 import type { Overview, QueueRow } from "../../state/overview-state.ts";
-import { continued, fromOf } from "./flow-series.ts";
-import { groupedAlarms, heldAlarms } from "./held-alarms.ts";
+import { groupedAlarms } from "./alarms.tsx";
 import { isShown, ordered, pressed, sortFrom, sortText } from "./order.ts";
 
 const row = (queue_name: string, change: Partial<QueueRow> = {}) =>
@@ -80,19 +79,6 @@ test("filter: by a part of the name in any case, and by trouble", () => {
   );
 });
 
-test("alarms: one that is over stays and is said to be, one that is new is counted", () => {
-  const alarm = (queue_name: string, count = 1) =>
-    ({ what: "nobody_asks", queue_name, shard: -1, since: null, text: "", count }) as OverviewAlarm;
-  const { rows, added } = heldAlarms([alarm("a"), alarm("b")], [alarm("b", 7), alarm("c")]);
-  expect(
-    rows.map(({ alarm: { queue_name, count }, isOver }) => [queue_name, count, isOver]),
-  ).toEqual([
-    ["a", 1, true],
-    ["b", 7, false],
-  ]);
-  expect(added.map(({ queue_name }) => queue_name)).toEqual(["c"]);
-});
-
 test("alarms: queues with the same cause share a row in the place of their first, until it is opened", () => {
   const alarm = (what: string, queue_name: string) =>
     ({ what, queue_name, shard: -1, since: null, text: "", count: 1 }) as OverviewAlarm;
@@ -102,52 +88,12 @@ test("alarms: queues with the same cause share a row in the place of their first
     ...["b", "c", "d"].map((name) => alarm("nobody_asks", name)),
     alarm("dead_items", "e"),
   ];
-  const { rows } = heldAlarms(first, first.slice(0, -1));
   const shownBy = (open: readonly string[]) =>
-    groupedAlarms(rows, new Set(open)).map(({ rows: [...own] }) =>
-      own.map(({ alarm: { queue_name: name } }) => name).join(""),
+    groupedAlarms(first, new Set(open)).map(({ alarms }) =>
+      alarms.map(({ queue_name: name }) => name).join(""),
     );
   expect(shownBy([])).toEqual(["", "a", "bcd", "e"]);
   expect(shownBy(["nobody_asks"])).toEqual(["", "a", "b", "c", "d", "e"]);
-});
-
-test("series: what came since is put behind what was there, and what is too old goes", () => {
-  const series = (from: number, produced: number[]) => ({
-    ...{
-      queue_name: "",
-      shard: -1,
-      since: null,
-      step: "10s",
-      from: new Date(from * 1_000).toISOString(),
-    },
-    series: [
-      { name: "produced", values: produced },
-      { name: "completed", values: produced },
-    ],
-  });
-  const first = continued({
-    before: undefined,
-    reply: series(100, [10, 20]),
-    range: "15m",
-    nowSeconds: 120,
-  });
-  expect(first).toEqual({ times: [110, 120], in: [1, 2], out: [1, 2] });
-  expect(fromOf(first, "15m", 131)).toBe(new Date(120_000).toISOString());
-  const next = continued({
-    before: first,
-    reply: series(120, [30]),
-    range: "15m",
-    nowSeconds: 131,
-  });
-  expect(next).toEqual({ times: [110, 120, 130], in: [1, 2, 3], out: [1, 2, 3] });
-  const late = continued({
-    before: next,
-    reply: series(130, [40]),
-    range: "15m",
-    nowSeconds: 1_015,
-  });
-  expect(late.times).toEqual([120, 130, 140]);
-  expect(late.in).toEqual([2, 3, 4]);
 });
 
 test("figures: in the few characters that there are for them", () => {
@@ -167,7 +113,7 @@ test.each([
   ["/tools/holdfast-1/console/dead", "/tools/holdfast-1"],
   ["/console/console", "/console"],
 ])("place: found at %s it asks below %j", (pathname, expected) => {
-  expect(prefixOf(pathname)).toBe(expected);
+  expect(basePathOf(pathname)).toBe(expected);
 });
 
 test("calls: each path is the contract's", () => {

@@ -1,4 +1,4 @@
-// In which order the queues stand, and which of them. Pure.
+// The order of the queues, and the filter. Pure.
 
 import { isTrouble, severityOf } from "../../state/health.ts";
 import { type Overview, type QueueRow, ratesOf } from "../../state/overview-state.ts";
@@ -22,13 +22,13 @@ export function sortText({ key, isAscending }: Sort): string {
   return (key === "name") === isAscending ? key : `-${key}`;
 }
 
-/** What a press on the heading makes of it: its way round first, then the other. */
+/** A press on a heading sorts by it, and a second press reverses the order. */
 export function pressed(sort: Sort, key: SortKey): Sort {
   if (sort.key === key) return { key, isAscending: !sort.isAscending };
   return { key, isAscending: key === "name" };
 }
 
-/** The larger stands first. */
+/** The largest first. */
 function weightOf(key: SortKey, nowMs: number): (row: QueueRow) => number {
   switch (key) {
     case "trouble":

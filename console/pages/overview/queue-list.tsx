@@ -1,20 +1,26 @@
-// The table of all queues, and what chooses and orders it.
+// The table of all queues, with its filter and its order.
 
-import { type ReactNode, useEffect, useRef, useState } from "react";
-import { useNavigationType, useSearchParams } from "react-router";
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
+import { useNavigationType } from "react-router";
+import { useMay } from "../../api/permissions.ts";
+import { Button } from "../../components/button.tsx";
 import { useShortcuts } from "../../components/frame/shortcuts.ts";
-import { useObserved } from "../../state/observable.ts";
-import { seen } from "../../state/overview-poll.ts";
-import { type Filter, isShown, pressed, type SortKey, sortFrom, sortText } from "./order.ts";
+import { Icon } from "../../components/glyph.tsx";
+import { Segments } from "../../components/segments.tsx";
+import { useAddress } from "../../components/use-address.ts";
+import { clockText, countText, many } from "../../format.ts";
+import { isTrouble } from "../../state/health.ts";
+import { useOverview } from "../../state/overview-poll.ts";
+import { useZone } from "../../state/preferences.ts";
+import { type Filter, isShown, pressed, type Sort, sortFrom, sortText } from "./order.ts";
 import { QueueTable } from "./queue-table.tsx";
-import { Tools } from "./queue-tools.tsx";
-import { useHeldOrder } from "./stable-order.ts";
+import { useStableOrder } from "./stable-order.ts";
 
 export function QueueList({ onCreate }: { readonly onCreate: () => void }): ReactNode {
-  const { overview } = useObserved(seen);
+  const overview = useOverview();
   const { filter, sort, setFilter, setSort } = useChoice();
   const table = useRef<HTMLDivElement>(null);
-  const order = useHeldOrder(overview, sort, table);
+  const { names, atMs, sortAgain } = useStableOrder(overview, sort, table);
   const filterField = useRef<HTMLInputElement>(null);
   useShortcuts({
     "/": (event) => {
@@ -22,26 +28,25 @@ export function QueueList({ onCreate }: { readonly onCreate: () => void }): Reac
       filterField.current?.focus();
       filterField.current?.select();
     },
-    s: order.sortAgain,
+    s: sortAgain,
   });
-  const queues = overview?.queues;
-  const names = order.names.filter((name) => isShown(queues?.get(name), name, filter));
+  const shown = names.filter((name) => isShown(overview?.queues.get(name), name, filter));
   return (
     <>
-      <Tools
+      <QueueTools
         filter={filter}
         onFilter={setFilter}
         field={filterField}
-        shownCount={names.length}
-        orderedAtMs={order.atMs}
-        onSortAgain={order.sortAgain}
+        shownCount={shown.length}
+        orderedAtMs={atMs}
+        onSortAgain={sortAgain}
         onCreate={onCreate}
       />
       <div ref={table}>
         <QueueTable
-          names={names}
+          names={shown}
           sort={sort}
-          onSort={(key: SortKey) => setSort(pressed(sort, key))}
+          onSort={(key) => setSort(pressed(sort, key))}
           onClear={() => setFilter({ text: "", isTroubleOnly: false })}
         />
       </div>
@@ -49,39 +54,104 @@ export function QueueList({ onCreate }: { readonly onCreate: () => void }): Reac
   );
 }
 
-/** Which queues in which order: the address has it, so that it can be sent to others. */
+/** Filter and order are in the address, so that it can be sent to others. */
 function useChoice() {
-  const [query, setQuery] = useSearchParams();
+  const [query, change] = useAddress();
   const inAddress = query.get("q") ?? "";
-  // What is typed is shown at once; the address follows, and leads when the reader goes back.
+  // Typed text is shown at once; the address follows, and leads when the reader goes back.
   const [text, setText] = useState(inAddress);
   const navigation = useNavigationType();
   useEffect(() => {
-    // What was typed meanwhile is newer than an address that this page wrote itself.
+    // Text typed meanwhile is newer than an address that this page has written itself.
     if (navigation === "POP") setText(inAddress);
   }, [inAddress, navigation]);
-  const change = (values: Readonly<Record<string, string>>) =>
-    setQuery(
-      (before) => {
-        for (const [name, value] of Object.entries(values)) {
-          if (value === "") before.delete(name);
-          else before.set(name, value);
-        }
-        return before;
-      },
-      { replace: true, preventScrollReset: true },
-    );
-  const filter: Filter = { text, isTroubleOnly: query.get("only") === "trouble" };
   return {
-    filter,
+    filter: { text, isTroubleOnly: query.get("only") === "trouble" },
     sort: sortFrom(query.get("sort")),
     setFilter: (next: Filter) => {
       setText(next.text);
       change({ q: next.text, only: next.isTroubleOnly ? "trouble" : "" });
     },
-    setSort: (next: ReturnType<typeof sortFrom>) => {
-      const said = sortText(next);
-      change({ sort: said === "trouble" ? "" : said });
-    },
+    setSort: (next: Sort) => change({ sort: sortText(next).replace(/^trouble$/, "") }),
   };
+}
+
+interface QueueToolsProps {
+  readonly filter: Filter;
+  readonly onFilter: (filter: Filter) => void;
+  readonly field: RefObject<HTMLInputElement | null>;
+  readonly shownCount: number;
+  readonly orderedAtMs: number;
+  readonly onSortAgain: () => void;
+  readonly onCreate: () => void;
+}
+
+export function QueueTools(props: QueueToolsProps): ReactNode {
+  const { filter, onFilter, field, shownCount, orderedAtMs, onSortAgain, onCreate } = props;
+  const overview = useOverview();
+  const zone = useZone();
+  const mayChange = useMay("admin");
+  const rows = [...(overview?.queues.values() ?? [])];
+  const count = rows.length;
+  return (
+    <search className="tools">
+      <label className="filter">
+        <span className="vh">Filter queues</span>
+        <Icon name="search" />
+        <input
+          ref={field}
+          className="t"
+          placeholder="Filter by name"
+          autoComplete="off"
+          spellCheck={false}
+          value={filter.text}
+          onChange={({ target }) => onFilter({ ...filter, text: target.value })}
+          onKeyDown={({ key, currentTarget }) => {
+            if (key !== "Escape") return;
+            if (filter.text === "") currentTarget.blur();
+            else onFilter({ ...filter, text: "" });
+          }}
+        />
+        <kbd>/</kbd>
+      </label>
+      <Segments
+        legend="Show"
+        of={{
+          all: segment("All", count),
+          trouble: segment("In trouble", rows.filter(({ health }) => isTrouble(health)).length),
+        }}
+        chosen={filter.isTroubleOnly ? "trouble" : "all"}
+        onChoose={(id) => onFilter({ ...filter, isTroubleOnly: id === "trouble" })}
+      />
+      <span className="muted shown grow" role="status">
+        {overview &&
+          (shownCount === count
+            ? many(count, "queue", "queues")
+            : `${countText(shownCount)} of ${countText(count)} queues`)}
+      </span>
+      <span className="muted wide-only order">
+        {orderedAtMs > 0 && (
+          <>
+            order of {clockText(orderedAtMs, zone)}{" "}
+            <Button look="link" onClick={onSortAgain}>
+              sort again
+            </Button>{" "}
+            <kbd>s</kbd>
+          </>
+        )}
+      </span>
+      {/* Invisible without the role, so that nothing moves when a key gains or loses it. */}
+      <Button className={mayChange ? "b" : "b unknown"} onClick={onCreate}>
+        Create queue
+      </Button>
+    </search>
+  );
+}
+
+function segment(text: string, count: number): ReactNode {
+  return (
+    <>
+      {text} <small>{countText(count)}</small>
+    </>
+  );
 }

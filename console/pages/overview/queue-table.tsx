@@ -1,40 +1,79 @@
-import { type ReactNode, useRef, useState } from "react";
-import { useNavigate } from "react-router";
+import { type ReactNode, useMemo, useState } from "react";
+import { Link, useNavigate } from "react-router";
 import { queueAddress } from "../../addresses.ts";
 import { Button } from "../../components/button.tsx";
+import { Sparkline } from "../../components/chart/sparkline.tsx";
 import { Empty } from "../../components/empty.tsx";
-import { isOfPage, useShortcuts } from "../../components/frame/shortcuts.ts";
-import { RowSpace, textScale, useVirtualRows } from "../../components/table/virtual-rows.tsx";
-import { useIsPhone } from "../../components/use-is-phone.ts";
-import { useObserved } from "../../state/observable.ts";
-import { seen } from "../../state/overview-poll.ts";
-import { ratesOf } from "../../state/overview-state.ts";
-import type { Sort, SortKey } from "./order.ts";
-import { GhostRow, QueueRowView } from "./queue-row.tsx";
+import { Age } from "../../components/figures.tsx";
+import { HealthWord, Paused } from "../../components/health-word.tsx";
+import { type Column, Table } from "../../components/table/table.tsx";
+import { useRowKeys } from "../../components/table/use-row-keys.ts";
+import { useVirtualRows } from "../../components/table/use-virtual-rows.ts";
+import { countText, rateText } from "../../format.ts";
+import { useObservablePart } from "../../state/observable.ts";
+import { pollState, useOverview } from "../../state/overview-poll.ts";
+import { type QueueRow, type Rates, ratesOf } from "../../state/overview-state.ts";
+import { useFlowHistory } from "./flow-history.ts";
+import { type Sort, type SortKey, sortText } from "./order.ts";
 
-interface Column {
-  readonly title: string;
+/** The name alone: the queue was deleted, and keeps its place until the order is renewed. */
+type Row = QueueRow | string;
+
+interface QueueColumn extends Column<Row> {
   readonly sort?: SortKey;
-  readonly className?: string;
-  readonly meaning?: string;
 }
 
-const columns: readonly Column[] = [
-  { title: "Queue", sort: "name", className: "c-name" },
-  { title: "Health", sort: "trouble", className: "c-health" },
-  { title: "Ready", sort: "ready", className: "n" },
-  { title: "Leased", className: "n c-3" },
-  { title: "Scheduled", className: "n c-3" },
+const nameOf = (row: Row) => (typeof row === "string" ? row : row.queue_name);
+
+/** A cell of queues that exist. */
+function of<Value>(read: (row: QueueRow) => Value): (row: Row) => Value | undefined {
+  return (row) => (typeof row === "string" ? undefined : read(row));
+}
+
+/** A column of counts; 0 is faint. */
+function counts(countOf: (row: QueueRow) => number) {
+  return {
+    look: of((row) => countOf(row) === 0 && "z"),
+    cell: of((row) => countText(countOf(row))),
+  };
+}
+
+const columns: readonly QueueColumn[] = [
+  {
+    title: "Queue",
+    sort: "name",
+    className: "m0 c-name",
+    isHeading: true,
+    cell: (row) =>
+      typeof row === "string" ? <s className="muted cut">{row}</s> : <Name row={row} />,
+  },
+  {
+    title: "Health",
+    sort: "trouble",
+    className: "m2 c-health",
+    cell: (row) => (typeof row === "string" ? <i className="muted">gone</i> : <Health row={row} />),
+  },
+  { title: "Ready", sort: "ready", className: "n m1 labelled", ...counts(({ ready }) => ready) },
+  { title: "Leased", className: "n c-3", ...counts(({ leased }) => leased) },
+  { title: "Scheduled", className: "n c-3", ...counts(({ scheduled }) => scheduled) },
   {
     title: "Died",
     sort: "dead",
     className: "n",
     meaning: "Items that went to its dead queue since the server was started",
+    ...counts(({ dead_total: dead }) => dead),
+    look: of((row) => (row.health === "dead_items" ? "bad" : row.dead_total === 0 && "z")),
   },
-  { title: "In /s", sort: "in", className: "n c-4" },
-  { title: "Out /s", className: "n c-4" },
-  { title: "In and out, 15 m", className: "c-flow" },
-  { title: "Oldest", sort: "oldest", className: "n" },
+  { title: "In /s", sort: "in", className: "n c-4", cell: of((row) => <Rate row={row} of="in" />) },
+  { title: "Out /s", className: "n c-4", cell: of((row) => <Rate row={row} of="out" />) },
+  { title: "In and out, 15 m", className: "m3 c-flow", cell: of((row) => <Flow row={row} />) },
+  {
+    title: "Oldest",
+    sort: "oldest",
+    className: "n m4",
+    look: of((row) => row.oldest_ready_at_ms === 0 && "z"),
+    cell: of(({ oldest_ready_at_ms: at }) => (at === 0 ? "–" : <Age at={at} />)),
+  },
 ];
 const ghostCount = 10;
 
@@ -46,54 +85,42 @@ interface QueueTableProps {
 }
 
 export function QueueTable({ names, sort, onSort, onClear }: QueueTableProps): ReactNode {
-  const { overview } = useObserved(seen);
-  const body = useRef<HTMLTableSectionElement>(null);
-  const isPhone = useIsPhone();
-  const rows = useVirtualRows({
+  const overview = useOverview();
+  const { scrollTo, ...window } = useVirtualRows({
     count: names.length,
-    body,
-    rowHeight: (isPhone ? 64 : 32) * textScale,
-    coverTop: isPhone ? 60 : 130,
+    coverTop: 130,
     coverBottom: 80,
   });
-  const current = useCurrentRow(names, rows.scrollTo);
+  const [cursor, setCursor] = useState<string | null>(null);
+  const navigate = useNavigate();
+  useRowKeys({
+    ids: names,
+    cursor,
+    setCursor,
+    scrollTo,
+    onOpen: (name) => void navigate(queueAddress(name)),
+    onEscape: () => setCursor(null),
+  });
+  const sorted = useMemo(
+    () => columns.map((column) => withHeading(column, sort, onSort)),
+    // The same columns leave rows that have not changed undrawn.
+    [sortText(sort)],
+  );
   return (
     <>
-      <table className="table stack" aria-label="Queues" aria-rowcount={names.length + 1}>
-        <thead>
-          <tr>
-            {columns.map((column) => (
-              <Heading key={column.title} column={column} sort={sort} onSort={onSort} />
-            ))}
-          </tr>
-        </thead>
-        <tbody ref={body}>
-          {overview === null &&
-            Array.from({ length: ghostCount }, (_, at) => <GhostRow key={at} />)}
-          <RowSpace height={rows.before} columnCount={columns.length} />
-          {rows.indexes.map((index) => {
-            const name = names[index];
-            if (name === undefined || overview === null) return null;
-            const row = overview.queues.get(name);
-            const rates = ratesOf(row ?? { in: [], out: [] }, overview.asOfMs);
-            return (
-              <QueueRowView
-                key={name}
-                name={name}
-                row={row}
-                inRate={rates.in}
-                outRate={rates.out}
-                index={index}
-                isCurrent={name === current.name}
-              />
-            );
-          })}
-          <RowSpace height={rows.after} columnCount={columns.length} />
-        </tbody>
-      </table>
+      <Table
+        className="table stack"
+        label="Queues"
+        columns={sorted}
+        rows={names.map((name) => overview?.queues.get(name) ?? name)}
+        keyOf={nameOf}
+        ghostCount={overview === null ? ghostCount : 0}
+        window={window}
+        rowLook={(row) => (nameOf(row) === cursor ? "cur" : "")}
+      />
       {overview !== null && names.length === 0 && (
         <div className="under">
-          <Empty glyph="idle">No queue has that name, or none of those is in trouble.</Empty>
+          <Empty glyph="idle">No queue matches the filter.</Empty>
           <Button onClick={onClear}>Show all</Button>
         </div>
       )}
@@ -101,57 +128,48 @@ export function QueueTable({ names, sort, onSort, onClear }: QueueTableProps): R
   );
 }
 
-interface HeadingProps {
-  readonly column: Column;
-  readonly sort: Sort;
-  readonly onSort: (key: SortKey) => void;
+function withHeading(column: QueueColumn, sort: Sort, onSort: (key: SortKey) => void): Column<Row> {
+  const { title, sort: key } = column;
+  if (key === undefined) return column;
+  const order = sort.isAscending ? "ascending" : "descending";
+  const heading = (
+    <button type="button" onClick={() => onSort(key)}>
+      {title}
+    </button>
+  );
+  return { ...column, heading, order: key === sort.key ? order : undefined };
 }
 
-function Heading({ column, sort, onSort }: HeadingProps): ReactNode {
-  const { title, sort: key, className, meaning } = column;
-  const isSorted = key !== undefined && key === sort.key;
-  const order = isSorted ? (sort.isAscending ? "ascending" : "descending") : undefined;
+interface RowProps {
+  readonly row: QueueRow;
+}
+
+function Name({ row: { queue_name: name, paused_since_ms: pausedAt } }: RowProps): ReactNode {
   return (
-    <th scope="col" className={className} aria-sort={order} title={meaning}>
-      {key === undefined ? (
-        title
-      ) : (
-        <button type="button" onClick={() => onSort(key)}>
-          {title}
-        </button>
-      )}
-    </th>
+    <span className="named">
+      <Link to={queueAddress(name)} className="cut">
+        <bdi>{name}</bdi>
+      </Link>
+      {pausedAt > 0 && <Paused />}
+    </span>
   );
 }
 
-/** The row under the keyboard; it is held by its name, wherever that stands. */
-function useCurrentRow(names: readonly string[], scrollTo: (index: number) => void) {
-  const [name, setName] = useState<string | null>(null);
-  const navigate = useNavigate();
-  const goTo = (index: number) => {
-    if (names.length === 0) return;
-    const next = Math.max(0, Math.min(names.length - 1, index));
-    setName(names[next] ?? null);
-    scrollTo(next);
-  };
-  const move = (by: number) => {
-    const at = name === null ? -1 : names.indexOf(name);
-    goTo(at === -1 ? 0 : at + by);
-  };
-  const toEdge = (event: KeyboardEvent, index: number) => {
-    if (!isOfPage(event)) return;
-    event.preventDefault();
-    goTo(index);
-  };
-  useShortcuts({
-    j: () => move(1),
-    k: () => move(-1),
-    Home: (event) => toEdge(event, 0),
-    End: (event) => toEdge(event, names.length - 1),
-    Enter: (event) => {
-      if (name !== null && isOfPage(event)) void navigate(queueAddress(name));
-    },
-    Escape: () => setName(null),
-  });
-  return { name };
+function Health({ row }: RowProps): ReactNode {
+  const { health, health_since_ms: sinceMs, health_count: count, next_at_ms: nextMs } = row;
+  return <HealthWord health={health} sinceMs={sinceMs} count={count} nextMs={nextMs} />;
+}
+
+/** It falls while the row itself stays the same. */
+function Rate({ row, of: flow }: RowProps & { readonly of: keyof Rates }): ReactNode {
+  const text = useObservablePart(pollState, ({ overview }) =>
+    rateText(ratesOf(row, overview?.asOfMs ?? 0)[flow]),
+  );
+  return <span className={text === "0" ? "z" : undefined}>{text}</span>;
+}
+
+function Flow({ row }: RowProps): ReactNode {
+  const history = useFlowHistory(row.queue_name);
+  const isHot = row.health === "falls_behind";
+  return <Sparkline lines={[history.in, history.out]} {...(isHot && { look: "hot" })} />;
 }

@@ -1,12 +1,13 @@
 import { expect, test } from "bun:test";
 import type { Overview, QueueRow } from "../../state/overview-state.ts";
 import { sortFrom } from "./order.ts";
-import { type Held, heldBy } from "./stable-order.ts";
+import { nextOrder, type Order } from "./stable-order.ts";
 
-/** Queues with what is ready in each, as the server tells of them at that second. */
-const seenAt = (second: number, ready: Readonly<Record<string, number>>) =>
+/** Queues with their counts of ready items, as of that second. */
+const overviewAt = (second: number, ready: Readonly<Record<string, number>>) =>
   ({
     asOfMs: second * 1_000,
+    names: Object.keys(ready),
     queues: new Map(
       Object.entries(ready).map(([queue_name, count]) => [
         queue_name,
@@ -16,29 +17,28 @@ const seenAt = (second: number, ready: Readonly<Record<string, number>>) =>
   }) as unknown as Overview;
 
 const sort = sortFrom("ready");
-const away = { sort, sinceTouchedMs: Number.POSITIVE_INFINITY, isHere: false };
-const first: Held = { names: ["b", "a"], sort: "ready", atMs: 1_000 };
+const first: Order = { names: ["b", "a"], sort: "ready", atMs: 1_000 };
 
-test("the order is made anew when ten seconds have passed and nobody touched the table for ten", () => {
-  const at = (second: number, sinceTouchedMs: number) =>
-    heldBy(first, { ...away, sinceTouchedMs, overview: seenAt(second, { a: 9, b: 2 }) });
-  expect(at(10, 60_000)).toBe(first);
-  expect(at(11, 9_999)).toBe(first);
-  expect(at(11, 10_000)).toEqual({ names: ["a", "b"], sort: "ready", atMs: 11_000 });
+test("the order is renewed after ten seconds, unless the table is in use", () => {
+  const at = (second: number, isInUse: boolean) =>
+    nextOrder(first, { sort, isInUse, overview: overviewAt(second, { a: 9, b: 2 }) });
+  expect(at(10, false)).toBe(first);
+  expect(at(3_600, true)).toBe(first);
+  expect(at(11, false)).toEqual({ names: ["a", "b"], sort: "ready", atMs: 11_000 });
 });
 
-test("it holds for as long as a pointer, the focus or the row of the keyboard rests in the table", () => {
-  const overview = seenAt(3_600, { a: 9, b: 2 });
-  expect(heldBy(first, { ...away, overview, isHere: true })).toBe(first);
-  const turned = { ...away, sort: sortFrom("-ready"), overview, isHere: true };
-  expect(heldBy(first, turned).names).toEqual(["b", "a"]);
+test("another order takes effect at once", () => {
+  const overview = overviewAt(2, { a: 9, b: 2 });
+  const turned = nextOrder(first, { sort: sortFrom("-ready"), overview, isInUse: true });
+  expect(turned.names).toEqual(["b", "a"]);
 });
 
-test("a queue that is gone keeps its place, and what holds stays the same object", () => {
-  expect(heldBy(first, { ...away, overview: seenAt(2, { a: 1 }) })).toBe(first);
-});
-
-test("one that is new stands at the end, also when another went at the same time", () => {
-  const held = heldBy(first, { ...away, overview: seenAt(2, { b: 1, c: 9 }) });
-  expect(held).toEqual({ ...first, names: ["b", "a", "c"] });
+test("a deleted queue keeps its place, and a new one is last, until the order is renewed", () => {
+  const isInUse = false;
+  expect(nextOrder(first, { sort, isInUse, overview: overviewAt(2, { a: 1 }) })).toBe(first);
+  const overview = overviewAt(2, { b: 1, c: 9 });
+  expect(nextOrder(first, { sort, isInUse, overview })).toEqual({
+    ...first,
+    names: ["b", "a", "c"],
+  });
 });

@@ -1,53 +1,27 @@
 import type { ReactNode } from "react";
 import { Measured } from "../../components/figures.tsx";
-import { StateGlyph } from "../../components/glyph.tsx";
-import type { GlyphName } from "../../components/glyph-paths.ts";
-import { countText, rateText, spanOf } from "../../format.ts";
-import { useObserved } from "../../state/observable.ts";
-import { seen } from "../../state/overview-poll.ts";
+import { type Metric, Metrics, perSecond } from "../../components/metrics.tsx";
+import { countText, spanOf } from "../../format.ts";
+import { useOverview } from "../../state/overview-poll.ts";
 import { type Overview, ratesOf } from "../../state/overview-state.ts";
 import { useServerNow } from "../../state/server-time.ts";
-import { useOld } from "../../state/staleness.ts";
 
-interface Line {
-  readonly glyph: GlyphName;
-  readonly term: string;
-  readonly title?: string;
-  readonly value: ReactNode;
-}
-
-export function Ledger(): ReactNode {
-  const { overview } = useObserved(seen);
-  const old = useOld();
+export function Totals(): ReactNode {
+  const overview = useOverview();
   const now = useServerNow();
   return (
     <section aria-label="Totals">
       <div className="ph">
         <h2>all queues</h2>
       </div>
-      <dl className="ledger">
-        {linesOf(overview, old === null ? now : (overview?.asOfMs ?? now)).map(
-          ({ glyph, term, title, value }) => (
-            <div key={term} title={title}>
-              <StateGlyph name={glyph} />
-              <dt>{term}</dt>
-              <dd>{value}</dd>
-            </div>
-          ),
-        )}
-      </dl>
+      <Metrics className="ledger" of={metricsOf(overview, now)} />
     </section>
   );
 }
 
-function linesOf(overview: Overview | null, nowMs: number): readonly Line[] {
+function metricsOf(overview: Overview | null, nowMs: number): readonly Metric[] {
   const totals = overview?.totals;
   const rates = overview ? ratesOf(overview.totals, overview.asOfMs) : { in: null, out: null };
-  const perSecond = (rate: number | null) => (
-    <>
-      {rateText(rate)} <small>/s</small>
-    </>
-  );
   return [
     { glyph: "ready", term: "ready", value: countText(totals?.ready ?? 0) },
     { glyph: "leased", term: "leased", value: countText(totals?.leased ?? 0) },

@@ -1,21 +1,20 @@
 import type { ReactNode } from "react";
 import type { Action } from "../../../openapi/schemas.ts";
 import { clockText } from "../../format.ts";
-import { useObserved } from "../../state/observable.ts";
-import { zone } from "../../state/preferences.ts";
-import { doneText } from "../access/action-words.ts";
+import { useZone } from "../../state/preferences.ts";
+import { actionText } from "../access/action-table.tsx";
 
 interface Mark {
   readonly id: number;
   readonly atMs: number;
-  /** Of the range, from 0 to 1. */
+  /** Its place in the range, from 0 to 1. */
   readonly part: number;
   readonly text: string;
 }
 
 const marked = ["pause", "resume", "clear", "redrive", "repair"];
 
-/** What somebody did that a line may owe its shape to. */
+/** Actions that may explain the shape of a line. */
 export function marksOf(
   actions: readonly Action[],
   fromSeconds: number,
@@ -27,23 +26,26 @@ export function marksOf(
       const atMs = Date.parse(at);
       const part = (atMs / 1_000 - fromSeconds) / (toSeconds - fromSeconds);
       const by = operation === "pause" && key !== "" ? ` by ${key}` : "";
-      return { id, atMs, part, text: doneText(operation) + by };
+      return { id, atMs, part, text: actionText(operation) + by };
     })
     .filter(({ part }) => part >= 0 && part <= 1);
 }
 
 interface MarksProps {
-  readonly marks: readonly Mark[];
-  /** With words; the chart below has the same without. */
-  readonly isNamed: boolean;
+  readonly actions: readonly Action[];
+  /** Seconds since 1970. */
+  readonly from: number;
+  readonly to: number;
+  /** With words; the chart below has the same marks without. */
+  readonly isNamed?: boolean;
 }
 
-/** Marks so near one another that their words would not fit have one word. */
+/** Marks closer than this share one word. */
 const wordPart = 0.14;
 
-export function Marks({ marks, isNamed }: MarksProps): ReactNode {
-  const told = useObserved(zone);
-  const inOrder = marks.toSorted((a, b) => a.part - b.part);
+export function Marks({ actions, from, to, isNamed = false }: MarksProps): ReactNode {
+  const zone = useZone();
+  const inOrder = marksOf(actions, from, to).toSorted((a, b) => a.part - b.part);
   return (
     <div className="marks">
       {inOrder.map(({ id, atMs, part, text }, index) => {
@@ -54,7 +56,7 @@ export function Marks({ marks, isNamed }: MarksProps): ReactNode {
           <i
             key={id}
             style={{ left: `${part * 100}%` }}
-            title={`${text}, ${clockText(atMs, told)}`}
+            title={`${text}, ${clockText(atMs, zone)}`}
           >
             {isNamed && side !== null && <span className={side}>{text}</span>}
           </i>

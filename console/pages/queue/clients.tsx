@@ -1,4 +1,4 @@
-// Who holds items of the queue and who waits for some: as many as have a place, or all of them.
+// The clients that hold items of the queue, and those that wait for some: the first few, or all.
 
 import type { ReactNode } from "react";
 import { Link, useSearchParams } from "react-router";
@@ -6,10 +6,11 @@ import type { AskingClient, HoldingClient } from "../../../openapi/schemas.ts";
 import { itemsAddress } from "../../addresses.ts";
 import { Empty } from "../../components/empty.tsx";
 import { LeaseLeft } from "../../components/lease-left.tsx";
-import { Fault } from "../../components/refusal.tsx";
-import { countText, itemsText, many, spanText } from "../../format.ts";
+import { QueryFault } from "../../components/refusal.tsx";
+import { Section } from "../../components/section.tsx";
+import { type Column, Table } from "../../components/table/table.tsx";
+import { countText, durationMs, itemsText, many, spanText } from "../../format.ts";
 import { useServerNow } from "../../state/server-time.ts";
-import { durationMs } from "./duration.ts";
 import { clientsParam, clientsShown, eachClient, type QueueState } from "./queue-state.ts";
 
 interface StateProps {
@@ -18,62 +19,110 @@ interface StateProps {
 
 export function Holding({ state }: StateProps): ReactNode {
   const { name, clients, info, row } = state;
-  const { data, error } = clients;
+  const { data } = clients;
   const timeoutMs = durationMs(info.data?.lease_timeout ?? "") ?? 0;
-  const holding = shownOf(data?.holding, state);
   return (
-    <section className="block clients" aria-labelledby="holding">
-      <div className="ph">
-        <h2 id="holding">who holds</h2>
-        {data && (
-          <Counts count={data.holding_count} shown={holding.length} state={state}>
+    <Section
+      className="block clients"
+      id="holding"
+      title="holders"
+      aside={
+        data && (
+          <Counts count={data.holding_count} shown={data.holding.length} state={state}>
             , {itemsText(row?.leased ?? 0)}
-            {data.partial && ", a shard did not say"}
+            {data.partial && ", without a shard that did not answer"}
           </Counts>
-        )}
-      </div>
-      {error !== null && data === undefined && <Fault of={error} what="Not known." />}
+        )
+      }
+    >
+      <QueryFault of={clients} what="Not known." />
       {data?.holding.length === 0 && (
-        <Empty glyph="idle">Nobody: an item is held from its lease until it is completed.</Empty>
+        <Empty glyph="idle">
+          None: a client holds an item from its lease until it completes it.
+        </Empty>
       )}
-      {holding.length > 0 && (
-        <Room label="Holders" isEach={state.isEachClient}>
-          <table className="mini" aria-label="Holders">
-            <thead>
-              <tr>
-                <th scope="col">client</th>
-                <th scope="col" className="n">
-                  items
-                </th>
-                <th scope="col" className="n">
-                  nearest deadline
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {holding.map((client) => (
-                <Holder key={client.client_id} {...{ name, client, timeoutMs }} />
-              ))}
-            </tbody>
-          </table>
-        </Room>
-      )}
-    </section>
+      <ClientTable
+        label="Holders"
+        clients={data?.holding ?? []}
+        state={state}
+        columns={holdingColumns(name, timeoutMs)}
+      />
+    </Section>
   );
 }
 
-function shownOf<Client>(clients: readonly Client[] = [], { isEachClient }: QueueState) {
-  return isEachClient ? clients : clients.slice(0, clientsShown);
+function holdingColumns(name: string, timeoutMs: number): readonly Column<HoldingClient>[] {
+  return [
+    clientColumn((client) => itemsAddress(name, { state: "leased", holder: client })),
+    { title: "items", className: "n", cell: ({ items }) => countText(items) },
+    {
+      title: "nearest deadline",
+      className: "n",
+      cell: ({ next_lapse_at: at }) => (
+        <LeaseLeft from={Date.parse(at) - timeoutMs} until={Date.parse(at)} />
+      ),
+    },
+  ];
+}
+
+export function Asking({ state }: StateProps): ReactNode {
+  const { data } = state.clients;
+  return (
+    <Section
+      className="block clients"
+      id="asking"
+      title="waiting for items, in order"
+      aside={data && <Counts count={data.asking_count} shown={data.asking.length} state={state} />}
+    >
+      {data?.asking.length === 0 && (
+        <Empty glyph="clients">
+          None. A worker that calls <code>queue.lease</code> is listed here until it gets items.
+        </Empty>
+      )}
+      <ClientTable
+        label="Clients in line"
+        clients={data?.asking ?? []}
+        state={state}
+        columns={askingColumns}
+        hasHiddenHead
+      />
+    </Section>
+  );
+}
+
+const askingColumns: readonly Column<AskingClient>[] = [
+  clientColumn(),
+  { title: "items", className: "n", cell: ({ batch_size: count }) => `for ${countText(count)}` },
+  { title: "since", className: "n muted", cell: ({ since }) => <Since at={Date.parse(since)} /> },
+];
+
+function Since({ at }: { readonly at: number }): ReactNode {
+  return `since ${spanText(useServerNow() - at)}`;
+}
+
+/** `addressOf`: the items of the client. */
+function clientColumn(addressOf?: (name: string) => string) {
+  return {
+    title: "client",
+    className: "cut",
+    isHeading: true,
+    hint: ({ client_id: name }: { readonly client_id: string }) => name,
+    cell: ({ client_id: name }: { readonly client_id: string }) => {
+      if (name === "") return <i className="muted">not known</i>;
+      const text = <bdi>{name}</bdi>;
+      return addressOf === undefined ? text : <Link to={addressOf(name)}>{text}</Link>;
+    },
+  };
 }
 
 interface CountsProps extends StateProps {
-  /** All that there are: the server may have named fewer. */
+  /** All of them: the server may return fewer. */
   readonly count: number;
   readonly shown: number;
   readonly children?: ReactNode;
 }
 
-/** How many there are, and the way to those that have no place here. */
+/** How many clients there are, and the link to the others. */
 function Counts({ count, shown, state: { isEachClient }, children }: CountsProps): ReactNode {
   const [query] = useSearchParams();
   const next = new URLSearchParams(query);
@@ -88,114 +137,33 @@ function Counts({ count, shown, state: { isEachClient }, children }: CountsProps
       </span>
       {count > clientsShown && (
         <Link className="link" to={`?${next}`} replace preventScrollReset>
-          {isEachClient ? "Show fewer" : `${countText(count - shown)} more`}
+          {isEachClient ? "Show fewer" : `${countText(count - clientsShown)} more`}
         </Link>
       )}
     </>
   );
 }
 
-interface RoomProps {
+interface ClientTableProps<Client> extends StateProps {
   readonly label: string;
-  readonly isEach: boolean;
-  readonly children: ReactNode;
+  readonly clients: readonly Client[];
+  readonly columns: readonly Column<Client>[];
+  readonly hasHiddenHead?: boolean;
 }
 
-/** All of them may be a thousand. */
-function Room({ label, isEach, children }: RoomProps): ReactNode {
-  if (!isEach) return children;
+/** It scrolls if all are shown: there may be a thousand. */
+function ClientTable<Client>(props: ClientTableProps<Client>): ReactNode {
+  const { label, clients, state, ...rest } = props;
+  if (clients.length === 0) return null;
+  const rows = state.isEachClient ? clients : clients.slice(0, clientsShown);
+  const table = (
+    <Table className="mini" label={label} rows={rows} keyOf={(_, index) => index} {...rest} />
+  );
+  if (!state.isEachClient) return table;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls where there are many.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys scroll it.
     <section className="scrolls" tabIndex={0} aria-label={`${label}, scrolls`}>
-      {children}
+      {table}
     </section>
-  );
-}
-
-interface HolderProps {
-  readonly name: string;
-  readonly client: HoldingClient;
-  readonly timeoutMs: number;
-}
-
-function Holder({ name, client: of, timeoutMs }: HolderProps): ReactNode {
-  const { client_id: client, items, next_lapse_at: at } = of;
-  const until = Date.parse(at);
-  return (
-    <tr>
-      <ClientName name={client} to={itemsAddress(name, { state: "leased", holder: client })} />
-      <td className="n">{countText(items)}</td>
-      <td className="n">
-        <LeaseLeft from={until - timeoutMs} until={until} />
-      </td>
-    </tr>
-  );
-}
-
-interface ClientNameProps {
-  readonly name: string;
-  /** The items that it holds. */
-  readonly to?: string;
-}
-
-function ClientName({ name, to }: ClientNameProps): ReactNode {
-  return (
-    <th scope="row" className="cut" title={name}>
-      {name === "" && <i className="muted">not known</i>}
-      {name !== "" && to === undefined && <bdi>{name}</bdi>}
-      {name !== "" && to !== undefined && (
-        <Link to={to}>
-          <bdi>{name}</bdi>
-        </Link>
-      )}
-    </th>
-  );
-}
-
-export function Asking({ state }: StateProps): ReactNode {
-  const { data } = state.clients;
-  const asking = shownOf(data?.asking, state);
-  return (
-    <section className="block clients" aria-labelledby="asking">
-      <div className="ph">
-        <h2 id="asking">who asks, in order</h2>
-        {data && <Counts count={data.asking_count} shown={asking.length} state={state} />}
-      </div>
-      {data?.asking.length === 0 && (
-        <Empty glyph="clients">
-          Nobody waits in line. A worker that calls <code>queue.lease</code> stands here until it is
-          served.
-        </Empty>
-      )}
-      {asking.length > 0 && (
-        <Room label="Clients in line" isEach={state.isEachClient}>
-          <table className="mini" aria-label="Clients in line">
-            <thead className="vh">
-              <tr>
-                <th scope="col">client</th>
-                <th scope="col">items</th>
-                <th scope="col">since</th>
-              </tr>
-            </thead>
-            <tbody>
-              {asking.map((client, at) => (
-                <Asker key={at} client={client} />
-              ))}
-            </tbody>
-          </table>
-        </Room>
-      )}
-    </section>
-  );
-}
-
-function Asker({ client }: { readonly client: AskingClient }): ReactNode {
-  const now = useServerNow();
-  return (
-    <tr>
-      <ClientName name={client.client_id} />
-      <td className="n">for {countText(client.batch_size)}</td>
-      <td className="n muted">since {spanText(now - Date.parse(client.since))}</td>
-    </tr>
   );
 }

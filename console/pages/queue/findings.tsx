@@ -1,37 +1,28 @@
-import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Link } from "react-router";
 import type { Finding, TaskInfo } from "../../../openapi/schemas.ts";
 import { deadAddress } from "../../addresses.ts";
-import { ask } from "../../api/call.ts";
-import { queryClient, useMayCancel } from "../../api/query-client.ts";
-import { Button } from "../../components/button.tsx";
 import { Empty } from "../../components/empty.tsx";
 import { Countdown } from "../../components/figures.tsx";
 import { StateGlyph } from "../../components/glyph.tsx";
-import { Refusal } from "../../components/refusal.tsx";
+import { Section } from "../../components/section.tsx";
 import { countText, many, spanText, unturned } from "../../format.ts";
-import { useObserved } from "../../state/observable.ts";
-import { seen } from "../../state/overview-poll.ts";
+import { useOverview } from "../../state/overview-poll.ts";
 import { useServerNow } from "../../state/server-time.ts";
-import { say } from "../../state/toast.ts";
+import { CancelTask } from "../dead-letters/task-list.tsx";
 import type { QueueState } from "./queue-state.ts";
 import { findingsOf, findingWord } from "./status-sentence.ts";
 
-/** What else is the matter: the worst, and that it is paused, is said above. */
+/** Except the worst finding and a pause, which are in the status above. */
 export function Findings({ state }: { readonly state: QueueState }): ReactNode {
   const others = state.explain.data ? findingsOf(state.explain.data).others.slice(1) : [];
-  const task = useRunningTask(state);
+  const task = useDeadTask(state);
   const dead = state.dead.count ?? 0;
   const saysDead = others.some(({ what }) => what === "dead_items");
   const isKnown = state.explain.data !== undefined;
   const isCalm = isKnown && others.length === 0 && task === undefined && dead === 0;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls where there are many.
-    <section className="block finds-place" aria-labelledby="finds" tabIndex={0}>
-      <div className="ph">
-        <h2 id="finds">findings</h2>
-      </div>
+    <Section className="block finds-place" id="finds" title="findings" tabIndex={0}>
       {isCalm && <Empty glyph="flows">Nothing else is wrong.</Empty>}
       <ul className="finds">
         {others.map((finding) => (
@@ -40,13 +31,13 @@ export function Findings({ state }: { readonly state: QueueState }): ReactNode {
         {dead > 0 && !saysDead && <DeadOnes count={dead} state={state} />}
         {task && <Running task={task} />}
       </ul>
-    </section>
+    </Section>
   );
 }
 
-/** Of its dead queue; the poll has those that run. */
-function useRunningTask({ info }: QueueState): TaskInfo | undefined {
-  const { overview } = useObserved(seen);
+/** The task that runs on its dead queue. */
+function useDeadTask({ info }: QueueState): TaskInfo | undefined {
+  const overview = useOverview();
   const deadQueue = info.data?.dead_queue ?? "";
   return overview?.tasks.find(({ queue_name: name }) => deadQueue !== "" && name === deadQueue);
 }
@@ -113,14 +104,7 @@ function DeadOnes({ count, state }: DeadOnesProps): ReactNode {
 }
 
 function Running({ task }: { readonly task: TaskInfo }): ReactNode {
-  const { task_id: id, action, matched, moved, queue_name: name } = task;
-  const mayCancel = useMayCancel(task);
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => ask("cancelTask", { task_id: id }),
-    onSuccess: (reply) =>
-      say(`cancelled ${action} of ${name}; ${countText(reply.moved)} are moved`),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: ["listTasks"] }),
-  });
+  const { action, matched, moved } = task;
   return (
     <li className="h-info">
       <StateGlyph name="retry" />
@@ -129,13 +113,8 @@ function Running({ task }: { readonly task: TaskInfo }): ReactNode {
         <span>
           {countText(moved)} of {countText(matched)}
         </span>
-        <Refusal of={error} />
       </div>
-      {mayCancel && (
-        <Button look="small" disabled={isPending} onClick={() => mutate()}>
-          Stop
-        </Button>
-      )}
+      <CancelTask task={task} />
     </li>
   );
 }

@@ -1,47 +1,17 @@
 import type { ReactNode } from "react";
 import type { LogicalQueueStats } from "../../../openapi/schemas.ts";
 import { Age, Measured } from "../../components/figures.tsx";
-import { StateGlyph } from "../../components/glyph.tsx";
-import type { GlyphName } from "../../components/glyph-paths.ts";
-import { countText, rateText, spanOf } from "../../format.ts";
-import { durationMs } from "./duration.ts";
+import { type Metric, Metrics, perSecond } from "../../components/metrics.tsx";
+import { countText, durationMs, spanOf } from "../../format.ts";
 import type { QueueState } from "./queue-state.ts";
 import { isDyingNow } from "./status-sentence.ts";
 
-interface Figure {
-  readonly glyph: GlyphName;
-  readonly term: string;
-  readonly title?: string;
-  readonly value: ReactNode;
-  readonly look?: "bad";
+export function MetricsStrip({ state }: { readonly state: QueueState }): ReactNode {
+  return <Metrics className="now" of={metricsOf(state)} />;
 }
 
-export function Now({ state }: { readonly state: QueueState }): ReactNode {
-  return (
-    <dl className="now">
-      {figuresOf(state).map(({ glyph, term, title, value, look }) => (
-        <div key={term} title={title}>
-          <dt>
-            <StateGlyph name={glyph} />
-            {term}
-          </dt>
-          <dd className={look}>{value ?? <span className="unknown">–</span>}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-function figuresOf({
-  row,
-  inspect,
-  stats,
-  clients,
-  rates,
-  explain,
-  dead,
-}: QueueState): readonly Figure[] {
-  const told = inspect.data;
+function metricsOf(state: QueueState): readonly Metric[] {
+  const { row, inspect, stats, clients, rates, explain, dead } = state;
   const count = (value: number | undefined) => (value === undefined ? null : countText(value));
   const isDying = isDyingNow(explain.data, dead.count);
   return [
@@ -51,9 +21,9 @@ function figuresOf({
       glyph: "scheduled",
       term: "scheduled",
       title: "By their producers",
-      value: count(told?.scheduled),
+      value: count(inspect.data?.scheduled),
     },
-    { glyph: "retry", term: "retry waits", value: count(told?.retried) },
+    { glyph: "retry", term: "retry waits", value: count(inspect.data?.retried) },
     {
       glyph: "dead",
       term: "dead",
@@ -72,14 +42,6 @@ function figuresOf({
     },
     { glyph: "clients", term: "ask", value: count(clients.data?.asking_count) },
   ];
-}
-
-function perSecond(rate: number | null): ReactNode {
-  return (
-    <>
-      {rateText(rate)} <small>/s</small>
-    </>
-  );
 }
 
 function oldestOf(atMs: number | undefined): ReactNode {

@@ -8,11 +8,11 @@ import type {
   QueueExplainReply,
   QueueInfo,
 } from "../../../openapi/schemas.ts";
+import { durationMs } from "../../format.ts";
 import type { QueueRow } from "../../state/overview-state.ts";
 import { marksOf } from "./chart-marks.tsx";
 import { flagsOf } from "./dialogs/clear-dialog.tsx";
 import { draftOf, editedOf, updateOf } from "./dialogs/settings-edit.ts";
-import { durationMs } from "./duration.ts";
 import {
   barsMax,
   fullest,
@@ -21,7 +21,6 @@ import {
   shadeOf,
   stepOf,
 } from "./partitions/partition-stats.ts";
-import { noSeries, seriesNames, withPoints } from "./queue-series.ts";
 import { factsOf } from "./settings.tsx";
 import { comingOf, findingsOf, isDyingNow, sentenceOf } from "./status-sentence.ts";
 
@@ -207,36 +206,6 @@ test("leased items are cleared with the ready ones alone", () => {
   });
 });
 
-test("series go on where they ended, a second, without what is too old", () => {
-  const start = 1_000_000;
-  const reply = (from: number, values: number[]) => ({
-    queue_name: "orders",
-    shard: -1,
-    since: null,
-    from: new Date(from * 1_000).toISOString(),
-    step: "10s",
-    series: seriesNames.map((name) => ({ name, values })),
-  });
-  const range = "15m" as const;
-  const first = withPoints({
-    before: undefined,
-    reply: reply(start, [10, 20]),
-    range,
-    nowSeconds: start + 20,
-  });
-  expect(first.times).toEqual([start + 10, start + 20]);
-  expect(first.values.produced).toEqual([1, 2]);
-  const next = withPoints({
-    before: first,
-    reply: reply(start + 20, [30]),
-    range,
-    nowSeconds: start + 915,
-  });
-  expect(next.times).toEqual([start + 20, start + 30]);
-  expect(next.values.dead).toEqual([2, 3]);
-  expect(noSeries.times).toEqual([]);
-});
-
 test("marks are of what was done within the range", () => {
   const action = (change: Partial<Action>): Action => ({
     id: 1,
@@ -271,7 +240,7 @@ test("settings: partitions, those that drain, and the shard where there are seve
   const { example } = operations.queueInfo.replies[200] as unknown as { example: QueueInfo };
   const info = { ...example, requested_partitions: 4 };
   const partitions = (count: number | undefined, shard: number | null) =>
-    factsOf(info, count, shard).find(({ term }) => term === "partitions")?.value;
+    factsOf(info, count, shard).requested_partitions;
   expect(partitions(undefined, null)).toBe("4");
   expect(partitions(6, null)).toBe("4 + 2 drain");
   expect(partitions(4, 2)).toBe("4, in shard 2");

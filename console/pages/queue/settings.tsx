@@ -2,95 +2,73 @@ import type { ReactNode } from "react";
 import { Link } from "react-router";
 import type { QueueInfo } from "../../../openapi/schemas.ts";
 import { queueAddress } from "../../addresses.ts";
+import { Section } from "../../components/section.tsx";
 import { countText, instantText } from "../../format.ts";
-import { useObserved } from "../../state/observable.ts";
-import { zone } from "../../state/preferences.ts";
+import { useZone } from "../../state/preferences.ts";
+import { type SettingId, settings } from "./dialogs/settings-edit.ts";
 import type { QueueState } from "./queue-state.ts";
 
-interface Fact {
-  readonly term: string;
-  readonly value: ReactNode;
-  /** Said where it is off. */
-  readonly isOff?: boolean;
-}
-
 export function Settings({ state }: { readonly state: QueueState }): ReactNode {
-  const told = useObserved(zone);
+  const zone = useZone();
   const { info, inspect, shard } = state;
-  const facts = info.data ? factsOf(info.data, inspect.data?.partitions, shard) : ghosts;
+  const instantOf = (at: string | undefined) => (at ? instantText(Date.parse(at), zone) : "–");
+  const facts = info.data && factsOf(info.data, inspect.data?.partitions, shard);
   return (
-    <section className="sec" aria-labelledby="settings">
-      <div className="ph">
-        <h2 id="settings">settings</h2>
-        {info.data && (
-          <span className="muted end">
-            changed {instantText(Date.parse(info.data.updated_at), told)}
-          </span>
-        )}
-      </div>
+    <Section
+      id="settings"
+      title="settings"
+      aside={
+        info.data && <span className="muted end">changed {instantOf(info.data.updated_at)}</span>
+      }
+    >
       <dl className="settings">
-        {facts.map(({ term, value, isOff = false }) => (
-          <div key={term}>
-            <dt>{term}</dt>
-            <dd className={isOff ? "cut muted" : "cut mono"}>{value}</dd>
-          </div>
-        ))}
+        {settings
+          .filter(({ id }) => id !== "reference")
+          .map(({ id, label }) => (
+            <div key={id}>
+              <dt>{label.toLowerCase()}</dt>
+              <dd className={facts?.[id] ? "cut mono" : "cut muted"}>
+                {facts?.[id] || (facts ? offTexts[id] : "–")}
+              </dd>
+            </div>
+          ))}
         <div>
           <dt>created</dt>
-          <dd className="cut">
-            {info.data ? instantText(Date.parse(info.data.created_at), told) : "–"}
-          </dd>
+          <dd className="cut">{instantOf(info.data?.created_at)}</dd>
         </div>
       </dl>
-    </section>
+    </Section>
   );
 }
 
-const terms = [
-  "lease timeout",
-  "max attempts",
-  "leased at most",
-  "expire timeout",
-  "partitions",
-  "lease rate",
-  "dead queue",
-  "unique for",
-] as const;
+/** For a setting that is off. */
+const offTexts: Partial<Record<SettingId, string>> = {
+  max_attempts: "no limit",
+  leased_max: "no limit",
+  lease_rate: "no limit",
+  dead_queue: "none",
+  unique_for: "off",
+};
 
-const ghosts: readonly Fact[] = terms.map((term) => ({ term, value: "–", isOff: true }));
-
+/** `""`: the setting is off. */
 export function factsOf(
   info: QueueInfo,
   partitionCount: number | undefined,
   shard: number | null,
-): readonly Fact[] {
+): Readonly<Record<SettingId, ReactNode>> {
   const surplus = (partitionCount ?? 0) - info.requested_partitions;
   const drain = surplus > 0 ? ` + ${surplus} drain` : "";
   const where = shard === null ? "" : `, in shard ${shard}`;
-  const limit = (value: number) =>
-    value === 0 ? { value: "no limit", isOff: true } : { value: countText(value) };
-  const text = (value: string, off: string) =>
-    value === "" ? { value: off, isOff: true } : { value };
-  const values: Readonly<Record<(typeof terms)[number], Omit<Fact, "term">>> = {
-    "lease timeout": { value: info.lease_timeout },
-    "max attempts": limit(info.max_attempts),
-    "leased at most": limit(info.leased_max),
-    "expire timeout": { value: info.expire_timeout },
-    partitions: { value: `${countText(info.requested_partitions)}${drain}${where}` },
-    "lease rate": text(info.lease_rate, "no limit"),
-    "dead queue":
-      info.dead_queue === ""
-        ? { value: "none", isOff: true }
-        : { value: <DeadQueue name={info.dead_queue} /> },
-    "unique for": text(info.unique_for, "off"),
+  const limit = (value: number) => (value === 0 ? "" : countText(value));
+  return {
+    ...info,
+    max_attempts: limit(info.max_attempts),
+    leased_max: limit(info.leased_max),
+    requested_partitions: `${countText(info.requested_partitions)}${drain}${where}`,
+    dead_queue: info.dead_queue && (
+      <Link className="link" to={queueAddress(info.dead_queue)}>
+        <bdi>{info.dead_queue}</bdi>
+      </Link>
+    ),
   };
-  return terms.map((term) => ({ term, ...values[term] }));
-}
-
-function DeadQueue({ name }: { readonly name: string }): ReactNode {
-  return (
-    <Link className="link" to={queueAddress(name)}>
-      <bdi>{name}</bdi>
-    </Link>
-  );
 }

@@ -1,4 +1,4 @@
-// The one sentence of a queue: what is the matter, or that nothing is, and what comes next.
+// The status of a queue in one sentence, and what happens next.
 
 import type { QueueClientsReply, QueueExplainReply } from "../../../openapi/schemas.ts";
 import { many, rateText } from "../../format.ts";
@@ -17,18 +17,18 @@ export function findingWord(what: string) {
   return wordOf(what.startsWith("at_") ? "at_limit" : what);
 }
 
-/** Whether the count of what is dead has a colour: some died of late, and are still there. */
+/** Whether items died recently and are still dead. */
 export function isDyingNow(explain: QueueExplainReply | undefined, count = 0): boolean {
   return count > 0 && (explain?.findings.some(({ what }) => what === "dead_items") ?? false);
 }
 
-/** That it is paused is said first, whatever else is the matter. */
+/** A pause comes first, before any other finding. */
 export function findingsOf(explain: QueueExplainReply) {
   const paused = explain.findings.find(({ what }) => what === "paused");
   return { paused, others: explain.findings.filter((finding) => finding !== paused) };
 }
 
-/** `lead`: `""` = there is nothing to say beside that it is paused. */
+/** `lead`: `""` = the pause is all. */
 export interface Sentence {
   readonly lead: string;
   readonly text: string;
@@ -42,14 +42,15 @@ export function sentenceOf({ explain, clients, row, rates }: WhySources): Senten
     return { lead: `${capital(findingWord(worst.what).text)}.`, text: worst.text };
   }
   const asking = clients?.asking_count ?? row?.waiting_leases ?? 0;
-  const ask = asking === 0 ? "nobody asks" : many(asking, "client asks", "clients ask");
-  if (explain.health === "empty") return { lead: "Empty.", text: "Nothing waits and nobody asks." };
+  const ask = asking === 0 ? "no client asks" : many(asking, "client asks", "clients ask");
+  if (explain.health === "empty")
+    return { lead: "Empty.", text: "No item waits, and no client asks." };
   if (explain.health === "idle") return { lead: "Idle.", text: `Nothing waits, and ${ask}.` };
   if (explain.health === "flows" && asking === 0 && row?.leased === 0 && !rates.out) {
     const ready = many(row.ready, "item is", "items are");
     return {
       lead: "Nothing moves.",
-      text: `${ready} ready and nobody asks, which is usual of a dead queue.`,
+      text: `${ready} ready and no client asks, as expected for a dead queue.`,
     };
   }
   const lead = explain.health === "flows" ? "It flows." : `${capital(explain.health)}.`;
@@ -72,7 +73,7 @@ export interface Coming {
   readonly atMs: number;
 }
 
-/** What time alone brings, the nearest first. */
+/** Events that need no call, the nearest first. */
 export function comingOf({ explain, clients, row }: WhySources, nowMs: number): readonly Coming[] {
   const coming: Coming[] = [];
   const [worst] = findingsOf(explain).others;

@@ -1,24 +1,21 @@
 import { Fragment, type ReactNode } from "react";
 import { Button } from "../../components/button.tsx";
+import { copyCall } from "../../components/copy.ts";
 import { Countdown } from "../../components/figures.tsx";
 import { StateGlyph } from "../../components/glyph.tsx";
-import { Fault } from "../../components/refusal.tsx";
+import { QueryFault } from "../../components/refusal.tsx";
 import { spanText, unturned } from "../../format.ts";
 import { useServerNow } from "../../state/server-time.ts";
-import { useCopied } from "../overview/copied.ts";
 import type { QueueState } from "./queue-state.ts";
 import { comingOf, findingsOf, findingWord, sentenceOf } from "./status-sentence.ts";
 
-export function Why({ state }: { readonly state: QueueState }): ReactNode {
+export function Status({ state }: { readonly state: QueueState }): ReactNode {
   const { explain, clients, row, rates, name } = state;
-  const { copy, isCopied } = useCopied({ id: "explain", body: { queue_name: name } });
-  // The sentence is of both.
-  if (explain.data !== undefined && clients.isPending) return <WhyGhost />;
+  // The sentence needs both.
+  if (explain.data !== undefined && clients.isPending) return <StatusGhost />;
   if (explain.data === undefined) {
-    if (explain.error === null) return <WhyGhost />;
-    return (
-      <Fault of={explain.error} what="Why is not known." onRetry={() => void explain.refetch()} />
-    );
+    if (explain.error === null) return <StatusGhost />;
+    return <QueryFault of={explain} what="The status is not known." />;
   }
   const sources = { explain: explain.data, clients: clients.data, row, rates };
   const { paused, others } = findingsOf(explain.data);
@@ -44,16 +41,18 @@ export function Why({ state }: { readonly state: QueueState }): ReactNode {
           <Since since={others[0]?.since} />
         </p>
       </div>
-      {copy && (
-        <Button look="small" onClick={copy} title="Copies the call queue.explain for a shell">
-          {isCopied ? "Copied" : "as curl"}
-        </Button>
-      )}
+      <Button
+        look="small"
+        onClick={() => copyCall({ id: "explain", body: { queue_name: name } })}
+        title="Copies the call queue.explain for a shell"
+      >
+        as curl
+      </Button>
     </section>
   );
 }
 
-function WhyGhost(): ReactNode {
+function StatusGhost(): ReactNode {
   return (
     <section className="why h-ok" aria-label="Why" aria-busy="true">
       <StateGlyph name="idle" />

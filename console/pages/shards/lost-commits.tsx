@@ -1,9 +1,9 @@
-// Commits that the database has lost, and who has dealt with them saying so.
+// Commits that the database has lost, until an administrator confirms the loss.
 
 import { type ReactNode, useState } from "react";
 import type { OverviewAlarm } from "../../../openapi/schemas.ts";
-import { prefix } from "../../api/base-path.ts";
-import { useMayOn, useWhoAmI } from "../../api/query-client.ts";
+import { basePath } from "../../api/base-path.ts";
+import { useMayOn, useWhoAmI } from "../../api/permissions.ts";
 import { useChange } from "../../api/use-change.ts";
 import { Button } from "../../components/button.tsx";
 import { ChangeDialog } from "../../components/dialog/dialog.tsx";
@@ -11,7 +11,7 @@ import { many } from "../../format.ts";
 
 const commitsText = (count: number) => many(count, "commit", "commits");
 
-export function Loss({ alarms }: { readonly alarms: readonly OverviewAlarm[] }): ReactNode {
+export function LostCommits({ alarms }: { readonly alarms: readonly OverviewAlarm[] }): ReactNode {
   const isAsked = useWhoAmI() !== undefined;
   const mayConfirm = useMayOn("admin", null);
   const [isOpen, setOpen] = useState(false);
@@ -26,8 +26,8 @@ export function Loss({ alarms }: { readonly alarms: readonly OverviewAlarm[] }):
         <p>
           Items that they stored are gone, and items that they completed come again. Nobody knows
           which: compare with what producers and workers know, and produce what is missing again.
-          {/* Below a prefix the server has the console alone. */}
-          {prefix === "" && (
+          {/* Below a basePath the server has the console alone. */}
+          {basePath === "" && (
             <>
               {" "}
               <a className="link" href="/docs/postgresql#failover">
@@ -47,17 +47,17 @@ export function Loss({ alarms }: { readonly alarms: readonly OverviewAlarm[] }):
 }
 
 interface ConfirmDialogProps {
-  /** Commits, as far as the server has said by now. */
+  /** Commits, by the last overview. */
   readonly lost: number;
   readonly onClose: () => void;
 }
 
 function ConfirmDialog({ lost, onClose }: ConfirmDialogProps): ReactNode {
-  // Of more that are lost meanwhile its reader hears by a refusal.
+  // If more are lost meanwhile, the server refuses the count that was read.
   const [count, setCount] = useState(lost);
   const change = useChange({
     call: { id: "confirmLoss", body: { expect: count } },
-    said: () => `confirmed the loss of ${commitsText(count)}`,
+    toast: () => `confirmed the loss of ${commitsText(count)}`,
     onDone: onClose,
   });
   if (change.refused !== null && count !== lost) setCount(lost);
@@ -69,12 +69,12 @@ function ConfirmDialog({ lost, onClose }: ConfirmDialogProps): ReactNode {
       {...change}
     >
       <p>
-        Say so once it is dealt with. The alarm ends, and with it <code>commits_lost</code> of{" "}
+        Confirm it once it is dealt with. This ends the alarm, <code>commits_lost</code> of{" "}
         <code>/health</code> and the alert of your monitoring, until more is lost.
       </p>
       <p className="muted">
-        It brings nothing back. This server alone is told, of several nodes; a restart forgets the
-        loss as well. Who confirmed it is listed among the actions.
+        It restores nothing. It is for this server, not for other nodes; a restart forgets the loss
+        as well. The confirmation is listed among the actions, with its key.
       </p>
     </ChangeDialog>
   );

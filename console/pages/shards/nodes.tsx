@@ -1,10 +1,18 @@
 import type { ReactNode } from "react";
-import type { NodeInfo, OverviewMachine, OverviewShard } from "../../../openapi/schemas.ts";
+import type {
+  NodeInfo,
+  NodesListReply,
+  OverviewMachine,
+  OverviewShard,
+} from "../../../openapi/schemas.ts";
 import { serverHost } from "../../api/base-path.ts";
-import { spanText } from "../../format.ts";
+import { Empty } from "../../components/empty.tsx";
+import { Age } from "../../components/figures.tsx";
+import { Section } from "../../components/section.tsx";
+import { type Column, Table } from "../../components/table/table.tsx";
+import { countText, rateText, spanText } from "../../format.ts";
 import { useMachineNow } from "../../state/server-time.ts";
-import { lookOf, tookText } from "./shard-order.ts";
-import { hostText } from "./shard-owners.ts";
+import { hostText, lookOf, tookText } from "./shards.ts";
 
 interface NodesProps {
   readonly shards: readonly OverviewShard[];
@@ -15,20 +23,18 @@ interface NodesProps {
 export function Nodes({ shards, machine, nodes }: NodesProps): ReactNode {
   const now = useMachineNow();
   if (nodes.length === 0) {
-    const title = machine?.name || serverHost || "this machine";
     const up =
       machine && `${machine.version}, up ${spanText(now - Date.parse(machine.started_at))}`;
     return (
       <section className="nodes" aria-label="This machine">
-        <div className="node">
-          <NodeName title={title} detail={up ?? "–"} />
-          <Clamp shards={shards} />
-          <Slowest shards={shards} />
-          <div className="n">
-            {shards.filter(({ state }) => state === "up").length} of {shards.length}
-            <small>shards up</small>
-          </div>
-        </div>
+        <NodeRow
+          title={machine?.name || serverHost || "this machine"}
+          detail={up ?? "–"}
+          shards={shards}
+          isLive
+          figure={`${shards.filter(({ state }) => state === "up").length} of ${shards.length}`}
+          meaning="shards up"
+        />
       </section>
     );
   }
@@ -37,9 +43,12 @@ export function Nodes({ shards, machine, nodes }: NodesProps): ReactNode {
       {nodes.map((node) => (
         <NodeRow
           key={node.url}
-          node={node}
+          title={hostText(node.url)}
+          detail={`${node.version}, joined ${spanText(now - Date.parse(node.started_at))} ago`}
           shards={shards.filter(({ shard }) => node.shards.includes(shard))}
-          nowMs={now}
+          isLive={node.live}
+          figure={spanText(Math.max(0, now - Date.parse(node.seen_at)))}
+          meaning={node.draining ? "seen, draining" : "seen"}
         />
       ))}
     </section>
@@ -47,42 +56,31 @@ export function Nodes({ shards, machine, nodes }: NodesProps): ReactNode {
 }
 
 interface NodeRowProps {
-  readonly node: NodeInfo;
-  readonly shards: readonly OverviewShard[];
-  readonly nowMs: number;
-}
-
-function NodeRow({ node, shards, nowMs }: NodeRowProps): ReactNode {
-  const { url, version, started_at: started, seen_at: seenAt, draining, live } = node;
-  const isOwner = shards.length > 0;
-  const duty = live ? "owns no shard" : "no sign of life";
-  return (
-    <div className="node" data-state={live ? "live" : "gone"}>
-      <NodeName
-        title={hostText(url)}
-        detail={`${version}, here for ${spanText(nowMs - Date.parse(started))}`}
-      />
-      {isOwner ? <Clamp shards={shards} /> : <div className="clamp empty muted">{duty}</div>}
-      {isOwner ? <Slowest shards={shards} /> : <div className="n" />}
-      <div className={live ? "n" : "n bad"}>
-        {spanText(Math.max(0, nowMs - Date.parse(seenAt)))}
-        <small>{draining ? "seen, draining" : "seen"}</small>
-      </div>
-    </div>
-  );
-}
-
-function NodeName({
-  title,
-  detail,
-}: {
   readonly title: string;
   readonly detail: string;
-}): ReactNode {
+  readonly shards: readonly OverviewShard[];
+  readonly isLive: boolean;
+  readonly figure: string;
+  readonly meaning: string;
+}
+
+function NodeRow({ title, detail, shards, isLive, figure, meaning }: NodeRowProps): ReactNode {
   return (
-    <div>
-      <b className="mono cut">{title}</b>
-      <small>{detail}</small>
+    <div className="node" data-state={isLive ? "live" : "gone"}>
+      <div>
+        <b className="mono cut">{title}</b>
+        <small>{detail}</small>
+      </div>
+      {shards.length > 0 ? (
+        <Clamp shards={shards} />
+      ) : (
+        <div className="clamp empty muted">{isLive ? "owns no shard" : "no sign of life"}</div>
+      )}
+      {shards.length > 0 ? <Slowest shards={shards} /> : <div className="n" />}
+      <div className={isLive ? "n" : "n bad"}>
+        {figure}
+        <small>{meaning}</small>
+      </div>
     </div>
   );
 }
@@ -93,11 +91,11 @@ function Clamp({ shards }: { readonly shards: readonly OverviewShard[] }): React
     <ol className="clamp" aria-label="Shards that it owns">
       {shards.map((shard) => {
         const look = lookOf(shard);
-        const said = look === "well" ? "" : `, ${look}`;
+        const words = look === "well" ? "" : `, ${look}`;
         return (
           <li key={shard.shard} className={`shard s-${look}`}>
             {shard.shard}
-            <span className="vh">{said}</span>
+            <span className="vh">{words}</span>
           </li>
         );
       })}
@@ -113,5 +111,72 @@ function Slowest({ shards }: { readonly shards: readonly OverviewShard[] }): Rea
       {tookText(worst)}
       <small>commit p99, the slowest</small>
     </div>
+  );
+}
+
+interface OwnedShard {
+  readonly row: NodesListReply["shards"][number];
+  /** `null`: the shard could not be reached. */
+  readonly itemsPerSecond: number | null;
+}
+
+const columns: readonly Column<OwnedShard>[] = [
+  { title: "Shard", isHeading: true, cell: ({ row }) => row.shard },
+  {
+    title: "Owner",
+    look: ({ row }) => (row.node === "" ? "bad" : "mono cut"),
+    hint: ({ row }) => row.node,
+    cell: ({ row }) => hostText(row.node) || "none",
+  },
+  {
+    title: "Epoch",
+    className: "n",
+    meaning: "How often the shard was taken over",
+    cell: ({ row }) => countText(row.epoch),
+  },
+  {
+    title: "Moved",
+    className: "n",
+    meaning: "How long ago the shard was last taken over",
+    cell: ({ row: { taken_at: at } }) => (at === null ? "never" : <Age at={Date.parse(at)} />),
+  },
+  {
+    title: "Items /s",
+    className: "n",
+    meaning: "Items written, leased or removed per second, on average over the last minute",
+    cell: ({ itemsPerSecond }) => rateText(itemsPerSecond),
+  },
+];
+
+interface OwnersProps {
+  readonly nodes: NodesListReply | undefined;
+  /** The shards that could be reached. */
+  readonly shards: readonly OverviewShard[];
+}
+
+/** The owner and the load of each shard of a cluster, how often it was taken over, and when last. */
+export function Owners({ nodes, shards }: OwnersProps): ReactNode {
+  const loads = new Map(shards.map((one) => [one.shard, one.items_per_second]));
+  return (
+    <Section className="block" id="owners" title="owners">
+      {nodes?.items.length === 0 && (
+        <Empty glyph="leased">
+          This server is alone. With PostgreSQL and <code>--node-url</code> several servers share
+          the shards, and take over those of a server that is gone.
+        </Empty>
+      )}
+      {nodes !== undefined && nodes.items.length > 0 && (
+        <Table
+          className="mini"
+          label="owners"
+          columns={columns}
+          rows={nodes.shards.map((row) => ({
+            row,
+            itemsPerSecond: loads.get(row.shard) ?? null,
+          }))}
+          keyOf={({ row }) => row.shard}
+        />
+      )}
+    </Section>
   );
 }

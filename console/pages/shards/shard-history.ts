@@ -1,12 +1,12 @@
 // The last quarter of an hour of a shard, ten seconds a point, as the server kept it.
 
 import type { ServerSeriesReply } from "../../../openapi/schemas.ts";
-import { useMayOn } from "../../api/query-client.ts";
-import { useAsked } from "../../api/use-query.ts";
+import { useMayOn } from "../../api/permissions.ts";
+import { useQuery } from "../../api/use-query.ts";
 
 const pointMs = 10_000;
 const pointsMax = 90;
-/** So many are asked for in the time of a point; where there are more, each is asked less often. */
+/** Requests in the time of a point; with more shards each is requested less often. */
 const atOnceMax = 8;
 
 export interface ShardHistory {
@@ -23,7 +23,7 @@ export function useShardHistory(shard: number, shown: number): ShardHistory {
   const mayRead = useMayOn("read", null);
   const everyMs = pointMs * Math.ceil(shown / atOnceMax);
   const body = { shard, names: ["commits", "commit_p99_us"], step: "10s" };
-  const { data } = useAsked("series", body, { everyMs, isWanted: mayRead });
+  const { data } = useQuery("series", body, { everyMs, isWanted: mayRead });
   return data === undefined ? noHistory : historyOf(data);
 }
 
@@ -33,7 +33,7 @@ export function historyOf({ series }: Pick<ServerSeriesReply, "series">): ShardH
   return { commits: lastOf(perSecond), p99Us: lastOf(p99Us) };
 }
 
-/** What was before the server began is a gap. */
+/** The time before the server's start is a gap. */
 function lastOf(values: readonly number[]): readonly (number | null)[] {
   return [...unknown, ...values].slice(-pointsMax);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { loadsOf, noLoad } from "./shard-loads.ts";
+import { loadsOf, noLoad } from "./shards.ts";
 
 test("loadsOf: queues and ready items by shard; a shard without queues has no load", () => {
   const loads = loadsOf([

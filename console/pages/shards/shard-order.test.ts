@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { OverviewShard } from "../../../openapi/schemas.ts";
-import { inOrder, lookOf, tookText } from "./shard-order.ts";
+import { inOrder, lookOf, tookText } from "./shards.ts";
 
 const shard = (number: number, change: Partial<OverviewShard> = {}): OverviewShard => ({
   shard: number,

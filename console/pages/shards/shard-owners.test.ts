@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { NodesListReply } from "../../../openapi/schemas.ts";
-import { hostText, unownedText } from "./shard-owners.ts";
+import { hostText, unownedText } from "./shards.ts";
 
 const [first, second] = ["http://queue-1:9090", "http://queue-2:9090"] as const;
 

@@ -1,12 +1,113 @@
 import { type ReactNode, useMemo } from "react";
 import type { OverviewShard } from "../../../openapi/schemas.ts";
-import { Spark } from "../../components/chart/sparkline.tsx";
+import { Sparkline } from "../../components/chart/sparkline.tsx";
+import { type Column, Table } from "../../components/table/table.tsx";
 import { bytesText, countText, rateText, spanText } from "../../format.ts";
 import type { QueueRow } from "../../state/overview-state.ts";
 import { useServerNow } from "../../state/server-time.ts";
-import { type ShardHistory, useShardHistory } from "./shard-history.ts";
-import { loadsOf, noLoad, type ShardLoad } from "./shard-loads.ts";
-import { inOrder, lookOf, type ShardLook, tookText } from "./shard-order.ts";
+import { useShardHistory } from "./shard-history.ts";
+import {
+  inOrder,
+  loadsOf,
+  lookOf,
+  noLoad,
+  type ShardLoad,
+  type ShardLook,
+  tookText,
+} from "./shards.ts";
+
+interface Row {
+  readonly of: OverviewShard;
+  readonly load: ShardLoad;
+  readonly look: ShardLook;
+  /** How many shards are shown. */
+  readonly shown: number;
+}
+
+/** A column of counts: 0 is faint, others may alarm. */
+function counts(countOf: (row: Row) => number, look?: "bad" | "warn") {
+  return {
+    className: "n",
+    look: (row: Row) => (countOf(row) === 0 ? "z" : look),
+    cell: (row: Row) => countText(countOf(row)),
+  };
+}
+
+const columns: readonly Column<Row>[] = [
+  { title: "Shard", isHeading: true, cell: ({ of }) => of.shard },
+  {
+    title: "State",
+    className: "c-state",
+    look: ({ look }) => (look === "down" ? "bad" : look === "full" ? "warn" : "muted"),
+    cell: ({ of }) => <State of={of} />,
+  },
+  { title: "Queues", meaning: "Queues that live in it", ...counts(({ load }) => load.queues) },
+  { title: "Ready", meaning: "Ready items of its queues", ...counts(({ load }) => load.ready) },
+  {
+    title: "Commits /s",
+    className: "n",
+    meaning: "Commits per second, in the last ten seconds",
+    cell: (row) => <CommitRate of={row} />,
+  },
+  {
+    title: "15 m",
+    className: "c-past",
+    meaning: "Commits of the last 15 minutes",
+    cell: (row) => <History of={row} line="commits" />,
+  },
+  { title: "Waiting", meaning: "Requests without an answer", ...counts(({ of }) => of.waiting) },
+  {
+    title: "p50",
+    className: "n",
+    meaning: "Half of the commits of the last minute took at most this long",
+    cell: ({ of }) => tookText(of.commit_p50_us),
+  },
+  {
+    title: "p99",
+    className: "n",
+    meaning: "99 of 100 commits of the last minute took at most this long",
+    cell: ({ of }) => tookText(of.commit_p99_us),
+    look: ({ look }) => look === "slow" && "warn",
+  },
+  {
+    title: "p99, 15 m",
+    className: "c-past",
+    meaning: "p99 of every ten seconds",
+    cell: (row) => <History of={row} line="p99Us" />,
+  },
+  {
+    title: "File",
+    className: "n",
+    meaning: "Size of its file",
+    cell: ({ of }) => bytesText(of.file_bytes),
+  },
+  {
+    title: "Log",
+    className: "n",
+    meaning: "Size of its log",
+    cell: ({ of }) => bytesText(of.log_bytes),
+  },
+  {
+    title: "Failures",
+    meaning: "Commits that failed since the server was started",
+    ...counts(({ of }) => of.failures, "warn"),
+  },
+  {
+    title: "Restarts",
+    meaning: "Attempts to open its store again after it failed",
+    ...counts(({ of }) => of.restarts, "warn"),
+  },
+  {
+    title: "Set aside",
+    meaning: "Damaged items that were set aside",
+    ...counts(({ of }) => of.quarantined, "bad"),
+  },
+  {
+    title: "Miscounted",
+    meaning: "Items that a start found missing, or too many",
+    ...counts(({ of }) => of.miscounted, "bad"),
+  },
+];
 
 interface ShardTableProps {
   readonly shards: readonly OverviewShard[];
@@ -15,155 +116,39 @@ interface ShardTableProps {
 
 export function ShardTable({ shards, queues }: ShardTableProps): ReactNode {
   const loads = useMemo(() => loadsOf(queues?.values() ?? []), [queues]);
+  const shown = shards.length;
   return (
     <section aria-label="Every shard">
-      <table className="table shard-table fields" aria-label="Shards">
-        <thead>
-          <tr>
-            <th scope="col">Shard</th>
-            <th scope="col" className="c-state">
-              State
-            </th>
-            {columns.map(({ title, meaning, isPast = false }) => (
-              <th scope="col" key={title} className={isPast ? "c-past" : "n"} title={meaning}>
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {inOrder(shards).map((shard) => (
-            <ShardRow
-              key={shard.shard}
-              of={shard}
-              load={loads.get(shard.shard) ?? noLoad}
-              shown={shards.length}
-            />
-          ))}
-        </tbody>
-      </table>
-      <p className="under">What is wrong comes first, then the shards by number.</p>
+      <Table
+        className="table shard-table fields"
+        label="Shards"
+        columns={columns}
+        rows={inOrder(shards).map((of) => {
+          return { of, load: loads.get(of.shard) ?? noLoad, look: lookOf(of), shown };
+        })}
+        keyOf={({ of }) => of.shard}
+      />
+      <p className="under">Shards with trouble come first, then the others by number.</p>
     </section>
   );
 }
 
-/** A shard as it is now, and what it did in the last 15 minutes. */
-interface Told extends ShardHistory {
-  readonly of: OverviewShard;
-  readonly load: ShardLoad;
-  readonly look: ShardLook;
-}
-
-interface Column {
-  readonly title: string;
-  readonly meaning: string;
-  readonly isPast?: boolean;
-  readonly cell: (told: Told) => ReactNode;
-  readonly look?: (told: Told) => string;
-}
-
-const zero = (count: number, look = "") => (count === 0 ? "z" : look);
-
-const columns: readonly Column[] = [
-  {
-    title: "Queues",
-    meaning: "Queues that live in it",
-    cell: ({ load }) => countText(load.queues),
-    look: ({ load }) => zero(load.queues),
-  },
-  {
-    title: "Ready",
-    meaning: "Ready items of its queues",
-    cell: ({ load }) => countText(load.ready),
-    look: ({ load }) => zero(load.ready),
-  },
-  {
-    title: "Commits /s",
-    meaning: "Commits a second, in the last ten seconds",
-    cell: ({ commits }) => rateText(commits.at(-1) ?? null),
-  },
-  {
-    title: "15 m",
-    meaning: "Commits of the last 15 minutes",
-    isPast: true,
-    cell: ({ commits }) => <Spark lines={[commits]} />,
-  },
-  {
-    title: "Waiting",
-    meaning: "Requests that it has not answered",
-    cell: ({ of }) => countText(of.waiting),
-    look: ({ of }) => zero(of.waiting),
-  },
-  {
-    title: "p50",
-    meaning: "Half of the commits of the last minute took at most this long",
-    cell: ({ of }) => tookText(of.commit_p50_us),
-  },
-  {
-    title: "p99",
-    meaning: "99 of 100 commits of the last minute took at most this long",
-    cell: ({ of }) => tookText(of.commit_p99_us),
-    look: ({ look }) => (look === "slow" ? "warn" : ""),
-  },
-  {
-    title: "p99, 15 m",
-    meaning: "p99 of every ten seconds",
-    isPast: true,
-    cell: ({ p99Us, look }) => <Spark lines={[p99Us]} {...(look === "slow" && { look: "hot" })} />,
-  },
-  { title: "File", meaning: "Size of its file", cell: ({ of }) => bytesText(of.file_bytes) },
-  { title: "Log", meaning: "Size of its log", cell: ({ of }) => bytesText(of.log_bytes) },
-  {
-    title: "Failures",
-    meaning: "Commits that failed since the server was started",
-    cell: ({ of }) => countText(of.failures),
-    look: ({ of }) => zero(of.failures, "warn"),
-  },
-  {
-    title: "Restarts",
-    meaning: "Attempts to open its store again after it failed",
-    cell: ({ of }) => countText(of.restarts),
-    look: ({ of }) => zero(of.restarts, "warn"),
-  },
-  {
-    title: "Set aside",
-    meaning: "Damaged items that were set aside",
-    cell: ({ of }) => countText(of.quarantined),
-    look: ({ of }) => zero(of.quarantined, "bad"),
-  },
-  {
-    title: "Miscounted",
-    meaning: "Items that a start found missing, or too many",
-    cell: ({ of }) => countText(of.miscounted),
-    look: ({ of }) => zero(of.miscounted, "bad"),
-  },
-];
-
-interface ShardRowProps {
-  readonly of: OverviewShard;
-  readonly load: ShardLoad;
-  readonly shown: number;
-}
-
-function ShardRow({ of, load, shown }: ShardRowProps): ReactNode {
+function State({ of: { state, since } }: { readonly of: OverviewShard }): ReactNode {
   const now = useServerNow();
-  const look = lookOf(of);
-  const told = { of, load, look, ...useShardHistory(of.shard, shown) };
-  const { shard, state, since } = of;
-  const stateText = since === null ? state : `${state} for ${spanText(now - Date.parse(since))}`;
-  return (
-    <tr>
-      <th scope="row" data-l="Shard">
-        {shard}
-      </th>
-      <td data-l="State" className={look === "down" ? "bad" : look === "full" ? "warn" : "muted"}>
-        {stateText}
-      </td>
-      {columns.map(({ title, isPast = false, cell, look: lookIn }) => (
-        <td key={title} data-l={title} className={isPast ? "c-past" : `n ${lookIn?.(told) ?? ""}`}>
-          {cell(told)}
-        </td>
-      ))}
-    </tr>
-  );
+  return since === null ? state : `${state} for ${spanText(now - Date.parse(since))}`;
+}
+
+function CommitRate({ of: { of, shown } }: { readonly of: Row }): ReactNode {
+  return rateText(useShardHistory(of.shard, shown).commits.at(-1) ?? null);
+}
+
+interface HistoryProps {
+  readonly of: Row;
+  readonly line: "commits" | "p99Us";
+}
+
+function History({ of: { of, look, shown }, line }: HistoryProps): ReactNode {
+  const history = useShardHistory(of.shard, shown);
+  const isHot = line === "p99Us" && look === "slow";
+  return <Sparkline lines={[history[line]]} {...(isHot && { look: "hot" })} />;
 }

@@ -1,59 +1,42 @@
 // The nodes, the shards that each of them owns, and the state of each shard.
 
 import type { ReactNode } from "react";
-import { useAsked } from "../../api/use-query.ts";
-import { PageTitle } from "../../components/page-title.tsx";
-import { Fault } from "../../components/refusal.tsx";
+import type { NodesListReply } from "../../../openapi/schemas.ts";
+import { useQuery } from "../../api/use-query.ts";
+import { PageHead } from "../../components/page-head.tsx";
+import { Fault, QueryFault } from "../../components/refusal.tsx";
 import { Unreached } from "../../components/unreached.tsx";
-import { useObserved } from "../../state/observable.ts";
-import { pollNow, seen } from "../../state/overview-poll.ts";
-import { Gauges } from "./capacity.tsx";
-import { Loss } from "./lost-commits.tsx";
-import { Nodes } from "./nodes.tsx";
-import { Owners } from "./owners.tsx";
-import { unownedText } from "./shard-owners.ts";
+import { pollNow, usePoll } from "../../state/overview-poll.ts";
+import { Capacity } from "./capacity.tsx";
+import { LostCommits } from "./lost-commits.tsx";
+import { Nodes, Owners } from "./nodes.tsx";
 import { ShardTable } from "./shard-table.tsx";
+import { unownedText } from "./shards.ts";
 
 const nodesMs = 2_000;
 
 export function ShardsPage(): ReactNode {
-  const { overview, refused } = useObserved(seen);
-  const nodes = useAsked("listNodes", {}, { everyMs: nodesMs });
+  const { overview, refused } = usePoll();
+  const nodes = useQuery("listNodes", {}, { everyMs: nodesMs });
+  const head = (
+    <PageHead title="Shards">{subtitleOf(nodes.data, overview?.machine.store)}</PageHead>
+  );
   if (overview === null && refused !== null) {
     return (
       <>
-        <PageTitle of="Shards" />
-        <header className="head">
-          <h1>Shards</h1>
-        </header>
+        {head}
         <Fault of={refused} what="The shards are not shown." onRetry={pollNow} />
       </>
     );
   }
   const shards = overview?.shards ?? [];
-  // Below a list of unknown length nothing has its place.
+  // Content below a list of unknown length would move.
   const isKnown = overview !== null && (nodes.data !== undefined || nodes.error !== null);
-  const isAlone = nodes.data === undefined || nodes.data.items.length === 0;
   const unowned = nodes.data === undefined ? null : unownedText(nodes.data);
   return (
     <>
-      <PageTitle of="Shards" />
-      <header className="head">
-        <h1>Shards</h1>
-        <span className="muted">
-          {isAlone
-            ? "This machine is a clamp, and holds all of them."
-            : "A node is a clamp, and holds the shards that it owns."}
-        </span>
-        <span className="end muted">{overview?.machine.store}</span>
-      </header>
-      {nodes.error !== null && nodes.data === undefined && (
-        <Fault
-          of={nodes.error}
-          what="The nodes are not known."
-          onRetry={() => void nodes.refetch()}
-        />
-      )}
+      {head}
+      <QueryFault of={nodes} what="The nodes are not known." />
       <Nodes shards={shards} machine={overview?.machine} nodes={nodes.data?.items ?? []} />
       {unowned !== null && (
         <p className="unowned bad" role="status">
@@ -62,13 +45,27 @@ export function ShardsPage(): ReactNode {
       )}
       <Unreached />
       <div className={isKnown ? undefined : "unknown"}>
-        <Loss alarms={overview?.alarms ?? []} />
+        <LostCommits alarms={overview?.alarms ?? []} />
         <ShardTable shards={shards} queues={overview?.queues} />
         <div className="two">
-          <Gauges machine={overview?.machine} shards={shards} />
+          <Capacity machine={overview?.machine} shards={shards} />
           <Owners nodes={nodes.data} shards={shards} />
         </div>
       </div>
+    </>
+  );
+}
+
+function subtitleOf(nodes: NodesListReply | undefined, store: string | undefined): ReactNode {
+  const isAlone = nodes === undefined || nodes.items.length === 0;
+  return (
+    <>
+      <span className="muted">
+        {isAlone
+          ? "The clamp is this machine, with all of the shards."
+          : "A clamp is a node, with the shards that it owns."}
+      </span>
+      <span className="end muted">{store}</span>
     </>
   );
 }

@@ -1,5 +1,5 @@
-// What may be done with items, and the calls that do it. Items that somebody holds are changed by
-// their ids, a call for each partition; others by a task, which takes ids or a filter. Pure.
+// The changes of items, and their calls. Leased items are changed by their ids, with a call for each
+// partition; others by a task, which takes ids or a filter. Pure.
 
 import type { FoundItem, ItemFilter } from "../../../../openapi/schemas.ts";
 import type { Call } from "../../../api/call.ts";
@@ -7,24 +7,24 @@ import type { ItemState } from "../view.ts";
 
 export type Verb = "promote" | "reject" | "delete" | "retry" | "giveUp" | "deleteHeld" | "redrive";
 
-/** What one call is about. */
+/** The items of one call. */
 export interface Part {
   readonly ids?: readonly string[];
-  /** Of items that are held. */
+  /** For leased items. */
   readonly partition?: number;
   readonly filter?: ItemFilter;
 }
 
 export interface Meant {
   readonly queueName: string;
-  /** `null`: whichever of those that nobody holds. */
+  /** `null`: any that are not leased. */
   readonly state: "ready" | "leased" | "scheduled" | null;
   readonly parts: readonly Part[];
 }
 
 export interface Wishes {
   readonly reason: string;
-  /** Of a redrive; `""`: to where each came from. */
+  /** For a redrive; `""`: the queue that each came from. */
   readonly to: string;
   /** 0 = no bound. */
   readonly perSecond: number;
@@ -33,7 +33,7 @@ export interface Wishes {
 
 export const noWishes: Wishes = { reason: "", to: "", perSecond: 0, limit: 0 };
 
-/** A key that is not for all queues has to say where they go. */
+/** A key that is not for all queues needs a destination. */
 export function isToldWhere(verb: Verb, { to }: Wishes, isForAll: boolean): boolean {
   return verb !== "redrive" || isForAll || to !== "";
 }
@@ -64,7 +64,7 @@ export function meantByIds(queueName: string, items: readonly FoundItem[]): Mean
 interface Guard {
   /** Only count. */
   readonly isDry?: boolean;
-  /** Refuse where more are meant. */
+  /** Refuse if there are more. */
   readonly expect?: number;
 }
 

@@ -1,18 +1,18 @@
-// A change from its dry run to its result: first it is counted, then it is made with that count as
-// its bound, so that what came meanwhile is not touched unseen.
+// A change of items, from its dry run to its result. The count of the dry run is its bound, so that
+// items added meanwhile are not changed unseen.
 
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import type { Destination, ItemCounts } from "../../../../openapi/schemas.ts";
 import { ask, type Call } from "../../../api/call.ts";
-import { isForAll } from "../../../api/permissions.ts";
-import { useWhoAmI } from "../../../api/query-client.ts";
+import { isForAll, useWhoAmI } from "../../../api/permissions.ts";
+import { isAwaited } from "../../../api/session.ts";
+import { useFetched } from "../../../api/use-query.ts";
 import { itemsText } from "../../../format.ts";
 import { pollNow } from "../../../state/overview-poll.ts";
-import { say } from "../../../state/toast.ts";
+import { showToast } from "../../../state/toast.ts";
 import { changedIds, refreshItems } from "../source.ts";
 import { callOf, callsOf, isToldWhere, type Meant, type Verb, type Wishes } from "./changes.ts";
-import { followTask } from "./follow-task.ts";
 import { wordings } from "./wording.ts";
 
 export interface Change {
@@ -28,24 +28,18 @@ export function useChange(change: Change, onDone: () => void) {
   const client = useQueryClient();
   const wishes = useSettled(change.wishes);
   const me = useWhoAmI();
-  const isAskable = me !== undefined && isToldWhere(verb, wishes, isForAll(me, "admin"));
-  const dry = useQuery({
-    queryKey: ["dry-run", verb, meant, wishes.to, wishes.limit],
-    queryFn: () => countsOf({ verb, meant, wishes }),
-    enabled: isAskable,
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
-    retry: false,
-  });
+  const isWanted = me !== undefined && isToldWhere(verb, wishes, isForAll(me, "admin"));
+  const key = ["dry-run", verb, meant, wishes.to, wishes.limit];
+  const read = () => countsOf({ verb, meant, wishes });
+  const dry = useFetched(key, read, { isWanted, staleMs: Infinity, keptMs: 0 });
   const counted = dry.isFetching ? undefined : dry.data;
-  const { counts, destinations } = counted ?? {};
   const count = counted && changedBy(counted, wishes.limit);
-  const calls = callsOf(change, counts);
-  // Of what is typed only this changes what is meant.
+  const calls = callsOf(change, counted?.counts);
+  // Only these of the typed values change the count.
   const isSettled = wishes.to === change.wishes.to && wishes.limit === change.wishes.limit;
   const refresh = () => {
     refreshItems(client);
-    for (const name of ["explained", "groups", "tasks"]) {
+    for (const name of ["explainItem", "groups", "listTasks"]) {
       void client.invalidateQueries({ queryKey: [name] });
     }
     pollNow();
@@ -56,8 +50,8 @@ export function useChange(change: Change, onDone: () => void) {
       const what = `${itemsText(count ?? 0)} of ${meant.queueName}`;
       if (taskIds.length === 0) {
         noteChanged(meant);
-        say(`${wordings[verb].done}: ${what}`);
-      } else say(`began to ${wordings[verb].verb.toLowerCase()} ${what}`);
+        showToast(`${wordings[verb].done}: ${what}`);
+      } else showToast(`began to ${wordings[verb].verb.toLowerCase()} ${what}`);
       for (const id of taskIds) {
         void followTask(id, (isWhole) => {
           if (isWhole) noteChanged(meant);
@@ -66,19 +60,19 @@ export function useChange(change: Change, onDone: () => void) {
       }
       onDone();
     },
-    // More are meant by now, or some were changed before it was refused.
+    // The count may have changed, or the first calls were made before the refusal.
     onError: () => void dry.refetch(),
     onSettled: refresh,
   });
-  return { calls, count, destinations, dry, run, isSettled };
+  return { calls, count, counted, dry, run, isSettled };
 }
 
-/** Of what a filter meant, a list knows when it is looked at again. */
+/** Items that a filter meant are known once the list is refreshed. */
 function noteChanged({ parts }: Meant): void {
   changedIds.set(new Set([...changedIds.get(), ...parts.flatMap(({ ids = [] }) => ids)]));
 }
 
-/** As it was when the typing stopped. */
+/** The value when the typing stopped. */
 function useSettled(wishes: Wishes): Wishes {
   const [settled, setSettled] = useState(wishes);
   useEffect(() => {
@@ -88,7 +82,7 @@ function useSettled(wishes: Wishes): Wishes {
   return settled;
 }
 
-interface Counted {
+export interface Counted {
   /** For each part, in their order. */
   readonly counts: readonly number[];
   /** Of a redrive. */
@@ -109,7 +103,7 @@ async function countsOf(change: Change): Promise<Counted> {
   return { counts, destinations, seenAt: performance.now() };
 }
 
-/** Of what is meant some may have nowhere to go. */
+/** Some may have no destination. */
 function changedBy({ counts, destinations }: Counted, limit: number): number {
   const matched = counts.reduce((sum, one) => sum + one, 0);
   const { stay = [], go = [] } = Object.groupBy(destinations, ({ queue_name: to }) =>
@@ -126,7 +120,7 @@ function countIn(reply: object): number {
   return ready + leased + scheduled + retried;
 }
 
-/** Returns the tasks that do it. */
+/** Returns the ids of the tasks. */
 async function makeCalls(calls: readonly Call[]): Promise<readonly string[]> {
   const taskIds: string[] = [];
   for (const { id, body } of calls) {
@@ -134,4 +128,39 @@ async function makeCalls(calls: readonly Call[]): Promise<readonly string[]> {
     if ("task_id" in reply) taskIds.push(String(reply.task_id));
   }
   return taskIds;
+}
+
+const lookMs = [150, 300, 600, 1_000] as const;
+/** A longer task is shown on the page of its queue. */
+const followedMs = 60_000;
+
+const doneWords: Readonly<Record<string, string>> = {
+  redrive: wordings.redrive.done,
+  promote: wordings.promote.done,
+  reject: wordings.reject.done,
+  delete: wordings.delete.done,
+};
+
+/** Shows the result of a task once it has ended; `isWhole`: it changed all of its items. */
+export async function followTask(id: string, onEnded: (isWhole: boolean) => void): Promise<void> {
+  const until = performance.now() + followedMs;
+  for (let look = 0; performance.now() < until; look += 1) {
+    const pauseMs = lookMs[Math.min(look, lookMs.length - 1)];
+    await new Promise((done) => setTimeout(done, pauseMs));
+    // A call without a required key would only bring up the login.
+    if (!isAwaited()) continue;
+    try {
+      const task = await ask("taskInfo", { task_id: id });
+      if (task.state === "running") continue;
+      const stay = task.skipped > 0 ? `, ${itemsText(task.skipped)} stay where they are` : "";
+      const done = doneWords[task.action] ?? task.action;
+      const end = task.state === "done" ? "" : `, then it was ${task.state}`;
+      showToast(`${done}: ${itemsText(task.moved)} of ${task.queue_name}${stay}${end}`);
+      onEnded(task.state === "done" && task.skipped === 0);
+      return;
+    } catch {
+      // No answer, which the header shows, or the task is forgotten.
+    }
+  }
+  onEnded(false);
 }

@@ -1,4 +1,4 @@
-// What is said of each change: in its dialog, on its button, and when it is done.
+// The words of each change: in its dialog, on its button, and in the footer.
 
 import type { Verb } from "./changes.ts";
 
@@ -7,21 +7,21 @@ interface Wording {
   readonly open: string;
   readonly verb: string;
   readonly done: string;
-  /** What it does to the items, and to others. */
+  /** What it does to the items. */
   readonly effect: string;
   readonly isHarm: boolean;
   readonly role: "consume" | "admin";
   readonly takesReason: boolean;
 }
 
-const lost = "what its holder says of it after that is answered 453";
+const lost = "later calls of the holder for it are answered 453";
 
 export const wordings = {
   promote: {
     open: "Make ready now…",
     verb: "Make ready",
     done: "made ready",
-    effect: "It is offered at once, at the tail of its partition.",
+    effect: "Ready at once, at the tail of the partition.",
     isHarm: false,
     role: "admin",
     takesReason: false,
@@ -30,7 +30,7 @@ export const wordings = {
     open: "Send to dead…",
     verb: "Send to dead",
     done: "sent to the dead queue",
-    effect: "It is given up, goes to the dead queue, and carries the reason there.",
+    effect: "Moved to the dead queue, with the reason.",
     isHarm: false,
     role: "admin",
     takesReason: true,
@@ -39,7 +39,7 @@ export const wordings = {
     open: "Delete…",
     verb: "Delete",
     done: "deleted",
-    effect: "It is removed for good and goes to no dead queue. Leased items are left alone.",
+    effect: "Removed for good, not to the dead queue. Leased items stay.",
     isHarm: true,
     role: "admin",
     takesReason: false,
@@ -48,7 +48,7 @@ export const wordings = {
     open: "Retry now…",
     verb: "Take back",
     done: "taken back from their holders",
-    effect: `Somebody holds it. Retried now, it goes to the tail under a new id, and ${lost}. If the holder has done the work, it is done twice.`,
+    effect: `The lease ends. The item is requeued at the tail under a new id, and ${lost}. If the holder has done the work, it is done twice.`,
     isHarm: false,
     role: "consume",
     takesReason: true,
@@ -57,7 +57,7 @@ export const wordings = {
     open: "Send to dead…",
     verb: "Send to dead",
     done: "sent to the dead queue",
-    effect: `Somebody holds it. It goes to the dead queue whatever tries are left, and ${lost}.`,
+    effect: `The lease ends. The item is moved to the dead queue whatever attempts are left, and ${lost}.`,
     isHarm: false,
     role: "consume",
     takesReason: true,
@@ -66,7 +66,7 @@ export const wordings = {
     open: "Delete…",
     verb: "Delete",
     done: "deleted",
-    effect: `Somebody may hold it. It is removed for good, goes to no dead queue, and ${lost}.`,
+    effect: `The lease ends. The item is removed for good, not to the dead queue, and ${lost}.`,
     isHarm: true,
     role: "admin",
     takesReason: false,
@@ -75,7 +75,7 @@ export const wordings = {
     open: "Redrive…",
     verb: "Redrive",
     done: "redriven",
-    effect: "It starts at attempt 0 with a fresh expiry, and keeps its first id and its reason.",
+    effect: "Requeued at attempt 0 with a fresh expiry, with the first id and the reason kept.",
     isHarm: false,
     role: "admin",
     takesReason: false,

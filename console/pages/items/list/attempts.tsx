@@ -1,14 +1,14 @@
 import type { ReactNode } from "react";
 import type { FoundItem } from "../../../../openapi/schemas.ts";
 
-interface Tries {
+interface AttemptCount {
   readonly made: number;
   /** 0 = no limit. */
   readonly max: number;
 }
 
-/** Of a dead item those that it had where it died: it counts anew in a dead queue. */
-export function triesOf(item: FoundItem): Tries {
+/** For a dead item those in its original queue: a dead queue counts from 0. */
+export function attemptsOf(item: FoundItem): AttemptCount {
   if (item.origin_attempts !== undefined && item.death !== undefined) {
     return { made: item.origin_attempts, max: 0 };
   }
@@ -17,8 +17,8 @@ export function triesOf(item: FoundItem): Tries {
 
 const squaresMax = 10;
 
-/** A square for each, those that are made filled; amber where it is the last but one or the last. */
-export function Attempts({ made, max }: Tries): ReactNode {
+/** A square for each attempt, filled once it was made; the last two are amber. */
+export function Attempts({ made, max }: AttemptCount): ReactNode {
   const text = max === 0 ? String(made) : `${made} of ${max}`;
   if (max === 0 || max > squaresMax) return <span className="mono">{text}</span>;
   const look = made >= max - 1 && max > 1 ? "on last" : "on";

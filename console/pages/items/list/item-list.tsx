@@ -1,22 +1,34 @@
-// The list: what is shown of what matches, which row is under the keyboard, which are chosen.
+// The list of items, with the row under the keyboard and the selection.
 
 import { useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, type RefObject, useState } from "react";
+import { type ReactNode, type RefObject, useEffect, useState } from "react";
+import { Link } from "react-router";
+import type { FoundItem } from "../../../../openapi/schemas.ts";
+import { itemsAddress } from "../../../addresses.ts";
+import { copyCall } from "../../../components/copy.ts";
+import { Empty } from "../../../components/empty.tsx";
+import { useShortcuts } from "../../../components/frame/shortcuts.ts";
 import { Fault } from "../../../components/refusal.tsx";
-import { useObserved } from "../../../state/observable.ts";
+import { useRowKeys } from "../../../components/table/use-row-keys.ts";
+import { useVirtualRows } from "../../../components/table/use-virtual-rows.ts";
+import { useIsPhone } from "../../../components/use-is-phone.ts";
+import { useObservable } from "../../../state/observable.ts";
 import { verbsFor } from "../changes/changes.ts";
-import { useVerbs } from "../changes/use-verbs.ts";
-import { changedIds, lookAgain, type Source, useCounted, useFound, withListed } from "../source.ts";
+import { useVerbs } from "../changes/verb-buttons.tsx";
+import {
+  changedIds,
+  listRequestOf,
+  refreshList,
+  type Source,
+  useCounted,
+  useFound,
+  withListed,
+} from "../source.ts";
 import type { View } from "../view.ts";
-import { BulkBar } from "./bulk-bar.tsx";
 import { ItemTable } from "./item-table.tsx";
-import { ScanLine } from "./match-count.tsx";
-import { NoItems } from "./no-items.tsx";
-import { LookProgress } from "./search-progress.tsx";
-import { useFollow } from "./use-follow.ts";
-import { useListKeys } from "./use-list-keys.ts";
-import { type Looking, useLooking } from "./use-search.ts";
-import { useSelection } from "./use-selection.ts";
+import { MatchCount } from "./match-count.tsx";
+import { type Search, SearchProgress, useSearch } from "./search.tsx";
+import { BulkBar, type Selection, useSelection } from "./selection.tsx";
 
 interface ItemListProps {
   readonly view: View;
@@ -32,38 +44,38 @@ export function ItemList({ view, source, onOpen, step }: ItemListProps): ReactNo
   const client = useQueryClient();
   const verbs = useVerbs(verbsFor(view.state), source.queueName);
   const mayChange = verbs !== null && verbs.length > 0;
-  const { listed, isWhole, firstSeenAt, counted } = useListed(source, found);
-  const follow = useFollow(source, listed, lastPageOf(found));
-  const changed = useObserved(changedIds);
-  const { items, goneIds } = follow.followed ?? { items: listed, goneIds: changed };
-  const looking = useLooking(found, { isHeld: follow.isOn });
+  const { items, isWhole, seenAt, counted } = useListed(source, found);
+  const goneIds = useObservable(changedIds);
+  const search = useSearch(found);
   const selection = useSelection(items, goneIds);
-  const keys = useListKeys({
+  const isPhone = useIsPhone();
+  const { scrollTo, ...window } = useVirtualRows({
+    count: items.length,
+    coverTop: isPhone ? 60 : 170,
+    coverBottom: isPhone ? 150 : 90,
+  });
+  useListKeys({
+    view,
+    source,
     items,
-    open: view.item,
     cursor,
     setCursor,
+    scrollTo,
     onOpen,
-    selection,
-    source,
     step,
-    stopLooking: looking.isLooking ? looking.stop : null,
+    selection,
+    search,
   });
   return (
     <>
-      <ScanLine
+      <MatchCount
         counted={counted}
-        seenAt={follow.followed?.seenAt ?? firstSeenAt}
-        shownCount={items.length}
+        seenAt={seenAt}
         view={view}
-        follow={follow}
-        isLooking={looking.isLooking}
-        onLookAgain={() => {
-          follow.startOver();
-          lookAgain(client);
-        }}
+        isSearching={search.isSearching}
+        onRefresh={() => refreshList(client)}
       />
-      <ListFault found={found} looking={looking} />
+      <ListFault found={found} search={search} />
       {isWhole && items.length === 0 ? (
         <NoItems view={view} />
       ) : (
@@ -76,16 +88,14 @@ export function ItemList({ view, source, onOpen, step }: ItemListProps): ReactNo
           open={view.item}
           selection={mayChange ? selection : null}
           isChoosing={verbs === null || mayChange}
-          scroller={keys.scroller}
+          window={window}
           onOpen={(id) => {
             setCursor(id);
             onOpen(id);
           }}
         />
       )}
-      {found.hasNextPage && follow.followed === null && (
-        <LookProgress source={source} found={found} looking={looking} />
-      )}
+      {found.hasNextPage && <SearchProgress source={source} found={found} search={search} />}
       {selection.ids.size > 0 && mayChange && (
         <BulkBar verbs={verbs} source={source} selection={selection} counted={counted} />
       )}
@@ -93,38 +103,91 @@ export function ItemList({ view, source, onOpen, step }: ItemListProps): ReactNo
   );
 }
 
-interface ListFaultProps {
-  readonly found: ReturnType<typeof useFound>;
-  readonly looking: Looking;
+interface ListKeys extends ItemListProps {
+  readonly items: readonly FoundItem[];
+  readonly cursor: string;
+  readonly setCursor: (id: string) => void;
+  readonly scrollTo: (index: number) => void;
+  readonly selection: Selection;
+  readonly search: Search;
 }
 
-/** What was found before it stays, and the look goes on from there. */
-function ListFault({ found: { data, error, refetch }, looking }: ListFaultProps): ReactNode {
+function useListKeys(list: ListKeys): void {
+  const { view, source, items, cursor, setCursor, scrollTo, onOpen, step, selection, search } =
+    list;
+  const { move } = useRowKeys({
+    ids: items.map(({ id }) => id),
+    cursor: cursor || null,
+    setCursor,
+    scrollTo,
+    onOpen,
+    onToggle: selection.toggle,
+    onEscape() {
+      if (view.item !== "") onOpen("");
+      else if (search.isSearching) search.stop();
+      else selection.clear();
+    },
+  });
+  const openNeighbour = (by: number) => {
+    const id = view.item === "" ? undefined : move(by);
+    if (id !== undefined) onOpen(id);
+  };
+  useEffect(() => {
+    step.current = openNeighbour;
+  });
+  useShortcuts({
+    "[": () => openNeighbour(-1),
+    "]": () => openNeighbour(1),
+    c() {
+      const id = view.item || cursor;
+      if (id !== "") copyCall({ id: "getItem", body: { id } });
+      else copyCall({ id: "findItems", body: listRequestOf(source) });
+    },
+  });
+}
+
+interface ListFaultProps {
+  readonly found: ReturnType<typeof useFound>;
+  readonly search: Search;
+}
+
+/** The items found so far stay, and the search can be resumed. */
+function ListFault({ found: { data, error, refetch }, search }: ListFaultProps): ReactNode {
   if (error === null) return null;
   return data === undefined ? (
     <Fault of={error} what="The items are not shown." onRetry={() => void refetch()} />
   ) : (
-    <Fault of={error} what="The look broke off." onRetry={looking.goOn} />
+    <Fault of={error} what="The search was interrupted." onRetry={search.resume} />
   );
 }
 
 function useListed(source: Source, { data, hasNextPage }: ReturnType<typeof useFound>) {
   const pages = data?.pages ?? [];
-  const listed = pages.flatMap(({ items }) => items);
+  const items = pages.flatMap(({ items }) => items);
   const lookedAt = pages.reduce((sum, { looked_at }) => sum + looked_at, 0);
   const isWhole = data !== undefined && !hasNextPage;
-  const counted = withListed(useCounted(source), { count: listed.length, lookedAt, isWhole });
-  return { listed, isWhole, firstSeenAt: pages[0]?.seenAt ?? null, counted };
+  const counted = withListed(useCounted(source), { count: items.length, lookedAt, isWhole });
+  return { items, isWhole, seenAt: pages[0]?.seenAt ?? null, counted };
 }
 
-function lastPageOf({ data }: ReturnType<typeof useFound>) {
-  const pivot = String(data?.pageParams.at(-1) ?? "");
-  if (data === undefined || pivot === "") return null;
-  return {
-    pivot,
-    after: data.pages
-      .slice(0, -1)
-      .flatMap(({ items }) => items)
-      .at(-1),
-  };
+const teaches = {
+  ready:
+    "Nothing is ready. An item produced without enqueue_at is ready at once, until it is leased.",
+  leased:
+    "Nobody holds an item of this queue. queue.lease gives some to a consumer, until they are completed or the lease lapses.",
+  scheduled:
+    "Nothing waits for its time. Items that are produced with enqueue_at do, and items that are given back with retry_at.",
+  dead: "No item of this queue has died. One does when its attempts are used up, when it expires, or when it is given up.",
+} as const;
+
+export function NoItems({ view }: { readonly view: View }): ReactNode {
+  if (view.conditions.length === 0) return <Empty glyph={view.state}>{teaches[view.state]}</Empty>;
+  return (
+    <Empty glyph={view.state}>
+      No {view.state} item matches this filter.{" "}
+      <Link className="link" to={itemsAddress(view.name, { state: view.state })}>
+        Clear the filter
+      </Link>
+    </Empty>
+  );
 }

@@ -1,24 +1,60 @@
-import { type ReactNode, type RefObject, useEffect, useRef } from "react";
+import type { MouseEvent, ReactNode } from "react";
 import type { FoundItem } from "../../../../openapi/schemas.ts";
-import { RowSpace, textScale, useVirtualRows } from "../../../components/table/virtual-rows.tsx";
-import { useIsPhone } from "../../../components/use-is-phone.ts";
+import { Age, Countdown } from "../../../components/figures.tsx";
+import { LeaseLeft } from "../../../components/lease-left.tsx";
+import { type Column, selectColumn, Table } from "../../../components/table/table.tsx";
+import type { useVirtualRows } from "../../../components/table/use-virtual-rows.ts";
+import { bytesText } from "../../../format.ts";
+import { shortId } from "../source.ts";
 import type { ItemState } from "../view.ts";
-import { GhostItemRow, ItemRow } from "./item-row.tsx";
-import type { Selection } from "./use-selection.ts";
+import { Attempts, attemptsOf } from "./attempts.tsx";
+import type { Selection } from "./selection.tsx";
 
 interface ItemTableProps {
   readonly items: readonly FoundItem[];
+  /** Changed since they were listed; their rows stay until the list is refreshed. */
   readonly goneIds: ReadonlySet<string>;
   readonly state: ItemState;
   readonly isLoading: boolean;
+  /** The row under the keyboard. */
   readonly cursor: string;
   readonly open: string;
-  /** `null`: nothing may be changed, so nothing is chosen. */
+  /** `null`: the key may change nothing, so nothing can be selected. */
   readonly selection: Selection | null;
-  /** There is room for boxes, also while it is not known whether there are any. */
+  /** The column of boxes has its place, also while the rights of the key are unknown. */
   readonly isChoosing: boolean;
-  readonly scroller: RefObject<(index: number) => void>;
+  readonly window: Omit<ReturnType<typeof useVirtualRows>, "scrollTo">;
   readonly onOpen: (id: string) => void;
+}
+
+export const ghostCount = 12;
+
+export function ItemTable(props: ItemTableProps): ReactNode {
+  const { items, goneIds, state, isLoading, isChoosing, cursor, open } = props;
+  const { selection, window, onOpen } = props;
+  const lookOf = ({ id }: FoundItem) =>
+    [id === (cursor || open) && "cur", selection?.ids.has(id) && "sel", goneIds.has(id) && "gone"]
+      .filter(Boolean)
+      .join(" ");
+  const onRow = ({ id }: FoundItem, { target }: MouseEvent) => {
+    if (!(target instanceof Element) || target.closest("input, a") !== null) return;
+    // A finger may miss the box.
+    if (selection !== null && target.closest(".c-x") !== null) selection.toggle(id);
+    else onOpen(id);
+  };
+  return (
+    <Table
+      className={`table stack items of-${state} ${isChoosing ? "choosing" : ""}`}
+      label={`Items: ${state}`}
+      columns={columnsOf(props)}
+      rows={items}
+      keyOf={({ id }) => id}
+      ghostCount={isLoading ? ghostCount : 0}
+      window={window}
+      rowLook={lookOf}
+      onRow={onRow}
+    />
+  );
 }
 
 const timeTitles = {
@@ -28,105 +64,110 @@ const timeTitles = {
   dead: "Died",
 } as const satisfies Record<ItemState, string>;
 
-const ghostCount = 12;
+type ColumnsProps = Pick<ItemTableProps, "state" | "goneIds" | "open" | "selection" | "onOpen">;
 
-export function ItemTable(props: ItemTableProps): ReactNode {
-  const { items, goneIds, state, isLoading, isChoosing, cursor, open } = props;
-  const { selection, scroller, onOpen } = props;
-  const body = useRef<HTMLTableSectionElement>(null);
-  const isPhone = useIsPhone();
-  const rows = useVirtualRows({
-    count: items.length,
-    body,
-    rowHeight: (isPhone ? 64 : 32) * textScale,
-    coverTop: isPhone ? 60 : 170,
-    coverBottom: isPhone ? 150 : 90,
-  });
-  useEffect(() => {
-    scroller.current = rows.scrollTo;
-  });
-  const columnCount = state === "dead" || state === "leased" ? 8 : 7;
+export function columnsOf(props: ColumnsProps): readonly Column<FoundItem>[] {
+  const { state, goneIds, open, selection, onOpen } = props;
+  return [
+    selectColumn<FoundItem>(
+      selection && {
+        allLabel: "Select all in the list",
+        isAll: selection.isEachListed,
+        onAll: selection.toggleEach,
+        nameOf: ({ id }) => shortId(id),
+        isChosen: ({ id }) => selection.ids.has(id),
+        isDisabled: ({ id }) => goneIds.has(id),
+        onChoose: ({ id }) => selection.toggle(id),
+      },
+    ),
+    {
+      title: "Id",
+      className: "m0 c-id",
+      isHeading: true,
+      cell: ({ id }) => <IdLink id={id} isOpen={id === open} onOpen={onOpen} />,
+    },
+    {
+      title: "Kind",
+      className: "m2 cut",
+      cell: ({ kind }) => kind || <span className="z">–</span>,
+    },
+    { title: "Reference", className: "c-2 mono muted cut", cell: ({ reference }) => reference },
+    {
+      title: "Attempts",
+      className: "m3 c-tries",
+      cell: (item) => <Attempts {...attemptsOf(item)} />,
+    },
+    ...stateColumns[state],
+    {
+      title: timeTitles[state],
+      className: "m1 c-time",
+      cell: (item) =>
+        goneIds.has(item.id) ? (
+          <span className="muted">gone</span>
+        ) : (
+          <When item={item} state={state} />
+        ),
+    },
+    {
+      title: "Size",
+      className: "n c-2 c-size",
+      cell: ({ payload_bytes: bytes }) => bytesText(bytes),
+    },
+  ];
+}
+
+const stateColumns: Readonly<Record<ItemState, readonly Column<FoundItem>[]>> = {
+  ready: [],
+  scheduled: [],
+  dead: [
+    {
+      title: "Reason",
+      className: "mono cut reason-cell",
+      hint: ({ reason }) => reason,
+      cell: ({ reason, death = "" }) => reason ?? <span className="muted">{death}</span>,
+    },
+  ],
+  leased: [
+    {
+      title: "Held by",
+      className: "mono cut reason-cell",
+      hint: ({ holder }) => holder,
+      cell: ({ holder }) =>
+        holder === "" ? <span className="muted">not known</span> : <bdi>{holder}</bdi>,
+    },
+  ],
+};
+
+interface IdLinkProps {
+  readonly id: string;
+  readonly isOpen: boolean;
+  readonly onOpen: (id: string) => void;
+}
+
+function IdLink({ id, isOpen, onOpen }: IdLinkProps): ReactNode {
   return (
-    <table
-      className={`table stack items of-${state} ${isChoosing ? "choosing" : ""}`}
-      aria-label={`Items: ${state}`}
-      aria-rowcount={items.length + 1}
+    <a
+      href={`?item=${id}`}
+      aria-current={isOpen ? "true" : undefined}
+      title={id}
+      onClick={(event) => {
+        if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+        event.preventDefault();
+        onOpen(id);
+      }}
     >
-      <TableHead state={state} selection={selection} />
-      <tbody ref={body}>
-        {isLoading &&
-          Array.from({ length: ghostCount }, (_, at) => (
-            <GhostItemRow key={at} columnCount={columnCount} />
-          ))}
-        {/* Of one column: it would make columns of those that a narrow list leaves out. */}
-        <RowSpace height={rows.before} columnCount={1} />
-        {rows.indexes.map((index) => {
-          const item = items[index];
-          if (item === undefined) return null;
-          return (
-            <ItemRow
-              key={item.id}
-              item={item}
-              state={state}
-              index={index}
-              isGone={goneIds.has(item.id)}
-              isCurrent={item.id === (cursor || open)}
-              isOpen={item.id === open}
-              isChosen={selection?.ids.has(item.id) ?? false}
-              onChoose={selection?.toggle ?? null}
-              onOpen={onOpen}
-            />
-          );
-        })}
-        <RowSpace height={rows.after} columnCount={1} />
-      </tbody>
-    </table>
+      {shortId(id)}
+    </a>
   );
 }
 
-interface TableHeadProps {
-  readonly state: ItemState;
-  readonly selection: Selection | null;
-}
-
-function TableHead({ state, selection }: TableHeadProps): ReactNode {
-  return (
-    <thead>
-      <tr>
-        <th scope="col" className="c-x">
-          <SelectEach selection={selection} />
-        </th>
-        <th scope="col" className="c-id">
-          Id
-        </th>
-        <th scope="col">Kind</th>
-        <th scope="col" className="c-2">
-          Reference
-        </th>
-        <th scope="col" className="c-tries">
-          Attempts
-        </th>
-        {state === "dead" && <th scope="col">Reason</th>}
-        {state === "leased" && <th scope="col">Held by</th>}
-        <th scope="col" className="c-time">
-          {timeTitles[state]}
-        </th>
-        <th scope="col" className="n c-2 c-size">
-          Size
-        </th>
-      </tr>
-    </thead>
-  );
-}
-
-function SelectEach({ selection }: { readonly selection: Selection | null }): ReactNode {
-  if (selection === null) return <span className="vh">State</span>;
-  return (
-    <input
-      type="checkbox"
-      aria-label="Select all in the list"
-      checked={selection.isEachListed}
-      onChange={selection.toggleEach}
-    />
-  );
+function When({ item, state }: { readonly item: FoundItem; readonly state: ItemState }): ReactNode {
+  if (state === "leased" && item.lease_deadline !== null) {
+    const until = Date.parse(item.lease_deadline);
+    return <LeaseLeft from={Date.parse(item.updated_at)} until={until} />;
+  }
+  if (state === "scheduled" && item.enqueue_at !== null) {
+    return <Countdown at={Date.parse(item.enqueue_at)} />;
+  }
+  return <Age at={Date.parse(state === "dead" ? item.created_at : item.updated_at)} />;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ItemEvent } from "../../../../openapi/schemas.ts";
-import { runsOf } from "./history.ts";
+import { runsOf } from "./history.tsx";
 
 function events(...whats: readonly string[]): readonly ItemEvent[] {
   return whats.map((what, at) => ({

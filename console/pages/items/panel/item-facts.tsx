@@ -3,33 +3,25 @@ import { Link } from "react-router";
 import type { FoundItem } from "../../../../openapi/schemas.ts";
 import { itemsAddress } from "../../../addresses.ts";
 import { Age, Countdown } from "../../../components/figures.tsx";
-import { instantText } from "../../../format.ts";
-import { useObserved } from "../../../state/observable.ts";
-import { zone } from "../../../state/preferences.ts";
-import { Attempts, triesOf } from "../list/attempts.tsx";
+import { Attempts, attemptsOf } from "../list/attempts.tsx";
 import { shortId } from "../source.ts";
 
 /** The year that stands for never. */
 const never = "9999-";
 
-export function Facts({ item }: { readonly item: FoundItem }): ReactNode {
-  const { made, max } = triesOf(item);
-  const produced = item.origin_created_at ?? item.created_at;
+export function ItemFacts({ item }: { readonly item: FoundItem }): ReactNode {
+  const { made, max } = attemptsOf(item);
+  const { queue_name: queue, reference, state, origin_queue: origin } = item;
   return (
     <section aria-label="Facts">
       <dl className="facts">
         <Fact name="queue" isWide>
-          <Link className="mono" to={itemsAddress(item.queue_name)}>
-            <bdi>{item.queue_name}</bdi>
-          </Link>
+          <QueueLink name={queue} to={itemsAddress(queue)} />
         </Fact>
-        {item.reference !== "" && (
+        {reference !== "" && (
           <Fact name="reference" isWide>
-            <span className="mono">{item.reference}</span>
-            <Link
-              className="copy"
-              to={itemsAddress(item.queue_name, { state: item.state, reference: item.reference })}
-            >
+            <span className="mono">{reference}</span>
+            <Link className="copy" to={itemsAddress(queue, { state, reference })}>
               find others
             </Link>
           </Fact>
@@ -37,13 +29,9 @@ export function Facts({ item }: { readonly item: FoundItem }): ReactNode {
         {item.death !== undefined && (
           <Fact name="died" isWide>
             {item.death}
-            {item.origin_queue !== undefined && (
-              <>
-                {" in "}
-                <Link className="mono" to={itemsAddress(item.origin_queue, { state: "dead" })}>
-                  <bdi>{item.origin_queue}</bdi>
-                </Link>
-              </>
+            {origin !== undefined && " in "}
+            {origin !== undefined && (
+              <QueueLink name={origin} to={itemsAddress(origin, { state: "dead" })} />
             )}
           </Fact>
         )}
@@ -57,7 +45,8 @@ export function Facts({ item }: { readonly item: FoundItem }): ReactNode {
         </Fact>
         <Fact name="partition">{item.partition}</Fact>
         <Fact name="produced">
-          <Instant at={produced} />
+          <Age at={Date.parse(item.origin_created_at ?? item.created_at)} />{" "}
+          <span className="muted">ago</span>
         </Fact>
         <Fact name="expires">
           {item.expire_deadline.startsWith(never) ? (
@@ -75,6 +64,14 @@ export function Facts({ item }: { readonly item: FoundItem }): ReactNode {
   );
 }
 
+function QueueLink({ name, to }: { readonly name: string; readonly to: string }): ReactNode {
+  return (
+    <Link className="mono" to={to}>
+      <bdi>{name}</bdi>
+    </Link>
+  );
+}
+
 interface FactProps {
   readonly name: string;
   readonly children: ReactNode;
@@ -87,15 +84,5 @@ function Fact({ name, children, isWide = false }: FactProps): ReactNode {
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>
-  );
-}
-
-function Instant({ at }: { readonly at: string }): ReactNode {
-  const told = useObserved(zone);
-  const ms = Date.parse(at);
-  return (
-    <span title={instantText(ms, told)}>
-      <Age at={ms} /> <span className="muted">ago</span>
-    </span>
   );
 }

@@ -1,24 +1,23 @@
-// One item: why it is where it is, what happens next, what it carries and what has happened to it.
+// One item: its status and what happens next, its facts, its payload and its history.
 
-import { useQuery } from "@tanstack/react-query";
 import { Fragment, type ReactNode, useEffect, useRef } from "react";
 import type { FoundItem } from "../../../../openapi/schemas.ts";
-import { ask } from "../../../api/call.ts";
-import { session } from "../../../api/session.ts";
+import { useQuery } from "../../../api/use-query.ts";
+import { copyCall, copyText } from "../../../components/copy.ts";
 import { Icon, StateGlyph } from "../../../components/glyph.tsx";
-import { Fault } from "../../../components/refusal.tsx";
-import { useObserved } from "../../../state/observable.ts";
-import { copyCall, copyText } from "../copy.ts";
+import { QueryFault } from "../../../components/refusal.tsx";
+import { Section } from "../../../components/section.tsx";
+import { meantByIds, verbsFor } from "../changes/changes.ts";
+import { useVerbs, VerbButtons } from "../changes/verb-buttons.tsx";
 import { PayloadView } from "../payload/payload-view.tsx";
 import { type StoredState, shortId } from "../source.ts";
-import { HistoryView } from "./history-view.tsx";
-import { ItemActions } from "./item-actions.tsx";
-import { Facts } from "./item-facts.tsx";
-import { Answer } from "./item-status.tsx";
-import type { Explained } from "./use-explained.ts";
+import type { ItemState } from "../view.ts";
+import { HistoryView } from "./history.tsx";
+import { ItemFacts } from "./item-facts.tsx";
+import { type Explained, ItemStatus } from "./item-status.tsx";
 
 interface ItemPanelProps {
-  /** Any that it ever had. */
+  /** Any id that it ever had. */
   readonly id: string;
   readonly explained: Explained;
   readonly onStep: (by: number) => void;
@@ -27,8 +26,7 @@ interface ItemPanelProps {
 
 export function ItemPanel({ id, explained, onStep, onClose }: ItemPanelProps): ReactNode {
   const element = useRef<HTMLElement>(null);
-  // Once: whoever goes from item to item keeps the button that does it. What had the focus is gone
-  // with the panel; the row of the item has it then.
+  // Once: the button of the next item keeps the focus. When the panel closes, the row gets it.
   useEffect(() => {
     element.current?.focus({ preventScroll: true });
     return () => {
@@ -37,22 +35,20 @@ export function ItemPanel({ id, explained, onStep, onClose }: ItemPanelProps): R
       (row ?? document.getElementById("main"))?.focus({ preventScroll: true });
     };
   }, []);
-  const { data, error } = explained;
+  const { data } = explained;
   const item = data?.item;
   return (
     <aside className="item" ref={element} aria-label={`Item ${shortId(id)}`} tabIndex={-1}>
       <PanelHead id={id} item={item} onStep={onStep} onClose={onClose} />
-      {/* A new item gets new elements: scroll position, chosen view and open dialog are not kept. */}
+      {/* By its key: scroll position, chosen view and open dialog are not kept for the next item. */}
       <Fragment key={id}>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keys. */}
         <section className="item-body" tabIndex={0} aria-label="Item, scrolls">
-          {error !== null && data === undefined && (
-            <Fault of={error} what="It is not shown." onRetry={() => void explained.refetch()} />
-          )}
-          {data !== undefined && <Answer told={data} />}
-          {item !== undefined && <Facts item={item} />}
+          <QueryFault of={explained} what="It is not shown." />
+          {data !== undefined && <ItemStatus of={data} />}
+          {item !== undefined && <ItemFacts item={item} />}
           {item !== undefined && <Payload id={item.id} />}
-          {data !== undefined && <HistoryView told={data} />}
+          {data !== undefined && <HistoryView of={data} />}
         </section>
         {item !== undefined && <ItemActions item={item} />}
       </Fragment>
@@ -60,12 +56,16 @@ export function ItemPanel({ id, explained, onStep, onClose }: ItemPanelProps): R
   );
 }
 
-interface PanelHeadProps {
-  readonly id: string;
+interface PanelHeadProps extends Pick<ItemPanelProps, "id" | "onStep" | "onClose"> {
   readonly item: FoundItem | undefined;
-  readonly onStep: (by: number) => void;
-  readonly onClose: () => void;
 }
+
+/** `by`: 0 closes the panel. */
+const icons = [
+  { name: "prev", label: "Previous item", key: "[", by: -1 },
+  { name: "next", label: "Next item", key: "]", by: 1 },
+  { name: "close", label: "Close", key: "Esc", by: 0 },
+] as const;
 
 function PanelHead({ id, item, onStep, onClose }: PanelHeadProps): ReactNode {
   const present = item?.id ?? id;
@@ -94,53 +94,34 @@ function PanelHead({ id, item, onStep, onClose }: PanelHeadProps): ReactNode {
       >
         Copy as curl
       </button>
-      <button
-        type="button"
-        className="ib"
-        aria-label="Previous item"
-        title="["
-        onClick={() => onStep(-1)}
-      >
-        <Icon name="prev" />
-      </button>
-      <button
-        type="button"
-        className="ib"
-        aria-label="Next item"
-        title="]"
-        onClick={() => onStep(1)}
-      >
-        <Icon name="next" />
-      </button>
-      <button type="button" className="ib" aria-label="Close" title="Esc" onClick={onClose}>
-        <Icon name="close" />
-      </button>
+      {icons.map(({ name, label, key, by }) => (
+        <button
+          key={name}
+          type="button"
+          className="ib"
+          aria-label={label}
+          title={key}
+          onClick={by === 0 ? onClose : () => onStep(by)}
+        >
+          <Icon name={name} />
+        </button>
+      ))}
     </header>
   );
 }
 
-/** Asked for once: the payload of an item never changes. */
+/** Read once: the payload of an item never changes. */
 function Payload({ id }: { readonly id: string }): ReactNode {
-  const { visit } = useObserved(session);
-  const { data, error, refetch } = useQuery({
-    queryKey: ["payload", visit, id],
-    queryFn: ({ signal }) => ask("getItem", { id }, { signal }),
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 60_000,
-  });
-  if (error !== null) {
-    return <Fault of={error} what="The payload is not shown." onRetry={() => void refetch()} />;
-  }
+  const item = useQuery("getItem", { id }, { staleMs: Infinity, keptMs: 60_000 });
+  const { data } = item;
+  if (item.error !== null) return <QueryFault of={item} what="The payload is not shown." />;
   if (data === undefined) return <section className="payload-awaited" aria-label="Payload" />;
   const headers = Object.entries(data.headers ?? {});
   return (
     <>
       <PayloadView id={id} payload={data.payload} encoding={data.encoding} />
       {headers.length > 0 && (
-        <section aria-label="Headers">
-          <div className="ph">
-            <h2>headers</h2>
-          </div>
+        <Section className="" id="headers" title="headers">
           <dl className="facts one">
             {headers.map(([name, value]) => (
               <div key={name}>
@@ -149,8 +130,25 @@ function Payload({ id }: { readonly id: string }): ReactNode {
               </div>
             ))}
           </dl>
-        </section>
+        </Section>
       )}
     </>
   );
+}
+
+export function ItemActions({ item }: { readonly item: FoundItem }): ReactNode {
+  const verbs = useVerbs(verbsFor(stateOf(item)), item.queue_name) ?? [];
+  if (verbs.length === 0) return null;
+  return (
+    <footer className="item-foot">
+      <VerbButtons verbs={verbs} item={item} meantNow={() => meantByIds(item.queue_name, [item])} />
+    </footer>
+  );
+}
+
+/** A dead item can be redriven, unless it is leased. */
+function stateOf({ state, death }: FoundItem): ItemState {
+  if (state === "leased") return "leased";
+  if (death !== undefined) return "dead";
+  return state === "scheduled" ? "scheduled" : "ready";
 }

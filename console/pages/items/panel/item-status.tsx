@@ -1,20 +1,22 @@
-// Why an item is where it is, in one sentence, and what happens next if nobody does anything.
+// Why an item is where it is, in one sentence, and what happens next without a call.
 
 import type { ReactNode } from "react";
 import type { FoundItem, ItemExplained } from "../../../../openapi/schemas.ts";
+import { useQuery } from "../../../api/use-query.ts";
 import { Countdown } from "../../../components/figures.tsx";
 import { LeaseLeft } from "../../../components/lease-left.tsx";
-import { nextAt } from "./use-explained.ts";
+import { serverNow } from "../../../state/server-time.ts";
+import type { StoredState } from "../source.ts";
 
-export function Answer({ told }: { readonly told: ItemExplained }): ReactNode {
-  const { item, why } = told;
+export function ItemStatus({ of }: { readonly of: ItemExplained }): ReactNode {
+  const { item, why } = of;
   const at = item === undefined ? null : nextAt(item);
-  // What it says of a moment to come is said below by a clock that runs.
+  // The server's first sentence of a coming moment is replaced by one with a countdown.
   const rest = at === null ? why : why.slice(1);
   const [first, ...more] = rest;
   return (
     <section aria-label="Why it is here">
-      {/* A clock that runs would be read out each second. */}
+      {/* A countdown would be read out every second. */}
       <div className="answer" role={at === null ? "status" : undefined}>
         {item !== undefined && at !== null && <Next item={item} at={at} />}
         {at === null && first}
@@ -31,17 +33,12 @@ export function Answer({ told }: { readonly told: ItemExplained }): ReactNode {
   );
 }
 
-interface NextProps {
-  readonly item: FoundItem;
-  readonly at: number;
-}
-
-function Next({ item, at }: NextProps): ReactNode {
+function Next({ item, at }: { readonly item: FoundItem; readonly at: number }): ReactNode {
   if (item.state === "scheduled") {
     return (
       <>
-        {item.attempts > 0 ? "It was given back. " : "Its producer scheduled it. "}
-        In <Countdown at={at} /> it is due, and is offered from the tail of its partition.
+        {item.attempts > 0 ? "It was retried. " : "Its producer scheduled it. "}
+        It is due in <Countdown at={at} />, at the tail of its partition.
       </>
     );
   }
@@ -49,9 +46,9 @@ function Next({ item, at }: NextProps): ReactNode {
   const which = item.max_attempts > 0 ? ` of ${item.max_attempts}` : "";
   return (
     <>
-      {holder === "" ? "A consumer" : <b className="mono">{holder}</b>} holds it, in try{" "}
+      {holder === "" ? "A consumer" : <b className="mono">{holder}</b>} holds it, in attempt{" "}
       {item.attempts}
-      {which}. In <Countdown at={at} /> its lease lapses, unless it is completed, given back or
+      {which}. Its lease lapses in <Countdown at={at} />, unless it is completed, retried or
       extended before. {afterLapse(item)}
     </>
   );
@@ -60,6 +57,29 @@ function Next({ item, at }: NextProps): ReactNode {
 function afterLapse({ attempts, max_attempts: max, dead_deadline: dead }: FoundItem): string {
   const left = max - attempts;
   if (max === 0 || left > 1) return "Then it goes to the tail.";
-  if (left === 1) return "Then it goes to the tail, and one try is left.";
+  if (left === 1) return "Then it goes to the tail, with one attempt left.";
   return dead === null ? "Then it is removed." : "Then it goes to the dead queue.";
+}
+
+const lookMs = 5_000;
+const afterDeadlineMs = 150;
+
+/** Where an item is and why; refreshed at its next deadline, and every few seconds. */
+export function useExplained(id: string) {
+  return useQuery("explainItem", { id }, { everyMs: pauseMs, isWanted: id !== "", keptMs: 0 });
+}
+
+function pauseMs(data: ItemExplained | undefined): number {
+  const at = data?.item === undefined ? null : nextAt(data.item);
+  const leftMs = at === null ? lookMs : at - serverNow() + afterDeadlineMs;
+  return leftMs > 0 ? Math.min(lookMs, leftMs) : lookMs;
+}
+
+export type Explained = ReturnType<typeof useExplained>;
+
+/** When its state changes without a call; `null`: never. */
+export function nextAt(item: FoundItem): number | null {
+  const deadlines = { leased: item.lease_deadline, scheduled: item.enqueue_at, ready: null };
+  const at = deadlines[item.state as StoredState];
+  return at === null ? null : Date.parse(at);
 }

@@ -1,13 +1,10 @@
-import { type KeyboardEvent, type ReactNode, useId, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useId, useMemo, useState } from "react";
 import { Button } from "../../../components/button.tsx";
-import { partOf } from "../../../components/lazy-part.tsx";
+import { lazyPart } from "../../../components/lazy-part.tsx";
 import { bytesText, countText } from "../../../format.ts";
-import { HexView } from "./hex-view.tsx";
-import { type Read, rootOf } from "./payload.ts";
-import { usePayload } from "./use-payload.ts";
-import { WindowedText } from "./windowed-text.tsx";
+import { hexDump, type Read, readPayload, shownMax } from "./payload.ts";
 
-const payloadTree = partOf<{ readonly root: object }>({ name: "The tree" }, () =>
+const payloadTree = lazyPart<{ readonly root: object }>({ name: "The tree" }, () =>
   import("./payload-tree.tsx").then((file) => file.PayloadTree),
 );
 
@@ -21,17 +18,8 @@ interface PayloadViewProps {
   readonly encoding: string;
 }
 
-export function PayloadView(props: PayloadViewProps): ReactNode {
-  const read = usePayload(props.payload);
-  if (read === null) return <section className="payload-awaited" aria-label="Payload" />;
-  return <ReadPayload {...props} read={read} />;
-}
-
-interface ReadPayloadProps extends PayloadViewProps {
-  readonly read: Read;
-}
-
-function ReadPayload({ id, payload, encoding, read }: ReadPayloadProps): ReactNode {
+export function PayloadView({ id, payload, encoding }: PayloadViewProps): ReactNode {
+  const read = useMemo(() => readPayload(payload), [payload]);
   const { bytes, isUtf8, tree } = read;
   const [chosen, setChosen] = useState<Way | null>(null);
   const panel = useId();
@@ -55,18 +43,19 @@ function ReadPayload({ id, payload, encoding, read }: ReadPayloadProps): ReactNo
           <span className="muted">It has no bytes.</span>
         ) : (
           <>
-            {way === "tree" && tree.what === "tree" && (
-              <payloadTree.Component root={rootOf(tree)} />
-            )}
+            {way === "tree" && tree.what === "tree" && <payloadTree.Component root={tree.root} />}
             {way === "text" && <PlainText read={read} />}
-            {way === "hex" && <HexView bytes={bytes} />}
-            {way === "base64" && <WindowedText text={payload} />}
+            {way === "hex" && <pre className="hex">{hexDump(bytes)}</pre>}
+            {way === "base64" && <pre className="whole">{payload.slice(0, shownMax)}</pre>}
           </>
         )}
       </div>
       <Button look="link" onClick={() => download(bytes, id)}>
         Download
       </Button>
+      {way !== "tree" && bytes.length > shownMax && (
+        <span className="muted"> All of it: only the first {bytesText(shownMax)} are shown.</span>
+      )}
     </section>
   );
 }
@@ -76,7 +65,7 @@ function PlainText({ read: { plain, isUtf8 } }: { readonly read: Read }): ReactN
     <>
       {!isUtf8 && <p className="muted note">It is not UTF-8: � marks the bytes that are not.</p>}
       {plain.hasControls && <p className="muted note">Control characters are shown as signs.</p>}
-      <WindowedText text={plain.text} />
+      <pre className="whole">{plain.text}</pre>
     </>
   );
 }
@@ -118,7 +107,7 @@ function Ways({ there, way, panel, onChoose }: WaysProps): ReactNode {
   );
 }
 
-/** Of a type that no browser opens: what is in it was written by others. */
+/** With a type that no browser opens: a payload is not trusted. */
 function download(bytes: Uint8Array<ArrayBuffer>, id: string): void {
   const url = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
   const link = document.createElement("a");

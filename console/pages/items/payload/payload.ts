@@ -1,5 +1,5 @@
-// A payload as its reader may want it. Pure. The bytes are what is true; its text is they, read as
-// UTF-8, and a tree is a view of the text that is shown only where it says all that the text does.
+// The views of a payload: bytes, text and tree. Pure. There is a tree only if it contains all of the
+// text.
 
 import { unturned } from "../../../format.ts";
 
@@ -12,7 +12,7 @@ export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
 
 export interface Text {
   readonly text: string;
-  /** Where it is not, `text` has marks in the place of what is none. */
+  /** If not, `text` has marks for the bytes that are not. */
   readonly isUtf8: boolean;
 }
 
@@ -25,9 +25,17 @@ export function textOf(bytes: Uint8Array<ArrayBuffer>): Text {
   }
 }
 
-export const hexWidth = 16;
+const hexWidth = 16;
+/** Bytes or characters that a view shows; a download has all of them. */
+export const shownMax = 65_536;
 
-/** Sixteen bytes of a dump: where they are, what they are, and what of them is ASCII. */
+/** The first bytes as a dump: a line for each sixteen. */
+export function hexDump(bytes: Uint8Array): string {
+  const lineCount = Math.ceil(Math.min(bytes.length, shownMax) / hexWidth);
+  return Array.from({ length: lineCount }, (_, line) => hexLine(bytes, line)).join("\n");
+}
+
+/** Sixteen bytes of a dump: offset, hex and ASCII. */
 export function hexLine(bytes: Uint8Array, line: number): string {
   const from = line * hexWidth;
   const part = [...bytes.subarray(from, from + hexWidth)];
@@ -38,16 +46,16 @@ export function hexLine(bytes: Uint8Array, line: number): string {
   return `${place}  ${left.padEnd(23)}  ${right.padEnd(23)}  ${shown.join("")}`;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is made visible.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are made visible.
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
 
 export interface Plain {
   readonly text: string;
-  /** Something would not be seen, or would turn the text around it. */
+  /** Characters that are invisible, or change the direction of text. */
   readonly hasControls: boolean;
 }
 
-/** What a terminal would obey is shown: ESC as ␛. */
+/** Control characters are shown as signs: ESC as ␛. */
 export function plainOf(text: string): Plain {
   const plain = unturned(text).replace(controls, (found) => {
     const code = found.charCodeAt(0);
@@ -57,33 +65,21 @@ export function plainOf(text: string): Plain {
 }
 
 export type Tree =
-  | { readonly what: "tree"; readonly root: object; readonly written: readonly Written[] }
+  | { readonly what: "tree"; readonly root: object }
   | { readonly what: "none"; readonly why: string };
-
-/** A number that JavaScript would write in another way than it is written. */
-interface Written {
-  /** What stands for it in the tree, the same object also behind a worker. */
-  readonly date: Date;
-  readonly source: string;
-}
 
 const treeBytesMax = 1_000_000;
 const depthMax = 200;
-
-interface ReviverContext {
-  readonly source?: string;
-}
 
 export function treeOf({ text, isUtf8 }: Text): Tree {
   const none = (why: string): Tree => ({ what: "none", why });
   if (!isUtf8 || !/^\s*[[{]/.test(text)) return none("");
   if (text.length > treeBytesMax) return none("There is no tree above 1 MB.");
   if (depthOf(text) > depthMax) return none(`It is nested more than ${depthMax} deep: no tree.`);
-  const written: Written[] = [];
   let isExact = true;
   let keyCount = 0;
-  // The reviver is told how a number is written by engines of late; of others none is believed.
-  const revive = (_: string, value: unknown, context?: ReviverContext): unknown => {
+  // Only recent engines pass the source text of a number; without it no fraction is trusted.
+  const revive = (_: string, value: unknown, context?: { readonly source?: string }): unknown => {
     if (typeof value === "object" && value !== null && !Array.isArray(value)) {
       keyCount += Object.keys(value).length;
     }
@@ -91,9 +87,8 @@ export function treeOf({ text, isUtf8 }: Text): Tree {
     const source = context?.source;
     if (source === undefined) isExact &&= Math.abs(value) < 1e15 && Number.isInteger(value);
     if (source === undefined || source === String(value)) return value;
-    const date = new Date(0);
-    written.push({ date, source });
-    return date;
+    // The viewer prints a date by this method: the number is shown as it was written.
+    return Object.assign(new Date(0), { toISOString: () => source });
   };
   try {
     const root: unknown = JSON.parse(text, revive);
@@ -101,21 +96,15 @@ export function treeOf({ text, isUtf8 }: Text): Tree {
     if (!isExact) return none("This browser would change its numbers: no tree.");
     if (keyCount !== keysIn(text))
       return none("It has a field twice, which only the text can show.");
-    return { what: "tree", root, written };
+    return { what: "tree", root };
   } catch {
     return none("It is not JSON.");
   }
 }
 
-/** The viewer prints a date by its own method: that is how a number is shown as it is written. */
-export function rootOf({ root, written }: Extract<Tree, { readonly what: "tree" }>): object {
-  for (const { date, source } of written) date.toISOString = () => source;
-  return root;
-}
-
 const strings = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
 
-/** Of what is JSON: a string before a colon is a key. */
+/** In JSON a string before a colon is a key. */
 function keysIn(text: string): number {
   let count = 0;
   for (const [, colon] of text.matchAll(strings)) if (colon !== undefined) count += 1;
@@ -144,5 +133,10 @@ export interface Read {
 export function readPayload(base64: string): Read {
   const bytes = bytesOf(base64);
   const text = textOf(bytes);
-  return { bytes, isUtf8: text.isUtf8, plain: plainOf(text.text), tree: treeOf(text) };
+  return {
+    bytes,
+    isUtf8: text.isUtf8,
+    plain: plainOf(text.text.slice(0, shownMax)),
+    tree: treeOf(text),
+  };
 }

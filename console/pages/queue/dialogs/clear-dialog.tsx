@@ -1,14 +1,13 @@
 import { type ReactNode, useState } from "react";
 import type { ItemCounts } from "../../../../openapi/schemas.ts";
-import { useChange } from "../../../api/use-change.ts";
-import { sumOf, useCounted } from "../../../api/use-dry-run.ts";
+import { sumOf, useChange, useDryRun } from "../../../api/use-change.ts";
 import { ChangeDialog } from "../../../components/dialog/dialog.tsx";
 import { NameField, Option } from "../../../components/dialog/field.tsx";
 import { StateGlyph } from "../../../components/glyph.tsx";
 import type { GlyphName } from "../../../components/glyph-paths.ts";
-import { Fault } from "../../../components/refusal.tsx";
+import { QueryFault } from "../../../components/refusal.tsx";
 import { countText, itemsText, many } from "../../../format.ts";
-import type { QueueDialogProps } from "./dialog-props.ts";
+import type { QueueDialogProps } from "../queue-state.ts";
 
 type State = keyof ItemCounts;
 
@@ -41,13 +40,13 @@ export function ClearDialog({ state, onClose }: QueueDialogProps): ReactNode {
   const [typed, setTyped] = useState("");
   const everything = flagsOf({ ready: true, scheduled: true, retried: true, leased: true });
   const of = { queue_name: name };
-  const counted = useCounted("clear", { ...of, ...everything, dry_run: true });
+  const counted = useDryRun("clear", { ...of, ...everything, dry_run: true });
   const counts = counted.data?.counts;
   const taken = kinds.filter(({ id }) => chosen[id] && (id !== "leased" || chosen.ready));
   const count = taken.reduce((sum, { id }) => sum + (counts?.[id] ?? 0), 0);
   const change = useChange({
     call: { id: "clear", body: { ...of, ...flagsOf(chosen), expect: count } },
-    said: (reply) => `cleared ${name}: ${itemsText(sumOf(reply.counts ?? nothing))}`,
+    toast: (reply) => `cleared ${name}: ${itemsText(sumOf(reply.counts ?? nothing))}`,
     onDone: onClose,
   });
   const holders = clients.data?.holding_count ?? 0;
@@ -63,9 +62,7 @@ export function ClearDialog({ state, onClose }: QueueDialogProps): ReactNode {
       <p className="muted">
         What is cleared is gone: it does not go to the dead queue. Items produced meanwhile stay.
       </p>
-      {counted.error !== null && (
-        <Fault of={counted.error} what="Not counted." onRetry={() => void counted.refetch()} />
-      )}
+      <QueryFault of={counted} what="Not counted." />
       <fieldset className="opts">
         <legend className="vh">What to remove</legend>
         {kinds.map(({ id, glyph, title }) => (

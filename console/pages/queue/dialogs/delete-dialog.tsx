@@ -1,13 +1,12 @@
 import { type ReactNode, useState } from "react";
 import { useNavigate } from "react-router";
 import type { GuardedReply } from "../../../../openapi/schemas.ts";
-import { useChange } from "../../../api/use-change.ts";
-import { sumOf, useCounted } from "../../../api/use-dry-run.ts";
+import { sumOf, useChange, useDryRun } from "../../../api/use-change.ts";
 import { ChangeDialog } from "../../../components/dialog/dialog.tsx";
 import { NameField } from "../../../components/dialog/field.tsx";
-import { Fault } from "../../../components/refusal.tsx";
+import { QueryFault } from "../../../components/refusal.tsx";
 import { countText, many } from "../../../format.ts";
-import type { QueueDialogProps } from "./dialog-props.ts";
+import type { QueueDialogProps } from "../queue-state.ts";
 
 export function DeleteDialog({ state, onClose }: QueueDialogProps): ReactNode {
   const { name, inspect, info } = state;
@@ -15,14 +14,14 @@ export function DeleteDialog({ state, onClose }: QueueDialogProps): ReactNode {
   const [isForced, setForced] = useState(false);
   const [typed, setTyped] = useState("");
   const of = { queue_name: name };
-  const counted = useCounted("deleteQueue", { ...of, force: true, dry_run: true });
+  const counted = useDryRun("deleteQueue", { ...of, force: true, dry_run: true });
   const counts = counted.data?.counts;
   const count = counts === undefined ? 0 : sumOf(counts);
   const dependents = counted.data?.dependents ?? [];
   const needsForce = count > 0 || dependents.length > 0;
   const change = useChange({
     call: { id: "deleteQueue", body: { ...of, force: needsForce && isForced, expect: count } },
-    said: ({ counts: gone }) => {
+    toast: ({ counts: gone }) => {
       const lost = gone === undefined ? 0 : sumOf(gone);
       return lost === 0 ? `deleted ${name}` : `deleted ${name} and ${many(lost, "item", "items")}`;
     },
@@ -43,9 +42,7 @@ export function DeleteDialog({ state, onClose }: QueueDialogProps): ReactNode {
       onClose={onClose}
       {...change}
     >
-      {counted.error !== null && (
-        <Fault of={counted.error} what="Not counted." onRetry={() => void counted.refetch()} />
-      )}
+      <QueryFault of={counted} what="Not counted." />
       {counted.data && <Losses reply={counted.data} name={name} />}
       {needsForce && (
         <label className="check">

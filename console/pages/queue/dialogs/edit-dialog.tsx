@@ -1,17 +1,16 @@
 import { type ReactNode, useState } from "react";
 import type { QueueInfo } from "../../../../openapi/schemas.ts";
-import { useChange } from "../../../api/use-change.ts";
-import { sumOf, useCounted } from "../../../api/use-dry-run.ts";
+import { sumOf, useChange, useDryRun } from "../../../api/use-change.ts";
 import { ChangeDialog } from "../../../components/dialog/dialog.tsx";
 import { Field } from "../../../components/dialog/field.tsx";
 import { Refusal } from "../../../components/refusal.tsx";
 import { countText, many } from "../../../format.ts";
-import type { QueueDialogProps } from "./dialog-props.ts";
+import type { QueueDialogProps } from "../queue-state.ts";
 import { draftOf, type EditedSetting, editedOf, settings, updateOf } from "./settings-edit.ts";
 
 export function EditDialog({ state, onClose }: QueueDialogProps): ReactNode {
   const { name, info, row } = state;
-  // Of when it was opened: what others change meanwhile is not undone by this.
+  // As they were when it was opened: changes by others meanwhile are not undone.
   const [before] = useState(info.data);
   if (before === undefined) return null;
   return <Editing before={before} name={name} leased={row?.leased ?? 0} onClose={onClose} />;
@@ -29,7 +28,7 @@ function Editing({ before, name, leased, onClose }: EditingProps): ReactNode {
   const edited = editedOf(before, draft);
   const change = useChange({
     call: { id: "updateQueue", body: updateOf(name, edited) },
-    said: () =>
+    toast: () =>
       `updated ${name}: ${edited.map(({ id, after }) => `${id} ${after || "none"}`).join(", ")}`,
     onDone: onClose,
   });
@@ -104,12 +103,12 @@ interface SurplusProps {
   readonly after: string;
 }
 
-/** With fewer partitions, what those that go still hold. */
+/** The items in partitions that would be removed. */
 function Surplus({ name, before, after }: SurplusProps): ReactNode {
   const wanted = Number(after);
   const isLess = /^\d+$/.test(after) && wanted < before && wanted > 0;
   const body = { queue_name: name, requested_partitions: wanted, dry_run: true };
-  const { data, error } = useCounted("updateQueue", body, isLess);
+  const { data, error } = useDryRun("updateQueue", body, isLess);
   if (!isLess) return null;
   if (error !== null) return <Refusal of={error} />;
   const held = data?.counts === undefined ? null : sumOf(data.counts);

@@ -4,7 +4,7 @@ import { ChangeDialog } from "../../../components/dialog/dialog.tsx";
 import { Field, Option } from "../../../components/dialog/field.tsx";
 import { StateGlyph } from "../../../components/glyph.tsx";
 import { countText, many, rateText } from "../../../format.ts";
-import type { QueueDialogProps } from "./dialog-props.ts";
+import type { QueueDialogProps } from "../queue-state.ts";
 
 export function PauseDialog({ state, onClose }: QueueDialogProps): ReactNode {
   const { name, row, rates, clients } = state;
@@ -14,7 +14,7 @@ export function PauseDialog({ state, onClose }: QueueDialogProps): ReactNode {
   const what = [...(lease ? ["leases"] : []), ...(produce ? ["produces"] : [])].join(" and ");
   const change = useChange({
     call: { id: "pause", body: { queue_name: name, lease, produce, ...(reason && { reason }) } },
-    said: () => `paused ${what} of ${name}`,
+    toast: () => `paused ${what} of ${name}`,
     onDone: onClose,
   });
   const asking = clients.data?.asking_count ?? 0;
@@ -60,6 +60,32 @@ export function PauseDialog({ state, onClose }: QueueDialogProps): ReactNode {
         onChange={setReason}
         placeholder="shown to anyone who asks why"
       />
+    </ChangeDialog>
+  );
+}
+
+export function ResumeDialog({ state, onClose }: QueueDialogProps): ReactNode {
+  const { name, info, row, clients } = state;
+  const change = useChange({
+    call: { id: "resume", body: { queue_name: name } },
+    toast: () => `resumed ${name}`,
+    onDone: onClose,
+  });
+  const { lease_paused: lease, produce_paused: produce, pause_reason: reason } = info.data ?? {};
+  const what = [...(lease ? ["Leases"] : []), ...(produce ? ["produces"] : [])].join(" and ");
+  const asking = clients.data?.asking_count ?? 0;
+  return (
+    <ChangeDialog title={`Resume ${name}`} action="Resume" onClose={onClose} {...change}>
+      <p>
+        {what === "" ? "Nothing is" : `${what} are`} paused
+        {reason ? `: “${reason}”` : ", and no reason was given"}.
+      </p>
+      <p className="muted">
+        {countText(row?.ready ?? 0)} items are ready.{" "}
+        {asking === 0
+          ? "Nobody waits in line."
+          : `${many(asking, "client that waits is", "clients that wait are")} served at once, in their order.`}
+      </p>
     </ChangeDialog>
   );
 }

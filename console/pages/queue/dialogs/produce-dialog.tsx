@@ -3,7 +3,7 @@ import { useChange } from "../../../api/use-change.ts";
 import { ChangeDialog } from "../../../components/dialog/dialog.tsx";
 import { Field } from "../../../components/dialog/field.tsx";
 import { many } from "../../../format.ts";
-import type { QueueDialogProps } from "./dialog-props.ts";
+import type { QueueDialogProps } from "../queue-state.ts";
 
 export function ProduceDialog({ state, onClose }: QueueDialogProps): ReactNode {
   const { name, info, clients } = state;
@@ -21,7 +21,7 @@ export function ProduceDialog({ state, onClose }: QueueDialogProps): ReactNode {
   };
   const change = useChange({
     call: { id: "produce", body: { queue_name: name, request_timeout: "30s", items: [item] } },
-    said: ({ duplicates }) =>
+    toast: ({ duplicates }) =>
       duplicates?.length ? `${name} has an item of that key` : `produced 1 item to ${name}`,
     onDone: onClose,
   });

@@ -1,4 +1,4 @@
-// What of a queue's settings can be edited, and the call that changes no more than was changed.
+// The settings of a queue that can be edited, and the call that changes the edited ones only.
 
 import type { RequestOf } from "../../../../openapi/operations.ts";
 import type { QueueInfo } from "../../../../openapi/schemas.ts";
@@ -18,7 +18,7 @@ export const settings = [
 interface Setting {
   readonly id: keyof QueueInfo;
   readonly label: string;
-  /** For what a change holds. */
+  /** When a change takes effect. */
   readonly holds: string;
   readonly isCount?: true;
 }
@@ -46,7 +46,7 @@ export function editedOf(info: QueueInfo, draft: Draft): readonly EditedSetting[
   });
 }
 
-/** What is no whole number is sent as it is, for the server to say so. */
+/** A text that is not a whole number is sent as it is, for the server to refuse. */
 export function updateOf(name: string, edited: readonly EditedSetting[]): RequestOf<"updateQueue"> {
   const counts: readonly string[] = settings.flatMap((each) =>
     "isCount" in each ? [each.id] : [],

@@ -19,7 +19,14 @@ interface StripProps {
 }
 
 /** A cell for each partition: one path for each shade, however many there are. */
-export function Strip({ values, drainsFrom, label, at, onAt, onOpen }: StripProps): ReactNode {
+export function PartitionHeatmap({
+  values,
+  drainsFrom,
+  label,
+  at,
+  onAt,
+  onOpen,
+}: StripProps): ReactNode {
   const { place, width, height } = useRoom();
   const grid = gridOf(values.length, width, height);
   const paths = pathsOf(values, grid);

@@ -1,4 +1,4 @@
-// What is known of each partition, as columns, and how its figure is shaded.
+// The figures of the partitions, as columns, and the cells that show them.
 
 import type { LogicalQueueStats, PartitionStats } from "../../../../openapi/schemas.ts";
 
@@ -17,7 +17,7 @@ export interface Partitions {
   readonly ready: readonly number[];
   readonly leased: readonly number[];
   readonly scheduled: readonly number[];
-  /** Seconds for which its oldest ready item has been ready; none of any while they are not asked for. */
+  /** Age of the oldest ready item in seconds; empty unless requested. */
   readonly oldest: readonly number[];
   /** Mean seconds since its items were produced. */
   readonly age: readonly number[];
@@ -26,9 +26,20 @@ export interface Partitions {
   readonly drainsFrom: number;
 }
 
-interface Told {
+export const noPartitions: Partitions = {
+  numbers: [],
+  ready: [],
+  leased: [],
+  scheduled: [],
+  oldest: [],
+  age: [],
+  failures: [],
+  drainsFrom: 0,
+};
+
+interface Known {
   readonly stats: LogicalQueueStats | undefined;
-  /** How many there are, which columns that are all empty do not tell. */
+  /** The number of partitions: columns of zeros are left out. */
   readonly count: number | undefined;
   /** How many the queue is to have: those with a number beyond drain. */
   readonly requested?: number | undefined;
@@ -43,12 +54,12 @@ export function partitionsOf({
   requested = Number.POSITIVE_INFINITY,
   details,
   atMs = 0,
-}: Told): Partitions | null {
+}: Known): Partitions | null {
   const columns = stats?.columns;
   if (columns === undefined || count === undefined) return null;
   const { partition, ...rest } = columns;
   const told = Math.max(count, ...Object.values(rest).map((values) => values.length));
-  // Numbers are sent where some are left out, figures where one of them is not 0.
+  // Numbers are sent if some are left out, figures if one of them is not 0.
   const numbers = partition.length > 0 ? partition : Array.from({ length: told }, (_, at) => at);
   const whole = (values: readonly number[]) => (values.length > 0 ? values : numbers.map(() => 0));
   const leased = whole(columns.total_leased);
@@ -78,7 +89,7 @@ function oldestOf(
 
 export const shades = 8;
 
-/** From 0, where there is nothing, up to `shades`. */
+/** From 0 for nothing to `shades`. */
 export function shadeOf(value: number, max: number): number {
   return value <= 0 ? 0 : Math.max(1, Math.ceil((value / Math.max(1, max)) * shades));
 }
@@ -111,7 +122,7 @@ export function gridOf(count: number, width: number, height: number): Grid {
   return { columns, rows, cellWidth: width / columns, cellHeight: height / rows };
 }
 
-/** Where an arrow key leads. */
+/** The cell that an arrow key leads to. */
 export function stepOf(key: string, at: number, { columns }: Grid, count: number): number | null {
   const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns }[key];
   if (key === "Home") return 0;

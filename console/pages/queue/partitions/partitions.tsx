@@ -1,18 +1,23 @@
-import { type ReactNode, useMemo, useState } from "react";
-import { Link, useNavigate, useSearchParams } from "react-router";
+import { Fragment, type ReactNode, useMemo, useState } from "react";
+import { Link, useNavigate } from "react-router";
 import { itemsAddress } from "../../../addresses.ts";
-import { useAsked } from "../../../api/use-query.ts";
-import { Fault } from "../../../components/refusal.tsx";
+import { useQuery } from "../../../api/use-query.ts";
+import { QueryFault } from "../../../components/refusal.tsx";
+import { Section } from "../../../components/section.tsx";
+import { Segments } from "../../../components/segments.tsx";
+import { type Column, Table } from "../../../components/table/table.tsx";
+import { useAddress } from "../../../components/use-address.ts";
 import { countText, many, spanText } from "../../../format.ts";
 import { serverNow } from "../../../state/server-time.ts";
 import type { QueueState } from "../queue-state.ts";
-import { Strip } from "./partition-heatmap.tsx";
+import { PartitionHeatmap } from "./partition-heatmap.tsx";
 import {
   barsMax,
   type FigureId,
   figures,
   fullest,
   type Partitions as Known,
+  noPartitions,
   partitionsOf,
 } from "./partition-stats.ts";
 
@@ -27,51 +32,39 @@ const meanings: Readonly<Record<FigureId, string>> = {
 /** All partitions of the queue at a glance, however many. */
 export function Partitions({ state }: { readonly state: QueueState }): ReactNode {
   const { stats } = state;
-  const [query, setQuery] = useSearchParams();
+  const [query, change] = useAddress();
   const shown = figureFrom(query.get("shade"));
   const partitions = usePartitions(state, shown);
   const draining = partitions ? partitions.numbers.length - partitions.drainsFrom : 0;
-  const choose = (id: FigureId) =>
-    setQuery(
-      (before) => {
-        if (id === "ready") before.delete("shade");
-        else before.set("shade", id);
-        return before;
-      },
-      { replace: true, preventScrollReset: true },
-    );
   return (
-    <section className="sec" aria-labelledby="partitions">
-      <div className="ph">
-        <h2 id="partitions">
-          {partitions ? many(partitions.numbers.length, "partition", "partitions") : "partitions"}
-        </h2>
-        {draining > 0 && <span className="muted">{countText(draining)} take no new items</span>}
-        <span className="muted wide-only">arrow keys move, Enter opens its items</span>
-        <fieldset className="seg end">
-          <legend className="vh">Shade by</legend>
-          {(Object.keys(figures) as FigureId[]).map((id) => (
-            <button type="button" key={id} aria-pressed={id === shown} onClick={() => choose(id)}>
-              {figures[id]}
-            </button>
-          ))}
-        </fieldset>
-      </div>
+    <Section
+      id="partitions"
+      title={partitions ? many(partitions.numbers.length, "partition", "partitions") : "partitions"}
+      aside={
+        <>
+          {draining > 0 && <span className="muted">{countText(draining)} take no new items</span>}
+          <span className="muted wide-only">arrow keys move, Enter opens its items</span>
+          <Segments
+            legend="Shade by"
+            of={figures}
+            chosen={shown}
+            onChoose={(id) => change({ shade: id === "ready" ? "" : id })}
+            isAtEnd
+          />
+        </>
+      }
+    >
       {stats.error !== null && partitions === null ? (
-        <Fault
-          of={stats.error}
-          what="The partitions are not known."
-          onRetry={() => void stats.refetch()}
-        />
+        <QueryFault of={stats} what="The partitions are not known." />
       ) : (
-        <Shaded partitions={partitions} shown={shown} name={state.name} />
+        <Shaded partitions={partitions ?? noPartitions} shown={shown} name={state.name} />
       )}
-    </section>
+    </Section>
   );
 }
 
 const detailsMs = 2_000;
-/** One by one they are ten times the bytes of columns. */
+/** Details take ten times the bytes of columns. */
 const detailsOfManyMs = 10_000;
 
 function usePartitions({ name, stats, inspect, info }: QueueState, shown: FigureId): Known | null {
@@ -80,11 +73,11 @@ function usePartitions({ name, stats, inspect, info }: QueueState, shown: Figure
   const requested = info.data?.requested_partitions;
   const everyMs = (count ?? 0) > barsMax ? detailsOfManyMs : detailsMs;
   const isWanted = shown === "oldest" && info.data !== undefined;
-  const { data, dataUpdatedAt } = useAsked("stats", { queue_name: name }, { everyMs, isWanted });
+  const { data, dataUpdatedAt } = useQuery("stats", { queue_name: name }, { everyMs, isWanted });
   const details = data?.logical_queues[0]?.partitions;
   return useMemo(
     () => partitionsOf({ stats: logical, count, requested, details, atMs: serverNow() }),
-    // What has not changed has grown older.
+    // Ages grow without a change of the data.
     [logical, count, requested, details, dataUpdatedAt],
   );
 }
@@ -94,26 +87,14 @@ function figureFrom(text: string | null): FigureId {
 }
 
 interface ShadedProps {
-  readonly partitions: Known | null;
+  readonly partitions: Known;
   readonly shown: FigureId;
   readonly name: string;
 }
 
-const nothing: Known = {
-  numbers: [],
-  ready: [],
-  leased: [],
-  scheduled: [],
-  oldest: [],
-  age: [],
-  failures: [],
-  drainsFrom: 0,
-};
-
-function Shaded({ partitions, shown, name }: ShadedProps): ReactNode {
+function Shaded({ partitions: known, shown, name }: ShadedProps): ReactNode {
   const [chosen, setChosen] = useState<number | null>(null);
   const navigate = useNavigate();
-  const known = partitions ?? nothing;
   const { numbers, drainsFrom } = known;
   const draining = numbers.length - drainsFrom;
   const values = known[shown].length > 0 ? known[shown] : numbers.map(() => 0);
@@ -128,7 +109,7 @@ function Shaded({ partitions, shown, name }: ShadedProps): ReactNode {
   ].join(" ");
   return (
     <>
-      <Strip
+      <PartitionHeatmap
         values={values}
         drainsFrom={drainsFrom}
         label={label}
@@ -146,13 +127,15 @@ function partitionAddress(name: string, partition = 0): string {
   return itemsAddress(name, { partition: String(partition) });
 }
 
-function figureText(of: FigureId, value: number): string {
+function figureText(of: FigureId | "scheduled", value: number): string {
   return isSpan(of) ? spanText(value * 1_000) : countText(value);
 }
 
-function isSpan(of: FigureId): boolean {
+function isSpan(of: FigureId | "scheduled"): boolean {
   return of === "age" || of === "oldest";
 }
+
+const readings = ["ready", "leased", "scheduled", "oldest", "age"] as const;
 
 interface ReadingProps {
   readonly known: Known;
@@ -171,15 +154,14 @@ function Reading({ known, at, shown, name }: ReadingProps): ReactNode {
         ) : (
           <>
             partition <b>{known.numbers[at]}</b> {at >= known.drainsFrom && "takes no new items "}
-            ready <b>{countText(known.ready[at] ?? 0)}</b> leased{" "}
-            <b>{countText(known.leased[at] ?? 0)}</b> scheduled{" "}
-            <b>{countText(known.scheduled[at] ?? 0)}</b>{" "}
-            {known.oldest.length > 0 && (
-              <>
-                oldest <b>{spanText((known.oldest[at] ?? 0) * 1_000)}</b>{" "}
-              </>
-            )}
-            mean age <b>{spanText((known.age[at] ?? 0) * 1_000)}</b>{" "}
+            {readings
+              .filter((id) => known[id].length > 0)
+              .map((id) => (
+                <Fragment key={id}>
+                  {id === "scheduled" ? id : figures[id]}{" "}
+                  <b>{figureText(id, known[id][at] ?? 0)}</b>{" "}
+                </Fragment>
+              ))}
             <Link className="link" to={partitionAddress(name, known.numbers[at])}>
               Items
             </Link>
@@ -193,43 +175,41 @@ function Reading({ known, at, shown, name }: ReadingProps): ReactNode {
   );
 }
 
-/** The same for who cannot see a strip, and for whoever wants figures. Made when it is opened. */
+const tableColumns = (known: Known): readonly Column<number>[] => [
+  {
+    title: "partition",
+    className: "n",
+    isHeading: true,
+    cell: (number, at) => (
+      <>
+        {number}
+        {at >= known.drainsFrom && <small> drains</small>}
+      </>
+    ),
+  },
+  ...(["ready", "leased", "scheduled", "age", "failures"] as const).map((id) => ({
+    title: id === "age" ? "mean age" : id,
+    className: "n",
+    cell: (_: number, at: number) => figureText(id, known[id][at] ?? 0),
+  })),
+];
+
+/** Drawn once it is opened. */
 function PartitionTable({ known }: { readonly known: Known }): ReactNode {
   const [isOpen, setOpen] = useState(false);
   return (
     <details className="as-table" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>As a table</summary>
       {isOpen && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys scroll it.
         <section className="scrolls" tabIndex={0} aria-label="Partitions, scrolls">
-          <table className="mini" aria-label="Partitions">
-            <thead>
-              <tr>
-                {["partition", "ready", "leased", "scheduled", "mean age", "failures"].map(
-                  (title) => (
-                    <th scope="col" className="n" key={title}>
-                      {title}
-                    </th>
-                  ),
-                )}
-              </tr>
-            </thead>
-            <tbody>
-              {known.numbers.map((number, at) => (
-                <tr key={number}>
-                  <th scope="row" className="n">
-                    {number}
-                    {at >= known.drainsFrom && <small> drains</small>}
-                  </th>
-                  <td className="n">{countText(known.ready[at] ?? 0)}</td>
-                  <td className="n">{countText(known.leased[at] ?? 0)}</td>
-                  <td className="n">{countText(known.scheduled[at] ?? 0)}</td>
-                  <td className="n">{spanText((known.age[at] ?? 0) * 1_000)}</td>
-                  <td className="n">{countText(known.failures[at] ?? 0)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table
+            className="mini"
+            label="Partitions"
+            columns={tableColumns(known)}
+            rows={known.numbers}
+            keyOf={(number) => number}
+          />
         </section>
       )}
     </details>

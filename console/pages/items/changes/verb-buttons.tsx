@@ -1,0 +1,47 @@
+import { type ReactNode, useState } from "react";
+import type { FoundItem } from "../../../../openapi/schemas.ts";
+import { mayOn, useWhoAmI } from "../../../api/permissions.ts";
+import { Button } from "../../../components/button.tsx";
+import { ItemChange } from "./change-dialog.tsx";
+import type { Meant, Verb } from "./changes.ts";
+import { wordings } from "./wording.ts";
+
+interface VerbButtonsProps {
+  readonly verbs: readonly Verb[];
+  readonly meantNow: () => Meant;
+  /** If the change is for this item alone. */
+  readonly item?: FoundItem;
+  readonly onDone?: () => void;
+}
+
+/** A button for each change, and the dialog of the change. */
+export function VerbButtons({ verbs, meantNow, item, onDone }: VerbButtonsProps): ReactNode {
+  // As they were when the button was pressed.
+  const [open, setOpen] = useState<{ verb: Verb; meant: Meant; item?: FoundItem } | null>(null);
+  return (
+    <>
+      {verbs.map((verb) => (
+        <Button
+          key={verb}
+          look={wordings[verb].isHarm ? "harm" : "plain"}
+          onClick={() => setOpen({ verb, meant: meantNow(), ...(item && { item }) })}
+        >
+          {wordings[verb].open}
+        </Button>
+      ))}
+      {open !== null && (
+        <ItemChange {...open} {...(onDone && { onDone })} onClose={() => setOpen(null)} />
+      )}
+    </>
+  );
+}
+
+/**
+ * Of the verbs those that this key may do with this queue: others are not drawn. `null`: it is not
+ * known yet.
+ */
+export function useVerbs(verbs: readonly Verb[], queueName: string): readonly Verb[] | null {
+  const me = useWhoAmI();
+  if (me === undefined) return null;
+  return verbs.filter((verb) => mayOn(me, wordings[verb].role, queueName));
+}
