@@ -64,7 +64,7 @@ function testLooks(browser: () => ConsoleBrowser): void {
     afterAll(() => server.stop());
 
     test.each(pages)(
-      "%j: nothing moves while it loads, axe finds nothing in both modes, nothing is too wide",
+      "pages, %j: nothing moves during load, axe finds nothing in both modes, nothing overflows",
       async (path) => {
         const found: string[] = [];
         for (const viewport of [wide, middle, narrow]) {
@@ -90,7 +90,7 @@ function testLooks(browser: () => ConsoleBrowser): void {
       },
     );
 
-    test("text twice as large: nothing is too wide", async () => {
+    test("zoom: text of twice the size makes no page wider than the window", async () => {
       const large = await openConsoleBrowser(["--blink-settings=defaultFontSize=32"]);
       try {
         const found: string[] = [];
@@ -109,7 +109,7 @@ function testLooks(browser: () => ConsoleBrowser): void {
       }
     });
 
-    test("forced colours: what is chosen, where one is and what has the focus is told apart", async () => {
+    test("forced colours: selection, current page and focus are distinguishable", async () => {
       await using visitor = await browser().visit(server.consoleUrl, { forcedColors: "active" });
       const { page } = visitor;
       await live(page);
@@ -152,7 +152,7 @@ function testLooks(browser: () => ConsoleBrowser): void {
     });
 
     test.each(pages)(
-      "forced colours, %s: each choice differs from the others, and the focus is seen",
+      "forced colours, %s: each choice differs from the others, and the focus is visible",
       async (path) => {
         await using visitor = await browser().visit(server.consoleUrl + path, {
           forcedColors: "active",
@@ -172,7 +172,7 @@ function testLooks(browser: () => ConsoleBrowser): void {
       },
     );
 
-    test("who wants no motion sees none, and others see some", async () => {
+    test("motion: none with prefers-reduced-motion, some without", async () => {
       await using locked = await openConsoleServer({ hasKeys: true });
       for (const reducedMotion of ["reduce", "no-preference"] as const) {
         const paths = [`${locked.consoleUrl}/`, ...pages.map((path) => server.consoleUrl + path)];
@@ -187,7 +187,7 @@ function testLooks(browser: () => ConsoleBrowser): void {
       }
     });
 
-    test("dialogs: axe finds nothing in them, in both modes", async () => {
+    test("dialogs: axe finds nothing in both modes", async () => {
       const found: string[] = [];
       for (const theme of ["dark", "light"] as const) {
         await using visitor = await browser().visit(server.consoleUrl, { theme });
@@ -209,7 +209,7 @@ function testLooks(browser: () => ConsoleBrowser): void {
       expect(found).toEqual([]);
     });
 
-    test("a dialog that is left by its button gives the focus back", async () => {
+    test("dialogs: Cancel restores the focus", async () => {
       await using visitor = await browser().visit(server.consoleUrl);
       const { page } = visitor;
       await live(page);

@@ -19,7 +19,7 @@ function testChanges(browser: () => ConsoleBrowser): void {
 const said = (page: Page, text: RegExp) => page.locator(".foot .said").getByText(text).waitFor();
 
 function testKeyboard(browser: () => ConsoleBrowser): void {
-  test("by keys alone: list, item, dialog, result; the count in the button is that of the reply", async () => {
+  test("change: works by keyboard alone, and the count in the button is that of the reply", async () => {
     await using server = await openConsoleServer();
     await addTraffic(server);
     await using visitor = await browser().visit(`${server.consoleUrl}/items?name=orders`);
@@ -61,7 +61,7 @@ function testKeyboard(browser: () => ConsoleBrowser): void {
     expect(errors).toEqual([]);
   });
 
-  test("a leased item is taken from its holder, which is said; several go by their ids", async () => {
+  test("retry: leased items are taken from their holder by their ids, and the dialog warns of it", async () => {
     await using server = await openConsoleServer();
     await addTraffic(server);
     await using visitor = await browser().visit(
@@ -81,7 +81,7 @@ function testKeyboard(browser: () => ConsoleBrowser): void {
 }
 
 function testExpect(browser: () => ConsoleBrowser): void {
-  test("more match by now: nothing is done, 453 is beside the button, which has the new count", async () => {
+  test("delete by filter: if more items match, 453 is beside the button, which gets the new count", async () => {
     await using server = await openConsoleServer();
     await addTraffic(server);
     const { client } = server;
@@ -109,7 +109,7 @@ function testExpect(browser: () => ConsoleBrowser): void {
 }
 
 function testDead(browser: () => ConsoleBrowser): void {
-  test("a reason is redriven: counted, sent back, told by its task", async () => {
+  test("redrive: a reason is counted, requeued, and reported by its task", async () => {
     await using server = await openConsoleServer();
     await addTraffic(server);
     await using visitor = await browser().visit(`${server.consoleUrl}/dead?name=orders-dead`);
@@ -126,7 +126,7 @@ function testDead(browser: () => ConsoleBrowser): void {
     expect(errors).toEqual([]);
   });
 
-  test("the newest of what is chosen can be read before anything is done, and lead to all of them", async () => {
+  test("dead letters: the newest selected items are listed, and link to all of them", async () => {
     await using server = await openConsoleServer();
     await addTraffic(server);
     const { client } = server;
@@ -166,7 +166,7 @@ function testDead(browser: () => ConsoleBrowser): void {
     expect(errors).toEqual([]);
   });
 
-  test("of a rare group in a long queue it is said how far back was looked", async () => {
+  test("dead letters: a search for a rare group reports how many items it scanned", async () => {
     await using server = await openConsoleServer();
     await addTraffic(server);
     await using visitor = await browser().visit("about:blank");
@@ -179,7 +179,7 @@ function testDead(browser: () => ConsoleBrowser): void {
     await page.getByText("Of the newest 300,000 items of the queue.").waitFor();
   });
 
-  test("several reasons are one task, with one pace; what has nowhere to go stays and is not counted", async () => {
+  test("redrive: several reasons are one task with one rate; items without a destination stay uncounted", async () => {
     await using server = await openConsoleServer();
     await addTraffic(server);
     const { client } = server;
@@ -219,7 +219,7 @@ function testDead(browser: () => ConsoleBrowser): void {
     expect(errors).toEqual([]);
   });
 
-  test("groups are drawn while they are gathered, with counts that say 'at least'", async () => {
+  test("dead letters: partial groups are drawn, with counts of at least", async () => {
     await using server = await openConsoleServer();
     await addTraffic(server);
     await using visitor = await browser().visit("about:blank");
@@ -242,7 +242,7 @@ function testDead(browser: () => ConsoleBrowser): void {
     await page.getByRole("cell", { name: "10", exact: true }).waitFor();
   });
 
-  test("a task of several groups is listed with what they are", async () => {
+  test("tasks: a task of several groups is listed with its filter", async () => {
     await using server = await openConsoleServer();
     await addTraffic(server);
     const values = ["card_declined: order <n>", ""];
@@ -255,7 +255,7 @@ function testDead(browser: () => ConsoleBrowser): void {
     await task.getByText("attempts ≥ 1, reason = card_declined: order <n> or none; to").waitFor();
   });
 
-  test("a task that takes long shows how far it is, and is cancelled", async () => {
+  test("tasks: a long task shows its progress and can be cancelled", async () => {
     await using server = await openConsoleServer();
     await addTraffic(server);
     await addSlowRedrive(server);
@@ -273,7 +273,7 @@ function testDead(browser: () => ConsoleBrowser): void {
 }
 
 function testRoles(browser: () => ConsoleBrowser): void {
-  test("a key that may only read sees no button of a change, and the server refuses the call", async () => {
+  test("change: a read-only key sees no button, and the server refuses the call", async () => {
     await using server = await openConsoleServer({ hasKeys: true });
     await addTraffic(server);
     await using visitor = await browser().visit(`${server.consoleUrl}/items?name=orders`);
@@ -304,7 +304,7 @@ function testRoles(browser: () => ConsoleBrowser): void {
     expect(refused).toContain("admin");
   });
 
-  test("what is copied for a shell has no key in it", async () => {
+  test("copy as curl: the text contains no key", async () => {
     await using server = await openConsoleServer({ hasKeys: true });
     await addTraffic(server);
     await using visitor = await browser().visit(`${server.consoleUrl}/items?name=orders`, {

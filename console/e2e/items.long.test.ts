@@ -45,7 +45,7 @@ function testItemLooks(browser: () => ConsoleBrowser, server: () => ConsoleServe
     ["/dead", null],
   ] as const;
   test.each(pages)(
-    "%s: axe finds nothing, at both widths in both modes, and nothing is too wide",
+    "%s: axe finds nothing at both widths in both modes, and nothing overflows",
     async (path, press) => {
       const found: string[] = [];
       for (const viewport of [wide, narrow]) {
@@ -65,7 +65,7 @@ function testItemLooks(browser: () => ConsoleBrowser, server: () => ConsoleServe
     },
   );
 
-  test("an item that is opened after another replaces it: one verdict, one payload, and it is deleted itself", async () => {
+  test("item panel: the next item replaces the first, with its own status, payload and changes", async () => {
     const { client, consoleUrl } = server();
     await using visitor = await browser().visit(`${consoleUrl}/items?name=orders&state=ready`);
     const { page, errors } = visitor;
@@ -96,7 +96,7 @@ function testItemLooks(browser: () => ConsoleBrowser, server: () => ConsoleServe
     expect(errors).toEqual([]);
   });
 
-  test("beside an open item the list has fewer columns, and they have all of its width", async () => {
+  test("item list: beside an open item fewer columns fill the width", async () => {
     await using visitor = await browser().visit(
       `${server().consoleUrl}/items?name=orders&state=dead`,
     );
@@ -111,7 +111,7 @@ function testItemLooks(browser: () => ConsoleBrowser, server: () => ConsoleServe
     expect(edges[0]).toBe(edges[1]);
   });
 
-  test("the frame of the list stands where the skeleton had it", async () => {
+  test("item list: its frame is where the skeleton had it", async () => {
     await using visitor = await browser().visit(`${server().consoleUrl}/items?name=orders`);
     const { page } = visitor;
     await rowsOf(page).first().waitFor();
@@ -131,7 +131,7 @@ function testItemLooks(browser: () => ConsoleBrowser, server: () => ConsoleServe
 }
 
 function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer): void {
-  test("a filter goes to the address and comes from it; an id alone opens its item", async () => {
+  test("filter: it is in the address, and an id alone opens its item", async () => {
     await using visitor = await browser().visit(`${server().consoleUrl}/items?name=orders`);
     const { page, errors } = visitor;
     await rowsOf(page).first().waitFor();
@@ -161,7 +161,7 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
     expect(errors).toEqual([]);
   });
 
-  test("a filter that most pieces have nothing of is looked for until something is found, or it is stopped", async () => {
+  test("filter: a search continues over pages without matches until it finds one or is stopped", async () => {
     await using visitor = await browser().visit(server().consoleUrl);
     const { page, errors } = visitor;
     const barren = 5;
@@ -193,7 +193,7 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
     expect(errors).toEqual([]);
   });
 
-  test("dead items of this queue are those of its dead queue; a group leads to its items", async () => {
+  test("dead items: those of the queue in its dead queue, and a group links to its items", async () => {
     await using visitor = await browser().visit(
       `${server().consoleUrl}/items?name=orders&state=dead`,
     );
@@ -212,7 +212,7 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
     await page.getByText("2 match, of 7 looked at").waitFor();
   });
 
-  test("dead queues: which takes from which, with how many items, and each leads to its reasons", async () => {
+  test("dead queues: each has its sources and its count, and links to its reasons", async () => {
     await using visitor = await browser().visit(`${server().consoleUrl}/dead`);
     const { page, errors } = visitor;
     const row = page.getByRole("table", { name: "Dead queues" }).locator("tbody tr").first();
@@ -223,7 +223,7 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
     expect(errors).toEqual([]);
   });
 
-  test("of a count that is only begun nobody says how many more there are since", async () => {
+  test("match count: a partial count has no difference since", async () => {
     await using visitor = await browser().visit("about:blank");
     const { page } = visitor;
     await page.route("**/v1/storage/items.groups", async (route) => {
@@ -249,7 +249,7 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
     gate.resolve();
   });
 
-  test("of more than a call takes as many as it takes are selected, which is said, and none again", async () => {
+  test("select all: as many items as one call takes, then none", async () => {
     await using visitor = await browser().visit("about:blank");
     const { page } = visitor;
     await page.route("**/v1/storage/items.find", async (route) => {
@@ -281,7 +281,7 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
 }
 
 function testNames(browser: () => ConsoleBrowser, server: () => ConsoleServer): void {
-  test("names that look like something else are whole in addresses of both pages", async () => {
+  test("names: those that look like paths or markup are whole in addresses", async () => {
     await using visitor = await browser().visit(`${server().consoleUrl}/items`);
     const { page, errors } = visitor;
     for (const name of hostile) {
@@ -315,7 +315,7 @@ function testLongLook(browser: () => ConsoleBrowser): void {
     });
     afterAll(() => server.stop());
 
-    test("says how far it is, is stopped by Escape and goes on; what was found stays, for who comes back too", async () => {
+    test("search: it shows progress, Escape stops it, it resumes, and results stay after a return", async () => {
       await using visitor = await browser().visit(server.consoleUrl);
       const { page, errors, calls } = visitor;
       const finds = () => calls.filter((path) => path.endsWith("items.find")).length;
@@ -349,7 +349,7 @@ function testLongLook(browser: () => ConsoleBrowser): void {
       expect(errors).toEqual([]);
     });
 
-    test("axe finds nothing while it looks, at both widths in both modes", async () => {
+    test("search: axe finds nothing meanwhile, at both widths in both modes", async () => {
       const found: string[] = [];
       for (const viewport of [wide, narrow]) {
         for (const theme of ["dark", "light"] as const) {
@@ -367,7 +367,7 @@ function testLongLook(browser: () => ConsoleBrowser): void {
       expect(found).toEqual([]);
     });
 
-    test("other views answer meanwhile, each as often as it asks", async () => {
+    test("search: other views keep polling meanwhile", async () => {
       await using looking = await browser().visit(server.consoleUrl);
       const gate = await heldAt(looking.page, 2);
       await looking.page.goto(server.consoleUrl + address);
@@ -382,7 +382,7 @@ function testLongLook(browser: () => ConsoleBrowser): void {
       expect(other.errors).toEqual([]);
     });
 
-    test("a change beside it asks for none of it again; what was changed is gone in its row", async () => {
+    test("search: a change repeats none of it, and marks the rows of changed items", async () => {
       await using visitor = await browser().visit(server.consoleUrl);
       const { page, errors, calls } = visitor;
       const finds = () => calls.filter((path) => path.endsWith("items.find")).length;

@@ -27,7 +27,7 @@ function testByHand(browser: () => ConsoleBrowser): void {
 type Server = () => ConsoleServer;
 
 function testFocus(browser: () => ConsoleBrowser, server: Server): void {
-  test("a press that begins in a dialog and ends beside it leaves it open; one beside it closes it", async () => {
+  test("dialog: a click on the backdrop closes it, a press that began inside does not", async () => {
     await using visitor = await browser().visit(server().consoleUrl);
     const { page } = visitor;
     await live(page);
@@ -47,7 +47,7 @@ function testFocus(browser: () => ConsoleBrowser, server: Server): void {
     }
   });
 
-  test("after a press beside everything Space pauses and Enter opens the row, which is told as current", async () => {
+  test("shortcuts: after a click on the background Space pauses and Enter opens the current row", async () => {
     await using visitor = await browser().visit(`${server().consoleUrl}?sort=name`);
     const { page, errors } = visitor;
     await live(page);
@@ -69,7 +69,7 @@ function testFocus(browser: () => ConsoleBrowser, server: Server): void {
 }
 
 function testStill(browser: () => ConsoleBrowser, server: Server): void {
-  test("what is paused does not grow older, and the point of a chart says of when it is", async () => {
+  test("pause: ages stop, and the point of a chart has its time", async () => {
     const url = `${server().consoleUrl}?sort=name`;
     await using visitor = await browser().visit(url, { hasClock: true });
     const { page, errors } = visitor;
@@ -93,7 +93,7 @@ function testStill(browser: () => ConsoleBrowser, server: Server): void {
     expect(errors).toEqual([]);
   });
 
-  test("j, k and / do on each list what the list of keys says", async () => {
+  test("shortcuts: j, k and / work on each list", async () => {
     await using visitor = await browser().visit(`${server().consoleUrl}/dead`);
     const { page } = visitor;
     await page.locator(".dead-queues th a").first().waitFor();
@@ -107,7 +107,7 @@ function testStill(browser: () => ConsoleBrowser, server: Server): void {
 }
 
 function testItem(browser: () => ConsoleBrowser, server: Server): void {
-  test("the button of the next item keeps the focus; closed, the row has it, and keys go on from there", async () => {
+  test("item panel: the next button keeps the focus; after closing, the row has it", async () => {
     await using visitor = await browser().visit(`${server().consoleUrl}/items?name=orders`);
     const { page, errors } = visitor;
     await rowsOf(page).first().locator("th a").click();
@@ -128,7 +128,7 @@ function testItem(browser: () => ConsoleBrowser, server: Server): void {
     expect(errors).toEqual([]);
   });
 
-  test("Back closes an item that was opened, and closing it leaves no step behind", async () => {
+  test("item panel: Back closes it, and closing leaves no entry in the history", async () => {
     await using visitor = await browser().visit(`${server().consoleUrl}/items?name=orders`, {
       viewport: narrow,
     });
@@ -154,7 +154,7 @@ function testItem(browser: () => ConsoleBrowser, server: Server): void {
     expect(errors).toEqual([]);
   });
 
-  test("a countdown is not in what is read out whenever it changes", async () => {
+  test("countdowns: screen readers do not read out every second", async () => {
     await using visitor = await browser().visit(
       `${server().consoleUrl}/items?name=orders&state=leased`,
     );
@@ -166,7 +166,7 @@ function testItem(browser: () => ConsoleBrowser, server: Server): void {
 }
 
 function testMac(browser: () => ConsoleBrowser, server: Server): void {
-  test("on a Mac the hint of the jump is its own key", async () => {
+  test("command palette: on a Mac the hint is ⌘ K", async () => {
     await using visitor = await browser().visit("about:blank");
     const { page } = visitor;
     await page.addInitScript(() =>
@@ -181,7 +181,7 @@ function testMac(browser: () => ConsoleBrowser, server: Server): void {
 }
 
 function testOver(browser: () => ConsoleBrowser, server: Server): void {
-  test("of many alarms the worst stand there, those of one cause in one row, and the others when they are asked for", async () => {
+  test("alarms: those of one cause share a row, and further ones open on demand", async () => {
     await using visitor = await browser().visit("about:blank");
     const { page } = visitor;
     await page.route("**/v1/server.overview", async (route) => {

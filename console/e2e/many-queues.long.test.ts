@@ -49,7 +49,7 @@ function testMany(browser: () => ConsoleBrowser): void {
     const rows = (page: Page) => page.locator(".table tbody tr");
     const open = (query: string) => browser().visit(`${server.consoleUrl}?${query}`);
 
-    test("few rows are drawn; End and Home go to both ends, with their places said", async () => {
+    test("10,000 queues: few rows are drawn, and End and Home reach both ends", async () => {
       await using visitor = await open("sort=name");
       const { page, errors } = visitor;
       await live(page);
@@ -74,7 +74,7 @@ function testMany(browser: () => ConsoleBrowser): void {
       expect(errors).toEqual([]);
     });
 
-    test("the filter leaves those that it names, and the focus stays while polls go on", async () => {
+    test("10,000 queues: the filter applies, and the focus stays during polls", async () => {
       await using visitor = await open("sort=name");
       const { page, errors } = visitor;
       await live(page);
@@ -98,7 +98,7 @@ function testMany(browser: () => ConsoleBrowser): void {
     });
 
     test.each(["a poll in which one queue has changed", "a letter more of the filter"] as const)(
-      "%s keeps the page busy for less than 50 ms",
+      "10,000 queues: %s blocks the page for less than 50 ms",
       async (what) => {
         await using visitor = await open("sort=name");
         const { page } = visitor;
@@ -198,7 +198,7 @@ function testBusy(browser: () => ConsoleBrowser): void {
       expect(errors).toEqual([]);
     });
 
-    test("an item opens, and the queue is paused and goes on", async () => {
+    test("busy server: an item opens, and the queue is paused and resumed", async () => {
       await using visitor = await browser().visit(
         `${server.consoleUrl}/items?name=orders&kind=busy`,
       );
@@ -234,51 +234,54 @@ function testNamesEverywhere(browser: () => ConsoleBrowser): void {
     });
     afterAll(() => server.stop());
 
-    test.each([wide, narrow])("at %j it widens no page and turns no text", async (viewport) => {
-      const query = new URLSearchParams({ name });
-      const found: string[] = [];
-      await using visitor = await browser().visit(server.consoleUrl, { viewport });
-      const { page, errors } = visitor;
-      // A page that is left while its code is on its way says that it could not be had.
-      await live(page);
-      const look = async (what: string) => {
-        found.push(...(await faultsOf(page)).map((fault) => `${what}: ${fault}`));
-      };
-      for (const path of [
-        ...["", `/queue?${query}`, `/items?${query}`, `/items?${query}&item=${id}`],
-        ...["/dead", `/dead?name=dead-ones`, `/keys?${new URLSearchParams({ queue: name })}`],
-        `/queue?${new URLSearchParams({ name: `${name.slice(1)}a` })}`,
-      ]) {
-        await page.goto(server.consoleUrl + path);
+    test.each([wide, narrow])(
+      "names, %j: no page is wider, and no text changes direction",
+      async (viewport) => {
+        const query = new URLSearchParams({ name });
+        const found: string[] = [];
+        await using visitor = await browser().visit(server.consoleUrl, { viewport });
+        const { page, errors } = visitor;
+        // A page that is left while its code is on its way says that it could not be had.
         await live(page);
-        await settled(page);
-        await look(path.slice(0, 12));
-      }
-      await page.goto(`${server.consoleUrl}/queue?${query}`);
-      // Until then the heading is the skeleton's.
-      await live(page);
-      expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe(name);
-      for (const title of ["Produce…", "Edit…", "Clear…", "Delete…", "Pause…"]) {
-        await page.getByRole("button", { name: title, exact: true }).click();
-        await page.getByText("The call that this makes").click();
-        await look(title);
-        if (title !== "Pause…") await page.getByRole("button", { name: "Cancel" }).click();
-      }
-      const call = (await page.locator(".code pre").textContent()) ?? "";
-      const [, body = ""] = /-d '(.*)'/s.exec(call) ?? [];
-      expect(JSON.parse(body)).toMatchObject({ queue_name: name });
-      await page.getByRole("button", { name: "Pause leases" }).click();
-      await page.locator(".foot .said").getByText("paused").waitFor();
-      await look("what was done");
-      await page.getByRole("button", { name: "Resume…" }).click();
-      await page.getByRole("dialog").getByRole("button", { name: "Resume" }).click();
-      await page.locator("dialog").waitFor({ state: "detached" });
-      await page.keyboard.press("Control+k");
-      await page.getByRole("combobox").fill(name.slice(0, 6));
-      await page.getByRole("option").first().waitFor();
-      await look("jump");
-      expect([...found, ...errors]).toEqual([]);
-    });
+        const look = async (what: string) => {
+          found.push(...(await faultsOf(page)).map((fault) => `${what}: ${fault}`));
+        };
+        for (const path of [
+          ...["", `/queue?${query}`, `/items?${query}`, `/items?${query}&item=${id}`],
+          ...["/dead", `/dead?name=dead-ones`, `/keys?${new URLSearchParams({ queue: name })}`],
+          `/queue?${new URLSearchParams({ name: `${name.slice(1)}a` })}`,
+        ]) {
+          await page.goto(server.consoleUrl + path);
+          await live(page);
+          await settled(page);
+          await look(path.slice(0, 12));
+        }
+        await page.goto(`${server.consoleUrl}/queue?${query}`);
+        // Until then the heading is the skeleton's.
+        await live(page);
+        expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe(name);
+        for (const title of ["Produce…", "Edit…", "Clear…", "Delete…", "Pause…"]) {
+          await page.getByRole("button", { name: title, exact: true }).click();
+          await page.getByText("The call that this makes").click();
+          await look(title);
+          if (title !== "Pause…") await page.getByRole("button", { name: "Cancel" }).click();
+        }
+        const call = (await page.locator(".code pre").textContent()) ?? "";
+        const [, body = ""] = /-d '(.*)'/s.exec(call) ?? [];
+        expect(JSON.parse(body)).toMatchObject({ queue_name: name });
+        await page.getByRole("button", { name: "Pause leases" }).click();
+        await page.locator(".foot .said").getByText("paused").waitFor();
+        await look("what was done");
+        await page.getByRole("button", { name: "Resume…" }).click();
+        await page.getByRole("dialog").getByRole("button", { name: "Resume" }).click();
+        await page.locator("dialog").waitFor({ state: "detached" });
+        await page.keyboard.press("Control+k");
+        await page.getByRole("combobox").fill(name.slice(0, 6));
+        await page.getByRole("option").first().waitFor();
+        await look("jump");
+        expect([...found, ...errors]).toEqual([]);
+      },
+    );
   });
 }
 

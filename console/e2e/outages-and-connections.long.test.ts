@@ -44,7 +44,7 @@ function testMissingPage(browser: () => ConsoleBrowser, server: () => ConsoleSer
   const code = /\/assets\/(dead|shards|keys)-page-/;
 
   test.each([wide, narrow])(
-    "a click leads to a page whose code is missing: the frame stays, and the page comes with the server, %j",
+    "outage, %j: the frame stays, and the missing page is loaded once the server is back",
     async (viewport) => {
       await using visitor = await browser().visit(`${server().url}/livez`, { viewport });
       const { page, errors } = visitor;
@@ -72,7 +72,7 @@ function testMissingPage(browser: () => ConsoleBrowser, server: () => ConsoleSer
     },
   );
 
-  test("the code of the first page is missing: it comes with the next answer, by itself", async () => {
+  test("outage: the missing code of the first page is loaded with the next answer", async () => {
     await using visitor = await browser().visit(`${server().url}/livez`);
     const { page, errors } = visitor;
     await page.route(code, refuse);
@@ -84,7 +84,7 @@ function testMissingPage(browser: () => ConsoleBrowser, server: () => ConsoleSer
     expect(errors).toEqual([]);
   });
 
-  test("a server that answers but no longer has the code: the page offers to load itself again", async () => {
+  test("update: if the server no longer has the code, the page offers a reload", async () => {
     await using visitor = await browser().visit(`${server().url}/livez`);
     const { page, errors } = visitor;
     await page.route(code, (route) => route.fulfill({ status: 404 }));
@@ -105,7 +105,7 @@ function testMissingPart(browser: () => ConsoleBrowser, server: () => ConsoleSer
     ["/queue?name=orders&range=1h", /\/assets\/uplot-chart-/, ".plot canvas"],
     ["/items?name=orders&state=ready", /\/assets\/payload-tree-/, ".code .tree"],
   ] as const)(
-    "%s: what it loads later is missing: the page stays, and it comes with the next answer",
+    "outage, %s: a missing part is loaded with the next answer",
     async (path, code, drawn) => {
       await using visitor = await browser().visit(`${server().url}/livez`);
       const { page, errors } = visitor;
@@ -124,7 +124,7 @@ function testMissingPart(browser: () => ConsoleBrowser, server: () => ConsoleSer
 }
 
 function testLoadedAhead(browser: () => ConsoleBrowser, server: () => ConsoleServer): void {
-  test("a page that was open for a moment has the code of all: an outage takes none of them away", async () => {
+  test("outage: a page that was open for a moment has the code of all pages", async () => {
     await using visitor = await browser().visit(`${server().url}/livez`);
     const { page, errors } = visitor;
     const files = listFiles(`${folders.site}/console/assets`).filter(
@@ -153,7 +153,7 @@ function testLoadedAhead(browser: () => ConsoleBrowser, server: () => ConsoleSer
 }
 
 function testCrash(browser: () => ConsoleBrowser, server: () => ConsoleServer): void {
-  test("a page that has a fault is alone in it: the frame stays, and leads to the others", async () => {
+  test("crash: the frame and its links stay", async () => {
     await using visitor = await browser().visit(`${server().url}/livez`);
     const { page } = visitor;
     await page.route("**/v1/storage/items.find", (route) => route.fulfill({ json: { items: 1 } }));
@@ -169,7 +169,7 @@ function testCrash(browser: () => ConsoleBrowser, server: () => ConsoleServer): 
 const tabPaths = ["", "", "/queue?name=orders", "/items?name=orders", "/dead", "/shards", "/keys"];
 
 function testConnections(browser: () => ConsoleBrowser): void {
-  test("behind a proxy that ends TLS, below its prefix: every page, a change and no violation", async () => {
+  test("proxy: behind TLS and below a prefix every page and a change work", async () => {
     await using server = await openConsoleServer({ hasKeys: true, basePath: "/holdfast" });
     await addTraffic(server);
     await using proxy = openTlsProxy(server.url);
@@ -207,7 +207,7 @@ function testConnections(browser: () => ConsoleBrowser): void {
     expect(errors).toEqual([]);
   });
 
-  test("by a name of --allowed-hosts all is there; by another nothing is", async () => {
+  test("hosts: the page works under a name of --allowed-hosts, and under no other", async () => {
     const given = ["--host-resolver-rules=MAP *.example 127.0.0.1"];
     await using server = await openConsoleServer({ allowedHosts: ["queue.example"] });
     await addTraffic(server);
@@ -233,7 +233,7 @@ function testConnections(browser: () => ConsoleBrowser): void {
     }
   });
 
-  test("eight tabs at once: all of them are alive", async () => {
+  test("tabs: eight at once are all live", async () => {
     await using server = await openConsoleServer();
     await addTraffic(server);
     await using visitor = await browser().visit(server.consoleUrl);

@@ -39,7 +39,7 @@ function testMany(browser: () => ConsoleBrowser): void {
       return (JSON.parse(request.postData() ?? "{}") as QueueNamed).queue_name;
     };
 
-    test("at most 60 rows are drawn; j and k go through all of them", async () => {
+    test("500 queues: at most 60 rows are drawn, and j and k reach all of them", async () => {
       await using visitor = await browser().visit(`${server.consoleUrl}?sort=name`);
       const { page, errors } = visitor;
       await live(page);
@@ -59,7 +59,7 @@ function testMany(browser: () => ConsoleBrowser): void {
       expect(errors).toEqual([]);
     });
 
-    test("rows: their histories are asked for one after the other, of none that nothing came to", async () => {
+    test("500 queues: histories are requested one after the other, and only for queues with traffic", async () => {
       await using visitor = await browser().visit("about:blank");
       const { page } = visitor;
       const asked: string[] = [];
@@ -80,7 +80,7 @@ function testMany(browser: () => ConsoleBrowser): void {
       expect(asked).toEqual(busy.flatMap((name) => [`${name} asked`, `${name} told`]));
     });
 
-    test("an address says which queues are shown in which order, and follows what is typed", async () => {
+    test("address: it has the filter and the order, and follows the typing", async () => {
       await using visitor = await browser().visit(`${server.consoleUrl}?q=queue-12&sort=-name`);
       const { page } = visitor;
       await live(page);
@@ -100,7 +100,7 @@ function testMany(browser: () => ConsoleBrowser): void {
       await page.waitForURL((url) => !url.searchParams.has("q"));
     });
 
-    test("jump finds a queue by a part of its name", async () => {
+    test("command palette: it finds a queue by a part of its name", async () => {
       await using visitor = await browser().visit(server.consoleUrl);
       const { page } = visitor;
       await live(page);
@@ -111,7 +111,7 @@ function testMany(browser: () => ConsoleBrowser): void {
       expect(await page.locator("dialog").count()).toBe(0);
     });
 
-    test("a hidden page asks nothing, and asks at once when it is seen again", async () => {
+    test("poll: none while the page is hidden, and one at once when it is visible again", async () => {
       await using visitor = await browser().visit("about:blank", { hasClock: true });
       const { page, calls } = visitor;
       const gate = Promise.withResolvers<void>();
@@ -154,7 +154,7 @@ function testMany(browser: () => ConsoleBrowser): void {
 }
 
 function testNames(browser: () => ConsoleBrowser): void {
-  test("names that look like something else are shown as they are, and lead to their queue", async () => {
+  test("names: those that look like paths or markup are shown as they are, and link to their queue", async () => {
     const server = await openConsoleServer();
     try {
       await addQueues(server, hostile);
@@ -187,7 +187,7 @@ async function namesOf({ client }: ConsoleServer): Promise<readonly string[]> {
 }
 
 function testEmpty(browser: () => ConsoleBrowser): void {
-  test("no queue yet: the page has the calls for a shell, and a button that creates one", async () => {
+  test("no queues: the page has the calls for a shell, and a button that creates a queue", async () => {
     const server = await openConsoleServer({ basePath: "/holdfast" });
     try {
       await using visitor = await browser().visit(server.consoleUrl);

@@ -49,7 +49,7 @@ function testPayloads(browser: () => ConsoleBrowser): void {
     };
     const shown = (page: Page) => page.getByRole("tabpanel");
 
-    test("hex and what is downloaded are the bytes, of each", async () => {
+    test("payload: hex and download are the bytes", async () => {
       await using visitor = await browser().visit(server.consoleUrl);
       const { page, errors } = visitor;
       await page.addInitScript(() => {
@@ -80,7 +80,7 @@ function testPayloads(browser: () => ConsoleBrowser): void {
       expect(errors).toEqual([]);
     });
 
-    test("a tree is shown only where it says all, with numbers as they are written", async () => {
+    test("payload: there is a tree only if it is complete, with numbers as written", async () => {
       await using visitor = await browser().visit(server.consoleUrl);
       const { page } = visitor;
       await open(page, "a large integer");
@@ -99,7 +99,7 @@ function testPayloads(browser: () => ConsoleBrowser): void {
       await page.getByText("only the first 66 kB are shown").waitFor();
     });
 
-    test("what is written in them is text and nothing else", async () => {
+    test("payload: markup is text", async () => {
       await using visitor = await browser().visit(server.consoleUrl);
       const { page, errors } = visitor;
       await open(page, "HTML");

@@ -30,7 +30,7 @@ function testPolls(browser: () => ConsoleBrowser): void {
     });
     afterAll(() => server.stop());
 
-    test("the row under the pointer stays, what is selected stays, and the order changes once it is left", async () => {
+    test("order: it stays while the pointer is in the table, and changes afterwards", async () => {
       await using visitor = await browser().visit(server.consoleUrl, { hasClock: true });
       const { page, errors } = visitor;
       await changeEachPoll(page);
@@ -66,7 +66,7 @@ function testPolls(browser: () => ConsoleBrowser): void {
       expect(errors).toEqual([]);
     });
 
-    test("the link that has the focus keeps it, whatever its row says", async () => {
+    test("poll: a link keeps the focus while its row changes", async () => {
       await using visitor = await browser().visit(server.consoleUrl);
       const { page } = visitor;
       await changeEachPoll(page);
@@ -79,7 +79,7 @@ function testPolls(browser: () => ConsoleBrowser): void {
       expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("queue-05");
     });
 
-    test("a dialog stays where it is, with what is typed, marked and focused in it", async () => {
+    test("poll: a dialog keeps its place, text, selection and focus", async () => {
       await using visitor = await browser().visit(server.consoleUrl);
       const { page, errors } = visitor;
       await changeEachPoll(page);
@@ -108,7 +108,7 @@ function testPolls(browser: () => ConsoleBrowser): void {
       expect(errors).toEqual([]);
     });
 
-    test("while an answer is on its way nothing asks again, so none takes the place of a newer one", async () => {
+    test("poll: one request is open at a time", async () => {
       await using visitor = await browser().visit(server.consoleUrl, { hasClock: true });
       const { page } = visitor;
       await live(page);
@@ -138,7 +138,7 @@ function testPolls(browser: () => ConsoleBrowser): void {
       await live(page);
     });
 
-    test("items that are selected stay so, and what is selected of a payload", async () => {
+    test("poll: selected items and text stay selected", async () => {
       const address = `${server.consoleUrl}/items?name=orders&state=ready`;
       await using visitor = await browser().visit(address);
       const { page, errors } = visitor;
@@ -213,7 +213,7 @@ async function timeAhead(page: Page, aheadMs: number): Promise<(ms: number) => v
 }
 
 function testClocks(browser: () => ConsoleBrowser): void {
-  test("where clocks are changed a minute stays a minute, and local time is that of the place", async () => {
+  test("time: a change of clocks keeps minutes, and local time is that of the zone", async () => {
     await using server = await openConsoleServer();
     const queue = server.client.queue("orders");
     await queue.create({ lease_timeout: "10m", expire_timeout: "1d" });
@@ -243,7 +243,7 @@ function testClocks(browser: () => ConsoleBrowser): void {
     }
   });
 
-  test("a lapse is seen by the next poll, though nothing has happened", async () => {
+  test("time: a lapse shows with the next poll, without a call", async () => {
     await using server = await openConsoleServer({ testClock: true });
     const queue = server.client.queue("orders");
     await queue.create({ lease_timeout: "4s", expire_timeout: "1d" });

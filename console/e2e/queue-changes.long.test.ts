@@ -47,7 +47,7 @@ function testChanges(browser: () => ConsoleBrowser): void {
     });
     afterAll(() => server.stop());
 
-    test("pause with a reason, and resume", async () => {
+    test("pause: with a reason; then resume", async () => {
       await using visitor = await browser().visit(at(server, "plain"));
       const { page, errors } = visitor;
       await opened(page, "Pause…");
@@ -73,7 +73,7 @@ function testChanges(browser: () => ConsoleBrowser): void {
       expect(errors).toEqual([]);
     });
 
-    test("edit sends what was changed and no more; a refusal stays beside the button", async () => {
+    test("edit: only edited settings are sent, and a refusal is beside the button", async () => {
       await using visitor = await browser().visit(at(server, "plain"), { viewport: narrow });
       const { page } = visitor;
       await opened(page, "Edit…");
@@ -103,7 +103,7 @@ function testChanges(browser: () => ConsoleBrowser): void {
       await page.getByText("90s", { exact: true }).waitFor();
     });
 
-    test("produce a test item", async () => {
+    test("produce: a test item", async () => {
       await using visitor = await browser().visit(at(server, "bare"));
       const { page } = visitor;
       await opened(page, "Produce…");
@@ -117,7 +117,7 @@ function testChanges(browser: () => ConsoleBrowser): void {
       expect((await queueOf("bare").inspect()).queued).toBe(1);
     });
 
-    test("clear: the count of the button is that of the reply; leased ones go only if asked", async () => {
+    test("clear: the count in the button is that of the reply, and leased items need a choice", async () => {
       await queueOf("cleared").lease({ batch: 1, clientId: "worker-1" });
       await using visitor = await browser().visit(at(server, "cleared"));
       const { page } = visitor;
@@ -137,7 +137,7 @@ function testChanges(browser: () => ConsoleBrowser): void {
       expect([total, leased]).toEqual([1, 1]);
     });
 
-    test("changed meanwhile: 453 stands beside the button, which has the new count", async () => {
+    test("clear: if the count has changed, 453 is beside the button, which gets the new count", async () => {
       await using visitor = await browser().visit(at(server, "kept"));
       const { page } = visitor;
       await opened(page, "Clear…");
@@ -153,7 +153,7 @@ function testChanges(browser: () => ConsoleBrowser): void {
       expect((await queueOf("kept").inspect()).queued).toBe(0);
     });
 
-    test("delete: what it holds goes only with force and the name", async () => {
+    test("delete: a queue with items needs force and its name", async () => {
       await using visitor = await browser().visit(at(server, "full"));
       const { page } = visitor;
       await opened(page, "Delete…");
@@ -171,7 +171,7 @@ function testChanges(browser: () => ConsoleBrowser): void {
       await page.waitForURL(({ pathname }) => pathname === "/console");
     });
 
-    test("delete of an empty queue that is gone already is refused in place", async () => {
+    test("delete: the refusal for a deleted queue is in the dialog", async () => {
       await using visitor = await browser().visit(at(server, "moved"));
       const { page } = visitor;
       await opened(page, "Delete…");
@@ -190,7 +190,7 @@ function testChanges(browser: () => ConsoleBrowser): void {
       await page.getByText("There is no queue of that name").waitFor();
     });
 
-    test("redrive: its dead items are counted, and a task sends them back", async () => {
+    test("redrive: the dead items of the queue are counted, and a task requeues them", async () => {
       await addQueues(server, ["lost"]);
       await queueOf("work").create({
         lease_timeout: "1h",
@@ -225,7 +225,7 @@ function testChanges(browser: () => ConsoleBrowser): void {
 }
 
 function testRights(browser: () => ConsoleBrowser): void {
-  test("a key that may only read sees no change, and the server refuses each", async () => {
+  test("changes: a read-only key sees none, and the server refuses each", async () => {
     const server = await openConsoleServer({ hasKeys: true });
     try {
       await addQueues(server, ["orders"]);

@@ -45,7 +45,7 @@ function testMuch(browser: () => ConsoleBrowser): void {
     });
     afterAll(() => server.stop());
 
-    test("says why and what comes next, who holds, how it is set and who did what", async () => {
+    test("queue: status, next event, holders, settings and recent actions", async () => {
       await using visitor = await browser().visit(pageOf(server, "wide"));
       const { page, errors } = visitor;
       await live(page);
@@ -63,7 +63,7 @@ function testMuch(browser: () => ConsoleBrowser): void {
       expect(errors).toEqual([]);
     });
 
-    test("its partitions are read by keys, and in a table", async () => {
+    test("partitions: arrow keys read them, and a table has them all", async () => {
       await using visitor = await browser().visit(pageOf(server, "wide"));
       const { page, errors } = visitor;
       await live(page);
@@ -88,7 +88,7 @@ function testMuch(browser: () => ConsoleBrowser): void {
       expect(errors).toEqual([]);
     });
 
-    test("partitions that are no more wanted are marked until they are empty, and told by age", async () => {
+    test("partitions: those that drain are outlined, and are shaded by age", async () => {
       const shrunk = server.client.queue("shrunk");
       await shrunk.create({ ...settings, requested_partitions: 4 });
       // Where an item goes that is produced follows from its call's key.
@@ -124,7 +124,7 @@ function testMuch(browser: () => ConsoleBrowser): void {
     });
 
     test.each([wide, narrow])(
-      "at %j its boxes stand where the skeleton had them",
+      "queue, %j: its boxes are where the skeleton had them",
       async (viewport) => {
         const options = { viewport, hasClock: true };
         await using visitor = await browser().visit(pageOf(server, "wide"), options);
@@ -149,7 +149,7 @@ function testMuch(browser: () => ConsoleBrowser): void {
       },
     );
 
-    test.each([wide, narrow])("at %j axe finds nothing, in both modes", async (viewport) => {
+    test.each([wide, narrow])("queue, %j: axe finds nothing in both modes", async (viewport) => {
       const found: string[] = [];
       for (const theme of ["dark", "light"] as const) {
         await using visitor = await browser().visit(pageOf(server, "wide", "&range=1h"), {
@@ -168,7 +168,7 @@ function testMuch(browser: () => ConsoleBrowser): void {
 }
 
 function testSharedDeadQueue(browser: () => ConsoleBrowser): void {
-  test("of a dead queue that several share each counts its own items: none is red, and none is offered to be redriven", async () => {
+  test("shared dead queue: each queue counts its own dead items only", async () => {
     await using server = await openConsoleServer();
     await addTraffic(server);
     await server.client.queue("parcels").create({ ...settings, dead_queue: "orders-dead" });
@@ -191,7 +191,7 @@ function testSharedDeadQueue(browser: () => ConsoleBrowser): void {
 }
 
 function testPaused(browser: () => ConsoleBrowser): void {
-  test("a paused queue says so first: beside its name, in its row, and in the verdict with its reason, whatever else is wrong", async () => {
+  test("paused: beside the name, in the row, and first in the status with the reason", async () => {
     await using server = await openConsoleServer();
     await addTraffic(server);
     await server.client.queue("orders").pause({ reason: "moving house" });
@@ -220,7 +220,7 @@ function testPaused(browser: () => ConsoleBrowser): void {
 
 function testClients(browser: () => ConsoleBrowser): void {
   test.each([wide, narrow])(
-    "at %j clients that have no place are counted, and all are shown when they are asked for",
+    "clients, %j: the first three are listed with the count of all, and all on demand",
     async (viewport) => {
       await using server = await openConsoleServer();
       await addQueues(server, ["orders", "empty"]);
@@ -250,7 +250,7 @@ function testClients(browser: () => ConsoleBrowser): void {
     },
   );
 
-  test("those who ask are counted too, also where the server names fewer than there are", async () => {
+  test("clients: waiting ones are counted, also if the server returns fewer", async () => {
     await using server = await openConsoleServer();
     await addQueues(server, ["orders"]);
     await using visitor = await browser().visit("about:blank");
@@ -279,7 +279,7 @@ function testClients(browser: () => ConsoleBrowser): void {
 }
 
 function testNames(browser: () => ConsoleBrowser): void {
-  test("queues of hostile names have their page; one that does not exist is said so", async () => {
+  test("names: hostile ones have their page, and a missing queue has a note", async () => {
     const server = await openConsoleServer();
     try {
       await addQueues(server, hostile);
@@ -304,7 +304,7 @@ function testNames(browser: () => ConsoleBrowser): void {
 }
 
 function testClock(browser: () => ConsoleBrowser): void {
-  test("what is left is by the server's clock, whatever the browser's says", async () => {
+  test("countdowns: they use the server's clock", async () => {
     const server = await openConsoleServer();
     try {
       const queue = server.client.queue("orders");
@@ -331,7 +331,7 @@ function testClock(browser: () => ConsoleBrowser): void {
     }
   });
 
-  test("the server gone: what was known stays, and goes on once it is back", async () => {
+  test("outage: the data stays, and updates resume once the server is back", async () => {
     const server = await openConsoleServer();
     try {
       await addQueues(server, ["orders"]);

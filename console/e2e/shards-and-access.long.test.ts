@@ -30,7 +30,7 @@ function pointsOf(path: string | null): number {
 }
 
 function testShardsAndKeys(browser: () => ConsoleBrowser): void {
-  test("shards: what they did before the page was opened is drawn when it opens", async () => {
+  test("shards: the history before the visit is drawn", async () => {
     await using server = await openConsoleServer({ testClock: true });
     await addQueues(server, ["orders"]);
     for (let point = 0; point < 5; point += 1) {
@@ -54,7 +54,7 @@ function testShardsAndKeys(browser: () => ConsoleBrowser): void {
     }
   });
 
-  test("shards: those of this machine, and what is said of nodes where there are none", async () => {
+  test("shards: without nodes they belong to this machine", async () => {
     await using server = await openConsoleServer();
     await using visitor = await browser().visit(`${server.consoleUrl}/shards`);
     const { page, errors } = visitor;
@@ -67,7 +67,7 @@ function testShardsAndKeys(browser: () => ConsoleBrowser): void {
     expect(errors).toEqual([]);
   });
 
-  test("shards: each has its queues and their ready items, and a queue has its shard", async () => {
+  test("shards: each has the counts of its queues and ready items, and a queue names its shard", async () => {
     await using server = await openConsoleServer({ shards: 3 });
     const [orders, invoices, other] = ["{shop}.orders", "{shop}.invoices", "orders"] as const;
     await addQueues(server, [orders, invoices, other]);
@@ -95,7 +95,7 @@ function testShardsAndKeys(browser: () => ConsoleBrowser): void {
   });
 
   test.each([320, 390, 768, 1_100])(
-    "at %d px every figure of a shard and of a key is in the window, with its name, and nothing scrolls sideways",
+    "shards and keys, %d px: every labelled figure is in the window, and nothing scrolls sideways",
     async (width) => {
       await using server = await openConsoleServer({ hasKeys: true });
       await addQueues(server, ["orders"]);
@@ -134,7 +134,7 @@ function testShardsAndKeys(browser: () => ConsoleBrowser): void {
     },
   );
 
-  test("nodes: the shards of each, the owner and epoch of every shard, and those without an owner", async () => {
+  test("nodes: each lists its shards, each shard its owner and epoch, and unowned shards are named", async () => {
     await using server = await openConsoleServer({ shards: 3 });
     for (const viewport of [wide, narrow]) {
       await using visitor = await browser().visit(`${server.consoleUrl}/shards`, { viewport });
@@ -185,7 +185,7 @@ function testShardsAndKeys(browser: () => ConsoleBrowser): void {
     }
   });
 
-  test("without keys the page teaches how to make one", async () => {
+  test("keys: without any the page explains how to make one", async () => {
     await using server = await openConsoleServer();
     await using visitor = await browser().visit(`${server.consoleUrl}/keys`);
     const { page } = visitor;
@@ -194,7 +194,7 @@ function testShardsAndKeys(browser: () => ConsoleBrowser): void {
     await page.getByText("Nothing yet. Creating").waitFor();
   });
 
-  test("keys: who I am, what each is for, and who did what, by the address", async () => {
+  test("keys: own rights and filtered actions, by the address", async () => {
     await using server = await openConsoleServer({ hasKeys: true });
     await addQueues(server, ["orders", "emails"]);
     await server.client.queue("orders").pause();
@@ -222,7 +222,7 @@ function testShardsAndKeys(browser: () => ConsoleBrowser): void {
     }
   });
 
-  test("keys: each with its roles, its queues, its last use and what it was refused", async () => {
+  test("keys: each has its roles, queues, last use and refusals", async () => {
     await using server = await openConsoleServer({ hasKeys: true });
     const rights = [
       { roles: ["consume"], queues: ["orders*", "emails"] },
@@ -262,7 +262,7 @@ function testShardsAndKeys(browser: () => ConsoleBrowser): void {
     }
   });
 
-  test("under a test clock, what is of the machine is told by its own: keys, how long it is up", async () => {
+  test("test clock: uptime and the use of keys are by the clock of the machine", async () => {
     await using server = await openConsoleServer({ hasKeys: true, testClock: true });
     await addQueues(server, ["orders"]);
     await server.client.advance({ by: "3h" });
@@ -296,7 +296,7 @@ function testShardsAndKeys(browser: () => ConsoleBrowser): void {
   test.each([
     [readKey, "Only a key with the role admin sees the others."],
     [produceKey, "Only keys with the role read see the actions."],
-  ])("the key %s is told what it does not see, and asks for none of it", async (key, said) => {
+  ])("keys: %s is told what it cannot see, and requests none of it", async (key, said) => {
     await using server = await openConsoleServer({ hasKeys: true });
     await using visitor = await browser().visit(`${server.consoleUrl}/keys`);
     const { page, calls } = visitor;
@@ -347,7 +347,7 @@ function cellsOf(cells: readonly Element[]): { name: string; isCut: boolean }[] 
 }
 
 function testLosses(browser: () => ConsoleBrowser): void {
-  test("a loss is an alarm that leads to its confirmation, which takes no more than was read", async () => {
+  test("lost commits: the alarm leads to a confirmation of the count that was read", async () => {
     let lost = 2;
     await using server = await openConsoleServer({ lostCommits: new LostCommits(() => lost) });
     await using visitor = await browser().visit(server.consoleUrl);
@@ -374,7 +374,7 @@ function testLosses(browser: () => ConsoleBrowser): void {
     expect(errors).toEqual([]);
   });
 
-  test("a key that may not confirm a loss is told who may, at both widths in both modes", async () => {
+  test("lost commits: a key without the right is told which key has it, at both widths in both modes", async () => {
     const lostCommits = new LostCommits(() => 1);
     await using server = await openConsoleServer({ hasKeys: true, lostCommits });
     const found: string[] = [];
@@ -435,7 +435,7 @@ function testNodes(browser: () => ConsoleBrowser): void {
     });
     afterAll(() => cluster.end());
 
-    test("a node is killed: the figures lose their colour, and return once its shard is taken over", async () => {
+    test("nodes: after a kill the figures are grey until the shard is taken over", async () => {
       await using visitor = await browser().visit(`${other.url}/console/shards`);
       const { page, errors } = visitor;
       await live(page);
@@ -466,7 +466,7 @@ function testNodes(browser: () => ConsoleBrowser): void {
       expect(errors).toEqual([]);
     });
 
-    test("the server of the page is killed: its figures stay, and it is back by itself", async () => {
+    test("nodes: after a kill of its server the page keeps its figures and recovers", async () => {
       const { port } = other;
       await using visitor = await browser().visit(`${other.url}/console`);
       const { page, errors } = visitor;

@@ -36,7 +36,7 @@ function testKeys(browser: () => ConsoleBrowser): void {
     });
     afterAll(() => server.stop());
 
-    test("asks for one; a wrong one is refused in place, and the address stays", async () => {
+    test("login: a wrong key is refused in place, and the address stays", async () => {
       await using visitor = await browser().visit(`${server.consoleUrl}?q=ord`);
       const { page, errors } = visitor;
       const field = page.getByLabel("API key");
@@ -60,7 +60,7 @@ function testKeys(browser: () => ConsoleBrowser): void {
       expect(errors).toEqual([]);
     });
 
-    test("with a key that may only read no change is drawn, and one line says so", async () => {
+    test("login: with a read-only key no change is drawn, and a line says so", async () => {
       await using visitor = await browser().visit(server.consoleUrl);
       const { page } = visitor;
       await page.getByLabel("API key").fill(readKey);
@@ -71,7 +71,7 @@ function testKeys(browser: () => ConsoleBrowser): void {
       await page.getByText("key eyes: read only").waitFor();
     });
 
-    test("a key without the role is told so in place, and the server's words name it", async () => {
+    test("login: a key without the role gets the server's refusal in place", async () => {
       await using visitor = await browser().visit(server.consoleUrl);
       const { page } = visitor;
       await page.getByLabel("API key").fill(produceKey);
@@ -92,7 +92,7 @@ function testKeys(browser: () => ConsoleBrowser): void {
 }
 
 function testRotation(browser: () => ConsoleBrowser): void {
-  test("a key that is taken away in the middle: asked for anew in place, and all goes on where it was", async () => {
+  test("withdrawn key: the page asks for another in place, and continues", async () => {
     await using server = await openConsoleServer({ hasKeys: true });
     await addQueues(server, ["orders"]);
     await using visitor = await browser().visit(`${server.consoleUrl}?q=ord`);
@@ -125,7 +125,7 @@ function testRotation(browser: () => ConsoleBrowser): void {
 const holdMs = 5_000;
 
 function testHold(browser: () => ConsoleBrowser): void {
-  test("429: nothing is asked before its Retry-After has passed, which the page says in place", async () => {
+  test("429: nothing is sent before its Retry-After has passed, which the page shows", async () => {
     await using server = await openConsoleServer();
     await addQueues(server, ["orders"]);
     const url = `${server.consoleUrl}/queue?name=orders`;
@@ -162,7 +162,7 @@ function testHold(browser: () => ConsoleBrowser): void {
 }
 
 function testSilence(browser: () => ConsoleBrowser): void {
-  test("a server that is gone: the figures stay without colour, and it is back by itself", async () => {
+  test("outage: the figures stay in grey, and the page recovers", async () => {
     const server = await openConsoleServer();
     try {
       await addQueues(server, ["orders"]);
@@ -212,7 +212,7 @@ async function visitAs(browser: ConsoleBrowser, server: ConsoleServer, path: str
 }
 
 function testSomeQueues(browser: () => ConsoleBrowser): void {
-  test("an administrator of orders*: a redrive says where to, and nothing is drawn that is refused", async () => {
+  test("partial key: a redrive needs a destination, and no refused control is drawn", async () => {
     await using server = await openConsoleServer({ hasKeys: true });
     await addTraffic(server);
     await addSlowRedrive(server);
@@ -247,7 +247,7 @@ function testSomeQueues(browser: () => ConsoleBrowser): void {
     expect(errors).toEqual([]);
   });
 
-  test("one that sees no queue is told which it is for, and is offered no call that is refused", async () => {
+  test("partial key: without a visible queue the page names the patterns, and offers no refused call", async () => {
     await using server = await openConsoleServer({ hasKeys: true });
     await addQueues(server, ["orders"]);
     server.restrict(adminKey, { roles: ["admin"], queues: ["mail*"] });
@@ -260,7 +260,7 @@ function testSomeQueues(browser: () => ConsoleBrowser): void {
 }
 
 function testSomeRoles(browser: () => ConsoleBrowser): void {
-  test("one that reads and consumes is not told that it changes nothing", async () => {
+  test("partial key: one that may consume is not called read-only", async () => {
     await using server = await openConsoleServer({ hasKeys: true });
     await addQueues(server, ["orders"]);
     server.restrict(adminKey, { roles: ["read", "consume"], queues: ["*"] });
@@ -274,7 +274,7 @@ function testSomeRoles(browser: () => ConsoleBrowser): void {
 const wrongMax = 30;
 
 function testWrongKeys(browser: () => ConsoleBrowser): void {
-  test("after too many wrong keys the right one is not held back by what they were told", async () => {
+  test("429: the wait of wrong keys does not hold the right one", async () => {
     await using server = await openConsoleServer({ hasKeys: true });
     await addQueues(server, ["orders"]);
     const headers = { authorization: "Bearer wrong", "content-type": "application/json" };
@@ -300,7 +300,7 @@ function testWrongKeys(browser: () => ConsoleBrowser): void {
 }
 
 function testTaskWithoutKey(browser: () => ConsoleBrowser): void {
-  test("put away while a task runs: nothing asks after it without the key, so it does not come back", async () => {
+  test("dismissed login: a running task is not polled without the key", async () => {
     await using server = await openConsoleServer({ hasKeys: true });
     await addTraffic(server);
     await addManyDead(server);

@@ -39,7 +39,7 @@ function testWithin(browser: () => ConsoleBrowser): void {
     ["nobody is there", (route: Route) => route.abort("connectionrefused")],
     ["the answer stays away", () => undefined],
   ] as const)(
-    "three seconds after the last answer, as %s: without colour, and of when they are",
+    "stale data, %s: grey three seconds after the last answer, with its time",
     async (_, lose) => {
       await using server = await openConsoleServer();
       await addQueues(server, ["orders"]);
@@ -87,7 +87,7 @@ function colourOf(page: Page, name: string): Promise<string> {
 
 function testRefusal(browser: () => ConsoleBrowser): void {
   test.each([wide, middle, narrow])(
-    "a key that loses a right in the middle of a visit: said in the bar, and nothing moves, %j",
+    "withdrawn right, %j: the header says so, and nothing moves",
     async (viewport) => {
       await using server = await openConsoleServer({ hasKeys: true });
       await addQueues(server, ["orders"]);
@@ -168,7 +168,7 @@ function testStopped(browser: () => ConsoleBrowser): void {
 }
 
 function testPutAway(browser: () => ConsoleBrowser): void {
-  test("the question for a key is put away: the page can be read, and says that it is old and what to do", async () => {
+  test("dismissed login: the page is readable, and says that its data is stale and what to do", async () => {
     await using server = await openConsoleServer({ hasKeys: true });
     await addQueues(server, ["orders", "parcels"]);
     await using visitor = await browser().visit(server.consoleUrl, { viewport: narrow });
