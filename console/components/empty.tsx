@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
-import { StateGlyph } from "./glyph.tsx";
-import type { GlyphName } from "./glyph-paths.ts";
+import { StateGlyph } from "./glyph/glyph.tsx";
+import type { GlyphName } from "./glyph/glyph-paths.ts";
 
 interface EmptyProps {
   readonly glyph: GlyphName;

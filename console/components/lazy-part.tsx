@@ -5,7 +5,7 @@ import { type ComponentType, type ReactNode, useEffect, useRef, useState } from 
 import { observable, useObservable, useObservablePart } from "../state/observable.ts";
 import { pollState } from "../state/overview-poll.ts";
 import { Button } from "./button.tsx";
-import { PageTitle } from "./page-head.tsx";
+import { PageTitle } from "./frame/page-head.tsx";
 
 export interface Part<Props> {
   readonly Component: ComponentType<Props>;

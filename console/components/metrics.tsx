@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { rateText } from "../format.ts";
-import { StateGlyph } from "./glyph.tsx";
-import type { GlyphName } from "./glyph-paths.ts";
+import { StateGlyph } from "./glyph/glyph.tsx";
+import type { GlyphName } from "./glyph/glyph-paths.ts";
 
 export interface Metric {
   readonly glyph: GlyphName;

@@ -1,6 +1,6 @@
 // The words of health, the worst first, with their glyphs.
 
-import type { GlyphName } from "../components/glyph-paths.ts";
+import type { GlyphName } from "../components/glyph/glyph-paths.ts";
 
 export type Look = "bad" | "warn" | "info" | "ok";
 

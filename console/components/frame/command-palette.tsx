@@ -2,7 +2,7 @@ import { type KeyboardEvent, type ReactNode, useMemo, useState } from "react";
 import { useNavigate } from "react-router";
 import { pollState } from "../../state/overview-poll.ts";
 import { useBackdrop, useModal } from "../dialog/use-modal.ts";
-import { StateGlyph } from "../glyph.tsx";
+import { StateGlyph } from "../glyph/glyph.tsx";
 import { type Target, targetsFor } from "./palette-targets.ts";
 
 export function CommandPalette({ onClose }: { readonly onClose: () => void }): ReactNode {

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { useRouteError, useSearchParams } from "react-router";
 import { Button } from "../button.tsx";
-import { PageHead } from "../page-head.tsx";
+import { PageHead } from "./page-head.tsx";
 
 /** In the place of a page that has a fault. */
 export function Crashed(): ReactNode {

@@ -7,7 +7,7 @@ import { mayOnlyRead, useWhoAmI } from "../../api/permissions.ts";
 import { useOverview } from "../../state/overview-poll.ts";
 import { useStaleness } from "../../state/staleness.ts";
 import { toggleTheme } from "../../state/theme.ts";
-import { Icon } from "../glyph.tsx";
+import { Icon } from "../glyph/glyph.tsx";
 import { paletteKey } from "./shortcuts.ts";
 import { StalenessNotice } from "./staleness-notice.tsx";
 

@@ -4,7 +4,7 @@ import { itemAddress, pages, queueAddress } from "../../addresses.ts";
 import { countText } from "../../format.ts";
 import { wordOf } from "../../state/health.ts";
 import type { QueueRow } from "../../state/overview-state.ts";
-import type { GlyphName } from "../glyph-paths.ts";
+import type { GlyphName } from "../glyph/glyph-paths.ts";
 
 export interface Target {
   readonly to: string;

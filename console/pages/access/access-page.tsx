@@ -3,8 +3,8 @@
 import { Fragment, type ReactNode } from "react";
 import { useMay, useWhoAmI } from "../../api/permissions.ts";
 import { useQuery } from "../../api/use-query.ts";
+import { PageHead } from "../../components/frame/page-head.tsx";
 import { useLinkKeys, useShortcuts } from "../../components/frame/shortcuts.ts";
-import { PageHead } from "../../components/page-head.tsx";
 import { QueryFault } from "../../components/refusal.tsx";
 import { Section } from "../../components/section.tsx";
 import { ShellText } from "../../components/shell-text.tsx";

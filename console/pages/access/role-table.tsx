@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { Role } from "../../../openapi/roles.ts";
-import { StateGlyph } from "../../components/glyph.tsx";
+import { StateGlyph } from "../../components/glyph/glyph.tsx";
 import { Section } from "../../components/section.tsx";
 import { type Column, Table } from "../../components/table/table.tsx";
 

@@ -3,7 +3,7 @@
 import { type ReactNode, useState } from "react";
 import { Link, useSearchParams } from "react-router";
 import { itemsAddress, queueAddress } from "../../addresses.ts";
-import { PageHead } from "../../components/page-head.tsx";
+import { PageHead } from "../../components/frame/page-head.tsx";
 import { QueryFault } from "../../components/refusal.tsx";
 import { Segments } from "../../components/segments.tsx";
 import { many } from "../../format.ts";

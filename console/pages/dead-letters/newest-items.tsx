@@ -7,7 +7,7 @@ import { itemsAddress } from "../../addresses.ts";
 import { ask } from "../../api/call.ts";
 import { useFetched } from "../../api/use-query.ts";
 import { Age } from "../../components/figures.tsx";
-import { StateGlyph } from "../../components/glyph.tsx";
+import { StateGlyph } from "../../components/glyph/glyph.tsx";
 import { QueryFault } from "../../components/refusal.tsx";
 import { Section } from "../../components/section.tsx";
 import { type Column, Table } from "../../components/table/table.tsx";

@@ -2,8 +2,8 @@ import type { ReactNode } from "react";
 import { Link } from "react-router";
 import { itemsAddress } from "../../addresses.ts";
 import { Empty } from "../../components/empty.tsx";
+import { PageHead } from "../../components/frame/page-head.tsx";
 import { useLinkKeys } from "../../components/frame/shortcuts.ts";
-import { PageHead } from "../../components/page-head.tsx";
 import { countText } from "../../format.ts";
 import { useOverview } from "../../state/overview-poll.ts";
 

@@ -1,5 +1,5 @@
 import { Fragment, type KeyboardEvent, type ReactNode, type RefObject, useState } from "react";
-import { Icon } from "../../components/glyph.tsx";
+import { Icon } from "../../components/glyph/glyph.tsx";
 import { unturned } from "../../format.ts";
 import { serverNow } from "../../state/server-time.ts";
 import { type Condition, type FieldId, fieldIds, fieldOf, readTyped } from "./conditions.ts";

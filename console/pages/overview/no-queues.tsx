@@ -5,7 +5,7 @@ import { isForAll, queuesOf, useMay, useWhoAmI } from "../../api/permissions.ts"
 import { Button } from "../../components/button.tsx";
 import { copyCall } from "../../components/copy.ts";
 import { Empty } from "../../components/empty.tsx";
-import { PageHead } from "../../components/page-head.tsx";
+import { PageHead } from "../../components/frame/page-head.tsx";
 import { ShellText } from "../../components/shell-text.tsx";
 
 interface Step {

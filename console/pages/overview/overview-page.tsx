@@ -1,9 +1,9 @@
 // All queues at a glance: alarms first, then totals and rates, then each queue.
 
 import { type ReactNode, useState } from "react";
-import { PageTitle } from "../../components/page-head.tsx";
+import { PageTitle } from "../../components/frame/page-head.tsx";
+import { Unreached } from "../../components/frame/unreached.tsx";
 import { Fault } from "../../components/refusal.tsx";
-import { Unreached } from "../../components/unreached.tsx";
 import { pollNow, usePoll } from "../../state/overview-poll.ts";
 import { Alarms } from "./alarms.tsx";
 import { CreateQueue } from "./create-queue.tsx";

@@ -5,7 +5,7 @@ import { useNavigationType } from "react-router";
 import { useMay } from "../../api/permissions.ts";
 import { Button } from "../../components/button.tsx";
 import { useShortcuts } from "../../components/frame/shortcuts.ts";
-import { Icon } from "../../components/glyph.tsx";
+import { Icon } from "../../components/glyph/glyph.tsx";
 import { Segments } from "../../components/segments.tsx";
 import { useAddress } from "../../components/use-address.ts";
 import { clockText, countText, many } from "../../format.ts";

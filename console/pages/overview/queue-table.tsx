@@ -5,7 +5,7 @@ import { Button } from "../../components/button.tsx";
 import { Sparkline } from "../../components/chart/sparkline.tsx";
 import { Empty } from "../../components/empty.tsx";
 import { Age } from "../../components/figures.tsx";
-import { HealthWord, Paused } from "../../components/health-word.tsx";
+import { HealthWord, Paused } from "../../components/glyph/health-word.tsx";
 import { type Column, Table } from "../../components/table/table.tsx";
 import { useRowKeys } from "../../components/table/use-row-keys.ts";
 import { useVirtualRows } from "../../components/table/use-virtual-rows.ts";

@@ -4,7 +4,7 @@ import type { Finding, TaskInfo } from "../../../openapi/schemas.ts";
 import { deadAddress } from "../../addresses.ts";
 import { Empty } from "../../components/empty.tsx";
 import { Countdown } from "../../components/figures.tsx";
-import { StateGlyph } from "../../components/glyph.tsx";
+import { StateGlyph } from "../../components/glyph/glyph.tsx";
 import { Section } from "../../components/section.tsx";
 import { countText, many, spanText, unturned } from "../../format.ts";
 import { useOverview } from "../../state/overview-poll.ts";

@@ -6,7 +6,7 @@ import { Link, useSearchParams } from "react-router";
 import { queueAddress } from "../../addresses.ts";
 import { Refused } from "../../api/call.ts";
 import { Empty } from "../../components/empty.tsx";
-import { PageHead, toQueues } from "../../components/page-head.tsx";
+import { PageHead, toQueues } from "../../components/frame/page-head.tsx";
 import { QueryFault } from "../../components/refusal.tsx";
 import { useOverview } from "../../state/overview-poll.ts";
 import { ChooseQueue } from "../items/choose-queue.tsx";

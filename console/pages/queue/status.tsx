@@ -2,7 +2,7 @@ import { Fragment, type ReactNode } from "react";
 import { Button } from "../../components/button.tsx";
 import { copyCall } from "../../components/copy.ts";
 import { Countdown } from "../../components/figures.tsx";
-import { StateGlyph } from "../../components/glyph.tsx";
+import { StateGlyph } from "../../components/glyph/glyph.tsx";
 import { QueryFault } from "../../components/refusal.tsx";
 import { spanText, unturned } from "../../format.ts";
 import { useServerNow } from "../../state/server-time.ts";

@@ -3,9 +3,9 @@
 import type { ReactNode } from "react";
 import type { NodesListReply } from "../../../openapi/schemas.ts";
 import { useQuery } from "../../api/use-query.ts";
-import { PageHead } from "../../components/page-head.tsx";
+import { PageHead } from "../../components/frame/page-head.tsx";
+import { Unreached } from "../../components/frame/unreached.tsx";
 import { Fault, QueryFault } from "../../components/refusal.tsx";
-import { Unreached } from "../../components/unreached.tsx";
 import { pollNow, usePoll } from "../../state/overview-poll.ts";
 import { Capacity } from "./capacity.tsx";
 import { LostCommits } from "./lost-commits.tsx";

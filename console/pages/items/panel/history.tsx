@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { ItemEvent, ItemExplained } from "../../../../openapi/schemas.ts";
-import { StateGlyph } from "../../../components/glyph.tsx";
-import type { GlyphName } from "../../../components/glyph-paths.ts";
+import { StateGlyph } from "../../../components/glyph/glyph.tsx";
+import type { GlyphName } from "../../../components/glyph/glyph-paths.ts";
 import { Section } from "../../../components/section.tsx";
 import { clockText, instantText, type Zone } from "../../../format.ts";
 import { useZone } from "../../../state/preferences.ts";

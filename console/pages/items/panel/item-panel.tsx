@@ -4,7 +4,7 @@ import { Fragment, type ReactNode, useEffect, useRef } from "react";
 import type { FoundItem } from "../../../../openapi/schemas.ts";
 import { useQuery } from "../../../api/use-query.ts";
 import { copyCall, copyText } from "../../../components/copy.ts";
-import { Icon, StateGlyph } from "../../../components/glyph.tsx";
+import { Icon, StateGlyph } from "../../../components/glyph/glyph.tsx";
 import { QueryFault } from "../../../components/refusal.tsx";
 import { Section } from "../../../components/section.tsx";
 import { meantByIds, verbsFor } from "../changes/changes.ts";

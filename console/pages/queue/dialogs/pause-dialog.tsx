@@ -2,7 +2,7 @@ import { type ReactNode, useState } from "react";
 import { useChange } from "../../../api/use-change.ts";
 import { ChangeDialog } from "../../../components/dialog/dialog.tsx";
 import { Field, Option } from "../../../components/dialog/field.tsx";
-import { StateGlyph } from "../../../components/glyph.tsx";
+import { StateGlyph } from "../../../components/glyph/glyph.tsx";
 import { countText, many, rateText } from "../../../format.ts";
 import type { QueueDialogProps } from "../queue-state.ts";
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
-import { useObservablePart } from "../state/observable.ts";
-import { pollState } from "../state/overview-poll.ts";
+import { useObservablePart } from "../../state/observable.ts";
+import { pollState } from "../../state/overview-poll.ts";
 
 /** Which shards of a cluster the last reply lacks. */
 export function Unreached(): ReactNode {

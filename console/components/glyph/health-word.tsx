@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
-import { countText, spanText } from "../format.ts";
-import { wordOf } from "../state/health.ts";
-import { useServerNow } from "../state/server-time.ts";
-import { Countdown } from "./figures.tsx";
+import { countText, spanText } from "../../format.ts";
+import { wordOf } from "../../state/health.ts";
+import { useServerNow } from "../../state/server-time.ts";
+import { Countdown } from "../figures.tsx";
 import { StateGlyph } from "./glyph.tsx";
 
 /** Beside the name of a queue, whatever its health is. */
