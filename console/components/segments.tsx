@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 interface SegmentsProps<Id extends string> {
   readonly legend: string;
   /** Each with its label. */
-  readonly of: Readonly<Record<Id, ReactNode>>;
+  readonly of: Readonly<Partial<Record<Id, ReactNode>>>;
   readonly chosen: Id;
   readonly onChoose: (id: Id) => void;
   readonly isAtEnd?: boolean;

@@ -284,7 +284,7 @@ function testRoles(browser: () => ConsoleBrowser): void {
     for (const path of ["/items?name=orders", "/items?name=orders&state=leased"]) {
       await page.goto(server.consoleUrl + path);
       await rowsOf(page).first().locator("th a").click();
-      await page.getByRole("tab", { name: "text" }).waitFor();
+      await page.getByRole("button", { name: "text" }).waitFor();
       // Before it is known what the key may do there are none for any.
       await page.getByText("key eyes: read only").waitFor();
       expect(await page.locator(".item-foot").count()).toBe(0);

@@ -55,7 +55,7 @@ function testItemLooks(browser: () => ConsoleBrowser, server: () => ConsoleServe
           const { page, errors } = visitor;
           await live(page);
           if (press !== null) await page.locator(press).first().click();
-          if (press === ".items th a") await page.getByRole("tab", { name: "hex" }).waitFor();
+          if (press === ".items th a") await page.getByRole("button", { name: "hex" }).waitFor();
           const faults = [...(await axeFaults(page)), ...(await twinsOn(page)), ...errors];
           if (await isWiderThanWindow(page)) faults.push("it is wider than the window");
           found.push(...faults.map((fault) => `${viewport.width} ${theme}: ${fault}`));
@@ -77,7 +77,7 @@ function testItemLooks(browser: () => ConsoleBrowser, server: () => ConsoleServe
     const [first = "", second = ""] = titles;
     const { reference: own = "" } = await client.getItem({ id: second });
     const panel = page.getByRole("complementary");
-    const payloads = panel.getByRole("tabpanel");
+    const payloads = panel.getByRole("region", { name: "Payload:" });
     const shown = () => payloads.getByText(/^"account-\d+"$/).allInnerTexts();
     await links.first().click();
     await payloads.getByText(/^"account-\d+"$/).waitFor();

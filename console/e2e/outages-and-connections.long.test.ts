@@ -199,9 +199,9 @@ function testConnections(browser: () => ConsoleBrowser): void {
     await page.locator(".foot .said").getByText("paused").waitFor();
     await page.getByRole("link", { name: /^Items/ }).click();
     await page.locator(".items tbody th a").first().click();
-    await page.getByRole("tab", { name: "text" }).waitFor();
+    await page.getByRole("button", { name: "text" }).waitFor();
     await page.reload();
-    await page.getByRole("tab", { name: "text" }).waitFor();
+    await page.getByRole("button", { name: "text" }).waitFor();
     expect(new URL(page.url()).pathname).toBe("/holdfast/console/items");
     expect(elsewhere).toEqual([]);
     expect(errors).toEqual([]);

@@ -45,9 +45,9 @@ function testPayloads(browser: () => ConsoleBrowser): void {
     const open = async (page: Page, name: Name) => {
       await page.goto(`${server.consoleUrl}/items?item=${ids.get(name)}`);
       await live(page);
-      await page.getByRole("tab", { name: "hex" }).waitFor();
+      await page.getByRole("button", { name: "hex" }).waitFor();
     };
-    const shown = (page: Page) => page.getByRole("tabpanel");
+    const shown = (page: Page) => page.getByRole("region", { name: "Payload:" });
 
     test("payload: hex and download are the bytes", async () => {
       await using visitor = await browser().visit(server.consoleUrl);
@@ -62,7 +62,7 @@ function testPayloads(browser: () => ConsoleBrowser): void {
       for (const name of Object.keys(payloads) as Name[]) {
         await open(page, name);
         const bytes = payloads[name];
-        await page.getByRole("tab", { name: "hex" }).click();
+        await page.getByRole("button", { name: "hex" }).click();
         const head = [...bytes.subarray(0, 16)].map((byte) => byte.toString(16).padStart(2, "0"));
         const line = bytes.length === 0 ? "It has no bytes." : head.join(" ");
         const text = ((await shown(page).textContent()) ?? "").replace(/ +/g, " ");
@@ -93,10 +93,10 @@ function testPayloads(browser: () => ConsoleBrowser): void {
       ] as const) {
         await open(page, name);
         await page.getByText(why).waitFor();
-        expect(await page.getByRole("tab", { name: "tree" }).count()).toBe(0);
+        expect(await page.getByRole("button", { name: "tree" }).count()).toBe(0);
       }
       expect((await shown(page).textContent())?.length).toBeLessThan(70_000);
-      await page.getByText("only the first 66 kB are shown").waitFor();
+      await page.getByText("Only the beginning is shown.").waitFor();
     });
 
     test("payload: markup is text", async () => {
@@ -104,14 +104,14 @@ function testPayloads(browser: () => ConsoleBrowser): void {
       const { page, errors } = visitor;
       await open(page, "HTML");
       await shown(page).getByText("onerror").waitFor();
-      await page.getByRole("tab", { name: "text" }).click();
+      await page.getByRole("button", { name: "text" }).click();
       expect(await shown(page).textContent()).toContain("<img src=x onerror=alert(1)>");
       expect(await page.locator("img").count()).toBe(0);
       expect(await shown(page).locator("a").count()).toBe(0);
       await open(page, "ANSI");
       expect(await shown(page).textContent()).toContain("␛[31mred␛[0m");
       await open(page, "no UTF-8");
-      await page.getByRole("tab", { name: "text" }).click();
+      await page.getByRole("button", { name: "text" }).click();
       await page.getByText("It is not UTF-8").waitFor();
       expect(errors).toEqual([]);
     });

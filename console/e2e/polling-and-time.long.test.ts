@@ -146,8 +146,8 @@ function testPolls(browser: () => ConsoleBrowser): void {
       for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key);
       await page.getByText("2 selected").waitFor();
       await rowsOf(page).nth(1).locator("th a").click();
-      await page.getByRole("tab", { name: "text" }).click();
-      const payload = page.getByRole("tabpanel").locator("pre");
+      await page.getByRole("button", { name: "text" }).click();
+      const payload = page.getByRole("region", { name: "Payload:" }).locator("pre");
       await payload.evaluate((text) => getSelection()?.selectAllChildren(text));
       const text = await payload.textContent();
       await server.client.queue("orders").produce("one more");

@@ -126,6 +126,8 @@ function depthOf(text: string): number {
 export interface Read {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly isUtf8: boolean;
+  readonly textLength: number;
+  /** Of the beginning of the text. */
   readonly plain: Plain;
   readonly tree: Tree;
 }
@@ -136,6 +138,7 @@ export function readPayload(base64: string): Read {
   return {
     bytes,
     isUtf8: text.isUtf8,
+    textLength: text.text.length,
     plain: plainOf(text.text.slice(0, shownMax)),
     tree: treeOf(text),
   };
