@@ -136,11 +136,10 @@ function testLooks(browser: () => ConsoleBrowser): void {
       expect(await looksOf(".list .tabs [aria-current]")).not.toEqual(
         await looksOf(".list .tabs a:not([aria-current])"),
       );
+      const unpressed = await looksOf(".toggles [aria-pressed=false]");
       await page.getByRole("button", { name: "Newest first" }).click();
       await page.locator(".toggles [aria-pressed=true]").waitFor();
-      expect(await looksOf(".toggles [aria-pressed=true]")).not.toEqual(
-        await looksOf(".toggles [aria-pressed=false]"),
-      );
+      expect(await looksOf(".toggles [aria-pressed=true]")).not.toEqual(unpressed);
       await page.goto(`${server.consoleUrl}/queue?name=orders`);
       await live(page);
       await page.locator(".drawn .key").last().waitFor();
