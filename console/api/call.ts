@@ -155,7 +155,7 @@ function escaped(found: string): string {
   return `\\u${found.charCodeAt(0).toString(16)}`;
 }
 
-/** The same call for a shell; the key is never in it. */
+/** The call for a shell, without the key. */
 export function curlOf({ id, body }: Call): string {
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
   return [

@@ -9,7 +9,7 @@ import { ask, type CallId } from "./call.ts";
 import { session } from "./session.ts";
 
 interface QueryOptions<Data> {
-  /** By the data so far; absent: once. */
+  /** It may depend on the data so far; absent: once. */
   readonly everyMs?: number | ((data: Data | undefined) => number);
   readonly isWanted?: boolean;
   /** The data of another body stays until this one is answered. */

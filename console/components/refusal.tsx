@@ -24,7 +24,7 @@ interface FaultProps {
   readonly onRetry?: () => void;
 }
 
-/** In the place of a part that could not be read; the rest of the page works. */
+/** Replaces a part that could not be read; the rest of the page works. */
 export function Fault({ of: cause, what, onRetry }: FaultProps): ReactNode {
   return (
     <div className="fault" role="alert">

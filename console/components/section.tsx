@@ -1,14 +1,14 @@
 import type { ReactNode } from "react";
 
 interface SectionProps {
-  /** Of its heading. */
+  /** The id of its heading. */
   readonly id: string;
   readonly title: ReactNode;
   readonly className?: string;
   /** Beside the heading. */
   readonly aside?: ReactNode;
   readonly children?: ReactNode;
-  /** Of a section that scrolls. */
+  /** For a section that scrolls. */
   readonly tabIndex?: 0;
 }
 

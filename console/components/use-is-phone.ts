@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** As the sheet has it: rows of two lines. */
+/** The width below which the sheet has rows of two lines. */
 const query = "(width <= 45em)";
 
 function subscribe(onChange: () => void): () => void {

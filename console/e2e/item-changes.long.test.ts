@@ -76,7 +76,7 @@ function testKeyboard(browser: () => ConsoleBrowser): void {
     expect(await dialog.locator("pre").textContent()).toContain("/v1/queue.retry");
     await dialog.getByRole("button", { name: "Take back 2 items" }).click();
     await said(page, /taken back from their holders: 2 items of orders/);
-    await page.getByText("Nobody holds an item of this queue.").waitFor();
+    await page.getByText("No item of this queue is leased.").waitFor();
   });
 }
 

@@ -41,7 +41,7 @@ function testOutage(browser: () => ConsoleBrowser): void {
 }
 
 function testMissingPage(browser: () => ConsoleBrowser, server: () => ConsoleServer): void {
-  const code = /\/assets\/(dead|shards|keys)-page-/;
+  const code = /\/assets\/(dead|shards|access)-page-/;
 
   test.each([wide, narrow])(
     "outage, %j: the frame stays, and the missing page is loaded once the server is back",

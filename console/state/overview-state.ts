@@ -24,7 +24,7 @@ interface Flow {
 export interface Overview {
   readonly since: string;
   readonly asOfMs: number;
-  /** Of the first overview. */
+  /** The time of the first overview. */
   readonly firstMs: number;
   readonly totals: OverviewTotals & Flow;
   readonly queues: ReadonlyMap<string, QueueRow>;

@@ -48,7 +48,7 @@ export function useServerNow(): number {
   return useObservable(standing) ?? serverNow();
 }
 
-/** By the clock of its machine: for instants that are not of queues, such as the use of a key. */
+/** The time of the server's machine, for instants such as the use of a key. */
 export function useMachineNow(): number {
   return useServerNow() + machineAheadMs;
 }

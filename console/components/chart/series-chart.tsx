@@ -3,12 +3,13 @@
 import { type ReactNode, useMemo, useState } from "react";
 import { rateText } from "../../format.ts";
 import { serverNow } from "../../state/server-time.ts";
-import { Chart, type ChartLine } from "./chart.tsx";
+import { Chart } from "./chart.tsx";
+import type { ChartLine } from "./chart-props.ts";
 import { type RangeId, ranges } from "./range-choice.tsx";
 import type { Series } from "./series.ts";
 
 export interface Line extends Pick<ChartLine, "color" | "dash"> {
-  /** Of the server's series. */
+  /** The name of a series of the server. */
   readonly name: string;
   readonly label?: string;
 }

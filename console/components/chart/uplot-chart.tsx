@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useRef } from "react";
 import uPlot from "uplot";
 import { clockText, type Zone } from "../../format.ts";
 import { useZone } from "../../state/preferences.ts";
-import type { ChartLine, ChartProps } from "./chart.tsx";
+import type { ChartLine, ChartProps } from "./chart-props.ts";
 
 /** Pixels drawn and left out. */
 const dashes = { dashed: [4, 3], dotted: [2, 3] };

@@ -10,7 +10,7 @@ export function CommandPalette({ onClose }: { readonly onClose: () => void }): R
   const navigate = useNavigate();
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
-  // As they were when it was opened: no row moves while the reader chooses.
+  // Read once, when it opens: no row moves while the reader chooses.
   const queues = useMemo(() => [...(pollState.get().overview?.queues.values() ?? [])], []);
   const targets = useMemo(() => targetsFor(text, queues), [text, queues]);
 

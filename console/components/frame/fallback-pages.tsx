@@ -3,7 +3,7 @@ import { useRouteError, useSearchParams } from "react-router";
 import { Button } from "../button.tsx";
 import { PageHead } from "./page-head.tsx";
 
-/** In the place of a page that has a fault. */
+/** Replaces a page that has crashed. */
 export function Crashed(): ReactNode {
   const error = useRouteError();
   return (

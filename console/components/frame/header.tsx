@@ -45,7 +45,7 @@ export function Header({ onJump }: HeaderProps): ReactNode {
         <span className="muted wide-only">this key can only read</span>
       )}
       {old === null ? <PaletteButton onJump={onJump} /> : <StalenessNotice old={old} />}
-      {/* Below a basePath the server has the console alone. */}
+      {/* Below a base path the server serves no documentation. */}
       {basePath === "" && (
         <a className="docs muted" href="/docs">
           Docs

@@ -18,7 +18,7 @@ const layouts: Readonly<Record<string, string>> = {
   "]": "[Control]+[Alt]+]",
 };
 
-/** As tinykeys takes it. */
+/** The notation of tinykeys. */
 export function bindingOf(name: string): string {
   return layouts[name] ?? name;
 }

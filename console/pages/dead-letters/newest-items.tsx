@@ -17,7 +17,7 @@ import { itemsKey, shortId } from "../items/source.ts";
 import { filterOf, type Grouping, groupings } from "./use-groups.ts";
 
 const shownMax = 5;
-/** Of each payload: more than fits a row. */
+/** The beginning of each payload: more than fits a row. */
 const headBytes = 200;
 /** Each scans up to 100,000 items. */
 const callsMax = 3;

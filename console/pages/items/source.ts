@@ -114,7 +114,7 @@ const isExpensiveQuery = ({ state: { data } }: Query) =>
 /** Ids of listed items that were changed here. */
 export const changedIds = observable<ReadonlySet<string>>(new Set());
 
-/** Of an expensive search only the first page is read again. */
+/** An expensive search is repeated for its first page only. */
 export function refreshList(client: QueryClient): void {
   client.setQueriesData<FoundPages>(
     { queryKey: [itemsKey], predicate: isExpensiveQuery },

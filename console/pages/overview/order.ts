@@ -11,7 +11,7 @@ export interface Sort {
   readonly isAscending: boolean;
 }
 
-/** As the address has it: `ready`, `-ready` the other way round; anything else is trouble first. */
+/** The form in the address: `ready`, or reversed `-ready`; anything else is trouble first. */
 export function sortFrom(text: string | null): Sort {
   const isTurned = text?.startsWith("-") ?? false;
   const key = sortKeys.find((one) => one === text?.replace(/^-/, "")) ?? "trouble";

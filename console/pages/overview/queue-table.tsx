@@ -103,7 +103,7 @@ export function QueueTable({ names, sort, onSort, onClear }: QueueTableProps): R
   });
   const sorted = useMemo(
     () => columns.map((column) => withHeading(column, sort, onSort)),
-    // The same columns leave rows that have not changed undrawn.
+    // Rows are drawn again if their columns change.
     [sortText(sort)],
   );
   return (

@@ -11,7 +11,7 @@ const quickMs = 2_000;
 const slowMs = 10_000;
 /** Long enough for one query of each kind after the last change. */
 const restMs = 2_500;
-/** As many as fit the page. */
+/** The number that fits the page. */
 export const clientsShown = 3;
 /** The most that the server returns. */
 const clientsMax = 1_000;
@@ -65,7 +65,7 @@ function useIsAtRest(row: QueueRow | undefined, asOfMs: number): boolean {
   return row !== undefined && asOfMs - changed.asOfMs > restMs;
 }
 
-/** Of each dialog that changes the queue. */
+/** The properties of each dialog that changes the queue. */
 export interface QueueDialogProps {
   readonly state: QueueState;
   readonly onClose: () => void;

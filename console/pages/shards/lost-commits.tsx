@@ -24,9 +24,10 @@ export function LostCommits({ alarms }: { readonly alarms: readonly OverviewAlar
           {alarm.text}
         </h2>
         <p>
-          Items that they stored are gone, and items that they completed come again. Nobody knows
-          which: compare with what producers and workers know, and produce what is missing again.
-          {/* Below a basePath the server has the console alone. */}
+          Items that they stored are gone, and items that they completed are ready again. The server
+          cannot tell which: compare with the records of your producers and workers, and produce
+          missing items again.
+          {/* Below a base path the server serves no documentation. */}
           {basePath === "" && (
             <>
               {" "}

@@ -114,31 +114,27 @@ function Slowest({ shards }: { readonly shards: readonly OverviewShard[] }): Rea
   );
 }
 
-interface OwnedShard {
-  readonly row: NodesListReply["shards"][number];
-  /** `null`: the shard could not be reached. */
-  readonly itemsPerSecond: number | null;
-}
+type Ownership = NodesListReply["shards"][number] & { readonly itemsPerSecond: number | null };
 
-const columns: readonly Column<OwnedShard>[] = [
-  { title: "Shard", isHeading: true, cell: ({ row }) => row.shard },
+const columns: readonly Column<Ownership>[] = [
+  { title: "Shard", isHeading: true, cell: ({ shard }) => shard },
   {
     title: "Owner",
-    look: ({ row }) => (row.node === "" ? "bad" : "mono cut"),
-    hint: ({ row }) => row.node,
-    cell: ({ row }) => hostText(row.node) || "none",
+    look: ({ node }) => (node === "" ? "bad" : "mono cut"),
+    hint: ({ node }) => node,
+    cell: ({ node }) => hostText(node) || "none",
   },
   {
     title: "Epoch",
     className: "n",
     meaning: "How often the shard was taken over",
-    cell: ({ row }) => countText(row.epoch),
+    cell: ({ epoch }) => countText(epoch),
   },
   {
     title: "Moved",
     className: "n",
     meaning: "How long ago the shard was last taken over",
-    cell: ({ row: { taken_at: at } }) => (at === null ? "never" : <Age at={Date.parse(at)} />),
+    cell: ({ taken_at: at }) => (at === null ? "never" : <Age at={Date.parse(at)} />),
   },
   {
     title: "Items /s",
@@ -150,7 +146,7 @@ const columns: readonly Column<OwnedShard>[] = [
 
 interface OwnersProps {
   readonly nodes: NodesListReply | undefined;
-  /** The shards that could be reached. */
+  /** Shards that could be reached. */
   readonly shards: readonly OverviewShard[];
 }
 
@@ -170,11 +166,11 @@ export function Owners({ nodes, shards }: OwnersProps): ReactNode {
           className="mini"
           label="owners"
           columns={columns}
-          rows={nodes.shards.map((row) => ({
-            row,
-            itemsPerSecond: loads.get(row.shard) ?? null,
+          rows={nodes.shards.map((one) => ({
+            ...one,
+            itemsPerSecond: loads.get(one.shard) ?? null,
           }))}
-          keyOf={({ row }) => row.shard}
+          keyOf={({ shard }) => shard}
         />
       )}
     </Section>

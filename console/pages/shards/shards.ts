@@ -17,7 +17,7 @@ export function lookOf(shard: OverviewShard): ShardLook {
 
 const worstFirst: readonly ShardLook[] = ["down", "full", "harmed", "slow", "well"];
 
-/** By trouble, then by number: rows of healthy shards never change places. */
+/** Trouble comes first, then the number: rows of healthy shards never change places. */
 export function inOrder(shards: readonly OverviewShard[]): readonly OverviewShard[] {
   const rank = (shard: OverviewShard) => worstFirst.indexOf(lookOf(shard));
   return shards.toSorted((a, b) => rank(a) - rank(b) || a.shard - b.shard);
@@ -36,7 +36,7 @@ export interface ShardLoad {
 
 export const noLoad: ShardLoad = { queues: 0, ready: 0 };
 
-/** By the number of the shard; shards without queues are absent. */
+/** The key is the number of the shard; shards without queues are absent. */
 export function loadsOf(
   rows: Iterable<Pick<QueueRow, "shard" | "ready">>,
 ): ReadonlyMap<number, ShardLoad> {

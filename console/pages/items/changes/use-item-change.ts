@@ -85,7 +85,7 @@ function useSettled(wishes: Wishes): Wishes {
 export interface Counted {
   /** For each part, in their order. */
   readonly counts: readonly number[];
-  /** Of a redrive. */
+  /** For a redrive. */
   readonly destinations: readonly Destination[];
   /** By `performance.now()`. */
   readonly seenAt: number;

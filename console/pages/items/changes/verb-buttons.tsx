@@ -16,7 +16,7 @@ interface VerbButtonsProps {
 
 /** A button for each change, and the dialog of the change. */
 export function VerbButtons({ verbs, meantNow, item, onDone }: VerbButtonsProps): ReactNode {
-  // As they were when the button was pressed.
+  // Fixed when the button is pressed.
   const [open, setOpen] = useState<{ verb: Verb; meant: Meant; item?: FoundItem } | null>(null);
   return (
     <>

@@ -174,7 +174,7 @@ const teaches = {
   ready:
     "Nothing is ready. An item produced without enqueue_at is ready at once, until it is leased.",
   leased:
-    "Nobody holds an item of this queue. queue.lease gives some to a consumer, until they are completed or the lease lapses.",
+    "No item of this queue is leased. queue.lease leases items to a consumer, until they are completed or the lease lapses.",
   scheduled:
     "Nothing waits for its time. Items that are produced with enqueue_at do, and items that are given back with retry_at.",
   dead: "No item of this queue has died. One does when its attempts are used up, when it expires, or when it is given up.",

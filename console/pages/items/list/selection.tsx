@@ -53,7 +53,7 @@ function byIds({ queueName, state }: Source, { items }: Selection): Meant {
 
 export type Selection = ReturnType<typeof useSelection>;
 
-/** As many ids as a call takes. */
+/** The number of ids that a call takes. */
 export const selectedMax = 1_000;
 
 const none: ReadonlySet<string> = new Set();

@@ -127,7 +127,7 @@ export interface Read {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly isUtf8: boolean;
   readonly textLength: number;
-  /** Of the beginning of the text. */
+  /** The beginning of the text. */
   readonly plain: Plain;
   readonly tree: Tree;
 }

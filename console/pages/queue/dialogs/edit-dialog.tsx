@@ -10,7 +10,7 @@ import { draftOf, type EditedSetting, editedOf, settings, updateOf } from "./set
 
 export function EditDialog({ state, onClose }: QueueDialogProps): ReactNode {
   const { name, info, row } = state;
-  // As they were when it was opened: changes by others meanwhile are not undone.
+  // Read once, when it opens: changes by others meanwhile are not undone.
   const [before] = useState(info.data);
   if (before === undefined) return null;
   return <Editing before={before} name={name} leased={row?.leased ?? 0} onClose={onClose} />;

@@ -35,7 +35,7 @@ export function PauseDialog({ state, onClose }: QueueDialogProps): ReactNode {
             leases{" "}
             <small>
               {asking === 0
-                ? "nobody waits in line now"
+                ? "no client waits now"
                 : `${many(asking, "client keeps its", "clients keep their")} place in line`}
               , nothing is granted
             </small>
@@ -58,7 +58,7 @@ export function PauseDialog({ state, onClose }: QueueDialogProps): ReactNode {
         label="Reason"
         value={reason}
         onChange={setReason}
-        placeholder="shown to anyone who asks why"
+        placeholder="shown in the status of the queue"
       />
     </ChangeDialog>
   );
@@ -83,7 +83,7 @@ export function ResumeDialog({ state, onClose }: QueueDialogProps): ReactNode {
       <p className="muted">
         {countText(row?.ready ?? 0)} items are ready.{" "}
         {asking === 0
-          ? "Nobody waits in line."
+          ? "No client waits."
           : `${many(asking, "client that waits is", "clients that wait are")} served at once, in their order.`}
       </p>
     </ChangeDialog>

@@ -10,7 +10,7 @@ import { barsMax, type Grid, gridOf, shadeOf, shades, stepOf } from "./partition
 
 interface StripProps {
   readonly values: readonly number[];
-  /** Those from this place on are outlined. */
+  /** Cells from this index on are outlined. */
   readonly drainsFrom: number;
   readonly label: string;
   readonly at: number | null;

@@ -22,7 +22,7 @@ export interface Partitions {
   /** Mean seconds since its items were produced. */
   readonly age: readonly number[];
   readonly failures: readonly number[];
-  /** Those from this place on take no new items, and are gone when empty. */
+  /** Partitions from this index on take no new items, and are removed when empty. */
   readonly drainsFrom: number;
 }
 
@@ -58,9 +58,9 @@ export function partitionsOf({
   const columns = stats?.columns;
   if (columns === undefined || count === undefined) return null;
   const { partition, ...rest } = columns;
-  const told = Math.max(count, ...Object.values(rest).map((values) => values.length));
+  const atLeast = Math.max(count, ...Object.values(rest).map((values) => values.length));
   // Numbers are sent if some are left out, figures if one of them is not 0.
-  const numbers = partition.length > 0 ? partition : Array.from({ length: told }, (_, at) => at);
+  const numbers = partition.length > 0 ? partition : Array.from({ length: atLeast }, (_, at) => at);
   const whole = (values: readonly number[]) => (values.length > 0 ? values : numbers.map(() => 0));
   const leased = whole(columns.total_leased);
   return {
@@ -106,7 +106,7 @@ export const barsMax = 96;
 const cellRatio = 1.6;
 const barWidthMax = 32;
 
-/** As large as they may be in the room there is; the height is always that of the room. */
+/** The largest cells that fit; together they have the height of the element. */
 export function gridOf(count: number, width: number, height: number): Grid {
   if (count <= barsMax) {
     const cellWidth = Math.min(barWidthMax, width / Math.max(1, count));
