@@ -75,12 +75,12 @@ async function sendCopy<T>(
   send: (address: string) => Promise<Ended>,
 ): Promise<void> {
   for (const address of addresses()) {
-    const giveBack = await connect(address, over);
-    if (giveBack === null) return;
+    const release = await connect(address, over);
+    if (release === null) return;
     try {
       if (!isTimely() || (await send(address)) !== "unsent" || over.aborted) return;
     } finally {
-      giveBack();
+      release();
     }
   }
 }

@@ -41,7 +41,9 @@ export interface ClientOptions {
   readonly url?: string | readonly string[];
   /** Sent as `Authorization: Bearer …`. */
   readonly apiKey?: string;
-  /** Maximum attempts of a call that may be repeated; default no limit until its time is up. */
+  /**
+   * Maximum number of attempts of a call that may be repeated; default unlimited within its time.
+   */
   readonly attemptsMax?: number;
   /**
    * Pauses between attempts: random from 0 to a bound that doubles, by default from 100 ms to 5 s.

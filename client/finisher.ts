@@ -13,9 +13,7 @@ import type { Transport } from "./transport.ts";
 export interface Ending {
   readonly id: string;
   readonly partition: number;
-  /**
-   * The end of the lease by `steadyNow()`, after which it is too late; an extension postpones it.
-   */
+  /** When the lease ends, in `steadyNow()` time; an extension postpones it. */
   readonly lapsesAt: () => number;
   readonly what:
     | { readonly kind: "complete" }
@@ -95,7 +93,7 @@ export class Finisher {
     while (line.length > 0) {
       const kind = line[0]?.what.kind;
       const batch = line.filter(({ what }) => what.kind === kind).slice(0, endingsMax);
-      const trouble = await this.#say(partition, batch);
+      const trouble = await this.#report(partition, batch);
       if (trouble === null) troubles = 0;
       else {
         troubles += 1;
@@ -114,7 +112,7 @@ export class Finisher {
   }
 
   /** Reports a batch; `null` = all of it is settled. */
-  async #say(partition: number, batch: readonly Waiting[]): Promise<HoldfastError | null> {
+  async #report(partition: number, batch: readonly Waiting[]): Promise<HoldfastError | null> {
     const { transport, queue, giveUp } = this.#options;
     const send = async (rest: readonly Waiting[]): Promise<void> => {
       const leftMs = Math.max(...rest.map(({ lapsesAt }) => lapsesAt())) - steadyNow();
@@ -138,8 +136,8 @@ export class Finisher {
       // One item, or the size of the batch, may be the cause, so the halves are sent separately.
       if (batch.length > 1 && isOfItems(error)) {
         const middle = Math.ceil(batch.length / 2);
-        const trouble = await this.#say(partition, batch.slice(0, middle));
-        return trouble ?? (await this.#say(partition, batch.slice(middle)));
+        const trouble = await this.#report(partition, batch.slice(0, middle));
+        return trouble ?? (await this.#report(partition, batch.slice(middle)));
       }
       const reason = shown(error);
       refusals = Object.fromEntries(batch.map(({ id }) => [id, reason]));

@@ -1,5 +1,5 @@
-// Which produces share a call, and that each caller gets its own outcome: with a server that
-// answers when the test says so, and with a real one.
+// Which produces share a call, and that each caller gets its own outcome. One server answers when
+// the test says so, the other is real.
 
 import { afterEach, expect, jest, test } from "bun:test";
 import { replyCodes } from "../openapi/codes.ts";

@@ -1,4 +1,4 @@
-// What `holdfast-client` exports.
+// The exports of `holdfast-client`.
 
 export { type Client, type ClientOptions, createClient } from "./client.ts";
 export {

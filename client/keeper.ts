@@ -10,7 +10,7 @@ import type { Transport } from "./transport.ts";
 
 export interface Kept {
   readonly lease: Lease;
-  /** By `steadyNow()`. */
+  /** In `steadyNow()` time. */
   readonly lapsesAt: number;
   /** Items that are still held, as far as is known. */
   readonly held: readonly LeasedItem[];
@@ -123,7 +123,7 @@ class Holding {
     for (const kept of group) kept.extended(lapsesAt);
   }
 
-  /** Returns the instant until which the items are held, by `steadyNow()`. */
+  /** Returns the instant until which the items are held, in `steadyNow()` time. */
   async #send(held: readonly { readonly id: string; readonly kept: Kept }[]): Promise<number> {
     const request = { ...this.#place, ids: held.map(({ id }) => id) };
     const leftMs = Math.min(...held.map(({ kept }) => kept.lapsesAt)) - steadyNow();

@@ -31,7 +31,7 @@ export class KeptLease implements Kept {
   readonly #options: KeptLeaseOptions;
   /** Items whose outcome is not reported yet. */
   readonly #handlings = new Map<LeasedItem, ItemHandling>();
-  /** Items that a running transact finishes; `#ended` has those that one has finished. */
+  /** Items that a running transact is about to finish. */
   readonly #ending = new Set<LeasedItem>();
   readonly #ended = new Map<LeasedItem, Ended>();
   readonly #sent = new Map<LeasedItem, Promise<TransactReply>>();
@@ -52,7 +52,7 @@ export class KeptLease implements Kept {
     this.#leave = options.keeper.keep(this);
   }
 
-  /** By `steadyNow()`. */
+  /** In `steadyNow()` time. */
   get lapsesAt(): number {
     return this.#lapsesAt;
   }
@@ -96,7 +96,7 @@ export class KeptLease implements Kept {
     }
   }
 
-  /** Call it once the item's outcome is reported, or will not be. */
+  /** Call it once the item's outcome is reported or given up. */
   done(item: LeasedItem): void {
     this.#handlings.delete(item);
     if (this.#handlings.size > 0) return;

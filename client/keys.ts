@@ -1,5 +1,5 @@
 // Idempotency keys. The server recognizes a repeated call by its key and answers it as it did the
-// first time, so a call with an unknown outcome can be repeated.
+// first time. So a call with an unknown outcome can be repeated.
 
 import { InvalidRequest } from "./errors.ts";
 import { randomName } from "./names.ts";
@@ -18,9 +18,7 @@ const keyedOperations: readonly Operation[] = [
   "repair",
 ];
 
-/**
- * How long after its first attempt a call is surely remembered: 5 minutes, less time in transit.
- */
+/** How long the server surely remembers a call, from its first attempt: 5 minutes, less transit. */
 export const receiptsMs = 5 * 60_000 - 15_000;
 
 const keyCharactersMax = 255;

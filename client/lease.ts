@@ -33,7 +33,7 @@ export interface Lease<Json = unknown> {
   /** The queue's limit; 0 = no limit. An item with as many `attempts` is in its last attempt. */
   readonly max_attempts: number;
   readonly items: readonly LeasedItem<Json>[];
-  /** When the first of its items lapses, by `performance.now()`. */
+  /** When the first of its items lapses, in `performance.now()` time. */
   readonly lapsesAt: number;
   /** Completes the given items, default all unfinished ones. Returns those that had lapsed. */
   complete(items?: readonly LeasedItem[], options?: CallOptions): Promise<Refusals>;

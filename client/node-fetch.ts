@@ -8,21 +8,21 @@ interface Message {
   readonly statusCode?: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   setEncoding(encoding: "utf8"): void;
-  on(event: "data", heard: (text: string) => void): void;
-  on(event: "end", heard: () => void): void;
-  on(event: "error", heard: (cause: unknown) => void): void;
+  on(event: "data", listener: (text: string) => void): void;
+  on(event: "end", listener: () => void): void;
+  on(event: "error", listener: (cause: unknown) => void): void;
 }
 
 interface Socket {
-  once(event: "connect" | "secureConnect", heard: () => void): void;
+  once(event: "connect" | "secureConnect", listener: () => void): void;
 }
 
 interface Request {
   /** The request uses a connection that was open already. */
   readonly reusedSocket: boolean;
-  on(event: "socket", heard: (socket: Socket) => void): void;
-  on(event: "response", heard: (message: Message) => void): void;
-  on(event: "error", heard: (cause: unknown) => void): void;
+  on(event: "socket", listener: (socket: Socket) => void): void;
+  on(event: "response", listener: (message: Message) => void): void;
+  on(event: "error", listener: (cause: unknown) => void): void;
   end(body?: string): void;
 }
 

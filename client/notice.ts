@@ -53,7 +53,7 @@ export function guarded<Notice>(notice: (notice: Notice) => unknown): (notice: N
     console.warn(`holdfast: a function for notices failed; ${shown(error)}`);
   };
   // An asynchronous one fails later. `await` also catches a promise whose `then` throws.
-  return (told) => void (async () => await notice(told))().catch(failed);
+  return (given) => void (async () => await notice(given))().catch(failed);
 }
 
 export function textOf(notice: WorkerNotice, queue: string): string {

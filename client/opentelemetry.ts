@@ -21,7 +21,7 @@ export interface SpanOptions {
   readonly kind: number;
   readonly attributes: Record<string, string | number>;
   readonly links: { context: SpanContext }[];
-  /** By `performance.now()`. */
+  /** In `performance.now()` time. */
   readonly startTime?: number;
   readonly root?: boolean;
 }

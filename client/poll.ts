@@ -38,7 +38,7 @@ export interface Poll {
 /** Attempts of one call before the error is reported. The loop then repeats the call. */
 export const loopAttemptsMax = 8;
 const nameBytes = 8;
-const nobody = (): void => undefined;
+const ignore = (): void => undefined;
 const troublePace: Pace = { baseMs: 200, capMs: 10_000 };
 
 export interface PollSource extends PollOptions {
@@ -53,19 +53,19 @@ export function openPoll({ transport, queue, leave, ...options }: PollSource): P
     clientId = randomName(nameBytes),
     timeoutMs,
     leaseTimeout,
-    trouble = nobody,
-    renamed = nobody,
+    trouble = ignore,
+    renamed = ignore,
   } = options;
   let name = clientId;
   /** Requests without an answer, and until when the last of them may still wait at the server. */
-  let unheard = 0;
-  let unheardUntil = 0;
+  let unanswered = 0;
+  let unansweredUntil = 0;
   return {
     async next(batch) {
       let troubles = 0;
       while (!leave.aborted) {
         // Another name, so that our own unanswered request does not make this one a duplicate.
-        const client_id = steadyNow() < unheardUntil ? `${name}-${unheard}` : name;
+        const client_id = steadyNow() < unansweredUntil ? `${name}-${unanswered}` : name;
         const lease_timeout = leaseTimeout ?? null;
         const request = { queue_name: queue, client_id, batch_size: batch, lease_timeout };
         try {
@@ -88,8 +88,8 @@ export function openPoll({ transport, queue, leave, ...options }: PollSource): P
             continue;
           }
           if (error.code === "unknown") {
-            unheard += 1;
-            unheardUntil = steadyNow() + (timeoutMs ?? timeoutMsOf("lease"));
+            unanswered += 1;
+            unansweredUntil = steadyNow() + (timeoutMs ?? timeoutMsOf("lease"));
           }
           troubles += 1;
           trouble(error);
@@ -101,7 +101,7 @@ export function openPoll({ transport, queue, leave, ...options }: PollSource): P
   };
 }
 
-/** The contract has only a text for this, no reason. */
+/** The contract has no reason code for this, only a text. */
 function isNameTaken(error: unknown): boolean {
   return error instanceof InvalidRequest && error.message.startsWith("duplicate client id;");
 }

@@ -77,7 +77,7 @@ export interface ProduceOptions extends CallOptions {
   readonly returnIds?: boolean;
 }
 
-/** `Json`: type of the items' JSON payloads; it is not checked. */
+/** `Json`: type of the items' JSON payloads, which is not validated. */
 export interface Queue<Json = unknown> {
   readonly name: string;
   /** Resolves once all items are stored. If it rejects, see the error's `code`. */
@@ -91,12 +91,12 @@ export interface Queue<Json = unknown> {
   leases(options?: LeasesOptions): AsyncGenerator<Lease<Json>, void, undefined>;
   /** Starts a worker that runs `handler` for each item until it is stopped. */
   work(handler: Handler<Json>, options?: WorkOptions): Worker;
-  /** Same as the client's `transact`: items and queues may be of any queue. */
+  /** Same as the client's `transact`: items may be from any lease, and go to any queue. */
   transact(build: Build, options?: CallOptions): Promise<TransactReply>;
   create(settings: QueueSettings, options?: CallOptions): Promise<void>;
   /**
-   * Creates the queue unless it exists. Returns the differences of an existing queue, and changes
-   * it only with `update`.
+   * Creates the queue unless it exists. With `update`, changes an existing queue to the settings;
+   * otherwise returns how it differs.
    */
   ensure(settings: QueueSettings, options?: EnsureOptions): Promise<Differences>;
   update(changes: Omit<QueueUpdateRequest, "queue_name">, options?: CallOptions): Promise<void>;
@@ -111,7 +111,10 @@ export interface Queue<Json = unknown> {
     what?: Omit<FindItemsRequest, "queue_name" | "pivot">,
     options?: CallOptions,
   ): AsyncGenerator<FoundItem, void, undefined>;
-  /** Starts a task on the server that sends dead items of this queue back to their queues. */
+  /**
+   * Starts a task on the server that sends dead items of this queue back to where they came from,
+   * or to another queue.
+   */
   redrive(what?: Omit<RedriveRequest, "queue_name">, options?: CallOptions): Promise<TaskBegun>;
   /** Starts a task on the server that promotes, rejects or deletes items that are not leased. */
   repair(what: Omit<RepairRequest, "queue_name">, options?: CallOptions): Promise<TaskBegun>;
@@ -130,8 +133,8 @@ export interface Queue<Json = unknown> {
     options?: CallOptions,
   ): Promise<ItemCounts | null>;
   /**
-   * `force`: even if it has items or is the dead queue of another queue; default false. Returns
-   * counts like `clear`.
+   * `force` deletes the queue even if it has items or is another queue's dead queue; default false.
+   * Returns counts like `clear`.
    */
   delete(options?: DeleteOptions): Promise<ItemCounts | null>;
 }

@@ -1,5 +1,5 @@
-// When a call may be repeated, and after what pause. By the contract it may if nothing was changed,
-// if it has a key, or if it is idempotent.
+// Decides whether a call may be repeated, and after what pause. The contract allows it if nothing
+// was changed, if the call has a key, or if it is idempotent.
 
 import type { HoldfastError } from "./errors.ts";
 import { isHttpsHint } from "./https-hint.ts";
@@ -38,8 +38,8 @@ export function mayRepeat({ operation, echo, error }: Attempted): boolean {
     case "unavailable":
       return !isUntrusted(error.cause);
     case "store":
-      // An import also returns 500 if the items were stored but could not be read back, and an
-      // advance if the clock was advanced in part.
+      // An import also returns 500 if the items were stored but could not be read back, an advance
+      // if the clock was advanced only in part.
       return (operation !== "importItems" && operation !== "advance") || echo === "same";
     case "unknown":
       return echo === "same" && !isHttpsHint(error.cause);

@@ -28,8 +28,8 @@ const encoder = new TextEncoder();
 const ellipsis = "…";
 
 /**
- * A thrown value as the reason of a retry: at most as many bytes as the server accepts, and
- * well-formed, even if the program or the cut has split a character.
+ * A thrown value as the reason of a retry: at most as many bytes as the server accepts. It is
+ * well-formed even if the program or the cut has split a character.
  */
 export function reasonOf(error: unknown): string {
   const text = wordsOf(error).toWellFormed();

@@ -20,21 +20,21 @@ export function drainBefore(signals: readonly string[], drain: () => Promise<voi
   const process = thisProcess();
   if (process === null) return () => undefined;
   const taken = signals.map((signal) => {
-    const heard = async (): Promise<void> => {
-      takeBack();
+    const onSignal = async (): Promise<void> => {
+      remove();
       draining += 1;
       await drain();
       draining -= 1;
       if (draining === 0 && process.listenerCount(signal) === 0) process.kill(process.pid, signal);
     };
-    const listener = (): void => void heard();
+    const listener = (): void => void onSignal();
     process.on(signal, listener);
     return { signal, listener };
   });
-  const takeBack = (): void => {
+  const remove = (): void => {
     for (const { signal, listener } of taken) process.off(signal, listener);
   };
-  return takeBack;
+  return remove;
 }
 
 function thisProcess(): SignalledProcess | null {

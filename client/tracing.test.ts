@@ -1,5 +1,5 @@
-// Spans of clients that call a real server: as OpenTelemetry's SDK records them, and as a collector
-// receives them from a producer and a worker in their own processes.
+// Spans of clients that call a real server. OpenTelemetry's SDK records them; a collector receives
+// them from a producer and a worker in their own processes.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -117,7 +117,7 @@ export interface TransportOptions {
 
 export interface Answered<T> {
   readonly reply: T;
-  /** When it began to arrive, by `steadyNow()`. */
+  /** When the answer began to arrive, in `steadyNow()` time. */
   readonly receivedAt: number;
 }
 
@@ -275,7 +275,7 @@ async function carryOut<Id extends Operation>(
       const askedMs = cause instanceof Busy ? cause.retryAfterMs : 0;
       const spareMs = endsAt - steadyNow() - askedMs - bounds.requestTimeoutMsMin;
       if (spareMs <= 0) throw error;
-      if (tells(options)) {
+      if (reportsTrouble(options)) {
         place.trouble.repeated(attempt, { operation, error: cause, leftMs: endsAt - steadyNow() });
       }
       // At most half of the time left, so that the last attempt is close to the end.
@@ -304,8 +304,8 @@ function afterUnknown(error: HoldfastError, key: string | null): HoldfastError {
   }
   if (error.code === "unknown") return error;
   const { operation, status, message } = error;
-  const unheard = `${message}; an attempt before had no answer`;
-  return new OutcomeUnknown({ operation, status, message: unheard, cause: error });
+  const explained = `${message}; an attempt before had no answer`;
+  return new OutcomeUnknown({ operation, status, message: explained, cause: error });
 }
 
 interface Attempt {
@@ -346,7 +346,7 @@ async function attempted<Id extends Operation>(
 }
 
 /** Whether the client reports trouble: workers and iterations report their own. */
-function tells({ attemptsMax }: InnerOptions): boolean {
+function reportsTrouble({ attemptsMax }: InnerOptions): boolean {
   return attemptsMax === undefined;
 }
 
@@ -356,7 +356,7 @@ interface Silent extends Pick<Call<Operation>, "operation" | "options"> {
 
 /** Reports that the call has no answer yet, unless the server has answered since the call began. */
 function silentOf({ trouble }: Place, { operation, options, leftMs }: Silent) {
-  if (!tells(options)) return null;
+  if (!reportsTrouble(options)) return null;
   const begunAt = steadyNow();
   return (): void => {
     if (trouble.answeredAt >= begunAt) return;
@@ -470,9 +470,9 @@ async function send(
     if (response.status !== 200) throw refusalOf(operation, response, text);
     return { reply: text, receivedAt };
   } catch (error) {
-    const isAway =
+    const isUnreachable =
       error instanceof HoldfastError && ["unavailable", "unknown"].includes(error.code);
-    if (isAway) hosts.leave(base);
+    if (isUnreachable) hosts.leave(base);
     if (error instanceof HoldfastError) throw error;
     throwIfLeft(sent);
     if (!ending.isStopped()) hosts.leave(base);
@@ -496,19 +496,19 @@ function endingOf({ signal, leave, giveUpMs }: Ends, spentMs = 0) {
   const ending = new AbortController();
   let isLate = false;
   let isStopped = false;
-  const giveUp = (): void => ending.abort(signal?.reason);
-  const goAway = (): void => ending.abort(leave?.reason);
+  const onAbort = (): void => ending.abort(signal?.reason);
+  const onLeave = (): void => ending.abort(leave?.reason);
   const cancel = startTimer(Math.max(0, giveUpMs - spentMs), () => {
     isLate = true;
     ending.abort();
   });
-  signal?.addEventListener("abort", giveUp);
-  leave?.addEventListener("abort", goAway);
+  signal?.addEventListener("abort", onAbort);
+  leave?.addEventListener("abort", onLeave);
   /** From now on `leave` does not end it. */
-  const stay = (): void => leave?.removeEventListener("abort", goAway);
+  const stay = (): void => leave?.removeEventListener("abort", onLeave);
   const forget = (): void => {
     cancel();
-    signal?.removeEventListener("abort", giveUp);
+    signal?.removeEventListener("abort", onAbort);
     stay();
   };
   const stop = (): void => {
@@ -539,19 +539,19 @@ function refusalOf(operation: string, { status, headers }: Incoming, text: strin
   const body = jsonOf(text);
   const isReply =
     typeof body === "object" && body !== null && "code" in body && body.code === status;
-  const said: Refused = {
+  const refusal: Refused = {
     operation,
     status,
     message: `the answer is not the server's; expected a reply, got status ${status}`,
     retryAfterMs: (Number(headers.get("retry-after")) || 0) * 1_000,
   };
   // The server's HTTP parser answers without a body, and the call may have been carried out.
-  if (status === 400 && text === "") return new OutcomeUnknown(said);
-  if (!isReply) return errorOf(said, false);
+  if (status === 400 && text === "") return new OutcomeUnknown(refusal);
+  if (!isReply) return errorOf(refusal, false);
   const { message, reason, details } = body as Pick<Refused, "reason" | "details"> & {
     message?: string;
   };
-  return errorOf({ ...said, message: message ?? "", reason, details }, true);
+  return errorOf({ ...refusal, message: message ?? "", reason, details }, true);
 }
 
 function noAnswer(operation: string, giveUpMs: number): OutcomeUnknown {

@@ -16,37 +16,37 @@ export interface ClientNotice {
 }
 
 /** A single broken connection is not reported. */
-const attemptsTold = 3;
+const attemptsMin = 3;
 /** A call that is about to time out reports the failure itself. */
 const leftMsMin = 2_000;
 
 export class Trouble {
   readonly #notice: (notice: ClientNotice) => void;
-  #isTold = false;
+  #isReported = false;
   #answeredAt = Number.NEGATIVE_INFINITY;
 
   constructor(notice: (notice: ClientNotice) => void) {
     this.#notice = notice;
   }
 
-  /** When a call was last answered, as `steadyNow()` has it. */
+  /** When a call was last answered, in `steadyNow()` time. */
   get answeredAt(): number {
     return this.#answeredAt;
   }
 
   answered(): void {
-    this.#isTold = false;
+    this.#isReported = false;
     this.#answeredAt = steadyNow();
   }
 
   /** An attempt has failed, and another one follows. */
   repeated(attempt: number, notice: Omit<ClientNotice, "kind">): void {
-    if (attempt >= attemptsTold) this.tell(notice);
+    if (attempt >= attemptsMin) this.tell(notice);
   }
 
   tell(notice: Omit<ClientNotice, "kind">): void {
-    if (this.#isTold || notice.leftMs < leftMsMin) return;
-    this.#isTold = true;
+    if (this.#isReported || notice.leftMs < leftMsMin) return;
+    this.#isReported = true;
     this.#notice({ kind: "trouble", ...notice });
   }
 }

@@ -19,26 +19,26 @@ const noHandshake =
 export const notConnected = "no connection was made";
 
 /** Messages of Deno, which has no codes, and of Node if TLS breaks off early. */
-const saidUnconnected =
+const unconnectedText =
   /client error \(Connect\)|error trying to connect|before secure TLS connection was established/;
-const saidUntrusted = /invalid peer certificate/;
+const untrustedText = /invalid peer certificate/;
 
 /** Whether the error proves that there was no connection, so nothing was sent. */
 export function isUnsent(error: unknown): boolean {
   return some(error, ({ code, syscall, message }) => {
     if (message === notConnected) return true;
     if (syscall !== undefined) return syscall === "connect" || syscall === "getaddrinfo";
-    if (saidUnconnected.test(message)) return true;
+    if (unconnectedText.test(message)) return true;
     return [unconnected, untrusted, noHandshake].some((codes) => codes.test(code));
   });
 }
 
 /** Whether the server's certificate is at fault, in which case a retry is useless. */
 export function isUntrusted(error: unknown): boolean {
-  return some(error, ({ code, message }) => untrusted.test(code) || saidUntrusted.test(message));
+  return some(error, ({ code, message }) => untrusted.test(code) || untrustedText.test(message));
 }
 
-interface Told {
+interface Failure {
   readonly code: string;
   /** The system call that failed, if the runtime reports it. */
   readonly syscall: string | undefined;
@@ -46,7 +46,7 @@ interface Told {
 }
 
 /** Whether `holds` is true for the error or one of its causes. */
-function some(error: unknown, holds: (told: Told) => boolean): boolean {
+function some(error: unknown, holds: (failure: Failure) => boolean): boolean {
   if (!isInstance(error, Error)) return false;
   const { code, syscall } = error as Error & { readonly code?: unknown; readonly syscall?: string };
   return holds({ code: `${code}`, syscall, message: error.message }) || some(error.cause, holds);

@@ -1,4 +1,4 @@
-// What the client uses of the contract: its types, and the few values that a request needs.
+// The parts of the contract that the client uses: types, and the few values that a request needs.
 // `scripts/package.ts` evaluates this module for the published package, so that the schemas are not
 // included. No other file here may import them.
 

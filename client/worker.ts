@@ -95,7 +95,7 @@ interface WorkerSource {
 const backoffPace = { baseMs: 1_000, capMs: 5 * 60_000 };
 const drainMsDefault = 25_000;
 /** After the handlers' signals are aborted: time to end, and to report their items. */
-const lastWordsMs = 5_000;
+const graceMs = 5_000;
 /** The handlers' part of it. Then their items are released, which takes a call. */
 const handlersMs = 3_000;
 /** With so many unreported outcomes, as many as one call takes, no more items are leased. */
@@ -130,7 +130,7 @@ class QueueWorker implements Worker {
   readonly #counts = { completed: 0, retried: 0, dead: 0, removed: 0, released: 0, lost: 0 };
   readonly #notice: (notice: WorkerNotice) => void;
   #wake: () => void = () => undefined;
-  #asking: Promise<boolean> | null = null;
+  #deadQueueCheck: Promise<boolean> | null = null;
 
   constructor(source: WorkerSource) {
     const { transport, queue, options } = source;
@@ -157,12 +157,12 @@ class QueueWorker implements Worker {
     const leave = (): void => this.#leaving.abort();
     signal?.addEventListener("abort", leave);
     if (signal?.aborted) leave();
-    const takeBack = drainBefore(options.processSignals ?? ["SIGTERM", "SIGINT"], () =>
+    const removeListeners = drainBefore(options.processSignals ?? ["SIGTERM", "SIGINT"], () =>
       this.stop().catch(() => undefined),
     );
     this.stopped = this.#live().finally(() => {
       signal?.removeEventListener("abort", leave);
-      takeBack();
+      removeListeners();
     });
   }
 
@@ -259,7 +259,7 @@ class QueueWorker implements Worker {
   }
 
   /** Releases the items of handlers that ignored their signal. The handlers are abandoned. */
-  #giveBack(): void {
+  #releaseAbandoned(): void {
     for (const [item, kept] of this.#handled) {
       this.#handled.delete(item);
       this.#running.delete(item);
@@ -307,16 +307,16 @@ class QueueWorker implements Worker {
     const { transport, queue: name } = this.#source;
     const timeoutMs = Math.max(1_000, lapsesAt - steadyNow());
     const options = { signal: this.#givingUp.signal, timeoutMs };
-    this.#asking ??= transport
+    this.#deadQueueCheck ??= transport
       .call("queueInfo", { name }, options)
       .then(({ reply }) => reply.dead_queue !== "")
       // If the server is unreachable for so long, the outcome cannot be reported either: the item
       // is lost.
       .catch(() => false)
       .finally(() => {
-        this.#asking = null;
+        this.#deadQueueCheck = null;
       });
-    return this.#asking;
+    return this.#deadQueueCheck;
   }
 
   /** The program's `backoff`, if it returns a valid delay, up to the contract's maximum. */
@@ -371,8 +371,8 @@ class QueueWorker implements Worker {
       this.#hurrying.abort(new WorkerStopping("the worker has to stop now"));
     const timers = [
       startTimer(drainMs, hurry),
-      startTimer(drainMs + handlersMs, () => this.#giveBack()),
-      startTimer(drainMs + lastWordsMs, () => this.#givingUp.abort()),
+      startTimer(drainMs + handlersMs, () => this.#releaseAbandoned()),
+      startTimer(drainMs + graceMs, () => this.#givingUp.abort()),
     ];
     const over = new Promise<void>((resolve) => {
       this.#givingUp.signal.addEventListener("abort", () => resolve());

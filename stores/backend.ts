@@ -8,7 +8,7 @@ export interface Backend {
   /** Closing it closes the whole backend. */
   readonly store: Store;
   readonly upkeep: Upkeep;
-  /** Acknowledged commits that are lost, at least; absent = none known. */
+  /** Lower bound of the acknowledged commits that are lost; absent = none known. */
   readonly lostCommits?: number;
 }
 
@@ -23,7 +23,7 @@ export interface Replacement {
   readonly to: readonly TransferableStore[];
   readonly testClock: boolean;
   /**
-   * Throws `full` if the new stores are known to lack room for the old stores' bytes and
+   * Throws `full` if the disk is known to lack room for the size of the old stores plus
    * `moreBytes`.
    */
   requireRoom(moreBytes: number): void;

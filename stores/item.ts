@@ -1,7 +1,7 @@
 // Stored items, leases and partition counters. A stored item never changes: it is written once,
-// under its own sequence number, and later removed. A lease is a record beside it. A requeue
-// (retry, lapse, due) removes the item and writes it under a new number, which makes an item's id a
-// fencing token.
+// under its own sequence number, and later removed. A lease is a separate record. A requeue (retry,
+// lapse, due) removes the item and writes it under a new number, which makes an item's id a fencing
+// token.
 
 /** Bytes, or a string that is stored as UTF-8; reads return bytes. */
 export type Payload = Uint8Array | string;
@@ -12,7 +12,7 @@ export interface Item {
   readonly slot: number;
   /** Its place in the partition, in order of queueing; never reused. */
   readonly seq: number;
-  /** When it first entered its queue; a requeue keeps it. */
+  /** When it first entered its queue; unchanged by a requeue. */
   readonly createdAt: number;
   /** When it was written under this `seq`. */
   readonly queuedAt: number;
@@ -59,8 +59,8 @@ export interface OutboundItem extends Item {
   readonly outboundSeq: number;
   readonly targetShard: number;
   /**
-   * The target queue, whose shard chooses the partition. `slot` and `seq` are its place in this
-   * shard; 0 = it had none.
+   * Id of the target queue, whose shard chooses the partition. `slot` and `seq` are the item's last
+   * place in this shard; 0 = none.
    */
   readonly targetOwner: number;
 }

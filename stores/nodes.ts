@@ -26,7 +26,7 @@ export type Self = Omit<NodeRow, "startedAt" | "seenAt" | "isDrainRequested" | "
 /** One process of a node: a restart under the same URL has another key. */
 export type NodeProcess = Pick<NodeRow, "url" | "key">;
 
-/** A node that owns a shard, since the takeover of this epoch. */
+/** The owner of a shard, and the epoch of its takeover. */
 export interface Ownership {
   readonly url: string;
   /** Increases by one with each takeover of the shard. */
@@ -34,7 +34,7 @@ export interface Ownership {
 }
 
 export interface Owner extends Ownership {
-  /** The owner has not renewed the shard in time: any node may take it over. */
+  /** The owner has not renewed the shard in time, so any node may take it over. */
   readonly isLapsed: boolean;
 }
 
@@ -60,7 +60,7 @@ export interface ShardEpoch {
   readonly epoch: number;
 }
 
-/** The rows, as read at one time. */
+/** All rows, from one read. */
 export interface NodesSeen {
   /** The shards of this database, by number. */
   readonly shards: readonly ShardRow[];
@@ -116,19 +116,19 @@ export function refuseOtherShape(recorded: ClusterShape, asked: ClusterShape): v
   }
 }
 
-/** Whether the database is unreachable, which implies nothing about its content. */
+/** Whether the error only means that the database is unreachable. */
 export function isAway(cause: unknown): cause is StoreError {
   return cause instanceof StoreError && cause.fault === "failed";
 }
 
 /** Every method throws `StoreError` if the database is unreachable. */
 export interface NodeTable {
-  /** Renews the node's row and its shards of those epochs, and reads all rows. */
+  /** Renews the node's row and the shards that it still holds with those epochs; reads all rows. */
   look(self: Self, held: readonly ShardEpoch[]): Promise<NodesSeen>;
   /**
-   * Takes ownership of a shard that is free, lapsed or this node's own from before, or whose
-   * `leaseUntil` is still `unrenewed` a whole lease later. Returns the epoch, or `null` if not
-   * taken.
+   * Takes ownership of a shard that is free, lapsed or already this node's. Or one whose
+   * `leaseUntil` is still `unrenewed`, which the caller has seen unchanged for a whole lease.
+   * Returns the epoch, or `null` if not taken.
    */
   takeOver(self: Self, shard: number, unrenewed: number | null): Promise<number | null>;
   /** Frees a closed shard. `meantFor`: URL of the node that is to take it, `null` = any. */

@@ -24,7 +24,7 @@ export interface QueueDefinition {
   readonly leaseRate?: string;
   /** How long a unique key stays taken once an item has it; absent = no unique keys. */
   readonly uniqueForMs?: number;
-  /** `uniqueForMs` as the user wrote it; absent with it. */
+  /** `uniqueForMs` as the user wrote it; absent if that is. */
   readonly uniqueForText?: string;
   /** Absent = not paused. */
   readonly pause?: Pause;

@@ -1,5 +1,5 @@
-// The reads and writes of a store that only a reshard needs: rows that turns look up only by key,
-// and quarantined items, which no turn reads.
+// The reads and writes of a store that only a reshard needs. They cover rows that turns look up
+// only by key, and quarantined items, which no turn reads.
 
 import type { OutboundItem } from "./item.ts";
 import type { Read, ReadLimit, SlotSeq, UniqueKey } from "./store.ts";

@@ -25,7 +25,7 @@ export interface Place {
 
 /** Totals of all shards since the process started. */
 export interface CommitFates {
-  /** Acknowledged commits that are lost, at least. */
+  /** Lower bound of the acknowledged commits that are lost. */
   readonly lost: number;
   /** Commits without an answer that the database turned out to have. */
   readonly held: number;
@@ -55,13 +55,13 @@ export function unsettled(all: Acknowledged, shard: number): Place | null {
   return placeOf(all, shard, "asked");
 }
 
-/** Call it before a row is requested. */
+/** Records that a row is about to be requested. */
 export function ask(all: Acknowledged, shard: number, { position, owner }: Place): void {
   numbersOf(all, shard)[at.asked] = position;
   new Uint8Array(all, shard * entryBytes + askedOwnerAt, ownerBytes).set(owner);
 }
 
-/** Call it if the requested row is known not to be written. */
+/** Records that the requested row was certainly not written. */
 export function refuse(all: Acknowledged, shard: number): void {
   numbersOf(all, shard)[at.asked] = 0;
 }

@@ -61,12 +61,12 @@ export function readBytea(text: string): Uint8Array {
   return Uint8Array.fromHex(text.slice(hex.length));
 }
 
-/** Such as `{1,2}`. */
+/** Reads the form `{1,2}`. */
 export function readInt8s(text: string): number[] {
   return elements(text).map(Number);
 }
 
-/** Such as `{"\\\\x6162",NULL}`. */
+/** Reads the form `{"\\\\x6162",NULL}`. */
 export function readByteas(text: string): (Uint8Array | null)[] {
   return elements(text).map((element) =>
     element === "NULL" ? null : readBytea(element.slice('"\\'.length, -1)),

@@ -31,7 +31,7 @@ import {
 export interface Folding {
   readonly tallies: readonly StoredTally[];
   readonly inbound: readonly Inbound[];
-  /** Rows of the chain from `prunedTo` up to this one are deleted. */
+  /** Deletes the rows of the chain from `prunedTo` up to, but not including, `keptFrom`. */
   readonly keptFrom: number;
   readonly prunedTo: number;
 }

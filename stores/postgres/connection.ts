@@ -50,8 +50,8 @@ const standbys = "current_setting('synchronous_standby_names')";
 const unreplicated = "it is not known whether a standby has what was committed";
 /**
  * The log position that includes all earlier commits, and whether as many standbys as a commit
- * waits for have it on disk. The end of PostgreSQL's own wait is not proof: it also ends when the
- * setting is emptied, and the setting may be restored before this session reads it.
+ * waits for have it on disk. The end of PostgreSQL's own wait is not proof, because it also ends
+ * when the setting is emptied. The setting may be restored before this session reads it.
  */
 const proof = `
   WITH written AS MATERIALIZED (SELECT coalesce($1::pg_lsn, pg_current_wal_flush_lsn()) AS lsn)
@@ -94,7 +94,7 @@ export class Connection {
   readonly #silenceMs: number;
   readonly #requireReplica: boolean;
   #lost: unknown = null;
-  /** Commits of which it is unknown whether a standby has them. */
+  /** Commits in the database that its standby may lack. */
   #unreplicatedCount = 0;
   /** Cuts the connection if no bytes arrive; `null`: no statement of a start is running. */
   #cutting: NodeJS.Timeout | null = null;

@@ -71,7 +71,7 @@ export class Database {
   readonly owner = Buffer.from(crypto.getRandomValues(new Uint8Array(ownerBytes)));
   /** Position of the chain's last row. */
   position = 0;
-  /** Acknowledged commits of this process that the database has lost, at least. */
+  /** Lower bound of this process's acknowledged commits that the database has lost. */
   lostCount = 0;
 
   private constructor(connection: Connection, name: string, options: DatabaseOptions) {
@@ -250,8 +250,8 @@ export class Database {
 }
 
 /**
- * Missing commits up to this row, at least. If all rows before it are missing too, a later owner
- * has pruned it.
+ * Lower bound of the missing commits up to this row. If all rows before it are missing too, a later
+ * owner has pruned it.
  */
 function lostAfter(known: Place, { isThere, first, last }: Found): number {
   if (isThere || first > known.position) return 0;

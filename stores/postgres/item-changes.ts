@@ -213,7 +213,7 @@ export function addMoves(parts: Parts, moves: readonly Move[]): void {
 }
 
 /**
- * Checks what primary keys cannot: numbers within a pack, and moves to nowhere of missing items.
+ * Checks what primary keys cannot: numbers within a pack, and missing items that a move removes.
  */
 export function addChecks(parts: Parts, packs: readonly Item[][], move: Changes["move"]): void {
   const taken: SlotSpan[] = [

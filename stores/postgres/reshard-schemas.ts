@@ -91,7 +91,7 @@ async function namesIn(connection: Connection): Promise<string[]> {
 
 /**
  * Waits for running commits in the schemas, and blocks later ones until the transaction ends.
- * Throws `locked` if a schema has a commit after its row in `lasts`: an advisory lock does not keep
+ * Throws `locked` if a schema has a commit after its row in `lasts`. An advisory lock does not keep
  * out servers that connect through a pooler.
  */
 async function lockChains(

@@ -1,5 +1,5 @@
-// One shard's store in a schema of a PostgreSQL database. A turn has one read and one commit, each
-// of one round trip.
+// One shard's store in a schema of a PostgreSQL database. A turn reads once and commits once, each
+// in one round trip.
 
 import type { TransferableStore } from "../backend.ts";
 import type { Tally } from "../item.ts";

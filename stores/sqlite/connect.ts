@@ -101,7 +101,7 @@ function set(database: Database, pragma: string, value: string | number, reads =
 
 /**
  * If `isSynced`, SQLite syncs log and file at each checkpoint, including the one when the database
- * is closed. Otherwise the caller must, even before each commit that may restart the log.
+ * is closed. Otherwise the caller must, and also before each commit that may restart the log.
  */
 export function letSync(database: Database, isSynced: boolean): void {
   set(database, "synchronous", isSynced ? 1 : 0);
@@ -119,7 +119,7 @@ function refuseOldSqlite(database: Database): void {
 
 /**
  * Checksums per row cannot detect missing rows: a flipped bit in a key, or in a page that leads to
- * a row, hides the row. SQLite checks the structure of its pages.
+ * a row, hides the row. SQLite's check of its own pages finds that.
  */
 function refuseDamagedFile(database: Database, bytes: number): void {
   if (bytes > checkedBytesMax) return;

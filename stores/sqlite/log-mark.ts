@@ -1,7 +1,7 @@
 // Records the synced length of SQLite's write-ahead log. A log that has lost its end looks like one
-// that was never longer, so the log alone cannot show the loss. The mark is a file of its own: the
-// number of synced commits, and the least number of frames in the log's generation with these
-// salts. It is written after the sync and is not synced itself, so a power cut may leave an older
+// that was never longer, so the log alone cannot show the loss. The mark is a separate file with
+// the number of synced commits, and the least number of frames in the log's generation with these
+// salts. It is written after the sync and is not synced itself. So a power cut may leave an older
 // mark, which claims less, but never one that claims too much.
 
 import {
@@ -118,7 +118,7 @@ export class LogMark {
       const salts = readSalts(this.#log);
       if (salts !== null) this.#write({ ...salts, frames, commits });
     } catch {
-      // The older mark claims less, and nothing wrong.
+      // The older mark claims less, but nothing false.
     }
   }
 

@@ -50,8 +50,8 @@ function pathsIn(directory: string): string[] {
 }
 
 /**
- * Throws `StoreError`: `locked` if a server or another reshard uses the folder, `full` if there is
- * no free room for as many bytes as the stores have and for `ballastBytes` per new shard.
+ * Throws `StoreError`: `locked` if a server or another reshard uses the folder, `full` for lack of
+ * free room. It needs as many bytes as the stores have, and `ballastBytes` per new shard.
  */
 export async function openReshardFolder(
   directory: string,

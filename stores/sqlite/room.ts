@@ -16,8 +16,8 @@ import { prepare } from "./prepared.ts";
 /** Buffer size of a copy. */
 const copiedBytes = 1024 * 1024;
 /**
- * The ballast shrinks by one piece at a time, which is rewritten in another file at once, so other
- * programs can take at most one piece.
+ * The ballast is released one piece at a time, and each piece is written elsewhere at once. So
+ * other programs can take at most one piece.
  */
 const piece = new Uint8Array(256 * 1024);
 /** SQLITE_FCNTL_PERSIST_WAL: closing does not delete the log. */
@@ -85,7 +85,7 @@ export class Room {
     return Math.floor((this.#ballastBytes * 3) / 8);
   }
 
-  /** Part of the ballast that only a full store uses. */
+  /** The last part of the ballast, which only a full store uses. */
   get #reserveBytes(): number {
     return Math.floor(this.#ballastBytes / 8);
   }

@@ -2,8 +2,8 @@
 --
 -- An item's key is (slot << 45) + seq: the slot is the partition's number in
 -- the shard, seq the item's place in it. So the items of a partition are one
--- contiguous range of the table, in queue order, and leasing or completing the
--- head of a queue touches neighbouring rows.
+-- contiguous range of the table, in queue order. Leasing or completing the head
+-- of a queue touches neighbouring rows.
 --
 -- Rows of `item` are written once and removed, never changed. `check_sum` is a
 -- CRC-32 over the row, because SQLite cannot see a flipped bit in a value.

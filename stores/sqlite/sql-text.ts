@@ -9,8 +9,8 @@ export const key = keyOf("?1", "?2");
 export const place = "key >> 45, key & 0x1fffffffffff";
 export const placeAndItem = `${place}, ${itemColumns}`;
 /**
- * As a sum, because SQLite recompiles a statement for each value bound to a bare parameter there,
- * which takes ten times as long as running it.
+ * As a sum: SQLite recompiles a statement for each value bound to a bare parameter there, which
+ * takes ten times as long as running it.
  */
 export const limitOf = (parameter: string): string => `LIMIT ${parameter} + 0`;
 /** Values for `itemColumns`. */

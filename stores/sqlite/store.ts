@@ -1,5 +1,5 @@
-// One shard's store in one SQLite file. One connection has the file, and its exclusive lock also
-// keeps out a second server.
+// One shard's store in one SQLite file. The file belongs to one connection, whose exclusive lock
+// also keeps out a second server.
 
 import type { Database } from "bun:sqlite";
 import { dirname } from "node:path";

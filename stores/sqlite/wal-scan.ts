@@ -12,7 +12,7 @@
 // A frame's checksum continues that of the previous frame, so the whole log is one chain that
 // starts at the header. After a checkpoint SQLite restarts at the front with new salts and leaves
 // the old frames after the new ones. Before that, the store overwrites the header and the first
-// frame's header with zeros and syncs them, so a log that starts with zeros is empty.
+// frame's header with zeros and syncs them. So a log that starts with zeros is empty.
 // Format: https://sqlite.org/fileformat2.html#walformat
 
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
