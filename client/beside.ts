@@ -12,15 +12,11 @@ export interface Copies<T> {
   readonly silent: () => void;
   /** Addresses for a copy, to try in order until one is reachable. */
   readonly addresses: () => readonly string[];
-  /**
-   * Reserves a connection to an address and returns its release; `null`: `over` was aborted before.
-   */
+  /** Reserves a connection to an address; returns its release, or `null` if `over` was aborted. */
   readonly connect: (address: string, over: AbortSignal) => Promise<(() => void) | null>;
   /** Whether a copy may still be sent: after a suspend, timers run late. */
   readonly isTimely: () => boolean;
-  /**
-   * Sends a request, and adds its cancellation to `stops`. `address`: `null` = the first request.
-   */
+  /** Sends a request, and adds its cancellation to `stops`. `address`: `null` = the first. */
   readonly begin: (address: string | null, stops: (() => void)[]) => Promise<T>;
   /** Called if a copy was answered at this address while the first request was not. */
   readonly overtaken: (address: string) => void;

@@ -41,13 +41,9 @@ export interface ClientOptions {
   readonly url?: string | readonly string[];
   /** Sent as `Authorization: Bearer …`. */
   readonly apiKey?: string;
-  /**
-   * Maximum number of attempts of a call that may be repeated; default unlimited within its time.
-   */
+  /** Maximum attempts of a call that may be repeated; default unlimited within its time. */
   readonly attemptsMax?: number;
-  /**
-   * Pauses between attempts: random from 0 to a bound that doubles, by default from 100 ms to 5 s.
-   */
+  /** Pauses between attempts: random, up to a bound that doubles from 100 ms to 5 s by default. */
   readonly pace?: Pace;
   /**
    * Whether each call that changes items gets an idempotency key, so that it can be repeated if its
@@ -86,9 +82,7 @@ export interface Client extends Omit<Calls<CallOptions>, "transact"> {
   /** Finishes items and produces others atomically, as collected by a function or as a request. */
   transact(what: Build | RequestFor<"transact">, options?: CallOptions): Promise<TransactReply>;
   queue<Json = unknown>(name: string): Queue<Json>;
-  /**
-   * Overview of all queues; with the `since` of an earlier reply, only of those that have changed.
-   */
+  /** Overview of all queues; with the `since` of an earlier reply, of those that have changed. */
   overview(
     request?: { readonly since?: string },
     options?: CallOptions,
@@ -96,10 +90,7 @@ export interface Client extends Omit<Calls<CallOptions>, "transact"> {
   health(options?: CallOptions): Promise<Health>;
   /** Metrics in the text format of Prometheus. */
   metrics(options?: CallOptions): Promise<string>;
-  /**
-   * Makes the server write a backup; resolves once it is on the server's disk. Never repeated
-   * automatically.
-   */
+  /** Writes a backup on the server; resolves once it is on disk. Never repeated automatically. */
   backup(options?: CallOptions): Promise<Backup>;
 }
 

@@ -163,9 +163,7 @@ const classOfReply: Readonly<Record<number, ErrorClass>> = {
   503: Unavailable,
 };
 
-/**
- * The error for a status other than 200. `isReply`: the answer is the server's own, not a proxy's.
- */
+/** The error for a status other than 200. `isReply`: the answer is the server's, not a proxy's. */
 export function errorOf(refused: Refused, isReply: boolean): HoldfastError {
   const status = refused.status ?? 0;
   if (isReply && status === 454 && refused.operation === "lease") return new LeaseEmpty(refused);

@@ -68,10 +68,7 @@ export class Gatherer {
     this.#exchange = exchange;
   }
 
-  /**
-   * Whether it may share a call. Requests that the server would refuse, or with other fields, go
-   * alone.
-   */
+  /** Whether it may share a call. Other fields, and requests sure to be refused, go alone. */
   takes(request: Produce, timeoutMs: number): boolean {
     const { queue_name, items, return_ids = false, ...others } = request;
     if (typeof queue_name !== "string" || !Array.isArray(items)) return false;

@@ -19,10 +19,7 @@ export interface Handling {
   readonly transact: (build: Build, options?: CallOptions) => Promise<TransactReply>;
 }
 
-/**
- * Creates the signal lazily: most handlers never use it, and it costs more than the rest of an
- * item.
- */
+/** Creates the signal lazily: few handlers use it, and it costs more than all else of an item. */
 export class ItemHandling implements Handling {
   readonly queue: string;
   readonly partition: number;

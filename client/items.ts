@@ -6,9 +6,7 @@ import { InvalidRequest } from "./errors.ts";
 import { classOf, kindOf } from "./shown.ts";
 import type { LeaseItem, Operation, ProduceItem } from "./wire.ts";
 
-/**
- * Fields of the contract's item, with `json`, and with JavaScript values for bytes and instants.
- */
+/** Fields of the contract's item, with `json`, and JavaScript values for bytes and instants. */
 export interface ItemFields<Json = unknown> extends Omit<ProduceItem, "bytes" | "enqueue_at"> {
   /** The payload as bytes or base64. */
   readonly bytes?: Uint8Array | string;

@@ -15,10 +15,7 @@ export interface KeptLeaseOptions {
   readonly transport: Transport;
   readonly keeper: Keeper;
   readonly lease: Lease;
-  /**
-   * How long before the lapse handlers' signals are aborted; default a tenth of the time left, at
-   * most 5 s.
-   */
+  /** How long before a lapse signals are aborted; default a tenth of the time left, at most 5 s. */
   readonly marginMs: number | undefined;
   /** Aborted when all handlers must end. */
   readonly hurry: AbortSignal;

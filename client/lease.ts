@@ -37,10 +37,7 @@ export interface Lease<Json = unknown> {
   readonly lapsesAt: number;
   /** Completes the given items, default all unfinished ones. Returns those that had lapsed. */
   complete(items?: readonly LeasedItem[], options?: CallOptions): Promise<Refusals>;
-  /**
-   * Extends the lease of the given items, default all unfinished ones. Returns those that had
-   * lapsed.
-   */
+  /** Extends the given items, default all unfinished ones. Returns those that had lapsed. */
   extend(items?: readonly LeasedItem[], how?: Extension & CallOptions): Promise<Refusals>;
   /** Releases the given items, default all unfinished ones, without counting the attempt. */
   release(items?: readonly LeasedItem[], options?: CallOptions): Promise<Refusals>;

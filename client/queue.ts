@@ -63,10 +63,7 @@ export interface DeleteOptions extends CallOptions {
 }
 
 export interface Produced {
-  /**
-   * Indexes of the items that were not written because their `unique_key` is taken, in ascending
-   * order.
-   */
+  /** Indexes of items that were not written because their `unique_key` is taken, ascending. */
   readonly duplicates: readonly number[];
   /** Ids in the order of the items, `""` for a duplicate; only with `returnIds`. */
   readonly ids?: readonly string[];
@@ -120,9 +117,7 @@ export interface Queue<Json = unknown> {
   repair(what: Omit<RepairRequest, "queue_name">, options?: CallOptions): Promise<TaskBegun>;
   /** Findings about the queue, the worst first. */
   explain(options?: CallOptions): Promise<QueueExplainReply>;
-  /**
-   * Clients that wait for items and clients that hold some; at most `limit` of each, default 100.
-   */
+  /** Clients that wait for items or hold some; at most `limit` of each, default 100. */
   clients(options?: CallOptions & { readonly limit?: number }): Promise<QueueClientsReply>;
   /**
    * Returns the counts of removed items, or with `dry_run` of those that would be removed. `null`

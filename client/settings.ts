@@ -35,9 +35,7 @@ export function differencesOf(settings: Partial<QueueSettings>, info: QueueInfo)
   );
 }
 
-/**
- * The server returns durations and rates as written: `60m` equals `1h`, `9/1s` equals `9/1000ms`.
- */
+/** The server returns durations and rates as written: `60m` is `1h`, `9/1s` is `9/1000ms`. */
 function isSame(one: string, other: string): boolean {
   const [ofOne, ofOther] = [one, other].map((text) => {
     const [, count = "", duration = ""] = /^(?:(\d+)\/)?(.+)$/.exec(text) ?? [];

@@ -77,9 +77,7 @@ export function refusing(operation: string, check: () => void): void {
 export interface InnerOptions extends CallOptions {
   /** Like `signal`, but an answer that has begun is still read. */
   readonly leave?: AbortSignal;
-  /**
-   * Maximum attempts, for callers that continue after an error and need it before the time is up.
-   */
+  /** Maximum attempts, for callers that need an error before the time is up. */
   readonly attemptsMax?: number;
 }
 
@@ -149,9 +147,7 @@ const timeoutMsDefault = 5 * 60_000;
 const leaseTimeoutMsDefault = 60_000;
 /** Time for the answer to arrive, which the server sends by `request_timeout`. */
 const graceMs = 5_000;
-/**
- * The connection may be dead without an error; a call with a key can be repeated on another one.
- */
+/** The connection may be dead without an error; a call with a key is then repeated on another. */
 const silenceMsMax = 60_000;
 /** After this time without an answer the call is also sent on another connection. */
 const silentMsMax = 5_000;

@@ -76,10 +76,7 @@ export interface WorkerCounts {
 export interface Worker {
   /** Stops leasing, waits for handlers and reports their items' outcomes. Idempotent. */
   stop(): Promise<void>;
-  /**
-   * Resolves when the worker has stopped; rejects if it cannot continue, for example because its
-   * queue was deleted.
-   */
+  /** Resolves once stopped; rejects if it cannot continue, such as when its queue is deleted. */
   readonly stopped: Promise<void>;
   readonly counts: WorkerCounts;
   [Symbol.asyncDispose](): Promise<void>;

@@ -22,10 +22,7 @@ export interface Replacement {
   readonly from: readonly TransferableStore[];
   readonly to: readonly TransferableStore[];
   readonly testClock: boolean;
-  /**
-   * Throws `full` if the disk is known to lack room for the size of the old stores plus
-   * `moreBytes`.
-   */
+  /** Throws `full` if the disk is known to lack room for the old stores' size plus `moreBytes`. */
   requireRoom(moreBytes: number): void;
   /** Closes all stores and puts the new ones in place. */
   replace(): Promise<void>;

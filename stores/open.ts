@@ -21,15 +21,9 @@ export type StoreConfig =
   | { readonly kind: "memory" }
   | {
       readonly kind: "postgres";
-      /**
-       * Such as `postgres://user:password@host:5432/name`; with `host,host`, the first primary is
-       * used.
-       */
+      /** `postgres://user:password@host:5432/name`; with `host,host`, the first primary is used. */
       readonly url: string;
-      /**
-       * Prefix of the database schemas, one per shard, which are created if missing; default
-       * `holdfast`.
-       */
+      /** Prefix of the schemas, one per shard, created if missing; default `holdfast`. */
       readonly schema?: string;
     }
   | {

@@ -6,9 +6,7 @@ import type { Item } from "./item.ts";
 /** Maximum items of a pack. Reading one item means reading its whole pack. */
 export const packItemsMax = 128;
 
-/**
- * Keeps the order of the items. An item with more payload bytes than `bytesMax` has its own pack.
- */
+/** Keeps the order. An item with more payload bytes than `bytesMax` has its own pack. */
 export function packsOf(items: readonly Item[], bytesMax: number): Item[][] {
   const packs: Item[][] = [];
   const open = new Map<number, { readonly items: Item[]; bytes: number }>();

@@ -42,10 +42,7 @@ export interface Pause {
   readonly reason: string;
 }
 
-/**
- * Where a partition is stored. `active` accepts new items; `draining` only delivers the items it
- * has.
- */
+/** Where a partition is stored. `active` accepts new items; `draining` only delivers its own. */
 export interface PartitionPlace {
   /** The number that users see, from 0 within a queue. */
   readonly partition: number;

@@ -87,9 +87,7 @@ export interface Wants {
   readonly uniques: readonly string[];
   /** Unique keys whose `until` is at most this, earliest first. */
   readonly ended: { readonly until: number; readonly keys: number } | null;
-  /**
-   * Scheduled items of all slots whose `wakeAt` is at most `until`, earliest first, ties by `seq`.
-   */
+  /** Scheduled items of all slots with `wakeAt` up to `until`, earliest first, ties by `seq`. */
   readonly waking: { readonly until: number; readonly items: number } | null;
   /**
    * `early` items of all slots after `after` in order of (deadline, slot, seq), and at most
@@ -201,14 +199,9 @@ export interface StoredTask {
   readonly text: string;
 }
 
-/**
- * All that a shard has in memory, read at its start. Its size does not grow with the waiting items.
- */
+/** What a shard has in memory, read at its start. Its size does not grow with waiting items. */
 export interface Image {
-  /**
-   * The tag that the store was created with, or the replacement by its last opening; opaque to the
-   * store.
-   */
+  /** The tag of the new store, or its replacement by the last opening; opaque to the store. */
   readonly tags: string;
   /** The latest turns, oldest first, including all whose answers may be lost. */
   readonly turns: readonly TurnRecord[];

@@ -43,9 +43,7 @@ export interface Link {
   readonly turn: StoredTurn;
 }
 
-/**
- * Payload bytes of a pack: what fits on a page besides 4 to 7 bytes per payload and the row itself.
- */
+/** Payload bytes of a pack: what fits on a page with the row and 4 to 7 bytes per payload. */
 const packBytesMax = 7_300;
 
 export function turnOf({ turn, tally, receive }: Changes): StoredTurn {

@@ -80,9 +80,7 @@ const diskFull = "53100";
 /** Unique violation. In the chain, only another owner can have written the row. */
 const taken = "23505";
 export const takenOver = "another server has taken over this part of the database";
-/**
- * The routine that warns when a wait for a standby is cut short; the text depends on the language.
- */
+/** Routine of the notice that a wait for a standby was cut short; its text is localized. */
 const replicationWait = "SyncRepWaitForLSN";
 
 export class Connection {

@@ -212,9 +212,7 @@ export function addMoves(parts: Parts, moves: readonly Move[]): void {
   }
 }
 
-/**
- * Checks what primary keys cannot: numbers within a pack, and missing items that a move removes.
- */
+/** Checks what primary keys cannot: numbers within a pack, and missing items to be removed. */
 export function addChecks(parts: Parts, packs: readonly Item[][], move: Changes["move"]): void {
   const taken: SlotSpan[] = [
     ...packs.map(([first, ...others]) => ({

@@ -29,9 +29,7 @@ interface Found {
 
 interface Source<T extends Found> {
   readonly text: string;
-  /**
-   * The items of a row, without its first two columns: the span's number, and whether rows follow.
-   */
+  /** The items of a row, without its first two columns: the span's number, and if rows follow. */
   readonly read: (row: Row) => readonly T[];
   /** The first number after the row. */
   readonly endOf: (row: Row) => number;

@@ -61,9 +61,7 @@ export function transferOf(database: Database): Transfer {
   };
 }
 
-/**
- * `source_id`, `past` and `texts` of another PostgreSQL store, or the columns of an item as JSON.
- */
+/** `source_id`, `past` and `texts` of another PostgreSQL store, or an item's columns as JSON. */
 function columnsOf(text: string): (Uint8Array | string | null)[] {
   const columns = JSON.parse(text) as unknown;
   if (!Array.isArray(columns)) return [null, null, text];

@@ -77,9 +77,7 @@ interface Place {
 const firstRows = 1;
 /** Maximum rows of one read. */
 const placesMax = 256;
-/**
- * Partitions whose heads are read at once. They are in memory together, and an item may be large.
- */
+/** Partitions whose heads are read at once: all are in memory, and an item may be large. */
 const headsMax = 32;
 const one: ReadLimit = { items: 1, payloadBytes: 1 };
 
@@ -278,9 +276,7 @@ export class ItemTable {
     }
   }
 
-  /**
-   * Removes at least the neighbours from `index` up to `end`; returns the first unvisited index.
-   */
+  /** Removes at least the neighbours from `index` up to `end`; returns the next index. */
   #removeFrom(slot: number, seqs: readonly number[], index: number, end: number): number {
     const first = seqs[index] as number;
     const last = seqs[end - 1] as number;

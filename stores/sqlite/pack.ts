@@ -47,9 +47,7 @@ export function packContents(items: readonly Item[], sumOf: (item: Item) => numb
   };
 }
 
-/**
- * Writes ASCII texts, where a unit is a byte, in one call, which is faster; `null` = not all ASCII.
- */
+/** Writes ASCII texts, where a unit is a byte, in one call: faster. `null` = not all ASCII. */
 function writeTexts(items: readonly Item[], numbers: Uint32Array): number | null {
   let all = "";
   let at = 0;

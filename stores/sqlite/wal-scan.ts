@@ -92,9 +92,7 @@ interface WalHeader {
   readonly sum: Sum;
 }
 
-/**
- * The halves of a checksum, as signed 32-bit integers, the fastest numbers in JavaScript engines.
- */
+/** The halves of a checksum, as signed 32-bit integers: the fastest numbers in JavaScript. */
 interface Sum {
   a: number;
   b: number;
@@ -135,9 +133,7 @@ function addWords(sum: Sum, words: Int32Array, from: number, to: number): void {
   sum.b = b;
 }
 
-/**
- * Scans the frames once: the unbroken chain first, then the frames after the break for evidence.
- */
+/** Scans the frames once: the unbroken chain first, then the rest for evidence of damage. */
 class WalScanner {
   readonly #header: WalHeader;
   /** Checksum of the chain so far; after the break, the one stored in the previous frame. */
@@ -150,10 +146,7 @@ class WalScanner {
   #brokenAt: number | null = null;
   #torn = false;
   #damaged = false;
-  /**
-   * After the break: there was a commit mark, and every frame since then continues the previous
-   * one.
-   */
+  /** After the break: there was a commit mark, and all later frames form a chain with it. */
   #followsCommit = false;
 
   constructor(header: WalHeader) {

@@ -6,9 +6,7 @@ import { type ChildServer, freePort, startChild } from "../../../bench/peers/chi
 
 export const pgbouncerPath = "/usr/sbin/pgbouncer";
 
-/**
- * Several, so that transactions get different sessions; with one, no test would notice a mix-up.
- */
+/** Several, so that transactions change sessions; with one, no test would notice a mix-up. */
 const sessionsMax = 4;
 
 /** In transaction mode; writes its settings into the folder. */
