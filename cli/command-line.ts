@@ -1,7 +1,7 @@
-// The one command line, whoever starts it: `holdfast`, `bun start`, or the single executable.
-// A server loads nothing of the commands, and they nothing of it.
+// The command line of `holdfast`, `bun start` and the single executable. `serve` does not load the
+// other commands, and they do not load the server.
 
-/** What is typed, with `serve` in front where no command is: nothing, or only flags of it. */
+/** Inserts `serve` if there is no command: no words, or only flags of `serve`. */
 export function orServe(
   words: readonly string[],
   isFlag: (word: string) => boolean,
@@ -10,7 +10,7 @@ export function orServe(
   return first === undefined || isFlag(first) ? ["serve", ...words] : words;
 }
 
-/** Without a word it prints the help. The exit code is set; the process ends once nothing is left to do. */
+/** Prints the help if there are no words. Sets the exit code without ending the process. */
 export async function runCommandLine(words: readonly string[]): Promise<void> {
   const [first, ...flags] = words;
   if (first === "serve") {

@@ -1,5 +1,5 @@
-// What every command that talks to a server shares: where it is, whom it is trusted by, who calls,
-// how to answer.
+// The global options of commands that call a server: its URL, the trusted authority, the API key
+// and the output format.
 
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -21,14 +21,14 @@ export interface Context extends Output {
   readonly client: Client;
 }
 
-/** The options that stand before or behind any command. */
+/** Reads the global options, which may precede or follow the command. */
 export function contextOf(command: Command): Context {
   const { url, apiKey, ca, json } = command.optsWithGlobals<GlobalOptions>();
   const client = clientOf({
     url,
-    // One that waits for its user to press keys should not wait for a server for long.
+    // A user at a terminal should not wait long for an unreachable server.
     attemptsMax: 4,
-    // What is wrong is said when the command ends.
+    // The last error is printed when the command ends.
     notice: () => undefined,
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(ca === undefined ? {} : { fetch: fetchTrusting(ca) }),
@@ -47,7 +47,7 @@ function clientOf(options: ClientOptions): Client {
   }
 }
 
-/** Nobody else is trusted then: whoever names an authority means this one. */
+/** Trusts this authority only, not those of the system. */
 function fetchTrusting(path: string): NonNullable<ClientOptions["fetch"]> {
   const ca = readFileSync(path, "utf8");
   try {

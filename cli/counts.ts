@@ -1,4 +1,4 @@
-// How many items a queue holds, over all its partitions.
+// Counts the items of queues over all partitions.
 
 import type { Client } from "../client/client.ts";
 import type { CallOptions } from "../client/transport.ts";
@@ -21,7 +21,7 @@ export function totalOf(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
-/** Of all queues, by their names, as they were within the last second. */
+/** The counts of all queues by name, at most one second old. */
 export async function countsOfAll(
   client: Client,
   options: CallOptions = {},

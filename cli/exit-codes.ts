@@ -1,4 +1,4 @@
-// With what code a command ends, and when.
+// The exit codes of the commands.
 
 import { HoldfastError, type HoldfastErrorCode } from "../client/errors.ts";
 
@@ -10,7 +10,7 @@ export const serveExitCodes = {
   disk: { code: 74, when: "the disk failed or had no room at the start; nothing was served" },
 } as const;
 
-/** Of every command; those of `serve` alone are told as such. */
+/** The codes of all commands; those of `serve` only are marked. */
 export const exitCodes = {
   ok: { code: 0, when: "it was done" },
   refused: { code: 1, when: "the server refused it; nothing changed" },
@@ -44,12 +44,12 @@ const exitOf: Readonly<Record<HoldfastErrorCode, keyof typeof exitCodes>> = {
   unknown: "unknown",
 };
 
-/** What is wrong with what the user typed or gave to read; shown with the usage of the command. */
+/** A fault in the command line or its input. It is printed with the usage of the command. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** The system's word on a file: all that are opened here are the user's. */
+/** A system error of a file is a usage error, because commands open only files of the user. */
 export function fileFaultOf(error: unknown): UsageError | null {
   const isOfSystem =
     error instanceof Error && "syscall" in error && !(error instanceof HoldfastError);
@@ -64,7 +64,7 @@ export function exitCodeOf(error: unknown): number {
 function exitNameOf(error: unknown): keyof typeof exitCodes {
   if (error instanceof UsageError) return "usage";
   if (!(error instanceof HoldfastError)) return "bug";
-  // Whatever is said now, the attempt before it may have been carried out.
+  // An earlier attempt may have been carried out, whatever the last one returned.
   if (error.followsUnknown) return "unknown";
   const isUnreachable = error.code === "unavailable" && error.status === null;
   return isUnreachable ? "unreachable" : exitOf[error.code];

@@ -1,4 +1,4 @@
-// Which items a command is about, by what is said of them.
+// The options that select items by their fields.
 
 import { type Command, Option } from "commander";
 import type { Client } from "../client/client.ts";
@@ -20,25 +20,25 @@ export interface FilterOptions {
 
 const many = 1_000_000;
 
-/** A command to which the options are added. */
+/** Adds the options to a command. */
 export function filtered(command: Command): Command {
   return command
-    .option("--reason <text>", "given back for this; numbers and ids in it do not count")
+    .option("--reason <text>", "retried with this reason; numbers and ids in it are ignored")
     .option("--kind <text>", "of this kind")
     .option("--reference <text>", "with this reference")
     .option("--origin <id>", "produced under this id")
-    .option("--from <queue>", "dead ones of this queue")
+    .option("--from <queue>", "that died in this queue")
     .addOption(
-      new Option("--death <why>", "that died of this").choices(["failed", "expired", "rejected"]),
+      new Option("--death <why>", "why they died").choices(["failed", "expired", "rejected"]),
     )
     .addOption(
-      new Option("--attempts-min <count>", "leased so often at least").argParser(
+      new Option("--attempts-min <count>", "leased at least this many times").argParser(
         wholeNumber(0, many),
       ),
     )
     .option("--before <when>", "produced before; a date-time, or how long ago", pastInstant)
     .addOption(
-      new Option("--redriven-max <count>", "sent back so often at most").argParser(
+      new Option("--redriven-max <count>", "redriven at most this many times").argParser(
         wholeNumber(0, many),
       ),
     )

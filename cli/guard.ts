@@ -1,4 +1,4 @@
-// What commands that destroy have in common: counting before, and a bound.
+// The options of commands that remove items: a dry run, and an upper bound.
 
 import { Option } from "commander";
 import { bounds } from "../openapi/bounds.ts";
@@ -9,10 +9,10 @@ export interface GuardOptions {
   readonly expect?: number;
 }
 
-export const dryRunMeaning = "say what would be lost, and change nothing";
+export const dryRunMeaning = "report what would be lost, without changing anything";
 
 export function expectOption(
-  meaning = "refuse where more items than so many would be lost",
+  meaning = "refuse if more than this many items would be lost",
 ): Option {
   return new Option("--expect <count>", meaning).argParser(wholeNumber(0, bounds.expectMax));
 }

@@ -1,13 +1,13 @@
-// What queues are said to suffer from, in the order in which a person has to know of them.
+// The health words of queues, in the order of severity.
 
-/** Of a queue with which nothing is the matter. */
+/** The words of healthy queues, with their texts. */
 export const fine: Readonly<Record<string, string>> = {
   flows: "items flow, and nothing is the matter",
   idle: "there are no items, and clients wait for some",
   empty: "there are no items, and nobody waits for any",
 };
 
-/** What is not among them comes first. */
+/** An unknown word is the most severe. */
 const severities = [
   ...["shard_down", "store_full", "nobody_asks", "falls_behind", "leases_lapse", "dead_items"],
   ...["clearing", "paused", "at_limit", "all_leased", "all_scheduled", ...Object.keys(fine)],

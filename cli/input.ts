@@ -1,18 +1,18 @@
-// Lines of standard input or of a file, one at a time, however many there are.
+// Reads lines of standard input or of a file as a stream.
 
 import { fstatSync } from "node:fs";
 import { UsageError } from "./exit-codes.ts";
 
 export interface Line {
-  /** As it stands, without its break. */
+  /** Without the line break. */
   readonly bytes: Uint8Array;
   /** From 1. */
   readonly number: number;
-  /** Bytes of the input up to and with this line. */
+  /** Offset of the end of this line in the input, in bytes. */
   readonly end: number;
 }
 
-/** Empty lines are passed over. */
+/** Skips empty lines. */
 export async function* linesOf(input: ReadableStream<Uint8Array>): AsyncGenerator<Line> {
   let rest = new Uint8Array(0);
   let number = 0;
@@ -37,19 +37,19 @@ export async function* linesOf(input: ReadableStream<Uint8Array>): AsyncGenerato
   if (last !== null) yield last;
 }
 
-/** The break of some systems has two characters. */
+/** Removes the CR of a CRLF line break. */
 function withoutReturn(bytes: Uint8Array): Uint8Array {
   return bytes.at(-1) === 13 ? bytes.subarray(0, -1) : bytes;
 }
 
 export interface TextLine extends Line {
-  /** Without the spaces around it. */
+  /** Trimmed. */
   readonly text: string;
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Lines of JSON; blank ones are passed over. A line that is not UTF-8 is refused. */
+/** Skips blank lines, and refuses lines that are not UTF-8. */
 export async function* textLinesOf(
   input: ReadableStream<Uint8Array>,
   expected: string,
@@ -60,7 +60,7 @@ export async function* textLinesOf(
   }
 }
 
-/** Bytes that are not UTF-8 would be stored as other characters. */
+/** Refuses bytes that are not UTF-8, because they would be stored as other characters. */
 export function textLine(line: Line, expected: string): TextLine {
   try {
     return { ...line, text: utf8.decode(line.bytes).trim() };
@@ -89,18 +89,18 @@ export function parsedLine({ text, number }: TextLine, expected: string): unknow
   }
 }
 
-/** Standard input, when something is piped into it. */
+/** Standard input; `null` if it is a terminal. */
 export function pipedInput(): ReadableStream<Uint8Array> | null {
   return process.stdin.isTTY ? null : Bun.stdin.stream();
 }
 
-/** How much there is to read, where standard input is a file; `null` elsewhere. */
+/** The size of standard input in bytes; `null` if it is not a file. */
 export function pipedBytes(): number | null {
   const stat = fstatSync(0);
   return stat.isFile() ? stat.size : null;
 }
 
-/** How much of the input is read; `undefined` where nobody knows how much there is. */
+/** The share of the input that has been read, 0 to 1; `undefined` if its size is unknown. */
 export function shareOf(line: Line | null, bytes: number | null): number | undefined {
   return bytes === null || bytes === 0 ? undefined : (line?.end ?? 0) / bytes;
 }

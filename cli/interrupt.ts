@@ -1,6 +1,6 @@
-// What an interrupt does to a command that has something to say or to clear away first.
+// Lets a command report or clean up before an interrupt ends it.
 
-/** Thrown out of what was under way; the process then ends with 130. */
+/** Ends the process with 130. */
 export class Interrupted extends Error {
   override readonly name = "Interrupted";
 }
@@ -14,7 +14,7 @@ export function interruption(): AbortSignal {
   return controller.signal;
 }
 
-/** The items, until the signal says otherwise: also while the next one does not come. */
+/** Yields the items until the signal is aborted, even while it waits for the next one. */
 export async function* untilAborted<T>(
   items: AsyncIterable<T>,
   signal: AbortSignal,
@@ -22,7 +22,7 @@ export async function* untilAborted<T>(
   const aborted = Promise.withResolvers<never>();
   const abort = (): void => aborted.reject(signal.reason);
   signal.addEventListener("abort", abort);
-  // Nobody may be waiting just then.
+  // The abort may come while nothing awaits the promise.
   aborted.promise.catch(() => undefined);
   const iterator = items[Symbol.asyncIterator]();
   try {

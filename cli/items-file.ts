@@ -1,9 +1,9 @@
-// A line of an export: the stored item as the server lists it, and where it stood.
+// The format of a line of an export: a stored item with its place in the queue.
 
 import type { StorageItem } from "../client/wire.ts";
 
 export interface ExportedItem extends StorageItem {
   readonly partition: number;
-  /** It waited for its `enqueue_at` or a retry. */
+  /** Whether it waited for its `enqueue_at` or a retry. */
   readonly scheduled: boolean;
 }

@@ -1,5 +1,4 @@
-// Which leased items a command is about: named one by one, or the reply of a lease that
-// is piped in.
+// Reads the leased items of a command: ids as arguments, or the reply of a lease on standard input.
 
 import { type Command, Option } from "commander";
 import { UsageError } from "./exit-codes.ts";
@@ -11,19 +10,19 @@ interface Leased {
   readonly ids: string[];
 }
 
-export const partitionOption = (meaning = "partition that the lease came from"): Option =>
+export const partitionOption = (meaning = "partition of the lease"): Option =>
   new Option("-p, --partition <number>", meaning).argParser(wholeNumber(0, 1_000_000));
 
 const leasedHelp = `
-Without ids, what 'holdfast lease --json' printed is read from standard input.`;
+Without ids, the output of 'holdfast lease --json' is read from standard input.`;
 
-/** A command of which the arguments are leased items. */
+/** Adds a command whose arguments are leased items. */
 export function leasedCommand(program: Command, name: string, description: string): Command {
   return program
     .command(name)
     .description(description)
     .argument("<queue>", "name of the queue")
-    .argument("[id...]", "ids that a lease gave")
+    .argument("[id...]", "ids of leased items")
     .addOption(partitionOption())
     .addHelpText("after", leasedHelp);
 }
@@ -35,9 +34,9 @@ export interface Naming {
 }
 
 interface Saying {
-  /** One call for each lease. */
+  /** Called once for each lease. */
   readonly say: (lease: Leased) => Promise<unknown>;
-  /** Told once how many items it was said of, also where a later call fails. */
+  /** Called once with the number of items, even if a later call failed. */
   readonly tell: (count: number) => void;
 }
 
@@ -54,7 +53,7 @@ export async function sayOf(
       count += lease.ids.length;
     }
   } catch (error) {
-    // These leases are done, whatever became of the next one.
+    // The calls before the failed one have taken effect.
     if (count > 0) tell(count);
     throw error;
   }

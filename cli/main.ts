@@ -1,5 +1,5 @@
 #!/usr/bin/env bun
-// `holdfast`, as it is typed.
+// The entry point of the command `holdfast`.
 
 import { runCommandLine } from "./command-line.ts";
 

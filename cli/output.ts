@@ -1,5 +1,5 @@
-// What a command prints: tables and words for people, one JSON value a line for machines.
-// Results go to standard output; progress and what went wrong to standard error.
+// The output of commands: tables and text, or one JSON value per line with `--json`. Results go to
+// standard output, progress and errors to standard error.
 
 import { clearLine, cursorTo } from "node:readline";
 import Table from "cli-table3";
@@ -10,23 +10,22 @@ export type Cell = string | number;
 export interface Output {
   readonly isJson: boolean;
   readonly paint: ReturnType<typeof colors.createColors>;
-  /** A result: as JSON, or as what people are told. */
-  result(value: unknown, told: () => string): void;
-  /** A word to people alone. */
+  /** Prints a result: as JSON, or as the text for people. */
+  result(value: unknown, format: () => string): void;
+  /** Prints a text for people; nothing with `--json`. */
   note(text: string): void;
   table(head: readonly string[], rows: readonly (readonly Cell[])[]): string;
-  /** `what` is counted. */
+  /** `what`: the plural noun of the count. */
   progress(what: string): Progress;
 }
 
-/** Drawn on a terminal only, and not in the way of what machines read. */
+/** Drawn only if standard error is a terminal. */
 export interface Progress {
-  /** `share`: how much of the whole is done, 0 to 1; absent where nobody knows the whole. */
+  /** `share`: 0 to 1; absent if the total is unknown. */
   update(count: number, share?: number): void;
   end(): void;
 }
 
-/** Colours are for terminals, unless NO_COLOR says otherwise. */
 function wantsColor(): boolean {
   return process.stdout.isTTY === true && !process.env["NO_COLOR"];
 }
@@ -55,8 +54,8 @@ export function openOutput(isJson: boolean): Output {
     isJson,
     paint,
 
-    result(value, told) {
-      process.stdout.write(`${isJson ? JSON.stringify(value) : told()}\n`);
+    result(value, format) {
+      process.stdout.write(`${isJson ? JSON.stringify(value) : format()}\n`);
     },
 
     note(text) {
@@ -126,7 +125,7 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** What a terminal would obey, or a line would end at, as `\u001b`: payloads are anybody's. */
+/** Escapes control characters and line breaks, such as `\u001b`: payloads are untrusted. */
 export function escaped(text: string): string {
   return text.replaceAll(
     /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu,
@@ -134,12 +133,12 @@ export function escaped(text: string): string {
   );
 }
 
-/** Text that may be copied out of a cell: on one line, and whole. */
+/** The whole text on one line, so that it can be copied from a cell. */
 export function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, " ");
 }
 
-/** Text that fits into a cell: on one line, and cut. */
+/** The text on one line, cut to fit a cell. */
 export function shortened(text: string, max = 60): string {
   const line = oneLine(text);
   return line.length <= max ? line : `${line.slice(0, max - 1)}…`;

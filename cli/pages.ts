@@ -1,4 +1,4 @@
-// The stored items of a partition, page by page.
+// Lists the stored items of a partition page by page.
 
 import type { Client } from "../client/client.ts";
 import type { StorageItem } from "../client/wire.ts";
@@ -7,15 +7,15 @@ import { bounds } from "../openapi/bounds.ts";
 export interface Paging {
   readonly queue: string;
   readonly partition: number;
-  /** Those that wait for their `enqueue_at` or a retry, in the place of those that are queued. */
+  /** Lists scheduled items instead of ready and leased ones. */
   readonly scheduled: boolean;
-  /** The id behind which it begins; `""` = from the start. */
+  /** Starts after this id; `""` = from the start. */
   readonly pivot: string;
-  /** Items a call. */
+  /** Items per call. */
   readonly page: number;
 }
 
-/** A page may end early, so only one that brings nothing new is the last. */
+/** A page may end early, so only a page without new items is the last. */
 export async function* pagesOf(
   client: Client,
   { queue, partition, scheduled, page, ...paging }: Paging,
@@ -23,7 +23,7 @@ export async function* pagesOf(
   let { pivot } = paging;
   const list = scheduled ? client.listScheduled : client.listItems;
   for (;;) {
-    // One more than a page, for the pivot comes again.
+    // One more than a page, because the reply includes the pivot.
     const limit = Math.min(page + 1, bounds.storageListMax);
     const { items } = await list({ queue_name: queue, partition, pivot, limit });
     const fresh = items.filter(({ id }) => id !== pivot);

@@ -1,5 +1,4 @@
-// The command line as a tree: every command, what all of them share, and how its errors
-// look.
+// The tree of commands, their global options, and the format of usage errors.
 
 import { Command, Option } from "commander";
 import manifest from "../package.json" with { type: "json" };
@@ -82,13 +81,13 @@ const commands = [
   addCompletions,
 ];
 
-/** `isJson`: what is wrong with the command line is left for the caller to tell. */
+/** `isJson`: usage errors are left to the caller to print. */
 export function createProgram({ isJson }: { readonly isJson: boolean }): Command {
   const program = new Command("holdfast")
-    .description("Serves durable message queues, and works with them.")
+    .description("Durable message queues over HTTP: the server and its command-line client.")
     .version(`holdfast ${manifest.version}`, "-V, --version", "print the version")
     .addOption(
-      new Option("--url <url>", "where the server is")
+      new Option("--url <url>", "URL of the server")
         .env("HOLDFAST_URL")
         .default("http://localhost:9090"),
     )
@@ -98,13 +97,13 @@ export function createProgram({ isJson }: { readonly isJson: boolean }): Command
     .addOption(
       new Option(
         "--ca <file>",
-        "certificate in PEM of the authority to trust, instead of the system's",
+        "certificate in PEM of the only authority to trust, instead of the system's",
       ).env("HOLDFAST_CA"),
     )
     .option("--json", "print JSON for machines, one value per line")
     .addHelpText(
       "after",
-      `\n${exitCodesText(exitCodes)}\n\nColours are for terminals, and not for those with NO_COLOR.`,
+      `\n${exitCodesText(exitCodes)}\n\nColours are used on terminals, unless NO_COLOR is set.`,
     );
   for (const add of commands) add(program);
   for (const command of allOf(program)) {

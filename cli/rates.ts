@@ -1,14 +1,14 @@
-// How fast a counter rises, by two looks at it.
+// Computes rates from two samples of counters.
 
 export interface Look<Name extends string> {
-  /** Milliseconds, by a clock that is never set. */
+  /** Milliseconds of a monotonic clock. */
   readonly at: number;
   readonly counters: Readonly<Record<Name, number>>;
 }
 
 /**
- * How many a second. One that is lower than before began anew, with the process or because another
- * node has the shards: what it has counted since then is all that is known.
+ * The rate per second; `null` without two samples. A counter lower than before was reset, by a
+ * restart or because another node took ownership; its rate is then computed from 0.
  */
 export function rateOf<Name extends string>(
   name: Name,
@@ -21,14 +21,14 @@ export function rateOf<Name extends string>(
   return (now.counters[name] - from) / seconds;
 }
 
-/** Also where one of them has come further by now than it was. */
+/** All counters are reset together, even those that are already higher than before. */
 function isAnew<Name extends string>(before: Look<Name>, now: Look<Name>): boolean {
   return (Object.keys(now.counters) as Name[]).some(
     (name) => now.counters[name] < before.counters[name],
   );
 }
 
-/** As short as a column wants it; `null` = not known yet. */
+/** Formats a rate for a column; `null` = unknown. */
 export function rateText(rate: number | null): string {
   if (rate === null) return "-";
   return rate === 0 || rate >= 10 ? String(Math.round(rate)) : rate.toFixed(1);

@@ -1,5 +1,5 @@
-// Every command but `serve`: found, run, and ended with one of the codes of `exit-codes.ts`.
-// What goes wrong is said in a line or two, never as a stack.
+// Runs every command except `serve`, and returns a code of `exit-codes.ts`. Errors are printed in
+// one or two lines, never as a stack.
 
 import { isUtf8 } from "node:buffer";
 import { existsSync, readFileSync } from "node:fs";
@@ -9,9 +9,9 @@ import { exitCodeOf, exitCodes, fileFaultOf, UsageError } from "./exit-codes.ts"
 import { Interrupted } from "./interrupt.ts";
 import { createProgram, usageOf } from "./program.ts";
 
-/** Resolves with the code to end with. */
+/** Resolves with the exit code. */
 export async function run(words: readonly string[]): Promise<number> {
-  // Whoever reads may have seen enough, as `head` has.
+  // A reader such as `head` may close the pipe early.
   process.stdout.on("error", (error: Error & { code?: string }) => {
     process.exit(error.code === "EPIPE" ? exitCodes.ok.code : exitCodes.bug.code);
   });
@@ -28,19 +28,19 @@ export async function run(words: readonly string[]): Promise<number> {
   } catch (caught) {
     if (caught instanceof CommanderError) {
       if (caught.exitCode === 0) return exitCodes.ok.code;
-      // People have been told already.
-      if (isJson) process.stderr.write(`${toldAsJson(usageErrorOf(caught))}\n`);
+      // Without `--json`, commander has printed the error.
+      if (isJson) process.stderr.write(`${errorAsJson(usageErrorOf(caught))}\n`);
       return exitCodes.usage.code;
     }
-    // What it was reading from may stay open.
+    // Open input would keep the process running.
     if (caught instanceof Interrupted) return process.exit(exitCodes.interrupted.code);
     const error = fileFaultOf(caught) ?? caught;
-    process.stderr.write(`${isJson ? toldAsJson(error) : told(error, running)}\n`);
+    process.stderr.write(`${isJson ? errorAsJson(error) : formatError(error, running)}\n`);
     return exitCodeOf(error);
   }
 }
 
-/** A runtime hands over what is not UTF-8 as other characters. Only Linux shows the bytes. */
+/** The runtime replaces bytes that are not UTF-8. Only Linux exposes the original bytes. */
 function checkArguments(words: readonly string[]): void {
   const raw = "/proc/self/cmdline";
   if (!words.some((word) => word.includes("\ufffd")) || !existsSync(raw)) return;
@@ -58,8 +58,8 @@ function usageErrorOf({ code, message }: CommanderError): UsageError {
   return new UsageError(message.replace(/^error: /, "").replaceAll("\n", " "));
 }
 
-/** With the code of the client's errors; `usage` and `bug` are this program's own. */
-function toldAsJson(error: unknown): string {
+/** Adds the codes `usage` and `bug` to those of the client. */
+function errorAsJson(error: unknown): string {
   const message = messageOf(error);
   if (!(error instanceof HoldfastError)) {
     return JSON.stringify({ code: error instanceof UsageError ? "usage" : "bug", message });
@@ -75,7 +75,7 @@ function messageOf(error: unknown): string {
   return isEcho ? `${error.message}; an attempt without an answer may have done it` : error.message;
 }
 
-function told(error: unknown, running: Command | null): string {
+function formatError(error: unknown, running: Command | null): string {
   const message = messageOf(error);
   if (error instanceof UsageError) {
     return running === null ? `error: ${message}` : `error: ${message}\n${usageOf(running)}`;

@@ -1,5 +1,5 @@
-// `holdfast serve`: the server as this process, with its signals and its end. Its flags are
-// those of its configuration, which reads them itself.
+// `holdfast serve`: runs the server in this process, and stops it on signals. The configuration of
+// the server parses the flags.
 
 import { readFileSync } from "node:fs";
 import manifest from "../package.json" with { type: "json" };
@@ -13,10 +13,10 @@ import { openServer, type Server, StartError } from "../server/server.ts";
 import { serveText } from "./commands/serve.ts";
 import { exitCodes } from "./exit-codes.ts";
 
-/** A signal that comes again this soon is the same one. */
+/** A signal repeated within this time counts as the same one. */
 const repeatedSignalMs = 1_000;
 
-/** Resolves once it listens, or with the code to end with. */
+/** Resolves once the server listens or has failed to start, with the exit code. */
 export async function serve(argv: readonly string[]): Promise<number> {
   const text = serveText(argv);
   if (text !== null) {
@@ -33,7 +33,7 @@ export async function serve(argv: readonly string[]): Promise<number> {
   try {
     const server = await openServer(config, log);
     closeOnSignals(server, log);
-    // Not before the signals are heard: who reads that it listens may stop it at once.
+    // After the signal handlers are installed: a supervisor may stop it as soon as it reads this.
     greet(server, config);
     warnOfOpenFiles({ connectionsMax: config.connectionsMax, readFile, log });
     const { url, shards, threads } = server;
@@ -50,7 +50,7 @@ function ended(exit: keyof typeof exitCodes, reason: string): number {
   return exitCodes[exit].code;
 }
 
-/** What no one caught leaves the state unknown; what is stored is safe, so stopping is too. */
+/** After an uncaught error the state is unknown. Stored items are safe, so the process exits. */
 function endOnBugs(log: Log): void {
   const onBug = (error: unknown) => {
     log.fatal("a bug", error);
@@ -64,7 +64,7 @@ function closeOnSignals(server: Server, log: Log): void {
   let closingSince: number | null = null;
   const close = async (signal: string) => {
     if (closingSince !== null) {
-      // A terminal sends its interrupt to the server and to what started it, which passes it on.
+      // A terminal sends an interrupt to the server and to its parent, which forwards it.
       if (performance.now() - closingSince < repeatedSignalMs) return;
       log.warn("stopping at once", { signal });
       process.exit(exitCodes.ok.code);

@@ -1,8 +1,8 @@
-// What to know of a reply from which shards are missing.
+// Notes that shards are missing from a reply.
 
 import type { Context } from "./context.ts";
 
-/** `missing`: what the reply would have of these shards. */
+/** `missing`: the plural noun of what the reply lacks. */
 export function noteUnreached(
   context: Context,
   unreached: readonly number[],

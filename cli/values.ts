@@ -1,5 +1,4 @@
-// What stands behind a flag, from text to value: each throws what commander shows with the
-// flag's name.
+// Parses the values of options. Each parser throws an error that commander shows with the flag.
 
 import { InvalidArgumentError, Option } from "commander";
 import type { Client } from "../client/client.ts";
@@ -16,7 +15,7 @@ export function durationMs(text: string): number {
   return parsed.ms;
 }
 
-/** A pause between two calls; without one, they would be a load. */
+/** The interval between two calls, with a minimum to limit the load. */
 export function intervalMs(text: string): number {
   const ms = durationMs(text);
   if (ms >= intervalMsMin) return ms;
@@ -31,35 +30,35 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
-/** An instant, or how many milliseconds from now; before now, they are negative. */
+/** An instant, or milliseconds from now, negative for the past. */
 export type When = Date | number;
 
 /** A date-time, or a duration from now. */
 export function instant(text: string): When {
-  return whenOf(text, { sign: 1, told: "from now" });
+  return whenOf(text, { sign: 1, relation: "from now" });
 }
 
 /** A date-time, or how long ago. */
 export function pastInstant(text: string): When {
-  return whenOf(text, { sign: -1, told: "before now" });
+  return whenOf(text, { sign: -1, relation: "before now" });
 }
 
 function whenOf(
   text: string,
-  { sign, told }: { readonly sign: number; readonly told: string },
+  { sign, relation }: { readonly sign: number; readonly relation: string },
 ): When {
   const parsed = parseDuration(text);
   if (parsed.ok) return sign * parsed.ms;
   const date = new Date(text);
   if (!Number.isNaN(date.getTime())) return date;
   throw new InvalidArgumentError(
-    `expected a date-time such as 2026-03-01T12:00:00Z, or a duration ${told} such as 15m, got '${text}'`,
+    `expected a date-time such as 2026-03-01T12:00:00Z, or a duration ${relation} such as 15m, got '${text}'`,
   );
 }
 
 /**
- * As a date-time. "Now" is the server's, whose clock the items go by; a key that may not ask for it
- * has to do with the clock of this machine.
+ * Converts to a date-time, relative to the clock of the server. Falls back to the clock of this
+ * machine if the API key may not read the server's.
  */
 export async function dateTimeOf(when: When, client: Pick<Client, "overview">): Promise<string> {
   if (when instanceof Date) return when.toISOString();
@@ -73,9 +72,9 @@ export async function dateTimeOf(when: When, client: Pick<Client, "overview">): 
   return new Date(now + when).toISOString();
 }
 
-/** As it is written: what it may be is the server's to say. */
+/** The text is sent unchanged; the server validates it. */
 export function leaseTimeoutOption(): Option {
-  const meaning = "how long they are held; as long as the queue says unless told";
+  const meaning = "how long the items are held; by default the lease timeout of the queue";
   return new Option("-t, --lease-timeout <duration>", meaning);
 }
 
@@ -83,7 +82,7 @@ export function list(text: string, before: readonly string[] = []): readonly str
   return [...before, text];
 }
 
-/** `name=value`, beside those that were given before. */
+/** Adds `name=value` to the headers given before. */
 export function header(
   text: string,
   before: Readonly<Record<string, string>> = {},

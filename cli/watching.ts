@@ -1,11 +1,11 @@
-// A command that tells the same again and again until it is interrupted.
+// Refreshes the output of a command until it is interrupted.
 
 import { clearScreenDown, cursorTo } from "node:readline";
 import { HoldfastError } from "../client/errors.ts";
 import { passes } from "../client/poll.ts";
 import type { Context } from "./context.ts";
 
-/** A server that is away is waited for. `once`: asks, and returns what prints it. */
+/** Waits for an unreachable server. `once`: makes the calls, and returns a function that prints. */
 export async function watching(
   context: Context,
   everyMs: number,
@@ -24,7 +24,7 @@ export async function watching(
   }
 }
 
-/** On a terminal each one takes the place of the one before. */
+/** On a terminal, each output replaces the previous one. */
 function draw({ isJson }: Context, print: () => void): void {
   if (process.stdout.isTTY && !isJson) {
     cursorTo(process.stdout, 0, 0);

@@ -1,4 +1,4 @@
-// `holdfast actions`: who did what by hand.
+// `holdfast actions`: recent administrative calls.
 
 import { type Command, Option } from "commander";
 import { bounds } from "../../openapi/bounds.ts";
@@ -11,10 +11,10 @@ const head = ["at", "key", "operation", "queue", "to", "items", "code"];
 export function addActions(program: Command): void {
   program
     .command("actions")
-    .description("who changed, cleared or deleted what, the newest first")
-    .argument("[queue]", "only those of this queue")
+    .description("list recent administrative calls and their API keys, newest first")
+    .argument("[queue]", "only actions on this queue")
     .addOption(
-      new Option("-n, --limit <count>", "the most to show")
+      new Option("-n, --limit <count>", "maximum number of actions")
         .argParser(wholeNumber(1, bounds.actionsMax))
         .default(20),
     )

@@ -1,5 +1,5 @@
-// `holdfast backup` and `holdfast restore`: the stores' files of one moment, made by
-// the server while it runs; checked here, and put in the place of a data folder.
+// `holdfast backup` makes a running server write a backup, and checks it. `holdfast restore` copies
+// a backup into a data folder.
 
 import {
   closeSync,
@@ -31,7 +31,7 @@ export function addBackup(program: Command): void {
     .action(async ({ check }: { readonly check: boolean }, command: Command) => {
       const context = contextOf(command);
       const made = await context.client.backup();
-      // The server's folder may be another machine's.
+      // The server may run on another machine.
       const isHere = existsSync(made.folder);
       const contents = check && isHere ? await checked(made.folder) : null;
       context.result({ ...made, items: contents?.items ?? null }, () =>
@@ -39,7 +39,7 @@ export function addBackup(program: Command): void {
           made.folder,
           contents === null
             ? `not checked${check ? "; its folder is not on this machine" : ""}`
-            : `checked: ${told(contents)}`,
+            : `checked: ${contentsText(contents)}`,
         ].join("\n"),
       );
     });
@@ -48,9 +48,9 @@ export function addBackup(program: Command): void {
 export function addRestore(program: Command): void {
   program
     .command("restore")
-    .description("put a backup into a new data folder, on which a server can then start")
+    .description("restore a backup into a new data folder, ready for a server to start")
     .argument("<backup>", "folder of the backup")
-    .requiredOption("--data <folder>", "the data folder; must not exist, or be empty")
+    .requiredOption("--data <folder>", "the data folder; must be empty or not exist")
     .action(async (backup: string, { data }: { readonly data: string }, command: Command) => {
       const { json } = command.optsWithGlobals<{ json?: boolean }>();
       const output = openOutput(json === true);
@@ -73,15 +73,15 @@ export function addRestore(program: Command): void {
           await Bun.sleep(0);
           signal.throwIfAborted();
         }
-        // The copy: opening a store may change its file, and a backup stays what it was.
+        // Check the copy: opening a store may change its file, and the backup must not change.
         const contents = await checked(copy);
         signal.throwIfAborted();
-        // A server started on a part of them would take it for the whole, so they come at once.
+        // Renamed only when all are copied: a server would accept a part as the whole.
         for (const { file: name } of contents.manifest.shards)
           renameSync(join(copy, name), join(data, name));
         output.result(
           { data, items: contents.items, queues: contents.queues },
-          () => `${data}: ${told(contents)}\nholdfast serve --data ${data}`,
+          () => `${data}: ${contentsText(contents)}\nholdfast serve --data ${data}`,
         );
       } finally {
         rmSync(copy, { recursive: true, force: true });
@@ -89,7 +89,7 @@ export function addRestore(program: Command): void {
     });
 }
 
-/** In the data folder, so that it is on the same disk. */
+/** A subfolder of the data folder, so that renames stay on one disk. */
 const unfinished = "restoring";
 const storeFile = /^shard-\d+\.db$/;
 
@@ -104,7 +104,7 @@ function copySynced(from: string, to: string): void {
   }
 }
 
-/** What is wrong with a backup is for its user to mend, so it is told like wrong input. */
+/** Throws `UsageError` for an invalid backup, as for invalid input. */
 async function checked(folder: string): Promise<BackupContents> {
   try {
     return await checkBackup(folder, (directory, shard, newTag) =>
@@ -116,6 +116,6 @@ async function checked(folder: string): Promise<BackupContents> {
   }
 }
 
-function told({ items, queues, manifest }: BackupContents): string {
+function contentsText({ items, queues, manifest }: BackupContents): string {
   return `${counted(items, "item")} in ${counted(queues, "queue")}, as of ${manifest.made_at}`;
 }

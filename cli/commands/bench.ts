@@ -1,5 +1,5 @@
-// `holdfast bench`: what a server does for the asking, seen from here: items produced, then
-// leased and completed, in a queue of its own that is deleted in the end.
+// `holdfast bench`: measures a server from this machine. It produces items into a temporary queue,
+// leases and completes them, and deletes the queue.
 
 import { type Command, Option } from "commander";
 import type { Queue } from "../../client/queue.ts";
@@ -15,7 +15,6 @@ interface Options {
   readonly bytes: number;
 }
 
-/** What both phases measure. */
 interface Subject {
   readonly context: Context;
   readonly queue: Queue;
@@ -29,7 +28,7 @@ interface Phase {
   readonly seconds: number;
   readonly items_per_second: number;
   readonly calls: number;
-  /** Of a call, in milliseconds. */
+  /** Median duration of a call in milliseconds. */
   readonly p50: number;
   readonly p99: number;
 }
@@ -40,13 +39,13 @@ export function addBench(program: Command): void {
   program
     .command("bench")
     .description("measure a server, with a temporary queue")
-    .addOption(count("--items <count>", "items in all", 10_000_000, 10_000))
-    .addOption(count("--batch <count>", "items a call", bounds.produceItemsMax, 100))
-    .addOption(count("--connections <count>", "calls at once", 1_000, 8))
-    .addOption(count("--bytes <count>", "bytes of each payload", 100_000, 100))
+    .addOption(count("--items <count>", "total number of items", 10_000_000, 10_000))
+    .addOption(count("--batch <count>", "items per call", bounds.produceItemsMax, 100))
+    .addOption(count("--connections <count>", "concurrent calls", 1_000, 8))
+    .addOption(count("--bytes <count>", "size of each payload in bytes", 100_000, 100))
     .addHelpText(
       "after",
-      "\nFor figures with floors and other queues, see 'bun run bench' in a clone.",
+      "\nFor comparisons with hardware limits and other queues, see 'bun run bench' in a clone.",
     )
     .action(async (options: Options, command: Command) => {
       const context = contextOf(command);
@@ -58,7 +57,7 @@ export function addBench(program: Command): void {
         const produced = await produceAll(subject);
         const consumed = await consumeAll(subject);
         const phases = [produced, consumed];
-        context.result(phases, () => told(context, phases));
+        context.result(phases, () => formatPhases(context, phases));
       } finally {
         await queue.delete({ force: true });
       }
@@ -69,11 +68,11 @@ interface Measuring {
   readonly phase: string;
   readonly context: Context;
   readonly options: Options;
-  /** Does at most so many items, and tells how many it did. */
+  /** Processes at most this many items, and returns their number. */
   readonly call: (most: number) => Promise<number>;
 }
 
-/** One call after the other on each connection, until all items are done. */
+/** Makes sequential calls on each connection until all items are done. */
 async function measure({ phase, context, options, call }: Measuring): Promise<Phase> {
   const { items, batch, connections } = options;
   const progress = context.progress(`items, ${phase}`);
@@ -89,7 +88,7 @@ async function measure({ phase, context, options, call }: Measuring): Promise<Ph
       const count = await call(most);
       times.push(performance.now() - callBegun);
       done += count;
-      // What was not there is for another call.
+      // Items that this call did not get are left to other calls.
       asked -= most - count;
       progress.update(done, done / items);
     }
@@ -134,7 +133,7 @@ function consumeAll({ context, queue, options, signal }: Subject): Promise<Phase
   return measure({ phase: "lease + complete", context, options, call });
 }
 
-function told({ table }: Context, phases: readonly Phase[]): string {
+function formatPhases({ table }: Context, phases: readonly Phase[]): string {
   const head = ["", "items", "seconds", "items/s", "calls", "p50 ms", "p99 ms"];
   return table(
     head,

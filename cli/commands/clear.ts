@@ -1,4 +1,4 @@
-// `holdfast clear`: removes items of a queue, of the kinds that are named. They are lost, so it asks.
+// `holdfast clear`: removes items of a queue by their state, after a confirmation.
 
 import type { Command } from "commander";
 import { bounds } from "../../openapi/bounds.ts";
@@ -24,10 +24,10 @@ export function addClear(program: Command): void {
     .command("clear")
     .description("remove items of a queue; they do not go to the dead queue")
     .argument("<queue>", "name of the queue")
-    .option("--ready", "those ready to be leased")
-    .option("--scheduled", "those that a producer scheduled")
-    .option("--retried", "those that wait for a retry")
-    .option("--leased", "with --ready: leased ones too, whose holders can then not complete them")
+    .option("--ready", "remove items that are ready to be leased")
+    .option("--scheduled", "remove items that a producer scheduled")
+    .option("--retried", "remove items that wait for a retry")
+    .option("--leased", "with --ready: also leased items; their holders can't complete them")
     .option("--dry-run", dryRunMeaning)
     .addOption(expectOption())
     .option("-y, --yes", yesMeaning)
@@ -46,26 +46,26 @@ async function clear(queue_name: string, options: Options, command: Command): Pr
   const kinds = { queue: ready, scheduled, retry: retried, destructive: leased };
   const guard = expect === undefined ? {} : { expect };
   const request = { queue_name, ...kinds, ...guard };
-  // Only a call that expects something is told how many there were.
+  // Only a call with `expect` returns counts.
   let most = expect ?? bounds.expectMax;
   if (dryRun || yes !== true) {
     const { counts = {} } = await context.client.clear({ ...request, dry_run: true });
     const lost = ofKinds(options, counts);
-    const told = countsText(lost);
+    const text = countsText(lost);
     if (dryRun) {
       const would = { queue_name, would_clear: lost };
-      return context.result(would, () => `would clear ${queue_name}: ${told}`);
+      return context.result(would, () => `would clear ${queue_name}: ${text}`);
     }
-    await confirm(context, `clear ${queue_name}: ${told} will be lost; go on?`);
+    await confirm(context, `clear ${queue_name}: ${text} will be lost; go on?`);
     most = totalOf(lost);
   }
   const { counts } = await context.client.clear({ ...request, expect: most });
   const cleared = counts === undefined ? null : ofKinds(options, counts);
-  const told = cleared === null ? "how many is not known" : countsText(cleared);
-  context.result({ queue_name, cleared }, () => `cleared ${queue_name}: ${told}`);
+  const text = cleared === null ? "how many is not known" : countsText(cleared);
+  context.result({ queue_name, cleared }, () => `cleared ${queue_name}: ${text}`);
 }
 
-/** Of the kinds that are named. */
+/** The counts of the selected states. */
 function ofKinds(kinds: Kinds, counts: Partial<Record<keyof Kinds, number>> = {}) {
   const names = ["ready", "leased", "scheduled", "retried"] as const;
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-// `holdfast clients`: who holds items of a queue, and who waits for some.
+// `holdfast clients`: the clients that hold items of a queue, and those that wait for items.
 
 import type { Command } from "commander";
 import { Option } from "commander";
@@ -11,26 +11,26 @@ import { wholeNumber } from "../values.ts";
 export function addClients(program: Command): void {
   program
     .command("clients")
-    .description("who holds items of a queue, and who waits for some")
+    .description("list the clients that hold or wait for items of a queue")
     .argument("<queue>", "name of the queue")
     .addOption(
-      new Option("-n, --limit <count>", "the most to name of each sort")
+      new Option("-n, --limit <count>", "maximum number of clients of each kind")
         .default(bounds.clientsDefault)
         .argParser(wholeNumber(bounds.clientsMin, bounds.clientsMax)),
     )
     .action(async (queue_name: string, { limit }: { limit: number }, command: Command) => {
       const context = contextOf(command);
       const clients = await context.client.clients({ queue_name, limit });
-      context.result(clients, () => told(context, clients));
+      context.result(clients, () => formatClients(context, clients));
     });
 }
 
 const holds = ["holds", "items", "partitions", "next lapse"];
 const asks = ["asks", "for", "since", "place"];
-/** Numbers of partitions that a cell can take. */
+/** Partitions listed in a cell. */
 const partitionsMax = 8;
 
-function told({ table }: Context, clients: QueueClientsReply): string {
+function formatClients({ table }: Context, clients: QueueClientsReply): string {
   const { holding, holding_count, asking, asking_count, partial } = clients;
   const holders = holding.map(({ client_id, items, partitions, next_lapse_at }) => [
     client_id || "(unknown)",

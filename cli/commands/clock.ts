@@ -1,4 +1,4 @@
-// `holdfast clock`: the clock of a server that was started for tests.
+// `holdfast clock`: advances the clock of a server with `--test-clock`.
 
 import type { Command } from "commander";
 import { contextOf } from "../context.ts";
@@ -10,11 +10,11 @@ interface Options {
 export function addClock(program: Command): void {
   program
     .command("clock")
-    .description("the clock of a server with --test-clock")
+    .description("control the clock of a server with --test-clock")
     .command("advance")
-    .description("advance it, until everything due by then is done")
-    .argument("<duration>", "such as 30s, 10m or 7d")
-    .option("--handler-timeout <duration>", "how long workers have at each instant; default none")
+    .description("advance the clock, and wait until everything due by then is done")
+    .argument("<duration>", "a duration such as 30s, 10m or 7d")
+    .option("--handler-timeout <duration>", "how long to wait for workers at each instant")
     .action(async (by: string, options: Options, command: Command) => {
       const context = contextOf(command);
       const { handlerTimeout: handler_timeout } = options;

@@ -1,4 +1,4 @@
-// `holdfast complete`: leased items whose work is done.
+// `holdfast complete`: removes leased items whose work is done.
 
 import type { Command } from "commander";
 import { contextOf } from "../context.ts";

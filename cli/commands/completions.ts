@@ -1,5 +1,5 @@
-// `holdfast completions`: what a shell needs to complete commands, flags and names of
-// queues. The shell's script asks this program back at each press of the key.
+// `holdfast completions`: prints a script with which a shell completes commands, flags and queue
+// names. The script calls this program for each completion.
 
 import { RootCommand } from "@bomb.sh/tab";
 import { Argument, type Command } from "commander";
@@ -7,20 +7,20 @@ import { contextOf } from "../context.ts";
 import { allQueues } from "./queues.ts";
 
 const shells = ["bash", "zsh", "fish"] as const;
-/** Longer would be felt at the keyboard; without names it completes the rest. */
+/** After this time, it completes without queue names, so that the user does not have to wait. */
 const namesTimeoutMs = 1_000;
 
 export function addCompletions(program: Command): void {
   const completions = program
     .command("completions")
-    .description("print the completions of a shell; see --help")
+    .description("print the completion script of a shell; see --help")
     .usage("[options] <shell>")
     .addArgument(new Argument("<shell>", "the shell").choices(shells))
     .addHelpText(
       "after",
       `
-Each asks 'holdfast' back, so that has to be on the path; bash needs its package
-bash-completion as well.
+The scripts call 'holdfast', which must be on the PATH; bash also needs the package
+bash-completion.
   bash   echo 'source <(holdfast completions bash)' >> ~/.bashrc
   zsh    echo 'source <(holdfast completions zsh)' >> ~/.zshrc
   fish   holdfast completions fish > ~/.config/fish/completions/holdfast.fish`,
@@ -40,7 +40,7 @@ bash-completion as well.
     });
 }
 
-/** The library prints it, and bash's has constants that cannot be set a second time. */
+/** Captures what the library prints. Its bash script has constants, which cannot be set twice. */
 function scriptOf(name: string, shell: string): string {
   const { log } = console;
   let script = "";
@@ -53,7 +53,7 @@ function scriptOf(name: string, shell: string): string {
     console.log = log;
   }
   if (shell !== "bash") return script;
-  // Other commands may have them too, for good.
+  // Completions of other commands may define the same read-only names.
   return script
     .replaceAll(/^readonly /gm, "")
     .replaceAll("ShellCompDirective", `__${name}_directive`);
@@ -61,7 +61,7 @@ function scriptOf(name: string, shell: string): string {
 
 const noQueues = { infos: [] };
 
-/** None when the server cannot tell at once. */
+/** Empty if the server does not answer in time. */
 async function namesOfQueues(command: Command): Promise<readonly string[]> {
   const { client } = contextOf(command);
   const { infos } = await allQueues(client, { timeoutMs: namesTimeoutMs }).catch(() => noQueues);

@@ -1,4 +1,4 @@
-// `holdfast confirm-loss`: an operator has dealt with commits that a database lost.
+// `holdfast confirm-loss`: confirms that an operator has dealt with lost commits.
 
 import type { Command } from "commander";
 import { contextOf } from "../context.ts";
@@ -7,8 +7,8 @@ import { expectOption, type GuardOptions } from "../guard.ts";
 export function addConfirmLoss(program: Command): void {
   program
     .command("confirm-loss")
-    .description("say that commits which the database lost have been dealt with")
-    .addOption(expectOption("refuse where more commits than so many would be confirmed"))
+    .description("confirm that the commits lost by a database have been dealt with")
+    .addOption(expectOption("refuse if more than this many commits would be confirmed"))
     .action(async ({ expect }: Pick<GuardOptions, "expect">, command: Command) => {
       const context = contextOf(command);
       const reply = await context.client.confirmLoss(expect === undefined ? {} : { expect });

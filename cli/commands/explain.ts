@@ -1,4 +1,4 @@
-// `holdfast explain`: what is the matter with a queue, or with all of them, in sentences.
+// `holdfast explain`: the findings of a queue, or of all queues.
 
 import { type Command, Option } from "commander";
 import { HoldfastError } from "../../client/errors.ts";
@@ -19,10 +19,10 @@ interface Options {
 export function addExplain(program: Command): void {
   program
     .command("explain")
-    .description("what is wrong with a queue, or with all of them, the worst first")
-    .argument("[queue]", "name of the queue; all of them without")
+    .description("explain what is wrong with a queue, or with all queues, worst first")
+    .argument("[queue]", "name of the queue; by default all queues")
     .addOption(
-      new Option("-n, --limit <count>", "of all queues, the most to tell of")
+      new Option("-n, --limit <count>", "maximum number of queues, if no queue is given")
         .default(limitDefault)
         .argParser(wholeNumber(1, limitMax)),
     )
@@ -37,7 +37,7 @@ async function explain(
   const context = contextOf(command);
   if (queue_name === undefined) return explainAll(context, limit);
   const explained = await context.client.explain({ queue_name });
-  context.result(explained, () => told(explained));
+  context.result(explained, () => formatExplained(explained));
 }
 
 async function explainAll(context: Context, limit: number): Promise<void> {
@@ -51,7 +51,7 @@ async function explainAll(context: Context, limit: number): Promise<void> {
   const server = alarms.filter(({ queue_name }) => queue_name === "");
   const more = Math.max(0, names.length - limit);
   context.result({ alarms: server, queues: explained, more }, () => {
-    const parts = [...server.map(({ text }) => escaped(text)), ...explained.map(told)];
+    const parts = [...server.map(({ text }) => escaped(text)), ...explained.map(formatExplained)];
     if (more > 0) parts.push(`and ${counted(more, "queue")} more; --limit tells of them`);
     const count = counted(queues.queue_name.length, "queue");
     return parts.length > 0 ? parts.join("\n\n") : `nothing is the matter with any of ${count}`;
@@ -59,7 +59,7 @@ async function explainAll(context: Context, limit: number): Promise<void> {
   noteUnreached(context, unreached, "queues");
 }
 
-/** The worst first. */
+/** Queues with findings, worst first. */
 function suffering({ queue_name, health }: ServerOverviewReply["queues"]): readonly string[] {
   return queue_name
     .map((name, index) => ({ name, health: health[index] ?? "" }))
@@ -68,7 +68,7 @@ function suffering({ queue_name, health }: ServerOverviewReply["queues"]): reado
     .map(({ name }) => name);
 }
 
-/** `null` = it has been deleted, or all is well again. */
+/** `null` = the queue was deleted, or has no findings anymore. */
 async function explainedStill(
   { client }: Context,
   queue_name: string,
@@ -82,7 +82,7 @@ async function explainedStill(
   }
 }
 
-function told({ queue_name, health, findings }: QueueExplainReply): string {
+function formatExplained({ queue_name, health, findings }: QueueExplainReply): string {
   const about = fine[health];
   const first = about === undefined ? `${queue_name}: ${health}` : `${queue_name}: ${about}`;
   const lines = findings.map(

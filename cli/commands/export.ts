@@ -1,5 +1,5 @@
-// `holdfast export`: what a queue holds, as JSON lines, without leasing any of it. A file
-// that an export was broken off in is continued after its last whole line.
+// `holdfast export`: writes the items of a queue as JSON lines, without leasing them. After an
+// interruption it can be continued after the last complete line of its file.
 
 import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { type Command, Option } from "commander";
@@ -18,7 +18,7 @@ interface Options {
   readonly page: number;
 }
 
-/** Up to where an earlier export came. */
+/** The last item of an earlier export. */
 interface Place {
   readonly partition: number;
   readonly scheduled: boolean;
@@ -35,20 +35,20 @@ interface Sink {
 export function addExport(program: Command): void {
   program
     .command("export")
-    .description("write what a queue holds as JSON lines, without leasing it")
+    .description("write the items of a queue as JSON lines, without leasing them")
     .argument("<queue>", "name of the queue")
-    .option("-o, --out <file>", "where to write; standard output by default")
-    .option("--resume", "continue a file where an export was interrupted")
+    .option("-o, --out <file>", "file to write; by default standard output")
+    .option("--resume", "continue the file of an interrupted export")
     .addOption(
-      new Option("--page <count>", "items a call")
+      new Option("--page <count>", "items per call")
         .argParser(wholeNumber(bounds.storageListMin, bounds.storageListMax))
         .default(1_000),
     )
     .addHelpText(
       "after",
       `
-It is no snapshot: an item that is retried or lapses meanwhile moves to the tail under a
-new id, and may be seen twice or not at all. Stop consumers for an exact one.`,
+The export is not a snapshot: an item that is retried or lapses during the export moves to the
+tail under a new id, and may be written twice or not at all. Stop consumers for an exact export.`,
     )
     .action(async (queue: string, options: Options, command: Command) => {
       const context = contextOf(command);
@@ -97,7 +97,7 @@ async function exportItems({ context, queue, sink, page }: Exporting): Promise<n
   return count;
 }
 
-/** `null` = that list is in the file as a whole. */
+/** `null` = the file already has the whole list. */
 function pivotAfter(after: Place | null, list: Omit<Place, "id">): string | null {
   if (after === null) return "";
   const rank = (place: Omit<Place, "id">): number => place.partition * 2 + Number(place.scheduled);
@@ -117,7 +117,7 @@ async function sinkOf({ out, resume = false }: Options): Promise<Sink> {
   const begun =
     resume && existsSync(out) ? await readBegun(out) : { end: 0, count: 0, after: null };
   const file = openSync(out, resume && existsSync(out) ? "r+" : "w");
-  // What was half written when it was broken off.
+  // Removes an incomplete last line.
   ftruncateSync(file, begun.end);
   let end = begun.end;
   return {
@@ -125,7 +125,7 @@ async function sinkOf({ out, resume = false }: Options): Promise<Sink> {
     count: begun.count,
     write(text) {
       const bytes = Buffer.from(text);
-      // On a full disk a part may fit, and what comes behind it must not hide that.
+      // On a full disk a write may be partial: continue until it is complete or fails.
       for (let done = 0; done < bytes.length; ) {
         done += writeSync(file, bytes, done, bytes.length - done, end + done);
       }
@@ -150,7 +150,7 @@ async function readBegun(
   };
   const { size } = Bun.file(path);
   for await (const line of linesOf(Bun.file(path).stream())) {
-    // Without its line break it was cut.
+    // A last line without a line break is incomplete.
     if (line.end === size && !(await endsWithBreak(path, size))) break;
     const item = parsedLine(textLine(line, expected), expected) as ExportedItem;
     const { partition, scheduled, id } = item;

@@ -1,4 +1,4 @@
-// `holdfast extend`: leased items that are to be held for longer.
+// `holdfast extend`: extends leases.
 
 import type { Command } from "commander";
 import { contextOf } from "../context.ts";
@@ -11,7 +11,7 @@ interface Options {
 }
 
 export function addExtend(program: Command): void {
-  leasedCommand(program, "extend", "hold leased items for longer, from now on")
+  leasedCommand(program, "extend", "extend leases, from now on")
     .addOption(leaseTimeoutOption())
     .action(async (queue_name: string, ids: string[], options: Options, command: Command) => {
       const { client, result } = contextOf(command);
@@ -23,7 +23,7 @@ export function addExtend(program: Command): void {
           deadlines.push(reply.lease_deadline);
         },
         tell: (extended) => {
-          // All of them are held until the first.
+          // Until the earliest deadline, all of them are held.
           const [lease_deadline = ""] = deadlines.toSorted();
           const held = `extended ${extended} of ${queue_name} until ${lease_deadline}`;
           result({ queue_name, extended, lease_deadline }, () => held);

@@ -1,5 +1,5 @@
-// `holdfast items find`, `groups`, `get` and `explain`: which items, how many by what they have in
-// common, and where one is and why.
+// `holdfast items find`, `groups`, `get` and `explain`: searches items, counts them in groups, and
+// shows where one item is and why.
 
 import { type Command, Option } from "commander";
 import type { Client } from "../../client/client.ts";
@@ -20,23 +20,23 @@ interface Options extends FilterOptions {
 }
 
 export function addFind(items: Command): void {
-  searching(items, "find", "items that are meant, in whatever state, without leasing them")
+  searching(items, "find", "find items that match the options, in any state, without leasing them")
     .addOption(
-      new Option("-n, --limit <count>", "the most items to show")
+      new Option("-n, --limit <count>", "maximum number of items")
         .argParser(wholeNumber(bounds.findItemsMin, bounds.findItemsMax))
         .default(20),
     )
-    .option("--newest", "the last to enter the queue first")
+    .option("--newest", "items that entered the queue last come first")
     .action(find);
 
-  searching(items, "groups", "how many there are by what they have in common, the most first")
+  searching(items, "groups", "count items that match the options by group, largest group first")
     .addOption(
-      new Option("--by <what>", "what they have in common")
+      new Option("--by <field>", "field to group by")
         .choices(["reason", "death", "kind", "origin_queue"])
         .default("reason"),
     )
     .addOption(
-      new Option("--top <count>", "the most to show").argParser(
+      new Option("--top <count>", "maximum number of groups").argParser(
         wholeNumber(bounds.groupsMin, bounds.groupsMax),
       ),
     )
@@ -44,16 +44,16 @@ export function addFind(items: Command): void {
 
   items
     .command("get")
-    .description("an item by the id that it has now")
-    .argument("<id>", "its id")
-    .addOption(payloadOption("--payload-from <byte>", "the first byte of its payload to print"))
-    .addOption(payloadOption("--payload-limit <bytes>", "the most bytes of its payload to print"))
+    .description("show an item by its current id")
+    .argument("<id>", "current id of the item")
+    .addOption(payloadOption("--payload-from <byte>", "first byte of the payload to print"))
+    .addOption(payloadOption("--payload-limit <bytes>", "maximum bytes of the payload to print"))
     .action(get);
 
   items
     .command("explain")
-    .description("where an item is and why, by any id that it ever had")
-    .argument("<id>", "an id of it")
+    .description("explain where an item is and why, by any id that it ever had")
+    .argument("<id>", "current or former id of the item")
     .action(explain);
 }
 
@@ -67,13 +67,15 @@ function searching(items: Command, name: string, description: string): Command {
       .command(name)
       .description(description)
       .argument("<queue>", "name of the queue")
-      .addOption(partitionOption("this partition alone"))
+      .addOption(partitionOption("only this partition"))
       .addOption(
         new Option("--state <state>", "in this state").choices(["ready", "leased", "scheduled"]),
       )
       .option("--holder <client>", "held by this client")
       .addOption(
-        new Option("--dead", "those that died in this queue, of its dead queue").conflicts("from"),
+        new Option("--dead", "search its dead queue for items that died in this queue").conflicts(
+          "from",
+        ),
       ),
   );
 }
@@ -90,7 +92,7 @@ async function searchOf({ client }: Context, queue_name: string, options: Option
   };
 }
 
-/** They say where they came from, so a dead queue may be that of several. */
+/** Several queues may share a dead queue, so the search is limited to items of this queue. */
 async function deadOf(client: Client, origin_queue: string) {
   const { dead_queue } = await client.queueInfo({ name: origin_queue });
   if (dead_queue === "") throw new UsageError(`queue '${origin_queue}' has no dead queue`);
@@ -102,7 +104,7 @@ interface FindOptions extends Options {
   readonly limit: number;
 }
 
-/** As much of a payload as a line of the table shows. */
+/** Enough for a line of the table. */
 const headBytes = 200;
 
 async function find(queue: string, options: FindOptions, command: Command): Promise<void> {
@@ -129,8 +131,8 @@ async function find(queue: string, options: FindOptions, command: Command): Prom
   const isAll = pivot === "";
   context.result({ items: found, looked_at: looked, is_all: isAll }, () => {
     const more = isAll ? "all there are" : "there may be more";
-    const told = `${counted(found.length, "item")} found among ${looked}; ${more}`;
-    return found.length === 0 ? told : `${foundTable(context, found)}\n${told}`;
+    const summary = `${counted(found.length, "item")} found among ${looked}; ${more}`;
+    return found.length === 0 ? summary : `${foundTable(context, found)}\n${summary}`;
   });
 }
 
@@ -172,7 +174,7 @@ async function groups(queue: string, options: GroupOptions, command: Command): P
   } finally {
     progress.end();
   }
-  // Not asked for with each page: what is seldom in all of them may be in the most of one.
+  // `--top` cannot be applied to each page: a large group may be small on every single page.
   const all = [...byValue.values()].sort((a, b) => b.count - a.count);
   const shown = all.slice(0, options.top);
   const left = all.slice(shown.length);

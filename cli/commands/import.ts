@@ -1,6 +1,6 @@
-// `holdfast import`: puts what an export wrote into a queue. How far it came is noted beside
-// the file after each call, so that it can go on there; and each item carries the id that it
-// had as its `source_id`, so that what is sent twice is stored once.
+// `holdfast import`: stores the items of an export in a queue. After each call the progress is
+// written to a file beside the export, so that the import can be resumed. Each item has its former
+// id as `source_id`, so an item that is sent twice is stored once.
 
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { type Command, Option } from "commander";
@@ -27,32 +27,32 @@ interface Options {
   readonly batch: number;
 }
 
-/** Far below the server's usual bound; a line may be large. */
+/** Far below the server's default bound, because a single line may be large. */
 const batchBytesMax = bounds.importBodyBytesMax / 8;
 const batchItemsMax = 10_000;
 
 export function addImport(program: Command): void {
   program
     .command("import")
-    .description("put what an export wrote into a queue")
-    .argument("<queue>", "name of the queue, which has to exist")
-    .argument("[file]", "an export; standard input by default")
-    .option("--resume", "continue where an import of this file was interrupted")
-    .option("--again", "start over even if an import of this file was interrupted")
+    .description("import the items of an export into a queue")
+    .argument("<queue>", "name of the queue, which must exist")
+    .argument("[file]", "an export; by default standard input")
+    .option("--resume", "continue an interrupted import of this file")
+    .option("--again", "start over after an interrupted import of this file")
     .option(
       "--keep-leases",
-      "leased items stay leased until their leases lapse; nobody has their new ids",
+      "keep items leased until their leases lapse; no client knows their new ids",
     )
     .addOption(
-      new Option("--batch <count>", "the most items a call")
+      new Option("--batch <count>", "maximum number of items per call")
         .argParser(wholeNumber(1, batchItemsMax))
         .default(1_000),
     )
     .addHelpText(
       "after",
       `
-An item that the partition holds already, by the id that it had in the export, is not
-stored again. Partitions that the queue does not have are spread over those it has.`,
+An item that the partition already has, by its id in the export, is not stored again.
+Items of partitions that the queue does not have are spread over its partitions.`,
     )
     .action(async (queue: string, file: string | undefined, options: Options, command: Command) => {
       const context = contextOf(command);
@@ -64,7 +64,7 @@ stored again. Partitions that the queue does not have are spread over those it h
 interface Source {
   readonly input: ReadableStream<Uint8Array>;
   readonly bytes: number | null;
-  /** Lines up to this one are imported already. */
+  /** Lines up to this one have been imported. */
   readonly done: number;
   note(line: number): void;
   finish(): void;
@@ -96,7 +96,7 @@ function sourceOf(file: string | undefined, { resume = false, again = false }: O
     bytes: Bun.file(file).size,
     done: resume ? before : 0,
     note(line) {
-      // Whole or not at all, whenever it is interrupted.
+      // The rename makes the write atomic.
       writeFileSync(`${noted}.new`, String(line));
       renameSync(`${noted}.new`, noted);
     },
@@ -106,7 +106,7 @@ function sourceOf(file: string | undefined, { resume = false, again = false }: O
 
 interface Tally {
   readonly imported: number;
-  /** There already, by their `source_id`; be it since an attempt of this call without an answer. */
+  /** Found by their `source_id`, including those of an earlier attempt without a reply. */
   readonly alreadyThere: number;
 }
 
@@ -162,7 +162,7 @@ async function importItems({ context, queue, source, options }: Importing): Prom
   tellImported(context, queue, tally);
 }
 
-/** Also when a later call failed: these are in the store. */
+/** Also called after a later call failed, because these items are in the store. */
 function tellImported(
   context: Context,
   queue_name: string,

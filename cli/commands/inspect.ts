@@ -1,4 +1,4 @@
-// `holdfast inspect`: where the items of a queue are.
+// `holdfast inspect`: counts the items of a queue by state.
 
 import type { Command } from "commander";
 import { contextOf } from "../context.ts";
@@ -6,7 +6,7 @@ import { contextOf } from "../context.ts";
 export function addInspect(program: Command): void {
   program
     .command("inspect")
-    .description("how many items are ready, leased, retried, scheduled and dead")
+    .description("count the ready, leased, retried, scheduled and dead items of a queue")
     .argument("<queue>", "name of the queue")
     .action(async (queue_name: string, _, command: Command) => {
       const context = contextOf(command);

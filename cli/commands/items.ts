@@ -1,4 +1,4 @@
-// `holdfast items`: items as they are stored, looked at without a lease, and single ones removed.
+// `holdfast items`: lists stored items without leasing them, and deletes single ones.
 
 import { type Command, Option } from "commander";
 import type { Client } from "../../client/client.ts";
@@ -22,19 +22,19 @@ export function addItems(program: Command): void {
 
   items
     .command("list")
-    .description("stored items, partition by partition, in the order of each queue")
+    .description("list stored items, partition by partition, in queue order")
     .argument("<queue>", "name of the queue")
-    .addOption(partitionOption("this partition alone"))
-    .option("--scheduled", "those that wait for their time or a retry, instead of the others")
+    .addOption(partitionOption("only this partition"))
+    .option("--scheduled", "list scheduled items and retries instead of ready and leased items")
     .addOption(limitOption(100))
-    .option("--pivot <id>", "begin after this item of the partition")
+    .option("--pivot <id>", "start after this item of the partition")
     .action(list);
 
   items
     .command("peek")
-    .description("the items that would be leased next, without leasing them")
+    .description("show the items that would be leased next, without leasing them")
     .argument("<queue>", "name of the queue")
-    .addOption(partitionOption("of this partition; else of the one with the most ready items"))
+    .addOption(partitionOption("the partition; by default the one with the most ready items"))
     .addOption(limitOption(10))
     .action(peek);
 
@@ -42,17 +42,17 @@ export function addItems(program: Command): void {
 
   items
     .command("delete")
-    .description("remove items, leased ones too; they do not go to the dead queue")
+    .description("remove items in any state; they do not go to the dead queue")
     .argument("<queue>", "name of the queue")
-    .argument("<id...>", "ids of the items as they are now")
-    .addOption(partitionOption("partition that holds them").makeOptionMandatory())
+    .argument("<id...>", "current ids of the items")
+    .addOption(partitionOption("partition of the items").makeOptionMandatory())
     .option("--dry-run", dryRunMeaning)
     .addOption(expectOption())
     .action(remove);
 }
 
 function limitOption(value: number): Option {
-  return new Option("-n, --limit <count>", "the most items to show")
+  return new Option("-n, --limit <count>", "maximum number of items")
     .argParser(wholeNumber(bounds.storageListMin, bounds.storageListMax))
     .default(value);
 }
@@ -110,7 +110,7 @@ async function remove(
     return;
   }
   const reply = await context.client.deleteItems(request);
-  // The reply does not say which of them were there.
+  // The reply does not report which of them existed.
   context.result(
     reply,
     () =>
@@ -137,7 +137,7 @@ async function firstOf(
   return found.slice(0, limit);
 }
 
-/** Ready items, by partition. */
+/** The number of ready items by partition. */
 async function readyOf(client: Client, queue_name: string): Promise<Map<number, number>> {
   const { logical_queues } = await client.stats({ queue_name });
   return new Map(
@@ -147,7 +147,7 @@ async function readyOf(client: Client, queue_name: string): Promise<Map<number, 
   );
 }
 
-/** Where the next lease is served from. */
+/** The partition that serves the next lease. */
 async function nextOf(client: Client, queue: string): Promise<number> {
   const [first = [0, 0], ...others] = await readyOf(client, queue);
   const [partition] = others.reduce((most, one) => (one[1] > most[1] ? one : most), first);

@@ -1,5 +1,5 @@
-// `holdfast key`: makes an API key and prints it once, with the line that lets it in on standard
-// error; or puts that line into the server's file of keys. It asks no server.
+// `holdfast key`: makes an API key without a server. It prints the key, and on standard error its
+// line for the server's file of keys, or adds the line to that file.
 
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Role, roleNames } from "../../openapi/roles.ts";
@@ -10,7 +10,7 @@ import type { GlobalOptions } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
 import { openOutput } from "../output.ts";
 
-/** What is said of the queues of some roles, in the order in which it is said. */
+/** Roles and the queues for which they are given, in the order of the options. */
 interface Part {
   readonly roles: Set<Role>;
   readonly queues: string[];
@@ -21,27 +21,28 @@ export function addKey(program: Command): void {
   program
     .command("key")
     .description("make an API key, which is shown only once")
-    .argument("<name...>", "whose it is; written to the file of keys")
+    .argument("<name...>", "name of the key, which is written to the file of keys")
     .addOption(
       new Option(
         "--role <role>",
-        `what it is for: ${roleNames.join(", ")}; may be given several times; everything unless told`,
+        `role of the key: ${roleNames.join(", ")}; may be repeated; by default everything`,
       ).argParser(rolesTo(parts)),
     )
     .addOption(
       new Option(
         "--queues <patterns>",
-        "names of the queues that the roles before it are for, such as 'orders*,billing'; all by default",
+        "queues for the preceding roles, such as 'orders*,billing'; by default all",
       ).argParser(patternsTo(parts)),
     )
     .option("--api-keys-file <file>", "add its line to this file, which is created if missing")
     .addHelpText(
       "after",
       `
-Standard output is the key alone. The file holds digests only: the key itself is for the client and kept nowhere. A server that
-was started with the same --api-keys-file lets it in within a second, without a restart.
-A key without --role is for everything. A --role behind --queues begins anew:
-'--role consume --queues orders --role produce --queues invoices' is for the two, each for its own.`,
+Standard output is the key only. The file contains digests only: the key itself is not stored.
+A server that was started with the same --api-keys-file accepts the key within one second, without
+a restart. A key without --role may do everything. A --role after --queues starts a new group:
+with '--role consume --queues orders --role produce --queues invoices' the key may only consume
+from orders and only produce into invoices.`,
     )
     .action((words: readonly string[], options: Options, command: Command) => {
       const { apiKeysFile: file } = options;
@@ -54,9 +55,9 @@ A key without --role is for everything. A --role behind --queues begins anew:
       const { key, line } = newApiKey(name, ...rightsOf(parts));
       if (file !== undefined) add(file, line);
       const output = openOutput(command.optsWithGlobals<GlobalOptions>().json === true);
-      // What a file or another program gets is the key alone.
+      // Only the key goes to standard output, for files and other programs.
       output.result({ key, line, file: file ?? null }, () => key);
-      output.note(told(line, file));
+      output.note(noteText(line, file));
     });
 }
 
@@ -74,7 +75,7 @@ function rightsOf(parts: readonly Part[]): readonly Rights[] {
   });
 }
 
-/** The part that an option belongs to. */
+/** The last part, or a new one if the last is complete. */
 function partFor(parts: Part[], isWhole: (part: Part) => boolean): Part {
   const last = parts.at(-1);
   if (last !== undefined && !isWhole(last)) return last;
@@ -117,7 +118,7 @@ function add(file: string, line: string): void {
   }
 }
 
-function told(line: string, file: string | undefined): string {
+function noteText(line: string, file: string | undefined): string {
   const shown = "The key is for the client, and is shown this once.";
   return file === undefined
     ? `${shown}\nThe line for the file that --api-keys-file names:\n\n${line}`

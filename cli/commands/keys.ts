@@ -1,4 +1,4 @@
-// `holdfast keys`: the API keys that the server takes, and what they were used for.
+// `holdfast keys`: the API keys that the server accepts, and their use.
 
 import type { Command } from "commander";
 import { contextOf } from "../context.ts";
@@ -8,7 +8,7 @@ const head = ["key", "digest", "roles", "queues", "last used", "refusals"];
 export function addKeys(program: Command): void {
   program
     .command("keys")
-    .description("API keys that the server accepts; key makes one")
+    .description("list the API keys that the server accepts; 'key' makes one")
     .action(async (_: unknown, command: Command) => {
       const context = contextOf(command);
       const reply = await context.client.listKeys({});

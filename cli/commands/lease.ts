@@ -1,4 +1,4 @@
-// `holdfast lease`: takes items, shows them, and with `--complete` finishes them as well.
+// `holdfast lease`: leases items and prints them, and with `--complete` completes them.
 
 import { type Command, Option } from "commander";
 import { leasedItem } from "../../client/items.ts";
@@ -19,10 +19,10 @@ interface Options {
 export function addLease(program: Command): void {
   program
     .command("lease")
-    .description("take items to work on, waiting for one if there are none")
+    .description("lease items, waiting for one if none is ready")
     .argument("<queue>", "name of the queue")
     .addOption(
-      new Option("-n, --batch <count>", "the most items to take")
+      new Option("-n, --batch <count>", "maximum number of items")
         .argParser(wholeNumber(bounds.leaseBatchMin, bounds.leaseBatchMax))
         .default(1),
     )
@@ -32,13 +32,13 @@ export function addLease(program: Command): void {
         .default(60_000, "1m"),
     )
     .addOption(
-      new Option("--client-id <name>", "name of the consumer, unique among those waiting").default(
-        `cli-${process.pid}`,
-        "one of this process",
-      ),
+      new Option(
+        "--client-id <name>",
+        "name of the consumer, unique among waiting clients of the queue",
+      ).default(`cli-${process.pid}`, "derived from the process id"),
     )
     .addOption(leaseTimeoutOption())
-    .option("--complete", "complete them once they are shown")
+    .option("--complete", "complete the items after printing them")
     .addHelpText(
       "after",
       `
@@ -57,7 +57,7 @@ Items are held until they are completed, retried or released, or their lease lap
         },
         { timeoutMs: options.wait },
       );
-      context.result(reply, () => told(context, reply));
+      context.result(reply, () => formatLease(context, reply));
       if (options.complete !== true) return;
       const { queue_name, partition } = reply;
       await client.complete({ queue_name, partition, ids: reply.items.map(({ id }) => id) });
@@ -68,7 +68,7 @@ Items are held until they are completed, retried or released, or their lease lap
 type Item = LeaseReply["items"][number];
 type Column = readonly [head: string, cellOf: (item: Item) => Cell];
 
-function told({ table }: Context, { partition, items }: LeaseReply): string {
+function formatLease({ table }: Context, { partition, items }: LeaseReply): string {
   const own: readonly Column[] = [
     ["headers", ({ headers }) => Object.keys(headers ?? {}).length],
     ["reason", ({ reason }) => oneLine(reason ?? "")],
@@ -79,7 +79,7 @@ function told({ table }: Context, { partition, items }: LeaseReply): string {
     ["kind", ({ kind }) => kind],
     ["reference", ({ reference }) => reference],
     ["lease until", ({ lease_deadline }) => lease_deadline],
-    // Most items have none.
+    // Columns that are empty for most items are shown only if needed.
     ...own.filter(([, cellOf]) => items.some(cellOf)),
     ["payload", (item) => shortened(leasedItem(item).text())],
   ];

@@ -1,4 +1,4 @@
-// `holdfast nodes`: the nodes of a cluster, which of them owns each shard, and draining them.
+// `holdfast nodes`: lists the nodes of a cluster and the owners of shards, and drains nodes.
 
 import type { Command } from "commander";
 import { HoldfastError } from "../../client/errors.ts";
@@ -22,8 +22,8 @@ const shardsHead = ["shard", "node", "epoch", "taken over", "items/s"];
 export function addNodes(program: Command): void {
   const nodes = program
     .command("nodes")
-    .description("nodes of a cluster, and the shards that each of them owns")
-    .option("--shards", "the owner and the load of each shard, and how often it was taken over")
+    .description("list the nodes of a cluster and the shards that each of them owns")
+    .option("--shards", "list the shards with their owner, load and number of takeovers")
     .action(async ({ shards }: Options, command: Command) => {
       const context = contextOf(command);
       const reply = await context.client.listNodes({});
@@ -38,9 +38,9 @@ export function addNodes(program: Command): void {
 
   nodes
     .command("drain")
-    .description("ask a node to hand its shards over and to take none")
-    .argument("<node-url>", "the node, as `holdfast nodes` lists it")
-    .option("--undo", "let it take its share again")
+    .description("ask a node to hand over its shards and to take none")
+    .argument("<node-url>", "URL of the node in `holdfast nodes`")
+    .option("--undo", "let the node take its share again")
     .action(async (url: string, { undo = false }: DrainOptions, command: Command) => {
       const context = contextOf(command);
       const reply = await context.client.drainNode({ url, draining: !undo });
@@ -83,7 +83,7 @@ function unreachedIn({ shards }: Loaded): readonly number[] {
   return shards.flatMap(({ shard, items_per_second: load }) => (load === null ? [shard] : []));
 }
 
-/** None if no shard can be reached: the owners are known all the same. */
+/** Empty if no shard is reachable; the owners are known even then. */
 async function reachedShards(client: Context["client"]) {
   try {
     return (await client.overview()).shards;
@@ -114,7 +114,7 @@ function ownersTable(context: Context, { shards }: Loaded): string {
   return context.table(shardsHead, rows);
 }
 
-/** One line if there are shards without a live owner: their calls wait. */
+/** One line if shards have no live owner, because calls to them wait. */
 function unownedLines({ items, shards }: Nodes): readonly string[] {
   const live = new Set(items.flatMap(({ url, live: isLive }) => (isLive ? [url] : [])));
   const unowned = shards.filter(({ node }) => !live.has(node)).map(({ shard }) => shard);

@@ -1,4 +1,4 @@
-// `holdfast openapi`: the contract as an OpenAPI document.
+// `holdfast openapi`: prints the OpenAPI document.
 
 import type { Command } from "commander";
 import { documentText } from "../../openapi/document.ts";
@@ -7,7 +7,7 @@ export function addOpenapi(program: Command): void {
   program
     .command("openapi")
     .description("print the API as an OpenAPI 3.1 document")
-    .option("--keys", "of a server that has API keys, with the header that they need")
+    .option("--keys", "for a server with API keys, including the required header")
     .action(({ keys = false }: { keys?: boolean }) => {
       process.stdout.write(documentText({ hasKeys: keys }));
     });

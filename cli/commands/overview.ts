@@ -1,4 +1,4 @@
-// `holdfast overview`: all queues at a glance, the worst first.
+// `holdfast overview`: the state of all queues, worst first.
 
 import type { Command } from "commander";
 import { Option } from "commander";
@@ -23,10 +23,10 @@ interface Options {
 export function addOverview(program: Command): void {
   program
     .command("overview")
-    .description("all queues at a glance, the worst first")
-    .option("-w, --watch [interval]", "refresh with rates, every 2s by default", intervalMs)
+    .description("show the state of all queues, worst first")
+    .option("-w, --watch [interval]", "refresh and show rates, by default every 2s", intervalMs)
     .addOption(
-      new Option("-n, --rows <count>", "the most queues to show")
+      new Option("-n, --rows <count>", "maximum number of queues")
         .default(rowsDefault)
         .argParser(wholeNumber(1, rowsMax)),
     )
@@ -39,7 +39,7 @@ async function overview(_: Options, command: Command): Promise<void> {
   const look = () => context.client.overview();
   if (watch === undefined) {
     const seen = await look();
-    context.result(seen, () => told(context, { seen, before: null, rows }));
+    context.result(seen, () => formatOverview(context, { seen, before: null, rows }));
     noteUnreached(context, seen.unreached, "queues");
     return;
   }
@@ -48,18 +48,18 @@ async function overview(_: Options, command: Command): Promise<void> {
     const seen = await look();
     const shown = { seen, before, rows };
     before = seen;
-    return () => context.result(seen, () => told(context, shown));
+    return () => context.result(seen, () => formatOverview(context, shown));
   });
 }
 
 interface Shown {
   readonly seen: ServerOverviewReply;
-  /** To tell rates by; `null` = there are none yet. */
+  /** The previous sample, to compute rates; `null` = none yet. */
   readonly before: ServerOverviewReply | null;
   readonly rows: number;
 }
 
-function told(context: Context, shown: Shown): string {
+function formatOverview(context: Context, shown: Shown): string {
   const { alarms, tasks, queues, totals, machine, shards } = shown.seen;
   const parts = [
     ...alarms.map(({ text, queue_name }) =>
@@ -114,13 +114,13 @@ function tableOf({ table }: Context, { seen, before, rows }: Shown): string {
   return cells.length === 0 ? "there are no queues" : table([...head, ...rateHead], cells);
 }
 
-/** In whole seconds; `""` = there is no such instant. */
+/** Formats an age in whole seconds; `""` if the instant is 0. */
 function age({ now }: ServerOverviewReply, instantMs: number): string {
   if (instantMs === 0) return "";
   return formatDuration(Math.max(0, Math.floor((Date.parse(now) - instantMs) / 1_000)) * 1_000);
 }
 
-/** Of the queue at a place, by two looks; a counter that has become less began anew. */
+/** Computes the rates of a queue from two samples; `""` if a counter was reset. */
 function rates(
   seen: ServerOverviewReply,
   before: ServerOverviewReply | null,

@@ -1,4 +1,4 @@
-// `holdfast produce`: items from arguments, from files, or as JSON lines from standard input.
+// `holdfast produce`: produces items from arguments, files, or lines of standard input.
 
 import { type Command, Option } from "commander";
 import { produceItem } from "../../client/items.ts";
@@ -42,7 +42,7 @@ interface Options {
   readonly timeout: number;
 }
 
-/** Leaves room for the rest of the request under the server's usual bound. */
+/** Leaves room for the rest of the request below the server's default bound. */
 const batchBytesMax = bounds.produceBodyBytesMax - 100_000;
 const payloadKeys = ["bytes", "utf8", "json"];
 const describingKeys = ["kind", "encoding", "reference", "headers", "enqueue_at", "unique_key"];
@@ -56,28 +56,28 @@ export function addProduce(program: Command): void {
     .argument("<queue>", "name of the queue")
     .argument(
       "[payload...]",
-      "the text of an item each; without any, JSON lines are read from standard input",
+      "payloads as text, one per item; by default JSON lines are read from standard input",
     )
-    .option("-f, --file <path>", "an item with the bytes of a file; may be repeated", list)
-    .option("--text", "lines of standard input are plain texts, not JSON")
-    .option("--kind <text>", "kind of every item that has none")
-    .option("--reference <text>", "reference of every item that has none")
-    .option("--encoding <text>", "encoding of every item that has none")
-    .option("--header <name=value>", "header of every item that has none; may be repeated", header)
-    .option("--at <when>", "offer them no sooner; a date-time, or a duration from now", instant)
+    .option("-f, --file <path>", "an item with the contents of this file; may be repeated", list)
+    .option("--text", "lines of standard input are payloads, not JSON")
+    .option("--kind <text>", "kind of items that have none")
+    .option("--reference <text>", "reference of items that have none")
+    .option("--encoding <text>", "encoding of items that have none")
+    .option("--header <name=value>", "header of items that have none; may be repeated", header)
+    .option("--at <when>", "earliest time to offer them; date-time, or duration from now", instant)
     .option(
       "--unique-key <key>",
-      "unique key of every item that has none; no second one with it is written",
+      "unique key of items that have none; no second item with it is written",
     )
-    .option("--ids", "print the items' ids, an empty line for a duplicate")
+    .option("--ids", "print the ids of the items, an empty line for a duplicate")
     .option("--key <key>", "idempotency key of this input; a repetition writes nothing twice")
     .addOption(
-      new Option("--batch <count>", "items a call, where there are that many")
+      new Option("--batch <count>", "maximum number of items per call")
         .argParser(wholeNumber(1, bounds.produceItemsMax))
         .default(500),
     )
     .addOption(
-      new Option("--timeout <duration>", "how long a call may take")
+      new Option("--timeout <duration>", "timeout of each call")
         .argParser(durationMs)
         .default(300_000, "5m"),
     )
@@ -86,9 +86,8 @@ export function addProduce(program: Command): void {
       `
 A line of standard input is ${lineExpected}:
   {"kind": "order", "json": {"order": 42}}
-With --text it is a payload as it stands, whatever its bytes; without, it is UTF-8.
-Empty lines are passed over.
-All items of a call are written, or none.`,
+With --text a line is a payload of arbitrary bytes; otherwise it must be UTF-8. Empty lines are
+skipped. Either all items of a call are written, or none.`,
     )
     .action(
       async (queue: string, payloads: readonly string[], options: Options, command: Command) => {
@@ -103,7 +102,7 @@ All items of a call are written, or none.`,
 
 interface Given {
   readonly item: ProduceItem;
-  /** How much of the input has been read with it, where that can be known. */
+  /** The share of the input read so far, 0 to 1; `undefined` if unknown. */
   readonly share: number | undefined;
 }
 
@@ -193,7 +192,7 @@ async function produce({ context, queue, items, options }: Producing): Promise<v
   let gathered: ProduceItem[] = [];
   let gatheredBytes = 0;
   let read: number | undefined;
-  /** Items of the call that is under way. */
+  /** Items of the call in progress. */
   let sent = 0;
   let calls = 0;
   const signal = interruption();
@@ -205,7 +204,7 @@ async function produce({ context, queue, items, options }: Producing): Promise<v
       ...(ids !== null && { return_ids: true }),
     };
     calls += 1;
-    // The same input makes the same calls, each with a name of its own.
+    // The same input makes the same calls, each with its own key.
     const named = key === undefined ? {} : { key: `${key}/${calls}` };
     const reply = await client.produce(request, { timeoutMs: timeout, signal, ...named });
     duplicates += reply.duplicates?.length ?? 0;
@@ -243,26 +242,26 @@ async function produce({ context, queue, items, options }: Producing): Promise<v
   tellProduced(context, { queue, produced, duplicates, ids });
 }
 
-/** Also when a later call failed: these are in the store. */
+/** Also called after a later call failed, because these items are in the store. */
 function tellProduced(
   context: Context,
-  told: {
+  outcome: {
     readonly queue: string;
     readonly produced: number;
     readonly duplicates: number;
     readonly ids: readonly string[] | null;
   },
 ): void {
-  const { queue: queue_name, duplicates, ids } = told;
-  const produced = told.produced - duplicates;
+  const { queue: queue_name, duplicates, ids } = outcome;
+  const produced = outcome.produced - duplicates;
   const result = {
     ...{ queue_name, produced },
     ...(duplicates > 0 && { duplicates }),
     ...(ids !== null && { ids }),
   };
   const passedOver = duplicates > 0 ? `; ${counted(duplicates, "duplicate")} passed over` : "";
-  const said = `produced ${counted(produced, "item")} into ${queue_name}${passedOver}`;
-  // What a script reads are ids alone.
-  if (ids !== null) context.note(said);
-  context.result(result, () => ids?.join("\n") ?? said);
+  const summary = `produced ${counted(produced, "item")} into ${queue_name}${passedOver}`;
+  // With `--ids`, scripts read only ids from standard output.
+  if (ids !== null) context.note(summary);
+  context.result(result, () => ids?.join("\n") ?? summary);
 }

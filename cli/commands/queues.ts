@@ -1,4 +1,4 @@
-// `holdfast queues`: definitions of queues.
+// `holdfast queues`: lists, creates, changes, pauses and deletes queues.
 
 import { type Command, Option } from "commander";
 import type { Client } from "../../client/client.ts";
@@ -26,7 +26,7 @@ interface Settings {
   readonly leasedMax?: number;
   readonly leaseRate?: string;
   readonly uniqueFor?: string;
-  /** Of `create`. */
+  /** For `create` only. */
   readonly ifNotExists?: boolean;
 }
 
@@ -36,9 +36,9 @@ interface PauseOptions {
   readonly because?: string;
 }
 
-/** In the list, of those that are too new to be counted with all: each takes a call. */
+/** Queues too new for the overview are counted by one call each, up to this number. */
 const countedMax = 100;
-/** A list should not wait for a shard that stalls. */
+/** The list does not wait longer for a stalled shard. */
 const countTimeoutMs = 5_000;
 
 export function addQueues(program: Command): void {
@@ -46,12 +46,12 @@ export function addQueues(program: Command): void {
 
   queues
     .command("list")
-    .description("all queues by name, with how many items are in each")
-    .addHelpText("after", "\nThe counts are those of the last second.")
+    .description("list all queues by name, with their numbers of items")
+    .addHelpText("after", "\nThe counts are at most one second old.")
     .action(async (_, command: Command) => {
       const context = contextOf(command);
       const { rows, unreached } = await countedQueues(context.client);
-      context.result(rows, () => told(context, rows));
+      context.result(rows, () => formatQueues(context, rows));
       const rest = rows.filter(({ counts }) => counts === null).length;
       if (rest > 0) context.note(`not counted: ${counted(rest, "queue")}; see stats`);
       noteUnreached(context, unreached, "queues");
@@ -61,20 +61,20 @@ export function addQueues(program: Command): void {
     leaseTimeout: "1m",
     expireTimeout: "24h",
   })
-    .option("--if-not-exists", "leave an existing queue as it is, and succeed")
+    .option("--if-not-exists", "succeed if the queue exists, without changing it")
     .action(create);
 
   settingsOf(
-    queues.command("update").description("change a queue; settings not named stay as they are"),
+    queues.command("update").description("change a queue; other settings keep their values"),
     {},
   )
-    .option("--dry-run", "say what the surplus partitions would hold, and change nothing")
-    .addOption(expectOption("refuse where surplus partitions hold more items than so many"))
+    .option("--dry-run", "count the items of surplus partitions, without changing anything")
+    .addOption(expectOption("refuse if surplus partitions hold more than this many items"))
     .action(update);
 
   queues
     .command("info")
-    .description("the definition of one queue")
+    .description("show the definition of a queue")
     .argument("<queue>", "name of the queue")
     .action(async (name: string, _, command: Command) => {
       const context = contextOf(command);
@@ -85,13 +85,13 @@ export function addQueues(program: Command): void {
 
   queues
     .command("delete")
-    .description("delete a queue that is empty, or with --force any")
+    .description("delete an empty queue, or with --force any queue")
     .argument("<queue>", "name of the queue")
-    .option("--force", "even if it holds items, which are lost, or is the dead queue of another")
+    .option("--force", "delete it even if it holds items or is the dead queue of another")
     .option("--dry-run", dryRunMeaning)
     .addOption(expectOption())
     .option("-y, --yes", yesMeaning)
-    .addHelpText("after", "\nIt asks if items would be lost.")
+    .addHelpText("after", "\nIt asks for confirmation if items would be lost.")
     .action(remove);
 
   addPause(queues);
@@ -100,11 +100,11 @@ export function addQueues(program: Command): void {
 function addPause(queues: Command): void {
   queues
     .command("pause")
-    .description("stop leases of a queue until it is resumed, or refuse produces")
+    .description("stop leases of a queue, or refuse produces, until it is resumed")
     .argument("<queue>", "name of the queue")
     .option("--lease", "stop leases; the default without --produce")
     .option("--produce", "refuse produces")
-    .option("--because <text>", "why it is paused; for the clients that it stops")
+    .option("--because <text>", "why the queue is paused, for clients whose calls are refused")
     .action(async (queue_name: string, { because, ...what }: PauseOptions, command: Command) => {
       const context = contextOf(command);
       const reason = because === undefined ? {} : { reason: because };
@@ -143,7 +143,7 @@ async function remove(
     context.result(reply, () => `would delete ${queue_name}: ${lost}`);
     return;
   }
-  // Without force the server refuses where something would be lost.
+  // Without force the server refuses to delete items.
   if (force && !yes) {
     const { counts = {} } = await client.deleteQueue({ ...request, dry_run: true });
     const lost = totalOf(counts);
@@ -186,7 +186,7 @@ async function create(queue_name: string, settings: Settings, command: Command):
     await client.createQueue({ queue_name, lease_timeout, expire_timeout, ...rest });
   } catch (error) {
     if (settings.ifNotExists !== true || !(error instanceof InvalidRequest)) throw error;
-    // The settings may be at fault instead: who has a definition exists.
+    // The error may be about the settings instead; if so, the queue does not exist.
     const info = await client.queueInfo({ name: queue_name }).catch(() => {
       throw error;
     });
@@ -208,7 +208,7 @@ async function create(queue_name: string, settings: Settings, command: Command):
   context.result(info, () => `created ${queue_name}`);
 }
 
-/** Without counts beyond the first ones, and where there are none to be had. */
+/** `null` counts: beyond `countedMax`, or the server returned none. */
 type CountedQueue = QueueInfo & { readonly counts: Counts | null };
 
 interface CountedQueues {
@@ -242,11 +242,11 @@ async function orNull<T>(answer: Promise<T>): Promise<T | null> {
 
 interface ListedQueues {
   readonly infos: readonly QueueInfo[];
-  /** Shards of which some page has no queues. */
+  /** Shards that were unreachable for any page. */
   readonly unreached: readonly number[];
 }
 
-/** Page by page, as long as pages are full; each begins with the last of the one before. */
+/** Each page starts with the last queue of the previous one; an incomplete page is the last. */
 export async function allQueues(client: Client, options: CallOptions = {}): Promise<ListedQueues> {
   const limit = bounds.queuesListMax;
   const infos: QueueInfo[] = [];
@@ -270,32 +270,28 @@ function settingsOf(
     .option("--lease-timeout <duration>", "how long a consumer holds an item", leaseTimeout)
     .option("--expire-timeout <duration>", "how long an item may wait, or never", expireTimeout)
     .addOption(
-      new Option(
-        "--max-attempts <count>",
-        "leases before an item is given up; 0 = no limit",
-      ).argParser(wholeNumber(bounds.maxAttemptsMin, bounds.maxAttemptsMax)),
+      new Option("--max-attempts <count>", "leases before an item fails; 0 = no limit").argParser(
+        wholeNumber(bounds.maxAttemptsMin, bounds.maxAttemptsMax),
+      ),
     )
-    .option("--dead-queue <queue>", 'where failed and expired items go; "" = nowhere')
-    .option("--reference <text>", "owner or any other text about it")
+    .option("--dead-queue <queue>", 'queue for failed and expired items; "" = none')
+    .option("--reference <text>", "owner or other free text")
     .addOption(
-      new Option("--partitions <count>", "partitions asked for").argParser(
+      new Option("--partitions <count>", "number of partitions").argParser(
         wholeNumber(bounds.partitionsMin, bounds.partitionsMax),
       ),
     )
     .addOption(
       new Option(
         "--leased-max <count>",
-        "items that may be leased at one time; 0 = no limit",
+        "maximum number of items leased at one time; 0 = no limit",
       ).argParser(wholeNumber(bounds.leasedMaxMin, bounds.leasedMaxMax)),
     )
     .option(
       "--lease-rate <rate>",
-      'items that may be leased in an interval, such as 100/1s; "" = no limit',
+      'maximum number of items leased per interval, such as 100/1s; "" = no limit',
     )
-    .option(
-      "--unique-for <duration>",
-      'how long no second item with a unique key is written; "" = no unique keys',
-    );
+    .option("--unique-for <duration>", 'how long a unique key is reserved; "" = no unique keys');
 }
 
 function wireSettings(settings: Settings) {
@@ -314,7 +310,7 @@ function wireSettings(settings: Settings) {
   };
 }
 
-function told({ table }: Context, queues: readonly CountedQueue[]): string {
+function formatQueues({ table }: Context, queues: readonly CountedQueue[]): string {
   if (queues.length === 0) return "there are no queues";
   const rows = queues.map(({ counts, ...info }) => [
     info.queue_name,

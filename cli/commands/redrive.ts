@@ -1,4 +1,4 @@
-// `holdfast redrive`: dead items go back to where they came from.
+// `holdfast redrive`: moves dead items back to the queues that they came from.
 
 import type { Command } from "commander";
 import type { RedriveRequest } from "../../client/wire.ts";
@@ -10,10 +10,10 @@ export function addRedrive(program: Command): void {
   beginning(
     program
       .command("redrive")
-      .description("send dead items back to the queues that they came from")
+      .description("move dead items back to the queues that they came from")
       .argument("<queue>", "name of the dead queue")
-      .argument("[id...]", "these items; without any, all that the options match")
-      .option("--to <queue>", "all to this queue, wherever they came from"),
+      .argument("[id...]", "ids of the items; by default all items that match the options")
+      .option("--to <queue>", "move all items to this queue"),
   ).action(redrive);
 }
 

@@ -1,4 +1,4 @@
-// `holdfast release`: leased items that go back as if they had not been leased.
+// `holdfast release`: returns leased items without counting the attempt.
 
 import type { Command } from "commander";
 import { contextOf } from "../context.ts";
@@ -8,7 +8,7 @@ export function addRelease(program: Command): void {
   leasedCommand(
     program,
     "release",
-    "give leased items back at once; the attempt does not count",
+    "return leased items to their queue; the attempt does not count",
   ).action(
     async (
       queue_name: string,

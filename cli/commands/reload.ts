@@ -1,4 +1,4 @@
-// `holdfast reload`: has the server count a queue anew from its store.
+// `holdfast reload`: recounts the items of a queue.
 
 import type { Command } from "commander";
 import { contextOf } from "../context.ts";
@@ -10,7 +10,7 @@ export function addReload(program: Command): void {
     .argument("<queue>", "name of the queue")
     .addHelpText(
       "after",
-      "\nCounts are right without it. It is for proof, or for a store changed by other means.",
+      "\nCounts are correct without it. Use it to verify them, or after other changes of the store.",
     )
     .action(async (queue_name: string, _, command: Command) => {
       const context = contextOf(command);

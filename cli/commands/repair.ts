@@ -1,5 +1,5 @@
-// `holdfast repair`: items that nobody holds are made ready before their time, given up, or removed;
-// those that somebody holds are given back.
+// `holdfast repair`: promotes, rejects or deletes items that are not leased, and takes back leased
+// items.
 
 import { Argument, type Command, Option } from "commander";
 import type { RepairRequest } from "../../client/wire.ts";
@@ -28,15 +28,13 @@ export function addRepair(program: Command): void {
   beginning(
     program
       .command("repair")
-      .description(
-        "promote, reject or delete items that are not leased, or take back those that are",
-      )
+      .description("promote, reject or delete items that are not leased, or take back leased items")
       .argument("<queue>", "name of the queue")
-      .addArgument(new Argument("<action>", "what to do").choices(actions))
-      .argument("[id...]", "these items; otherwise those that the options match")
+      .addArgument(new Argument("<action>", "the change").choices(actions))
+      .argument("[id...]", "ids of the items; by default all items that match the options")
       .addOption(new Option("--state <state>", "in this state").choices(["ready", "scheduled"]))
       .option("--holder <client>", "for retry: held by this client")
-      .option("--because <text>", "why they are rejected or given back; stays with the items")
+      .option("--because <text>", "why the items are rejected or returned; stored with the items")
       .option("--all", "all items, if no other option selects them"),
   ).action(repair);
 }

@@ -1,4 +1,4 @@
-// `holdfast reshard`: moves the queues of a data folder, or of a database, to another number of shards,
+// `holdfast reshard`: moves the queues of a data folder or database to another number of shards,
 // while no server runs on it.
 
 import { existsSync } from "node:fs";
@@ -20,7 +20,7 @@ interface Options {
   readonly shards: number;
 }
 
-/** What is resharded, as it is named for people, and how a server is started on it. */
+/** The store to reshard, its name for people, and the flags of a server on it. */
 interface Place {
   readonly store: Parameters<typeof shardsIn>[0];
   readonly name: string;
@@ -30,22 +30,22 @@ interface Place {
 export function addReshard(program: Command): void {
   program
     .command("reshard")
-    .description("move all queues to another number of shards, while no server runs on the data")
+    .description("change the number of shards, while no server runs on the data")
     .option("--data <folder>", "the data folder")
     .option("--database-url <url>", "the database, instead of a data folder", oneDatabase)
     .option("--database-schema <name>", "prefix of the schemas in the database", "holdfast")
     .requiredOption(
       "--shards <number>",
-      `how many shards it is to have, from 1 to ${shardsMax}`,
+      `new number of shards, from 1 to ${shardsMax}`,
       wholeNumber(1, shardsMax),
     )
     .addHelpText(
       "after",
       `
-Items keep their ids, leases continue, and calls with a key can still be repeated. The new
-stores grow beside the old ones, so the disk needs as much free room as the data take, and 8 MiB
-for each new shard. If the command is stopped or killed, the data are as they were, or moved as
-a whole. Run it as the owner of the data folder, or as root.`,
+Items keep their ids, leases continue, and calls with an idempotency key can still be repeated.
+The new stores are written next to the old ones: the disk needs free space for a second copy of
+the data, and 8 MiB for each new shard. If the command is stopped or killed, the data is either
+unchanged or moved completely. Run it as the owner of the data folder, or as root.`,
     )
     .action(async (options: Options, command: Command) => {
       const { json } = command.optsWithGlobals<{ json?: boolean }>();
@@ -115,7 +115,7 @@ async function shardsBefore(options: Options): Promise<number> {
   throw new UsageError(`--shards is invalid; ${expected}, got ${before}`);
 }
 
-/** `null`: a bug, or a refusal that says it all. */
+/** `null`: a bug, or an error that needs no further text. */
 function reasonOf(error: unknown): string | null {
   if (error instanceof DataFolderError) return error.message;
   if (!(error instanceof StoreError)) return null;

@@ -1,4 +1,4 @@
-// `holdfast retry`: leased items to be offered again, or given up.
+// `holdfast retry`: returns leased items to their queue, or sends them to the dead queue.
 
 import type { Command } from "commander";
 import { contextOf } from "../context.ts";
@@ -13,10 +13,10 @@ interface Options {
 }
 
 export function addRetry(program: Command): void {
-  leasedCommand(program, "retry", "give leased items back, to be offered again")
-    .option("--at <when>", "offer them no sooner; a date-time, or a duration from now", instant)
-    .option("--dead", "send them to the dead queue, whatever attempts remain")
-    .option("--because <text>", "why they are given back or given up; stays with the items")
+  leasedCommand(program, "retry", "return leased items to their queue, to be offered again")
+    .option("--at <when>", "earliest time to offer them; date-time, or duration from now", instant)
+    .option("--dead", "send them to the dead queue, even if attempts remain")
+    .option("--because <text>", "why they are returned or rejected; stored with the items")
     .action(async (queue_name: string, ids: string[], options: Options, command: Command) => {
       const { client, result } = contextOf(command);
       const { at, dead = false, because: reason, partition: given } = options;

@@ -1,4 +1,4 @@
-// `holdfast series`: what happened to a queue's items lately, point by point.
+// `holdfast series`: the recent activity of a queue or a shard as a time series.
 
 import { type Command, Option } from "commander";
 import type { ServerSeriesReply } from "../../client/wire.ts";
@@ -11,7 +11,7 @@ import { dateTimeOf, list, pastInstant, type When, wholeNumber } from "../values
 const ofQueues = ["produced", "arrived", "leased", "completed", "lapsed", "dead", "ready", "held"];
 const ofShards = ["commits", "items_committed", "commit_p50_us", "commit_p99_us"];
 const rowsDefault = 30;
-/** A day of minutes, and more than an hour of ten seconds. */
+/** A day at one point per minute. */
 const rowsMax = 1_440;
 const shardsMax = 64;
 
@@ -26,22 +26,22 @@ interface Options {
 export function addSeries(program: Command): void {
   program
     .command("series")
-    .description("what happened to the items of a queue lately, point by point")
-    .argument("[queue]", "name of the queue; all of them together without")
+    .description("show the recent activity of a queue or a shard, point by point")
+    .argument("[queue]", "name of the queue; by default all queues together")
     .option(
-      "--name <what>",
-      `what to show, such as retried; may be repeated (default: ${ofQueues.join(", ")})`,
+      "--name <name>",
+      `series such as retried; may be repeated (default: ${ofQueues.join(", ")})`,
       list,
     )
     .addOption(
-      new Option("--shard <number>", "what a shard did, in place of a queue").argParser(
+      new Option("--shard <number>", "a shard instead of a queue").argParser(
         wholeNumber(0, shardsMax - 1),
       ),
     )
-    .addOption(new Option("--step <duration>", "from one point to the next").choices(["10s", "1m"]))
-    .option("--from <when>", "the first point; a date-time, or how long ago", pastInstant)
+    .addOption(new Option("--step <duration>", "time between points").choices(["10s", "1m"]))
+    .option("--from <when>", "time of the first point; a date-time, or how long ago", pastInstant)
     .addOption(
-      new Option("-n, --rows <count>", "the most points to show, the latest")
+      new Option("-n, --rows <count>", "maximum number of points; the latest are shown")
         .default(rowsDefault)
         .argParser(wholeNumber(1, rowsMax)),
     )
@@ -64,10 +64,10 @@ async function series(
     ...(step !== undefined && { step }),
     ...(from !== undefined && { from: await dateTimeOf(from, context.client) }),
   });
-  context.result(seen, () => told(context, seen, rows));
+  context.result(seen, () => formatSeries(context, seen, rows));
 }
 
-function told({ table }: Context, seen: ServerSeriesReply, rows: number): string {
+function formatSeries({ table }: Context, seen: ServerSeriesReply, rows: number): string {
   const { since, from, step, series: all } = seen;
   if (since === null) return "no points are kept of it: --series-bytes is 0, or others are busier";
   const count = all[0]?.values.length ?? 0;
@@ -84,6 +84,6 @@ function told({ table }: Context, seen: ServerSeriesReply, rows: number): string
 
 function msOf(step: string): number {
   const parsed = parseDuration(step);
-  if (!parsed.ok) throw new Error(`the server told a step of '${step}'`);
+  if (!parsed.ok) throw new Error(`the server returned a step of '${step}'`);
   return parsed.ms;
 }

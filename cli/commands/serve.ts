@@ -1,5 +1,5 @@
-// `holdfast serve`, as the help and the completions know it. What it does is in `../serve.ts`:
-// the server reads its own flags, so they have to stand alone, behind the word.
+// `holdfast serve` for help and completions; `../serve.ts` runs it. The server parses its own
+// flags, so no other options may precede or follow the word.
 
 import type { Command } from "commander";
 import manifest from "../../package.json" with { type: "json" };
@@ -20,7 +20,7 @@ export function addServe(program: Command): void {
   }
 }
 
-/** The text that is asked for instead of a server, wherever among the flags; `null` = none is. */
+/** The text for `--help` or `--version` at any position; `null` = neither is present. */
 export function serveText(flags: readonly string[]): string | null {
   if (flags.includes("--help") || flags.includes("-h")) return usage();
   return flags.includes("--version") ? `holdfast ${manifest.version}\n` : null;
@@ -37,9 +37,9 @@ function usage(): string {
     "       bun start [flags]              in a clone",
     "       holdfast serve --help | --version",
     "",
-    "Serves durable queues over HTTP. A setting is taken from its flag, else from its",
-    "environment variable, else from the file that --config names, where its name is the",
-    "flag's name in camelCase; else it has its default.",
+    "Serves durable queues over HTTP. A setting is read from its flag, its environment variable",
+    "or the file that --config names, in this order; otherwise it has its default. In the file,",
+    "a setting has the name of its flag in camelCase.",
     "",
     "Flags:",
     ...flags,

@@ -1,4 +1,4 @@
-// `holdfast shards`: how busy each shard is, or in which shard a queue lives.
+// `holdfast shards`: the load of each shard, or the shard of a queue.
 
 import { type Command, InvalidArgumentError } from "commander";
 import { HoldfastError } from "../../client/errors.ts";
@@ -13,13 +13,13 @@ import { noteUnreached } from "../unreached.ts";
 export function addShards(program: Command): void {
   program
     .command("shards")
-    .description("how busy each shard is, or in which shard a queue lives")
-    .argument("[queue...]", "names of queues, whether they exist or not", queueNames)
+    .description("show the load of each shard, or the shards of queues")
+    .argument("[queue...]", "names of queues, which need not exist", queueNames)
     .addHelpText(
       "after",
       `
-The name of a queue decides its shard, for good. If the name has a tag in braces, the tag
-decides: {shop}.orders and {shop}.invoices live in one shard.`,
+The name of a queue determines its shard permanently. If the name has a tag in braces, the tag
+determines the shard: {shop}.orders and {shop}.invoices are in one shard.`,
     )
     .action(async (names: readonly string[], _: unknown, command: Command) => {
       const context = contextOf(command);
@@ -38,7 +38,7 @@ decides: {shop}.orders and {shop}.invoices live in one shard.`,
 
 const queueName = new RegExp(forms.queueName, "u");
 
-/** The name beside those given before. */
+/** Adds a name to those given before. */
 function queueNames(text: string, before: readonly string[] = []): readonly string[] {
   const { queueNameBytesMax: max } = bounds;
   if (queueName.test(text) && Buffer.byteLength(text) <= max) return [...before, text];
@@ -58,7 +58,7 @@ interface Row {
   readonly scheduled: number;
   readonly waiting: number;
   readonly items_per_second: number;
-  /** 0 = there were no commits recently. */
+  /** 0 = no recent commits. */
   readonly commit_p50_us: number;
   readonly commit_p99_us: number;
   readonly log_bytes: number;
@@ -118,7 +118,7 @@ function formatRows({ table }: Context, rows: readonly Row[]): string {
   ]);
 }
 
-/** `""` for 0: there were no commits. */
+/** `""` for 0, which means no commits. */
 function durationText(us: number): string {
   if (us === 0) return "";
   return us < 1_000 ? `${us} µs` : `${(us / 1_000).toFixed(us < 10_000 ? 1 : 0)} ms`;

@@ -1,4 +1,4 @@
-// `holdfast stats`: counts and ages of a queue, once or as a table that is refreshed.
+// `holdfast stats`: counts and ages of a queue, printed once or refreshed.
 
 import type { Command } from "commander";
 import type { QueueStatsReply } from "../../client/wire.ts";
@@ -12,17 +12,15 @@ const watchEveryMsDefault = 2_000;
 export function addStats(program: Command): void {
   program
     .command("stats")
-    .description(
-      "counts and ages of a queue, by partition; with --watch also how fast items come and go",
-    )
+    .description("show counts and ages of a queue by partition; with --watch also its rates")
     .argument("<queue>", "name of the queue")
-    .option("-w, --watch [interval]", "refresh, every 2s by default", intervalMs)
+    .option("-w, --watch [interval]", "refresh and show rates, by default every 2s", intervalMs)
     .action(async (queue_name: string, options: { watch?: number | true }, command: Command) => {
       const context = contextOf(command);
       const { watch } = options;
       if (watch === undefined) {
         const stats = await context.client.stats({ queue_name });
-        context.result(stats, () => told(context, stats));
+        context.result(stats, () => formatStats(context, stats));
         return;
       }
       let before: Look | null = null;
@@ -31,7 +29,7 @@ export function addStats(program: Command): void {
         const look = lookAt(stats);
         const rates = ratesLine(before, look);
         before = look;
-        const lines = () => [queue_name, told(context, stats), rates].join("\n");
+        const lines = () => [queue_name, formatStats(context, stats), rates].join("\n");
         return () => context.result(stats, lines);
       });
     });
@@ -58,7 +56,7 @@ const head = [
   ...["oldest ready", "next due"],
 ];
 
-function told({ table }: Context, { logical_queues }: QueueStatsReply): string {
+function formatStats({ table }: Context, { logical_queues }: QueueStatsReply): string {
   return logical_queues
     .map((queue) => {
       const { produce_waiting, lease_waiting, complete_waiting, in_flight, partitions } = queue;

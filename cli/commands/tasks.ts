@@ -1,5 +1,4 @@
-// `holdfast tasks`: how far it is with work that takes longer than a call. `redrive` and `repair`
-// begin one.
+// `holdfast tasks`: lists and cancels tasks. Also starts those of `redrive` and `repair`.
 
 import { type Command, Option } from "commander";
 import type { Destination, TaskBegun, TaskInfo } from "../../client/wire.ts";
@@ -14,23 +13,23 @@ import { noteUnreached } from "../unreached.ts";
 import { wholeNumber } from "../values.ts";
 
 export function addTasks(program: Command): void {
-  const tasks = program.command("tasks").description("work that takes longer than a call");
+  const tasks = program.command("tasks").description("list, follow and cancel tasks");
   tasks
     .command("list")
-    .description("those that run or have ended, the newest first")
-    .argument("[queue]", "only of this queue")
+    .description("list running and ended tasks, newest first")
+    .argument("[queue]", "only tasks of this queue")
     .action(list);
   tasks
     .command("info")
-    .description("the progress of a task")
-    .argument("<task>", "its id")
+    .description("show the progress of a task")
+    .argument("<task>", "id of the task")
     .action((task_id: string, _: unknown, command: Command) =>
       one(command, (context) => context.client.taskInfo({ task_id })),
     );
   tasks
     .command("cancel")
-    .description("stop a task; what it has done stays done")
-    .argument("<task>", "its id")
+    .description("stop a task; its changes so far are kept")
+    .argument("<task>", "id of the task")
     .action((task_id: string, _: unknown, command: Command) =>
       one(command, (context) => context.client.cancelTask({ task_id })),
     );
@@ -45,24 +44,24 @@ export interface TaskOptions extends FilterOptions, GuardOptions {
 
 const most = 1_000_000_000;
 
-/** A command that begins a task, to which the options of all such are added. */
+/** Adds the options of a command that starts a task. */
 export function beginning(command: Command): Command {
   return filtered(command)
     .addOption(
-      new Option("--limit <count>", "no more than so many").argParser(wholeNumber(1, most)),
+      new Option("--limit <count>", "maximum number of items").argParser(wholeNumber(1, most)),
     )
     .addOption(
-      new Option("--per-second <count>", "so many a second").argParser(
+      new Option("--per-second <count>", "maximum number of items per second").argParser(
         wholeNumber(1, bounds.taskPerSecondMax),
       ),
     )
-    .option("--dry-run", "only say how many there are")
-    .addOption(expectOption("refuse where there are more than so many"))
-    .option("--follow", "stay until it is done")
+    .option("--dry-run", "only count the items")
+    .addOption(expectOption("refuse if more than this many items match"))
+    .option("--follow", "wait until the task is done")
     .option("-y, --yes", yesMeaning);
 }
 
-/** How fast and how far, as a request says it. */
+/** The limits of a task as request fields. */
 export function paceOf({ limit, perSecond }: TaskOptions) {
   return {
     ...(limit !== undefined && { limit }),
@@ -70,23 +69,22 @@ export function paceOf({ limit, perSecond }: TaskOptions) {
   };
 }
 
-/** What a task that may begin is about, in words. */
 interface Meant {
   readonly queue_name: string;
   readonly ask: (guard: { dry_run: true } | { expect: number }) => Promise<TaskBegun>;
-  /** As the end of "3 items of orders will …". */
+  /** Completes "3 items of orders will …". */
   readonly deed: string;
 }
 
-/** Counts first, asks, and begins it with that count. */
+/** Counts the items, asks for confirmation, and starts the task for at most that count. */
 export async function begin(
   context: Context,
   { dryRun = false, expect, follow = false, yes }: TaskOptions,
   { queue_name, ask, deed }: Meant,
 ): Promise<void> {
   if (!dryRun && yes !== true) requireAsking(context);
-  const told = (count: number) => `${counted(count, "item")} of ${queue_name}`;
-  // Who has said how many to expect, and need not be asked, need not have them counted before.
+  const itemsText = (count: number) => `${counted(count, "item")} of ${queue_name}`;
+  // With both `--expect` and `--yes` the count is not needed in advance.
   let bound = expect;
   if (dryRun || yes !== true || bound === undefined) {
     const { matched, destinations } = await ask({ dry_run: true });
@@ -94,24 +92,23 @@ export async function begin(
     if (dryRun) {
       context.result(
         { queue_name, matched, destinations },
-        () => `${told(matched)} would ${deed}${destinationsText(destinations)}${rest}`,
+        () => `${itemsText(matched)} would ${deed}${destinationsText(destinations)}${rest}`,
       );
       return;
     }
-    if (yes !== true) await confirm(context, `${told(matched)} will ${deed}${rest}; go on?`);
+    if (yes !== true) await confirm(context, `${itemsText(matched)} will ${deed}${rest}; go on?`);
     bound = Math.min(bound ?? matched, matched);
   }
   const begun = await ask({ expect: bound });
   if (follow) await ended(context, begun.task_id);
   else {
     const more = `holdfast tasks info ${begun.task_id}`;
-    const text = `${told(begun.matched)} will ${deed}; see '${more}'`;
+    const text = `${itemsText(begun.matched)} will ${deed}; see '${more}'`;
     context.result({ queue_name, ...begun }, () => text);
   }
 }
 
-/** None where it is one, which is said already. */
-/** Of items whose queue is gone. */
+/** A note about items whose queue is gone. */
 function stayingText(destinations: readonly Destination[]): string {
   const count = destinations.find((to) => to.queue_name === "")?.count ?? 0;
   if (count === 0) return "";
@@ -120,6 +117,7 @@ function stayingText(destinations: readonly Destination[]): string {
     : `; ${count} of all stay, as the queues they came from are gone`;
 }
 
+/** `""` with a single destination, which the text already names. */
 function destinationsText(destinations: readonly Destination[]): string {
   const go = destinations.filter(({ queue_name: name }) => name !== "");
   if (go.length < 2) return "";

@@ -1,4 +1,4 @@
-// `holdfast transact`: items are completed, given back and produced in one step.
+// `holdfast transact`: completes, retries and produces items in one commit.
 
 import type { Command } from "commander";
 import type { RequestFor } from "../../client/wire.ts";
@@ -11,8 +11,8 @@ const expected = "the JSON body of queue.transact on standard input";
 export function addTransact(program: Command): void {
   program
     .command("transact")
-    .description("complete and retry leased items and produce others, all of it or nothing")
-    .option("--key <key>", "name of this call; sent again with it, it is done once")
+    .description("complete and retry leased items and produce others, atomically")
+    .option("--key <key>", "idempotency key of this call; a repetition has no second effect")
     .addHelpText(
       "after",
       `
@@ -33,7 +33,7 @@ Reads ${expected}:
     });
 }
 
-/** Of its form the server says what is wrong. */
+/** The server validates the body. */
 async function piped(): Promise<RequestFor<"transact">> {
   const input = pipedInput();
   const text = input === null ? "" : await wholeText(input, expected);

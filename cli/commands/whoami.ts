@@ -1,4 +1,4 @@
-// `holdfast whoami`: what the API key is for.
+// `holdfast whoami`: the permissions of the API key.
 
 import type { Command } from "commander";
 import { contextOf } from "../context.ts";
@@ -6,7 +6,7 @@ import { contextOf } from "../context.ts";
 export function addWhoAmI(program: Command): void {
   program
     .command("whoami")
-    .description("what your API key is for")
+    .description("show the permissions of your API key")
     .action(async (_: unknown, command: Command) => {
       const context = contextOf(command);
       const reply = await context.client.whoAmI({});
