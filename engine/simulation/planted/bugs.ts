@@ -1029,7 +1029,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "a clear whose answer was lost is told to be done",
     file: "../server/nodes/router.ts",
     ofNodes: true,
-    firstSeed: 460,
+    firstSeed: 697,
     from: 'case "lost":\n        return { is };',
     to: 'case "lost":\n        return operation === "clear" ? { is: "done", reply: {} as never } : { is };',
   },
@@ -1138,7 +1138,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: "turn/inbox.ts",
     ofNodes: true,
     from: "unfinishedFailure : (late.taken ?? unknownOutcome);",
-    to: "unfinishedFailure : why;",
+    to: "unfinishedFailure : closingFailure;",
   },
   {
     name: "neighbours in a history are joined, whoever held them",
