@@ -68,7 +68,7 @@ export class Gatherer {
     this.#exchange = exchange;
   }
 
-  /** Whether it may share a call. Other fields, and requests sure to be refused, go alone. */
+  /** Whether it may share a call: not with other fields, and not if sure to be refused. */
   takes(request: Produce, timeoutMs: number): boolean {
     const { queue_name, items, return_ids = false, ...others } = request;
     if (typeof queue_name !== "string" || !Array.isArray(items)) return false;

@@ -199,7 +199,7 @@ export interface StoredTask {
   readonly text: string;
 }
 
-/** What a shard has in memory, read at its start. Its size does not grow with waiting items. */
+/** The memory of a shard, read at its start. Its size does not grow with waiting items. */
 export interface Image {
   /** The tag of the new store, or its replacement by the last opening; opaque to the store. */
   readonly tags: string;

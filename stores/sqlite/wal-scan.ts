@@ -146,7 +146,7 @@ class WalScanner {
   #brokenAt: number | null = null;
   #torn = false;
   #damaged = false;
-  /** After the break: there was a commit mark, and all later frames form a chain with it. */
+  /** After the break: a commit mark was seen, and every frame since continues the one before. */
   #followsCommit = false;
 
   constructor(header: WalHeader) {
