@@ -1,6 +1,8 @@
 // Hunts a planted bug with the simulation, in a separate process.
 
-import { join } from "node:path";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import type { Simulated } from "../simulate.ts";
 import type { PlantedBug } from "./bugs.ts";
 
@@ -26,10 +28,31 @@ export interface Caught {
 const root = join(import.meta.dir, "..", "..", "..");
 
 export async function hunt(bug: PlantedBug): Promise<Caught> {
-  const { name, firstSeed = 1 } = bug;
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-planted-"));
+  try {
+    return await huntWith(bug, plant(bug, folder));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Applies the patch to a copy of its file; the copy's path. */
+export function plant({ patch, file }: PlantedBug, folder: string): string {
+  const copy = join(folder, file);
+  mkdirSync(dirname(copy), { recursive: true });
+  copyFileSync(join(root, file), copy);
+  // In a repository, git would take the folder for a part of that.
+  const env = { ...process.env, GIT_CEILING_DIRECTORIES: dirname(folder) };
+  const { exitCode, stderr } = Bun.spawnSync(["git", "apply", patch], { cwd: folder, env });
+  if (exitCode !== 0) throw new Error(`the patch does not apply; ${stderr}`);
+  return copy;
+}
+
+async function huntWith(bug: PlantedBug, changed: string): Promise<Caught> {
+  const { name, firstSeed } = bug;
   const none = { name, seed: null, worlds: null, invariant: "", message: "" };
   for (let played = 0; played < seedsMax; played += seedsAtOnce) {
-    const { output, errors } = await play(bug, firstSeed + played);
+    const { output, errors } = await play(bug, changed, firstSeed + played);
     const last = output.trim().split("\n").at(-1) ?? "";
     if (!last.startsWith("{")) return { ...none, message: errors || "it did not end" };
     const { found } = JSON.parse(last) as Simulated;
@@ -42,7 +65,8 @@ export async function hunt(bug: PlantedBug): Promise<Caught> {
 }
 
 async function play(
-  bug: PlantedBug,
+  { file, store }: PlantedBug,
+  changed: string,
   firstSeed: number,
 ): Promise<{ readonly output: string; readonly errors: string }> {
   const child = Bun.spawn(
@@ -51,12 +75,15 @@ async function play(
       join(root, "scripts", "sim.ts"),
       ...["--seed", String(firstSeed), "--seeds", String(seedsAtOnce)],
       ...["--steps", String(steps), "--json"],
-      ...(bug.ofNodes ? ["--store", "nodes"] : []),
-      ...(bug.goesBack ? ["--store", "going-back"] : []),
+      ...(store === null ? [] : ["--store", store]),
     ],
     {
       cwd: root,
-      env: { ...process.env, HOLDFAST_PLANTED: bug.name },
+      env: {
+        ...process.env,
+        HOLDFAST_PLANTED: changed,
+        HOLDFAST_PLANTED_FOR: join(root, file),
+      },
       stdio: ["ignore", "pipe", "pipe"],
       timeout: timeoutMs,
       killSignal: "SIGKILL",

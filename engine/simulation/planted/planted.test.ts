@@ -1,27 +1,43 @@
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { plantedBugs } from "./bugs.ts";
-import { huntAll } from "./hunt.ts";
+import { huntAll, plant } from "./hunt.ts";
+
+const root = join(import.meta.dir, "..", "..", "..");
 
 /**
  * One bug of each kind of check: black box, memory against store, and the program itself. All of
  * them are hunted by `bun run proof`.
  */
-const huntedCount = 3;
+const hunted = [
+  "answers are given before the commit",
+  "answers are given before the sync",
+  "a turn is committed before the one before is synced",
+];
 
-test("there are at least 30 planted bugs, each a change of one place of the sources", () => {
+test("there are at least 30 planted bugs, each named as its file", () => {
   expect(plantedBugs.length).toBeGreaterThanOrEqual(30);
-  expect(new Set(plantedBugs.map(({ name }) => name)).size).toBe(plantedBugs.length);
-  for (const { file, from, name } of plantedBugs) {
-    const source = readFileSync(join(import.meta.dir, "..", "..", file), "utf8");
-    expect([name, source.split(from).length - 1]).toEqual([name, 1]);
+  const fileOf = (name: string) => `${name.replaceAll(/[^a-z0-9]+/gi, "-").toLowerCase()}.patch`;
+  for (const { name, patch } of plantedBugs) expect(patch).toEndWith(`/${fileOf(name)}`);
+});
+
+test.each(plantedBugs)("planted bug: $name: its patch applies cleanly to the tree", (bug) => {
+  const check = Bun.spawnSync(["git", "apply", "--check", bug.patch], { cwd: root });
+  expect(check.stderr.toString()).toBe("");
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-planted-"));
+  try {
+    const changed = readFileSync(plant(bug, folder), "utf8");
+    expect(changed).not.toBe(readFileSync(join(root, bug.file), "utf8"));
+  } finally {
+    rmSync(folder, { recursive: true });
   }
 });
 
 test("the simulation finds a planted bug of each kind", async () => {
-  const bugs = plantedBugs.slice(0, huntedCount);
+  const bugs = plantedBugs.filter(({ name }) => hunted.includes(name));
   const caught = await huntAll(bugs, { atOnce: 2, caught: () => undefined });
-  expect(caught.length).toBe(bugs.length);
+  expect(caught.length).toBe(hunted.length);
   expect(caught.filter(({ seed }) => seed === null)).toEqual([]);
 });
