@@ -7,15 +7,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { createQueue } from "./calls.ts";
-import { Connection } from "./http-client.ts";
-import { LoadProcess } from "./load-process.ts";
-import type { Phase } from "./orders.ts";
-import { usageOf } from "./process-usage.ts";
-import { workOf } from "./run-cell.ts";
-import { type ServerProcess, startListening, startServer } from "./server-process.ts";
-import { median } from "./statistics.ts";
-import { type Cell, canonicalCells } from "./workload.ts";
+import { usageOf } from "../testing/process-usage.ts";
+import { type ServerProcess, startListening, startServer } from "../testing/server-process.ts";
+import { type Cell, canonicalCells } from "./cells/cells.ts";
+import { phasesOf, workOf } from "./cells/run-cell.ts";
+import { createQueue } from "./load/calls.ts";
+import { inTurn, ratiosOf } from "./load/in-turn.ts";
+import { LoadProcess } from "./load/load-process.ts";
+import type { Phase } from "./load/orders.ts";
+import { median, percentile } from "./report/statistics.ts";
 
 const { values: words, positionals: other } = parseArgs({
   allowPositionals: true,
@@ -25,18 +25,10 @@ const { values: words, positionals: other } = parseArgs({
   },
 });
 if (other.length === 0) throw new Error("expected the script of another checkout's server");
-const turns = Number(words.turns);
+/** What a server does first is mostly compiling. */
+const turns = { warmUps: 8, turns: Number(words.turns) };
 /** Of the cell's items, in one turn of one server. */
 const turnShare = 1 / 6;
-/** Turns before the first that counts; what a server does first is mostly compiling. */
-const warmUps = 8;
-
-interface Side {
-  readonly server: ServerProcess;
-  readonly load: LoadProcess;
-  /** Of each turn that counts. */
-  readonly turns: Turn[];
-}
 
 /** By phase. */
 type Turn = Partial<Record<Phase, { readonly rate: number; readonly cpu: number }>>;
@@ -54,57 +46,52 @@ async function compare(cell: Cell): Promise<void> {
   const flags = ["--log-level", "error"];
   const data = (name: string): string => join(directory, cell.name.replaceAll("/", "-"), name);
   const theirs = [...other, "--port", "0", "--data", data("theirs"), ...flags];
-  const ours = await sideOf(await startServer({ data: data("ours"), flags }));
-  const before = await sideOf(await startListening(theirs));
+  const ours = await startServer({ data: data("ours"), flags });
+  const before = await startListening(theirs);
   try {
-    for (let turn = -warmUps; turn < turns; turn += 1) {
-      for (const side of turn % 2 === 0 ? [ours, before] : [before, ours]) {
-        const found = await takeTurn(cell, side, turn + warmUps);
-        if (turn >= 0) side.turns.push(found);
-      }
-    }
+    await using ourLoad = await LoadProcess.start();
+    await using theirLoad = await LoadProcess.start();
+    const found = await inTurn(["ours", "before"], turns, (side, turn) =>
+      side === "ours"
+        ? takeTurn(cell, { server: ours, load: ourLoad }, turn)
+        : takeTurn(cell, { server: before, load: theirLoad }, turn),
+    );
+    for (const phase of phasesOf(cell)) console.log(textOf(cell, phase, found));
   } finally {
-    for (const { server, load } of [ours, before]) {
-      await load.stop();
-      await server.stop();
-    }
+    await ours.stop();
+    await before.stop();
   }
-  for (const phase of phasesOf(cell)) console.log(textOf(cell, phase, ours.turns, before.turns));
 }
 
-async function sideOf(server: ServerProcess): Promise<Side> {
-  return { server, load: await LoadProcess.start(), turns: [] };
-}
-
-function phasesOf({ flow }: Cell): Phase[] {
-  return flow === "together" ? ["together"] : ["produce", "consume"];
-}
-
-async function takeTurn(cell: Cell, { server, load }: Side, turn: number): Promise<Turn> {
-  const { work } = workOf(cell);
-  const calls = Math.ceil((cell.items * turnShare) / cell.itemsPerCall);
-  const ofTurn = { ...work, queue: `turn-${turn}`, items: calls * cell.itemsPerCall };
-  const connection = await Connection.open(server.port);
-  await createQueue(connection, { queue: ofTurn.queue, partitions: cell.partitions });
-  connection.close();
-  await load.prepare(server.port, ofTurn);
+async function takeTurn(
+  cell: Cell,
+  { server, load }: { readonly server: ServerProcess; readonly load: LoadProcess },
+  turn: number,
+): Promise<Turn> {
+  const queue = `turn-${turn}`;
+  const items = Math.ceil((cell.items * turnShare) / cell.itemsPerCall) * cell.itemsPerCall;
+  await createQueue(server.port, queue, cell.partitions);
+  await load.prepare(server.port, { ...workOf(cell).work, queue, items });
   const found: Turn = {};
   for (const phase of phasesOf(cell)) {
     const before = usageOf(server.pid).cpuSeconds;
     const { seconds } = await load.run(phase);
     const cpu = usageOf(server.pid).cpuSeconds - before;
-    found[phase] = { rate: ofTurn.items / seconds, cpu: cpu / ofTurn.items };
+    found[phase] = { rate: items / seconds, cpu: cpu / items };
   }
   return found;
 }
 
-function textOf(cell: Cell, phase: Phase, ours: readonly Turn[], before: readonly Turn[]): string {
+function textOf(
+  cell: Cell,
+  phase: Phase,
+  { ours, before }: Readonly<Record<"ours" | "before", readonly Turn[]>>,
+): string {
   const ratio = (of: "rate" | "cpu"): string => {
-    const ratios = ours
-      .map((turn, index) => (turn[phase]?.[of] ?? 0) / (before[index]?.[phase]?.[of] ?? 1))
-      .toSorted((a, b) => a - b);
-    const [low, high] = [0.25, 0.75].map((share) => ratios[Math.floor(share * ratios.length)]);
-    return `${median(ratios).toFixed(3)} (half of the turns ${low?.toFixed(2)} to ${high?.toFixed(2)})`;
+    const values = (found: readonly Turn[]) => found.map((turn) => turn[phase]?.[of] ?? Number.NaN);
+    const ratios = ratiosOf(values(ours), values(before)).toSorted((a, b) => a - b);
+    const [low, high] = [0.25, 0.75].map((share) => percentile(ratios, share).toFixed(2));
+    return `${median(ratios).toFixed(3)} (half of the turns ${low} to ${high})`;
   };
   return `${cell.name} ${phase}: ${ratio("rate")} of the rate, ${ratio("cpu")} of the processor time`;
 }

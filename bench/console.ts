@@ -1,8 +1,8 @@
 // `bun bench/console.ts [--seconds 10] [--queues 500] [--rounds 10] [--items 10000000] [--out FILE]`: what it
 // costs to have the console open, in the browser and in the server, while a process of its own produces
-// to one queue after the other. Of the server it is what it takes more than right before, when nobody
-// looked; of the browser the processor time of the page's process, of all its threads. Then what a look
-// through so many items for a few of them takes; with 0 there is none.
+// to one queue after the other. The server's part is what it takes more than right before, without an
+// open page; the browser's is the processor time of the page's process, of all its threads. Then what a
+// look through so many items for a few of them takes; with 0 there is none.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,13 +11,13 @@ import { parseArgs } from "node:util";
 import type { Browser, CDPSession, Page } from "playwright-core";
 import { ensureBuilt } from "../app/build/ensure-built.ts";
 import { launchChromium, shellPath } from "../scripts/chromium.ts";
-import { createQueue } from "./calls.ts";
-import { Connection } from "./http-client.ts";
-import { measureLook, prepareLook } from "./long-look.ts";
-import { usageOf } from "./process-usage.ts";
-import { consoleEnding, headOf, summarize, writeResults } from "./results.ts";
-import type { Figures } from "./run-cell.ts";
-import { type ServerProcess, startServer } from "./server-process.ts";
+import { Connection } from "../testing/http-client.ts";
+import { usageOf } from "../testing/process-usage.ts";
+import type { ServerProcess } from "../testing/server-process.ts";
+import { createQueue } from "./load/calls.ts";
+import { withServer } from "./load/loaded-server.ts";
+import { measureLook, prepareLook, rendererProcesses } from "./looks/long-look.ts";
+import { type Figures, summarize, writeMeasurements } from "./report/results.ts";
 
 const { values: words } = parseArgs({
   options: {
@@ -31,11 +31,13 @@ const { values: words } = parseArgs({
     load: { type: "string" },
   },
 });
-const seconds = Number(words.seconds);
-const queues = Number(words.queues);
+const [seconds = 0, queues = 0, rounds = 0, items = 0] = [
+  words.seconds,
+  words.queues,
+  words.rounds,
+  words.items,
+].map(Number);
 const producesPerSecond = 100;
-const rounds = Number(words.rounds);
-const items = Number(words.items);
 /** Until charts are drawn, and what is only read at the beginning is read. */
 const settleMs = 5_000;
 /** Of the load alone; what a server does first is mostly compiling. */
@@ -47,7 +49,7 @@ const pages = {
   "dead items": `/console/dead?name=${nameOf(0)}`,
 } as const satisfies Record<string, string>;
 
-if (words.load === undefined) await measure();
+if (words.load === undefined) await main();
 else await load(Number(words.load));
 
 function nameOf(index: number): string {
@@ -59,24 +61,38 @@ async function load(port: number): Promise<void> {
   const connection = await Connection.open(port);
   const begun = performance.now();
   for (let count = 0; ; count += 1) {
-    const items = [{ utf8: "seen" }];
-    const body = { queue_name: nameOf(count % queues), request_timeout: "1m", items };
-    const { status } = await connection.post("/v1/queue.produce", JSON.stringify(body));
-    if (status !== 200) throw new Error(`a produce was answered ${status}`);
+    const body = { queue_name: nameOf(count % queues), request_timeout: "1m" };
+    await connection.call("/v1/queue.produce", { ...body, items: [{ utf8: "seen" }] });
     await Bun.sleep(Math.max(0, begun + (count * 1_000) / producesPerSecond - performance.now()));
   }
 }
 
-async function measure(): Promise<void> {
+async function main(): Promise<void> {
   await ensureBuilt();
   const directory = mkdtempSync(join(tmpdir(), "holdfast-console-"));
-  const flags = ["--log-level", "error"];
-  const server = await startServer({ data: join(directory, "data"), flags });
   const browser = await launchChromium([], shellPath());
-  const connection = await Connection.open(server.port);
-  for (let index = 0; index < queues; index += 1) {
-    await createQueue(connection, { queue: nameOf(index), partitions: 1 });
+  try {
+    const figures = await withServer({ directory }, ({ server }) => measurePages(server, browser));
+    if (items > 0) figures.set("a look", [await costOfLook(directory, browser)]);
+    const told = `--seconds ${seconds} --queues ${queues} --rounds ${rounds} --items ${items}`;
+    const results = {
+      command: `bun bench/console.ts ${told}`,
+      directory,
+      settings: { seconds, queues, rounds, items, producesPerSecond },
+      measurements: [...figures].map(([name, of]) => ({ name, figures: summarize(of) })),
+    };
+    await writeMeasurements(results, { ending: "-console.json", path: words.out });
+  } finally {
+    await browser.close();
+    rmSync(directory, { recursive: true, force: true });
   }
+}
+
+async function measurePages(
+  server: ServerProcess,
+  browser: Browser,
+): Promise<Map<string, Figures[]>> {
+  for (let index = 0; index < queues; index += 1) await createQueue(server.port, nameOf(index));
   const loading = Bun.spawn(
     [process.execPath, import.meta.path, "--load", String(server.port), "--queues", words.queues],
     { stdout: "inherit", stderr: "inherit" },
@@ -86,40 +102,30 @@ async function measure(): Promise<void> {
     await Bun.sleep(warmUpMs);
     for (let round = 0; round < rounds; round += 1) {
       for (const [name, path] of Object.entries(pages)) {
-        const alone = await costDuring(server, null);
+        const { server: alone = 0 } = await costDuring(server, null);
         const page = await browser.newPage();
         const opened = await costOf(server, page, path);
         await page.close();
-        const more = (opened["server"] ?? 0) - (alone["server"] ?? 0);
-        const found = { ...opened, serverAlone: alone["server"] ?? 0, serverMore: more };
-        figures.set(name, [...(figures.get(name) ?? []), found]);
+        const more = (opened["server"] ?? 0) - alone;
+        const found = { ...opened, serverAlone: alone, serverMore: more };
+        figures.getOrInsertComputed(name, () => []).push(found);
         console.log(name.padEnd(14), textOf(found));
       }
     }
-    loading.kill();
-    await server.stop();
-    if (items > 0) figures.set("a look", [await costOfLook(browser, join(directory, "backlog"))]);
-    await write(directory, figures);
+    return figures;
   } finally {
     loading.kill();
-    await browser.close();
-    await server.stop();
-    rmSync(directory, { recursive: true, force: true });
   }
 }
 
-async function costOfLook(browser: Browser, data: string): Promise<Figures> {
-  const flags = ["--log-level", "error", "--shards", "1"];
-  const server = await startServer({ data, flags });
-  try {
-    const options = { port: server.port, items, browser };
+function costOfLook(directory: string, browser: Browser): Promise<Figures> {
+  return withServer({ directory, flags: ["--shards", "1"] }, async ({ port }) => {
+    const options = { port, items, browser };
     await prepareLook(options);
     const figures = await measureLook(options);
     for (const [name, value] of Object.entries(figures)) console.log(name.padEnd(24), value);
     return figures;
-  } finally {
-    await server.stop();
-  }
+  });
 }
 
 async function costOf(server: ServerProcess, page: Page, path: string): Promise<Figures> {
@@ -145,42 +151,26 @@ async function costDuring(server: ServerProcess, page: Page | null): Promise<Fig
 
 /** Seconds of processor time so far. */
 async function readingsOf(server: ServerProcess, page: Page | null, inPage: CDPSession | null) {
-  const readings: Record<string, number> = { server: usageOf(server.pid).cpuSeconds };
-  const browser = page?.context().browser();
-  if (!browser || inPage === null) return readings;
-  const inBrowser = await browser.newBrowserCDPSession();
-  const { processInfo } = await inBrowser.send("SystemInfo.getProcessInfo");
-  await inBrowser.detach();
+  const readings: Figures = { server: usageOf(server.pid).cpuSeconds };
+  if (page === null || inPage === null) return readings;
   // One may wait for the next page; it does nothing.
-  const rendering = processInfo.filter(({ type }) => type === "renderer");
+  const rendering = await rendererProcesses(page);
   readings["page"] = rendering.reduce((sum, { cpuTime }) => sum + cpuTime, 0);
   const { metrics } = await inPage.send("Performance.getMetrics");
   const named = {
+    task: "TaskDuration",
     script: "ScriptDuration",
     layout: "LayoutDuration",
     style: "RecalcStyleDuration",
   };
-  for (const [name, of] of Object.entries({ task: "TaskDuration", ...named })) {
+  for (const [name, of] of Object.entries(named)) {
     readings[name] = metrics.find((metric) => metric.name === of)?.value ?? 0;
   }
   return readings;
 }
 
 function textOf(figures: Figures): string {
-  const told = Object.entries(figures).map(([name, share]) => `${name} ${percent(share)}`);
-  return told.join(", ");
-}
-
-function percent(share: number): string {
-  return `${(100 * share).toFixed(2)} %`;
-}
-
-async function write(directory: string, figures: ReadonlyMap<string, Figures[]>): Promise<void> {
-  const told = `--seconds ${seconds} --queues ${queues} --rounds ${rounds} --items ${items}`;
-  const results = {
-    ...(await headOf(`bun bench/console.ts ${told}`, directory)),
-    settings: { seconds, queues, rounds, items, producesPerSecond },
-    measurements: [...figures].map(([name, of]) => ({ name, figures: summarize(of) })),
-  };
-  console.log(writeResults(results, { ending: consoleEnding, path: words.out ?? null }));
+  return Object.entries(figures)
+    .map(([name, share]) => `${name} ${(100 * share).toFixed(2)} %`)
+    .join(", ");
 }

@@ -6,20 +6,19 @@
 // them are dead. What matters is the last against the first: a queue that is slowed down by what is
 // gone gets slower and slower.
 
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { SQL } from "bun";
-import { stopChildren } from "./peers/child-server.ts";
+import { postgresSettings } from "../testing/postgres-server.ts";
+import { cpuSecondsBelow } from "../testing/process-usage.ts";
 import { consumeAll, produceAll } from "./peers/measure.ts";
 import type { Peer, Session } from "./peers/peer.ts";
-import { onPostgres } from "./peers/peers.ts";
-import { postgresSettings } from "./peers/postgres-server.ts";
-import { cpuSecondsBelow } from "./process-usage.ts";
-import { headOf, type Measurement, snapshotEnding, summarize, writeResults } from "./results.ts";
-import type { Figures } from "./run-cell.ts";
-import { markdownTable, rate } from "./table.ts";
+import { chosenFrom, onPostgres } from "./peers/peers.ts";
+import { withScratch } from "./peers/scratch.ts";
+import { type Figures, type Measurement, summarize, writeMeasurements } from "./report/results.ts";
+import { partsTable, rate } from "./report/tables.ts";
 
 const itemsPerCall = 100;
 /** Of each round: many, because at its end consumers wait for more; that time is not counted. */
@@ -44,50 +43,35 @@ async function round(sessions: readonly Session[]): Promise<{ items: number; sec
   return { items, seconds: seconds + items / perSecond };
 }
 
-interface Part {
-  /** Through all three calls. */
-  readonly itemsPerSecond: number;
-  readonly serverMicros: number;
-  /** Of all tables with their indexes, at the end of the part, as are the next. */
-  readonly tableBytes: number;
-  readonly deadRows: number;
-  /** Of the machine, which says how much else there was to do. */
-  readonly loadAverage: number;
-}
-
-interface Scene {
-  readonly sessions: readonly Session[];
-  /** One that sees the tables. */
-  readonly watcher: SQL;
-  readonly minutes: number;
-}
-
-async function partsOf({ sessions, watcher, minutes }: Scene): Promise<Part[]> {
-  const partMs = (minutes * 60_000) / parts;
-  const measured: Part[] = [];
-  for (let part = 0; part < parts; part += 1) {
-    const begin = performance.now();
-    const sum = { items: 0, seconds: 0 };
-    const cpuBefore = cpuSecondsBelow(process.pid);
-    while (performance.now() - begin < partMs) {
-      const { items, seconds } = await round(sessions);
-      sum.items += items;
-      sum.seconds += seconds;
-    }
-    const itemsPerSecond = sum.items / sum.seconds;
-    const serverMicros = (1e6 * (cpuSecondsBelow(process.pid) - cpuBefore)) / sum.items;
-    const [tables] = await watcher`
-      SELECT sum(pg_total_relation_size(relid))::float8 AS bytes, sum(n_dead_tup)::float8 AS dead
-      FROM pg_stat_user_tables`;
-    const { bytes: tableBytes, dead: deadRows } = tables;
-    const [loadAverage = 0] = loadavg();
-    measured.push({ itemsPerSecond, serverMicros, tableBytes, deadRows, loadAverage });
-    console.error(`part ${part + 1} of ${parts}: ${rate(itemsPerSecond)} items/s`);
+/** `watcher` is a session that sees the tables. */
+async function measurePart(
+  sessions: readonly Session[],
+  watcher: SQL,
+  ms: number,
+): Promise<Figures> {
+  const begin = performance.now();
+  const sum = { items: 0, seconds: 0 };
+  const cpuBefore = cpuSecondsBelow(process.pid);
+  while (performance.now() - begin < ms) {
+    const { items, seconds } = await round(sessions);
+    sum.items += items;
+    sum.seconds += seconds;
   }
-  return measured;
+  const serverMicros = (1e6 * (cpuSecondsBelow(process.pid) - cpuBefore)) / sum.items;
+  const [tables] = await watcher`
+    SELECT sum(pg_total_relation_size(relid))::float8 AS bytes, sum(n_dead_tup)::float8 AS dead
+    FROM pg_stat_user_tables`;
+  return {
+    itemsPerSecond: sum.items / sum.seconds,
+    serverMicros,
+    tableBytes: tables.bytes,
+    deadRows: tables.dead,
+    // What else the machine had to do.
+    loadAverage: loadavg()[0] ?? 0,
+  };
 }
 
-async function measure(peer: Peer, minutes: number, scratch: string): Promise<Part[]> {
+async function measure(peer: Peer, minutes: number, scratch: string): Promise<Figures[]> {
   await peer.install(scratch);
   const running = await peer.start(scratch);
   try {
@@ -97,10 +81,16 @@ async function measure(peer: Peer, minutes: number, scratch: string): Promise<Pa
       await round(sessions);
     }
     const holder = new SQL(running.databaseUrl ?? "", { max: 1 });
+    const watcher = new SQL(running.databaseUrl ?? "", { max: 1 });
     await holder.unsafe("BEGIN ISOLATION LEVEL REPEATABLE READ");
     await holder.unsafe("SELECT count(*) FROM pg_class");
-    const watcher = new SQL(running.databaseUrl ?? "", { max: 1 });
-    const measured = await partsOf({ sessions, watcher, minutes });
+    const measured: Figures[] = [];
+    for (let part = 0; part < parts; part += 1) {
+      const figures = await measurePart(sessions, watcher, (minutes * 60_000) / parts);
+      measured.push(figures);
+      const itemsPerSecond = rate(figures["itemsPerSecond"] ?? 0);
+      console.error(`part ${part + 1} of ${parts}: ${itemsPerSecond} items/s`);
+    }
     await watcher.close();
     await holder.unsafe("COMMIT");
     await holder.close();
@@ -111,54 +101,17 @@ async function measure(peer: Peer, minutes: number, scratch: string): Promise<Pa
   }
 }
 
-/** Each part, and the last of each figure against the first. */
-function measurementsOf(name: string, measured: readonly Part[]): Measurement[] {
-  const [first, last] = [measured[0], measured.at(-1)];
-  if (first === undefined || last === undefined) return [];
-  const ratios = Object.entries(last).map(([key, value]) => [
-    key,
-    value / first[key as keyof Part],
-  ]);
-  return [
-    ...measured.map((part, index) => ({
-      name: `${name}: part ${index + 1}`,
-      figures: summarize([{ ...part } as Figures]),
-    })),
-    {
-      name: `${name}: last of first`,
-      figures: summarize([Object.fromEntries(ratios) as Figures]),
-    },
-  ];
-}
-
 const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "10" },
     only: { type: "string", multiple: true, default: [] },
-    // What else the machine had to do.
     note: { type: "string", default: "" },
     out: { type: "string" },
   },
 });
-const wanted = values.only.map((name) => name.toLowerCase());
-const peers = onPostgres.filter(
-  ({ name }) => wanted.length === 0 || wanted.some((part) => name.toLowerCase().includes(part)),
-);
-const scratch = mkdtempSync(join(tmpdir(), "holdfast-snapshot-"));
-chmodSync(scratch, 0o755);
-const rows: string[][] = [];
 const measurements: Measurement[] = [];
-const removeScratch = (): void => rmSync(scratch, { recursive: true, force: true });
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.once(signal, () => {
-    void stopChildren().finally(() => {
-      removeScratch();
-      process.exit(130);
-    });
-  });
-}
-try {
-  for (const [index, peer] of peers.entries()) {
+await withScratch(async (scratch) => {
+  for (const [index, peer] of chosenFrom(onPostgres, values.only).entries()) {
     console.error(peer.name);
     const own = join(scratch, String(index));
     mkdirSync(own);
@@ -167,38 +120,24 @@ try {
       console.error(`${peer.name}: ${cause.message}`);
       return [];
     });
-    const add = (name: string, figures: readonly number[]): void => {
-      const ratio = (figures.at(-1) ?? 0) / (figures[0] ?? 1);
-      rows.push([`${peer.name}, ${name}`, ...figures.map(rate), ratio.toFixed(2)]);
-    };
-    for (const [title, key] of [
-      ["items/s", "itemsPerSecond"],
-      ["server µs", "serverMicros"],
-      ["table bytes", "tableBytes"],
-      ["dead rows", "deadRows"],
-    ] as const) {
-      add(
-        title,
-        measured.map((part) => part[key]),
-      );
+    console.log(partsTable(`${peer.name}, 100 items a call`, measured));
+    for (const [part, figures] of measured.entries()) {
+      measurements.push({
+        name: `${peer.name}: part ${part + 1}`,
+        figures: summarize([figures]),
+      });
     }
-    measurements.push(...measurementsOf(peer.name, measured));
   }
-} finally {
-  await stopChildren();
-  removeScratch();
-}
-const head = ["100 items a call", ...Array.from({ length: parts }, (_, part) => String(part + 1))];
-console.log(markdownTable([...head, "last of first"], rows));
+});
 const only = values.only.map((name) => ` --only '${name}'`).join("");
 const results = {
-  ...(await headOf(`bun bench/held-snapshot.ts --minutes ${values.minutes}${only}`, tmpdir())),
+  command: `bun bench/held-snapshot.ts --minutes ${values.minutes}${only}`,
+  directory: tmpdir(),
   settings: {
     ...{ minutes: Number(values.minutes), parts, itemsPerCall, database: postgresSettings },
     note: values.note,
   },
   measurements,
 };
-const path = writeResults(results, { ending: snapshotEnding, path: values.out ?? null });
-console.log(`written to ${path}`);
+await writeMeasurements(results, { ending: "-snapshot.json", path: values.out });
 process.exit(0);

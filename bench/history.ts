@@ -1,21 +1,21 @@
-// `bun bench/history.ts [--rounds 12]`: what it costs to keep what happens to items. Two engines in
-// this thread with stores in memory, so that nothing hides it, one that keeps 16 MiB and one that
+// `bun bench/history.ts [--rounds 12]`: what it costs to keep the history of items. Two engines in this
+// thread with stores in memory, so that nothing hides it, one that keeps 16 MiB and one that
 // keeps nothing, take turns at produce, lease and complete; the ratio of the medians is what counts.
 
 import { parseArgs } from "node:util";
 import { createEngine, type EmbeddedEngine } from "../engine/embed.ts";
-import { median } from "./statistics.ts";
+import { payload } from "./load/delivery.ts";
+import { inTurn } from "./load/in-turn.ts";
+import { median } from "./report/statistics.ts";
 
 const queue = "orders";
 const historyBytes = 16 * 1024 * 1024;
 const itemsOfRound = 30_000;
-const payload = "x".repeat(100);
 const timed = { queue, requestTimeoutMs: 60_000 };
 
 async function engineOf(keeps: boolean): Promise<EmbeddedEngine> {
-  const store = { kind: "memory" } as const;
   const engine = await createEngine({
-    ...{ store },
+    store: { kind: "memory" },
     ...(keeps && { historyBytes }),
   });
   const hour = 3_600_000;
@@ -26,7 +26,7 @@ async function engineOf(keeps: boolean): Promise<EmbeddedEngine> {
   return engine;
 }
 
-/** Microseconds a call. */
+/** Microseconds per call. */
 async function round(engine: EmbeddedEngine, batchSize: number, tasks: number): Promise<number> {
   const items = new Array(batchSize).fill({ payload });
   const calls = Math.ceil(itemsOfRound / batchSize / tasks);
@@ -44,29 +44,20 @@ async function round(engine: EmbeddedEngine, batchSize: number, tasks: number): 
 }
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "12" } } });
-const rounds = Number(values.rounds);
+const turns = { warmUps: 1, turns: Number(values.rounds) - 1 };
 
 for (const [batchSize, tasks] of [
   [1, 64],
   [10, 64],
   [100, 8],
 ] as const) {
-  const without = await engineOf(false);
-  const keeping = await engineOf(true);
-  const micros: [without: number[], keeping: number[]] = [[], []];
-  for (let count = 0; count < rounds; count += 1) {
-    // The first round warms up. Who goes first changes, so that neither profits from it.
-    const order = count % 2 === 0 ? [0, 1] : [1, 0];
-    for (const which of order as (0 | 1)[]) {
-      const took = await round(which === 0 ? without : keeping, batchSize, tasks);
-      if (count > 0) micros[which].push(took);
-    }
-  }
-  const [plain, kept] = [median(micros[0]), median(micros[1])];
-  const ratio = (kept / plain).toFixed(3);
-  console.log(
-    `${batchSize} a call, ${tasks} at once: ${plain.toFixed(1)} µs a call, with history ${kept.toFixed(1)} µs; ratio ${ratio}`,
+  const engines = { without: await engineOf(false), keeping: await engineOf(true) };
+  const { without, keeping } = await inTurn(["without", "keeping"], turns, (side) =>
+    round(engines[side], batchSize, tasks),
   );
-  await without.close();
-  await keeping.close();
+  const [plain, kept] = [median(without), median(keeping)];
+  console.log(
+    `${batchSize} a call, ${tasks} at once: ${plain.toFixed(1)} µs a call, with history ${kept.toFixed(1)} µs; ratio ${(kept / plain).toFixed(3)}`,
+  );
+  for (const engine of Object.values(engines)) await engine.close();
 }

@@ -7,7 +7,7 @@ import type { Answer, Call } from "../server/calls/call.ts";
 import { CallClient } from "../server/calls/call-client.ts";
 import { CallServer } from "../server/calls/call-server.ts";
 import { createLog } from "../server/observability/log.ts";
-import { median } from "./statistics.ts";
+import { median } from "./report/statistics.ts";
 
 const ways = ["text alone", "objects alone", "hop"] as const;
 type Way = (typeof ways)[number];

@@ -2,72 +2,78 @@
 // process of its own, with full durability, and in the same run what the machine
 // can do without a queue. Prints tables and writes a results file.
 //
-//   rounds → cells, in turn → a fresh server, its load, its floors (run-cell.ts)
+//   rounds → cells, in turn → a fresh server, its load, its floors (cells/run-cell.ts)
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { postgresVersion } from "../scripts/postgres.ts";
-import { Backlogs } from "./backlogs.ts";
-import { chartsOf } from "./charts.ts";
-import { withComparisons } from "./comparisons.ts";
-import { diskFloor } from "./floors.ts";
-import { type Options, readOptions, roundsDefault, usage } from "./options.ts";
-import { type Probe, probes } from "./probes.ts";
+import { allCells, type Cell, canonicalCells } from "./cells/cells.ts";
+import { diskFloor } from "./cells/floors.ts";
+import { type RunOptions, runCell } from "./cells/run-cell.ts";
+import { type Probe, probes } from "./probes/probes.ts";
+import { withComparisons } from "./report/comparisons.ts";
 import {
+  type Figures,
   headOf,
-  latestResults,
   type Measurement,
   type Results,
-  readResults,
-  resultsFolder,
   summarize,
-  wholeEnding,
   writeResults,
-} from "./results.ts";
-import { type Figures, type RunOptions, runCell } from "./run-cell.ts";
-import { renderResults } from "./table.ts";
-import { allCells, type Cell, canonicalCells } from "./workload.ts";
+} from "./report/results.ts";
+import { renderResults } from "./report/tables.ts";
 
-/** Something that is measured once a round. */
-interface Entry {
-  readonly name: string;
-  readonly cell?: Cell;
-  readonly store?: Probe["store"];
-  readonly run: (options: RunOptions) => Promise<Figures>;
+interface Options {
+  /** Of all cells and probes, those whose name matches; `null` = the canonical ones. */
+  readonly only: RegExp | null;
+  readonly rounds: number;
+  /** Where to write the results; `null` = the usual place, if the run is a whole one. */
+  readonly out: string | null;
 }
 
-function entriesOf({ full, only }: Options): Entry[] {
-  const isAll = full || only !== null;
+const roundsDefault = 5;
+
+const usage = `bun run bench [options]
+  --only <regex>    cells and probes whose name matches, of all there are
+  --rounds <n>      rounds; default ${roundsDefault}
+  --list            name all cells and probes
+  --out <file>      where to write the results; without it a whole run writes bench/results/
+  --peers           the same work on other queues; see bench/peers/peers.ts`;
+
+/** Something that is measured once a round. */
+interface Entry extends Pick<Probe, "name" | "store" | "run"> {
+  readonly cell?: Cell;
+}
+
+function entriesOf(only: RegExp | null): Entry[] {
   const ofCell = (cell: Cell): Entry => ({
     name: cell.name,
     cell,
     run: (options) => runCell(cell, options),
   });
-  const ofProbe = ({ name, run, store }: Probe): Entry => ({ name, run, ...(store && { store }) });
-  const entries = [
-    ...probes.filter(({ canonical }) => isAll || canonical).map(ofProbe),
-    ...(isAll ? allCells : canonicalCells).map(ofCell),
+  const entries: Entry[] = [
+    ...(only === null ? probes.filter(({ canonical }) => canonical) : probes),
+    ...(only === null ? canonicalCells : allCells).map(ofCell),
   ];
   return entries.filter(({ name }) => only === null || only.test(name));
 }
 
-/** The second round goes backwards, and so on: what comes first in one comes last in the next. */
-async function measure(options: Options, directory: string): Promise<Measurement[]> {
-  const entries = entriesOf(options);
+/** The second round goes backwards, and so on: the first of one is the last of the next. */
+async function measure({ only, rounds }: Options, directory: string): Promise<Measurement[]> {
+  const entries = entriesOf(only);
   if (entries.length === 0) throw new Error("nothing to measure; --list names all there is");
-  const backlogs = new Backlogs(options.backlogs ?? join(directory, "backlogs"));
   const figures = new Map<string, Figures[]>(entries.map(({ name }) => [name, []]));
   const disk: Figures[] = [];
-  for (let round = 0; round < options.rounds; round += 1) {
-    const { syncsPerSecond, ...times } = diskFloor(directory);
-    disk.push({ syncsPerSecond, ...times });
+  for (let round = 0; round < rounds; round += 1) {
+    const floor = diskFloor(directory);
+    disk.push(floor);
+    const options: RunOptions = { directory, diskSyncsPerSecond: floor.syncsPerSecond };
     for (const entry of round % 2 === 0 ? entries : entries.toReversed()) {
       const begin = performance.now();
-      const run = await entry.run({ directory, backlogs, diskSyncsPerSecond: syncsPerSecond });
-      figures.get(entry.name)?.push(run);
+      figures.get(entry.name)?.push(await entry.run(options));
       const seconds = ((performance.now() - begin) / 1_000).toFixed(1);
-      console.error(`round ${round + 1} of ${options.rounds}: ${entry.name}, ${seconds} s`);
+      console.error(`round ${round + 1} of ${rounds}: ${entry.name}, ${seconds} s`);
     }
   }
   return [
@@ -81,6 +87,7 @@ async function measure(options: Options, directory: string): Promise<Measurement
 }
 
 async function bench(options: Options): Promise<void> {
+  const { only, rounds, out } = options;
   const directory = mkdtempSync(join(tmpdir(), "holdfast-bench-"));
   const removeDirectory = (): void => rmSync(directory, { recursive: true, force: true });
   // A terminal interrupts the servers as well; without this, gigabytes would stay behind.
@@ -88,78 +95,72 @@ async function bench(options: Options): Promise<void> {
     removeDirectory();
     process.exit(130);
   });
-  const stores = new Set(entriesOf(options).map(({ store = "sqlite" }) => store));
+  const stores = new Set(entriesOf(only).map(({ store = "sqlite" }) => store));
+  const which = only === null ? "" : ` --only '${only.source}'`;
   try {
-    if (options.backlogs !== null) mkdirSync(options.backlogs, { recursive: true });
-    const head = await headOf(commandOf(options), directory);
+    const head = await headOf(`bun run bench${which} --rounds ${rounds}`, directory);
     const postgres = stores.has("postgres") && { postgres: postgresVersion };
     const results: Results = {
       ...head,
       versions: { ...head.versions, ...postgres },
       settings: {
-        rounds: options.rounds,
+        rounds,
         store: [...stores].join(", "),
         durability: "full",
-        client: "bench/load.ts, one process",
+        client: "bench/load/generator.ts, one process",
       },
       measurements: withComparisons(await measure(options, directory)),
     };
     console.log(renderResults(results));
-    const isWhole = options.only === null && options.rounds >= roundsDefault;
-    if (options.out !== null || isWhole) {
-      console.log(
-        `\nwritten to ${writeResults(results, { ending: wholeEnding, path: options.out })}`,
-      );
+    if (out !== null || (only === null && rounds >= roundsDefault)) {
+      console.log(`\nwritten to ${writeResults(results, { ending: ".json", path: out })}`);
     }
   } finally {
     removeDirectory();
   }
 }
 
-/** What makes the same figures again. */
-function commandOf({ full, only, rounds }: Options): string {
-  const which = [
-    ...(full ? ["--full"] : []),
-    ...(only === null ? [] : [`--only '${only.source}'`]),
-  ];
-  return ["bun run bench", ...which, `--rounds ${rounds}`].join(" ");
-}
-
-function drawCharts(file: string): void {
-  const path = file === "" ? latestResults() : file;
-  for (const [name, svg] of Object.entries(chartsOf(readResults(path)))) {
-    const target = join(resultsFolder, `${name}.svg`);
-    writeFileSync(target, svg);
-    console.log(`written to ${target}`);
-  }
-}
-
-/** A program of its own, because it installs what it measures. */
-async function runPeers(): Promise<void> {
+/** Peers are a program of their own, because it installs what it measures. */
+async function runPeers(argv: readonly string[]): Promise<void> {
   const script = join(import.meta.dir, "peers/peers.ts");
-  const rest = process.argv.slice(2).filter((argument) => argument !== "--peers");
+  const rest = argv.filter((argument) => argument !== "--peers");
   const child = Bun.spawn([process.execPath, script, ...rest], {
     stdio: ["inherit", "inherit", "inherit"],
   });
   process.exitCode = await child.exited;
 }
 
-function optionsOrUsage(): Options | null {
-  const argv = process.argv.slice(2);
-  // What follows is for the peers' own command line.
-  if (argv.includes("--peers")) return { ...readOptions([]), peers: true };
+function readOptions(argv: readonly string[]): Options & { readonly isList: boolean } {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      only: { type: "string" },
+      rounds: { type: "string", default: String(roundsDefault) },
+      out: { type: "string" },
+      list: { type: "boolean", default: false },
+    },
+  });
+  const rounds = Number(values.rounds);
+  if (!Number.isInteger(rounds) || rounds < 1) {
+    throw new Error(`--rounds is invalid; expected a number from 1, got '${values.rounds}'`);
+  }
+  const only = values.only === undefined ? null : new RegExp(values.only);
+  return { only, rounds, out: values.out ?? null, isList: values.list };
+}
+
+async function main(argv: readonly string[]): Promise<void> {
+  // The peers have a command line of their own.
+  if (argv.includes("--peers")) return await runPeers(argv);
+  let options: ReturnType<typeof readOptions>;
   try {
-    return readOptions(argv);
+    options = readOptions(argv);
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : error}\n${usage}`);
     process.exitCode = 2;
-    return null;
+    return;
   }
+  if (!options.isList) return await bench(options);
+  for (const { name } of entriesOf(/./)) console.log(name);
 }
 
-const options = optionsOrUsage();
-if (options?.peers) await runPeers();
-else if (options?.list) {
-  for (const { name } of entriesOf({ ...options, full: true })) console.log(name);
-} else if (options?.charts != null) drawCharts(options.charts);
-else if (options != null) await bench(options);
+await main(process.argv.slice(2));

@@ -8,7 +8,7 @@ import { ensureBuilt } from "../app/build/ensure-built.ts";
 import { folders } from "../app/build/site-folder.ts";
 import { createSearch } from "../app/search/engine.ts";
 import lists from "../content/search-queries.json" with { type: "json" };
-import { median } from "./statistics.ts";
+import { median } from "./report/statistics.ts";
 
 const { rounds } = parseArgs({ options: { rounds: { type: "string", default: "20" } } }).values;
 

@@ -1,25 +1,22 @@
-// `bun run site:lighthouse [--runs N] [--devices mobile,desktop] [--out FILE] [PATH…]`: what
-// Lighthouse says of a page of each type, on a phone and at a desk.
+// `bun run site:lighthouse [--runs N] [--devices mobile,desktop] [PATH…]`: what Lighthouse reports about
+// a page of each type, on a phone and at a desk.
 //
 // Scores are of 100. What else runs on the machine slows the page too: only those of a quiet
 // one can be compared. `benchmarkIndex`, which Lighthouse measures with each visit, says how fast
 // the machine was: below 1,000 it is slower than the throttling expects.
 
-import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
 import lighthouse, { desktopConfig } from "lighthouse";
 import { serveSite } from "../app/build/serve-site.ts";
 import { chromiumPath, launchChromium } from "../scripts/chromium.ts";
-import { freePort } from "./peers/child-server.ts";
-import { headOf, siteEnding, summarize, writeResults } from "./results.ts";
-import type { Figures } from "./run-cell.ts";
+import { freePort } from "../testing/child-server.ts";
+import { type Figures, summarize } from "./report/results.ts";
 
 const { values: words, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     runs: { type: "string", default: "3" },
     devices: { type: "string", default: "mobile,desktop" },
-    out: { type: "string" },
   },
 });
 const runs = Number(words.runs);
@@ -52,34 +49,23 @@ const audits = {
   pageBytes: "total-byte-weight",
 } as const;
 
-const measurements = [];
-{
-  await using server = await serveSite();
-  for (const device of words.devices.split(",")) {
-    for (const path of positionals.length > 0 ? positionals : types) {
-      const rounds: Figures[] = [];
-      for (let attempt = 0; rounds.length < runs && attempt < attemptsMax; attempt += 1) {
-        const figures = await measure(server.url + path, device === "desktop").catch(tell);
-        if (figures !== null) rounds.push(figures);
-      }
-      if (rounds.length < runs) throw new Error(`${path} could not be measured ${runs} times`);
-      const figures = summarize(rounds);
-      const medians = Object.entries(figures).map(([name, { median }]) => `${name} ${median}`);
-      console.log(`${path} (${device}): ${medians.join(", ")}`);
-      measurements.push({ name: `${path} ${device}`, figures });
+await using server = await serveSite();
+for (const device of words.devices.split(",")) {
+  for (const path of positionals.length > 0 ? positionals : types) {
+    const rounds: Figures[] = [];
+    for (let attempt = 0; rounds.length < runs && attempt < attemptsMax; attempt += 1) {
+      const figures = await measure(server.url + path, device === "desktop").catch(report);
+      if (figures !== null) rounds.push(figures);
     }
+    if (rounds.length < runs) throw new Error(`${path} could not be measured ${runs} times`);
+    const medians = Object.entries(summarize(rounds));
+    const text = medians.map(([name, { median }]) => `${name} ${median}`).join(", ");
+    console.log(`${path} (${device}): ${text}`);
   }
 }
-const command = `bun run site:lighthouse ${process.argv.slice(2).join(" ")}`.trim();
-const results = {
-  ...(await headOf(command, tmpdir())),
-  settings: { runs },
-  measurements,
-};
-console.log(writeResults(results, { ending: siteEnding, path: words.out ?? null }));
 
-/** Lighthouse throws where the browser goes away from under it. */
-function tell(cause: unknown): null {
+/** Lighthouse throws if the browser ends meanwhile. */
+function report(cause: unknown): null {
   console.error(cause instanceof Error ? cause.message : cause);
   return null;
 }

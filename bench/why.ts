@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type Client, createClient } from "../client/client.ts";
 import type { LeaseReply } from "../client/wire.ts";
-import { startServer } from "./server-process.ts";
+import { startServer } from "../testing/server-process.ts";
 
 const batch = 1_000;
 const failsOf = 50;

@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ServerProcess, startServer } from "../bench/server-process.ts";
 import { type Client, createClient } from "../client/client.ts";
+import { type ServerProcess, startServer } from "../testing/server-process.ts";
 import { exitCodes } from "./exit-codes.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-backup-"));

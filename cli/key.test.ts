@@ -4,9 +4,9 @@ import { afterAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startServer } from "../bench/server-process.ts";
 import { createClient } from "../client/client.ts";
 import { apiKeysMax } from "../server/auth/api-keys.ts";
+import { startServer } from "../testing/server-process.ts";
 import { exitCodes } from "./exit-codes.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-key-"));

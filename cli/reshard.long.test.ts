@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { Engine, LeasedItem } from "../engine/model/api.ts";
 import { createShards } from "../engine/simulation/all-shards.ts";
 import { minute, produceOf, queueDefaults } from "../engine/simulation/bundle.ts";
-import { whyUntraceable } from "../proof/strace.ts";
+import { whyUntraceable } from "../proof/processes/strace.ts";
 import { countStores } from "../stores/open.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-reshard-kills-"));

@@ -18,7 +18,7 @@ import { join } from "node:path";
 import type { Engine, LeasedItem } from "../engine/model/api.ts";
 import { createShards } from "../engine/simulation/all-shards.ts";
 import { idsOf, minute, produceOf, queueDefaults } from "../engine/simulation/bundle.ts";
-import { SmallDisk, whyNoDisk } from "../proof/small-disk.ts";
+import { SmallDisk, whyNoDisk } from "../proof/processes/small-disk.ts";
 import { DataFolderError, storesOf } from "../server/storage/data-folder.ts";
 import { openForReshard, openStore } from "../stores/open.ts";
 import { StoreError } from "../stores/store.ts";

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ServerProcess, startServer } from "../bench/server-process.ts";
 import { createClient } from "../client/client.ts";
 import { renewedCertificate, sampleCertificate, sampleKey } from "../server/testing/tls-sample.ts";
+import { type ServerProcess, startServer } from "../testing/server-process.ts";
 import { exitCodes } from "./exit-codes.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-tls-"));

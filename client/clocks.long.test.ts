@@ -5,8 +5,8 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../bench/peers/child-server.ts";
-import { startServer } from "../bench/server-process.ts";
+import { freePort } from "../testing/child-server.ts";
+import { startServer } from "../testing/server-process.ts";
 import { createClient } from "./client.ts";
 
 const hasFaketime = Bun.which("faketime") !== null;

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { number } from "../app/charts/figures.ts";
-import { latestResults, readResults, snapshotEnding } from "../bench/results.ts";
+import { latestResults, readResults } from "../bench/report/results.ts";
 
 interface Range {
   readonly median: number;
@@ -65,7 +65,7 @@ test("postgresql: the spread that it tells is that of the results", () => {
 });
 
 test("postgresql: its table of a held snapshot has the first and the last minute of the results", () => {
-  const { commit, command, measurements } = readResults(latestResults(snapshotEnding));
+  const { commit, command, measurements } = readResults(latestResults("-snapshot.json"));
   const parts = measurements.filter(({ name }) => name.startsWith("Holdfast on PostgreSQL: part"));
   const told = (name: string) => parts.map(({ figures }) => figures[name]?.median ?? 0);
   const cellsOf = (name: string, scale: number) => {

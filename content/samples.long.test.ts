@@ -11,10 +11,10 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../bench/peers/child-server.ts";
-import { type ServerProcess, startCommand, startServer } from "../bench/server-process.ts";
 import { createClient } from "../client/client.ts";
 import manifest from "../package.json" with { type: "json" };
+import { freePort } from "../testing/child-server.ts";
+import { type ServerProcess, startCommand, startServer } from "../testing/server-process.ts";
 import {
   type Fence,
   fencesOf,

@@ -5,9 +5,9 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startServer } from "../bench/server-process.ts";
 import { findKey, newApiKey, parseApiKeys } from "../server/auth/api-keys.ts";
 import { sampleCertificate, sampleKey } from "../server/testing/tls-sample.ts";
+import { startServer } from "../testing/server-process.ts";
 
 function scratch() {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-deploy-"));

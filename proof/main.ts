@@ -4,7 +4,7 @@
 
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
-import { headOf, writeResults } from "../bench/results.ts";
+import { headOf, writeResults } from "../bench/report/results.ts";
 import { countsText } from "../scripts/counts.ts";
 import { methods, type Size, sizes } from "./methods.ts";
 import { type Report, reportEnding } from "./report.ts";

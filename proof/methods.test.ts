@@ -4,11 +4,11 @@
 import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Expected } from "./expected.ts";
-import { effectOf, makeBase } from "./media.ts";
 import { Faults } from "./result.ts";
-import { memoryFolder } from "./scratch.ts";
-import { readStores } from "./store-contents.ts";
+import { Expected } from "./storage/expected.ts";
+import { effectOf, makeBase } from "./storage/media.ts";
+import { memoryFolder } from "./storage/scratch.ts";
+import { readStores } from "./storage/store-contents.ts";
 
 const folder = mkdtempSync(join(memoryFolder(), "holdfast-proof-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

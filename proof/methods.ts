@@ -1,16 +1,16 @@
 // The methods of proof, each with its sizes: `quick` for seconds, `short` for what CI runs, ten
 // minutes on two cores, `ci` for half an hour, `nightly` for what only chance finds.
 
-import { proveFullDisks } from "./full-disks.ts";
-import { proveHistories } from "./histories.ts";
-import { proveKills } from "./kills.ts";
-import { proveMedia } from "./media.ts";
-import { proveNodes } from "./nodes.ts";
-import { provePowerCuts } from "./power-cuts.ts";
+import { proveHistories } from "./histories/histories.ts";
+import { proveFullDisks } from "./processes/full-disks.ts";
+import { proveKills } from "./processes/kills.ts";
+import { proveNodes } from "./processes/nodes.ts";
+import { proveSoak } from "./processes/soak.ts";
+import { proveSystemCalls } from "./processes/system-calls.ts";
 import type { ProofResult, Say } from "./result.ts";
 import { proveHostile, provePlanted, proveSimulation, type Worlds } from "./simulation.ts";
-import { proveSoak } from "./soak.ts";
-import { proveSystemCalls } from "./system-calls.ts";
+import { proveMedia } from "./storage/media.ts";
+import { provePowerCuts } from "./storage/power-cuts.ts";
 
 export const sizes = ["quick", "short", "ci", "nightly"] as const;
 export type Size = (typeof sizes)[number];

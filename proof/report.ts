@@ -1,17 +1,11 @@
 // The file that a run of `bun run proof` leaves behind: what was run, on what, and
 // what each method found. The site's page about testing is made from the newest one.
 
-import type { Machine } from "../bench/results.ts";
+import type { Results } from "../bench/report/results.ts";
 import type { ProofResult } from "./result.ts";
 
 /** Enough to run it again. */
-export interface Report {
-  readonly format: 1;
-  readonly madeAt: string;
-  readonly commit: string;
-  readonly command: string;
-  readonly machine: Machine;
-  readonly versions: Readonly<Record<string, string>>;
+export interface Report extends Omit<Results, "settings" | "measurements"> {
   readonly size: string;
   readonly seconds: number;
   readonly results: readonly ProofResult[];

@@ -11,6 +11,11 @@ export interface ProofResult {
   readonly skipped?: string;
 }
 
+/** Of a method whose tool is missing. */
+export function skippedResult(method: string, seed: number, skipped: string): ProofResult {
+  return { method, seconds: 0, seed, figures: {}, faults: [], skipped };
+}
+
 /** Told now and then how far a method has come. */
 export type Say = (text: string) => void;
 

@@ -6,8 +6,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ensureBuilt } from "../app/build/ensure-built.ts";
-import { Connection } from "../bench/http-client.ts";
 import { firstCalls } from "../openapi/first-calls.ts";
+import { Connection } from "../testing/http-client.ts";
 
 const root = join(import.meta.dir, "..");
 const scratch = mkdtempSync(join(tmpdir(), "holdfast-executable-"));

@@ -4,9 +4,9 @@
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { asUser, folderOf, freePort, startChild } from "../bench/peers/child-server.ts";
-import { npmPackages, run } from "../bench/peers/install.ts";
-import { answering } from "../bench/peers/postgres-server.ts";
+import { asUser, folderOf, freePort, startChild } from "../testing/child-server.ts";
+import { npmPackages, run } from "../testing/install.ts";
+import { answering } from "../testing/postgres-server.ts";
 import { root } from "./setup.ts";
 
 export const postgresVersion = "18.4.0-beta.17";

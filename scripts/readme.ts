@@ -1,28 +1,22 @@
-// `bun run readme`: writes the tables of README.md and bench/SCALING.md from the results of the
-// benchmarks. A test fails while they differ.
+// `bun run readme`: writes the tables of README.md and bench/SCALING.md, and the chart of rates, from the
+// results of the benchmarks. A test fails while they differ.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { phases } from "../bench/one-by-one.ts";
 import type { PeerRow, PeersResult } from "../bench/peers/peers.ts";
-import {
-  gatherEnding,
-  keysEnding,
-  latestResults,
-  peersEnding,
-  readResults,
-  shardThreadsEnding,
-  soakEnding,
-  stagesEnding,
-} from "../bench/results.ts";
-import { rateOfMany, rateOfOne } from "../bench/shard-account.ts";
-import { type LoadName, loads } from "../bench/shard-threads.ts";
-import { markdownTable, rate } from "../bench/table.ts";
+import { phases } from "../bench/probes/one-by-one.ts";
+import { rateOfMany, rateOfOne } from "../bench/probes/shard-account.ts";
+import { type LoadName, loads } from "../bench/probes/shard-threads.ts";
+import { latestResults, readResults, resultsFolder } from "../bench/report/results.ts";
+import { markdownTable, rate } from "../bench/report/tables.ts";
+import { throughputChart } from "../bench/report/throughput-chart.ts";
 
 /** The files with generated parts. */
 export const generatedFiles = ["../README.md", "../bench/SCALING.md"].map((path) =>
   join(import.meta.dir, path),
 );
+
+export const chartFile = join(resultsFolder, "throughput.svg");
 
 /** A text with its generated parts as they should be. */
 export function withGenerated(given: string): string {
@@ -100,7 +94,7 @@ const settings: Readonly<Record<string, string>> = {
 };
 
 function peersText(): string {
-  const file = latestResults(peersEnding);
+  const file = latestResults("-peers.json");
   const { rows, rounds }: PeersResult = JSON.parse(readFileSync(file, "utf8"));
   const fastest = (among: readonly PeerRow[], items: number) =>
     Math.max(
@@ -145,7 +139,7 @@ interface CallCosts extends Readonly<Record<(typeof stageNames)[number], number>
 
 /** Microseconds of one call of each verb; what goes to the file between turns is part of the write. */
 function callCosts(): readonly CallCosts[] {
-  return readResults(latestResults(stagesEnding)).measurements.flatMap(({ name, figures }) => {
+  return readResults(latestResults("-stages.json")).measurements.flatMap(({ name, figures }) => {
     const items = /^stages (\d+)$/.exec(name)?.[1];
     if (items === undefined) return [];
     return verbs.map((verb) => {
@@ -174,7 +168,7 @@ function stagesText(): string {
     ...stageNames.map((stage) => microsText(call[stage])),
   ]);
   const table = markdownTable(["items a call", "verb", ...stageNames], rows);
-  return `From ${linkTo(latestResults(stagesEnding), "results")}, microseconds:\n\n${table}`;
+  return `From ${linkTo(latestResults("-stages.json"), "results")}, microseconds:\n\n${table}`;
 }
 
 /** Of an empty call, by the floor that answers at once. */
@@ -204,7 +198,7 @@ function ceilingsText(): string {
 function costsText(): string {
   const file = latestResults();
   const { measurements, machine } = readResults(file);
-  const peersFile = latestResults(peersEnding);
+  const peersFile = latestResults("-peers.json");
   const { rows: peers }: PeersResult = JSON.parse(readFileSync(peersFile, "utf8"));
   const rows = measurements.flatMap(({ cell, figures }) => {
     if (cell === undefined || cell.flow !== "phases" || cell.backlog > 0) return [];
@@ -248,7 +242,7 @@ function costsText(): string {
 }
 
 function soakText(): string {
-  const file = latestResults(soakEnding);
+  const file = latestResults("-soak.json");
   const { measurements, settings } = readResults(file);
   const [first, last] = [measurements.at(0), measurements.at(-1)].map(
     (part) => part?.figures ?? {},
@@ -275,7 +269,7 @@ function soakText(): string {
 
 /** The gathering client beside the same without it, and beside clients of Redis. */
 function gatherText(): string {
-  const file = latestResults(gatherEnding);
+  const file = latestResults("-gather.json");
   const rows = readResults(file).measurements.flatMap(({ name, figures }) => {
     const tasks = /^gather (\d+)$/.exec(name)?.[1];
     if (tasks === undefined) return [];
@@ -299,7 +293,7 @@ function gatherText(): string {
 }
 
 function keysText(): string {
-  const file = latestResults(keysEnding);
+  const file = latestResults("-keys.json");
   const rows = readResults(file).measurements.flatMap(({ name, figures }) => {
     const itemsPerCall = /^keys (\d+)$/.exec(name)?.[1];
     if (itemsPerCall === undefined) return [];
@@ -320,7 +314,7 @@ interface ShardThreads {
 
 /** What threads of shards cost and give: as measured, and for more of them by account. */
 function shardThreadsText(): string {
-  const file = latestResults(shardThreadsEnding);
+  const file = latestResults("-threads.json");
   const { measurements, machine } = readResults(file);
   const sizes = measurements.flatMap(({ name, figures }): ShardThreads[] => {
     const itemsPerCall = /^shard threads (\d+)$/.exec(name)?.[1];
@@ -447,4 +441,5 @@ function megabytes(bytes: number): string {
 
 if (import.meta.main) {
   for (const path of generatedFiles) writeFileSync(path, withGenerated(readFileSync(path, "utf8")));
+  writeFileSync(chartFile, throughputChart(readResults(latestResults())));
 }

@@ -2,8 +2,8 @@
 // figure from the newest file that has it. Pure.
 
 import type { PeerRow, PeersResult } from "../../bench/peers/peers.ts";
-import type { Measurement, Results } from "../../bench/results.ts";
-import type { Spread } from "../../bench/statistics.ts";
+import type { Measurement, Results } from "../../bench/report/results.ts";
+import type { Spread } from "../../bench/report/statistics.ts";
 
 export type Range = Pick<Spread, "median" | "min" | "max">;
 export type ResultsFile = Results | PeersResult;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import type { PeerRow } from "../../bench/peers/peers.ts";
-import type { Results } from "../../bench/results.ts";
+import type { Results } from "../../bench/report/results.ts";
 import { benchData, type ResultsFile } from "./bench-data.ts";
 import { readBenchData } from "./bench-results.ts";
 import { ChartFigure } from "./chart-figure.tsx";

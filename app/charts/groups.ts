@@ -3,7 +3,7 @@
 
 import { durabilityTexts } from "../../bench/peers/peer.ts";
 import type { PeerRow, PeersResult } from "../../bench/peers/peers.ts";
-import type { Results } from "../../bench/results.ts";
+import type { Results } from "../../bench/report/results.ts";
 import { type BenchData, isOwn, type Range, sourceText, syncingRows } from "./bench-data.ts";
 import { count } from "./figures.ts";
 

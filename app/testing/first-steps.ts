@@ -4,8 +4,8 @@ import { expect, test } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../../bench/peers/child-server.ts";
 import { firstSteps } from "../../content/first-steps.ts";
+import { freePort } from "../../testing/child-server.ts";
 import { siteConfig } from "../site-config.ts";
 import type { SiteBrowser } from "./site-browser.ts";
 

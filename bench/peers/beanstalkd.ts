@@ -2,8 +2,8 @@
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { freePort, startChild } from "./child-server.ts";
-import { debianPackage, debianVersion } from "./install.ts";
+import { freePort, startChild } from "../../testing/child-server.ts";
+import { debianPackage, debianVersion } from "../../testing/install.ts";
 import {
   leaseAndComplete,
   type Peer,

@@ -2,7 +2,7 @@
 // next. It has no call that leases or completes many.
 
 import { join } from "node:path";
-import { loadPackage, npmPackages } from "./install.ts";
+import { loadPackage, npmPackages } from "../../testing/install.ts";
 import { type Ledger, type Peer, type QueueWork, type Session, usualConnections } from "./peer.ts";
 import { installRedis, redisSettings, startRedis } from "./redis-server.ts";
 
@@ -11,24 +11,10 @@ const redisClientVersion = "5.11.1";
 
 export const bullmqPackages = [`bullmq@${packageVersion}`, `ioredis@${redisClientVersion}`];
 
-interface Options {
-  readonly connection: {
-    readonly host: string;
-    readonly port: number;
-    /** A worker waits on its connection, so no command of it may give up. */
-    readonly maxRetriesPerRequest: null;
-  };
-}
-
-interface Added {
-  readonly name: string;
-  readonly data: { readonly p: string };
-  readonly opts: { readonly removeOnComplete: boolean };
-}
-
 interface BullQueue {
   waitUntilReady(): Promise<unknown>;
-  addBulk(items: readonly Added[]): Promise<unknown>;
+  add(name: string, data: object, options: object): Promise<unknown>;
+  addBulk(items: readonly object[]): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -38,12 +24,12 @@ interface BullWorker {
   close(force: boolean): Promise<void>;
 }
 
-interface BullModule {
-  readonly Queue: new (name: string, options: Options) => BullQueue;
+export interface BullModule {
+  readonly Queue: new (name: string, options: object) => BullQueue;
   readonly Worker: new (
     name: string,
     perform: (item: { readonly data: { readonly p: string } }) => Promise<void>,
-    options: Options & { readonly concurrency: number },
+    options: object,
   ) => BullWorker;
 }
 
@@ -53,7 +39,7 @@ const concurrency = 50;
 
 interface Client {
   readonly module: BullModule;
-  readonly options: Options;
+  readonly options: object;
   readonly work: QueueWork;
 }
 
@@ -112,6 +98,7 @@ export const bullmq: Peer = {
   start: async (scratch) => {
     const server = await startRedis(scratch);
     const module = await loadPackage<BullModule>(folder, "bullmq");
+    // A worker waits on its connection, so no command of it may give up.
     const connection = { host: "127.0.0.1", port: server.port, maxRetriesPerRequest: null };
     return {
       version: `${packageVersion}, Redis ${server.version}`,

@@ -2,8 +2,10 @@
 
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
-import { Connection } from "../http-client.ts";
-import { startServer } from "../server-process.ts";
+import { Connection } from "../../testing/http-client.ts";
+import { installPostgres, postgresSettings, startPostgres } from "../../testing/postgres-server.ts";
+import { startServer } from "../../testing/server-process.ts";
+import { createQueue } from "../load/calls.ts";
 import {
   leaseAndComplete,
   manyConnections,
@@ -11,18 +13,11 @@ import {
   type QueueWork,
   type Session,
 } from "./peer.ts";
-import { installPostgres, postgresSettings, startPostgres } from "./postgres-server.ts";
 
 interface Lease {
   readonly body: string;
   readonly ids: readonly string[];
   readonly payloads: readonly string[];
-}
-
-async function post(connection: Connection, path: string, body: string): Promise<string> {
-  const reply = await connection.post(path, body);
-  if (reply.status !== 200) throw new Error(`${path} answered ${reply.status}; ${reply.body}`);
-  return reply.body;
 }
 
 async function openSession(port: number, work: QueueWork, index: number): Promise<Session> {
@@ -37,8 +32,8 @@ async function openSession(port: number, work: QueueWork, index: number): Promis
   return {
     produce: async (payloads) => {
       const items = payloads.map((utf8) => ({ utf8 }));
-      const body = JSON.stringify({ queue_name: work.queue, request_timeout: "1m", items });
-      await post(connection, "/v1/queue.produce", body);
+      const request = { queue_name: work.queue, request_timeout: "1m", items };
+      await connection.call("/v1/queue.produce", request);
     },
     consume: (ledger) =>
       leaseAndComplete<Lease>(ledger, {
@@ -59,7 +54,7 @@ async function openSession(port: number, work: QueueWork, index: number): Promis
         complete: async ({ body, ids }) => {
           const partition = Number(/"partition":(\d+)/.exec(body)?.[1]);
           const complete = { queue_name: work.queue, partition, request_timeout: "1m", ids };
-          await post(connection, "/v1/queue.complete", JSON.stringify(complete));
+          await connection.call("/v1/queue.complete", complete);
         },
       }),
     close: async () => connection.close(),
@@ -67,16 +62,7 @@ async function openSession(port: number, work: QueueWork, index: number): Promis
 }
 
 async function openQueue(port: number, work: QueueWork): Promise<Session[]> {
-  const admin = await Connection.open(port);
-  const queue = {
-    queue_name: work.queue,
-    lease_timeout: "10m",
-    expire_timeout: "1h",
-    max_attempts: 0,
-    requested_partitions: 1,
-  };
-  await post(admin, "/v1/queues.create", JSON.stringify(queue));
-  admin.close();
+  await createQueue(port, work.queue);
   return Promise.all(
     Array.from({ length: work.connections }, (_, index) => openSession(port, work, index)),
   );

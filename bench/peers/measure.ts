@@ -1,7 +1,7 @@
 // One cell of the tables: produce, then lease and complete, on one queue of one peer, each
 // phase bounded in time.
 
-import { cpuSecondsBelow } from "../process-usage.ts";
+import { cpuSecondsBelow } from "../../testing/process-usage.ts";
 import { Ledger, payloadOf, type RunningPeer, type Session } from "./peer.ts";
 
 export interface CellWork {

@@ -2,8 +2,8 @@
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort, startChild } from "./child-server.ts";
-import { loadPackage, npmPackages, run } from "./install.ts";
+import { freePort, startChild } from "../../testing/child-server.ts";
+import { loadPackage, npmPackages, run } from "../../testing/install.ts";
 import {
   leaseAndComplete,
   type Peer,
@@ -29,42 +29,7 @@ interface NatsConnection {
 }
 
 interface Consumer {
-  fetch(options: {
-    readonly max_messages: number;
-    readonly expires: number;
-  }): Promise<AsyncIterable<Message>>;
-}
-
-interface JetStream {
-  publish(
-    subject: string,
-    payload: string,
-    options: { readonly timeout: number },
-  ): Promise<unknown>;
-  readonly consumers: { get(stream: string, consumer: string): Promise<Consumer> };
-}
-
-interface Manager {
-  readonly streams: {
-    add(options: {
-      readonly name: string;
-      readonly subjects: readonly string[];
-      readonly retention: "workqueue";
-      readonly storage: "file";
-    }): Promise<unknown>;
-  };
-  readonly consumers: {
-    add(
-      stream: string,
-      options: {
-        readonly durable_name: string;
-        readonly ack_policy: "explicit";
-        /** In nanoseconds. */
-        readonly ack_wait: number;
-        readonly max_ack_pending: number;
-      },
-    ): Promise<unknown>;
-  };
+  fetch(options: object): Promise<AsyncIterable<Message>>;
 }
 
 interface TransportModule {
@@ -72,8 +37,14 @@ interface TransportModule {
 }
 
 interface JetStreamModule {
-  jetstream(connection: NatsConnection): JetStream;
-  jetstreamManager(connection: NatsConnection): Promise<Manager>;
+  jetstream(connection: NatsConnection): {
+    publish(subject: string, payload: string, options: object): Promise<unknown>;
+    readonly consumers: { get(stream: string, consumer: string): Promise<Consumer> };
+  };
+  jetstreamManager(connection: NatsConnection): Promise<{
+    readonly streams: { add(options: object): Promise<unknown> };
+    readonly consumers: { add(stream: string, options: object): Promise<unknown> };
+  }>;
 }
 
 interface Client {

@@ -62,9 +62,6 @@ export function payloadOf(number: number): string {
   return String(number).padStart(numberDigits, "0") + filler;
 }
 
-/** Leading characters of a payload that `Ledger.leased` reads. */
-export const payloadHeadLength = numberDigits;
-
 /**
  * What the consumers have got so far. It counts from the payloads that really arrived, and
  * throws when one arrives twice or was never produced.

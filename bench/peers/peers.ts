@@ -3,23 +3,16 @@
 // every second one backwards, and each server is started on an empty folder for it; the tables
 // give the medians. Nothing of a peer is left but Debian's packages and the Go module cache.
 
-import {
-  chmodSync,
-  closeSync,
-  fdatasyncSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
-import { availableParallelism, cpus, tmpdir } from "node:os";
+import { mkdirSync, rmSync } from "node:fs";
+import { availableParallelism, cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { commitOf, peersEnding, writeResults } from "../results.ts";
+import { diskFloor } from "../cells/floors.ts";
+import { commitOf, writeResults } from "../report/results.ts";
+import { type Spread as RoundsSpread, spreadOf } from "../report/statistics.ts";
+import { markdownTable } from "../report/tables.ts";
 import { beanstalkd } from "./beanstalkd.ts";
 import { bullmq } from "./bullmq.ts";
-import { stopChildren } from "./child-server.ts";
 import { holdfast, holdfastPostgres } from "./holdfast.ts";
 import { type CellResult, measureCell } from "./measure.ts";
 import { natsJetStream } from "./nats-jetstream.ts";
@@ -28,6 +21,7 @@ import { pgBoss } from "./pg-boss.ts";
 import { pgmqSql } from "./pgmq-sql.ts";
 import { rabbitmq } from "./rabbitmq.ts";
 import { redisStreams } from "./redis-streams.ts";
+import { withScratch } from "./scratch.ts";
 
 const peers: readonly Peer[] = [
   holdfast,
@@ -54,7 +48,6 @@ const roundsDefault = 5;
 /** A slow peer produces what it can in this time, and consumes that. */
 const produceMs = 1_500;
 const consumeMs = 6_000;
-const probeMs = 300;
 /** Before the first figure of a server: its code and ours is compiled, its pools are filled. */
 const warmUp = {
   queue: "warm-up",
@@ -66,27 +59,22 @@ const warmUp = {
 /** Before each cell, with calls of its size and as many items as this time allows. */
 const cellWarmUp = { produceMs: 250, consumeMs: 1_000 };
 
-export interface PeersOptions {
+interface Options {
   /** Names of peers, or parts of them in any case; all when empty. */
-  readonly only?: readonly string[];
+  readonly only: readonly string[];
   /** Those that keep items in PostgreSQL alone. */
-  readonly postgres?: boolean;
+  readonly postgres: boolean;
   /** Items a call, of `itemsByCall`; all when empty. */
-  readonly calls?: readonly number[];
+  readonly calls: readonly number[];
   /** The same for every cell; otherwise those that serve the peer best. */
-  readonly connections?: number;
+  readonly connections: number | null;
   /** The same for every cell; otherwise the larger the calls, the more. */
-  readonly items?: number;
-  readonly rounds?: number;
-  /** Hears what is going on. */
-  readonly say?: (line: string) => void;
+  readonly items: number | null;
+  readonly rounds: number;
 }
 
-export interface Spread {
-  readonly median: number;
-  readonly min: number;
-  readonly max: number;
-}
+/** Rounded, without the single rounds. */
+export type Spread = Pick<RoundsSpread, "median" | "min" | "max">;
 
 export interface PeerRow {
   readonly peer: string;
@@ -145,11 +133,10 @@ interface Measured {
   readonly result: CellResult;
 }
 
-/** What a run has found so far. */
+/** The findings of a run so far. */
 interface Log {
   readonly measured: Measured[];
   readonly failures: PeerFailure[];
-  readonly say: (line: string) => void;
 }
 
 function reasonOf(cause: unknown): string {
@@ -171,15 +158,17 @@ function fail(
     round,
     reason,
   });
-  log.say(`${peer.name}: ${itemsPerCall === null ? "" : `${itemsPerCall} a call: `}${reason}`);
+  console.error(
+    `${peer.name}: ${itemsPerCall === null ? "" : `${itemsPerCall} a call: `}${reason}`,
+  );
 }
 
 async function measurePeer(
   log: Log,
   peer: Peer,
-  options: PeersOptions & { readonly scratch: string; readonly round: number },
+  options: Options & { readonly scratch: string; readonly round: number },
 ): Promise<void> {
-  const { round, calls = [] } = options;
+  const { round, calls } = options;
   mkdirSync(options.scratch);
   let running: RunningPeer | null = null;
   try {
@@ -199,7 +188,7 @@ async function measurePeer(
         });
         log.measured.push({ peer, version: running.version, itemsPerCall, result });
         const figures = [result.producePerSecond, result.consumePerSecond].map(whole).join(" / ");
-        log.say(`${peer.name}: round ${round + 1}, ${itemsPerCall} a call: ${figures}`);
+        console.error(`${peer.name}: round ${round + 1}, ${itemsPerCall} a call: ${figures}`);
       } catch (cause) {
         fail(log, peer, { itemsPerCall, round, cause });
       }
@@ -213,14 +202,11 @@ async function measurePeer(
 }
 
 function spread(values: readonly number[]): Spread {
-  const sorted = [...values].sort((a, b) => a - b).map(Math.round);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? 0;
-  const median = sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2;
-  return { median: Math.round(median), min: sorted[0] ?? 0, max: sorted.at(-1) ?? 0 };
+  const { median, min, max } = spreadOf(values);
+  return { median: Math.round(median), min: Math.round(min), max: Math.round(max) };
 }
 
-function rowsOf(measured: readonly Measured[], options: PeersOptions): PeerRow[] {
+function rowsOf(measured: readonly Measured[], options: Options): PeerRow[] {
   const rows: PeerRow[] = [];
   for (const peer of new Set([...onPostgres, ...peers])) {
     for (const itemsPerCall of itemsByCall.keys()) {
@@ -253,26 +239,10 @@ function rowsOf(measured: readonly Measured[], options: PeersOptions): PeerRow[]
   return rows;
 }
 
-/** Far more than a disk can do means that it does not really sync, and that D2 is not D2. */
-function probeSyncs(folder: string): number {
-  const file = openSync(join(folder, "probe"), "w");
-  const block = new Uint8Array(4_096);
-  const begin = performance.now();
-  let count = 0;
-  while (performance.now() - begin < probeMs) {
-    writeSync(file, block);
-    fdatasyncSync(file);
-    count += 1;
-  }
-  const perSecond = count / ((performance.now() - begin) / 1_000);
-  closeSync(file);
-  return Math.round(perSecond);
-}
-
 async function installAll(log: Log, chosen: readonly Peer[], scratch: string): Promise<Peer[]> {
   const ready: Peer[] = [];
   for (const peer of chosen) {
-    log.say(`${peer.name}: installing`);
+    console.error(`${peer.name}: installing`);
     try {
       await peer.install(scratch);
       ready.push(peer);
@@ -283,29 +253,22 @@ async function installAll(log: Log, chosen: readonly Peer[], scratch: string): P
   return ready;
 }
 
-export async function runPeers(options: PeersOptions = {}): Promise<PeersResult> {
-  const { only = [], postgres = false, rounds = roundsDefault, say = () => undefined } = options;
-  const wanted = only.map((name) => name.toLowerCase());
-  const chosen = (postgres ? onPostgres : peers).filter(
+/** Those of which a name, or a part of it in any case, is given; all if none is. */
+export function chosenFrom(among: readonly Peer[], names: readonly string[]): readonly Peer[] {
+  const wanted = names.map((name) => name.toLowerCase());
+  const chosen = among.filter(
     ({ name }) => wanted.length === 0 || wanted.some((part) => name.toLowerCase().includes(part)),
   );
-  if (chosen.length === 0) {
-    throw new Error(`no peer is called ${only.join(", ")}; there are ${namesOfPeers()}`);
-  }
-  const scratch = mkdtempSync(join(tmpdir(), "holdfast-peers-"));
-  // Servers that run as a user of their own have to reach their folder in it.
-  chmodSync(scratch, 0o755);
-  const log: Log = { measured: [], failures: [], say };
-  const removeScratch = (): void => rmSync(scratch, { recursive: true, force: true });
-  const interrupt = (): void => {
-    void stopChildren().finally(() => {
-      removeScratch();
-      process.exit(130);
-    });
-  };
-  process.once("SIGINT", interrupt);
-  process.once("SIGTERM", interrupt);
-  try {
+  if (chosen.length > 0) return chosen;
+  const known = among.map(({ name }) => name).join(", ");
+  throw new Error(`no peer is called ${names.join(", ")}; expected one of ${known}`);
+}
+
+function runPeers(options: Options): Promise<PeersResult> {
+  const { only, postgres, rounds } = options;
+  const chosen = chosenFrom(postgres ? onPostgres : peers, only);
+  const log: Log = { measured: [], failures: [] };
+  return withScratch(async (scratch) => {
     const ready = await installAll(log, chosen, scratch);
     for (let round = 0; round < rounds; round += 1) {
       for (const peer of round % 2 === 0 ? ready : ready.toReversed()) {
@@ -320,32 +283,24 @@ export async function runPeers(options: PeersOptions = {}): Promise<PeersResult>
         processor: cpus()[0]?.model ?? "unknown",
         cores: availableParallelism(),
         bun: Bun.version,
-        syncsPerSecond: probeSyncs(scratch),
+        // Far more than a disk can do means that it does not really sync, and that D2 is not D2.
+        syncsPerSecond: Math.round(diskFloor(scratch).syncsPerSecond),
       },
       rounds,
       rows: rowsOf(log.measured, options),
       failures: log.failures,
     };
-  } finally {
-    process.off("SIGINT", interrupt);
-    process.off("SIGTERM", interrupt);
-    removeScratch();
-  }
+  });
 }
 
-function commandOf(options: PeersOptions): string {
-  const { only = [], postgres = false, calls = [], connections, items, rounds } = options;
+function commandOf({ only, postgres, calls, connections, items, rounds }: Options): string {
   const words = ["bun run bench --peers", ...only.map((name) => `--only '${name}'`)];
   if (postgres) words.push("--postgres");
   if (calls.length > 0) words.push(`--calls ${calls.join(",")}`);
-  if (connections !== undefined) words.push(`--connections ${connections}`);
-  if (items !== undefined) words.push(`--items ${items}`);
-  if (rounds !== undefined) words.push(`--rounds ${rounds}`);
+  if (connections !== null) words.push(`--connections ${connections}`);
+  if (items !== null) words.push(`--items ${items}`);
+  if (rounds !== roundsDefault) words.push(`--rounds ${rounds}`);
   return words.join(" ");
-}
-
-function namesOfPeers(): string {
-  return peers.map(({ name }) => name).join(", ");
 }
 
 function whole(value: number): string {
@@ -373,11 +328,16 @@ function cellsOf(row: PeerRow): string[] {
 function failureCells({ peer, itemsPerCall, round, reason }: PeerFailure): string[] {
   const when = round === null ? "" : `round ${round + 1}: `;
   const text = `${when}${reason}`.replaceAll("|", "\\|");
-  return [peer, itemsPerCall === null ? "all" : whole(itemsPerCall), "", text, "", "", "", ""];
+  return [peer, itemsPerCall === null ? "all" : whole(itemsPerCall), "", text];
 }
 
+const head = [
+  ...["peer", "items a call", "connections", "produce", "lease + complete", "both"],
+  ...["server µs", "client µs"],
+];
+
 /** One table in Markdown for each durability class, with the settings below it. */
-export function peerTables({ rows, failures, machine, rounds }: PeersResult): string {
+function peerTables({ rows, failures, machine, rounds }: PeersResult): string {
   const parts = [
     `100-byte items; items/s and processor time for each, median of ${rounds} rounds (least to most); ` +
       `${machine.cores} × ${machine.processor}, Bun ${machine.bun}, ` +
@@ -394,9 +354,7 @@ export function peerTables({ rows, failures, machine, rounds }: PeersResult): st
       [
         `## ${text}`,
         "",
-        "| peer | items a call | connections | produce | lease + complete | both | server µs | client µs |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|",
-        ...lines.map((cells) => `| ${cells.join(" | ")} |`),
+        markdownTable(head, lines),
         "",
         ...[...notes.values()].map(
           ({ peer, settings, caveat }) =>
@@ -408,34 +366,37 @@ export function peerTables({ rows, failures, machine, rounds }: PeersResult): st
   return parts.join("\n\n");
 }
 
-if (import.meta.main) {
+async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
-      only: { type: "string", multiple: true },
+      only: { type: "string", multiple: true, default: [] },
       postgres: { type: "boolean", default: false },
       calls: { type: "string" },
       connections: { type: "string" },
       items: { type: "string" },
-      rounds: { type: "string" },
+      rounds: { type: "string", default: String(roundsDefault) },
       json: { type: "string" },
     },
   });
+  const { only, calls, connections, items, postgres } = values;
   const result = await runPeers({
-    only: values.only ?? [],
-    postgres: values.postgres,
-    calls: values.calls?.split(",").map(Number) ?? [],
-    ...(values.connections === undefined ? {} : { connections: Number(values.connections) }),
-    ...(values.items === undefined ? {} : { items: Number(values.items) }),
-    ...(values.rounds === undefined ? {} : { rounds: Number(values.rounds) }),
-    say: (line) => console.error(line),
+    only,
+    postgres,
+    calls: calls?.split(",").map(Number) ?? [],
+    connections: connections === undefined ? null : Number(connections),
+    items: items === undefined ? null : Number(items),
+    rounds: Number(values.rounds),
   });
-  const { only, items, calls, connections, postgres } = values;
-  const isWhole = !postgres && [only, items, calls, connections].every((one) => one === undefined);
   console.log(peerTables(result));
-  if (values.json !== undefined || isWhole) {
-    const path = writeResults(result, { ending: peersEnding, path: values.json ?? null });
+  const isPart = [items, calls, connections].some((one) => one !== undefined);
+  if (values.json !== undefined || !(postgres || isPart || only.length > 0)) {
+    const path = writeResults(result, { ending: "-peers.json", path: values.json ?? null });
     console.log(`written to ${path}`);
   }
-  // A client of a peer may keep a timer or a connection that nobody waits for.
+}
+
+if (import.meta.main) {
+  await main();
+  // A client of a peer may keep a timer or a connection that nothing waits for.
   process.exit(0);
 }

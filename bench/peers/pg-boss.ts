@@ -1,14 +1,14 @@
 // pg-boss on PostgreSQL, by its calls for many items at once.
 
 import { join } from "node:path";
-import { loadPackage, npmPackages } from "./install.ts";
-import { leaseAndComplete, type Peer, type Session } from "./peer.ts";
+import { loadPackage, npmPackages } from "../../testing/install.ts";
 import {
   installPostgres,
   postgresConnections,
   postgresSettings,
   startPostgres,
-} from "./postgres-server.ts";
+} from "../../testing/postgres-server.ts";
+import { leaseAndComplete, type Peer, type Session } from "./peer.ts";
 
 const packageVersion = "12.35.0";
 
@@ -20,23 +20,15 @@ interface Fetched {
 interface Boss {
   on(event: "error", heard: (cause: Error) => void): void;
   start(): Promise<unknown>;
-  stop(options: { readonly graceful: boolean }): Promise<void>;
-  createQueue(name: string, options: { readonly retryLimit: number }): Promise<void>;
-  insert(
-    name: string,
-    items: readonly { readonly data: { readonly p: string } }[],
-  ): Promise<unknown>;
-  fetch(name: string, options: { readonly batchSize: number }): Promise<Fetched[]>;
+  stop(options: object): Promise<void>;
+  createQueue(name: string, options: object): Promise<void>;
+  insert(name: string, items: readonly object[]): Promise<unknown>;
+  fetch(name: string, options: object): Promise<Fetched[]>;
   complete(name: string, ids: readonly string[]): Promise<{ readonly affected: number }>;
 }
 
 interface PgBossModule {
-  readonly PgBoss: new (options: {
-    readonly connectionString: string;
-    readonly max: number;
-    readonly supervise: boolean;
-    readonly schedule: boolean;
-  }) => Boss;
+  readonly PgBoss: new (options: object) => Boss;
 }
 
 let folder = "";

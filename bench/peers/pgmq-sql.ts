@@ -2,14 +2,14 @@
 // is these three statements, its table and its index.
 
 import { SQL } from "bun";
-import { leaseAndComplete, type Peer, type QueueWork, type Session } from "./peer.ts";
 import {
   installPostgres,
   type PostgresServer,
   postgresConnections,
   postgresSettings,
   startPostgres,
-} from "./postgres-server.ts";
+} from "../../testing/postgres-server.ts";
+import { leaseAndComplete, type Peer, type QueueWork, type Session } from "./peer.ts";
 
 interface Row {
   readonly msg_id: string;

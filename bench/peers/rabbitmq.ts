@@ -2,8 +2,8 @@
 // acknowledgements are not confirmed at all.
 
 import { join } from "node:path";
-import { type ChildServer, folderOf, freePort, startChild } from "./child-server.ts";
-import { debianPackage, debianVersion, loadPackage, npmPackages } from "./install.ts";
+import { type ChildServer, folderOf, freePort, startChild } from "../../testing/child-server.ts";
+import { debianPackage, debianVersion, loadPackage, npmPackages } from "../../testing/install.ts";
 import { type Ledger, type Peer, type QueueWork, type Session, usualConnections } from "./peer.ts";
 
 const clientVersion = "2.3.1";
@@ -17,17 +17,9 @@ interface Delivery {
 }
 
 interface Channel {
-  assertQueue(
-    name: string,
-    options: { readonly durable: true; readonly arguments: Record<string, string> },
-  ): Promise<unknown>;
+  assertQueue(name: string, options: object): Promise<unknown>;
   prefetch(count: number): Promise<unknown>;
-  publish(
-    exchange: string,
-    key: string,
-    content: Buffer,
-    options: { readonly persistent: true },
-  ): boolean;
+  publish(exchange: string, key: string, content: Buffer, options: object): boolean;
   waitForConfirms(): Promise<void>;
   consume(queue: string, heard: (delivery: Delivery | null) => void): Promise<unknown>;
   ack(delivery: Delivery, allUpTo: boolean): void;

@@ -2,8 +2,8 @@
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { type ChildServer, freePort, startChild } from "./child-server.ts";
-import { debianPackage, run } from "./install.ts";
+import { type ChildServer, freePort, startChild } from "../../testing/child-server.ts";
+import { debianPackage, run } from "../../testing/install.ts";
 
 export const redisSettings =
   'appendonly yes, appendfsync always, no-appendfsync-on-rewrite no, save ""';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ensureBuilt } from "../../app/build/ensure-built.ts";
-import { Cluster, type NodeProcess, queueOf, settings } from "../../bench/cluster.ts";
 import { createClient } from "../../client/client.ts";
 import type { ServerOverviewReply } from "../../openapi/schemas.ts";
 import { LostCommits } from "../../server/observability/lost-commits.ts";
+import { Cluster, type NodeProcess, queueOf, settings } from "../../testing/cluster.ts";
 import { axeFaults } from "../testing/axe.ts";
 import {
   type ConsoleBrowser,

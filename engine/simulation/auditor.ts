@@ -25,6 +25,7 @@ import {
   isCertain,
   isConcerned,
   isHeld,
+  mayBeAbsent,
   mayHaveDied,
   type ProduceCall,
   type TaskCall,
@@ -474,16 +475,9 @@ export class Auditor {
     if (!call.isDoubted) return;
     const isThere = (item: Tracked): boolean =>
       item.attempts > 0 || item.redriven > 0 || item.place.name !== item.produce.queue;
-    const isExcused = (item: Tracked): boolean =>
-      item.damagedAt !== null ||
-      item.wentBackAt > 0 ||
-      item.mayBeCleared ||
-      item.tasks.length > 0 ||
-      item.place.deadQueue === "" ||
-      item.uniqueKey !== "";
     const outputs = call.outputs.flatMap(({ items }) => items);
     const signs = { held: outputs.filter(isThere).map(({ key }) => key), not: [] as string[] };
-    for (const item of outputs) if (!isThere(item) && !isExcused(item)) signs.not.push(item.key);
+    for (const item of outputs) if (!isThere(item) && !mayBeAbsent(item)) signs.not.push(item.key);
     for (const { verb, ids } of call.finishes) {
       for (const id of verb === "complete" ? ids : []) {
         const item = this.#ids.get(id);
@@ -1290,16 +1284,8 @@ export class Auditor {
       item.redriven > 0 ||
       item.place.name !== queue ||
       item.end === "completed";
-    const isExcused = (item: Tracked): boolean =>
-      item.damagedAt !== null ||
-      item.wentBackAt > 0 ||
-      item.mayBeCleared ||
-      item.tasks.length > 0 ||
-      item.place.deadQueue === "" ||
-      // The item may have been a duplicate.
-      item.uniqueKey !== "";
     const seen = items.filter(isSeen);
-    const unseen = items.filter((item) => !isSeen(item) && !isExcused(item));
+    const unseen = items.filter((item) => !isSeen(item) && !mayBeAbsent(item));
     if (seen.length > 0 && unseen.length > 0) {
       throw new Violation("I7", `of a produce, ${seen.length} items were written and others not`);
     }

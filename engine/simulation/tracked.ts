@@ -207,3 +207,16 @@ export function mayHaveDied(item: Tracked, now: number, faults: number): boolean
   const isOver = grant === null || grant.isOver || mayBeBack || grant.deadline <= now;
   return item.attempts + lost >= place.maxAttempts && (isOver || lost > 0);
 }
+
+/** Its absence does not show that its call had no effect. */
+export function mayBeAbsent(item: Tracked): boolean {
+  return (
+    item.damagedAt !== null ||
+    item.wentBackAt > 0 ||
+    item.mayBeCleared ||
+    item.tasks.length > 0 ||
+    item.place.deadQueue === "" ||
+    // The item may have been a duplicate.
+    item.uniqueKey !== ""
+  );
+}

@@ -2,7 +2,7 @@
 // they took, nor keep others from being served.
 
 import type { Socket } from "node:net";
-import { exchange, openSocket } from "./raw-exchange.ts";
+import { exchange, openSocket } from "./raw/raw-exchange.ts";
 import type { Target } from "./target.ts";
 
 export interface ConnectionReport {

@@ -2,7 +2,7 @@
 // promises that no item was written; a 200 promises that one was. The answer alone shows neither.
 
 import type { ConnectionReport } from "./connections.ts";
-import { type Exchange, exchange } from "./raw-exchange.ts";
+import { type Exchange, exchange } from "./raw/raw-exchange.ts";
 import type { Target } from "./target.ts";
 
 const crlf = "\r\n";

@@ -1,7 +1,7 @@
 // All that is hostile, in one go: bodies against the app without a socket, then the
 // corpus, what comes of damaging it, and clients that misbehave, against a server.
 
-import { tryBodies } from "./bodies.ts";
+import { tryBodies } from "./bodies/bodies.ts";
 import {
   tryCrowd,
   tryHalfClosed,
@@ -10,7 +10,7 @@ import {
   tryStalledUploads,
 } from "./connections.ts";
 import { tryEffects } from "./effects.ts";
-import { tryRaw } from "./raw.ts";
+import { tryRaw } from "./raw/raw.ts";
 import { tryStalls } from "./stalls.ts";
 import { openTarget } from "./target.ts";
 

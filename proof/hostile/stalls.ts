@@ -5,10 +5,10 @@
 // system counts that, so other programs on the machine do not make it longer.
 
 import { existsSync, readFileSync } from "node:fs";
-import { Connection } from "../../bench/http-client.ts";
 import { type OperationId, operations } from "../../openapi/operations.ts";
+import { Connection } from "../../testing/http-client.ts";
 import type { ConnectionReport } from "./connections.ts";
-import { exchange } from "./raw-exchange.ts";
+import { exchange } from "./raw/raw-exchange.ts";
 import type { Target } from "./target.ts";
 
 /** The goal is 50; a slow machine needs more for the same work. */

@@ -4,8 +4,8 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Connection } from "../../bench/http-client.ts";
-import { startServer } from "../../bench/server-process.ts";
+import { Connection } from "../../testing/http-client.ts";
+import { startServer } from "../../testing/server-process.ts";
 
 /** What the server holds while nobody asks anything of it. */
 export interface Holdings {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SmallDisk, whyNoDisk } from "../../proof/small-disk.ts";
+import { SmallDisk, whyNoDisk } from "../../proof/processes/small-disk.ts";
 import { createLog } from "../observability/log.ts";
 import { newApiKey } from "./api-keys.ts";
 import { addKeyLine, KeyFile, KeyFileError, mergedInfos, stampOf } from "./key-file.ts";

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startListening } from "../../bench/server-process.ts";
-import { whyUntraceable } from "../../proof/strace.ts";
+import { whyUntraceable } from "../../proof/processes/strace.ts";
+import { startListening } from "../../testing/server-process.ts";
 import { jsonResponse, sentWhole } from "./reply.ts";
 
 const small = "x".repeat(1_000);

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Cluster, settings } from "../../bench/cluster.ts";
 import { createClient } from "../../client/client.ts";
+import { Cluster, settings } from "../../testing/cluster.ts";
 import { haproxyPath, startBalancer } from "./testing/balancer.ts";
 import { underLoad } from "./testing/load.ts";
 

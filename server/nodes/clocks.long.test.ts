@@ -1,7 +1,7 @@
 // Nodes whose clocks are hours apart: what one has written lapses in time at the next.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { Cluster, queueOf, settings } from "../../bench/cluster.ts";
+import { Cluster, queueOf, settings } from "../../testing/cluster.ts";
 
 const cluster = new Cluster({ shards: 1 });
 const hasFaketime = Bun.which("faketime") !== null;

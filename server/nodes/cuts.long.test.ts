@@ -2,9 +2,9 @@
 // calls are served once it is over, or told what is true.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
-import { Cluster, type NodeProcess, queueOf, settings } from "../../bench/cluster.ts";
-import { freePort } from "../../bench/peers/child-server.ts";
-import { Wire } from "../../bench/wire.ts";
+import { freePort } from "../../testing/child-server.ts";
+import { Cluster, type NodeProcess, queueOf, settings } from "../../testing/cluster.ts";
+import { Wire } from "../../testing/wire.ts";
 import { underLoad } from "./testing/load.ts";
 
 const cluster = new Cluster({ shards: 1 });

@@ -2,17 +2,17 @@
 // restarts or cannot be reached touches no other.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createClient } from "../../client/client.ts";
+import { nameIn as nameInShard } from "../../engine/simulation/bundle.ts";
 import {
   Cluster,
   type NodeProcess,
   type OwnerRow,
   queueOf,
   settings,
-} from "../../bench/cluster.ts";
-import { runServer } from "../../bench/server-process.ts";
-import { Wire } from "../../bench/wire.ts";
-import { createClient } from "../../client/client.ts";
-import { nameIn as nameInShard } from "../../engine/simulation/bundle.ts";
+} from "../../testing/cluster.ts";
+import { runServer } from "../../testing/server-process.ts";
+import { Wire } from "../../testing/wire.ts";
 
 const shards = 4;
 const cluster = new Cluster({ shards, databases: 2 });

@@ -5,10 +5,10 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Cluster, type NodeProcess, queueOf, settings } from "../../bench/cluster.ts";
 import { createClient } from "../../client/client.ts";
-import { queueNames } from "../../proof/clients.ts";
+import { queueNames } from "../../proof/clients/clients.ts";
 import { isReplicatedThere, Replicated } from "../../stores/postgres/testing/replicated.ts";
+import { Cluster, type NodeProcess, queueOf, settings } from "../../testing/cluster.ts";
 import { underLoad } from "./testing/load.ts";
 
 let folder: string;

@@ -2,8 +2,8 @@
 // of them: nothing that was acknowledged is lost, and each item has one holder at a time.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { Cluster, type NodeProcess, queueOf, settings } from "../../bench/cluster.ts";
-import { Wire } from "../../bench/wire.ts";
+import { Cluster, type NodeProcess, queueOf, settings } from "../../testing/cluster.ts";
+import { Wire } from "../../testing/wire.ts";
 import { underLoad } from "./testing/load.ts";
 
 const cluster = new Cluster();

@@ -1,8 +1,8 @@
 // A database of which several hosts are named, the first of which falls silent.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { Cluster, queueOf, settings } from "../../bench/cluster.ts";
-import { Wire } from "../../bench/wire.ts";
+import { Cluster, queueOf, settings } from "../../testing/cluster.ts";
+import { Wire } from "../../testing/wire.ts";
 
 const cluster = new Cluster({ shards: 1 });
 

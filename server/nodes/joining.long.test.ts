@@ -1,7 +1,7 @@
 // A fourth node that joins three while clients are at work at all of them.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { Cluster, type NodeProcess } from "../../bench/cluster.ts";
+import { Cluster, type NodeProcess } from "../../testing/cluster.ts";
 import { underLoad } from "./testing/load.ts";
 
 const shards = 8;

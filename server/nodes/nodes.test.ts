@@ -2,10 +2,10 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { Cluster, type NodeProcess, queueOf, settings, wholeReply } from "../../bench/cluster.ts";
-import { runServer } from "../../bench/server-process.ts";
 import { createClient } from "../../client/client.ts";
 import type { NodeInfo } from "../../openapi/schemas.ts";
+import { Cluster, type NodeProcess, queueOf, settings, wholeReply } from "../../testing/cluster.ts";
+import { runServer } from "../../testing/server-process.ts";
 
 const cluster = new Cluster();
 /** So long that none is taken over from, on a machine that stands still for seconds. */

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Cluster } from "../../bench/cluster.ts";
-import type { ChildServer } from "../../bench/peers/child-server.ts";
 import { pgbouncerPath, startPgbouncer } from "../../stores/postgres/testing/pgbouncer.ts";
+import type { ChildServer } from "../../testing/child-server.ts";
+import { Cluster } from "../../testing/cluster.ts";
 import { underLoad } from "./testing/load.ts";
 
 const isThere = existsSync(pgbouncerPath);

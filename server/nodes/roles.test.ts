@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Cluster, type NodeProcess, settings, wholeReply } from "../../bench/cluster.ts";
 import { createClient } from "../../client/client.ts";
+import { Cluster, type NodeProcess, settings, wholeReply } from "../../testing/cluster.ts";
 import { newApiKey } from "../auth/api-keys.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-node-keys-"));

@@ -1,7 +1,7 @@
 // Nodes that are restarted one after the other while clients are at work at all of them.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { Cluster, queueOf, settings } from "../../bench/cluster.ts";
+import { Cluster, queueOf, settings } from "../../testing/cluster.ts";
 import { underLoad } from "./testing/load.ts";
 
 const cluster = new Cluster();

@@ -2,9 +2,9 @@
 // nothing is granted to who has left.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
-import { Cluster, type NodeProcess, queueOf, settings } from "../../bench/cluster.ts";
-import { Wire } from "../../bench/wire.ts";
 import { createClient } from "../../client/client.ts";
+import { Cluster, type NodeProcess, queueOf, settings } from "../../testing/cluster.ts";
+import { Wire } from "../../testing/wire.ts";
 
 const cluster = new Cluster({ shards: 1 });
 const wires = new Map<NodeProcess, Wire>();

@@ -2,9 +2,9 @@
 // these shards, long before its ownership leases end, and with them once it continues.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { Cluster, type NodeProcess, settings, wholeReply } from "../../bench/cluster.ts";
 import { createClient } from "../../client/client.ts";
 import { shardOf } from "../../engine/model/placement.ts";
+import { Cluster, type NodeProcess, settings, wholeReply } from "../../testing/cluster.ts";
 
 const shards = 6;
 const nodeCount = 3;

@@ -10,9 +10,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { runServer, type ServerOptions, startServer } from "../../bench/server-process.ts";
 import { exitCodes } from "../../cli/exit-codes.ts";
 import { createClient } from "../../client/client.ts";
+import { runServer, type ServerOptions, startServer } from "../../testing/server-process.ts";
 import { DataFolderError, openDataFolder } from "./data-folder.ts";
 
 function scratch() {

@@ -3,7 +3,7 @@
 
 import { expect, test } from "bun:test";
 import { connect } from "node:tls";
-import { freePort } from "../../bench/peers/child-server.ts";
+import { freePort } from "../../testing/child-server.ts";
 import { ListenError, type Listening } from "../http/connections/listen.ts";
 import {
   renewedCertificate,

@@ -7,8 +7,8 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { runServer, type ServerProcess, startServer } from "../../bench/server-process.ts";
-import { whyUntraceable } from "../../proof/strace.ts";
+import { whyUntraceable } from "../../proof/processes/strace.ts";
+import { runServer, type ServerProcess, startServer } from "../../testing/server-process.ts";
 import { newApiKey } from "../auth/api-keys.ts";
 import {
   type Calls,

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runServer, type ServerProcess, startServer } from "../../bench/server-process.ts";
 import { type OperationId, operations } from "../../openapi/operations.ts";
 import { operationMessages } from "../../openapi/protobuf.ts";
+import { runServer, type ServerProcess, startServer } from "../../testing/server-process.ts";
 import { decoded, encoded, type Values } from "../testing/independent-protobuf.ts";
 import {
   type Calls,

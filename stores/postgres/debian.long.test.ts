@@ -4,15 +4,15 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { asUser } from "../../bench/peers/child-server.ts";
-import { run } from "../../bench/peers/install.ts";
+import { asUser } from "../../testing/child-server.ts";
+import { run } from "../../testing/install.ts";
 import {
   type PostgresServer,
   postgresProgram,
   postgresPrograms,
   postgresUser,
   startPostgres,
-} from "../../bench/peers/postgres-server.ts";
+} from "../../testing/postgres-server.ts";
 import { describeStore } from "../conformance/suite.ts";
 import { item, tally } from "../conformance/values.ts";
 import { Connection } from "./connection.ts";

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import type { ChildServer } from "../../bench/peers/child-server.ts";
+import type { ChildServer } from "../../testing/child-server.ts";
 import { describeStore } from "../conformance/suite.ts";
 import { item } from "../conformance/values.ts";
 import { openPostgresStore } from "./store.ts";

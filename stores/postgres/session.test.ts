@@ -1,8 +1,8 @@
 // Sessions with the database: nothing is acknowledged unless the database is known to keep it.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { Wire } from "../../bench/wire.ts";
 import { nextRound, type StillTime, settled, stillTime } from "../../client/testing/still-time.ts";
+import { Wire } from "../../testing/wire.ts";
 import type { Backend } from "../backend.ts";
 import { item, tally } from "../conformance/values.ts";
 import { acknowledgedOf, fatesOf } from "./acknowledged.ts";

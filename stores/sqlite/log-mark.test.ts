@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { diskKinds, SmallDisk, whyNoDisk } from "../../proof/small-disk.ts";
+import { diskKinds, SmallDisk, whyNoDisk } from "../../proof/processes/small-disk.ts";
 import type { Backend } from "../backend.ts";
 import { all, end, entry, item, nothing, seeded } from "../conformance/values.ts";
 import { readItems } from "../single-reads.ts";

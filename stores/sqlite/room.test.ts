@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { diskKinds, SmallDisk, whyNoDisk } from "../../proof/small-disk.ts";
+import { diskKinds, SmallDisk, whyNoDisk } from "../../proof/processes/small-disk.ts";
 import type { Backend } from "../backend.ts";
 import { all, end, item, nothing } from "../conformance/values.ts";
 import { readItems } from "../single-reads.ts";

@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { whyUntraceable } from "../../proof/strace.ts";
-import { readTrace, type TracedCall, traceCommand } from "../../proof/trace.ts";
+import { whyUntraceable } from "../../proof/processes/strace.ts";
+import { readTrace, type TracedCall, traceCommand } from "../../proof/storage/trace.ts";
 import { all, end, item, nothing } from "../conformance/values.ts";
 import { readItems } from "../single-reads.ts";
 import type { Store } from "../store.ts";

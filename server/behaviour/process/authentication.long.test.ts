@@ -5,8 +5,8 @@ import { expect, test } from "bun:test";
 import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runServer, startServer } from "../../../bench/server-process.ts";
 import { exitCodes } from "../../../cli/exit-codes.ts";
+import { runServer, startServer } from "../../../testing/server-process.ts";
 import { newApiKey } from "../../auth/api-keys.ts";
 import { failedAuthLimits } from "../../auth/failed-auth-limiter.ts";
 import {

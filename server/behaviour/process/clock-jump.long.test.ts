@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startServer } from "../../../bench/server-process.ts";
+import { startServer } from "../../../testing/server-process.ts";
 
 const hasFaketime = Bun.which("faketime") !== null;
 const minute = 60_000;

@@ -6,9 +6,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { runServer, type ServerProcess, startServer } from "../../../bench/server-process.ts";
 import { createClient } from "../../../client/client.ts";
 import { isReplicatedThere, Replicated } from "../../../stores/postgres/testing/replicated.ts";
+import { runServer, type ServerProcess, startServer } from "../../../testing/server-process.ts";
 
 let folder: string;
 let database: Replicated;

@@ -4,8 +4,8 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { runServer, type ServerProcess, startServer } from "../../../bench/server-process.ts";
-import { diskKinds, SmallDisk, whyNoDisk } from "../../../proof/small-disk.ts";
+import { diskKinds, SmallDisk, whyNoDisk } from "../../../proof/processes/small-disk.ts";
+import { runServer, type ServerProcess, startServer } from "../../../testing/server-process.ts";
 
 const noRoom = {
   code: 500,

@@ -13,9 +13,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ServerProcess, startServer } from "../../../bench/server-process.ts";
 import { type Client, createClient } from "../../../client/client.ts";
 import { nameIn } from "../../../engine/simulation/bundle.ts";
+import { type ServerProcess, startServer } from "../../../testing/server-process.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-going-back-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

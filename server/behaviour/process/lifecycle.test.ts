@@ -7,8 +7,8 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Connection } from "../../../bench/http-client.ts";
-import { type ServerProcess, startServer } from "../../../bench/server-process.ts";
+import { Connection } from "../../../testing/http-client.ts";
+import { type ServerProcess, startServer } from "../../../testing/server-process.ts";
 
 const itemCount = 5_000;
 const consumerCount = 32;

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runServer, type ServerProcess, startServer } from "../../../bench/server-process.ts";
 import { exitCodes } from "../../../cli/exit-codes.ts";
 import { createClient } from "../../../client/client.ts";
 import { type Postgres, startPostgres } from "../../../scripts/postgres.ts";
+import { runServer, type ServerProcess, startServer } from "../../../testing/server-process.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-postgres-server-"));
 chmodSync(folder, 0o755);

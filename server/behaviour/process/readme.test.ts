@@ -4,10 +4,10 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startServer } from "../../../bench/server-process.ts";
 import { createClient } from "../../../client/client.ts";
 import { firstSteps } from "../../../content/first-steps.ts";
 import { generatedFiles, withGenerated } from "../../../scripts/readme.ts";
+import { startServer } from "../../../testing/server-process.ts";
 
 const root = join(import.meta.dir, "../../..");
 const readme = readFileSync(join(root, "README.md"), "utf8");

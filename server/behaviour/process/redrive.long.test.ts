@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ServerProcess, startServer } from "../../../bench/server-process.ts";
 import { type Client, createClient } from "../../../client/client.ts";
 import { type Postgres, startPostgres } from "../../../scripts/postgres.ts";
+import { type ServerProcess, startServer } from "../../../testing/server-process.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-redrive-"));
 let database: Postgres;

@@ -6,14 +6,14 @@ import { expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Connection } from "../../../bench/http-client.ts";
+import { Connection } from "../../../testing/http-client.ts";
 import {
   runServer,
   type ServerOptions,
   type ServerProcess,
   startCommand,
   startServer,
-} from "../../../bench/server-process.ts";
+} from "../../../testing/server-process.ts";
 
 function scratch() {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-process-"));

@@ -5,10 +5,10 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../../../bench/peers/child-server.ts";
-import { startServer } from "../../../bench/server-process.ts";
 import { type Client, createClient } from "../../../client/client.ts";
 import { HoldfastError } from "../../../client/errors.ts";
+import { freePort } from "../../../testing/child-server.ts";
+import { startServer } from "../../../testing/server-process.ts";
 
 const inputs = 400;
 const kills = 6;

@@ -2,7 +2,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type ChildServer, freePort, startChild } from "../../../bench/peers/child-server.ts";
+import { type ChildServer, freePort, startChild } from "../../../testing/child-server.ts";
 
 export const haproxyPath = Bun.which("haproxy");
 

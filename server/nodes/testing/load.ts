@@ -1,16 +1,16 @@
 // Clients at work at all nodes while something happens to these, with keys and without, judged as
 // the proof judges a single server.
 
-import type { Cluster } from "../../../bench/cluster.ts";
-import { queueOf } from "../../../bench/cluster.ts";
 import { seededRandom } from "../../../engine/simulation/seeded-random.ts";
-import { checkOrder } from "../../../proof/check-order.ts";
-import { checkQueue } from "../../../proof/check-queue.ts";
-import { createQueues, deadQueueName, type Place } from "../../../proof/clients.ts";
-import { History } from "../../../proof/history.ts";
-import { Load } from "../../../proof/load.ts";
-import { type Gone, type Loss, noLoss, survived } from "../../../proof/lost-commits.ts";
-import { createRedriveQueues } from "../../../proof/redrives.ts";
+import { checkOrder } from "../../../proof/checkers/check-order.ts";
+import { checkQueue } from "../../../proof/checkers/check-queue.ts";
+import { type Gone, type Loss, noLoss, survived } from "../../../proof/checkers/lost-commits.ts";
+import { createQueues, deadQueueName, type Place } from "../../../proof/clients/clients.ts";
+import { Load } from "../../../proof/clients/load.ts";
+import { createRedriveQueues } from "../../../proof/clients/redrives.ts";
+import { History } from "../../../proof/histories/history.ts";
+import type { Cluster } from "../../../testing/cluster.ts";
+import { queueOf } from "../../../testing/cluster.ts";
 
 const rules = { leaseTimeoutMs: 1_000, maxAttempts: 20, shardsFail: true } as const;
 

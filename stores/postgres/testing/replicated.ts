@@ -3,8 +3,8 @@
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { asUser, folderOf } from "../../../bench/peers/child-server.ts";
-import { run } from "../../../bench/peers/install.ts";
+import { asUser, folderOf } from "../../../testing/child-server.ts";
+import { run } from "../../../testing/install.ts";
 import {
   type PostgresServer,
   postgresProgram,
@@ -12,7 +12,7 @@ import {
   postgresUser,
   runPostgres,
   startPostgres,
-} from "../../../bench/peers/postgres-server.ts";
+} from "../../../testing/postgres-server.ts";
 
 export const isReplicatedThere = existsSync(postgresPrograms);
 

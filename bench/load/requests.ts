@@ -1,0 +1,152 @@
+// The requests of the load generator, each prepared once per connection as the
+// bytes that go over the wire, with the few that change written into place.
+// Numbers that vary in length are padded with blanks, which HTTP and JSON allow,
+// so that nothing else has to move.
+
+import { requestBytes } from "../../testing/http-client.ts";
+import { numberDigits, payload, writeNumber } from "./delivery.ts";
+
+export const idLength = 27;
+
+const blank = 32;
+const quote = 34;
+const comma = 44;
+const digitZero = 48;
+const bracketEnd = 93;
+const braceEnd = 125;
+
+export interface QueueAddress {
+  readonly port: number;
+  readonly queue: string;
+}
+
+/** Writes a number right-aligned into a field of blanks. */
+function writePadded(
+  bytes: Uint8Array,
+  field: { at: number; width: number },
+  number: number,
+): void {
+  let rest = number;
+  for (let place = field.at + field.width - 1; place >= field.at; place -= 1) {
+    const higher = Math.floor(rest / 10);
+    const isBlank = rest === 0 && place < field.at + field.width - 1;
+    bytes[place] = isBlank ? blank : digitZero + rest - higher * 10;
+    rest = higher;
+  }
+}
+
+/** Finds a field that was written as a run of `#`, and makes it blank. */
+function fieldOf(bytes: Buffer, from = 0): { at: number; width: number } {
+  const at = bytes.indexOf("#", from);
+  if (at < 0) throw new Error("a request has no field to fill in");
+  let width = 0;
+  while (bytes[at + width] === 35) width += 1;
+  bytes.fill(blank, at, at + width);
+  return { at, width };
+}
+
+/** Items of the same size, told apart by the number at the start of each payload. */
+export class ProduceBytes {
+  readonly #bytes: Buffer;
+  readonly #first: number;
+  readonly #stride: number;
+  readonly #count: number;
+  readonly #key: number;
+
+  constructor(address: QueueAddress, shape: { itemsPerCall: number; keyed?: true }) {
+    const item = JSON.stringify({ utf8: payload });
+    const body = JSON.stringify({
+      queue_name: address.queue,
+      request_timeout: "1m",
+      items: new Array(shape.itemsPerCall).fill({ utf8: payload }),
+    });
+    const key = "#".repeat(numberDigits);
+    const headers = shape.keyed ? `Idempotency-Key: ${key}\r\n` : "";
+    this.#bytes = requestBytes(address.port, "/v1/queue.produce", body, headers);
+    this.#key = this.#bytes.indexOf(key);
+    this.#first = this.#bytes.indexOf(item) + item.indexOf(payload);
+    this.#stride = item.length + 1;
+    this.#count = shape.itemsPerCall;
+  }
+
+  /** The request whose items are numbered from here on. */
+  numbered(first: number): Uint8Array {
+    if (this.#key >= 0) writeNumber(this.#bytes, this.#key, first);
+    let at = this.#first;
+    for (let index = 0; index < this.#count; index += 1) {
+      writeNumber(this.#bytes, at, first + index);
+      at += this.#stride;
+    }
+    return this.#bytes;
+  }
+}
+
+export class LeaseBytes {
+  readonly #bytes: Buffer;
+  readonly #batchSize: { at: number; width: number };
+
+  constructor(address: QueueAddress, client: { clientId: string; requestTimeout: string }) {
+    const body = JSON.stringify({
+      queue_name: address.queue,
+      client_id: client.clientId,
+      request_timeout: client.requestTimeout,
+      batch_size: "####",
+    }).replace('"####"', "####");
+    this.#bytes = requestBytes(address.port, "/v1/queue.lease", body);
+    this.#batchSize = fieldOf(this.#bytes);
+  }
+
+  of(batchSize: number): Uint8Array {
+    writePadded(this.#bytes, this.#batchSize, batchSize);
+    return this.#bytes;
+  }
+}
+
+/** `begin`, then `add` for each id, then `end`. */
+export class CompleteBytes {
+  readonly #bytes: Buffer;
+  readonly #contentLength: { at: number; width: number };
+  readonly #partition: { at: number; width: number };
+  readonly #body: number;
+  readonly #first: number;
+  #at: number;
+
+  constructor({ port, queue }: QueueAddress, idsMax: number) {
+    const body = `{"queue_name":${JSON.stringify(queue)},"request_timeout":"1m","partition":#####,"ids":[`;
+    const ids = `"${" ".repeat(idLength)}",`.repeat(idsMax);
+    const head = `POST /v1/queue.complete HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\nContent-Length: #######\r\n\r\n`;
+    this.#bytes = Buffer.from(`${head}${body}${ids}  `);
+    this.#contentLength = fieldOf(this.#bytes);
+    this.#partition = fieldOf(this.#bytes);
+    this.#body = head.length;
+    this.#first = head.length + Buffer.byteLength(body);
+    this.#at = this.#first;
+  }
+
+  begin(partition: number): void {
+    writePadded(this.#bytes, this.#partition, partition);
+    this.#at = this.#first;
+  }
+
+  /** Takes an id over from the bytes of a lease reply. */
+  add(from: Uint8Array, at: number): void {
+    const to = this.#bytes;
+    let place = this.#at;
+    to[place] = quote;
+    place += 1;
+    for (let index = 0; index < idLength; index += 1)
+      to[place + index] = from[at + index] as number;
+    place += idLength;
+    to[place] = quote;
+    to[place + 1] = comma;
+    this.#at = place + 2;
+  }
+
+  end(): Uint8Array {
+    // In place of the last comma.
+    this.#bytes[this.#at - 1] = bracketEnd;
+    this.#bytes[this.#at] = braceEnd;
+    writePadded(this.#bytes, this.#contentLength, this.#at + 1 - this.#body);
+    return this.#bytes.subarray(0, this.#at + 1);
+  }
+}

@@ -1,0 +1,57 @@
+// Measurements that are no cells: one question each, answered once a round.
+
+import { shortCount } from "../cells/cells.ts";
+import type { RunOptions } from "../cells/run-cell.ts";
+import type { Figures } from "../report/results.ts";
+import { gather } from "./gather.ts";
+import { keys } from "./keys.ts";
+import { drain as drainNode, forwarded, rolling, spread, takeover } from "./nodes.ts";
+import { shardThreads } from "./shard-threads.ts";
+import { drain, start, wake } from "./single-server.ts";
+import { slowDisk } from "./slow-disk.ts";
+import { stages } from "./stages.ts";
+import { compareWithWrk } from "./wrk.ts";
+
+export interface Probe {
+  readonly name: string;
+  /** Part of the run without options. */
+  readonly canonical?: boolean;
+  /** Where its items are; default SQLite. */
+  readonly store?: "postgres";
+  readonly run: (options: RunOptions) => Promise<Figures>;
+}
+
+/** One of each size, with the size in its name. */
+function each(
+  name: string,
+  sizes: readonly number[],
+  run: (size: number, options: RunOptions) => Promise<Figures>,
+): Probe[] {
+  return sizes.map((size) => ({ name: name + size, run: (options) => run(size, options) }));
+}
+
+export const probes: readonly Probe[] = [
+  { name: "wake", canonical: true, run: wake },
+  ...[0, 1_000_000, 10_000_000].map((items) => ({
+    name: `start b${shortCount(items)}`,
+    canonical: items < 10_000_000,
+    run: (options: RunOptions) => start(items, options),
+  })),
+  ...[1_000, 1_000_000].map((items) => ({
+    name: `drain ${shortCount(items)}`,
+    run: (options: RunOptions) => drain(items, options),
+  })),
+  ...each("stages ", [1, 10, 100, 1_000], stages),
+  ...each("slow disk ", [1, 100], slowDisk),
+  ...each("keys ", [1, 100], keys),
+  ...each("shard threads ", [1, 10], shardThreads),
+  ...each("gather ", [64, 256], gather),
+  ...[
+    { name: "nodes takeover", run: takeover },
+    { name: "nodes drain", run: drainNode },
+    { name: "nodes rolling", run: rolling },
+    { name: "nodes spread", run: spread },
+    ...each("nodes forwarded ", [1, 100], forwarded),
+  ].map((probe) => ({ ...probe, store: "postgres" as const })),
+  { name: "client", run: compareWithWrk },
+];

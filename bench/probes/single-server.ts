@@ -1,0 +1,84 @@
+// What one server does besides its throughput: how soon a lease that waits is answered, how long a start
+// takes and how much memory the server has then, and what is left on the disk after items have gone.
+
+import { usageOf } from "../../testing/process-usage.ts";
+import { copyBacklog } from "../cells/backlogs.ts";
+import { queue } from "../cells/cells.ts";
+import { pausedDiskFloor, wakeFloor } from "../cells/floors.ts";
+import { addTimes, folderBytes, type RunOptions } from "../cells/run-cell.ts";
+import { createQueue, itemsLeft } from "../load/calls.ts";
+import { checkDelivery } from "../load/delivery.ts";
+import { type Loaded, withServer } from "../load/loaded-server.ts";
+import { type Work, wakePauseMs } from "../load/orders.ts";
+import type { Figures } from "../report/results.ts";
+
+/** Until the server's code is compiled: wakes of the first seconds take twice as long. */
+const wakesToWarmUp = 1_500;
+const wakesPerRound = 200;
+
+/** How long from a produce until the reply of the lease that waited for it, on an idle machine. */
+export async function wake({ directory }: RunOptions): Promise<Figures> {
+  return withServer({ directory }, async ({ port, load }) => {
+    await createQueue(port, queue);
+    await load.wake({ port, queue, times: wakesToWarmUp });
+    const figures: Figures = {};
+    addTimes(figures, "wake", await load.wake({ port, queue, times: wakesPerRound }));
+    const floor = await wakeFloor(directory, { warmUp: wakesToWarmUp, times: wakesPerRound });
+    addTimes(figures, "W", floor);
+    const paused = { times: wakesPerRound, pauseMs: wakePauseMs };
+    addTimes(figures, "pausedSync", await pausedDiskFloor(directory, paused));
+    figures["wake.p50OverW"] = (figures["wake.p50Ms"] ?? 0) / floor.p50Ms;
+    figures["wake.p99OverW"] = (figures["wake.p99Ms"] ?? 0) / floor.p99Ms;
+    return figures;
+  });
+}
+
+/** Between a start and the look at an idle server's memory: what only the start needed is free by then. */
+const restMs = 3_000;
+
+/** With so many items waiting: how long a start takes, and how much memory the server has. */
+export function start(backlog: number, { directory }: RunOptions): Promise<Figures> {
+  const prepare = (data: string) => copyBacklog(directory, data, backlog);
+  return withServer({ directory, prepare }, async (loaded) => {
+    const { server, readyMs } = loaded;
+    await Bun.sleep(restMs);
+    const { memoryBytes } = usageOf(server.pid);
+    await passThrough(loaded, { items: 20_000, itemsPerCall: 100, backlog });
+    return { readyMs, memoryBytes, memoryBytesUsed: usageOf(server.pid).memoryBytes };
+  });
+}
+
+const drainWaitMs = 60_000;
+/** Housekeeping goes in pieces; a size that stays for so long is the last one. */
+const steadyMs = 5_000;
+
+/** The size on disk after so many items came and went: at once, and when the server has tidied up. */
+export function drain(items: number, { directory }: RunOptions): Promise<Figures> {
+  return withServer({ directory }, async (loaded) => {
+    await createQueue(loaded.port, queue);
+    await passThrough(loaded, { items, itemsPerCall: 1_000 });
+    const diskBytes = folderBytes(loaded.data);
+    const begin = performance.now();
+    let last = diskBytes;
+    let steadySince = begin;
+    while (performance.now() - begin < drainWaitMs && performance.now() - steadySince < steadyMs) {
+      await Bun.sleep(250);
+      const bytes = folderBytes(loaded.data);
+      if (bytes !== last) steadySince = performance.now();
+      last = bytes;
+    }
+    return { diskBytes, diskBytesTidy: last, tidySeconds: (steadySince - begin) / 1_000 };
+  });
+}
+
+/** Produces items and consumes as many, each exactly once. */
+async function passThrough(
+  { port, load }: Loaded,
+  work: Pick<Work, "items" | "itemsPerCall" | "backlog">,
+): Promise<void> {
+  await load.prepare(port, { ...work, queue, connections: 8 });
+  await load.run("produce");
+  const { delivered } = await load.run("consume");
+  const { items, backlog: left = 0 } = work;
+  checkDelivery(delivered, { items, left, leftFound: await itemsLeft(port, queue) });
+}

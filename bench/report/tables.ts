@@ -1,0 +1,135 @@
+// Results as tables for the terminal, in Markdown; pure.
+
+import type { Figures, Measurement, Results } from "./results.ts";
+import type { Spread } from "./statistics.ts";
+
+type Row = readonly string[];
+
+/** Columns to the right, except the first. */
+export function markdownTable(head: Row, rows: readonly Row[]): string {
+  const widths = head.map((title, column) =>
+    Math.max(3, title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const line = (row: Row): string => {
+    const cells = row.map((text, column) => {
+      const width = widths[column] ?? 0;
+      return column === 0 ? text.padEnd(width) : text.padStart(width);
+    });
+    return `| ${cells.join(" | ")} |`;
+  };
+  const rule = widths.map((width, column) =>
+    column === 0 ? "-".repeat(width) : `${"-".repeat(width - 1)}:`,
+  );
+  return [line(head), line(rule), ...rows.map(line)].join("\n");
+}
+
+export function rate(value: number): string {
+  return value.toLocaleString("en", { maximumSignificantDigits: 3 });
+}
+
+/** A line for each figure, with a column for each part of a run and the last part over the first. */
+export function partsTable(title: string, parts: readonly Figures[]): string {
+  const rows = Object.keys(parts[0] ?? {}).map((name) => {
+    const values = parts.map((figures) => figures[name] ?? Number.NaN);
+    const ratio = (values.at(-1) ?? Number.NaN) / (values[0] ?? Number.NaN);
+    return [name, ...values.map(rate), ratio.toFixed(2)];
+  });
+  const head = [title, ...parts.map((_, part) => String(part + 1)), "last of first"];
+  return markdownTable(head, rows);
+}
+
+type Format = (spread: Spread) => string;
+
+const spread: Format = ({ median, min, max }) => `${rate(median)} (${rate(min)}–${rate(max)})`;
+const ratio: Format = ({ median, min, max }) =>
+  `${median.toFixed(2)} (${min.toFixed(2)}–${max.toFixed(2)})`;
+const scaled =
+  (digits: number, scale = 1): Format =>
+  ({ median }) =>
+    (median / scale).toFixed(digits);
+
+/** A title, the figure below it, and its format. */
+type Column = readonly [title: string, figure: string, format: Format];
+
+const rates: readonly Column[] = [
+  ["produce", "produce.itemsPerSecond", spread],
+  ["of E", "produce.overE", ratio],
+  ["of S", "produce.overS", ratio],
+  ["lease + complete", "consume.itemsPerSecond", spread],
+  ["of E", "consume.overE", ratio],
+  ["of S", "consume.overS", ratio],
+  ["all three", "all.itemsPerSecond", spread],
+  ["of S", "all.overS", ratio],
+];
+
+const times = ["produce", "lease", "complete"].flatMap((verb): Column[] => [
+  [`${verb} p50`, `${verb}.p50Ms`, scaled(2)],
+  ["p99", `${verb}.p99Ms`, scaled(2)],
+  ["max", `${verb}.maxMs`, scaled(2)],
+]);
+
+/** A produce costs other things than a lease and a complete, so each phase has a table. */
+const costs = (phase: string): readonly Column[] => [
+  ["server CPU ms", `${phase}.cpuSecondsPer1000`, scaled(2, 0.001)],
+  ["syncs", `${phase}.commitsPer1000`, scaled(2)],
+  ["kB written", `${phase}.bytesWrittenPer1000`, scaled(0, 1_000)],
+  ["items a sync", `${phase}.itemsPerCommit`, scaled(0)],
+  ["syncs of D", `${phase}.syncsOverD`, scaled(2)],
+  ["load CPU %", `${phase}.clientCpuShare`, scaled(0, 0.01)],
+  ["of the server's", `${phase}.clientCpuOverServer`, scaled(2)],
+  ["peak MB", "peakBytes", scaled(0, 1e6)],
+  ["disk MB", "diskBytes", scaled(0, 1e6)],
+  ["ready ms", "readyMs", scaled(0)],
+];
+
+/** Cells that were measured beside another one, from which they differ in one thing. */
+const compared = (suffix: string): readonly Column[] => [
+  ["produce", `produce.over${suffix}`, ratio],
+  ["lease + complete", `consume.over${suffix}`, ratio],
+  ["all three", `all.over${suffix}`, ratio],
+];
+
+/** The measurements that have one of the figures; no table without them. */
+function tableOf(
+  title: string,
+  columns: readonly Column[],
+  measurements: readonly Measurement[],
+): string[] {
+  const rows = measurements
+    .filter(({ figures }) => columns.some(([, figure]) => figure in figures))
+    .map(({ name, figures }) => [
+      name,
+      ...columns.map(([, figure, format]) => {
+        const found = figures[figure];
+        return found === undefined ? "–" : format(found);
+      }),
+    ]);
+  if (rows.length === 0) return [];
+  return [markdownTable([title, ...columns.map(([head]) => head)], rows)];
+}
+
+export function renderResults({ measurements, machine, settings, commit }: Results): string {
+  const cells = measurements.filter(({ cell }) => cell !== undefined);
+  const probes = measurements.flatMap(({ name, cell, figures }) =>
+    cell === undefined
+      ? Object.entries(figures).map(([figure, found]) => [name, figure, spread(found)])
+      : [],
+  );
+  return [
+    `${machine.cpu}, ${machine.cores} cores, ${machine.fileSystem}; commit ${commit}; medians of ${settings["rounds"]} rounds; durability ${settings["durability"]}`,
+    ...tableOf("items/s: median (min–max)", rates, cells),
+    ...tableOf("ms a call", times, cells),
+    ...["produce", "consume", "together"].flatMap((phase) =>
+      tableOf(
+        `${phase}, per 1,000 items`,
+        costs(phase),
+        cells.filter(({ figures }) => `${phase}.itemsPerCommit` in figures),
+      ),
+    ),
+    ...tableOf("items/s against the empty queue", compared("Empty"), cells),
+    ...tableOf("items/s against one partition", compared("OnePartition"), cells),
+    ...(probes.length === 0
+      ? []
+      : [markdownTable(["probe", "figure", "median (min–max)"], probes)]),
+  ].join("\n\n");
+}

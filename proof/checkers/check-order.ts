@@ -1,0 +1,313 @@
+// Is a history linearizable, with the order of queueing as the witness? An id
+// holds the number under which its item was queued in its partition, so the
+// history itself says in which order a partition took its items. That order is
+// trusted in nothing: each call is given the earliest instant that it allows,
+// and the history is refused when one comes to lie outside its call. What
+// passes is linearizable, because the instants are a linearization:
+//
+//   queued in the order of the numbers (I4) · leased in that order (I4)
+//   queued before leased · a produce as one, in its own order (I7)
+//
+// Linear in the size of the history, after sorting.
+
+import { placeOf } from "../../engine/model/ids.ts";
+import {
+  type Entry,
+  type LeaseCall,
+  type Offer,
+  type Outcome,
+  type ProduceCall,
+  type ReleaseCall,
+  type RetryCall,
+  type SingleCall,
+  singleCalls,
+} from "../histories/history.ts";
+import { Faults } from "../result.ts";
+
+interface Instance {
+  readonly seq: number;
+  readonly offer: Offer;
+  readonly lease: LeaseCall;
+}
+
+/** What queued an item: within it lies the instant at which that happened. */
+interface Queueing {
+  readonly from: number;
+  readonly to: number;
+  readonly by: SingleCall | null;
+}
+
+export interface OrderChecked {
+  /** Operations on single items that were given an instant. */
+  readonly operations: number;
+  readonly partitions: number;
+  /** Places in the order that a lease nobody heard of may explain. */
+  readonly excused: number;
+  readonly faults: Faults;
+}
+
+/** Which leases may have been granted what nobody was told of, and went to the tail. */
+export interface Untold {
+  readonly outcomes: readonly Outcome[];
+  /** Also those that were answered, if it took so long: a node that forwards one again waits before. */
+  readonly answeredMsMin?: number;
+}
+
+export function checkOrder(
+  entries: readonly Entry[],
+  untold: Untold = { outcomes: ["empty"] },
+): OrderChecked {
+  const faults = new Faults();
+  const calls = entries.flatMap(singleCalls);
+  const scene = sceneOf(calls, { untold, faults });
+  let operations = 0;
+  let excused = 0;
+  for (const [partition, instances] of scene.partitions) {
+    const sorted = [...instances.values()].sort((a, b) => a.seq - b.seq);
+    const placed = placeQueueing(sorted, { scene, name: partition, faults });
+    excused += placed.excused;
+    placeLeases(sorted, placed.instants, { name: partition, faults });
+    excused += checkProduces(sorted, { scene, name: partition, faults });
+    operations += 2 * sorted.length;
+  }
+  for (const call of calls) {
+    if (call.verb === "produce" || call.verb === "lease") continue;
+    for (const id of call.ids) {
+      const lease = scene.leaseOf.get(id);
+      if (lease !== undefined && lease.call > call.end) {
+        faults.add("I2: finished or extended before it was leased", `id ${id}`);
+      }
+    }
+    operations += call.ids.length;
+  }
+  return { operations, partitions: scene.partitions.size, excused, faults };
+}
+
+interface Scene {
+  /** By queue and number. */
+  readonly partitions: ReadonlyMap<string, ReadonlyMap<number, Instance>>;
+  readonly produceOf: ReadonlyMap<number, ProduceCall>;
+  readonly leaseOf: ReadonlyMap<string, LeaseCall>;
+  /** By the id that was given back. */
+  readonly giveBackOf: ReadonlyMap<string, RetryCall | ReleaseCall>;
+  /** By an instance: the one in which the same item was offered before. */
+  readonly lastOf: ReadonlyMap<Instance, Instance>;
+  /** One that was too late, or whose connection broke, may have been granted items, which then go to the tail. */
+  readonly untold: readonly LeaseCall[];
+}
+
+function sceneOf(
+  calls: readonly SingleCall[],
+  { untold: which, faults }: { readonly untold: Untold; readonly faults: Faults },
+): Scene {
+  const partitions = new Map<string, Map<number, Instance>>();
+  const produceOf = new Map<number, ProduceCall>();
+  const leaseOf = new Map<string, LeaseCall>();
+  const giveBackOf = new Map<string, RetryCall | ReleaseCall>();
+  const instancesOf = new Map<number, Instance[]>();
+  const slots = new Map<string, number>();
+  for (const call of calls) {
+    if (call.verb === "produce") for (const number of call.numbers) produceOf.set(number, call);
+    if ((call.verb === "retry" || call.verb === "release") && call.outcome !== "refused") {
+      for (const id of call.ids) giveBackOf.set(id, call);
+    }
+    if (call.verb !== "lease") continue;
+    const partition = `partition ${call.partition} of ${call.queue}`;
+    let instances = partitions.get(partition);
+    if (instances === undefined && call.offers.length > 0) {
+      instances = new Map();
+      partitions.set(partition, instances);
+    }
+    for (const offer of call.offers) {
+      const place = placeOf(offer.id);
+      const slot = slots.get(partition) ?? place?.slot;
+      if (place === null || place.slot !== slot) {
+        faults.add("an id is not of its partition", `id ${offer.id}`);
+        continue;
+      }
+      slots.set(partition, slot);
+      const { seq } = place;
+      const instance = { seq, offer, lease: call };
+      if (instances?.has(seq)) faults.add("I2: an id was leased twice", offer.id);
+      instances?.set(seq, instance);
+      leaseOf.set(offer.id, call);
+      instancesOf.getOrInsertComputed(offer.number, () => []).push(instance);
+    }
+  }
+  const untold = calls.filter(
+    (call): call is LeaseCall => call.verb === "lease" && mayBeUntold(call, which),
+  );
+  return {
+    partitions,
+    produceOf,
+    leaseOf,
+    giveBackOf,
+    lastOf: lastOf(instancesOf.values()),
+    untold,
+  };
+}
+
+function mayBeUntold(
+  { outcome, isRepeated = false, call, end }: LeaseCall,
+  { outcomes, answeredMsMin = Number.POSITIVE_INFINITY }: Untold,
+): boolean {
+  return outcomes.includes(outcome) || isRepeated || end - call >= answeredMsMin;
+}
+
+/** A release leaves the attempts as they were; who said it had been told of its lease before. */
+function lastOf(items: Iterable<Instance[]>): Map<Instance, Instance> {
+  const last = new Map<Instance, Instance>();
+  for (const instances of items) {
+    instances.sort((a, b) => a.offer.attempts - b.offer.attempts || a.lease.end - b.lease.end);
+    for (const [index, instance] of instances.entries()) {
+      const before = instances[index - 1];
+      if (before !== undefined) last.set(instance, before);
+    }
+  }
+  return last;
+}
+
+function queueingOf(
+  instance: Instance,
+  { produceOf, giveBackOf, lastOf: before }: Scene,
+): Queueing {
+  const { offer } = instance;
+  const produce = produceOf.get(offer.number);
+  const last = before.get(instance);
+  if (last === undefined && offer.attempts === 1) {
+    if (produce === undefined) return { from: 0, to: Number.POSITIVE_INFINITY, by: null };
+    const isThere = produce.outcome === "ok" && !produce.isDelayed;
+    const to = isThere ? produce.end : Number.POSITIVE_INFINITY;
+    return { from: produce.call, to, by: produce };
+  }
+  if (last === undefined) {
+    return { from: produce?.call ?? 0, to: Number.POSITIVE_INFINITY, by: null };
+  }
+  const giveBack = giveBackOf.get(last.offer.id);
+  const attempts = last.offer.attempts + (giveBack?.verb === "release" ? 0 : 1);
+  // Of one of which nothing was heard, the lease may have lapsed before it came.
+  if (giveBack?.outcome !== "ok") {
+    return { from: last.lease.call, to: Number.POSITIVE_INFINITY, by: null };
+  }
+  // In between it was leased by somebody who was not told.
+  if (offer.attempts !== attempts) {
+    return { from: giveBack.call, to: Number.POSITIVE_INFINITY, by: null };
+  }
+  return { from: giveBack.call, to: giveBack.end, by: giveBack };
+}
+
+interface PlaceOptions {
+  readonly scene: Scene;
+  readonly name: string;
+  readonly faults: Faults;
+}
+
+function placeQueueing(
+  sorted: readonly Instance[],
+  { scene, name, faults }: PlaceOptions,
+): { instants: readonly number[]; excused: number } {
+  const instants: number[] = [];
+  let excused = 0;
+  let now = Number.NEGATIVE_INFINITY;
+  for (const instance of sorted) {
+    const { from, to } = queueingOf(instance, scene);
+    const at = Math.max(now, from);
+    if (at > to) {
+      const { queue, end: offered } = instance.lease;
+      if (mayBeGivenBack(scene, { queue, from, at, offered })) excused += 1;
+      else {
+        const late = (at - to).toFixed(3);
+        faults.add("I4: queued out of order", `${name}, id ${instance.offer.id}, by ${late} ms`);
+      }
+    } else {
+      now = at;
+    }
+    instants.push(Math.min(at, to));
+  }
+  return { instants, excused };
+}
+
+/** How long after such a lease came back what it was granted too late goes to the tail, at most. */
+const backMsMax = 5_000;
+
+interface Chance {
+  readonly queue: string;
+  readonly from: number;
+  readonly at: number;
+  readonly offered: number;
+}
+
+/**
+ * Whether an item that was queued from `from` on may have gone to the tail as it was, at `at` or
+ * later and before it was offered: a lease was granted it too late.
+ */
+function mayBeGivenBack({ untold }: Scene, { queue, from, at, offered }: Chance): boolean {
+  return untold.some(
+    (lease) =>
+      lease.queue === queue &&
+      lease.end >= from &&
+      lease.call <= offered &&
+      lease.end + backMsMax >= at,
+  );
+}
+
+function placeLeases(
+  sorted: readonly Instance[],
+  queuedAt: readonly number[],
+  { name, faults }: Omit<PlaceOptions, "scene">,
+): void {
+  let now = Number.NEGATIVE_INFINITY;
+  for (const [index, { offer, lease }] of sorted.entries()) {
+    const queued = queuedAt[index] ?? 0;
+    if (queued > lease.end) {
+      faults.add("leased before it was queued", `${name}, id ${offer.id}`);
+      continue;
+    }
+    const at = Math.max(now, lease.call, queued);
+    if (at > lease.end) {
+      const late = (at - lease.end).toFixed(3);
+      faults.add("I4: leased out of order", `${name}, id ${offer.id}, by ${late} ms`);
+    } else {
+      now = at;
+    }
+  }
+  for (const lease of new Set(sorted.map((one) => one.lease))) {
+    const isRising = lease.offers.every(
+      ({ id }, at) => at === 0 || (lease.offers[at - 1]?.id ?? "") < id,
+    );
+    if (!isRising) faults.add("I4: a batch is not in queue order", `${name}, ${lease.client}`);
+  }
+}
+
+/**
+ * The items of a produce lie one behind the other, in the order given. Outputs that travel keep
+ * their order; others may come in between.
+ */
+function checkProduces(sorted: readonly Instance[], { scene, name, faults }: PlaceOptions): number {
+  let excused = 0;
+  const first = new Map<ProduceCall, { seq: number; index: number }>();
+  const indexOf = new Map<number, number>();
+  for (const instance of sorted) {
+    const { seq, offer } = instance;
+    const produce = scene.produceOf.get(offer.number);
+    const isFirst = offer.attempts === 1 && !scene.lastOf.has(instance);
+    if (!isFirst || produce === undefined) continue;
+    if (!first.has(produce)) {
+      for (const [index, number] of produce.numbers.entries()) indexOf.set(number, index);
+    }
+    const index = indexOf.get(offer.number) ?? 0;
+    const start = first.get(produce);
+    const { isDelayed } = produce;
+    if (start === undefined) {
+      first.set(produce, { seq, index });
+    } else if (isDelayed && index > start.index) {
+      first.set(produce, { seq, index });
+    } else if (seq - start.seq !== index - start.index) {
+      const { call: at, queue } = produce;
+      const whole = { queue, from: at, at, offered: Number.POSITIVE_INFINITY };
+      if (mayBeGivenBack(scene, whole)) excused += 1;
+      else faults.add("I7: a produce is not in one piece", `${name}, item ${offer.number}`);
+    }
+  }
+  return excused;
+}

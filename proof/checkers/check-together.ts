@@ -1,0 +1,81 @@
+// A call whose answer was lost did all or nothing. What became of its items when all was drained
+// says of each part which it was, and no two parts may say otherwise: of a transact, inputs are
+// finished if and only if each output exists.
+
+import type { QueueRules, SingleCall } from "../histories/history.ts";
+import type { Faults } from "../result.ts";
+import {
+  deadlineOf,
+  type Holding,
+  isMet,
+  type Lifetime,
+  mayBeExhausted,
+} from "./item-lifetimes.ts";
+
+export interface TogetherOptions {
+  readonly lifetimes: ReadonlyMap<number, Lifetime>;
+  readonly rules: QueueRules;
+  readonly faults: Faults;
+}
+
+interface Place {
+  readonly lifetime: Lifetime;
+  readonly holding: Holding;
+  readonly next: Holding | undefined;
+}
+
+/** Each of `calls` is what was asked for in one. */
+export function checkTogether(
+  calls: readonly (readonly SingleCall[])[],
+  { lifetimes, rules, faults }: TogetherOptions,
+): void {
+  const places = new Map<string, Place>();
+  for (const lifetime of lifetimes.values()) {
+    for (const [index, holding] of lifetime.holdings.entries()) {
+      places.set(holding.offer.id, { lifetime, holding, next: lifetime.holdings[index + 1] });
+    }
+  }
+  const isDone = (part: SingleCall, id: string): boolean | null => {
+    const place = places.get(id);
+    return place === undefined ? null : isFinished(part, place, rules);
+  };
+  for (const parts of calls) {
+    const [first] = parts;
+    if (first?.outcome !== "unknown") continue;
+    const signs = parts
+      .flatMap((part) => {
+        if (part.verb === "lease") return [];
+        if (part.verb !== "produce") return part.ids.map((id) => isDone(part, id));
+        return part.numbers.map((number) => {
+          const lifetime = lifetimes.get(number);
+          return lifetime !== undefined && isMet(lifetime);
+        });
+      })
+      .filter((sign) => sign !== null);
+    const done = signs.filter((sign) => sign).length;
+    if (done === 0 || done === signs.length) continue;
+    const what = parts.length > 1 ? "I20: half of a transact" : `I7: half of a ${first.verb}`;
+    const detail = `of ${first.client}, ${done} of ${signs.length} say that it was done`;
+    faults.add(what, `${detail}; ${JSON.stringify(parts)}`);
+  }
+}
+
+/** `null` = nothing tells. */
+function isFinished(
+  part: SingleCall,
+  { lifetime, holding, next }: Place,
+  rules: QueueRules,
+): boolean | null {
+  const others = holding.endings.filter((other) => other !== part);
+  // What another call has finished was held until then.
+  if (others.some(({ outcome }) => outcome === "ok")) return false;
+  if (others.some(({ outcome }) => outcome === "unknown")) return null;
+  const { deadCount, leftCount } = lifetime;
+  if (part.verb === "complete") return next === undefined && deadCount + leftCount === 0;
+  if (part.verb !== "retry") return null;
+  if (part.dead && next !== undefined) return false;
+  if (part.dead) return deadCount > 0 && !mayBeExhausted(lifetime, rules) ? true : null;
+  const isEarly =
+    next !== undefined && next.offer.leaseDeadline - rules.leaseTimeoutMs < deadlineOf(holding);
+  return isEarly ? true : null;
+}

@@ -1,0 +1,144 @@
+// What became of each item of a history: who produced it, who held it and what they did with it,
+// and where it was when all was drained.
+
+import type {
+  Ending,
+  Entry,
+  ExtendCall,
+  LeaseCall,
+  Offer,
+  ProduceCall,
+  QueueRules,
+  SingleCall,
+} from "../histories/history.ts";
+import type { Faults } from "../result.ts";
+
+/** One offer of an item, and what its holder did with it. */
+export interface Holding {
+  readonly offer: Offer;
+  readonly lease: LeaseCall;
+  readonly endings: SingleCall[];
+  /** Those that were answered 200, in the order of their calls. */
+  readonly extends: ExtendCall[];
+}
+
+export interface Lifetime {
+  readonly number: number;
+  produced: ProduceCall | null;
+  /** In the order in which they were granted. */
+  readonly holdings: Holding[];
+  deadCount: number;
+  leftCount: number;
+  /** Leases of its queue that may have been granted it without anybody being told, by when they were sent. */
+  untold: readonly LeaseCall[];
+}
+
+export interface LifetimesOptions {
+  readonly ending: Ending;
+  readonly rules: QueueRules;
+  readonly faults: Faults;
+}
+
+export function lifetimesOf(
+  calls: readonly SingleCall[],
+  { ending, rules, faults }: LifetimesOptions,
+): Map<number, Lifetime> {
+  const untold = untoldLeases(calls, rules);
+  const lifetimes = new Map<number, Lifetime>();
+  const lifetime = (number: number): Lifetime =>
+    lifetimes.getOrInsertComputed(number, () => {
+      return { number, produced: null, holdings: [], deadCount: 0, leftCount: 0, untold: [] };
+    });
+  for (const call of calls) {
+    if (call.verb !== "produce") continue;
+    for (const number of call.numbers) {
+      Object.assign(lifetime(number), { produced: call, untold: untold.get(call.queue) ?? [] });
+    }
+  }
+  const byId = new Map<string, Holding>();
+  for (const lease of calls) {
+    if (lease.verb !== "lease") continue;
+    for (const offer of lease.offers) {
+      const holding: Holding = { offer, lease, endings: [], extends: [] };
+      lifetime(offer.number).holdings.push(holding);
+      if (byId.has(offer.id)) faults.add("I2: an id was leased twice", offer.id);
+      byId.set(offer.id, holding);
+      if (!offer.intact) faults.add("I10: an item has changed", `item ${offer.number}`);
+    }
+  }
+  for (const call of calls) {
+    if (call.verb === "produce" || call.verb === "lease") continue;
+    for (const id of call.ids) {
+      if (call.verb !== "extend") byId.get(id)?.endings.push(call);
+      else if (call.outcome === "ok") byId.get(id)?.extends.push(call);
+    }
+  }
+  for (const { number, intact } of ending.dead) {
+    lifetime(number).deadCount += 1;
+    if (!intact) faults.add("I10: a dead item has changed", `item ${number}`);
+  }
+  for (const { number } of ending.left) lifetime(number).leftCount += 1;
+  for (const { holdings } of lifetimes.values()) {
+    // Who released an item had been told of its lease before the next one was granted.
+    holdings.sort((a, b) => a.offer.attempts - b.offer.attempts || a.lease.end - b.lease.end);
+  }
+  return lifetimes;
+}
+
+/**
+ * Leases that may have been granted what nobody was told of, by queue. That goes back, unless the
+ * server is killed before: so also the empty ones.
+ */
+function untoldLeases(
+  calls: readonly SingleCall[],
+  { shardsFail }: QueueRules,
+): Map<string, LeaseCall[]> {
+  const leases = calls
+    .filter((call): call is LeaseCall => call.verb === "lease")
+    .filter(({ outcome }) => outcome !== "ok" || shardsFail)
+    .sort((a, b) => a.call - b.call);
+  return Map.groupBy(leases, ({ queue }) => queue);
+}
+
+/** How many of these were on their way at some instant from `from` to `to`. */
+export function countWithin(leases: readonly LeaseCall[], from: number, to: number): number {
+  let count = 0;
+  for (const { call, end } of leases) {
+    if (call > to) break;
+    if (end >= from) count += 1;
+  }
+  return count;
+}
+
+type Outcomes = readonly Entry["outcome"][];
+
+export function isReleased({ endings }: Holding, outcomes: Outcomes): boolean {
+  return endings.some(({ verb, outcome }) => verb === "release" && outcomes.includes(outcome));
+}
+
+/** Whether its holder gave the item up, with one of these outcomes. */
+export function wasRejected({ endings }: Holding, outcomes: Outcomes): boolean {
+  return endings.some((end) => end.verb === "retry" && end.dead && outcomes.includes(end.outcome));
+}
+
+/** The latest that anyone was told. */
+export function deadlineOf({ offer, extends: extended }: Holding): number {
+  return Math.max(offer.leaseDeadline, ...extended.map(({ leaseDeadline }) => leaseDeadline));
+}
+
+/** Whether it may be out of attempts, with the leases that nobody was told of. */
+export function mayBeExhausted(
+  { produced, holdings, untold }: Lifetime,
+  { maxAttempts }: QueueRules,
+): boolean {
+  if (maxAttempts === 0) return false;
+  const last = holdings.at(-1);
+  const since = last?.lease.call ?? produced?.call ?? 0;
+  const told =
+    (last?.offer.attempts ?? 0) - (last !== undefined && isReleased(last, ["ok"]) ? 1 : 0);
+  return told + countWithin(untold, since, Number.POSITIVE_INFINITY) >= maxAttempts;
+}
+
+export function isMet({ holdings, deadCount, leftCount }: Lifetime): boolean {
+  return holdings.length > 0 || deadCount + leftCount > 0;
+}

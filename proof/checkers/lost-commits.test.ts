@@ -1,0 +1,147 @@
+// Histories of a database that has lost its last commits, judged by the checkers: what may be lost is
+// no fault, and what may not still is one.
+
+import { expect, test } from "bun:test";
+import { formatId, idPrefix } from "../../engine/model/ids.ts";
+import type { Entry, Offer, Outcome } from "../histories/history.ts";
+import { checkOrder } from "./check-order.ts";
+import { checkQueue } from "./check-queue.ts";
+import { type Loss, noLoss, survived } from "./lost-commits.ts";
+
+const rules = { leaseTimeoutMs: 1_000, maxAttempts: 5, shardsFail: true } as const;
+const prefix = idPrefix("0123456789Ab", 0);
+const idOf = (seq: number): string => formatId(prefix, seq);
+/** Of the opening that follows. */
+const laterPrefix = idPrefix("0124456789Ab", 0);
+/** The standby stops between 200 and 400, and the primary is killed at 500. */
+const loss: Loss = { keptUntil: 200, lostFrom: 400, goesOnAt: 500 };
+
+const at = (call: number, outcome: Outcome = "ok") => ({
+  ...{ client: `client-${call}`, call, end: call + 5, outcome, status: 200 },
+});
+const produce = (call: number, ...numbers: number[]): Entry => ({
+  ...{ verb: "produce", queue: "orders", numbers, ...at(call) },
+});
+const lease = (
+  call: number,
+  ...offers: [number: number, seq: number, attempts?: number][]
+): Entry => ({
+  ...{ verb: "lease", queue: "orders", batchSize: 10, partition: 0, ...at(call) },
+  offers: offers.map(([number, seq, attempts = 1]): Offer => {
+    return { number, id: idOf(seq), attempts, leaseDeadline: call + 1_000, intact: true };
+  }),
+});
+/** By who leased it at that time. */
+const complete = (call: number, held: number, ...seqs: number[]): Entry => ({
+  ...{ verb: "complete", partition: 0, ids: seqs.map(idOf), ...at(call), client: `client-${held}` },
+});
+
+function judged(entries: readonly Entry[], told = loss) {
+  const after = survived(entries, { dead: [], left: [] }, told);
+  const { faults } = checkQueue(after.entries, after.ending, rules);
+  const order = checkOrder(after.entries, { outcomes: ["empty", "unknown"] });
+  const all = [faults, order.faults, after.faults].flatMap((one) => one.list(""));
+  return { faults: all.map((fault) => fault.split(";")[0]), gone: after.gone.map(({ id }) => id) };
+}
+
+test("what was produced, leased and completed while it may be lost is lost, and another item has another id", () => {
+  const lost = [produce(250, 1), lease(260, [1, 1]), produce(300, 2), lease(310, [2, 2])];
+  const done = complete(320, 260, 1);
+  const later = [produce(600, 3), lease(610, [3, 9]), complete(620, 610, 9)];
+  expect(judged([...lost, done, ...later])).toEqual({ faults: [], gone: [idOf(2)] });
+  expect(judged([...lost, done, ...later], noLoss).faults).not.toEqual([]);
+  const reissued = [produce(600, 3), lease(610, [3, 2]), complete(620, 610, 2)];
+  expect(judged([...lost, done, ...reissued]).faults).toContain("an id was issued again");
+});
+
+test("what was leased and completed while it may be lost is offered again, by the same id", () => {
+  const kept = [produce(100, 1, 2), lease(250, [1, 1], [2, 2]), complete(260, 250, 1)];
+  const again = [lease(600, [1, 1], [2, 2]), complete(610, 600, 1, 2)];
+  expect(judged([...kept, ...again])).toEqual({ faults: [], gone: [] });
+  // Who held it before is refused, before anyone is told of the next lease.
+  const late = { ...complete(560, 250, 1), outcome: "refused" } as Entry;
+  expect(judged([...kept, late, ...again]).faults).toEqual([]);
+});
+
+test("what was sent after something that is lost is lost, though it was finished", () => {
+  const entries = [produce(100, 1), lease(250, [1, 1]), produce(260, 2), lease(270, [2, 2])];
+  const done = [complete(280, 250, 1), complete(290, 270, 2)];
+  const again = [lease(600, [1, 1]), complete(610, 600, 1)];
+  expect(judged([...entries, ...done, ...again])).toEqual({ faults: [], gone: [idOf(2)] });
+  const late = [produce(410, 1), lease(420, [1, 1]), complete(430, 420, 1)];
+  expect(judged(late)).toEqual({ faults: [], gone: [idOf(1)] });
+});
+
+test("a lease is lost that counts no attempt because its release is lost", () => {
+  const waited = { ...lease(190, [1, 1]), end: 410 };
+  const release = { ...complete(420, 190, 1), verb: "release" } as Entry;
+  const again = [lease(600, [1, 9]), complete(610, 600, 9)];
+  expect(judged([produce(100, 1), waited, release, ...again]).faults).toEqual([]);
+  // Released before it was lost, it may have counted none.
+  const early = [lease(250, [1, 1]), { ...release, call: 300, end: 305 } as Entry];
+  expect(judged([produce(100, 1), ...early, ...again]).faults).toEqual([]);
+  expect(judged([produce(100, 1), waited, release, ...again], noLoss).faults).toEqual([]);
+});
+
+test("what was finished is lost all the same if the next opening issues its number again", () => {
+  const kept = [produce(100, 1), lease(110, [1, 1])];
+  const transact: Entry = {
+    ...{ verb: "transact", ...at(250), client: "client-110" },
+    parts: [
+      { verb: "complete", partition: 0, ids: [idOf(1)] },
+      { verb: "produce", queue: "orders", numbers: [2] },
+    ],
+  };
+  const lost = [transact, lease(260, [2, 2]), complete(270, 260, 2)];
+  const ofLater = (entry: Entry): Entry => {
+    const later = (id: string): string => id.replace(prefix, laterPrefix);
+    if (entry.verb === "lease") {
+      return { ...entry, offers: entry.offers.map((one) => ({ ...one, id: later(one.id) })) };
+    }
+    return entry.verb === "complete" ? { ...entry, ids: entry.ids.map(later) } : entry;
+  };
+  const again = (seq: number): Entry[] =>
+    [lease(1_600, [1, seq, 2]), complete(1_610, 1_600, seq)].map(ofLater);
+  expect(judged([...kept, ...lost, ...again(2)])).toEqual({ faults: [], gone: [idOf(2)] });
+  const { faults } = judged([...kept, ...lost, ...again(2)], noLoss);
+  expect(faults).toContain("I2: an id was leased twice");
+  // Behind all numbers that are known, the next opening says nothing of what was finished before it.
+  expect(judged([...kept, produce(250, 2), ...lost.slice(1), ...again(3)]).gone).toEqual([]);
+});
+
+test("what was finished while it may be lost may be kept as well", () => {
+  const entries = [produce(100, 1), lease(250, [1, 1]), complete(260, 250, 1)];
+  expect(judged(entries)).toEqual({ faults: [], gone: [] });
+});
+
+test("what was answered before is kept", () => {
+  expect(judged([produce(100, 1)]).faults).toEqual(["I1: an acknowledged item is lost"]);
+  const done = [produce(100, 1), lease(110, [1, 1]), complete(120, 110, 1)];
+  expect(judged([...done, lease(600, [1, 7, 2]), complete(610, 600, 7)]).faults).toContain(
+    "I3: a completed item was offered again",
+  );
+  // Leased while it may be lost, and never finished by anybody.
+  expect(judged([produce(100, 1), lease(250, [1, 1])]).faults).toEqual([
+    "I1: an acknowledged item is lost",
+  ]);
+});
+
+test("what is answered afterwards is kept as ever", () => {
+  expect(judged([produce(600, 1)]).faults).toEqual(["I1: an acknowledged item is lost"]);
+  const twice = [produce(600, 1), lease(610, [1, 1]), lease(620, [1, 1])];
+  expect(judged(twice).faults).toContain("I2: an id was leased twice");
+});
+
+test.each<[what: string, call: number, end: number, isKept: boolean]>([
+  ["answered while it may be lost", 250, 260, false],
+  ["answered before", 100, 200, true],
+  ["sent before the database goes on, and answered later", 490, 510, false],
+  ["sent once it goes on", 500, 510, true],
+])("a repetition and a pause of a call %s", (_, call, end, isKept) => {
+  const contradictions = [{ told: "a and then b", call, end }];
+  const pauses = [{ queue: "orders", call, from: end, to: end + 100 }];
+  const ending = { dead: [], left: [], repeats: { count: 1, contradictions }, pauses };
+  const after = survived([], ending, loss).ending;
+  expect(after.repeats?.contradictions).toEqual(isKept ? contradictions : []);
+  expect(after.pauses).toEqual(isKept ? pauses : []);
+});

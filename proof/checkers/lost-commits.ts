@@ -1,0 +1,285 @@
+// A history whose database has lost its last commits, as a standby that was behind has them when it
+// takes over. What was answered while they may have been lost is made unknown, and what is known to
+// be lost is taken out: the checkers judge the rest as ever.
+
+import { openingOf, placeOf } from "../../engine/model/ids.ts";
+import {
+  type Ending,
+  type Entry,
+  type LeaseCall,
+  type Offer,
+  type SingleCall,
+  singleCalls,
+} from "../histories/history.ts";
+import { Faults } from "../result.ts";
+
+/** Instants of the harness's own clock. */
+export interface Loss {
+  /** All that was answered before is kept. */
+  readonly keptUntil: number;
+  /** All that was sent from then on is lost, if it was answered before `goesOnAt`. */
+  readonly lostFrom: number;
+  /** All that is sent from then on is answered by what has taken over. */
+  readonly goesOnAt: number;
+}
+
+export const noLoss: Loss = {
+  keptUntil: Number.POSITIVE_INFINITY,
+  lostFrom: Number.POSITIVE_INFINITY,
+  goesOnAt: 0,
+};
+
+/** What was asked for and answered at these instants. */
+function mayBeLost(call: number, answered: number, { keptUntil, goesOnAt }: Loss): boolean {
+  return answered > keptUntil && call < goesOnAt;
+}
+
+/** An item as it was leased, that is gone with its produce. */
+export interface Gone {
+  readonly queue: string;
+  readonly partition: number;
+  readonly id: string;
+}
+
+export interface Survived {
+  readonly entries: Entry[];
+  readonly ending: Ending;
+  readonly gone: readonly Gone[];
+  readonly faults: Faults;
+}
+
+type Answered = Pick<Entry, "outcome" | "call" | "end">;
+
+interface Offered {
+  readonly lease: LeaseCall;
+  readonly offer: Offer;
+}
+
+export function survived(entries: readonly Entry[], ending: Ending, loss: Loss): Survived {
+  const isInDoubt = (entry: Answered): boolean =>
+    entry.outcome === "ok" && mayBeLost(entry.call, entry.end, loss);
+  const calls = entries.flatMap(singleCalls);
+  const offers = offersOf(calls);
+  const leases = calls.filter((call) => call.verb === "lease");
+  const { known, isLost } = knownLost([...offers.values()], { calls, isInDoubt, loss });
+  const lost = new Set(known.concat(leases.filter(isLost)));
+  const gone = goneItems({ calls, offers, ending, loss, isInDoubt, isLost });
+  for (const { lease } of gone) lost.add(lease);
+  const confirmed = confirmedIds(calls, { lost, isInDoubt });
+  return {
+    entries: entries.map((entry) =>
+      without({ lost, confirmed, isLost }, { entry, calls, isInDoubt }),
+    ),
+    ending: endingAfter(ending, loss),
+    gone: gone.map(({ lease: { queue, partition }, offer: { id } }) => ({ queue, partition, id })),
+    faults: reissued(offers),
+  };
+}
+
+/** By item, in the order in which they were told. */
+function offersOf(calls: readonly SingleCall[]): Map<number, Offered[]> {
+  const leases = calls.filter((call): call is LeaseCall => call.verb === "lease");
+  const all = leases
+    .toSorted((a, b) => a.end - b.end)
+    .flatMap((lease) => lease.offers.map((offer) => ({ lease, offer })));
+  return Map.groupBy(all, ({ offer }) => offer.number);
+}
+
+interface Doubts {
+  readonly calls: readonly SingleCall[];
+  readonly isInDoubt: (entry: Answered) => boolean;
+}
+
+interface KnownLost {
+  readonly known: LeaseCall[];
+  /** Also what was sent after something had been answered that is lost. */
+  readonly isLost: (entry: Answered) => boolean;
+}
+
+/** A lost lease dates the loss, and by the date more releases are lost, and with these more leases. */
+function knownLost(
+  items: readonly (readonly Offered[])[],
+  { calls, isInDoubt, loss }: Doubts & { readonly loss: Loss },
+): KnownLost {
+  const reissuedNumbers = numberedAgain(items.flat(), isInDoubt);
+  for (let { lostFrom } = loss; ; ) {
+    const since = lostFrom;
+    const isLost: KnownLost["isLost"] = (entry) =>
+      isInDoubt(entry) && entry.call >= since && entry.end <= loss.goesOnAt;
+    const released = new Set(
+      calls.flatMap((call) => {
+        const mayBeKept = call.verb === "release" && call.outcome !== "refused" && !isLost(call);
+        return mayBeKept ? call.ids : [];
+      }),
+    );
+    const known = items
+      .flatMap((item) => rolledBack(item, { released, isInDoubt }))
+      .concat(reissuedNumbers);
+    lostFrom = known.reduce((from, { end }) => Math.min(from, end), since);
+    if (lostFrom === since) return { known, isLost };
+  }
+}
+
+/** Leases of an item that a later one does not know of: it counts no more attempts, or has the same id. */
+function rolledBack(
+  item: readonly Offered[],
+  { released, isInDoubt }: Pick<Doubts, "isInDoubt"> & { readonly released: ReadonlySet<string> },
+): LeaseCall[] {
+  return item.flatMap(({ lease, offer: { id, attempts } }, index) => {
+    if (!isInDoubt(lease)) return [];
+    const isUnknown = item.slice(index + 1).some(({ offer: later }) => {
+      if (later.id === id || later.attempts < attempts) return true;
+      return later.attempts === attempts && !released.has(id);
+    });
+    return isUnknown ? [lease] : [];
+  });
+}
+
+/**
+ * Leases of ids whose numbers a later opening of the store has issued again under its own tag: each
+ * opening continues behind all numbers that are stored.
+ */
+function numberedAgain(offered: readonly Offered[], isInDoubt: Doubts["isInDoubt"]): LeaseCall[] {
+  const places = offered.flatMap(({ lease, offer }) => {
+    const place = placeOf(offer.id);
+    const partition = `${lease.queue}/${lease.partition}`;
+    return place === null ? [] : [{ ...place, lease, partition, opening: openingOf(place.tag) }];
+  });
+  const byPartition = Map.groupBy(places, ({ partition }) => partition);
+  return places.flatMap((one) => {
+    if (!isInDoubt(one.lease)) return [];
+    const isAgain = byPartition.get(one.partition)?.some((later) => {
+      if (later.tag === one.tag || later.lease.end <= one.lease.end) return false;
+      return later.seq === one.seq || (later.seq < one.seq && later.opening >= one.opening);
+    });
+    return isAgain ? [one.lease] : [];
+  });
+}
+
+interface Scene extends Doubts {
+  readonly isLost: (entry: SingleCall) => boolean;
+  readonly offers: ReadonlyMap<number, readonly Offered[]>;
+  readonly ending: Ending;
+  readonly loss: Loss;
+}
+
+/** Items that nobody finished, or may have, and that are not there any more: their produce is lost. */
+function goneItems({ calls, offers, ending, loss, isInDoubt, isLost }: Scene): Offered[] {
+  const there = new Set([...ending.dead, ...ending.left].map(({ number }) => number));
+  const finished = new Set(
+    calls.flatMap((call) => {
+      const finishes = call.verb === "complete" || (call.verb === "retry" && call.dead);
+      return finishes && call.outcome !== "refused" && !isLost(call) ? call.ids : [];
+    }),
+  );
+  const produced = calls.filter((call) => call.verb === "produce").filter(isInDoubt);
+  return produced.flatMap(({ numbers }) =>
+    numbers.flatMap((number) => {
+      const told = offers.get(number) ?? [];
+      const isSeen = told.some(
+        ({ lease, offer }) => lease.call >= loss.goesOnAt || finished.has(offer.id),
+      );
+      return isSeen || there.has(number) ? [] : told;
+    }),
+  );
+}
+
+interface Taken {
+  readonly lost: ReadonlySet<LeaseCall>;
+  readonly confirmed: ReadonlySet<string>;
+  readonly isLost: (entry: Entry) => boolean;
+}
+
+/** What was finished for certain, after a lease of which nobody was told: whose id was known before. */
+function confirmedIds(
+  calls: readonly SingleCall[],
+  { lost, isInDoubt }: Pick<Taken, "lost"> & Pick<Doubts, "isInDoubt">,
+): Set<string> {
+  const told = new Set(
+    calls.flatMap((call) =>
+      call.verb === "lease" && !lost.has(call) ? call.offers.map(({ id }) => id) : [],
+    ),
+  );
+  return new Set(
+    calls.flatMap((call) => {
+      if (call.verb === "produce" || call.verb === "lease") return [];
+      const isCertain = call.outcome === "ok" && !isInDoubt(call);
+      return isCertain ? call.ids.filter((id) => !told.has(id)) : [];
+    }),
+  );
+}
+
+/** What the entry says of what is kept, or may be. */
+function without(
+  { lost, confirmed, isLost }: Taken,
+  { entry, calls, isInDoubt }: Doubts & { readonly entry: Entry },
+): Entry {
+  if (entry.verb === "lease") {
+    const offers = entry.offers.filter(({ id }) => confirmed.has(id));
+    return lost.has(entry) ? { ...entry, offers, outcome: "unknown" } : entry;
+  }
+  const isDoubtful = isInDoubt(entry as SingleCall);
+  const outcome = isDoubtful ? "unknown" : entry.outcome;
+  if (entry.verb === "produce") return { ...entry, outcome };
+  // What still counts was done to a lease of after the loss, which has the same id.
+  if (outcome === "ok" || (lost.size === 0 && !isDoubtful)) return entry;
+  const held = (ids: readonly string[]): string[] =>
+    ids.filter((id) => {
+      if (confirmed.has(id) || isLost(entry)) return confirmed.has(id);
+      const lease = calls.findLast(
+        (call) => call.verb === "lease" && isHeldBy(call, { entry, id }),
+      ) as LeaseCall | undefined;
+      return lease === undefined || !lost.has(lease);
+    });
+  if (entry.verb !== "transact") return { ...entry, outcome, ids: held(entry.ids) };
+  const parts = entry.parts.map((part) =>
+    part.verb === "produce" ? part : { ...part, ids: held(part.ids) },
+  );
+  return { ...entry, outcome, parts };
+}
+
+function isHeldBy(
+  lease: LeaseCall,
+  { entry, id }: { readonly entry: Entry; readonly id: string },
+): boolean {
+  const isTheirs = lease.client === entry.client && lease.end <= entry.call;
+  return isTheirs && lease.offers.some((offer) => offer.id === id);
+}
+
+/**
+ * Without what callers were told in between: a receipt, a pause, or a task may be lost as well, and
+ * of redrives nobody has noted when they began.
+ */
+function endingAfter(ending: Ending, loss: Loss): Ending {
+  const { redrives, ...others } = ending;
+  const { repeats, pauses } = others;
+  return {
+    ...others,
+    ...(redrives && loss === noLoss && { redrives }),
+    ...(repeats && {
+      repeats: {
+        ...repeats,
+        contradictions: repeats.contradictions.filter(
+          ({ call, end }) => !mayBeLost(call, end, loss),
+        ),
+      },
+    }),
+    ...(pauses && { pauses: pauses.filter(({ call, from }) => !mayBeLost(call, from, loss)) }),
+  };
+}
+
+/** An id is one item's for ever, also where that item is lost. */
+function reissued(offers: ReadonlyMap<number, readonly Offered[]>): Faults {
+  const faults = new Faults();
+  const numberOf = new Map<string, number>();
+  for (const [number, told] of offers) {
+    for (const { offer } of told) {
+      const before = numberOf.get(offer.id) ?? number;
+      if (before !== number) {
+        faults.add("an id was issued again", `${offer.id}, of items ${before} and ${number}`);
+      }
+      numberOf.set(offer.id, number);
+    }
+  }
+  return faults;
+}

@@ -1,0 +1,164 @@
+// A history that is to be corrupted, the places in it where that can be done, and what several
+// mutations do there.
+
+import type { Random } from "../../engine/model/random.ts";
+import {
+  type CompleteCall,
+  type Ending,
+  type Entry,
+  type ExtendCall,
+  type LeaseCall,
+  type Offer,
+  type ProduceCall,
+  type QueueRules,
+  type RetryCall,
+  singleCalls,
+  type TransactCall,
+} from "../histories/history.ts";
+
+export interface Scene {
+  entries: Entry[];
+  ending: Ending;
+  readonly rules: QueueRules;
+  readonly random: Random;
+}
+
+/** Each changes a history in one place; `false` when there is no such place. */
+export type Mutation = (scene: Scene) => boolean;
+
+export function pick<T>(random: Random, among: readonly T[]): T | null {
+  return among[random.below(among.length)] ?? null;
+}
+
+export function leases({ entries }: Scene): LeaseCall[] {
+  return entries.filter(
+    (entry) => entry.verb === "lease" && entry.offers.length > 0,
+  ) as LeaseCall[];
+}
+
+export function produces({ entries }: Scene): ProduceCall[] {
+  return entries.filter(
+    (entry) => entry.verb === "produce" && entry.outcome === "ok",
+  ) as ProduceCall[];
+}
+
+/** Completes that were answered 200, of items that were offered. */
+export function completes({ entries }: Scene): CompleteCall[] {
+  return entries.filter(
+    (entry) => entry.verb === "complete" && entry.outcome === "ok",
+  ) as CompleteCall[];
+}
+
+/** Transacts that were answered 200. */
+export function transacts({ entries }: Scene): TransactCall[] {
+  return entries.filter(
+    (entry) => entry.verb === "transact" && entry.outcome === "ok",
+  ) as TransactCall[];
+}
+
+/** Retries answered 200 that gave their items up. */
+export function rejections({ entries }: Scene): RetryCall[] {
+  return entries.filter(
+    (entry) => entry.verb === "retry" && entry.dead && entry.outcome === "ok",
+  ) as RetryCall[];
+}
+
+/** Extends that were answered 200. */
+export function extensions({ entries }: Scene): ExtendCall[] {
+  return entries.filter(
+    (entry) => entry.verb === "extend" && entry.outcome === "ok",
+  ) as ExtendCall[];
+}
+
+export interface Succession {
+  readonly last: Offer;
+  readonly next: Offer;
+}
+
+/** By the ids of offers: what the same item was offered as next. */
+export function successions(scene: Scene): Map<string, Succession> {
+  const offers = leases(scene)
+    .flatMap((lease) => lease.offers)
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const next = new Map<string, Succession>();
+  for (const of of Map.groupBy(offers, ({ number }) => number).values()) {
+    for (const [index, last] of of.entries()) {
+      const behind = of[index + 1];
+      if (behind !== undefined) next.set(last.id, { last, next: behind });
+    }
+  }
+  return next;
+}
+
+/** Ids that somebody gave back, or may have. */
+export function givenBack({ entries }: Scene): Set<string> {
+  return new Set(
+    entries
+      .flatMap(singleCalls)
+      .flatMap((call) => (call.verb === "retry" || call.verb === "release" ? call.ids : [])),
+  );
+}
+
+export function offerOf(scene: Scene, id: string): { lease: LeaseCall; index: number } | null {
+  for (const lease of leases(scene)) {
+    const index = lease.offers.findIndex((offer) => offer.id === id);
+    if (index >= 0) return { lease, index };
+  }
+  return null;
+}
+
+/** Of the first of its ids that is offered: where the history was cut, some are not. */
+export function offerIn(scene: Scene, { ids }: { readonly ids: readonly string[] }) {
+  for (const id of ids) {
+    const found = offerOf(scene, id);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** Adds a lease behind all others that offers what `change` makes of an offer. */
+export function offerAgain(scene: Scene, change: (offer: Offer) => Offer): boolean {
+  const lease = pick(scene.random, leases(scene));
+  const offer = lease === null ? null : pick(scene.random, lease.offers);
+  if (lease === null || offer === null) return false;
+  addLease(scene, lease, change(offer));
+  return true;
+}
+
+/** Offers an item once more, as if its lease had lapsed. */
+export function offerLater(
+  scene: Scene,
+  { lease, index }: { lease: LeaseCall; index: number },
+): boolean {
+  const offer = lease.offers[index];
+  if (offer === undefined) return false;
+  addLease(scene, lease, {
+    ...offer,
+    id: `${offer.id.slice(0, -4)}zzzz`,
+    attempts: offer.attempts + 1,
+    leaseDeadline: offer.leaseDeadline + dayMs,
+  });
+  return true;
+}
+
+export function addLease(scene: Scene, like: LeaseCall, offer: Offer): void {
+  const at = (scene.entries.at(-1)?.call ?? 0) + 10_000;
+  scene.entries.push({ ...like, call: at, end: at + 1, offers: [offer] });
+}
+
+/** As if nobody had ever seen them. */
+export function forget(scene: Scene, numbers: readonly number[]): void {
+  const isOther = ({ number }: { readonly number: number }) => !numbers.includes(number);
+  for (const lease of leases(scene)) lease.offers = lease.offers.filter(isOther);
+  scene.ending = { ...scene.ending, dead: scene.ending.dead.filter(isOther) };
+}
+
+export function changeOffer(scene: Scene, change: (offer: Offer) => Offer): boolean {
+  const lease = pick(scene.random, leases(scene));
+  if (lease === null) return false;
+  const at = scene.random.below(lease.offers.length);
+  lease.offers = lease.offers.map((offer, index) => (index === at ? change(offer) : offer));
+  return true;
+}
+
+export const dayMs = 86_400_000;

@@ -1,0 +1,237 @@
+// The real server on small disks that another program fills and empties while clients are at work.
+// While a disk is full, items are refused and what is there is leased and completed, also by a
+// server that was started on it; once there is room, items are taken again without a restart.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Random } from "../../engine/model/random.ts";
+import { seededRandom } from "../../engine/simulation/seeded-random.ts";
+import { checkOrder } from "../checkers/check-order.ts";
+import { checkQueue } from "../checkers/check-queue.ts";
+import { Address, createQueues } from "../clients/clients.ts";
+import { Load } from "../clients/load.ts";
+import { History } from "../histories/history.ts";
+import { Faults, type ProofResult, type Say, skippedResult, stopwatch } from "../result.ts";
+import { type ServerChild, spawnServer } from "./server-child.ts";
+import { type DiskKind, diskKinds, SmallDisk, whyNoDisk } from "./small-disk.ts";
+
+export interface FullDiskOptions {
+  readonly disks: number;
+  /** How often each is filled. */
+  readonly fills: number;
+  readonly seed: number;
+  readonly say: Say;
+}
+
+const method = "full disks";
+const rules = { leaseTimeoutMs: 1_000, maxAttempts: 30 } as const;
+const shape = { partitions: 4, ...rules };
+const mebibytes = [40, 80] as const;
+/** Each shard sets 8 MiB aside, and has to have some more. */
+const mebibytesPerShard = 20;
+/** More of them would fill a disk by themselves. */
+const backlogMax = 20_000;
+/** Items that wait as a disk is filled, so that there is what can be completed. */
+const waitingMin = 2_000;
+/** Items that are completed before a full disk is left. */
+const completesMin = 40;
+/** The other program looks so often for room that was freed. */
+const fillAgainMsMax = 40;
+const restMs = 200;
+/** Twice what an item waits for that its shard could not take. */
+const travelMs = 2_500;
+/** Longer than a slow machine takes for any of it. */
+const waitMsMax = 60_000;
+/** What is in the way of nothing that the store has room for. */
+const spared = new Set(["lease", "complete", "extend"]);
+
+function flagsOf(random: Random, size: number): string[] {
+  const pick = (...choices: string[]): string => choices[random.below(choices.length)] ?? "";
+  const shards = String(1 + random.below(size / mebibytesPerShard));
+  const durability = pick("full", "full", "normal");
+  return ["--shards", shards, "--durability", durability];
+}
+
+export async function proveFullDisks(options: FullDiskOptions): Promise<ProofResult> {
+  const { disks, seed, say } = options;
+  const elapsed = stopwatch();
+  const kinds = diskKinds.filter((kind) => whyNoDisk(kind) === null);
+  if (kinds.length === 0) {
+    return skippedResult(method, seed, whyNoDisk("tmpfs") ?? "");
+  }
+  const figures: Record<string, number> = { disks };
+  const faults: string[] = [];
+  for (let disk = 0; disk < disks; disk += 1) {
+    const kind = kinds[disk % kinds.length] as DiskKind;
+    const outcome = await new OneDisk(kind, seed + disk, options.fills).run();
+    for (const [name, value] of Object.entries(outcome.figures)) {
+      figures[name] = (figures[name] ?? 0) + value;
+    }
+    faults.push(...outcome.faults);
+    say(`${disk + 1} of ${disks} disks, ${figures["refusedCalls"]} calls refused`);
+  }
+  return { method, seconds: elapsed(), seed, figures, faults };
+}
+
+class OneDisk {
+  readonly #kind: DiskKind;
+  readonly #seed: number;
+  readonly #fills: number;
+  readonly #random: Random;
+  readonly #flags: readonly string[];
+  readonly #folder = mkdtempSync(join(tmpdir(), "holdfast-full-disks-"));
+  readonly #history = new History(join(this.#folder, "history.log"));
+  readonly #address = new Address();
+  readonly #faults = new Faults();
+  readonly #disk: SmallDisk;
+  #server: ServerChild | null = null;
+  #restarts = 0;
+  #completedWhileFull = 0;
+
+  constructor(kind: DiskKind, seed: number, fills: number) {
+    this.#kind = kind;
+    this.#seed = seed;
+    this.#fills = fills;
+    this.#random = seededRandom(seed);
+    const size = mebibytes[this.#random.below(mebibytes.length)] ?? mebibytes[0];
+    this.#flags = flagsOf(this.#random, size);
+    this.#disk = new SmallDisk(kind, size);
+  }
+
+  async run(): Promise<Pick<ProofResult, "figures" | "faults">> {
+    const history = this.#history;
+    try {
+      await this.#start();
+      await createQueues(this.#address, shape);
+      const load = new Load({
+        ...{ address: this.#address, history, random: this.#random },
+        ...{ producers: 4, consumers: 6, batchMax: 100, backlogMax },
+      });
+      for (let fill = 0; fill < this.#fills; fill += 1) await this.#fillOnce(load);
+      await this.#settled(load);
+      const ending = await load.drain();
+      await history.close();
+      const checked = checkQueue(history.entries, ending, rules);
+      const order = checkOrder(history.entries);
+      const refused = history.entries.filter(({ status }) => status === 500);
+      for (const { verb, refusal } of refused) {
+        if (!spared.has(verb)) continue;
+        this.#faults.add("a call that needs no room was refused", `${verb}; ${refusal}`);
+      }
+      if (this.#log.includes("shard is down")) this.#faults.add("a shard went down", this.#log);
+      const replay = `${this.#kind}, ${this.#flags.join(" ")}, seed ${this.#seed}; history in ${this.#folder}`;
+      const faults = [checked.faults, order.faults, this.#faults].flatMap((one) =>
+        one.list(replay),
+      );
+      if (faults.length === 0) rmSync(this.#folder, { recursive: true, force: true });
+      return {
+        figures: {
+          fills: this.#fills,
+          restarts: this.#restarts,
+          acknowledged: checked.figures["acknowledged"] ?? 0,
+          lost: checked.figures["lost"] ?? 0,
+          completedWhileFull: this.#completedWhileFull,
+          refusedCalls: refused.length,
+        },
+        faults,
+      };
+    } finally {
+      this.#server?.kill("SIGKILL");
+      await this.#server?.exited;
+      this.#disk[Symbol.dispose]();
+    }
+  }
+
+  get #log(): string {
+    return this.#server?.log().slice(0, 300) ?? "";
+  }
+
+  async #start(): Promise<void> {
+    const server = spawnServer({ data: join(this.#disk.path, "data"), flags: this.#flags });
+    this.#server = server;
+    this.#address.up(await server.listening());
+  }
+
+  async #restart(): Promise<void> {
+    this.#address.down();
+    if (this.#log.includes("shard is down")) this.#faults.add("a shard went down", this.#log);
+    this.#restarts += 1;
+    const signal = this.#random.below(2) === 0 ? "SIGKILL" : "SIGTERM";
+    this.#history.note(signal);
+    this.#server?.kill(signal);
+    await this.#server?.exited;
+    await this.#start();
+  }
+
+  async #fillOnce(load: Load): Promise<void> {
+    const history = this.#history;
+    await Bun.sleep(this.#random.below(300));
+    load.isPilingUp = true;
+    await this.#until("too little is produced", () => history.backlog >= waitingMin);
+    const isGreedy = this.#random.below(2) === 0;
+    this.#disk.fill();
+    history.note(`full${isGreedy ? ", and kept so" : ""}`);
+    let isOver = false;
+    const filling = (async () => {
+      while (isGreedy && !isOver) {
+        await Bun.sleep(this.#random.below(fillAgainMsMax));
+        this.#disk.fill();
+      }
+    })();
+    const first = history.entries.length;
+    // What is completed makes room in the store's files, which may be enough for what is produced.
+    await this.#until("a full disk refuses nothing", () => this.#isRefused(first));
+    load.isPilingUp = false;
+    await this.#completeSome();
+    if (this.#random.below(2) === 0) {
+      await this.#restart();
+      await this.#completeSome();
+    }
+    isOver = true;
+    await filling;
+    this.#disk.free();
+    history.note("free");
+    const full = history.acknowledged;
+    await this.#until("items are refused though there is room", () => history.acknowledged > full);
+  }
+
+  /** Until what a full shard could not take has gone its way. */
+  async #settled(load: Load): Promise<void> {
+    const health = `http://127.0.0.1:${await this.#address.port}/health`;
+    const late = performance.now() + waitMsMax;
+    for (let status = ""; status !== "ok"; await load.rest(restMs)) {
+      ({ status } = (await (await fetch(health)).json()) as { status: string });
+      if (performance.now() < late) continue;
+      this.#faults.add("a store stays full though there is room", status);
+      return;
+    }
+    await load.rest(travelMs);
+  }
+
+  #isRefused(first: number): boolean {
+    const { entries } = this.#history;
+    for (let index = entries.length - 1; index >= first; index -= 1) {
+      if (entries[index]?.verb === "produce" && entries[index]?.status === 500) return true;
+    }
+    return false;
+  }
+
+  async #completeSome(): Promise<void> {
+    const before = this.#history.completed;
+    const isEnough = () => this.#history.completed >= before + completesMin;
+    await this.#until("nothing is completed on a full disk", isEnough);
+    this.#completedWhileFull += this.#history.completed - before;
+  }
+
+  async #until(otherwise: string, isSo: () => boolean): Promise<void> {
+    const late = performance.now() + waitMsMax;
+    while (!isSo()) {
+      if (performance.now() > late) {
+        this.#faults.add(otherwise, `after ${waitMsMax} ms`);
+        return;
+      }
+      await Bun.sleep(2);
+    }
+  }
+}

@@ -1,0 +1,146 @@
+// A disk whose power can be cut at any moment: it keeps what was synced, and of
+// what was written since whatever chance has it, whole, in part by sectors, or
+// not at all, and in no order.
+
+import type { Random } from "../../engine/model/random.ts";
+import type { TracedCall } from "./trace.ts";
+
+/** What a drive writes as one. */
+const sectorBytes = 512;
+
+type Unsynced =
+  | { readonly kind: "write"; readonly at: number; readonly bytes: Uint8Array }
+  | { readonly kind: "truncate"; readonly size: number };
+
+interface CutFile {
+  bytes: Uint8Array;
+  size: number;
+  unsynced: Unsynced[];
+  /** How many of them a sync covers that has begun. */
+  syncing: number | null;
+  /** The size that the writes so far have led to. */
+  sizeSeen: number;
+  /** Removed since its folder was synced last. */
+  isRemoved: boolean;
+}
+
+/** How much of the unsynced survives. */
+export type Mercy = "all" | "none" | "some";
+
+export class CutDisk {
+  readonly #files = new Map<string, CutFile>();
+
+  apply(call: TracedCall): void {
+    if (!this.#files.has(call.path)) {
+      if (call.kind === "sync") this.#syncFolder();
+      if (call.kind === "sync" || call.kind === "sync begins") return;
+    }
+    const file = this.#file(call.path);
+    switch (call.kind) {
+      case "write":
+        this.#write(file, call.at, call.bytes);
+        return;
+      case "append":
+        this.#write(file, file.sizeSeen, call.bytes);
+        return;
+      case "truncate":
+        file.unsynced.push({ kind: "truncate", size: call.size });
+        file.sizeSeen = call.size;
+        return;
+      case "sync begins":
+        file.syncing = file.unsynced.length;
+        return;
+      case "sync":
+        for (const one of file.unsynced.splice(0, file.syncing ?? Number.POSITIVE_INFINITY)) {
+          settle(file, one);
+        }
+        file.syncing = null;
+        return;
+      case "remove":
+        file.isRemoved = true;
+        return;
+    }
+  }
+
+  /** What was removed before cannot come back. */
+  #syncFolder(): void {
+    for (const [path, { isRemoved }] of this.#files) if (isRemoved) this.#files.delete(path);
+  }
+
+  #file(path: string): CutFile {
+    let file = this.#files.get(path);
+    if (file === undefined || file.isRemoved) {
+      file = {
+        bytes: new Uint8Array(65_536),
+        size: 0,
+        unsynced: [],
+        syncing: null,
+        sizeSeen: 0,
+        isRemoved: false,
+      };
+      this.#files.set(path, file);
+    }
+    return file;
+  }
+
+  #write(file: CutFile, at: number, bytes: Uint8Array): void {
+    file.unsynced.push({ kind: "write", at, bytes });
+    file.sizeSeen = Math.max(file.sizeSeen, at + bytes.length);
+  }
+
+  /** Writes that a cut at this moment puts at risk. */
+  get unsyncedCount(): number {
+    let count = 0;
+    for (const { unsynced } of this.#files.values()) count += unsynced.length;
+    return count;
+  }
+
+  /** What is found on the disk when the power is back, by path. */
+  cut(random: Random, mercy: Mercy): Map<string, Uint8Array> {
+    const found = new Map<string, Uint8Array>();
+    for (const [path, file] of this.#files) {
+      if (file.isRemoved && (mercy === "all" || random.below(2) === 0)) continue;
+      const left: CutFile = { ...file, bytes: file.bytes.slice() };
+      for (const one of file.unsynced) {
+        const chance = mercy === "some" ? random.below(3) : mercy === "all" ? 0 : 1;
+        if (chance === 1) continue;
+        if (chance === 0 || one.kind === "truncate") settle(left, one);
+        else tear(left, one, random);
+      }
+      found.set(path, left.bytes.subarray(0, left.size));
+    }
+    return found;
+  }
+}
+
+function settle(file: CutFile, one: Unsynced): void {
+  if (one.kind === "truncate") {
+    // What is beyond reads as zeros when the file grows again.
+    file.bytes.fill(0, one.size);
+    file.size = one.size;
+    return;
+  }
+  const end = one.at + one.bytes.length;
+  if (end > file.bytes.length) {
+    const larger = new Uint8Array(2 * end);
+    larger.set(file.bytes.subarray(0, file.size));
+    file.bytes = larger;
+  }
+  file.bytes.set(one.bytes, one.at);
+  file.size = Math.max(file.size, end);
+}
+
+/** Only some of the sectors that a write touches come through. */
+function tear(
+  file: CutFile,
+  { at, bytes }: Extract<Unsynced, { kind: "write" }>,
+  random: Random,
+): void {
+  let from = 0;
+  while (from < bytes.length) {
+    const to = Math.min(bytes.length, from + sectorBytes - ((at + from) % sectorBytes));
+    if (random.below(2) === 0)
+      settle(file, { kind: "write", at: at + from, bytes: bytes.subarray(from, to) });
+    from = to;
+  }
+}

@@ -1,0 +1,95 @@
+// Reads all that the stores of a folder hold, through the real store: what an
+// engine would find that was started on it.
+
+import { epochsIn } from "../../engine/turn/label.ts";
+import type { Backend } from "../../stores/backend.ts";
+import type { Item } from "../../stores/item.ts";
+import { openStore } from "../../stores/open.ts";
+import { readItems, readOutbound } from "../../stores/single-reads.ts";
+import type { Image } from "../../stores/store.ts";
+import { isIntactItem, numberOf } from "../clients/items.ts";
+
+export interface StoreContents {
+  /** Where each item is, by its number: one place, or something is wrong. */
+  readonly places: ReadonlyMap<number, readonly string[]>;
+  /** Ids of leased items. */
+  readonly held: ReadonlySet<string>;
+  /** Items whose bytes are not those produced, and which the store has not noticed. */
+  readonly changed: readonly number[];
+  /** Items that the store says are damaged. */
+  readonly damaged: number;
+  readonly quarantined: number;
+  /** By how many items the stores differ from what they counted with each commit: a start tells. */
+  readonly miscounted: number;
+}
+
+export interface StoreFolder {
+  readonly directory: string;
+  readonly shards: number;
+  readonly durability: "full" | "normal";
+}
+
+const all = { items: Number.MAX_SAFE_INTEGER, payloadBytes: Number.POSITIVE_INFINITY };
+const numbersMax = 2 ** 45 - 1;
+
+/** Throws `StoreError` when a store cannot be opened or read. */
+export async function readStores({
+  directory,
+  shards,
+  durability,
+}: StoreFolder): Promise<StoreContents> {
+  const backends: Backend[] = [];
+  const places = new Map<number, string[]>();
+  const held = new Set<string>();
+  const changed: number[] = [];
+  let damaged = 0;
+  let quarantined = 0;
+  let miscounted = 0;
+  const see = (item: Item, place: string): void => {
+    const number = numberOf(item.payload as Uint8Array);
+    const there = places.get(number);
+    if (there === undefined) places.set(number, [place]);
+    else there.push(place);
+    if (!isIntactItem(number, { ...item, payload: item.payload as Uint8Array }))
+      changed.push(number);
+  };
+  try {
+    const images: Image[] = [];
+    for (let shard = 0; shard < shards; shard += 1) {
+      const config = { kind: "sqlite", directory, durability, ballastBytes: 0 } as const;
+      const backend = await openStore(config, shard, () => "000000000000");
+      backends.push(backend);
+      images.push(await backend.store.load());
+    }
+    for (const [shard, image] of images.entries()) {
+      const epochs = epochsIn(image.tags);
+      const backend = backends[shard];
+      if (backend === undefined) continue;
+      const { store, upkeep } = backend;
+      quarantined += image.quarantinedCount;
+      const counts = await upkeep.countItems();
+      for (const { slot, itemCount } of image.tallies) {
+        miscounted += Math.abs(itemCount - (counts?.get(slot)?.items ?? itemCount));
+        const leases = image.leases.filter((lease) => lease.slot === slot);
+        const span = { slot, from: 0, before: numbersMax };
+        for (const item of (await readItems(store, span, all)).found) {
+          if (item.damaged) damaged += 1;
+          else see(item, `${shard}:${slot}`);
+          if (leases.some(({ first, last }) => first <= item.seq && item.seq <= last)) {
+            held.add(epochs.idOf({ slot, seq: item.seq }));
+          }
+        }
+      }
+      for (const [target, { inbound }] of images.entries()) {
+        const taken = inbound.find(({ sourceShard }) => sourceShard === shard)?.outboundSeq ?? 0;
+        for (const item of await readOutbound(store, target, all)) {
+          if (item.damaged) damaged += 1;
+          else if (item.outboundSeq > taken) see(item, `${shard} on its way`);
+        }
+      }
+    }
+  } finally {
+    for (const { store } of backends) await store.close();
+  }
+  return { places, held, changed, damaged, quarantined, miscounted };
+}

@@ -1,0 +1,139 @@
+// A server in a process of its own, on a free port: for benchmarks and for tests
+// of what only a process can show.
+
+import { join } from "node:path";
+import { serverEnvironment } from "../deploy/environment.ts";
+
+export interface ServerProcess {
+  readonly port: number;
+  readonly pid: number;
+  /** What it has printed on standard error so far. */
+  log(): string;
+  /** All that it has printed there, once it has ended: the last of it may come after its exit code. */
+  wholeLog(): Promise<string>;
+  /** Sends the signal and waits for the end; the exit code, or 128 + the signal's number. */
+  stop(signal?: NodeJS.Signals): Promise<number>;
+  readonly exited: Promise<number>;
+  /** Resident memory, in bytes. */
+  memoryBytes(): Promise<number>;
+}
+
+export interface ServerOptions {
+  readonly data: string;
+  readonly port?: number;
+  readonly flags?: readonly string[];
+  /** A program to run it under. */
+  readonly under?: readonly string[];
+}
+
+const serve = [join(import.meta.dir, "../cli/main.ts"), "serve"];
+
+/** Runs the server to its end, for starts that are meant to fail. */
+export async function runServer(
+  flags: readonly string[],
+): Promise<{ code: number; output: string }> {
+  const child = Bun.spawn([process.execPath, ...serve, ...flags], {
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code: await child.exited, output: stdout + stderr };
+}
+
+export function startServer({
+  data,
+  port = 0,
+  flags = [],
+  under = [],
+}: ServerOptions): Promise<ServerProcess> {
+  return startListening([...serve, "--port", String(port), "--data", data, ...flags], { under });
+}
+
+/**
+ * Runs a script of Bun's, `under` another program if asked; resolves once it says where it listens. It
+ * ends with this process, also where that is killed.
+ */
+export function startListening(
+  script: readonly string[],
+  { under = [] }: { readonly under?: readonly string[] } = {},
+): Promise<ServerProcess> {
+  // What is set already comes first, so that two values can be compared.
+  const env = { ...serverEnvironment, ...process.env };
+  return startCommand([...under, process.execPath, "--no-orphans", ...script], { env });
+}
+
+/** Runs any command that becomes a server; resolves once it prints where it listens. */
+export async function startCommand(
+  command: readonly string[],
+  place: Place = {},
+): Promise<ServerProcess> {
+  const child = spawnCommand(command, place);
+  const port = await child.port;
+  if (port === null) {
+    throw new Error(`the server ended with ${await child.exited}; ${await child.output()}`);
+  }
+  return {
+    ...child,
+    port,
+    memoryBytes: async () => {
+      const status = await Bun.file(`/proc/${child.pid}/status`).text();
+      return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1_024;
+    },
+  };
+}
+
+interface Place {
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** A server that may end at any moment, also before it listens. */
+export interface SpawnedServer
+  extends Pick<ServerProcess, "pid" | "log" | "wholeLog" | "stop" | "exited"> {
+  /** Resolves once it prints where it listens; `null` if it ended before. */
+  readonly port: Promise<number | null>;
+  /** All that it has printed, once it has ended. */
+  output(): Promise<string>;
+}
+
+export function spawnCommand(command: readonly string[], place: Place = {}): SpawnedServer {
+  const child = Bun.spawn([...command], {
+    ...place,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const printed = { stdout: "", stderr: "" };
+  const { promise: port, resolve } = Promise.withResolvers<number | null>();
+  const read = async (name: "stdout" | "stderr"): Promise<void> => {
+    const decoder = new TextDecoder();
+    for await (const bytes of child[name]) {
+      printed[name] += decoder.decode(bytes, { stream: true });
+      const match = /127\.0\.0\.1:(\d+)/.exec(printed.stdout);
+      if (match !== null) resolve(Number(match[1]));
+    }
+  };
+  const ended = Promise.allSettled([read("stdout"), read("stderr")]);
+  void child.exited.then(() => resolve(null));
+  return {
+    port,
+    pid: child.pid,
+    log: () => printed.stderr,
+    wholeLog: async () => {
+      await ended;
+      return printed.stderr;
+    },
+    output: async () => {
+      await ended;
+      return printed.stdout + printed.stderr;
+    },
+    exited: child.exited,
+    stop: (signal = "SIGTERM") => {
+      child.kill(signal);
+      return child.exited;
+    },
+  };
+}
