@@ -1,4 +1,4 @@
-// Backup and restore as they are typed, against a server that goes on working.
+// Runs `holdfast backup` and `restore` while the server is under load.
 
 import { afterAll, expect, test } from "bun:test";
 import {
@@ -48,7 +48,7 @@ async function holdfast(words: readonly string[], server?: ServerProcess) {
   return { code: await child.exited, out, error };
 }
 
-/** Items of a queue by their text, wherever they are. */
+/** The texts of the items of a queue, in all partitions. */
 async function textsOf(client: Client, queue_name: string, partitions: number): Promise<string[]> {
   const texts: string[] = [];
   for (let partition = 0; partition < partitions; partition += 1) {
@@ -73,7 +73,7 @@ test("backup: of a server under load holds all that was answered before, and not
       });
       const orders = client.queue("orders");
       for (let index = 0; index < 300; index += 1) await orders.produce(`before ${index}`);
-      // Dead letters travel between the shards all the while.
+      // Dead items move between the shards meanwhile.
       let isOver = false;
       const load = (async () => {
         for (let index = 0; !isOver; index += 1) {
@@ -102,7 +102,7 @@ test("backup: of a server under load holds all that was answered before, and not
   expect(code).toBe(0);
   expect(out).toContain(`${made.items} items in 2 queues`);
   await withServer(restored, [], async (client) => {
-    // Those on their way to the dead queue at that moment arrive now, each once.
+    // Items that were on their way to the dead queue at the backup arrive now, each once.
     const all = [...(await textsOf(client, "orders", 3)), ...(await textsOf(client, "dead", 3))];
     expect(new Set(all).size).toBe(all.length);
     const before = all.filter((text) => text.startsWith("before"));
@@ -189,7 +189,7 @@ test("restore: one that is killed leaves all of it or nothing, and can be begun 
     child.kill(signal);
     await child.exited;
     const files = readdirSync(target).filter((name) => name !== "restoring");
-    // It may have been faster than the signal.
+    // The command may have ended before the signal.
     if (files.length > 0) expect(files.toSorted()).toEqual(made.shards.map(({ file }) => file));
     else expect(await holdfast(words)).toMatchObject({ code: 0 });
     await withServer(target, [], async (client) => {

@@ -1,4 +1,4 @@
-// The command as it is typed: a process of its own, against a real server.
+// Runs the command in its own process against a real server.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ let client: Client;
 
 beforeAll(async () => {
   server = await listeningApp();
-  // Without keys the server chooses the partition by what each holds, which tests can tell.
+  // Without keys the server chooses the partition with the fewest items, which tests can predict.
   client = createClient({ url: server.url, keys: false });
 });
 
@@ -59,10 +59,10 @@ async function run(
   return { code: await child.exited, out, error };
 }
 
-/** A line, split where it reads best. */
+/** Splits a command line at spaces. */
 const holdfast = (line: string, input = ""): Promise<Run> => run(line.split(" "), input);
 
-/** What it printed as JSON, when it ended well. */
+/** Parses the JSON output of a command that succeeded. */
 async function json(line: string, input = "") {
   const { code, out, error } = await holdfast(`${line} --json`, input);
   expect({ code, error }).toEqual({ code: 0, error: "" });
@@ -76,7 +76,7 @@ async function queueOf(name: string, settings: object = {}) {
   return queue;
 }
 
-/** Of a queue without items. Where the machine stood still it got no answer, and is repeated. */
+/** Leases from an empty queue; repeated if a stalled machine caused a timeout of the client. */
 async function emptyLease(line: string): Promise<Run> {
   for (;;) {
     const ended = await holdfast(line);
@@ -171,7 +171,7 @@ test("transact: completes and produces what standard input says, all of it or no
   const done = await holdfast("transact --key once", body);
   expect(done).toMatchObject({ code: 0, error: "" });
   expect(done.out).toMatch(/^produced into +partition +delivered\noutputs +0 +(yes|soon)\n$/);
-  // The same again is done once; without the key its input is finished.
+  // A repetition with the key has no second effect; without the key its input is already finished.
   expect(await json("transact --key once", body)).toMatchObject({ produced: [{}] });
   expect((await holdfast("transact", body)).code).toBe(exitCodes.refused.code);
   expect((await outputs.lease({ batch: 2 }))?.items.map((item) => item.text())).toEqual(["b"]);
@@ -209,7 +209,7 @@ test("produce --text: lines and arguments are payloads as they stand", async () 
   const lines = '  two anchors\n\n{"json": 1}\r\n\r\n \t \n\ufeff\r\n"quoted"\n';
   expect(await json("produce texts --text --kind k", lines)).toMatchObject({ produced: 5 });
   expect(await json("produce texts --text argument")).toMatchObject({ produced: 1 });
-  // No text in any encoding that is known here.
+  // Bytes that are not valid text in any supported encoding.
   const command = [process.execPath, main, "produce", "texts", "--text"];
   const env = { ...process.env, HOLDFAST_URL: server.url };
   const stdin = new Uint8Array([255, 254, 10]);
@@ -300,7 +300,7 @@ test("extend and release: a lease is kept, and given back as if it had not been"
   const kept = await json("extend kept --lease-timeout 1h", reply.out);
   expect(kept).toEqual({ queue_name: "kept", extended: 2, lease_deadline: expect.any(String) });
   const deadline = Date.parse(kept.lease_deadline);
-  // By the server's clock, an hour from some instant after the lease.
+  // One hour after the extend, by the server's clock.
   expect(deadline).toBeGreaterThan(leased - 120_000 + hour);
   const one = `kept ${items[0].id} --partition ${partition}`;
   const shown = await holdfast(`extend ${one} -t 2h`);
@@ -432,7 +432,7 @@ test("queues: create, list, info, update and delete", async () => {
   const later = { utf8: "d", enqueue_at: "2999-01-01T00:00:00Z" };
   await client.queue("q1").produce(["a", "b", "c", later]);
   await client.queue("q1").lease({ batch: 1, leaseTimeout: "30m" });
-  // Counts are those of the last second.
+  // The counts are at most one second old.
   let { out } = await holdfast("queues list");
   while (!/^q1 +2/m.test(out)) out = (await holdfast("queues list")).out;
   expect(out).toMatch(
@@ -842,7 +842,7 @@ test("overview: all queues, the worst first, and how they are together", async (
   await paused.produce("a");
   await paused.pause({});
   let out = "";
-  // It is made once a second.
+  // The overview is computed once per second.
   while (!out.includes("z-paused")) ({ out } = await holdfast("overview --rows 10000"));
   expect(out).toMatch(/^queue +health +for +ready +leased +scheduled +waiting +oldest\n/m);
   expect(out.indexOf("z-paused")).toBeLessThan(out.indexOf("a-quiet"));
@@ -898,14 +898,14 @@ describe("export and import", () => {
       );
     expect(await of(`${name}-copy`, 0)).toEqual(await of(name, 0));
     expect(await of(`${name}-copy`, 1)).toEqual(await of(name, 1));
-    // Once more: nothing is stored twice.
+    // A repeated import stores nothing twice.
     expect(await json(`import ${name}-copy`, readFileSync(path, "utf8"))).toEqual({
       queue_name: `${name}-copy`,
       imported: 0,
       already_there: 41,
     });
     expect(await copy.inspect()).toMatchObject({ queued: 40, scheduled: 1 });
-    // Nor are those that are left, when some have gone.
+    // Nor does it store the remaining items twice after some were removed.
     const lease = await copy.lease({ batch: 1 });
     await lease?.complete();
     expect(await holdfast(`import ${name}-copy ${path}`)).toEqual({
@@ -1003,7 +1003,7 @@ describe("completions", () => {
       mkdirSync(bin);
       const command = `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`;
       writeFileSync(join(bin, "holdfast"), command, { mode: 0o755 });
-      // What bash-completion does with the line, and what only an interactive shell has.
+      // Replaces functions of bash-completion and of an interactive shell.
       const script = `
 _get_comp_words_by_ref() { words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=\${words[cword]}; }
 compopt() { :; }

@@ -18,7 +18,7 @@ test.each([
   expect(orServe(words, (word) => word.startsWith("-"))).toEqual(command);
 });
 
-/** Each flag, and what is said of it by which commands. */
+/** The help texts of a flag, with the commands that use each. */
 function meaningsOf(flag: string): Map<string, string[]> {
   const found = new Map<string, string[]>();
   const look = (command: Command, path: readonly string[]): void => {

@@ -1,4 +1,4 @@
-// With what code a command ends, by what became of its call.
+// The exit codes of commands by the outcome of their calls.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// `holdfast items find`, `groups`, `get`, `explain`, `redrive` and `tasks` as they are typed.
+// Runs `holdfast items find`, `groups`, `get`, `explain`, `redrive` and `tasks` against a server.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -39,7 +39,7 @@ async function json(...words: string[]) {
 const timeouts = { lease_timeout: "30m", expire_timeout: "1h" };
 const reasons = ["card 1 declined", "card 2 declined", "timeout"];
 
-/** Names of two queues: `a`, `b` and `c` have died in the first; `d` is ready there. */
+/** Makes two queues: `a`, `b` and `c` have died in the first, where `d` is ready. */
 async function setup() {
   const name = `orders-${crypto.randomUUID().slice(0, 8)}`;
   const dead = client.queue(`${name}-dead`);
@@ -228,7 +228,7 @@ test("redrive: says how many, asks, and has them sent back; --follow waits", asy
     ...{ code: 0, error: "" },
     out: `2 items of ${dead.name} would go to where they came from\n`,
   });
-  // Nobody can be asked.
+  // There is no terminal for the confirmation.
   const unasked = await run(["redrive", dead.name, ...reason]);
   expect(unasked).toMatchObject({ code: exitCodes.usage.code, out: "" });
   expect(unasked.error).toContain("--yes");
@@ -311,7 +311,7 @@ test("overview: says which tasks run, and how far they are", async () => {
   await queue.produce(Array.from({ length: 900 }, (_, index) => String(index)));
   const { task_id } = await queue.repair({ action: "delete", filter: {}, per_second: 1 });
   let out = "";
-  // It is made once a second.
+  // The overview is computed once per second.
   while (!out.includes(`delete of ${queue.name}`)) ({ out } = await run(["overview"]));
   expect(out).toMatch(new RegExp(`^delete of ${queue.name} runs: \\d+ of 901 items$`, "m"));
   await client.cancelTask({ task_id });

@@ -1,4 +1,4 @@
-// Commands that are broken off while they work: what they leave, and how they go on.
+// Interrupts commands: what they report and leave behind, and how they are resumed.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -52,12 +52,12 @@ test("produce: an interrupt says how many items are there", async () => {
   const child = start("produce", "interrupted", "--batch", "1");
   child.stdin.write('"a"\n"b"\n"c"\n');
   await child.stdin.flush();
-  // The last line waits for the one that follows it, or for the end.
+  // The command holds the last line back until the next line or the end of the input.
   await until(async () => (await queue.inspect()).queued === 2);
   child.kill("SIGINT");
   const { code, out, error } = await ended(child);
   expect(code).toBe(exitCodes.interrupted.code);
-  // The answer to the second may be on its way yet; then nobody knows, and it says so.
+  // The reply to the second call may be outstanding; then the command reports an unknown outcome.
   expect([
     "produced 2 items into interrupted\n",
     "produced 1 item into interrupted\ninterrupted; 1 more item may be there or not\n",
@@ -102,7 +102,7 @@ test.each(["SIGINT", "SIGKILL"] as const)(
     await until(async () => (await to.inspect()).queued > 0);
     importing.kill(signal);
     await importing.exited;
-    // Noted is what was answered; between the two, the item's `source_id` says that it is there.
+    // Only answered calls are noted; the `source_id` prevents duplicates of an unanswered one.
     if (existsSync(`${path}.imported`))
       expect((await ended(start("import", to.name, file))).error).toContain("expected --resume");
     expect((await ended(start("import", to.name, file, "--resume"))).code).toBe(0);

@@ -1,4 +1,4 @@
-// Keys as an operator makes them, and a server that lets them in.
+// Makes keys with the command, and uses them with a server.
 
 import { afterAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -23,7 +23,7 @@ function holdfast(...words: string[]) {
 test("key: shows a key and the line that lets it in, and writes nothing", () => {
   const { code, out, error } = holdfast("key", "billing", "of", "Anna");
   expect(code).toBe(0);
-  // Standard output is the key alone, for a file or another program.
+  // Standard output is only the key, for a file or another program.
   expect(out).toMatch(/^holdfast_[\w-]{43}\n$/);
   expect(error).toMatch(
     /^The key is for the client, [^\n]+\nThe line for [^\n]+\n\n[0-9a-f]{64} {2}billing of Anna\n$/,
@@ -46,7 +46,7 @@ test("key: with --api-keys-file a server lets it in, also one that runs already"
     return JSON.parse(out).key;
   };
   const one = added("one");
-  // As an editor that adds no line break leaves it.
+  // Some editors write no line break at the end of the file.
   writeFileSync(path, `# ours\n${readFileSync(path, "utf8").trimEnd()}`);
   const flags = ["--store", "memory", "--api-keys-file", path];
   const server = await startServer({ data: join(folder, "data"), flags });
@@ -60,7 +60,7 @@ test("key: with --api-keys-file a server lets it in, also one that runs already"
         );
     expect(await lists(one)).toBe("let in");
     const two = added("two");
-    // The file is looked at again no sooner than a second after the last look.
+    // The server checks the file at most once per second.
     while ((await lists(two)) !== "let in") await Bun.sleep(200);
     expect(await lists(one)).toBe("let in");
     expect(readFileSync(path, "utf8")).not.toContain(two);
@@ -152,7 +152,7 @@ test("whoami, keys, actions: a server of several threads tells who asks, who may
     for (const name of ["orders", "billing"]) {
       expect(as(anna, "queues", "create", name).code).toBe(0);
     }
-    // Each command is a connection of its own, which any thread may have.
+    // Each command opens its own connection, which any thread may accept.
     for (let count = 0; count < 4; count += 1) {
       const { code, error } = as(checkout, "queues", "delete", "orders", "--yes");
       expect(code).toBe(exitCodes.unauthorized.code);

@@ -1,5 +1,4 @@
-// `holdfast series` and `explain` of all queues, as they are typed, against a server whose clock is
-// moved on by hand.
+// Runs `holdfast series` and `explain` for all queues against a server with a test clock.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -31,7 +30,7 @@ async function setupOrders() {
   const { client, run, stop } = await setup();
   const orders = client.queue("orders");
   await orders.create(timeouts);
-  // To where a minute begins.
+  // To the start of a minute.
   const { now } = await client.advance({ by: "1ms" });
   await client.advance({ by: `${60_000 - (Date.parse(now) % 60_000)}ms` });
   await orders.produce(["a", "b", "c"]);
@@ -101,7 +100,7 @@ test("explain: of all queues what is the matter, the worst first", async () => {
   await others.produce("x");
   await others.pause({ reason: "moving" });
   await client.advance({ by: "1m" });
-  // It is looked at once a second.
+  // The overview is computed once per second.
   let out = "";
   while (!out.includes("others")) ({ out } = await run("explain"));
   const text = (what: string, queue: string) =>

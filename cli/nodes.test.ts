@@ -1,4 +1,4 @@
-// `holdfast nodes` as it is typed, against servers that answer as nodes do.
+// Runs `holdfast nodes` against fake nodes.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import type { NodeInfo, NodesListReply } from "../openapi/schemas.ts";
 /** Paths and bodies of the calls. */
 const asked: unknown[] = [];
 
-/** Shards 0 to 3, of which each has ten times the load of the one before it. */
+/** Shards 0 to 3, each with ten times the load of the previous one. */
 const loaded = [1, 10, 100, 1_000].map((items_per_second, shard) => ({ shard, items_per_second }));
 const overview = { ...operations.overview.replies[200].example, shards: loaded };
 

@@ -1,5 +1,5 @@
-// `holdfast reshard`, killed at each of its steps: then either the old stores or the new ones are the
-// data, and whole.
+// Kills `holdfast reshard` at each of its steps: afterwards either the old stores or the new ones
+// are the data, completely.
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -47,7 +47,7 @@ function seen(engine: Shards): Promise<unknown[]> {
   );
 }
 
-/** How it ended: 0, or 137 once strace has killed it. */
+/** The exit code: 0, or 137 if strace killed it. */
 async function reshard(...under: readonly string[]): Promise<number> {
   const command = [process.execPath, join(import.meta.dir, "main.ts"), "reshard"];
   const child = Bun.spawn([...under, ...command, "--data", data, "--shards", "3"], {
@@ -60,7 +60,7 @@ const untraceable = whyUntraceable();
 
 describe.skipIf(untraceable !== null)(`reshard: killed; ${untraceable ?? "by strace"}`, () => {
   test.each([
-    // Each of those that make, remove or rename a file, or sync one.
+    // System calls that create, remove, rename or sync files.
     ["mkdir,rename,unlink,rmdir,fsync", 1, 1],
     ["pwrite64", 10, 40],
   ])(
@@ -81,7 +81,7 @@ describe.skipIf(untraceable !== null)(`reshard: killed; ${untraceable ?? "by str
         after.push(shards);
         expect(await opened(data, shards, seen)).toEqual(before);
         expect(readdirSync(data).filter((name) => name.startsWith("reshard"))).toEqual([]);
-        // Another one can run after it.
+        // A second run succeeds.
         if (shards === 2) expect(await reshard()).toBe(0);
         expect(await opened(data, 3, seen)).toEqual(before);
       }

@@ -1,4 +1,4 @@
-// `holdfast reshard` as it is typed.
+// Runs `holdfast reshard` on data folders.
 
 import { afterAll, expect, test } from "bun:test";
 import {
@@ -43,7 +43,7 @@ async function opened<T>(
   }
 }
 
-/** With some items ready, leased and scheduled in each queue. */
+/** Each queue has ready, leased and scheduled items. */
 async function fill(engine: Engine<readonly LeasedItem[]>): Promise<void> {
   for (const queue of names) {
     await engine.createQueue({ ...queueDefaults, name: queue, requestedPartitions: 2 });
@@ -176,7 +176,7 @@ test("reshard: a store that is missing, or new in its place, is refused each tim
   expect(existsSync(join(data, "shard-2.db"))).toBe(true);
 });
 
-// The superuser may write everywhere, so that a test as another user needs to be one.
+// Only root can run the command as another user.
 const asRoot = test.skipIf(process.geteuid?.() !== 0);
 const nobody = 65_534;
 
@@ -189,7 +189,7 @@ async function asNobody<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** All that is in the folder, and the folder, is that user's. */
+/** Checks that the folder and all of its files belong to the user. */
 function give(directory: string, user: number): void {
   chmodSync(folder, 0o711);
   for (const name of [".", ...readdirSync(directory)]) chownSync(join(directory, name), user, user);
@@ -297,7 +297,7 @@ test("reshard: a start removes what a killed one left, unless one runs", async (
   await expect(start()).rejects.toThrow("the data folder is being resharded");
   expect(existsSync(join(data, "resharding", "shard-2.db"))).toBe(true);
   await running.close();
-  // A journal that was not ended is empty.
+  // An unfinished journal is empty.
   mkdirSync(join(data, "resharding"));
   for (const name of ["resharding/shard-0.db", "reshard.lock", "reshard.lock-journal"]) {
     writeFileSync(join(data, name), "");
@@ -311,7 +311,7 @@ test("reshard: a start puts the new stores in place if nothing else is left to d
   const data = copy("unfinished");
   const moved = copy("finished");
   expect((await reshard(moved, 3)).code).toBe(0);
-  // As a kill leaves it behind the first of the new stores.
+  // The state after a kill that follows the first of the new stores.
   mkdirSync(join(data, "resharded-3"));
   cpSync(join(moved, "shard-0.db"), join(data, "shard-0.db"));
   for (const shard of [1, 2]) {

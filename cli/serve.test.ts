@@ -1,5 +1,5 @@
-// Besides `server/behaviour/process/start-and-stop.long.test.ts`: what is printed instead of serving,
-// by both names of the command, and the other signal.
+// Texts printed instead of serving, both names of the command, and SIGINT. The rest is tested in
+// `server/behaviour/process/start-and-stop.long.test.ts`.
 
 import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -116,7 +116,7 @@ test("the quick start shows what a start prints", async () => {
     .replaceAll(server.url.replace(/\/$/, ""), "http://127.0.0.1:9090")
     .replace(folder, ".");
   rmSync(folder, { recursive: true, force: true });
-  // A checkout that was not built has no site to name.
+  // Without a build there is no site to print.
   const isBuilt = printed.includes("  site ");
   expect(printed).toBe(isBuilt ? shown : shown.replace(/^ {2}(console|site) .+\n/gm, ""));
   expect(shown).toContain("  site ");

@@ -1,4 +1,4 @@
-// `holdfast shards` as it is typed, against a server with three shards.
+// Runs `holdfast shards` against a server with three shards.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -42,7 +42,7 @@ test("shards: a row for each shard with its queues, and a total", async () => {
   const { client, run, queueOf } = world;
   for (const name of names) await (await queueOf(name)).produce(["a", "b"]);
   await client.queue("orders").lease();
-  // The overview is made once a second.
+  // The overview is computed once per second.
   for (;;) {
     const { totals } = await client.overview();
     if (totals.queues === 3 && totals.ready === 5 && totals.leased === 1) break;
@@ -108,7 +108,7 @@ test("shards: one that is down, and since when", async () => {
 test("shards: where queues live, or would live", async () => {
   await using world = await setup(3);
   const { run, queueOf } = world;
-  // Nothing has called for an overview before: the last one may not contain the newest queue.
+  // Makes the server cache an overview, which lacks the queues created next.
   await run("shards");
   for (const name of names) await queueOf(name);
   expect(await run("shards", "orders", "{shop}.orders", "{shop}.new", "new")).toEqual({

@@ -1,4 +1,4 @@
-// What only somebody at a terminal sees: colours, progress, the table that lives.
+// Output on a terminal: colours, progress, and tables that are refreshed.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -19,8 +19,8 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 /**
- * Runs the command on a terminal until it has shown enough. What it shows may come after its end.
- * `answer` is typed when it asks, and something else was done; the rest is its environment.
+ * Runs the command on a terminal until it has printed the expected text, which may arrive after it
+ * ended. `answer` is typed at the question; other options are environment variables.
  */
 async function shown(
   words: readonly string[],
@@ -30,7 +30,7 @@ async function shown(
 ) {
   const { NO_COLOR: _, ...inherited } = process.env;
   const seen = Promise.withResolvers<void>();
-  // What is read may end within a character.
+  // A chunk may end within a character.
   const decoder = new TextDecoder();
   let text = "";
   let isAsked = false;
@@ -146,7 +146,7 @@ test("clear: asks with the counts that will be lost, and goes on after a yes alo
   await queue.produce(["a", "b"]);
   const words = ["clear", "asked", "--ready"];
   const isOver = (text: string) => /nothing changed|cleared asked/.test(text);
-  // Enter, another word, and the keys for an interrupt and for the end of the input.
+  // Enter, another word, Ctrl-C and Ctrl-D.
   for (const answer of ["\r", "no\r", "\u0003", "\u0004"]) {
     const text = await shown(words, { answer }, isOver);
     expect(text).toContain("clear asked: 2 ready will be lost; go on? [y/N] ");

@@ -1,4 +1,4 @@
-// A server whose certificate nobody trusts but who is told to.
+// A server whose certificate is trusted only with `--ca`.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

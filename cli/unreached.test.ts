@@ -1,11 +1,10 @@
-// What commands say of shards that could not be reached, as they are typed, against a server that
-// lacks two.
+// Notes of commands about unreachable shards, against a server that lacks two shards.
 
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type OperationId, operations } from "../openapi/operations.ts";
 
-/** Replies of a server of a cluster; each is that of the documentation besides. */
+/** Replies of a node: the examples of the documentation with unreached shards. */
 const server = Bun.serve({
   port: 0,
   fetch: ({ url }) => {
@@ -41,7 +40,7 @@ test.each([
   const { code, error } = await run(...words.split(" "));
   const note = `shards 3, 5 could not be reached; their ${missing} are missing\n`;
   expect({ code, error }).toEqual({ code: 0, error: note });
-  // It is not in the way of what machines read.
+  // The note is not part of the JSON output.
   const machine = await run(...words.split(" "), "--json");
   expect({ code: machine.code, error: machine.error }).toEqual({ code: 0, error: "" });
   JSON.parse(machine.out);

@@ -75,7 +75,7 @@ export const replyCodes = {
     text: "Retry Request",
     meaning:
       "`request_timeout` passed: no item was available, or the call could not be carried out in time. Nothing changed.",
-    reaction: "Send the same request again, at any time.",
+    reaction: "Send the same request again, without waiting if you like.",
   },
   500: {
     text: "Internal Service Error",

@@ -6,7 +6,7 @@ test.each([
   { word: "--PORT", match: "--port" },
   { word: "--hosts", match: "--host" },
   { word: "--colour", match: null },
-  // Short words have few letters to be wrong in: two edits of three letters are another word.
+  // Two edits of a three-letter word make a different word.
   { word: "abc", match: null },
   { word: "", match: null },
 ])("nearest: $word is $match", ({ word, match }) => {

@@ -1,4 +1,5 @@
-// The contract against the specification, against itself and against the file on disk.
+// Compares the contract with the specification and with the file on disk, and checks that it is
+// consistent.
 
 import { expect, test } from "bun:test";
 import { validate } from "@readme/openapi-parser";
@@ -224,7 +225,7 @@ test("operations: each says what it takes of a key, and what is for all queues n
     const documented = paths[path]?.["post"];
     expect([id, documented]).toMatchObject([id, { "x-role": role, "x-role-queues": reach }]);
     const names = queueFinder(request)(operations[id as keyof typeof operations].example);
-    // What named no queue would be let in for all alone.
+    // A call that names no queue would require the role for all queues.
     expect([id, names.length > 0]).toEqual([id, reach === "named"]);
   }
   const keyed = pageRows.filter(([, { needs }]) => needs !== undefined);
@@ -256,7 +257,7 @@ test("operations: a request names each queue that it is about", () => {
   expect(names(queueInfo.request, { name: "a" })).toEqual(own("a"));
   expect(names(queueInfo.request, { queue_name: "a" })).toEqual(own("a"));
   expect(names(produce.request, produce.example)).toEqual(own("orders"));
-  // No key that has a queue's name is forgotten.
+  // Every key with the name of a queue is marked.
   const fields = rows.flatMap(([id, { request: each }]) =>
     objectsIn(each).flatMap(({ properties }) =>
       Object.entries<TSchema>(properties).map(([key, schema]) => ({ id, key, schema })),
@@ -264,13 +265,13 @@ test("operations: a request names each queue that it is about", () => {
   );
   const unmarked = fields.filter(
     ({ key, schema }) =>
-      // Where an item came from is no queue that anything is done to.
+      // The queue that an item came from is not changed.
       /(?<!origin_)queue(_name)?$/.test(key) &&
       schema["type"] === "string" &&
       !schema[queueKeyword],
   );
   expect(unmarked.map(({ id, key }) => `${id}: ${key}`)).toEqual([]);
-  // Deep inside, and by another role.
+  // Nested, and with another role.
   const name = (role: true | string) => Type.String({ [queueKeyword]: role });
   const part = (role: true | string) => Type.Array(Type.Object({ queue_name: name(role) }));
   const both = Type.Object({ complete: part("consume"), produce: part(true), at: Type.String() });
@@ -287,14 +288,14 @@ test("operations: queues.info asks for name, or queue_name in its place, and not
   expect(Value.Check(request, { name: "orders", queue_name: "orders" })).toBe(false);
 });
 
-/** What goes along with an item, where there is anything to say. */
+/** Optional fields that stay with an item. */
 const carried = [
   ...["headers", "origin_id", "reason", "death", "origin_queue", "origin_attempts"],
   ...["origin_created_at", "redriven"],
 ];
 
 test("operations: every key of a reply is always present, but for what is mostly not there", () => {
-  // Without duplicates the reply of a produce is the specification's, to the byte.
+  // Without duplicates the reply of a produce is byte for byte that of the specification.
   const guarded = ["counts", "waiting_leases", "dependents"];
   const sometimes = [
     "reason",
@@ -313,7 +314,7 @@ test("operations: every key of a reply is always present, but for what is mostly
     const absent = isOutput ? [...sometimes, "partition"] : sometimes;
     const keys = Object.keys(schema["properties"]).filter((key) => !absent.includes(key));
     if (keys.length === 0) continue;
-    // A filter is told as it was given.
+    // A filter is returned as it was sent.
     if (schema["description"] === schemas.ItemFilter.description) continue;
     const required: readonly string[] = schema["required"];
     expect(required.filter((key) => !sometimes.includes(key))).toEqual(keys);
@@ -497,7 +498,7 @@ test.each([...entities])("schemas: every key of %s is described", (_, entity) =>
 test("schemas: no request has a key that the schema does not name", () => {
   for (const [, { request }] of rows) {
     for (const schema of objectsIn(request)) {
-      // Texts by text are named by who sends them.
+      // The sender chooses the keys of a map of texts.
       if (schema["additionalProperties"]?.["type"] === "string") continue;
       expect(schema["additionalProperties"]).toBe(false);
     }
@@ -595,7 +596,7 @@ test("codes: the texts are those of the contract", () => {
   ]);
 });
 
-/** A schema's objects, itself included, at any depth. */
+/** The object schemas at any depth, including the schema itself. */
 function objectsIn(schema: TSchema): TSchema[] {
   const items: TSchema | undefined = schema["items"];
   const properties: Record<string, TSchema> = schema["properties"] ?? {};

@@ -222,7 +222,7 @@ function heldRefusals(verb: string) {
       details: { [sampleId]: notLeased(verb) },
     }),
     454: refusal(454, {
-      meaning: `It could not be done within \`request_timeout\`; ${effect}.`,
+      meaning: `The call could not be carried out within \`request_timeout\`; ${effect}.`,
       reason: "late",
       message: notInTime(verb),
     }),
@@ -639,7 +639,7 @@ A transact without inputs writes to several queues atomically. An output with a 
       }),
       200: {
         meaning: "Every input is finished, and every output is in a store.",
-        reaction: "None is needed.",
+        reaction: replyCodes[200].reaction,
         example: {
           produced: [
             { queue_name: "invoices", partition: 0, delivered: true },
@@ -1442,7 +1442,7 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
     example: { limit: 100 },
     replies: {
       ...sharedRefusals({ effect: "nothing was listed" }),
-      503: unreachedShard("nothing was listed", "the action of the pivot is there"),
+      503: unreachedShard("nothing was listed", "the pivot is one of its actions"),
       200: {
         meaning: "The actions from `pivot` on, newest first; an empty list if none is older.",
         reaction: "For the next page, send the last id as `pivot` and skip it in the reply.",
@@ -1623,7 +1623,7 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
     example: { id: sampleId },
     replies: {
       ...sharedRefusals({ effect: "nothing was changed" }),
-      503: unreachedShard("nothing was changed", "the item may be there"),
+      503: unreachedShard("nothing was changed", "it may have the item"),
       200: {
         meaning: "The item as it is stored.",
         reaction: replyCodes[200].reaction,
@@ -1659,7 +1659,7 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
     example: { id: sampleId },
     replies: {
       ...sharedRefusals({ effect: "nothing was changed" }),
-      503: unreachedShard("nothing was changed", "the item may be there"),
+      503: unreachedShard("nothing was changed", "it may have the item"),
       200: {
         meaning: "The state and history of the item, as far as they are known.",
         reaction: replyCodes[200].reaction,
@@ -1819,7 +1819,7 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
     example: { task_id: "rmg2k7v1" },
     replies: {
       ...sharedRefusals({ effect: "nothing was changed" }),
-      503: unreachedShard("nothing was changed", "the task may be there"),
+      503: unreachedShard("nothing was changed", "it may have the task"),
       200: {
         meaning: "The current state of the task.",
         reaction: replyCodes[200].reaction,
@@ -1856,7 +1856,7 @@ Deadlines still apply: items become due, lapse and expire. Leased items can be c
     example: { task_id: "rmg2k7v1" },
     replies: {
       ...changeRefusals({ effect: "the task continues" }),
-      503: unreachedShard("the task continues", "the task may be there"),
+      503: unreachedShard("the task continues", "it may have the task"),
       200: {
         meaning:
           "The final state of the task, which this call cancelled or which had ended before.",

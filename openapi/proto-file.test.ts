@@ -1,4 +1,4 @@
-// The .proto file against the contract, and its numbers against those that clients of the
+// Compares the .proto file with the contract, and its numbers with those that clients of the
 // protocol have compiled in.
 
 import { expect, test } from "bun:test";
@@ -50,7 +50,7 @@ test.each(messages.map((message) => [message.name, message] as const))(
     expect([...Object.keys(fields), ...jsonOnly].sort()).toEqual([...keys, ...protobufOnly].sort());
     const numbers = [...Object.values(fields).map(({ number }) => number), ...reserved];
     expect(new Set(numbers).size).toBe(numbers.length);
-    // What JSON requires has to be there when a message leaves it out.
+    // A field that JSON requires needs a value for messages that omit it.
     const required: readonly string[] = schema["required"] ?? [];
     const isRequest = name.endsWith("Request") || name === "RetryItem";
     for (const key of isRequest ? required : []) {

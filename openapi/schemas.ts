@@ -154,7 +154,8 @@ export const Reply = message(
             {},
             {
               additionalProperties: Type.String(),
-              description: "Reasons by item id. Present only if single ids were refused.",
+              description:
+                "Reasons by item id, if single ids were refused; for `count_changed`, the actual `count`.",
               examples: [
                 {
                   [sampleId]: `item(s) cannot be completed; '${sampleId}' is not marked as leased`,
@@ -224,7 +225,7 @@ const carried = {
   redriven: Type.Optional(
     whole(107, {
       maximum: bounds.carriedCountMax,
-      description: "How many times it was redriven from a dead queue.",
+      description: "Number of times that it was redriven from a dead queue.",
       examples: [1],
     }),
   ),
@@ -232,7 +233,7 @@ const carried = {
 
 export const ProduceReply = message(
   "ProduceReply",
-  "Confirms that every item is in the store; duplicates were there before.",
+  "Confirms that every item is stored, or is a duplicate of an item that was written before.",
   {
     code: Reply.properties.code,
     code_text: Reply.properties.code_text,
@@ -417,7 +418,7 @@ export const LeaseReply = message(
     }),
     now: instant(101, {
       description:
-        "The server's time of this reply. Subtract it from a `lease_deadline` to get the remaining time of the lease without relying on the consumer's clock.",
+        "The server's time when it sent this reply. Subtract it from a `lease_deadline` to get the remaining time of the lease without relying on the consumer's clock.",
       examples: ["2026-03-01T12:00:00.000Z"],
     }),
   },
@@ -657,7 +658,7 @@ export const ExtendReply = message("ExtendReply", "The new deadline of the lease
   }),
   now: instant(2, {
     description:
-      "The server's time of this reply. Subtract it from a `lease_deadline` to get the remaining time of the lease without relying on the consumer's clock.",
+      "The server's time when it sent this reply. Subtract it from a `lease_deadline` to get the remaining time of the lease without relying on the consumer's clock.",
     examples: ["2026-03-01T12:00:00.000Z"],
   }),
 });
@@ -809,7 +810,7 @@ const guard = {
 
 export const ItemCounts = message(
   "ItemCounts",
-  "Numbers of items by state.",
+  "Item counts by state.",
   {
     ready: whole(100, { description: "Items ready to be leased.", examples: [1280] }),
     leased: whole(101, { description: "Leased items.", examples: [4] }),
@@ -1008,7 +1009,7 @@ const describedQueueName = {
 
 export const QueueInfoRequest = message(
   "QueueInfoRequest",
-  "Which queue to describe.",
+  "The queue to describe.",
   {
     name: Type.Optional(Type.String(describedQueueName)),
     queue_name: Type.Optional(text(1, { ...describedQueueName, ...encoded({ unset: "" }) })),
@@ -1028,7 +1029,7 @@ export const QueueDeleteRequest = message("QueueDeleteRequest", "A queue to dele
 });
 export type QueueDeleteRequest = Static<typeof QueueDeleteRequest>;
 
-export const QueueStatsRequest = message("QueueStatsRequest", "Which queue to measure.", {
+export const QueueStatsRequest = message("QueueStatsRequest", "The queue to measure.", {
   queue_name: at(1, queueName),
   columns: Type.Optional(
     flag(100, {
@@ -1100,7 +1101,7 @@ export const sampleCounters = {
 
 export const QueueCounters = message(
   "QueueCounters",
-  "Counters of events of items since this process took ownership of the queue. A counter lower than before has been reset.",
+  "Counts of item events since this process started to serve the queue. A count lower than before has been reset.",
   {
     produced: long(100, {
       description: "Items produced or imported, without duplicates of a unique key.",
@@ -1249,12 +1250,12 @@ export const QueueStatsReply = message("QueueStatsReply", "Measurements of a que
 });
 export type QueueStatsReply = Static<typeof QueueStatsReply>;
 
-export const InspectRequest = message("InspectRequest", "Which queue to count.", {
+export const InspectRequest = message("InspectRequest", "The queue to count.", {
   queue_name: at(1, queueName),
 });
 export type InspectRequest = Static<typeof InspectRequest>;
 
-export const Inspect = message("Inspect", "Numbers of the items of a queue.", {
+export const Inspect = message("Inspect", "Item counts of a queue.", {
   queue_name: text(1, { description: "The requested queue.", examples: ["orders"] }),
   partitions: whole(2, {
     description: "Existing partitions, including surplus partitions that are being emptied.",
@@ -1290,7 +1291,7 @@ const healthWord = Type.String({
   examples: ["nobody_asks"],
 });
 
-export const QueueExplainRequest = message("QueueExplainRequest", "Which queue to explain.", {
+export const QueueExplainRequest = message("QueueExplainRequest", "The queue to explain.", {
   queue_name: at(100, queueName),
 });
 export type QueueExplainRequest = Static<typeof QueueExplainRequest>;
@@ -1316,7 +1317,7 @@ export const Finding = message("Finding", "A condition that keeps items waiting 
     "Next date-time at which it may change by itself: the next lapse, the next item due, the next lease that the rate allows, the next restart of the shard. `null`: none.",
   ),
   text: text(104, {
-    description: "A sentence for people that describes it completely.",
+    description: "A complete description for people, as a sentence.",
     examples: [
       "48,210 items are ready, the oldest for 41 minutes, and nobody asks for them; worker-2 was the last, 12 minutes ago.",
     ],
@@ -1335,18 +1336,22 @@ export const QueueExplainReply = message("QueueExplainReply", "The health of a q
 });
 export type QueueExplainReply = Static<typeof QueueExplainReply>;
 
-export const QueueClientsRequest = message("QueueClientsRequest", "Whose clients to list.", {
-  queue_name: at(100, queueName),
-  limit: Type.Optional(
-    whole(101, {
-      minimum: bounds.clientsMin,
-      maximum: bounds.clientsMax,
-      description: "The maximum number of clients to return of each kind.",
-      examples: [20],
-      [defaultKeyword]: bounds.clientsDefault,
-    }),
-  ),
-});
+export const QueueClientsRequest = message(
+  "QueueClientsRequest",
+  "The queue whose clients to list.",
+  {
+    queue_name: at(100, queueName),
+    limit: Type.Optional(
+      whole(101, {
+        minimum: bounds.clientsMin,
+        maximum: bounds.clientsMax,
+        description: "The maximum number of clients to return of each kind.",
+        examples: [20],
+        [defaultKeyword]: bounds.clientsDefault,
+      }),
+    ),
+  },
+);
 export type QueueClientsRequest = Static<typeof QueueClientsRequest>;
 
 export const AskingClient = message("AskingClient", "A client whose lease request is waiting.", {
@@ -1417,7 +1422,7 @@ export const QueueClientsReply = message(
 );
 export type QueueClientsReply = Static<typeof QueueClientsReply>;
 
-export const ServerOverviewRequest = message("ServerOverviewRequest", "Which changes to return.", {
+export const ServerOverviewRequest = message("ServerOverviewRequest", "The changes to return.", {
   since: Type.Optional(
     text(100, {
       description:
@@ -1444,7 +1449,7 @@ const counted = {
   redriven: "Items sent to another queue by a redrive",
 } as const;
 const sinceStart =
-  "since the server took ownership of the queue; a value lower than before means a reset";
+  "since the server started to serve the queue; a value lower than before means a reset";
 
 const sampleCountersOfAll = {
   produced_total: 50_616,
@@ -1606,8 +1611,8 @@ export const OverviewShard = message("OverviewShard", "The state of a shard.", {
     description: "Missing or surplus items that were found at a start.",
     examples: [0],
   }),
-  log_bytes: long(110, { description: "Size of its log.", examples: [4_194_304] }),
-  file_bytes: long(111, { description: "Size of its file.", examples: [8_388_608] }),
+  log_bytes: long(110, { description: "Size of its log in bytes.", examples: [4_194_304] }),
+  file_bytes: long(111, { description: "Size of its file in bytes.", examples: [8_388_608] }),
   items_per_second: whole(112, {
     description:
       "Its load: items written, leased or removed per second, on average over the last minute, rounded up. An item that is produced, leased and completed counts three times.",
@@ -1636,7 +1641,7 @@ export const OverviewAlarm = message("OverviewAlarm", "A condition that needs at
     examples: [-1],
   }),
   text: text(105, {
-    description: "A sentence for people that describes it completely.",
+    description: "A complete description for people, as a sentence.",
     examples: [
       "48,210 items are ready, the oldest for 41 minutes, and nobody asks for them; worker-2 was the last, 12 minutes ago.",
     ],
@@ -1757,7 +1762,7 @@ export const QueueClearRequest = message(
 );
 export type QueueClearRequest = Static<typeof QueueClearRequest>;
 
-export const QueueReloadRequest = message("QueueReloadRequest", "Which queue to recount.", {
+export const QueueReloadRequest = message("QueueReloadRequest", "The queue to recount.", {
   queue_name: at(1, queueName),
 });
 export type QueueReloadRequest = Static<typeof QueueReloadRequest>;
@@ -1804,7 +1809,7 @@ const named = (names: readonly string[]) => names.map((name) => `\`${name}\``).j
 
 export const ServerSeriesRequest = message(
   "ServerSeriesRequest",
-  "Which points of the last hour or day to return.",
+  "The points to return, of the last hour or day.",
   {
     queue_name: Type.Optional(
       text(100, {
@@ -1955,7 +1960,7 @@ export const ShardOwner = message(
       examples: ["http://10.0.0.7:9090"],
     }),
     epoch: whole(102, {
-      description: "How many times ownership of the shard has been taken.",
+      description: "Number of times that a node took ownership of the shard.",
       minimum: 0,
       examples: [3],
     }),
@@ -2854,7 +2859,7 @@ export const TaskInfo = message("TaskInfo", "A task that takes longer than a cal
 });
 export type TaskInfo = Static<typeof TaskInfo>;
 
-export const TasksListRequest = message("TasksListRequest", "Which tasks to list.", {
+export const TasksListRequest = message("TasksListRequest", "The tasks to list.", {
   queue_name: Type.Optional(
     text(100, {
       description: 'Only tasks of this queue. Absent or `""`: of all queues.',
