@@ -27,7 +27,7 @@ export function addClear(program: Command): void {
     .option("--ready", "remove items that are ready to be leased")
     .option("--scheduled", "remove items that a producer scheduled")
     .option("--retried", "remove items that wait for a retry")
-    .option("--leased", "with --ready: also leased items; their holders can't complete them")
+    .option("--leased", "with --ready: also leased items, which can then no longer be completed")
     .option("--dry-run", dryRunMeaning)
     .addOption(expectOption())
     .option("-y, --yes", yesMeaning)

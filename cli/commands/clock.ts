@@ -14,7 +14,10 @@ export function addClock(program: Command): void {
     .command("advance")
     .description("advance the clock, and wait until everything due by then is done")
     .argument("<duration>", "a duration such as 30s, 10m or 7d")
-    .option("--handler-timeout <duration>", "how long to wait for workers at each instant")
+    .option(
+      "--handler-timeout <duration>",
+      "how long to wait for workers at each instant; default none",
+    )
     .action(async (by: string, options: Options, command: Command) => {
       const context = contextOf(command);
       const { handlerTimeout: handler_timeout } = options;

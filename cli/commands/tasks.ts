@@ -13,7 +13,7 @@ import { noteUnreached } from "../unreached.ts";
 import { wholeNumber } from "../values.ts";
 
 export function addTasks(program: Command): void {
-  const tasks = program.command("tasks").description("list, follow and cancel tasks");
+  const tasks = program.command("tasks").description("list, show and cancel tasks");
   tasks
     .command("list")
     .description("list running and ended tasks, newest first")
