@@ -1,5 +1,5 @@
-// An operator's request that a node drains, or takes shards again: checked by the node that receives
-// it, and recorded in the row of the node that it is for.
+// An operator's request that a node drains, or takes shards again. The node that receives the
+// request checks it and records it in the row of the node in question.
 
 import { QueueError, unknownOutcome } from "../../engine/model/errors.ts";
 import { refuse } from "../../engine/model/validate.ts";
@@ -9,12 +9,12 @@ import type { Membership } from "./membership.ts";
 import { takersAmong } from "./share.ts";
 
 export interface DrainRequest {
-  /** Of the node, as its row has it. */
+  /** The node's URL, exactly as in its row. */
   readonly url: string;
   readonly isRequested: boolean;
 }
 
-/** Returns the node as it is once all databases have recorded the request. */
+/** Resolves to the node once all databases have recorded the request. */
 export async function requestDrain(
   memberships: readonly Membership[],
   { url, isRequested }: DrainRequest,
@@ -24,7 +24,7 @@ export async function requestDrain(
   if (memberships.some(({ isStale }) => isStale)) {
     throw new Refusal("not_ready", "the database does not answer; nothing was changed");
   }
-  // Each is checked before any is changed.
+  // Check all databases before any is changed.
   const nodes = memberships.map(({ live }) => checked(live, { url, isRequested }));
   const written = await Promise.all(
     memberships.map((membership, database) =>

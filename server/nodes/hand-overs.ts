@@ -1,9 +1,9 @@
-// The hand-overs of this node: at most one per second while it runs, and none to a node that could not
-// keep what it was given.
+// Paces this node's hand-overs: at most one per second while it runs, and none to a node that did
+// not keep a shard it was given.
 
-/** From one hand-over to the next, unless the node drains. */
+/** The least time between two hand-overs, unless the node drains. */
 const handOverMs = 1_000;
-/** A node is given nothing for so long after a shard came back from it. */
+/** How long a node receives no shards after one came back from it. */
 const pauseMs = 60_000;
 
 interface HandOver {
@@ -12,9 +12,9 @@ interface HandOver {
 }
 
 export class HandOvers {
-  /** Shards that another node was given. */
+  /** The number of shards handed over. */
   count = 0;
-  /** Milliseconds by the steady clock, as are all instants here. */
+  /** Milliseconds by the steady clock, like all instants here. */
   #lastAt = Number.NEGATIVE_INFINITY;
   readonly #lastOf = new Map<number, HandOver>();
   readonly #pausedUntil = new Map<string, number>();
@@ -28,7 +28,7 @@ export class HandOvers {
     this.#lastOf.set(shard, { process, at: now });
   }
 
-  /** This node has taken the shard over, which it may have handed to another node a moment ago. */
+  /** This node has taken over the shard, perhaps soon after handing it to another node. */
   taken(shard: number, now: number): void {
     const last = this.#lastOf.get(shard);
     this.#lastOf.delete(shard);
@@ -36,7 +36,7 @@ export class HandOvers {
     this.#pausedUntil.set(last.process, now + pauseMs);
   }
 
-  /** The process drains: its shards come back for that reason. */
+  /** The process is draining, so shards that come back do not count against it. */
   drains(process: string): void {
     this.#pausedUntil.delete(process);
     for (const [shard, last] of this.#lastOf) {

@@ -1,5 +1,5 @@
-// For how long this node has seen the rows as they are, by its own clock. The database's may be set
-// back, or another database may take over whose clock is behind.
+// Decides by this node's own clock which shards have lapsed and which nodes are live. The
+// database's clock may be set back, or be behind after a failover.
 
 import type { NodeRow, ShardRow } from "../../stores/nodes.ts";
 import type { FreeShard } from "./share.ts";
@@ -11,7 +11,7 @@ interface LivenessOptions {
   readonly now: () => number;
 }
 
-/** Looks that have to have shown a node before it is given a shard. */
+/** How many looks in a row must show a node as live before it may receive a shard. */
 const looksUntilKnown = 2;
 
 export class Liveness {
@@ -19,7 +19,7 @@ export class Liveness {
   readonly #leases = new StalenessTracker();
   readonly #signsOfLife = new StalenessTracker();
   readonly #free = new StalenessTracker();
-  /** Looks in a row that have shown a process to be live, by URL and key. */
+  /** The number of looks in a row that have shown a process as live, by URL and key. */
   #looks: ReadonlyMap<string, number> = new Map();
 
   constructor(options: LivenessOptions) {
@@ -27,8 +27,8 @@ export class Liveness {
   }
 
   /**
-   * An owner that has not renewed its lease for so long by this node's own clock has lapsed too. By
-   * that of a database that was set back it would last for as much longer.
+   * Also marks owners as lapsed that have not renewed their lease within it by this node's own
+   * clock. If the database's clock was set back, the lease would last that much longer by it.
    */
   seeShards(rows: readonly ShardRow[]): ShardRow[] {
     const leases = rows.map(
@@ -43,7 +43,7 @@ export class Liveness {
     return url !== null && this.#leases.msOf(String(shard), now()) > leaseMs;
   }
 
-  /** Nor does a node live whose last sign of life is that old, however far ahead its instant lies. */
+  /** A node is not live if its last sign of life is older than a lease, even one dated ahead. */
   seeNodes(rows: readonly NodeRow[]): NodeRow[] {
     const now = this.#options.now();
     const signs = rows.map(({ url, seenAt }) => [url, String(seenAt)] as const);
@@ -57,12 +57,12 @@ export class Liveness {
     return nodes;
   }
 
-  /** Whether the process is there for long enough to be given a shard. */
+  /** The process has been live for long enough to receive a shard. */
   isKnown(node: NodeRow): boolean {
     return (this.#looks.get(processOf(node)) ?? 0) >= looksUntilKnown;
   }
 
-  /** All shards that are free or lapsed now. */
+  /** `rows` is the complete list of shards that are free or lapsed now. */
   seeFree(rows: readonly ShardRow[]): FreeShard[] {
     const now = this.#options.now();
     const epochs = rows.map(({ shard, epoch }) => [String(shard), String(epoch)] as const);
@@ -74,7 +74,7 @@ export class Liveness {
   }
 }
 
-/** Names a process: one that has started anew at the same URL has another key. */
+/** Identifies a process: after a restart, the same URL has another key. */
 export function processOf({ url, key }: NodeRow): string {
   return `${url} ${key}`;
 }

@@ -1,6 +1,6 @@
-// This node among those that share one database of a cluster: it gives signs of life, takes its share
-// of the shards over when they are free, hands shards over to nodes with fewer, and knows until when
-// it may trust that those it has are its own.
+// This node's membership among the nodes of one database of a cluster. It renews its leases, takes
+// over its share of the free shards, hands shards over to nodes with fewer, and computes until when
+// it can trust that it still owns its shards.
 
 import { after, type Clock, type Timer } from "../../engine/model/clock.ts";
 import type {
@@ -36,26 +36,27 @@ import { Watchers } from "./watchers.ts";
 
 export interface MembershipOptions extends ShardActions {
   readonly self: Self;
-  /** Of the database, as it is reported; default `the database`. */
+  /** The database's name in logs and health reports; default `the database`. */
   readonly name?: string;
   /** Numbers of the shards in this database. */
   readonly shards: readonly number[];
   /** How long a node keeps ownership of a shard without renewing it. */
   readonly leaseMs: number;
-  /** Steady, whatever becomes of the machine's. */
+  /** Must be steady: changes of the machine's clock do not affect it. */
   readonly clock: Clock;
   readonly openNodes: () => Promise<NodeTable>;
   readonly log: Log;
 }
 
-/** Looks within a lease. */
 const looksPerLease = 10;
-/** More time than this has to have passed at the database alone, from a look to the next. */
+/** How far this node's clock may fall behind the database's between two looks. */
 const standstillMsMax = 1_000;
 
 const noNodes: NodesSeen = { shards: [], isContested: false, nodes: [], now: 0 };
 
-/** When a look was sent: by the clock's `precise`, and after how many changes of rows by this node. */
+/**
+ * When a look was sent, by the clock's `precise` and by the count of this node's own row changes.
+ */
 interface Sent {
   readonly askedAt: number;
   readonly changes: number;
@@ -69,19 +70,22 @@ export class Membership {
   readonly #liveness: Liveness;
   readonly #watchers: Watchers;
   #seen: NodesSeen = noNodes;
-  /** By the clock's `precise`, when what it has seen was asked for. */
+  /** When the last successful look was sent, by the clock's `precise`. */
   #askedAt = 0;
-  /** By the clock's `precise`, as is the next: until then what the last look showed is the truth. */
+  /** Until when the result of the last look is valid, by the clock's `precise`. */
   #trustedUntil = 0;
-  /** An owner that was cut off together with this node has until then to renew what has lapsed. */
+  /**
+   * An owner that lost the database together with this node has until then to renew its lapsed
+   * leases; by the clock's `precise`.
+   */
   #patientUntil = 0;
   #isAway = false;
-  /** As this process's row said when it looked last. */
+  /** The value in this process's row at the last look. */
   #isDrainRequested = false;
   #isHandingOverAll = false;
-  /** How often this node itself has changed a row. */
+  /** The number of row changes by this node. */
   #changes = 0;
-  /** The last change of each shard's row. */
+  /** The value of `#changes` at the last change of each shard's row. */
   readonly #changedIn = new Map<number, number>();
   readonly #takeovers = new TakeoverCounts();
   readonly #handOvers = new HandOvers();
@@ -99,7 +103,7 @@ export class Membership {
       new ShardOwnership({
         ...{ shard, actions: options, log: options.log },
         now: () => this.#now(),
-        // The others have to see it free for so long, from one of their looks on.
+        // The others take any shard that they have seen free for `freeMsMax`, counted from a look.
         retryAgainMs: freeMsMax + (3 * options.leaseMs) / looksPerLease,
         giveUp: (held, meantFor) => this.#giveUp(held, meantFor),
         rowChanged: (row, change) => this.#rowChanged(row, change),
@@ -120,76 +124,76 @@ export class Membership {
     return this.#seen;
   }
 
-  /** By this node, of all shards. */
+  /** This node's takeovers of all shards. */
   get takeovers(): readonly Takeovers[] {
     return this.#takeovers.all;
   }
 
-  /** How many shards this node has handed over. */
+  /** The number of shards that this node has handed over. */
   get handOvers(): number {
     return this.#handOvers.count;
   }
 
-  /** Numbers of the shards that are this node's own, and open. */
+  /** Numbers of the shards that this node owns and has open. */
   get held(): readonly number[] {
     return this.#all.filter(({ isOpen }) => isOpen).map(({ shard }) => shard);
   }
 
-  /** The shard is this node's own, and open. */
+  /** This node owns the shard and has it open. */
   isOwner(shard: number): boolean {
     return this.#shards.get(shard)?.isOpen ?? false;
   }
 
-  /** The shard is this node's own as of this epoch, open or not. */
+  /** This node owns the shard at this epoch, open or not. */
   isCurrent(shard: number, epoch: number): boolean {
     return this.#shards.get(shard)?.epoch === epoch;
   }
 
-  /** No other node can have taken the shard over yet: what is in memory is the truth. */
+  /** No other node can have taken the shard over yet, so the state in memory is current. */
   isTrusted(shard: number): boolean {
     return this.isOwner(shard) && !this.isStale;
   }
 
-  /** The shard is this node's own, and is being opened or handed over. */
+  /** This node is opening the shard or handing it over. */
   isChanging(shard: number): boolean {
     return this.#shards.get(shard)?.isChanging ?? false;
   }
 
-  /** It has not seen the database for so long that its shards may be any node's. */
+  /** The last successful look is so old that other nodes may own this node's shards. */
   get isStale(): boolean {
     return this.#now() >= this.#trustedUntil;
   }
 
-  /** Rises whenever the watchers are notified. */
+  /** Increases whenever the watchers are notified. */
   get version(): number {
     return this.#watchers.version;
   }
 
-  /** The owner of a shard when it looked last; `null`: the shard was free. */
+  /** The owner of a shard at the last look; `null`: the shard was free. */
   ownerOf(shard: number): Owner | null {
     const row = this.#row(shard);
     if (row === undefined || row.url === null) return null;
     return { url: row.url, epoch: row.epoch, isLapsed: row.isLapsed };
   }
 
-  /** The live node that has the shard, this one included, as far as it knows. */
+  /** The live owner of the shard at the last look; it may be this node. */
   ownerNode(shard: number): NodeRow | null {
     const owner = this.#row(shard)?.url;
     return this.live.find(({ url }) => url === owner) ?? null;
   }
 
-  /** The others that lived when it looked last, the owner of the shard first. */
+  /** The other nodes that were live at the last look, the owner of the shard first. */
   others(shard: number): readonly NodeRow[] {
     const owner = this.#row(shard)?.url;
     return this.#others.sort((a, b) => Number(b.url === owner) - Number(a.url === owner));
   }
 
-  /** The nodes that lived when it looked last. */
+  /** The nodes that were live at the last look. */
   get live(): readonly NodeRow[] {
     return this.#seen.nodes.filter(({ isLive }) => isLive);
   }
 
-  /** Which shards are not served, as far as it knows, and why; `null`: all have an owner. */
+  /** The shards that no node was serving at the last look, and why; `null`: all have an owner. */
   get unserved(): { readonly why: string; readonly shards: readonly number[] } | null {
     if (this.isStale) {
       return { why: `${this.#name} does not answer`, shards: this.#options.shards };
@@ -204,7 +208,7 @@ export class Membership {
     };
   }
 
-  /** It takes no shard over any more, and no other node is there to do so. */
+  /** This node no longer takes shards, and no other node does. */
   get isLast(): boolean {
     return this.#takers.length === 0;
   }
@@ -220,7 +224,7 @@ export class Membership {
     return this.#takers.filter((url) => url !== this.#self.url);
   }
 
-  /** It neither is being stopped, nor has to be empty on request. */
+  /** The node is neither stopping nor draining on request. */
   get #takesShards(): boolean {
     return this.#takers.includes(this.#self.url);
   }
@@ -237,18 +241,20 @@ export class Membership {
     return this.#seen.shards.find((row) => row.shard === shard);
   }
 
-  /** The first look; throws if the database cannot be reached, and can then `look` later. */
+  /**
+   * Does the first look. Throws if the database is unreachable; `look` can then be called later.
+   */
   async join(): Promise<void> {
     await this.#connection.open();
     await this.look();
   }
 
-  /** Runs at each change of an owner or of a shard's state, and after each look that failed. */
+  /** Calls `run` at each change of an owner or of a shard's state, and after each failed look. */
   watch(run: () => void): void {
     this.#watchers.add(run);
   }
 
-  /** Resolves once the version is not that one, or after so many milliseconds. */
+  /** Resolves once the version differs from `version`, or after `ms`. */
   change(version: number, ms: number): Promise<void> {
     return this.#watchers.change(version, ms);
   }
@@ -262,7 +268,10 @@ export class Membership {
     this.#seen = { ...this.#seen, shards };
   }
 
-  /** Looks now, and then in its rhythm; while the database is away in its rhythm alone. */
+  /**
+   * Looks now and schedules the next look. While the database is unreachable, only the schedule
+   * runs.
+   */
   look(): Promise<void> {
     return this.#isAway && this.#timer !== null ? Promise.resolve() : this.#lookNow();
   }
@@ -279,7 +288,7 @@ export class Membership {
     return this.#looking;
   }
 
-  /** Looks, and sends that look from now on. */
+  /** Looks, and does not accept a look that was already sent. */
   async lookAnew(): Promise<void> {
     await this.#looking;
     await this.look();
@@ -309,13 +318,13 @@ export class Membership {
   async #found(found: NodesSeen, { askedAt, changes }: Sent): Promise<void> {
     const { leaseMs, log } = this.#options;
     const before = this.#seen;
-    // A row that this node has freed since the look was sent.
+    // This node has freed the row since the look was sent.
     const isOlder = ({ shard }: ShardRow): boolean =>
       (this.#changedIn.get(shard) ?? 0) > changes && this.#shards.get(shard)?.epoch === null;
     const shards = this.#liveness
       .seeShards(found.shards)
       .map((row) => (isOlder(row) ? (this.#row(row.shard) ?? row) : row));
-    // Before the first look, a process of the same URL may just have ended.
+    // At the first look, an earlier process with this URL may just have ended.
     const isContested = found.isContested && before.now > 0;
     if (isContested && !before.isContested) {
       log.warn("node URL is another process's too", { url: this.#self.url });
@@ -325,7 +334,7 @@ export class Membership {
     this.#seen = { shards, nodes, isContested, now: found.now };
     this.#seeDrains(nodes);
     this.#askedAt = askedAt;
-    // From when it was sent: an owner that was stopped hears what was true before.
+    // Counted from the sending: after a stop of the process, the answer may be old when it is read.
     this.#trustedUntil = askedAt + leaseMs - leaseMs / 5;
     if (hasOtherOwner(before.shards, shards)) this.#watchers.notify();
     this.#loseOthers(standstillMs);
@@ -350,31 +359,35 @@ export class Membership {
   }
 
   /**
-   * How much more time has passed at the database since the last look, at least: a machine that
-   * sleeps stops the clock by which leases of items end.
+   * How much more time has passed at the database than here since the last look, at least. A
+   * machine that sleeps stops the clock that ends item leases.
    */
   #standstillMs({ now }: NodesSeen): number {
     if (this.#seen.now === 0) return 0;
     return Math.floor(now - this.#seen.now - (this.#now() - this.#askedAt));
   }
 
-  /** Another node was reported to have a shard: one that is cut off may never have seen it. */
+  /**
+   * Another node was reported to own a shard. A node without its database may not know that node.
+   */
   hear(node: NodeRow): void {
     const { nodes } = this.#seen;
-    // One that has started anew lets no process in that knows the one before it.
+    // A node that has restarted rejects connections with the key of its former process.
     const isSame = (one: NodeRow): boolean => processOf(one) === processOf(node);
     if (!this.isStale || nodes.some((one) => one.isLive && isSame(one))) return;
     this.#seen = { ...this.#seen, nodes: [...nodes.filter(({ url }) => url !== node.url), node] };
     this.#watchers.notify();
   }
 
-  /** Another node has served the shard: what waits here waits for nothing. */
+  /** Another node has served the shard, so calls that wait at this one would never be answered. */
   depose(shard: number): void {
     const ownership = this.#shards.get(shard);
     if (ownership !== undefined && this.isStale) this.#lose(ownership);
   }
 
-  /** Loses the shards that are another node's by now, and all after a standstill. */
+  /**
+   * Loses the shards that another node owns now, and all shards after a standstill of the clock.
+   */
   #loseOthers(standstillMs: number): void {
     const isMine = ({ shard, epoch }: ShardOwnership): boolean => {
       const row = this.#row(shard);
@@ -388,19 +401,20 @@ export class Membership {
     this.#watchers.notify();
   }
 
-  /** The shard is another node's by now. */
   #lose(ownership: ShardOwnership): void {
     if (!ownership.lose()) return;
     this.#options.log.warn("shard is another node's", { shard: ownership.shard });
     this.#watchers.notify();
   }
 
-  /** Takes over what was this node's own, and its share of what is free, all at once. */
+  /**
+   * Takes over the shards whose rows name this node, and its share of the free ones, all at once.
+   */
   async #take(free: readonly FreeShard[], askedAt: number): Promise<void> {
     if (!this.#takesShards || this.#ended) return;
     const heardAt = this.#now();
-    // An owner's time stays behind the database's by the age of this reading. A process that was
-    // stopped before it heard the answer leaves the takeover to the next look.
+    // An owner's time lags the database's by the age of this reading. If the process was stopped
+    // before it read the answer, the next look does the takeover.
     if (heardAt - askedAt >= this.#connection.answerMsMax) return;
     const isTakeable = ({ shard }: { readonly shard: number }): boolean =>
       this.#shards.get(shard)?.isTakeable ?? false;
@@ -428,7 +442,7 @@ export class Membership {
     const epoch = await this.#connection.ask((nodes) =>
       nodes.takeOver(this.#self, shard, unrenewed),
     );
-    // After a stop since then the shard may already be another node's.
+    // If the process was stopped since then, another node may already own the shard.
     if (epoch === null || this.#now() - heardAt >= this.#connection.answerMsMax) return;
     const databaseNow = now + Math.floor(this.#now() - heardAt);
     const reason: TakeoverReason = row.url === null ? "free" : row.isLapsed ? "lapsed" : "own";
@@ -442,7 +456,7 @@ export class Membership {
     });
   }
 
-  /** Hands one shard over if another node has too few, or all on request. */
+  /** Hands one shard over if another node has too few, or all shards if asked to drain. */
   #rebalance(free: readonly FreeShard[]): void {
     const now = this.#now();
     if (this.#self.isDraining || this.#ended) return;
@@ -475,7 +489,7 @@ export class Membership {
     if ((await ownership.handOver(to)) && to !== null) this.#handOvers.count += 1;
   }
 
-  /** Ends as soon as it may keep shards again, or cannot hand any over. */
+  /** Ends once the node may keep shards again, or cannot hand any over. */
   async #handOverAll(): Promise<void> {
     if (this.#isHandingOverAll) return;
     this.#isHandingOverAll = true;
@@ -487,13 +501,13 @@ export class Membership {
     this.#isHandingOverAll = false;
   }
 
-  /** The other node that a shard is to go to; `null`: no other takes any. */
+  /** The other node with the fewest shards; `null`: no other node takes shards. */
   get #leastLoaded(): NodeRow | null {
     const url = leastLoaded(this.#otherTakers, this.#seen.shards);
     return this.#others.find((node) => node.url === url) ?? null;
   }
 
-  /** Asks that process to drain, or not to. `false`: it has no row; `null`: there is no connection. */
+  /** Records the request. `false`: the process has no row; `null`: there is no connection. */
   requestDrain(node: NodeProcess, isRequested: boolean): Promise<boolean | null> {
     return this.#connection.ask((nodes) => nodes.requestDrain(node, isRequested));
   }
@@ -506,16 +520,17 @@ export class Membership {
     return freed ?? false;
   }
 
-  /** Takes no shard over any more, and hands over those that it has. */
+  /** Stops taking shards, and hands over all that the node owns. */
   async drain(): Promise<void> {
     this.#self = { ...this.#self, isDraining: true };
-    // A look that was sent before may still bring shards. The new one tells the other nodes first, so
-    // that none waits for rows that are about to be free.
+    // A look that was sent before may still bring shards. The new one first announces the drain to
+    // the other nodes, so that none of them waits for rows that are about to become free.
     await this.lookAnew();
     for (;;) {
       const held = this.#all.filter(({ isHeld }) => isHeld);
       if (held.length === 0) break;
-      // Nothing can be handed over, so that order does not matter, and each may take its time.
+      // With the database unreachable nothing can be handed over: order does not matter, and each
+      // shard may take its time to close.
       const next = this.isStale ? held : held.slice(0, 1);
       const to = this.#leastLoaded;
       await Promise.all(next.map((ownership) => this.#handOver(ownership, to)));
@@ -523,7 +538,7 @@ export class Membership {
     await this.look();
   }
 
-  /** The others forget this node. */
+  /** Removes this node's row. */
   async leave(): Promise<void> {
     this.#ended = true;
     this.#timer?.cancel();

@@ -1,4 +1,4 @@
-// The connection to the rows of the nodes: opened anew after a failure, and given up if it does not
+// The connection to the table of nodes. It is reopened after a failure, and given up if it does not
 // answer in time.
 
 import { after, type Clock } from "../../engine/model/clock.ts";
@@ -11,8 +11,9 @@ interface NodeConnectionOptions {
 }
 
 /**
- * A look without an answer for longer is given up, and its connection with it: an owner has then
- * time for further ones before its shards may be another's. A longer lease bears a slower database.
+ * A look that takes longer is given up along with its connection. The owner then has time for
+ * further looks before another node may take its shards. A longer lease tolerates a slower
+ * database.
  */
 const answerMsMax = { least: 2_000, ofLease: 1 / 5 };
 
@@ -24,7 +25,7 @@ export class NodeConnection {
     this.#options = options;
   }
 
-  /** Milliseconds that an answer may take. */
+  /** How long an answer may take. */
   get answerMsMax(): number {
     return Math.max(answerMsMax.least, this.#options.leaseMs * answerMsMax.ofLease);
   }
@@ -34,7 +35,10 @@ export class NodeConnection {
     await this.#opening();
   }
 
-  /** Runs the work on the connection, which is closed if that fails, and opened anew for the next. */
+  /**
+   * Runs the work on the connection. If it fails, the connection is closed, and reopened on next
+   * use.
+   */
   async use(work: (nodes: NodeTable) => Promise<void>): Promise<void> {
     const nodes = await this.#opened();
     try {
@@ -46,7 +50,10 @@ export class NodeConnection {
     }
   }
 
-  /** An opening has bounds of its own, and continues after a look: it may have several hosts to try. */
+  /**
+   * Opening has its own timeouts and outlasts a look that gave up, because it may try several
+   * hosts.
+   */
   #opened(): Promise<NodeTable> {
     return this.inTime(this.#nodes ?? this.#opening());
   }
@@ -61,8 +68,8 @@ export class NodeConnection {
   }
 
   /**
-   * `null`: there is no connection. What was asked on one that does not answer may yet be done: a look
-   * shows whether it was.
+   * Resolves to `null` if there is no connection. A request that was not answered may still take
+   * effect; the next look shows whether it did.
    */
   async ask<T>(ask: (nodes: NodeTable) => Promise<T>): Promise<T | null> {
     return this.#nodes === null ? null : await this.inTime(this.#nodes.then(ask));

@@ -1,4 +1,5 @@
-// This server as one of several nodes of a cluster: which shards it has, and when.
+// This server as one of the nodes of a cluster: opens the engines of the shards that it owns, and
+// closes or abandons them.
 
 import { randomBytes } from "node:crypto";
 import type { ShardEngine, Whole } from "../../engine/engine.ts";
@@ -23,7 +24,7 @@ import { Membership, type MembershipOptions } from "./membership.ts";
 import { type Connect, connectBySocket } from "./peer.ts";
 import { Router } from "./router.ts";
 
-/** What an engine gets from the node that opens it. */
+/** What a node gives an engine that it opens. */
 export interface Place {
   readonly shard: number;
   readonly ownership: Ownership;
@@ -34,19 +35,19 @@ export interface Place {
 }
 
 export interface NodeOptions {
-  /** Where the others reach this one. */
+  /** Where the other nodes reach this one. */
   readonly url: string;
   readonly version: string;
   readonly leaseMs: number;
-  /** Of the cluster. */
+  /** The number of shards in the cluster. */
   readonly shardCount: number;
   /** One for each database. */
   readonly openNodes: readonly (() => Promise<NodeTable>)[];
   readonly createEngine: (place: Place) => ShardEngine<string>;
-  /** What there is to say of a shard that is elsewhere. */
+  /** The status reported for a shard that another node owns. */
   readonly statusElsewhere: EngineStatus;
   readonly log: Log;
-  /** Of the process itself; a simulation has its own. */
+  /** Default: a steady clock of this process. */
   readonly clock?: Clock;
   readonly connect?: Connect;
 }
@@ -66,11 +67,14 @@ export class Node {
   /** One for each database: shard i is in database i modulo their number. */
   readonly memberships: readonly Membership[];
   readonly router: Router;
-  /** Of all shards, in order of number; those of shards that this node has not refuse everything. */
+  /**
+   * One per shard, in order of number. The engine of a shard that this node lacks refuses all
+   * calls.
+   */
   readonly engines: Engines;
   readonly #options: NodeOptions;
   readonly #clock: Clock;
-  /** Of shards that are this node's, open or being opened. */
+  /** The engines of the shards that this node owns, open or being opened. */
   readonly #held = new Map<number, ShardEngine<string>>();
 
   constructor(options: NodeOptions) {
@@ -111,12 +115,12 @@ export class Node {
     return ofShard(shard, this.memberships);
   }
 
-  /** No other node can have the shard by now. */
+  /** No other node can own the shard yet. */
   isTrusted(shard: number): boolean {
     return this.#of(shard).isTrusted(shard);
   }
 
-  /** `undefined` if another node may own the shard by now. */
+  /** `undefined` if another node may already own the shard. */
   #engineOf(shard: number): ShardEngine<string> | undefined {
     return this.#of(shard).isStale ? undefined : this.#held.get(shard);
   }
@@ -135,7 +139,7 @@ export class Node {
     });
   }
 
-  /** A shard as those of this node reach it. */
+  /** The shard as seen by this node's shards: local, or at another node. */
   #reach(shard: number): OtherShard {
     return new Proxy({} as OtherShard, {
       get:
@@ -162,7 +166,7 @@ export class Node {
       await engine.meet();
       if (isHeld()) engine.start();
     } catch (cause) {
-      // It was lost meanwhile, and so abandoned.
+      // The shard was lost meanwhile, so its engine is already abandoned.
       if (!isHeld()) return;
       this.#held.delete(shard);
       await engine.giveUp();
@@ -177,13 +181,13 @@ export class Node {
 
   async #close(shard: number): Promise<void> {
     const engine = this.#held.get(shard);
-    // A turn whose database says nothing is not waited for.
+    // Do not wait for a turn whose database does not answer.
     const late = after(this.#clock, this.#options.leaseMs, () => engine?.abandon());
     await engine?.end().finally(() => late.cancel());
     if (this.#held.get(shard) === engine) this.#held.delete(shard);
   }
 
-  /** Throws if no database can be reached, or one is not of this cluster. */
+  /** Throws if no database is reachable, or if one belongs to another cluster. */
   async join(): Promise<void> {
     const joins = await Promise.allSettled(this.memberships.map((one) => one.join()));
     const causes = joins.flatMap((join) => (join.status === "rejected" ? [join.reason] : []));
@@ -195,7 +199,7 @@ export class Node {
     }
   }
 
-  /** Which shards no node serves, as far as it knows, and why; `null` = all are served. */
+  /** The shards that no node serves, as far as this one knows, and why; `null`: all are served. */
   get unserved(): Unserved | null {
     const all = this.memberships.map(({ unserved }) => unserved);
     const some = all.filter((one) => one !== null);
@@ -219,12 +223,12 @@ export class Node {
     };
   }
 
-  /** Asks a node of the cluster to drain, or not to. */
+  /** Records a request that a node of the cluster drains, or takes shards again. */
   requestDrain(request: DrainRequest): Promise<NodeRow> {
     return requestDrain(this.memberships, request);
   }
 
-  /** Hands its shards over; calls that come from now on go to whoever takes them. */
+  /** Hands this node's shards over. Later calls are forwarded to their new owners. */
   async drain(): Promise<void> {
     await Promise.all(this.memberships.map((membership) => membership.drain()));
     this.router.leave();

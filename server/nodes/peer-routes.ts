@@ -1,4 +1,4 @@
-// Where other nodes connect to this one, to forward calls.
+// The WebSocket route on which other nodes forward calls to this one.
 
 import { timingSafeEqual } from "node:crypto";
 import { Elysia } from "elysia";
@@ -10,18 +10,20 @@ import type { Router } from "./router.ts";
 
 export interface PeerOptions extends ClusterNodes {
   readonly router: Router;
-  /** What this node expects of the others. */
+  /** The key that this node requires of the others. */
   readonly key: string;
   readonly log: Log;
 }
 
-/** The text of an import, and of calls that share its frame. */
+/** Enough for the text of an import and the calls that share its frame. */
 const messageBytesMax = 512_000_000;
-/** Longer than a node waits that hears nothing: what it asked for is granted to nobody after that. */
+/**
+ * Longer than the `silenceMsMax` after which the other node gives up. Once the connection is
+ * closed, no lease is granted to its calls.
+ */
 const idleSeconds = 8;
 
 export function peerRoutes({ router, key, log }: PeerOptions) {
-  /** By connection. */
   const callServers = new Map<string, CallServer>();
 
   return new Elysia({
@@ -44,7 +46,7 @@ export function peerRoutes({ router, key, log }: PeerOptions) {
     },
     message: (socket, message) => {
       const callServer = callServers.get(socket.id);
-      // One that is cut off from the database does not see that this one leaves.
+      // A node that is cut off from the database does not see that this one leaves.
       if (message === ping && router.isLeaving && callServer?.isIdle === true) socket.close();
       else if (message === ping) socket.send(pong);
       else {

@@ -6,16 +6,14 @@ import { CallClient, type Forwarded, type Limit } from "../calls/call-client.ts"
 
 export const peerPath = "/nodes/link";
 
-/** How long a connection may take to come about. */
 const connectMsMax = 1_000;
-/** A node that does not answer a ping for longer is taken for gone. */
 const pingMs = 1_000;
+/** A node that sends nothing for longer is considered unreachable. */
 const silenceMsMax = 4_000;
 
 export const ping = "ping";
 export const pong = "pong";
 
-/** What becomes of a connection. */
 export interface WireEvents {
   opened(): void;
   heard(text: string): void;
@@ -30,7 +28,7 @@ export interface Wire {
 
 export interface PeerNode {
   readonly url: string;
-  /** What the node expects of the others. */
+  /** The key that the node requires of other nodes. */
   readonly key: string;
 }
 
@@ -39,7 +37,7 @@ export type Connect = (to: PeerNode, events: WireEvents) => Wire;
 export const connectBySocket: Connect = ({ url, key }, events) => {
   const address = `${url.replace(/^http/, "ws")}${peerPath}`;
   const options: Bun.WebSocketOptions = { headers: { authorization: `Bearer ${key}` } };
-  // The browser's types, which come first, know no headers.
+  // TypeScript picks the browser's overload, which has no headers.
   const socket = new WebSocket(address, options as unknown as string[]);
   socket.onopen = () => events.opened();
   socket.onmessage = ({ data }) => events.heard(String(data));
@@ -51,7 +49,7 @@ export const connectBySocket: Connect = ({ url, key }, events) => {
 export interface PeerOptions {
   readonly clock: Clock;
   readonly connect: Connect;
-  /** Told why there is no connection. */
+  /** Called with the reason when there is no connection. */
   readonly unreached: (why: string) => void;
 }
 
@@ -98,7 +96,9 @@ export class Peer {
     return this.#isOver || this.#isRetired;
   }
 
-  /** Never rejects. Gives the call up after `ms`, or when the client hangs up, and informs the node. */
+  /**
+   * Never rejects. After `ms`, or when the client hangs up, gives up the call and informs the node.
+   */
   async call(call: Call, client: Pick<Request, "signal">, ms: number): Promise<Forwarded> {
     if (this.isOver) return { is: "unsent" };
     const limit: Limit = Number.isFinite(ms) ? (giveUp) => after(this.#clock, ms, giveUp) : null;
@@ -107,7 +107,10 @@ export class Peer {
     return forwarded;
   }
 
-  /** Takes no more calls. Once all is answered it is closed, or the node could not stop listening. */
+  /**
+   * Stops accepting calls, and closes once all are answered. With an open connection, the node at
+   * the other end could not stop listening.
+   */
   retire(): void {
     if (this.#isRetired) return;
     this.#isRetired = true;
@@ -115,10 +118,13 @@ export class Peer {
     this.#closeIfIdle();
   }
 
-  /** Leases that wait there for this shard, or for any, come back, with what they were granted meanwhile. */
+  /**
+   * Recalls the leases that wait at the node for the shard; `null`: for any. They return with any
+   * items granted meanwhile.
+   */
   recall(shard: number | null): void {
     const giveUp = this.#callClient.recall(shard);
-    // A node that is cut off from its database cannot say what became of them, and may not know it.
+    // A node without its database may not know the outcome of these leases.
     after(this.#clock, silenceMsMax, () => {
       giveUp();
       if (this.#isRetired) this.#closeIfIdle();
@@ -134,7 +140,7 @@ export class Peer {
     if (text !== pong) this.#callClient.receive(text);
   }
 
-  /** A node that was stopped, or cut off, says nothing of it. */
+  /** A node that was stopped or cut off cannot close its connections, so pings detect it. */
   #ping(): void {
     if (this.#clock.precise() - this.#heardAt > silenceMsMax) {
       this.close();

@@ -1,5 +1,5 @@
-// What a shard asks of one that another node has, as a call: arguments and results are JSON, in which
-// bytes are base64.
+// Encodes the calls from a shard to a shard of another node: arguments and results are JSON, with
+// bytes in base64.
 
 import type { OtherShard } from "../../engine/relay/other-shard.ts";
 import type { Call, ShardOperation } from "../calls/call.ts";
@@ -11,14 +11,14 @@ export function operationOf(method: keyof OtherShard): ShardOperation {
   return `${prefix}${method}`;
 }
 
-/** `null` = it is an operation of clients. */
+/** `null`: the operation is one of clients. */
 export function methodOf(operation: Call["operation"]): keyof OtherShard | null {
   return operation.startsWith(prefix) ? (operation.slice(prefix.length) as keyof OtherShard) : null;
 }
 
 export function textOf(value: unknown): string {
   return JSON.stringify(value ?? null, function (this: unknown, key, one) {
-    // A `Buffer` has become something else by then.
+    // `one` is already the result of `toJSON`, which a `Buffer` has.
     const raw = (this as Record<string, unknown>)[key];
     return raw instanceof Uint8Array ? { [bytesKey]: raw.toBase64() } : one;
   });

@@ -1,5 +1,5 @@
-// What this node has of one shard: from the row that names it as the owner, over a shard that is open,
-// to a row that is free again, or another node's.
+// This node's ownership of one shard: opening it once its row names this node, and closing it and
+// freeing the row, or losing it to another node.
 
 import type { NodeRow, ShardEpoch, ShardRow } from "../../stores/nodes.ts";
 import type { Log } from "../observability/log.ts";
@@ -7,18 +7,18 @@ import type { Log } from "../observability/log.ts";
 /** What a node does with a shard that it owns. */
 export interface ShardActions {
   /**
-   * Opens the shard as of this epoch. It may be lost meanwhile, and even taken over again: unless
-   * `isCurrent` when it is open, what was opened has to be abandoned.
+   * Opens the shard for this epoch. The shard may be lost meanwhile, and even taken over again: if
+   * the epoch is no longer current once it is open, the caller must abandon it.
    */
   readonly own: (shard: number, epoch: number, databaseNow: number) => Promise<void>;
-  /** The shard, open or being opened, is another's by now, or has to be opened anew. */
+  /** The shard, open or being opened, belongs to another node now, or must be reopened. */
   readonly lose: (shard: number) => void;
   /**
-   * Closes an open shard to hand it over; nothing of it is answered any more. Has to end, also if the
+   * Closes an open shard for a hand-over; it answers no further calls. Must end even if the
    * database is unreachable. The shard may be lost meanwhile.
    */
   readonly close: (shard: number) => Promise<void>;
-  /** The row is free: the node that it is meant for may be told to look at once. */
+  /** The row is free: the node that it is meant for can be notified. */
   readonly handedOver?: (shard: number, node: NodeRow) => void;
 }
 
@@ -27,9 +27,11 @@ export interface ShardOwnershipOptions {
   readonly actions: ShardActions;
   /** Milliseconds by a steady clock. */
   readonly now: () => number;
-  /** How long until it tries once more to open a shard: long enough for any other node to try. */
+  /**
+   * The pause after the second and later failures to open, long enough for any other node to try.
+   */
   readonly retryAgainMs: number;
-  /** Whether the row is known to be free; it may throw instead. */
+  /** Resolves to whether the row is known to be free; may throw. */
   readonly giveUp: (held: ShardEpoch, meantFor: string | null) => Promise<boolean>;
   /** This node has changed the row. */
   readonly rowChanged: (shard: number, change: Partial<ShardRow>) => void;
@@ -39,18 +41,18 @@ export interface ShardOwnershipOptions {
 }
 
 /**
- * `closing`, `releasing`: it is handed over; the row is still this node's, and is being freed.
- * `abandoned`: it was lost while it was being closed, which is not over.
+ * `closing`, `releasing`: the two steps of a hand-over; first the shard is closed, then its row is
+ * freed. `abandoned`: it was lost while closing, and the closing has not ended.
  */
 type Phase = "none" | "opening" | "open" | "closing" | "releasing" | "abandoned";
 
-/** How long a node waits before it tries again to open a shard that it could not open. */
+/** The pause after the first failure to open a shard. */
 const retryMs = 1_000;
 
 export class ShardOwnership {
   readonly #options: ShardOwnershipOptions;
   #phase: Phase = "none";
-  /** As of which this node has the shard, until it frees the row. */
+  /** The epoch of this node's ownership, until it frees the row. */
   #epoch: number | null = null;
   #failures = 0;
   #retryAt = Number.NEGATIVE_INFINITY;
@@ -72,7 +74,7 @@ export class ShardOwnership {
     return this.#phase === "open";
   }
 
-  /** It is being opened or handed over. */
+  /** The shard is being opened or handed over. */
   get isChanging(): boolean {
     return ["opening", "closing", "releasing"].includes(this.#phase);
   }
@@ -81,7 +83,10 @@ export class ShardOwnership {
     return this.#phase === "none" && this.#options.now() >= this.#retryAt;
   }
 
-  /** The row names this node as the owner. Opens the shard beside the looks, which must not wait for it. */
+  /**
+   * Opens the shard after its row named this node. Runs in the background: looks must not wait for
+   * it.
+   */
   taken(row: ShardEpoch & { readonly url: string }, databaseNow: number, opened: () => void): void {
     const { shard, actions, rowChanged, changed, log } = this.#options;
     const { url, epoch } = row;
@@ -109,7 +114,9 @@ export class ShardOwnership {
     );
   }
 
-  /** It is another node's by now, or has to be opened anew; whether this node had it. */
+  /**
+   * The shard belongs to another node now, or must be reopened. Returns whether this node owned it.
+   */
   lose(): boolean {
     if (this.#epoch === null) return false;
     this.#epoch = null;
@@ -118,12 +125,15 @@ export class ShardOwnership {
     return true;
   }
 
-  /** Whether this node has the shard, or has not yet handed it over. */
+  /** This node owns the shard, or its hand-over has not ended. */
   get isHeld(): boolean {
     return this.#epoch !== null || this.#handingOver !== null;
   }
 
-  /** Closes the shard and frees its row for the other node, or for any; whether the row is free. */
+  /**
+   * Closes the shard and frees its row, for node `to` or for any. Resolves to whether the row is
+   * free.
+   */
   handOver(to: NodeRow | null): Promise<boolean> {
     this.#handingOver ??= this.#handOver(to).finally(() => {
       this.#handingOver = null;
@@ -160,7 +170,9 @@ export class ShardOwnership {
     }
   }
 
-  /** Whether the row is known to be free; else the next look shows whose it is. */
+  /**
+   * Resolves to whether the row is known to be free; if it is not, the next look shows the owner.
+   */
   async #release(epoch: number, meantFor: string | null): Promise<boolean> {
     const { shard, giveUp, rowChanged, changed } = this.#options;
     this.#phase = "releasing";

@@ -1,6 +1,6 @@
-// How the nodes share out the shards of one database. Each node decides for itself, from the rows that
-// all of them see: it takes free shards up to its share, and hands shards over to nodes with fewer. A
-// shard is never taken from an owner that renews it.
+// How the nodes share the shards of one database. Each node decides from the rows that all nodes
+// read: it takes free shards up to its share, and hands shards over to nodes with fewer. A shard is
+// never taken from an owner that renews it.
 
 import type { NodeRow, ShardRow } from "../../stores/nodes.ts";
 
@@ -12,24 +12,24 @@ export interface FreeShard {
   readonly freeMs: number;
 }
 
-/** After so long a free shard is taken by any node, whatever its share. */
+/** After this long, any node takes a free shard, whatever its share. */
 export const freeMsMax = 2_000;
 
-/** The nodes that may have shards, by URL: this one, and the others that take shards. */
+/** The URLs of the nodes that may own shards. */
 interface Takers {
   readonly self: string;
   readonly others: readonly string[];
 }
 
 interface ToTake extends Takers {
-  /** How many shards the database has. */
+  /** The number of shards in the database. */
   readonly shardCount: number;
-  /** How many shards this node holds. */
+  /** The number of shards that this node owns. */
   readonly heldCount: number;
   readonly free: readonly FreeShard[];
 }
 
-/** The free shards that this node is to take now. */
+/** Returns the free shards that this node should take now. */
 export function shardsToTake({ self, others, shardCount, heldCount, free }: ToTake): number[] {
   const takers = [self, ...others].sort();
   const share = Math.ceil(shardCount / takers.length);
@@ -40,7 +40,7 @@ export function shardsToTake({ self, others, shardCount, heldCount, free }: ToTa
     (one) => !isMine(one) && !(one.meantFor !== null && others.includes(one.meantFor)),
   );
   const room = Math.max(0, share - heldCount - mine.length);
-  // Each node begins elsewhere, so that few nodes ask for the same shard.
+  // Each node starts at a different shard, so that few nodes request the same one.
   const from = Math.floor((takers.indexOf(self) * shared.length) / takers.length);
   const turned = [...shared.slice(from), ...shared.slice(0, from)];
   return [...mine, ...turned.slice(0, room)].map(({ shard }) => shard);
@@ -54,16 +54,17 @@ interface HandOver {
 interface ToHandOver extends Takers {
   readonly free: readonly FreeShard[];
   readonly shards: readonly ShardRow[];
-  /** The others that have been seen often enough to be given a shard. */
+  /** The other nodes that have been live long enough to receive a shard. */
   readonly known: readonly string[];
-  /** Numbers of the shards that this node holds. */
+  /** Numbers of the shards that this node owns. */
   readonly held: readonly number[];
 }
 
 /**
- * The shard that this node is to hand over now, if any: to the node with the fewest, which has to have
- * at least two fewer. Of all nodes only one with the most shards hands over, and only once what is
- * free has been taken: else several would give to one newcomer at once.
+ * Returns the shard that this node should hand over now, if any. The receiver is the node with the
+ * fewest shards, and has at least two fewer. Only the first node with the most shards hands over,
+ * and only after the free shards were taken. Otherwise several nodes would give to one newcomer at
+ * once.
  */
 export function shardToHandOver({
   self,
@@ -84,7 +85,7 @@ export function shardToHandOver({
   return held.length - has(to) >= 2 ? { shard, to } : null;
 }
 
-/** The node that has the fewest shards; `null` if there are no nodes. */
+/** Returns the URL of the node with the fewest shards; `null` if there are no nodes. */
 export function leastLoaded(urls: readonly string[], shards: readonly ShardRow[]): string | null {
   return fewest(urls, countsOf(shards));
 }
@@ -94,7 +95,7 @@ function fewest(urls: readonly string[], counts: ReadonlyMap<string, number>): s
   return sorted[0] ?? null;
 }
 
-/** Shards by the node that has them, or is to take them. */
+/** Counts the shards per node that owns them or that they are meant for. */
 function countsOf(shards: readonly ShardRow[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { url, meantFor } of shards) {
@@ -107,8 +108,8 @@ function countsOf(shards: readonly ShardRow[]): ReadonlyMap<string, number> {
 type Candidate = Pick<NodeRow, "url" | "isLive" | "isDraining" | "isDrainRequested">;
 
 /**
- * URLs of the nodes that take shards, among all of a cluster. A request to drain has no effect while no
- * other node could take the shards: a cluster that serves is better than a node that is empty.
+ * Returns the URLs of the nodes of a cluster that take shards. A request to drain has no effect
+ * while no other node could take the shards: serving matters more than draining.
  */
 export function takersAmong(nodes: readonly Candidate[]): string[] {
   const able = nodes.filter(({ isLive, isDraining }) => isLive && !isDraining);

@@ -1,5 +1,6 @@
-// How long values have been unchanged, by this node's own clock. The database's instants are not
-// reliable once its clock was set back, or after a failover to one whose clock is behind.
+// Measures by this node's own clock how long values have been unchanged. The database's instants
+// are not reliable after its clock was set back, or after a failover to a database whose clock is
+// behind.
 
 interface Known {
   readonly value: string;
@@ -9,7 +10,7 @@ interface Known {
 export class StalenessTracker {
   #known: ReadonlyMap<string, Known> = new Map();
 
-  /** `values`: all there are, by name; others are forgotten. */
+  /** `values` is the complete list; names that are absent are forgotten. */
   see(values: readonly (readonly [name: string, value: string])[], now: number): void {
     this.#known = new Map(
       values.map(([name, value]) => {

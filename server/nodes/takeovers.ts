@@ -1,8 +1,8 @@
-// How often this node took shards over, why, and how long that took.
+// Counts this node's takeovers by reason, and measures how long they took.
 
 import { Observations } from "../../engine/model/histogram.ts";
 
-/** No node had the shard; its owner was silent; it was this node's own before. */
+/** No node owned the shard; its owner's lease lapsed; its row already named this node. */
 const takeoverReasons = ["free", "lapsed", "own"] as const;
 export type TakeoverReason = (typeof takeoverReasons)[number];
 
@@ -15,7 +15,10 @@ export const takeoverReasonTexts: Readonly<Record<TakeoverReason, string>> = {
 export interface Takeovers {
   readonly reason: TakeoverReason;
   readonly count: number;
-  /** From the row of the shard to a shard that is open, of those that got so far. */
+  /**
+   * Seconds from reading the shard's row until the shard was open; takeovers that failed are
+   * absent.
+   */
   readonly seconds: Observations;
 }
 

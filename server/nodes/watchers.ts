@@ -1,4 +1,4 @@
-// Notifies of changes, and lets calls wait for the next one.
+// Notifies watchers of changes, and lets calls wait for the next change.
 
 import { after, type Clock } from "../../engine/model/clock.ts";
 
@@ -11,7 +11,7 @@ export class Watchers {
     this.#clock = clock;
   }
 
-  /** Rises with each change. */
+  /** Increases with each change. */
   get version(): number {
     return this.#version;
   }
@@ -25,7 +25,7 @@ export class Watchers {
     for (const run of this.#runs) run();
   }
 
-  /** Resolves once the version is not that one, or after so many milliseconds. */
+  /** Resolves once the version differs from `version`, or after `ms`. */
   async change(version: number, ms: number): Promise<void> {
     if (version !== this.#version) return;
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,5 +1,5 @@
-// Calls as a client makes them at one node: through the routes of the server and the wire's form,
-// with the interface of the engine, so that a world can be judged as one that has no nodes.
+// A client of one node. It calls the server's routes with wire JSON behind the engine's interface,
+// so that worlds with and without nodes are checked in the same way.
 
 import type {
   ClearRequest,
@@ -85,7 +85,7 @@ export class NodeCaller {
     if (route === undefined) throw new Error(`the node has no route for ${operation}`);
     const client = signal === undefined ? new AbortController() : { signal };
     const caller = new Caller({ client, requestKey: requestKey ?? null });
-    // As it comes over the wire.
+    // JSON, as on the wire.
     const reply = await route(JSON.parse(JSON.stringify(body)) as never, caller);
     const said = reply instanceof JsonText ? JSON.parse(reply.text) : reply;
     return { reply: said, replayed: caller.isReplayed };

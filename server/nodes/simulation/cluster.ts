@@ -38,11 +38,11 @@ import { Wholes } from "./wholes.ts";
 
 const { machine } = operations.overview.replies[200].example;
 
-/** As `peer-routes.ts` has it: a node that hears nothing for longer hangs up. */
+/** The idle timeout of `peer-routes.ts`. */
 const idleMs = 8_000;
-/** How long a node that drains waits for calls that are open. */
+/** How long a draining node waits for open calls. */
 const shutdownMs = 10_000;
-/** How long after its time is up a call may be answered: the answer may come from another node. */
+/** How long after its deadline a call may be answered, because another node may send the answer. */
 const lateMsMax = 250;
 const leaseLateMsMax = lateMsMax + limits.leaseStallMsMax;
 
@@ -61,43 +61,43 @@ export interface ClusterOptions {
   readonly databaseCount: number;
   readonly leaseMs: number;
   readonly turnLimits: TurnLimits;
-  /** Of what happens to nodes, apart from what clients do. */
+  /** For what happens to nodes; clients have their own. */
   readonly chance: Random;
-  /** How wrong the clock of a machine is. */
+  /** How far the clock of a new machine is ahead; negative: behind. */
   readonly aheadMs: () => number;
   readonly committed: (shard: number, changes: Changes) => void;
-  /** Given each engine that a client calls, returns what is to be used in its place. */
+  /** Wraps each engine that a client calls. */
   readonly watching: (engine: Engine) => Engine;
-  /** An owner has noticed that the database lacks what it acknowledged. */
+  /** An owner has noticed that the database lost what it had acknowledged. */
   readonly noticedLoss: () => void;
-  /** Hears what a node logs. */
+  /** Receives the log events of the nodes. */
   readonly said: (url: string, event: string, fields: LogFields | undefined) => void;
 }
 
-/** A call of a client that is not answered. */
+/** A client's call that has not been answered. */
 export interface OpenCall {
   readonly name: string;
   readonly queue: string | undefined;
   /** Aborted when the client has hung up. */
   readonly signal: AbortSignal | undefined;
-  /** It is lost with the process. */
+  /** Ends the call with the process. */
   readonly end: () => void;
 }
 
-/** A process, from its start to its end. */
+/** A running process of a node. */
 export interface Running {
   readonly url: string;
   readonly host: Host;
   readonly node: Node;
   readonly caller: NodeCaller;
-  /** Of all shards, wherever they are, and of this process alone, by number. */
+  /** `routes`: across all shards of the cluster. `shards`: this process's own, by number. */
   readonly routes: ShardRoutes;
   readonly shards: readonly ShardRoutes[];
   readonly calls: Set<OpenCall>;
-  /** By shard, of the engine that it has opened last. */
+  /** The engine that it opened last, by shard. */
   readonly seen: Map<number, Seen>;
   isDraining: boolean;
-  /** While it had shards. */
+  /** The process was stopped while it owned shards. */
   wasStopped: boolean;
 }
 
@@ -115,9 +115,9 @@ export class Cluster extends Bundle {
   readonly #random: Random;
   readonly #wholes = new Wholes();
   #bug: unknown = null;
-  /** Something is wrong, or was a moment ago. */
+  /** A trouble is present, or ended so recently that it may still have an effect. */
   isTroubled = false;
-  /** Clients call this one; `null` = any. */
+  /** The process that clients call; `null`: any. */
   only: Running | null = null;
 
   constructor(options: ClusterOptions) {
@@ -148,22 +148,22 @@ export class Cluster extends Bundle {
     return this.places.flatMap(({ running }) => running ?? []);
   }
 
-  /** After a failover the first commit of a shard may find that its database lacks something. */
+  /** After a failover, the first commit of a shard may find that the database lost commits. */
   protected override get patienceMs(): number {
     return second;
   }
 
-  /** The process that has the shard of a queue. */
+  /** The process that owns the shard of a queue. */
   ownerOf(queue: string): Running | undefined {
     return this.#ownerAt(shardOf(queue, this.#settings.shardCount));
   }
 
-  /** The engine of the shard of a queue, as that process has it. */
+  /** That process's engine for the shard of a queue. */
   engineOf({ node }: Running, queue: string): Engine<string> {
     return node.engines[shardOf(queue, this.#settings.shardCount)] as Engine<string>;
   }
 
-  /** The nodes that a process may ask for a queue, as far as it knows. */
+  /** The nodes to which a process may forward calls for a queue, as far as it knows. */
   knownTo({ node }: Running, queue: string): readonly NodeRow[] {
     const shard = shardOf(queue, this.#settings.shardCount);
     return ofShard(shard, node.memberships).others(shard);
@@ -182,7 +182,7 @@ export class Cluster extends Bundle {
     return this.running.find(({ node }) => node.isTrusted(shard));
   }
 
-  /** The process that has each shard, by number; `null`: some shard has none. */
+  /** The owner of each shard, by number; `null`: some shard has none. */
   get #owners(): readonly Running[] | null {
     const owners = Array.from({ length: this.#settings.shardCount }, (_, shard) =>
       this.#ownerAt(shard),
@@ -190,7 +190,7 @@ export class Cluster extends Bundle {
     return owners.every((owner) => owner !== undefined) ? owners : null;
   }
 
-  /** The engine of each shard, where it is; `null`: some shard is nowhere. */
+  /** The engine of each shard at its owner; `null`: some shard has no owner. */
   get engines(): readonly Engine<string>[] | null {
     return this.#owners?.map(({ node }, shard) => node.engines[shard] as Engine<string>) ?? null;
   }
@@ -230,7 +230,7 @@ export class Cluster extends Bundle {
             ofShard(shard, this.databases)
               .openStore(host, shard, { ownership, acknowledged })
               .catch((cause) => {
-                // Then an engine forgets all that it knows.
+                // The engine then drops all its state.
                 if (cause instanceof StoreError && cause.fault === "lost") {
                   begun();
                   this.#settings.noticedLoss();
@@ -265,11 +265,11 @@ export class Cluster extends Bundle {
       host,
       accept: (key, wire) => (key === node.key ? this.#accepted(running, wire) : null),
     });
-    // A node that cannot reach its database at the start ends.
+    // A node that cannot reach its database when it starts exits.
     node.join().catch(() => this.end(running));
   }
 
-  /** As `peer-routes.ts` does. */
+  /** The counterpart of `peer-routes.ts`. */
   #accepted({ url, node, host }: Running, wire: Wire): Accepted {
     const { clock } = host;
     const callServer = new CallServer({
@@ -306,12 +306,12 @@ export class Cluster extends Bundle {
     for (const call of [...calls]) call.end();
   }
 
-  /** As any node records it in the databases. */
+  /** Records the request in the databases, as any node would. */
   requestDrain({ url, node: { key } }: Running, isRequested: boolean): void {
     for (const database of this.databases) database.requestDrain({ url, key }, isRequested);
   }
 
-  /** As a server does that is told to end. */
+  /** Shuts the process down gracefully, as a server does on SIGTERM. */
   drain(running: Running): void {
     const { node, host, calls } = running;
     running.isDraining = true;
@@ -331,7 +331,6 @@ export class Cluster extends Bundle {
     );
   }
 
-  /** Whoever has the shards, or had them, is told in the account of the world. */
   #log(url: string): Log {
     const { said } = this.#settings;
     const nothing = (): void => undefined;
@@ -347,7 +346,7 @@ export class Cluster extends Bundle {
     };
   }
 
-  /** What fails for a store's sake is no bug. */
+  /** A failure of a store is not a bug. */
   #failed(cause: unknown): void {
     if (!(cause instanceof StoreError)) this.#bug ??= cause;
   }
@@ -363,10 +362,10 @@ export class Cluster extends Bundle {
 
   // what clients see -----------------------------------------------------
 
-  /** Of any node that is there; what only an owner can say is asked of the one who has the shards. */
+  /** Calls go to any running node; methods that a caller lacks go to the owners of the shards. */
   override get engine(): Engine {
     const { running } = this;
-    // It may have ended since it was chosen.
+    // The process may have ended since it was chosen.
     const only = running.find((node) => node === this.only);
     const one = only ?? running[this.#settings.chance.below(running.length)];
     const { engines } = this;
@@ -383,7 +382,7 @@ export class Cluster extends Bundle {
     return this.#settings.watching(engine);
   }
 
-  /** Ends without an answer where the process does. */
+  /** The call ends without an answer if the process does. */
   #call({ host, caller, calls }: Running, name: string, request: unknown): Promise<unknown> {
     const ask = caller[name as keyof NodeCaller] as (request: unknown) => Promise<unknown>;
     const {
@@ -400,7 +399,7 @@ export class Cluster extends Bundle {
     const deadline =
       this.clock.now() + requestTimeoutMs + (name === "lease" ? leaseLateMsMax : lateMsMax);
     const answered = (): void => {
-      // One that was stopped meanwhile answers when it continues, and nobody hears one that was killed.
+      // A process that was stopped meanwhile may answer late, and a killed one does not answer.
       if (host.isDead || isStopped || host.stops !== stops || this.clock.now() <= deadline) return;
       this.#bug ??= new Violation(
         "I11",
@@ -424,7 +423,7 @@ export class Cluster extends Bundle {
     });
   }
 
-  /** Those that have the shards, unless one of them begins anew. */
+  /** The owners of the shards; `null` while one of them restarts its engine. */
   override get witness(): Witness | null {
     const [owners, engines] = [this.#owners, this.engines];
     if (owners === null || engines === null) return null;
@@ -434,7 +433,7 @@ export class Cluster extends Bundle {
       if (memory === undefined) throw new Error(`nobody has seen ${queue}`);
       return memory;
     };
-    // What a lease brings is nothing that it is asked for.
+    // The type of leased items does not matter here, because the witness leases none.
     const engine = allShards(engines) as unknown as Engine;
     try {
       engine.listQueues({ pivot: "", limit: 1 });
@@ -481,7 +480,7 @@ export class Cluster extends Bundle {
 
 export const turnLimitsOf = (bounds: Partial<TurnLimits>): TurnLimits => ({ ...limits, ...bounds });
 
-/** What each shard knows of the queues of the others is what these have. */
+/** Each shard's directory of the other shards' queues must match their catalogs. */
 function checkDirectories(engines: readonly (ShardEngine<string> | undefined)[]): void {
   const catalogs = engines.flatMap((engine) => engine?.advancing?.catalog ?? []);
   if (catalogs.length < engines.length) return;

@@ -1,11 +1,11 @@
-// The network between the nodes of a simulated world. A cut is told to nobody: what is said
-// meanwhile is held, and comes late, unless the connection has ended by then.
+// The network between the nodes of a simulated world. No end is notified of a cut: messages sent
+// meanwhile are held, and delivered when it heals unless the connection has ended by then.
 
 import type { Host } from "../../../engine/simulation/host.ts";
 import type { VirtualClock } from "../../../engine/simulation/virtual-clock.ts";
 import type { Connect, Wire, WireEvents } from "../peer.ts";
 
-/** What a node makes of a connection that it accepts. */
+/** The callbacks of a node for a connection that it has accepted. */
 export interface Accepted {
   heard(text: string): void;
   ended(): void;
@@ -13,7 +13,7 @@ export interface Accepted {
 
 export interface Listener {
   readonly host: Host;
-  /** `null`: whoever connects is not let in. */
+  /** Returns `null` to reject the connection. */
   readonly accept: (key: string, wire: Wire) => Accepted | null;
 }
 
@@ -31,13 +31,13 @@ export class Network {
     this.#listeners.set(url, listener);
   }
 
-  /** The process is gone, and whoever is connected is told. */
+  /** The process has ended; the other ends of its connections are notified. */
   gone(url: string, host: Host): void {
     if (this.#listeners.get(url)?.host === host) this.#listeners.delete(url);
     for (const connection of [...this.#connections]) connection.lose(host);
   }
 
-  /** From one address to another, both ways. */
+  /** Cuts both directions between two addresses. */
   cut(url: string, other: string): void {
     this.#cuts.add([url, other].sort().join());
   }
@@ -99,7 +99,7 @@ export class Network {
 
 interface End {
   readonly url: string;
-  /** `null`: nobody has accepted it yet. */
+  /** `null`: the connection has not been accepted yet. */
   host: Host | null;
   heard: (text: string) => void;
   closed: () => void;
@@ -110,7 +110,7 @@ type Side = 0 | 1;
 class Connection {
   readonly #network: Network;
   readonly #ends: readonly [End, End];
-  /** By the side that is to hear it. */
+  /** Held messages, by the receiving side. */
   readonly #held: readonly [(() => void)[], (() => void)[]] = [[], []];
   readonly #isClosed: [boolean, boolean] = [false, false];
 
@@ -139,7 +139,7 @@ class Connection {
     this.#ends[1].closed = ended;
   }
 
-  /** Something is on its way to a side, behind what was said before. */
+  /** Sends to a side, in order. */
   say(side: Side, run: () => void): void {
     this.#network.soon(() => {
       this.#held[side].push(run);
@@ -165,7 +165,7 @@ class Connection {
   #close(side: Side): void {
     if (this.#isClosed[side]) return;
     this.#isClosed[side] = true;
-    // As a socket tells its own end.
+    // A socket notifies its own end of the close, too.
     this.#ends[side].host?.deliver(() => this.#network.soon(() => this.#closedAt(side)));
     this.#hangUp(side === 0 ? 1 : 0);
   }
@@ -175,7 +175,7 @@ class Connection {
     host?.deliver(closed);
   }
 
-  /** The other side has closed it, or is gone. */
+  /** Notifies a side that the other has closed the connection, or has ended. */
   #hangUp(side: Side): void {
     this.say(side, () => {
       this.#isClosed[side] = true;

@@ -1,4 +1,4 @@
-// A world of several nodes: how large it is, and what the auditor has to know of what goes wrong.
+// The parameters of a world of several nodes, and the events that its auditor has to know.
 
 import { Chance } from "../../../engine/simulation/chance.ts";
 import {
@@ -20,18 +20,18 @@ import { Cluster, turnLimitsOf } from "./cluster.ts";
 import { Troubles } from "./troubles.ts";
 
 const leaseMs = 5 * second;
-/** Remainders by 13 of seeds whose worlds have two databases. */
+/** Seeds modulo 13 whose worlds have two databases. */
 const twoDatabases = [3, 9];
-/** What goes wrong with one process has its counterparts among the troubles. */
+/** The troubles replace the faults of a single process. */
 const noFaults = { storeFault: 0, slow: 0, kill: 0, damage: 0 };
 
-/** A world in which queues are cleared, in pieces. */
+/** A world in which queues are cleared in pieces. */
 function clearing(parameters: Parameters): Parameters {
   const { bounds, weights, queues } = parameters;
   return {
     ...parameters,
     batchMax: 10,
-    // What may have died of a lost grant need not have been there.
+    // Attempts are unlimited: a lost grant may kill an item, and then the clear would not find it.
     queues: queues.map((one) => ({ ...one, maxAttempts: 0 })),
     bounds: { ...bounds, sweepItemsMax: 1 },
     weights: { ...weights, clear: 4 },
@@ -44,7 +44,7 @@ export function nodesSetting(seed: number): Setting {
 
 class NodesSetting implements Setting {
   readonly quiet = { steps: [0, second, minute, 6 * minute], lastMs: 65 * second };
-  /** The age that a reading of the database's clock may have when a node takes over by it. */
+  /** The oldest reading of the database's clock with which a node takes over. */
   readonly behindMs = 2 * second;
   readonly option = " --store nodes";
   readonly #seed: number;
@@ -57,7 +57,7 @@ class NodesSetting implements Setting {
     this.#seed = seed;
     this.#chance = new Chance(seededRandom(seed ^ 0x5eed_0de5));
     this.#databaseCount = twoDatabases.includes(seed % 13) ? 2 : 1;
-    // Of two, one that goes back loses what it received from the other, or receives it twice.
+    // With two databases, one that loses commits would lose or repeat deliveries from the other.
     this.#isLossy = this.#chance.hits(400) && this.#databaseCount === 1;
   }
 
@@ -66,7 +66,7 @@ class NodesSetting implements Setting {
     const plain = this.#plain(usual);
     const paused = seed % 7 === 2 ? pausing(plain, Math.floor(seed / 7)) : plain;
     const unique = seed % 7 === 5 ? withUniques(paused, Math.floor(seed / 7)) : paused;
-    // A clear would forget keys.
+    // A clear forgets unique keys.
     const cleared = seed % 9 === 4 && unique === paused ? clearing(unique) : unique;
     const transacted = seed % 9 === 1 ? transacting(cleared, Math.floor(seed / 9) % 3) : cleared;
     const repaired = seed % 11 === 2 ? repairing(transacted, seed) : transacted;
@@ -74,7 +74,7 @@ class NodesSetting implements Setting {
     return { ...looked, weights: { ...looked.weights, ...noFaults } };
   }
 
-  /** Nodes go by the clock of their database. */
+  /** Nodes use their database's clock, so there is no test clock. */
   #plain({ hasTestClock: _, ...usual }: Parameters): Parameters {
     const chance = this.#chance;
     return {
@@ -91,7 +91,7 @@ class NodesSetting implements Setting {
       requestTimeoutMs: chance.one([second, 10 * second, minute, minute]),
       isAway: false,
       syncsLater: false,
-      // Receipts may be lost, too.
+      // Lossy databases may lose receipts, too.
       repeats: !this.#isLossy && chance.hits(400),
       bounds: { ...usual.bounds, receiptsWindowMs: 20 * minute },
       weights: {
@@ -144,7 +144,7 @@ class NodesSetting implements Setting {
     return this.#troubles;
   }
 
-  /** Whoever was to be told of a grant may be gone, or stopped, or somewhere else. */
+  /** The client that was granted the lease may not receive the answer during a trouble. */
   #committed({ lease }: Changes, { auditor }: World): void {
     if (lease.length > 0 && this.#inTrouble.isFelt) auditor.faulted({ applies: true });
   }

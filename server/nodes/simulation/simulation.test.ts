@@ -1,5 +1,5 @@
-// Worlds of several nodes at the size of every day; `bun run proof` plays hundreds, in which every
-// situation has to come about.
+// A few worlds of several nodes; `bun run proof` plays hundreds, in which every situation must
+// occur.
 
 import { describe, expect, test } from "bun:test";
 import failedOnce from "../../../engine/simulation/seeds.json" with { type: "json" };

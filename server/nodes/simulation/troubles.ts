@@ -1,5 +1,5 @@
-// What goes wrong in a world of several nodes: nodes are stopped, killed and cut off, and their
-// databases fail them.
+// The faults injected into a world of several nodes: nodes are stopped, killed and cut off, and
+// databases stall, restart and fail over.
 
 import { allShards } from "../../../engine/simulation/all-shards.ts";
 import { Violation } from "../../../engine/simulation/auditor.ts";
@@ -10,11 +10,13 @@ import type { World } from "../../../engine/simulation/world.ts";
 import type { MemoryImage } from "../../../stores/memory/store.ts";
 import type { Cluster, Place, Running } from "./cluster.ts";
 
-/** As long as the last trouble may be felt: connections end, leases lapse, somebody takes over. */
+/**
+ * How long a trouble may have an effect: connections end, leases lapse, another node takes over.
+ */
 const aftermathMs = 20 * second;
-/** Of events, from a call at one node to its answer by another. */
+/** Rounds of the event loop from a call at one node to its answer by another. */
 const roundsOfCall = 30;
-/** As many as a queue of a world is given. */
+/** The most partitions that a queue of a world has. */
 const partitionsMax = 6;
 
 const weights = {
@@ -44,7 +46,7 @@ export interface TroublesOptions {
   readonly cluster: Cluster;
   readonly world: World;
   readonly chance: Chance;
-  /** A standby may take over that was behind. */
+  /** A standby that is behind may take over. */
   readonly isLossy: boolean;
   /** Nodes are asked to drain, and to take shards again. */
   readonly requestsDrains: boolean;
@@ -55,11 +57,11 @@ export class Troubles {
   readonly #world: World;
   readonly #chance: Chance;
   readonly #weights: Readonly<Record<Trouble, number>>;
-  /** Somebody cannot reach somebody. */
+  /** Some connection is cut, or a database does not answer. */
   #isBroken = false;
-  /** By the world's clock. */
+  /** Until when the last trouble may have an effect, by the world's clock. */
   #feltUntil = 0;
-  /** A standby that took over lacked a change of queues that was told. */
+  /** A standby took over without a change of queues that had been acknowledged. */
   #areQueuesOlder = false;
   readonly #troubles: { readonly [trouble in Trouble]: () => void | Promise<void> } = {
     stop: () => this.#stop(),
@@ -101,7 +103,7 @@ export class Troubles {
     this.#watch();
   }
 
-  /** Something is wrong, or was a moment ago. */
+  /** A trouble is present, or ended so recently that it may still have an effect. */
   get isFelt(): boolean {
     if (this.isOver) this.#cluster.isTroubled = false;
     return this.#cluster.isTroubled;
@@ -122,7 +124,7 @@ export class Troubles {
     this.#world.auditor.faulted();
   }
 
-  /** What can only be seen by looking. */
+  /** Records the situations that no event reports. */
   #watch(): void {
     const { situations } = this.#world;
     const { databases, running } = this.#cluster;
@@ -156,19 +158,19 @@ export class Troubles {
     return this.#chance.maybe(this.#cluster.running.filter(isMeant));
   }
 
-  /** Often the one that matters. */
+  /** Often the owner of the queue that most calls use. */
   #victim(): Running | undefined {
     const owner = this.#owner;
     if (owner !== undefined && this.#chance.hits(600)) return owner;
     return this.#running(() => true);
   }
 
-  /** Of the queue that most calls are about. */
+  /** The owner of the queue that most calls use. */
   get #owner(): Running | undefined {
     return this.#cluster.ownerOf("orders");
   }
 
-  /** Until others have noticed, or not quite. */
+  /** Often lets time pass, sometimes long enough for the others to notice. */
   async #perhapsPass(): Promise<void> {
     if (!this.#chance.hits(500)) return;
     await this.#world.pass(this.#chance.one([second, 4 * second, 6 * second, 15 * second]));
@@ -181,7 +183,7 @@ export class Troubles {
       this.#world.situations.reached("an owner is stopped");
       victim.wasStopped = true;
     }
-    // Calls that have come so far, or not.
+    // Stop either before or after calls that have just arrived.
     if (this.#chance.hits(500)) await Promise.resolve();
     this.#wrong(`${victim.url} is stopped`);
     victim.host.stop();
@@ -269,7 +271,7 @@ export class Troubles {
 
   // the databases ---------------------------------------------------------
 
-  /** Of several one, as a rule. */
+  /** Usually one of several databases. */
   #someDatabases(): readonly SimulatedDatabase[] {
     const { databases } = this.#cluster;
     if (databases.length === 1 || this.#chance.hits(250)) return databases;
@@ -322,7 +324,7 @@ export class Troubles {
     const before = placesOf(cluster.images);
     const queuesIn = () => JSON.stringify(cluster.images.map(({ queues }) => [...queues]));
     const queues = queuesIn();
-    // Its clock is behind, so that it alone would not say that a lease is over.
+    // The standby's clock is behind, so that leases would last longer by it.
     if (!cluster.databases.every((database) => database.failOver(hour))) return;
     const now = placesOf(cluster.images);
     const { auditor, situations } = this.#world;
@@ -344,7 +346,9 @@ export class Troubles {
     if (again > 0) situations.reached("a completed item is there again");
   }
 
-  /** Until an owner has noticed the loss, it says that what it knows is so already is done. */
+  /**
+   * Until an owner notices the loss, it confirms changes that it believes to be in effect already.
+   */
   noticedLoss(): void {
     if (this.#areQueuesOlder) this.#doubtPauses();
   }
@@ -356,12 +360,12 @@ export class Troubles {
 
   // together --------------------------------------------------------------
 
-  /** A lease waits when the owner is cut off from the database, and others have its shards. */
+  /** A lease waits while the owner is cut off from the database and other nodes take its shards. */
   async #strand(): Promise<void> {
     const isLongEnough = this.#world.parameters.requestTimeoutMs >= minute;
     const former = this.#cluster.ownerOf("dead");
     const isUp = ({ host, isDraining }: Running) => !host.isStopped && !isDraining;
-    // Often at the owner itself, which has to find out alone that it is none.
+    // Often at the former owner itself, which must detect the loss of its shards alone.
     const isFormer = this.#chance.hits(400);
     const one = this.#running((running) => isUp(running) && (!isFormer || running === former));
     if (former === undefined || one === undefined || this.#isBroken || !isLongEnough) return;
@@ -374,7 +378,7 @@ export class Troubles {
     this.#isBroken = true;
     this.#cluster.databaseOf("dead").cutOff(former.host);
     const others = this.#cluster.running.filter((running) => running !== former && running !== one);
-    // Then nobody tells it who has the shards now.
+    // Then no other node reports the new owner to it.
     if (one !== former && this.#chance.hits(500)) {
       for (const { url } of others) this.#cluster.network.cut(former.url, url);
     }
@@ -382,13 +386,13 @@ export class Troubles {
     const next = this.#cluster.ownerOf("dead");
     const isServed = next !== undefined && next !== former;
     if (!isServed || one.calls.isDisjointFrom(waiting)) return;
-    // Whoever was alone when it was cut off has nobody to ask.
+    // A node that was alone when it was cut off knows no other node.
     const known = this.#cluster.knownTo(one, "dead");
-    // Nor lets one in that has started anew since, unless somebody else tells who it is now.
+    // A node that has restarted since rejects it, unless a third node reports the new key.
     const isKnown = known.some(({ url, key }) => url === next.url && key === next.node.key);
     if (!isKnown && one !== next) return;
     this.#world.situations.reached("a lease waits at a node that has lost the shards");
-    // Who produces at the node that waits finds out there who has the shards.
+    // A produce at the waiting node makes it look for the owner.
     const producer = this.#chance.hits(500) ? one : next;
     for (let count = 0; count < 5; count += 1) {
       await this.#callAt(producer, () => this.#world.produce("dead"));
@@ -412,7 +416,7 @@ export class Troubles {
     }
   }
 
-  /** Commits are on their way when their connections end, and come when others have come. */
+  /** Commits are in flight when their connections end, and arrive after later commits. */
   async #linger(): Promise<void> {
     const owner = this.#owner;
     if (owner === undefined || this.#isBroken) return;
@@ -428,7 +432,10 @@ export class Troubles {
     this.#land();
   }
 
-  /** An owner is stopped when it was just told that it has the shards, and hears it when others have them. */
+  /**
+   * An owner is stopped before it reads a successful look, and reads it after others took its
+   * shards.
+   */
   async #doze(): Promise<void> {
     const owner = this.#owner;
     if (owner === undefined || this.#isBroken) return;
@@ -452,7 +459,7 @@ export class Troubles {
     await this.#world.rest();
   }
 
-  /** What a world has beyond the usual calls. */
+  /** The calls that only some worlds make. */
   get #extras() {
     const { weights: usual, queues } = this.#world.parameters;
     const isUnique = queues.some(({ uniqueForMs }) => uniqueForMs > 0);
@@ -460,20 +467,20 @@ export class Troubles {
     return isUnique ? [...rare, "produce" as const] : rare;
   }
 
-  /** An owner ends, or is not heard any more, somewhere between a forwarded call and its answer. */
+  /** An owner is killed or cut off at some point between a forwarded call and its answer. */
   async #sever(): Promise<void> {
     const owner = this.#owner;
     const one = this.#running((running) => running !== owner && !running.host.isStopped);
     if (owner === undefined || one === undefined || this.#isBroken) return;
     const { clock, network } = this.#cluster;
-    // Something to do it with.
+    // So that the call has items to use.
     await this.#callAt(one, () => this.#world.produce());
     this.#cluster.only = one;
     await this.#world.happen(this.#chance.one(this.#extras));
     this.#cluster.only = null;
-    // Anywhere, or where it is done and nobody knows.
+    // At any point, or right after a commit, when no other process knows of it yet.
     const isAtCommit = this.#chance.hits(600);
-    // What takes several is done with the last of them.
+    // A call may take several commits, and only the last one completes it.
     const commits = isAtCommit
       ? this.#cluster.commits + this.#chance.below(3)
       : Number.POSITIVE_INFINITY;
@@ -493,7 +500,7 @@ export class Troubles {
     await this.#perhapsPass();
   }
 
-  /** All is well, but for one of two databases. */
+  /** Only one of two databases fails. */
   async #part(): Promise<void> {
     await this.calm();
     const away = this.#chance.one(this.#cluster.databases);
@@ -511,12 +518,12 @@ export class Troubles {
     this.#isBroken = true;
     away.cutOff(victim.host);
     await this.#world.pass(15 * second);
-    // The others have its shards by now, and it forwards calls for them.
+    // By now the others own its shards, and it forwards calls for them.
     await this.#checkServed(names);
     this.#world.situations.reached("queues are served by a node that lacks their database");
   }
 
-  /** Often as a process that has seen no database yet. */
+  /** Often restarts the victim, so that it has not reached any database yet. */
   #beginPart(victim: Running | undefined): Running | undefined {
     const place = this.#cluster.places.find(({ running }) => running === victim);
     if (victim === undefined || place === undefined || this.#chance.hits(500)) return victim;
@@ -568,7 +575,7 @@ export class Troubles {
     await this.#checkChange();
   }
 
-  /** Whatever has happened to the catalog, a queue can be changed. */
+  /** Whatever happened to the catalog, a queue can be changed. */
   async #checkChange(): Promise<void> {
     const requestedPartitions = this.#chance.one([1, 2, 3]);
     const changed = await this.#cluster.ending(() =>
@@ -577,7 +584,7 @@ export class Troubles {
     if (!changed.ok) throw new Violation("I11", `a queue cannot be changed; ${changed.message}`);
   }
 
-  /** A connection that ended while nobody used it is found so by whoever uses it. */
+  /** Uses all connections, so that those that ended while idle are detected. */
   async #useAll(): Promise<void> {
     const { engines } = this.#cluster;
     const engine = engines && allShards(engines);
@@ -591,7 +598,7 @@ export class Troubles {
   }
 }
 
-/** Where each item is, and who holds it, as text, by the name that its payload begins with. */
+/** The slot and lease of each item, as text, by the name at the start of its payload. */
 function placesOf(images: readonly MemoryImage[]): ReadonlyMap<string, string> {
   const utf8 = new TextDecoder();
   const places = new Map<string, string>();

@@ -1,5 +1,5 @@
-// I23: what the routes tell of all queues together is what the shards have: a listing that is read page
-// by page, and an overview that is asked for what has changed since the last one.
+// I23: the replies about all queues match the state of the shards. Checked with a listing that is
+// read page by page, and with an overview of what changed since the last one.
 
 import type { Engine } from "../../../engine/model/api.ts";
 import { Violation } from "../../../engine/simulation/auditor.ts";
@@ -7,23 +7,23 @@ import type { OverviewQueues, ServerOverviewReply } from "../../../openapi/schem
 import { Caller, JsonText, type Routes } from "../../routes/route.ts";
 import type { ShardRoutes } from "../../shards/routes.ts";
 
-/** A page begins with the queue that the last one ended with, so each has one more. */
+/** A page starts with the last queue of the page before, so each page adds one queue. */
 const limit = 2;
 
 interface Looked {
-  /** Of all shards. */
+  /** The routes across all shards. */
   readonly routes: ShardRoutes;
-  /** Those of each shard, where it is, and its engine. */
+  /** `locals` and `engines`: each shard's routes and engine at its owner, by number. */
   readonly locals: readonly ShardRoutes[];
   readonly engines: readonly Engine<string>[];
 }
 
 export class Wholes {
   #since = "";
-  /** By queue, as the overviews since the last whole one have told. */
+  /** The rows by queue, collected from all overviews since the last whole one. */
   readonly #rows = new Map<string, string>();
 
-  /** While nothing happens. */
+  /** May only run while the world is at rest. */
   async check({ routes, locals, engines }: Looked): Promise<void> {
     const all = { pivot: "", limit: 1_000 };
     const names = engines.flatMap((engine) => engine.listQueues(all).map(({ name }) => name));
@@ -44,7 +44,7 @@ export class Wholes {
   }
 }
 
-/** A reply without some shards would be right as well, if they could not be reached. */
+/** A reply may leave out shards that are unreachable; here all are reachable. */
 function reachedAll(what: string, { unreached }: { readonly unreached: readonly number[] }): void {
   same(`the shards that are missing in ${what}`, unreached, []);
 }

@@ -1,4 +1,4 @@
-// HAProxy with the settings of `deploy/haproxy`, before nodes on this machine.
+// HAProxy with the settings of `deploy/haproxy`, in front of nodes on this machine.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ export const haproxyPath = Bun.which("haproxy");
 
 const settingsPath = join(import.meta.dir, "../../../deploy/haproxy/haproxy.cfg");
 
-/** `ports`: of the nodes; the settings go into the folder, with these in place of the containers. */
+/** Writes the settings into `folder`, with the ports of the nodes instead of the containers. */
 export async function startBalancer(
   folder: string,
   ports: readonly number[],

@@ -1,5 +1,5 @@
-// Clients at work at all nodes while something happens to these, with keys and without, judged as
-// the proof judges a single server.
+// Runs clients at all nodes, with keys and without, while a test disturbs the nodes. Checks the
+// history as the proof checks that of a single server.
 
 import { seededRandom } from "../../../engine/simulation/seeded-random.ts";
 import { checkOrder } from "../../../proof/checkers/check-order.ts";
@@ -14,22 +14,22 @@ import { queueOf } from "../../../testing/cluster.ts";
 
 const rules = { leaseTimeoutMs: 1_000, maxAttempts: 20, shardsFail: true } as const;
 
-/** A node waits for who has the shards by now. */
+/** A node waits for the new owner before it forwards a call again. */
 const forwardedAgainMsMin = 50;
 
-/** Resolves once so many items more were completed. */
+/** Resolves once that many more items were completed. */
 export type Progress = (items: number) => Promise<void>;
 
 export interface Judged {
   readonly faults: readonly string[];
-  /** Of all calls; 0 = the connection broke. */
+  /** The statuses of all calls; 0: the connection broke. */
   readonly statuses: ReadonlySet<number>;
   readonly figures: Readonly<Record<string, number>>;
-  /** Items that were leased before the database lost them. */
+  /** Items that the database lost after they were leased. */
   readonly gone: readonly Gone[];
 }
 
-/** One after the other. */
+/** Each call goes to the next node. */
 function eachOf(cluster: Cluster): Place {
   let next = 0;
   return {
@@ -42,8 +42,8 @@ function eachOf(cluster: Cluster): Place {
 }
 
 /**
- * `disturb` tells what the database has lost by it, if it has. `address`: where clients find the
- * nodes; by itself they know each of them.
+ * `disturb` returns what the database lost by it, if anything. `address`: where clients find the
+ * nodes; by default they use each node in turn.
  */
 export async function underLoad(
   cluster: Cluster,
@@ -51,7 +51,7 @@ export async function underLoad(
   address: Place = eachOf(cluster),
 ): Promise<Judged> {
   await createQueues(address, { partitions: 3, ...rules });
-  // A queue that the load creates itself may be among what the database loses.
+  // Created in advance, because the database might lose a queue that the load creates itself.
   await createRedriveQueues(address);
   const [node] = cluster.nodes;
   if (node !== undefined) await queueOf(node, deadQueueName).clear({ queue: true });
@@ -74,7 +74,7 @@ export async function underLoad(
   const loss = (await disturb(progress)) ?? noLoss;
   const { entries, ending, gone, ...kept } = survived(history.entries, await load.drain(), loss);
   const { faults, figures } = checkQueue(entries, ending, rules);
-  // A node hangs up for its clients when it ends, and forwards a lease again whose answer was lost.
+  // A node that ends disconnects its clients, and a lease whose answer was lost is forwarded again.
   const order = checkOrder(entries, {
     outcomes: ["empty", "refused", "unknown"],
     answeredMsMin: forwardedAgainMsMin,
@@ -82,8 +82,8 @@ export async function underLoad(
   return {
     faults: [faults, order.faults, kept.faults].flatMap((one) => one.list("")),
     ...{ figures, gone },
-    // A client on which a node has hung up may be back at another one before the owner of the shards
-    // knows that its first lease is over.
+    // A client that a node disconnected may call another node before the owner of the shard knows
+    // that its first lease is over.
     statuses: new Set(
       history.entries
         .filter(({ refusal }) => refusal?.includes('"duplicate_client"') !== true)
