@@ -1,20 +1,22 @@
-// Sends calls to a `CallServer` in another thread or node: each call has a number, answers arrive in
-// any order, and the calls of one round of events are sent as one frame.
+// Sends calls to a `CallServer` in another thread or node: each call has a number, answers arrive
+// in any order, and the calls of one round of events are sent as one frame.
 
 import { after, type Clock, steadyClock } from "../../engine/model/clock.ts";
 import type { Answer, Call, NumberedCall } from "./call.ts";
 import { decodeAnswers, encodeCalls } from "./frame.ts";
 
-/** `unsent`: the call was never sent. `lost`: also if the connection ended first. */
+/**
+ * `unsent`: the call was never sent. `lost` also means that the connection ended before the answer.
+ */
 export type Forwarded = Answer | { readonly is: "unsent" };
 
-/** Gives a call up after the time that its caller has; `null` = the call has no limit. */
+/** Starts the timer that gives up a call; `null`: the call has no time limit. */
 export type Limit = ((giveUp: () => void) => { cancel(): void }) | null;
 
 /** A request creates its signal when the signal is first read. */
 type Client = Pick<Request, "signal">;
 
-/** Hang-ups of other calls than leases are forwarded once the call has waited at most this long. */
+/** For operations other than leases, a hang-up may be forwarded this much later. */
 export const listenMs = 100;
 
 interface Waiting extends Pick<Call, "operation" | "shard"> {
@@ -36,13 +38,13 @@ export class CallClient {
   #flushing = false;
   #isListenDue = false;
 
-  /** Nothing is sent before it is opened. */
+  /** Calls are sent only after `open`. */
   constructor(send: (frame: string) => void, clock = steadyClock()) {
     this.#send = send;
     this.#clock = clock;
   }
 
-  /** Nobody waits for an answer. */
+  /** No call waits for an answer. */
   get isIdle(): boolean {
     return this.#waiting.size === 0;
   }
@@ -52,7 +54,7 @@ export class CallClient {
     this.#flush();
   }
 
-  /** Never rejects. The other end hangs up when the client does, or when the call is given up. */
+  /** Never rejects. If the client hangs up, or the call is given up, the other end aborts it. */
   call(call: Call, client: Client, limit: Limit = null): Promise<Forwarded> {
     if (this.#isOver) return Promise.resolve({ is: "unsent" });
     this.#last += 1;
@@ -95,8 +97,8 @@ export class CallClient {
   }
 
   /**
-   * Asks for leases of this shard back, or of all: each is answered with what came of it until then.
-   * Returns what gives up those that have no answer.
+   * Recalls the waiting leases of this shard, or of all if `null`: each is answered with the items
+   * granted by then. Returns a function that gives up those without an answer.
    */
   recall(of: number | null): () => void {
     const recalled = [...this.#waiting].flatMap(([number, { operation, shard }]) =>
@@ -108,7 +110,7 @@ export class CallClient {
     };
   }
 
-  /** A call that was not sent yet is not sent any more, so that it has no effect. */
+  /** A call that was not sent yet is dropped, so that it has no effect. */
   #giveUp(number: number): void {
     const waiting = this.#waiting.get(number);
     if (waiting === undefined) return;
@@ -144,7 +146,7 @@ export class CallClient {
       this.#waiting.get(number)?.settle(answer);
   }
 
-  /** No answer comes any more. */
+  /** Settles all waiting calls, because the connection has ended. */
   end(): void {
     this.#isOver = true;
     for (const { settle, isSent } of [...this.#waiting.values()]) {

@@ -1,5 +1,5 @@
-// Performs the calls of one `CallClient`, where the engine is, and sends the answers of one round of
-// events as one frame.
+// Performs the calls of one `CallClient` in the thread or node of the engine, and sends the answers
+// of one round of events as one frame.
 
 import { QueueError } from "../../engine/model/errors.ts";
 import type { OperationId } from "../../openapi/operations.ts";
@@ -27,7 +27,7 @@ export class CallServer {
     this.#options = options;
   }
 
-  /** Nothing is being done, and all was answered. */
+  /** No call is running, and all answers were sent. */
   get isIdle(): boolean {
     return this.#clients.size === 0 && this.#answers.length === 0;
   }
@@ -84,7 +84,7 @@ class ForwardedClient {
   }
 }
 
-/** What a route says to a call, as an answer. */
+/** Converts the outcome of a route to an answer. */
 export async function answerOf(work: Promise<unknown>, caller: Caller): Promise<Answer> {
   try {
     return doneAnswer(await work, caller);
@@ -97,7 +97,7 @@ export function doneAnswer(reply: unknown, { isReplayed }: Caller): Answer {
   return { is: "done", text: jsonText(reply), isReplayed };
 }
 
-/** Throws what was not meant for the caller. */
+/** Rethrows errors that are not meant for the caller. */
 export function errorAnswer(error: unknown): Answer {
   if (error instanceof Refusal) {
     return { is: "refusal", reason: error.reason, message: error.message };
@@ -108,7 +108,7 @@ export function errorAnswer(error: unknown): Answer {
 
 type Answering = (call: Call, caller: Caller) => Promise<Answer>;
 
-/** Does the calls of operations by the routes. */
+/** Performs calls with these routes. */
 export function answerBy(routes: Partial<Routes>): Answering {
   return async ({ operation, body }, caller) => {
     const route = routes[operation as OperationId] as Route<OperationId> | undefined;
@@ -117,7 +117,7 @@ export function answerBy(routes: Partial<Routes>): Answering {
   };
 }
 
-/** Does each call by the routes of its shard. */
+/** Performs each call with the routes of its shard. */
 export function answerByShard(routes: ReadonlyMap<number | null, Partial<Routes>>): Answering {
   const answers = new Map([...routes].map(([shard, own]) => [shard, answerBy(own)]));
   return async (call, caller) => {
@@ -127,7 +127,7 @@ export function answerByShard(routes: ReadonlyMap<number | null, Partial<Routes>
   };
 }
 
-/** The reply that was answered; throws what was thrown there. */
+/** Returns the reply, or throws the error that was thrown at the other end. */
 export function replyOf(answer: Answer, caller: Caller): JsonText {
   switch (answer.is) {
     case "done":

@@ -1,4 +1,4 @@
-// A call on its way to whoever has the engine, in another thread or another node, and its answer.
+// A call to an engine in another thread or another node, and its answer.
 
 import type { Failure } from "../../engine/model/errors.ts";
 import type { OtherShard } from "../../engine/relay/other-shard.ts";
@@ -7,24 +7,24 @@ import type { Reason } from "../../openapi/reasons.ts";
 import type { NodeRow } from "../../stores/nodes.ts";
 import type { Grant } from "../auth/key-rights.ts";
 
-/** What a shard asks of one that another node has. */
+/** A call from a shard to a shard of another node. */
 export type ShardOperation = `shard.${keyof OtherShard}`;
 
 export interface Call {
-  /** An operation, or what is asked of the server as a whole, or of one shard by another. */
+  /** A client's operation, a page of the server as a whole, or a call from another shard. */
   readonly operation: OperationId | PageId | ShardOperation;
-  /** The shard that is to do it; `null` = it concerns the server as a whole. */
+  /** The shard that performs the call; `null`: the server as a whole does. */
   readonly shard: number | null;
-  /** JSON of a body that was checked, or of arguments; `""` of a page. */
+  /** JSON of a body that was checked, or of arguments; `""` for a page. */
   readonly body: string;
   readonly requestKey: string | null;
-  /** Of the API key, which was checked, where it is to be told. */
+  /** The grant of the API key, which was checked; only for operations that need the caller. */
   readonly grant?: Grant;
 }
 
 /**
- * `moved`: nothing was done; the shard is elsewhere, at `owner` as far as is known. `lost`: what became of it is not known.
- * `failed`: a bug, which was logged there.
+ * `moved`: the call had no effect, because another node owns the shard; `owner` if it is known.
+ * `lost`: the effect of the call is unknown. `failed`: a bug, which the other end has logged.
  */
 export type Answer =
   | { readonly is: "done"; readonly text: string; readonly isReplayed: boolean }
@@ -34,7 +34,7 @@ export type Answer =
   | { readonly is: "lost" }
   | { readonly is: "failed" };
 
-/** `null` = the client of the call has hung up. */
+/** `call` is `null` if the client of the call has hung up. */
 export interface NumberedCall {
   readonly number: number;
   readonly call: Call | null;

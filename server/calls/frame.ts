@@ -1,16 +1,18 @@
-// Encodes the calls, or the answers, of one round of events as one text, which threads and nodes send
-// to each other. A structured clone of the same objects takes several times as long between threads,
-// and a body, which is JSON already, is not quoted again.
+// Encodes the calls or the answers of one round of events as one text between threads or nodes. A
+// structured clone of the same objects takes several times as long, and a body, which is already
+// JSON, is not escaped again.
 
 import type { Answer, Call, NumberedAnswer, NumberedCall } from "./call.ts";
 
-// calls    c<length of the rest>,  then for each call    <number>,<operation><shard><body><request key><grant>
-//                                  or for each hang-up   <number>,<null>
-// answers  a<length of the rest>,  then for each reply   <number>,<reply><1 if replayed, else 0>,
-//                                  or for other answers  <number>,<null><answer as JSON>
+// calls    c<length of the rest>,
+//          per call:          <number>,<operation><shard><body><request key><grant>
+//          per hang-up:       <number>,<null>
+// answers  a<length of the rest>,
+//          per reply:         <number>,<reply><1 if replayed, else 0>,
+//          per other answer:  <number>,<null><answer as JSON>
 //
-// A text is encoded as its length in UTF-16 units, a comma and its characters, a shard as its number and a
-// comma, and `null` as `-,`.
+// A text is encoded as its length in UTF-16 units, a comma and its characters, a shard as its
+// number and a comma, and `null` as `-,`.
 
 export function encodeCalls(asked: readonly NumberedCall[]): string {
   let text = "";
@@ -129,7 +131,7 @@ class FrameReader {
     return this.isNull() ? null : this.text();
   }
 
-  /** If so, reads on behind it. */
+  /** Also skips the `null`. */
   isNull(): boolean {
     if (this.#text.charCodeAt(this.#at) !== dash) return false;
     if (this.#text.charCodeAt(this.#at + 1) !== comma) throw this.#malformed(this.#at);

@@ -1,4 +1,4 @@
-// The connection of two threads: the calls of clients go over it as frames, and all else as messages.
+// Connects two threads: clients' calls are sent as frames, everything else as messages of `rpc.ts`.
 
 import type { Answer, Call } from "../calls/call.ts";
 import { CallClient } from "../calls/call-client.ts";
@@ -15,9 +15,9 @@ export interface LinkPort {
 
 export interface LinkOptions {
   readonly port: LinkPort;
-  /** Answers the calls that come over it. */
+  /** Answers the calls of the other thread. */
   readonly answer: (call: Call, caller: Caller) => Promise<Answer>;
-  /** What the other thread may ask for beside calls. */
+  /** The methods that the other thread may call. */
   readonly targets: Targets;
   readonly log: Log;
 }
@@ -41,7 +41,7 @@ export class Link {
     else this.#client.receive(message);
   }
 
-  /** The reply of the other thread; throws what was thrown there. */
+  /** Resolves to the other thread's reply, or rejects with the error that was thrown there. */
   async ask(call: Call, caller: Caller): Promise<JsonText> {
     const answer = await this.#client.call(call, caller);
     if (answer.is === "unsent") throw new Error("a thread is gone");

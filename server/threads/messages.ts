@@ -1,4 +1,4 @@
-// What the threads of a server ask of each other beside the calls of clients.
+// The methods that the threads of a server call on each other, besides clients' calls.
 
 import type { EngineStatus, StoreCopy } from "../../engine/model/api.ts";
 import type { OtherShard } from "../../engine/relay/other-shard.ts";
@@ -9,26 +9,31 @@ import type { SiteFolders } from "../http/site.ts";
 import type { ServerGauges } from "../observability/metrics.ts";
 import type { Counted } from "../observability/request-counts.ts";
 
-/** The first message that a thread is sent; what follows goes over its links. */
+/** The first message to a thread; later messages go over its links. */
 export interface ThreadStart {
-  /** Its number; that of the main thread is 0. */
+  /** The thread's number; the main thread is 0. */
   readonly thread: number;
-  /** Its own share of what is bounded. */
+  /** The configuration, with the thread's share of the limits. */
   readonly config: PlacedConfig;
   readonly site: SiteFolders;
-  /** By thread, where it reaches the others; `null` = its own place, and that of the main thread. */
+  /**
+   * The ports to the other threads, by thread; `null` for the thread itself and the main thread.
+   */
   readonly ports: readonly (MessagePort | null)[];
 }
 
-/** What a thread has counted since it began, and what it has in hand. */
+/** A thread's counts since it started, and its gauges. */
 export interface ThreadFigures {
   readonly counted: readonly Counted[];
   readonly gauges: ServerGauges;
-  /** API keys as it knows them. */
+  /** The API keys, with the thread's own usage. */
   readonly keys: readonly KeyInfo[];
 }
 
-/** What other threads ask of a shard: its shards as `OtherShard`, the main thread as `Member`. */
+/**
+ * Methods of a shard for other threads: `OtherShard` for their shards, the rest for the main
+ * thread.
+ */
 export interface ShardMethods extends OtherShard {
   load(): Promise<void>;
   meet(): Promise<void>;
@@ -41,7 +46,7 @@ export interface ShardMethods extends OtherShard {
   end(): Promise<void>;
 }
 
-/** What the main thread asks of another one as a whole. */
+/** Methods of a thread as a whole, called by the main thread. */
 export interface ThreadMethods {
   /** Returns the status of its shards. */
   status(): Promise<EngineStatus>;
@@ -49,6 +54,6 @@ export interface ThreadMethods {
   /** Throws a `ListenError`. */
   listen(port: number, tls: Tls | null): Promise<void>;
   renew(tls: Tls): Promise<void>;
-  /** Takes no more connections, and ends when every request is answered or cut off. */
+  /** Accepts no more connections, and resolves once every request is answered or cut off. */
   stop(timeoutMs: number): Promise<void>;
 }

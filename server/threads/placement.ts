@@ -1,14 +1,15 @@
-// Which thread has which shards: each has as many as any other, or one more. The main thread is the first,
-// has the first shard, and never more than another, as it also answers for the server as a whole.
+// Places shards on threads, so that the numbers of shards differ by one at most. The main thread is
+// the first and has the first shard. It never has more than another, because it also serves the
+// calls about the server as a whole.
 
 import { availableParallelism } from "node:os";
 import { shareOf } from "../../engine/model/placement.ts";
 import type { Config, PlacedConfig } from "../config/settings.ts";
 
-/** Resolves the numbers of shards and threads. `found`: what the data folder has. */
+/** Resolves the numbers of shards and threads. `found`: the number of shards in the data folder. */
 export function resolvePlacement(config: Config, found: { readonly shards: number }): PlacedConfig {
   const { shards = found.shards, threads = availableParallelism() } = config;
-  // A test clock is one thread's, and so are the connections to a database.
+  // A test clock needs a single thread, and so do the connections to a database.
   const isOne = config.testClock || config.store === "postgres";
   return { ...config, shards, threads: isOne ? 1 : Math.min(threads, shards) };
 }
@@ -20,13 +21,13 @@ export function threadOf(shard: number, { shards, threads }: Placed): number {
   return threads - 1 - fromLast;
 }
 
-/** In the order of their numbers. */
+/** Returns the shards of a thread, in order of number. */
 export function shardsOf(thread: number, placed: Placed): number[] {
   const numbers = Array.from({ length: placed.shards }, (_, shard) => shard);
   return numbers.filter((shard) => threadOf(shard, placed) === thread);
 }
 
-/** A thread's share of what is bounded for the server as a whole; the largest bodies fit into it. */
+/** Divides the server's limits among the threads. The largest bodies still fit into a share. */
 export function threadConfig(config: PlacedConfig): PlacedConfig {
   const { threads, bodiesMax, importBodyMax } = config;
   const connectionsMax = shareOf(config.connectionsMax, threads);

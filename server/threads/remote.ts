@@ -1,4 +1,4 @@
-// What another thread does for this one: routes, and what is told of the server as a whole.
+// Routes and handlers that call another thread.
 
 import { type OperationId, operations } from "../../openapi/operations.ts";
 import type { Grant } from "../auth/key-rights.ts";
@@ -11,10 +11,10 @@ import type { ShardRoutes } from "../shards/routes.ts";
 import type { Link } from "./link.ts";
 import { threadOf } from "./placement.ts";
 
-/** What is asked of the server as a whole has nobody who could hang up early. */
+/** Calls about the server as a whole have no client that could hang up. */
 const patient = new AbortController();
 
-/** The routes of a shard there, or, for `null`, those of the server as a whole. */
+/** The routes of a shard of the other thread; `null`: the routes of the server as a whole. */
 export function routesOver(link: Link, shard: number | null): Routes {
   const routes = Object.keys(operations).map((id) => [
     id,
@@ -28,7 +28,7 @@ export function routesOver(link: Link, shard: number | null): Routes {
   return Object.fromEntries(routes) as Routes;
 }
 
-/** By number, the routes of the shards of this thread. `engines`, `routes`: in the same order. */
+/** The routes of this thread's shards, by number. `engines` and `routes` have the same order. */
 export function byShard(
   engines: readonly { readonly shard: number }[],
   routes: readonly ShardRoutes[],
@@ -36,7 +36,7 @@ export function byShard(
   return new Map(engines.map(({ shard }, place) => [shard, routes[place] as ShardRoutes]));
 }
 
-/** The routes of all shards, in the order of their numbers. `linkTo`: by thread. */
+/** The routes of all shards, in order of number. */
 export function routesOfAll(
   own: ReadonlyMap<number, ShardRoutes>,
   config: PlacedConfig,

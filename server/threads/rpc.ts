@@ -1,11 +1,11 @@
-// What one thread asks of another beside the calls of clients: a method of one of its targets by name,
-// with data there and back by structured clone.
+// Remote procedure calls between threads: a method of a target is called by name, and arguments and
+// results are passed by structured clone.
 
 import { type Failure, QueueError } from "../../engine/model/errors.ts";
 import { StoreError, type StoreFault } from "../../stores/store.ts";
 import { ListenError } from "../http/connections/listen.ts";
 
-/** An error in a form that survives the way: a clone would lose its class. */
+/** An error as data, because a structured clone loses its class. */
 type Thrown =
   | { readonly is: "queue"; readonly failure: Failure }
   | {
@@ -23,10 +23,10 @@ type Thrown =
     }
   | { readonly is: "bug"; readonly message: string };
 
-/** Who is asked: the thread as a whole, or a shard of it by its number. */
+/** The thread as a whole, or one of its shards by number. */
 export type Target = "thread" | number;
 
-/** By target, what may be asked of it: methods by name. */
+/** The methods of each target, by name. */
 export type Targets = ReadonlyMap<Target, object>;
 
 export type RpcMessage =
@@ -42,20 +42,23 @@ export type RpcMessage =
 
 type Asked = Extract<RpcMessage, { kind: "ask" }>;
 
-/** Both ends of it: each may ask the other. */
+/** One end of the connection; each end may call the other. */
 export class Rpc {
   readonly #send: (message: RpcMessage) => void;
   readonly #targets: Targets;
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
   #last = 0;
 
-  /** `targets`: what the other end may ask for. */
+  /** `targets`: the methods that the other end may call. */
   constructor(send: (message: RpcMessage) => void, targets: Targets) {
     this.#send = send;
     this.#targets = targets;
   }
 
-  /** Rejects with what the other end threw: a `QueueError`, `StoreError` or `ListenError` as one. */
+  /**
+   * Rejects with the other end's error. A `QueueError`, `StoreError` or `ListenError` keeps its
+   * class.
+   */
   async ask(target: Target, method: string, ...given: readonly unknown[]): Promise<unknown> {
     this.#last += 1;
     const number = this.#last;
@@ -64,14 +67,14 @@ export class Rpc {
     try {
       this.#send({ kind: "ask", number, target, method, given });
     } catch (error) {
-      // An argument cannot be cloned.
+      // An argument could not be cloned.
       this.#waiting.delete(number);
       throw error;
     }
     return await waiting.promise;
   }
 
-  /** The methods of a target at the other end, as if they were here. */
+  /** A proxy for the methods of a target at the other end. */
   remote<Methods extends object>(target: Target): Methods {
     return new Proxy({} as Methods, {
       get:

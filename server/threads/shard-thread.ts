@@ -1,6 +1,6 @@
-// A thread of shards, other than the main one: it speaks HTTP and has the engines of its shards. What
-// concerns another shard it asks of that shard's thread, and what concerns the server as a whole of the
-// main thread.
+// A shard thread other than the main one: it serves HTTP and runs the engines of its shards. It
+// forwards calls for another shard to that shard's thread, and calls about the server as a whole to
+// the main thread.
 
 import type { ShardEngine } from "../../engine/engine.ts";
 import { systemClock } from "../../engine/model/clock.ts";
@@ -29,7 +29,7 @@ import type { RpcMessage, Target } from "./rpc.ts";
 
 declare const self: Worker;
 
-/** Until the main thread has said what the thread is for. */
+/** Waits for the main thread's first message, and starts with its settings. */
 export function runShardThread(): void {
   self.onmessage = ({ data }: MessageEvent<ThreadStart>) => {
     const link = start(data, { postMessage: (message) => self.postMessage(message) });
@@ -99,7 +99,7 @@ function shardMethodsOf(engine: ShardEngine<string>): ShardMethods {
   };
 }
 
-/** Holds by their numbers. */
+/** A hold cannot be cloned, so other threads name it by a number. */
 function holdsOf(engine: ShardEngine<string>): Pick<ShardMethods, "hold" | "release"> {
   const holds = new Map<number, Hold>();
   let last = 0;
@@ -122,7 +122,7 @@ interface HttpOptions extends Pick<ThreadStart, "config" | "site"> {
   readonly handlers: () => OperationHandlers;
 }
 
-/** What this thread does as a server of HTTP. */
+/** The methods of this thread's HTTP server. */
 function httpOf({
   config,
   log,

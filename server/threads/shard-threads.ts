@@ -1,5 +1,6 @@
-// The threads that share the shards of a server, as the main thread sees them. It has some of the shards,
-// and answers for the server as a whole. All of them speak HTTP on one port.
+// The main thread's view of the threads that share a server's shards. The main thread also runs
+// some of the shards, and serves the calls about the server as a whole. All threads serve HTTP on
+// one port.
 
 import type { EngineStatus, Histogram, ShardStatus } from "../../engine/model/api.ts";
 import { type Member, Shards, type ShardsOptions } from "../../engine/shards.ts";
@@ -35,43 +36,42 @@ export interface ShardThreadsOptions {
   readonly module: URL;
   readonly engine: ShardsOptions<string>;
   readonly log: Log;
-  /** A thread has ended by itself, with its shards and a part of the port. */
+  /** Called when a thread has ended by itself: its shards and its share of the port are lost. */
   readonly broken: (cause: Error) => void;
 }
 
 /** A thread other than the main one. */
 interface Thread {
-  /** Their numbers. */
   readonly shards: readonly number[];
   readonly link: Link;
   readonly methods: ThreadMethods;
   terminate(): void;
 }
 
-/** How long a thread that is busy is waited for where the others can be told without it. */
+/** How long to wait for a busy thread when the result is useful without it. */
 const silenceMsMax = 1_000;
 const noFigures: ThreadFigures = {
   ...{ counted: [], keys: [] },
   gauges: { requestsInFlight: 0, bodyBytesInFlight: 0 },
 };
-/** How long a start waits for another one on its port. */
+/** How long a start waits for another server that starts on the same port. */
 const turnMsMax = 10_000;
 const turnPauseMs = 20;
 
 export class ShardThreads {
   readonly #options: ShardThreadsOptions;
-  /** What other threads may ask of this one. */
+  /** The methods that other threads may call. */
   readonly #targets = new Map<Target, object>();
   readonly #threads: readonly Thread[];
   readonly #shards: Shards<string>;
-  /** Answers what other threads ask. */
+  /** Answers the calls of other threads; set by `answerBy`. */
   #answer: (call: Call, caller: Caller) => Promise<Answer> = async () => ({ is: "failed" });
-  /** By thread, what it said last. */
+  /** The last status and figures of each thread. */
   readonly #statuses: EngineStatus[] = [];
   readonly #told: ThreadFigures[] = [];
   #isOver = false;
 
-  /** Starts the threads; `open` comes next. */
+  /** Starts the threads; call `open` next. */
   constructor(options: ShardThreadsOptions) {
     this.#options = options;
     this.#threads = this.#start();
@@ -133,7 +133,7 @@ export class ShardThreads {
     };
   }
 
-  /** Opens every shard. Throws `StoreError`, and has then ended the threads. */
+  /** Opens every shard. Throws a `StoreError` after ending the threads. */
   async open(): Promise<void> {
     try {
       await this.#shards.open();
@@ -143,7 +143,7 @@ export class ShardThreads {
     }
   }
 
-  /** What is asked of all shards. `own`: the routes of those in this thread. */
+  /** The routes and the status of all shards. `own`: the routes of this thread's shards. */
   parts(own: readonly ShardRoutes[]): Pick<LocalOptions, "shards" | "status"> {
     const linkTo = (thread: number): Link => {
       const link = this.#threads[thread - 1]?.link;
@@ -154,7 +154,7 @@ export class ShardThreads {
     return { shards, status: () => this.status() };
   }
 
-  /** A shard whose thread does not say in time how it is counts as not up. */
+  /** A shard counts as down if its thread does not report a status in time. */
   async status(): Promise<EngineStatus> {
     const here = statusOf(this.engines);
     const others = this.#threads.map(async ({ methods, shards }, index) => {
@@ -165,7 +165,10 @@ export class ShardThreads {
     return mergeStatuses([here, ...(await Promise.all(others))]);
   }
 
-  /** What is answered for other threads: `own` by the shards in this one, and all else by `serving`. */
+  /**
+   * Answers other threads' calls: with `own` for this thread's shards, with `handlers` for the
+   * rest.
+   */
   answerBy(
     own: readonly ShardRoutes[],
     handlers: OperationHandlers,
@@ -195,7 +198,7 @@ export class ShardThreads {
     };
   }
 
-  /** Of the other threads: of one that is silent those that it told last. */
+  /** The figures of the other threads; a thread that does not answer keeps its last ones. */
   #figures(): Promise<ThreadFigures[]> {
     return Promise.all(
       this.#threads.map(async ({ methods }, index) => {
@@ -206,7 +209,7 @@ export class ShardThreads {
     );
   }
 
-  /** The text of `/metrics`, of what all threads have counted. */
+  /** The text of `/metrics`, with the counts of all threads. */
   async render(metrics: Metrics, own: ServerGauges): Promise<string> {
     const requests = new RequestCounts();
     requests.add(metrics.requests.asked);
@@ -219,12 +222,15 @@ export class ShardThreads {
     return metrics.render(gauges, requests);
   }
 
-  /** API keys as all threads know them. */
+  /** The API keys, with the usage of all threads. */
   async keys(own: ThreadFigures["keys"]): Promise<ThreadFigures["keys"]> {
     return mergedInfos([own, ...(await this.#figures()).map(({ keys }) => keys)]);
   }
 
-  /** Has all threads listen, this one by `own`. Throws a `ListenError`, and has then left nothing open. */
+  /**
+   * Makes all threads listen, this one with `own`. Throws a `ListenError` after closing all of
+   * them.
+   */
   async listen(tls: Tls | null, own: (isShared: boolean) => Listening): Promise<Listening> {
     if (this.#threads.length === 0) return own(false);
     return await inTurn(this.#options.config, async () => {
@@ -232,7 +238,7 @@ export class ShardThreads {
       const methods = this.#threads.map((thread) => thread.methods);
       const stop = async (timeoutMs: number): Promise<void> => {
         const others = Promise.all(methods.map((one) => one.stop(timeoutMs)));
-        // A thread that is busy all the while is not waited for.
+        // Do not wait longer for a busy thread.
         await Promise.all([first.stop(timeoutMs), within(timeoutMs + silenceMsMax, others)]);
       };
       try {
@@ -264,8 +270,8 @@ export class ShardThreads {
 }
 
 /**
- * The error and where it was thrown. Bun reports the error of a worker as it would print it: behind
- * lines of source, of which the last points to the place, and before its frames.
+ * Returns the error and the place where it was thrown. Bun reports a worker's error as it would
+ * print it: source lines with a pointer to the place, then the error, then its stack frames.
  */
 function errorTextOf(message: string): string {
   const lines = message.split("\n");
@@ -275,7 +281,6 @@ function errorTextOf(message: string): string {
   return [rest[0] ?? "", ...(frame === undefined ? [] : [frame.trim()])].join(" ");
 }
 
-/** A shard of another thread. */
 function memberOf({ rpc }: Link, shard: number): Member {
   const methods = rpc.remote<ShardMethods>(shard);
   return {
@@ -290,12 +295,12 @@ function memberOf({ rpc }: Link, shard: number): Member {
     },
     copy: (folder) => methods.copy(folder),
     end: () => methods.end(),
-    // Only nodes abandon shards, and theirs are in one thread.
+    // Only nodes abandon shards, and a node has a single thread.
     abandon: () => void methods.giveUp(),
   };
 }
 
-/** `null` = it takes longer. */
+/** Resolves to `null` if the work takes longer. */
 async function within<T>(ms: number, work: Promise<T>): Promise<T | null> {
   let timer: Timer | undefined;
   const late = new Promise<null>((resolve) => {
@@ -320,7 +325,7 @@ function unreported(other: EngineStatus, shards: readonly number[]): EngineStatu
   return { ...other, shards: blank, queues: [], waitingLeases: 0 };
 }
 
-/** Nothing counted, in buckets with the bounds of another shard's. */
+/** An empty status, with the histogram bounds of another shard. */
 function blankOf(like: ShardStatus): ShardStatus {
   const empty = ({ bounds, counts }: Histogram) => ({
     bounds,
@@ -336,9 +341,9 @@ function blankOf(like: ShardStatus): ShardStatus {
 }
 
 /**
- * A port that is shared among threads could be shared with another server as well, without a word.
- * So each asks the system for all of it first, which knows every address, and no two servers of this
- * machine start on one port at a time: that name can be had once, and goes with the process.
+ * A port that threads share could silently be shared with another server as well. So each start
+ * first binds the port exclusively, because only the system knows all addresses. Starts on one port
+ * take turns: a socket name can be bound only once per machine, and is freed when the process ends.
  */
 async function inTurn<T>({ host, port }: Address, begin: () => Promise<T>): Promise<T> {
   if (process.platform !== "linux" || port === 0) return await begin();

@@ -1,12 +1,12 @@
-// Calls to a server with several threads of shards, each on a connection of its own, which any thread
-// may get.
+// Calls to a server with several threads. Each call has its own connection, which any thread may
+// accept.
 
 import { expect } from "bun:test";
 import { nameIn } from "../../../engine/simulation/bundle.ts";
 import type { FoundItem, LeaseReply } from "../../../openapi/schemas.ts";
 
 export const shardCount = 5;
-/** The main one has one shard, the others two each. */
+/** The main thread has one shard, the others two each. */
 export const threadCount = 3;
 export const shardFlags: readonly string[] = [
   ...["--shards", String(shardCount)],
@@ -14,25 +14,25 @@ export const shardFlags: readonly string[] = [
 ];
 export const shards = Array.from({ length: shardCount }, (_, shard) => shard);
 
-/** So many connections miss one of three threads once in 5,000 tests. */
+/** With this many connections, one of three threads gets none once in 5,000 tests. */
 export const connectionCount = 24;
 
 export const timeouts = { lease_timeout: "1m", expire_timeout: "1h" };
 
-/** The name of a queue of the shard. */
+/** Returns the name of a queue in the shard. */
 export function queueOf(shard: number, about: string): string {
   return nameIn(shard, shardCount, about.replaceAll(" ", "-"));
 }
 
 interface Asked {
-  /** Default those of the server's calls. */
+  /** Added to the headers of all calls. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
 
 export interface Replied {
   readonly code: number;
-  // biome-ignore lint/suspicious/noExplicitAny: each test expects what it is.
+  // biome-ignore lint/suspicious/noExplicitAny: each test checks the shape that it expects.
   readonly body: any;
   readonly headers: Headers;
 }
@@ -51,15 +51,15 @@ export interface Calls {
     client_id: string,
     asked?: Asked & { batch_size?: number },
   ): Promise<Replied>;
-  /** Leases all that is there, and gives it up. */
+  /** Leases up to 1,000 items and moves them to the dead queue. */
   bury(queue_name: string): Promise<void>;
   textsIn(queue_name: string): Promise<string[]>;
-  /** Once there are as many. */
+  /** Resolves to the texts once there are `count`. */
   arrived(queue_name: string, count: number): Promise<string[]>;
   metric(name: string): Promise<number>;
 }
 
-/** `send`: `fetch`, which only tests themselves may name. `own`: headers of every call. */
+/** `send`: `fetch`, which only test files may name. `own`: headers of every call. */
 export function callsTo(
   send: typeof globalThis.fetch,
   port: number,
@@ -121,7 +121,7 @@ export function callsTo(
   };
 }
 
-/** The results of the same work over so many connections that each thread gets some. */
+/** Does the same work over enough connections that each thread gets some. */
 export function everywhere<T>(work: (index: number) => Promise<T>): Promise<T[]> {
   return Promise.all(Array.from({ length: connectionCount }, (_, index) => work(index)));
 }

@@ -1,4 +1,4 @@
-// A thread with planted faults: it fails as soon as it is asked for one of them.
+// A thread with planted faults: it fails when one of these methods is called.
 
 import { runShardThread } from "../shard-thread.ts";
 

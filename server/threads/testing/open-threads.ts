@@ -1,4 +1,4 @@
-// The threads of several shards in the process of a test, with stores in memory.
+// Opens threads with several shards inside a test's process, with stores in memory.
 
 import { systemClock } from "../../../engine/model/clock.ts";
 import { operations } from "../../../openapi/operations.ts";
@@ -21,11 +21,11 @@ const site = { site: "/none", manifest: "/none/site.json", building: "/none/buil
 
 interface Options {
   readonly config?: Partial<Config>;
-  /** Default the one of the server. */
+  /** Default: the server's worker module. */
   readonly module?: URL;
 }
 
-/** They do not listen yet. */
+/** The threads do not listen yet. */
 export async function openThreads({
   config: change = {},
   module = new URL("../../shard.worker.ts", import.meta.url),
@@ -63,7 +63,7 @@ export async function openThreads({
   };
   return {
     ...{ threads, config, close, broken, isBroken: isBroken.promise },
-    /** `isShared`: whether this thread lets the others have its port too. */
+    /** `isShared`: this thread shares its port with the others. */
     listen: (tls: Tls | null = null, isShared = true): Promise<Listening> =>
       threads.listen(tls, () => listen(front.app, { ...config, tls, isShared })),
     [Symbol.asyncDispose]: close,

@@ -1,4 +1,4 @@
-// Preloaded into a server: its workers are those with planted faults.
+// Preloaded into a server, so that its workers have planted faults.
 
 const faulty = new URL("./failing.worker.ts", import.meta.url).href;
 

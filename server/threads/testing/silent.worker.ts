@@ -1,4 +1,4 @@
-// A thread that never says how its shards are, as one that is busy for ever.
+// A thread that never answers `status`, like one that is busy forever.
 
 import { runShardThread } from "../shard-thread.ts";
 
