@@ -6,14 +6,14 @@ import { type ReachedReplies, reachedIn, unreachedError, unreachedIn } from "./r
 
 interface ActionsPage {
   readonly limit: number;
-  /** An id of a merged list; 0 = the newest action. */
+  /** An id of a merged list; 0: start at the newest action. */
   readonly pivot: number;
 }
 
 /**
- * `replies`: the newest `limit` actions of each place, or all that it knows if there is a pivot; one
- * at least. Returns a page of all of them, the latest `at` first. Throws if the place of the pivot
- * could not be reached: the page would begin anywhere.
+ * `replies`: at least one; each has the newest `limit` actions of a place, or all of them if there
+ * is a pivot. Returns a page of the merged list, the latest `at` first. Throws if the place of the
+ * pivot was unreachable, because the start of the page is then unknown.
  */
 export function mergeActions(
   replies: ReachedReplies<Pick<ActionsListReply, "items" | "since">>,

@@ -5,12 +5,12 @@ import type { Durability, EngineStatus } from "../../engine/model/api.ts";
 /** The weakest promise first. */
 const durabilities: readonly Durability[] = ["none", "normal", "full"];
 
-/** `statuses`: one at least. */
+/** `statuses`: at least one. */
 export function mergeStatuses(statuses: readonly EngineStatus[]): EngineStatus {
   const promised = new Set(statuses.map(({ durability }) => durability));
   return {
     now: Math.max(...statuses.map(({ now }) => now)),
-    // What holds for all queues is what the weakest store promises.
+    // Only the promise of the weakest store holds for all queues.
     durability: durabilities.find((one) => promised.has(one)) ?? "none",
     shards: statuses.flatMap(({ shards }) => shards).toSorted((a, b) => a.shard - b.shard),
     queues: statuses.flatMap(({ queues }) => queues),

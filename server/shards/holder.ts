@@ -1,18 +1,18 @@
-// Finds the shard that has the item or task that a call names by its id alone, among the outcomes of
-// the call at every shard.
+// Finds the shard of an item or task that a call names by its id alone, from the outcomes of the
+// call at every shard.
 
 import { QueueError, type Reason } from "../../engine/model/errors.ts";
 import { isUnreached, unreachedError } from "./reached.ts";
 
 export type Outcomes<T> = readonly PromiseSettledResult<T>[];
 
-/** Why a shard refuses that does not have it. */
+/** The reason with which a shard refuses an id that it does not have. */
 export type UnknownReason = Extract<Reason, "no_such_item" | "no_such_task">;
 
 /**
- * The number of the shard that has it; `null` = every shard refused with the reason `unknown`. Throws
- * the failure of a shard that may have it, unless another shard has it. Throws if several shards have
- * it, because a cancel must not stop another task.
+ * Returns the number of the shard that has the id; `null`: every shard refused with the reason
+ * `unknown`. If no shard has the id, throws the failure of a shard that may have it. Throws if
+ * several shards have it, because a cancel must not stop another task.
  */
 export function holderOf(outcomes: Outcomes<unknown>, unknown: UnknownReason): number | null {
   const holders = outcomes.flatMap(({ status }, shard) => (status === "fulfilled" ? [shard] : []));
@@ -26,8 +26,9 @@ export function holderOf(outcomes: Outcomes<unknown>, unknown: UnknownReason): n
 }
 
 /**
- * Throws what a shard failed with. That some could not be reached comes last, because another failure,
- * such as a malformed id, is not cured by another try. `effect`: what that means, as a clause.
+ * Throws the failure of a shard, if any. Unreachable shards come last, because a retry does not
+ * help with another failure, such as a malformed id. `effect`: the consequence of an unreachable
+ * shard, as a clause.
  */
 export function throwFailure(
   outcomes: Outcomes<unknown>,

@@ -12,12 +12,12 @@ import { newestFirst } from "./tasks-list.ts";
 type Replies = readonly ServerOverviewReply[];
 
 const alarmsMax = 50;
-/** Stands between the `since` of one shard and the next; none of them contains it. */
+/** Separates the `since` values of the shards, none of which contains it. */
 const separator = ",";
 
 /**
- * Splits the `since` of a merged reply into those of its shards. For another number of shards, each
- * is `""`, so that all queues are returned.
+ * Splits the `since` of a merged reply into those of its shards. If the number of shards differs,
+ * each is `""`, so that all queues are returned.
  */
 export function splitSince(since: string, count: number): string[] {
   const parts = since.split(separator, count + 1);
@@ -25,8 +25,8 @@ export function splitSince(since: string, count: number): string[] {
 }
 
 /**
- * `all`: one at least was reached; all replies are whole, or none is. `parts`: each shard's part of the
- * `since` that the client has sent.
+ * `all`: at least one shard was reached, and either all replies are whole or none is. `parts`: each
+ * shard's part of the `since` that the client sent.
  */
 export function mergeOverviews(
   all: ReachedReplies<ServerOverviewReply>,
@@ -43,7 +43,7 @@ export function mergeOverviews(
   return {
     now: texts("now").at(-1) ?? "",
     machine_now: texts("machine_now").at(-1) ?? "",
-    // No shard was looked at before this moment.
+    // No shard's figures are older than this.
     as_of: asOf,
     since: all.map((reply, shard) => reply?.since ?? kept(shard)).join(separator),
     whole,
@@ -77,7 +77,7 @@ function queuesOf(replies: Replies): OverviewQueues {
   return Object.fromEntries(columns) as OverviewQueues;
 }
 
-/** Alarms of the server, then of shards, then of queues by their items times how long it lasts. */
+/** Alarms of the server, then of shards, then of queues by item count times duration. */
 function alarmsOf(replies: Replies, asOf: number): OverviewAlarm[] {
   const all = replies.flatMap(({ alarms }) => alarms);
   const ofQueues = all.filter(({ queue_name }) => queue_name !== "");

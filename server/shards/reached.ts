@@ -1,9 +1,9 @@
-// Replies of several shards, of which some may not be reached: the shard is on another node that does
-// not answer, or has no owner, or its store is being opened again.
+// Replies of several shards, some of which may be unreachable: the shard is on another node that
+// does not answer, or has no owner, or its store is being reopened.
 
 import { failure, QueueError } from "../../engine/model/errors.ts";
 
-/** In the order of the shards; `null` = the shard could not be reached. */
+/** In the order of the shards; `null`: the shard was unreachable. */
 export type ReachedReplies<T> = readonly (T | null)[];
 
 /** How long a call about all shards waits for a shard on another node. */
@@ -14,8 +14,8 @@ export function isUnreached(error: unknown): error is QueueError {
 }
 
 /**
- * A reply that is `null` counts as unreached. Throws any other error at once, also while other shards
- * still work on their replies, and the error of the first shard if none could be reached.
+ * A reply of `null` also counts as unreached. Any other error is thrown at once, even while other
+ * shards still work. If no shard was reached, throws the error of the first.
  */
 export async function reachedReplies<T>(
   asked: readonly Promise<T | null>[],

@@ -1,7 +1,6 @@
-// The routes of a server with several shards. A queue lives whole in one shard, which follows from
-// its name, and a call that names a queue is done there. Any other call asks every shard and merges
-// the replies. Lists and the overview name the shards that could not be reached; if a shard fails
-// otherwise, so does the call.
+// The routes of a server with several shards. A call that names a queue goes to the queue's shard,
+// which follows from the name; any other call goes to every shard, and the replies are merged.
+// Lists and the overview report unreachable shards; any other failure of a shard fails the call.
 
 import { assert } from "../../engine/model/assert.ts";
 import { shardOf } from "../../engine/model/placement.ts";
@@ -32,12 +31,11 @@ import {
 import { longestStep, mergeSeries } from "./series.ts";
 import { mergeTasks } from "./tasks-list.ts";
 
-/** Operations that the process does: on its clock, its API keys, its nodes, its lost commits. */
+/** Operations on the process: its clock, API keys, nodes and lost commits. */
 type ProcessOperationId = keyof Routes<
   "advance" | "confirmLoss" | "drainNode" | "listKeys" | "listNodes" | "whoAmI"
 >;
 
-/** Operations that shards do. */
 type ShardOperationId = Exclude<OperationId, ProcessOperationId>;
 
 /** The routes of one shard. */
@@ -52,10 +50,10 @@ type Routing<Id extends ShardOperationId> = (
 type NamesQueue<Id extends ShardOperationId> =
   RequestOf<Id> extends { readonly queue_name: string } ? Id : never;
 
-/** Operations that the shard of the queue in their request does. */
+/** Operations that go to the shard of the queue in the request. */
 type QueueOperationId = { [Id in ShardOperationId]: NamesQueue<Id> }[ShardOperationId];
 
-/** Of the operations that do not name a queue. */
+/** For operations whose `queue_name` is absent or optional. */
 const routings: {
   readonly [Id in Exclude<ShardOperationId, QueueOperationId>]: Routing<Id>;
 } = {
@@ -81,8 +79,8 @@ const routedIds = (Object.keys(operations) as OperationId[]).filter(
 );
 
 /**
- * The routes of all shards together. `shards`: in the order of their numbers; the routes of a
- * single shard are returned as they are. Each route throws the errors of the shards that it asks.
+ * Returns the routes across all shards. `shards`: in order of number; the routes of a single shard
+ * are returned unchanged. Each route throws the errors of the shards that it calls.
  */
 export function shardedRoutes(shards: readonly ShardRoutes[]): ShardRoutes {
   const [first] = shards;
@@ -95,14 +93,16 @@ export function shardedRoutes(shards: readonly ShardRoutes[]): ShardRoutes {
   return Object.fromEntries(routed) as ShardRoutes;
 }
 
-/** Asks the shard of the queue that the body names. */
+/** Calls the shard of the queue that the body names. */
 function toQueue<Id extends ShardOperationId>(
   nameOf: (body: RequestOf<Id>) => string,
 ): Routing<Id> {
   return (routes) => (body, caller) => routeOf(routes, nameOf(body))(body, caller);
 }
 
-/** Returns the reply of the shard that knows the id in the body. `unknown`: why others refuse. */
+/**
+ * Returns the reply of the shard that has the id. `unknown`: the reason with which others refuse.
+ */
 function toHolder<Id extends "getItem" | "taskInfo">(unknown: UnknownReason): Routing<Id> {
   return (routes) => async (body, caller) => {
     const asked = { ...body };
@@ -141,8 +141,8 @@ async function ask<Id extends ShardOperationId>(
 }
 
 /**
- * Asks with a copy of the body, which is sent as JSON made from it: the text that the client sent may
- * be mostly blanks.
+ * Calls all shards with a copy of the body, so that new JSON is sent to them: the client's original
+ * text may be mostly blanks.
  */
 function askAll<Id extends ShardOperationId>(
   routes: readonly Route<Id>[],
@@ -154,7 +154,7 @@ function askAll<Id extends ShardOperationId>(
   return reachedReplies(routes.map((route) => ask(route, asked, brief)));
 }
 
-/** The queue whose shard decides, in the engine's order; `""` = none, which any shard refuses. */
+/** The queue whose shard decides, in the engine's order; `""`: none, which any shard refuses. */
 function firstQueue({ complete, retry, produce }: RequestOf<"transact">): string {
   const [first] = [...(complete ?? []), ...(retry ?? []), ...(produce ?? [])];
   return first?.queue_name ?? "";
@@ -175,7 +175,7 @@ function overviewOf(routes: readonly Route<"overview">[]): Route<"overview"> {
       ask(routeAt(routes, shard), { ...body, since }, brief);
     const replies = await reachedReplies(parts.map(askSince));
     if (!replies.some((reply) => reply?.whole)) return mergeOverviews(replies, parts);
-    // A client that receives a whole reply forgets all other queues, so it needs those of all shards.
+    // A client drops its other queues on a whole reply, so that must contain those of all shards.
     const whole = replies.map(async (reply, shard) =>
       reply === null || reply.whole ? reply : await askSince("", shard),
     );
@@ -192,7 +192,7 @@ function seriesOf(routes: readonly Route<"series">[]): Route<"series"> {
       return routeAt(routes, shard)(body, caller);
     }
     const replies = complete(await askAll(routes, body, caller));
-    // Shards that look at different moments may choose different steps for one `from`.
+    // Shards that are read at different moments may choose different steps for one `from`.
     const step = longestStep(replies);
     const brief = caller.waitingElsewhere(elsewhereMsMax);
     const aligned = replies.map(async (reply, place) =>
@@ -213,7 +213,7 @@ function actionsOf(routes: readonly Route<"listActions">[]): Route<"listActions"
   return async (body, caller) => {
     const { limit } = body;
     const pivot = body.pivot ?? 0;
-    // Only once all actions are in order is it known which ones come after the pivot.
+    // The actions after the pivot are only known once all actions are sorted.
     const asked = pivot === 0 ? body : { ...body, pivot: 0, limit: bounds.actionsMax };
     return mergeActions(await askAll(routes, asked, caller), { limit, pivot });
   };
@@ -234,7 +234,7 @@ function tasksOf(routes: readonly Route<"listTasks">[]): Route<"listTasks"> {
   };
 }
 
-/** Looks for the task first: each shard that refuses a cancel would list it as an action. */
+/** Finds the task first, because each shard that refuses a cancel would record it as an action. */
 function cancelTaskOf(
   routes: readonly Route<"cancelTask">[],
   shards: readonly ShardRoutes[],

@@ -1,10 +1,10 @@
-// Adds up series of different queues, point by point. Percentiles are only of a shard, so there are
-// none here.
+// Adds up the series of all shards, point by point. Percentiles exist only per shard, so they do
+// not occur here.
 
 import { parseDuration } from "../../engine/model/duration.ts";
 import type { ServerSeriesReply } from "../../openapi/schemas.ts";
 
-/** Ages have no sum: the oldest item of all queues has the highest. */
+/** Ages are not summed: the highest one is that of the oldest item. */
 const highest: ReadonlySet<string> = new Set(["oldest_ready_seconds"]);
 
 /** The longest step of the replies, in canonical form. */
@@ -13,8 +13,8 @@ export function longestStep(replies: readonly ServerSeriesReply[]): string {
 }
 
 /**
- * `replies`: one at least, with the same names in the same order and the same step. Returns the
- * points that all replies have: a sum over some of them would look like a drop.
+ * `replies`: at least one, with the same names in the same order and the same step. Returns only
+ * the points that all replies have, because a sum over some of them would look like a drop.
  */
 export function mergeSeries(replies: readonly ServerSeriesReply[]): ServerSeriesReply {
   const ms = stepMs(longestStep(replies));
@@ -45,7 +45,7 @@ export function mergeSeries(replies: readonly ServerSeriesReply[]): ServerSeries
   return { queue_name: "", shard: -1, since, from: new Date(from).toISOString(), step, series };
 }
 
-/** `null` = one of them keeps no points, so there are no sums. */
+/** `null`: one of the shards keeps no points, so there are no sums. */
 function laterKept(a: string | null, b: string | null): string | null {
   if (a === null || b === null) return null;
   return a > b ? a : b;

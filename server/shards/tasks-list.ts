@@ -3,7 +3,7 @@
 import { limits } from "../../engine/model/limits.ts";
 import type { TaskInfo, TasksListReply } from "../../openapi/schemas.ts";
 
-/** All running tasks are listed; ended ones take what is left of the limit. */
+/** Lists all running tasks, and ended ones up to the limit. */
 export function mergeTasks(
   replies: readonly Pick<TasksListReply, "tasks">[],
 ): Pick<TasksListReply, "tasks"> {
