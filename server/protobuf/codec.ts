@@ -1,6 +1,6 @@
-// Between protobuf bytes and values of the contract, by the messages of
-// `openapi/protobuf.ts`. The values are those of JSON, instants and payloads as texts
-// included, so that every rule behind this is one rule for both encodings.
+// Converts between protobuf bytes and values of the contract, by the messages of
+// `openapi/protobuf.ts`. The values are those of JSON, with instants and payloads as texts, so that
+// all later rules apply to both encodings.
 
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
@@ -15,7 +15,7 @@ import {
 
 type Values = Record<string, unknown>;
 
-/** Seconds of 0001-01-01T00:00:00Z, which is how an instant that was never set is sent. */
+/** Seconds of 0001-01-01T00:00:00Z, which encodes an instant that was never set. */
 const yearOneSeconds = -62_135_596_800;
 
 const int32Max = 2 ** 31 - 1;
@@ -27,18 +27,18 @@ interface ReadField {
   readonly wireType: WireType;
   readonly isList: boolean;
   readonly isMap: boolean;
-  /** A message is begun, and its fields are read after it. */
+  /** A function reads the whole value; a message is only started, and its fields are read next. */
   readonly read: ((reader: CountingReader) => unknown) | MessageFields;
 }
 
 interface MessageFields {
   readonly byNumber: ReadonlyMap<number, ReadField>;
   readonly unset: Values;
-  /** Keys of lists that are there when they are empty, too. */
+  /** Keys of lists that are present even if they are empty. */
   readonly lists: readonly string[];
 }
 
-/** A message of which not all fields are read. */
+/** A message that is being read. */
 interface Begun {
   readonly fields: MessageFields;
   readonly values: Values;
@@ -46,14 +46,17 @@ interface Begun {
   mapped: number;
 }
 
-/** Refuses a body of too many parts before they are made. */
+/** Refuses a body with too many parts before these are allocated. */
 class CountingReader extends BinaryReader {
   readonly count = new BodyCount();
 }
 
 type Write = (writer: BinaryWriter, values: Values) => void;
 
-/** Returns the reader of a message; what it reads still has to be checked. Throws on bytes that are none. */
+/**
+ * Returns the reader of a message. The reader throws on malformed bytes; its values are not
+ * validated.
+ */
 export function messageReader(message: Message): (bytes: Uint8Array) => unknown {
   const fields = fieldsOf(message);
   return (bytes) => {
@@ -63,7 +66,7 @@ export function messageReader(message: Message): (bytes: Uint8Array) => unknown 
   };
 }
 
-/** For a large message: other requests are served between two pieces of it. */
+/** For large messages: other requests are served between two pieces. */
 export function piecewiseReader(message: Message): (bytes: Uint8Array) => Promise<unknown> {
   const fields = fieldsOf(message);
   return async (bytes) => {
@@ -73,11 +76,11 @@ export function piecewiseReader(message: Message): (bytes: Uint8Array) => Promis
   };
 }
 
-/** Can rest between any two fields, also those of a message within the message. */
+/** Can pause between any two fields, even within a nested message. */
 class Reading {
   readonly values: Values;
   readonly #reader: CountingReader;
-  /** The innermost is the last. */
+  /** The innermost message is the last. */
   readonly #begun: Begun[] = [];
 
   constructor(bytes: Uint8Array, fields: MessageFields) {
@@ -85,7 +88,7 @@ class Reading {
     this.values = this.#begin(fields, bytes.length);
   }
 
-  /** Reads about so many bytes more; true = the message is read. */
+  /** Reads about `bytes` more; returns whether the message is complete. */
   continue(bytes: number): boolean {
     const until = this.#reader.pos + bytes;
     for (let last = this.#begun.at(-1); last !== undefined; last = this.#begun.at(-1)) {
@@ -129,7 +132,7 @@ class Reading {
   }
 }
 
-/** Returns the writer of values that the contract describes. */
+/** Returns the writer of a message's values. */
 export function messageWriter(message: Message): (values: unknown) => Uint8Array<ArrayBuffer> {
   const write = fieldsWriter(message);
   return (values) => {
@@ -155,12 +158,12 @@ function fieldsOf({ fields }: Message): MessageFields {
   return { byNumber, unset, lists };
 }
 
-/** What is in a group could be any number of fields, and proto3 has no groups. */
+/** Refuses groups, which could contain any number of fields, and which proto3 does not have. */
 function skip(reader: BinaryReader, wireType: WireType, number: number): void {
   if (wireType === WireType.StartGroup || wireType === WireType.EndGroup) {
     throw new RangeError(`expected no groups, got one in field ${number}`);
   }
-  // Unlike `skip`, it ends after ten bytes.
+  // Unlike `skip`, `uint32` stops after ten bytes.
   if (wireType === WireType.Varint) reader.uint32();
   else reader.skip(wireType, number);
 }
@@ -201,7 +204,7 @@ function endOf(reader: BinaryReader): number {
   return reader.pos + length;
 }
 
-/** One of texts by text. */
+/** Reads an entry of a map of texts. */
 function readEntry(reader: CountingReader): Record<string, string> {
   const entry = ["", ""];
   readLeaf(reader, (number, wireType) => {
@@ -223,11 +226,11 @@ function readInstant(reader: CountingReader): string | null {
     return true;
   });
   if (seconds <= yearOneSeconds) return null;
-  // A part of a millisecond counts as a whole one, like in JSON.
+  // Fractions of a millisecond are rounded up, as in JSON.
   return new Date(seconds * 1_000 + Math.ceil(nanoseconds / 1_000_000)).toISOString();
 }
 
-/** A message of few fields, in one go; `read` returns false for a field that it does not know. */
+/** Reads a message of few fields at once; `read` returns false for unknown fields. */
 function readLeaf(
   reader: CountingReader,
   read: (number: number, wireType: WireType) => boolean,
@@ -261,7 +264,7 @@ function fieldWriter(key: string, field: Field): Write {
   };
 }
 
-/** Proto3 writes no zeros, except in lists and where a zero differs from no value. */
+/** Proto3 writes no zeros, except in lists and in fields with presence. */
 function valueWriter({
   number,
   kind,
@@ -326,7 +329,7 @@ function valueWriter({
   }
 }
 
-/** What was counted may be more than the field holds; what was done is answered all the same. */
+/** Caps a count that exceeds the field, because the call has already taken effect. */
 function inInt32(value: number): number {
   return Math.min(value, int32Max);
 }
@@ -339,7 +342,7 @@ function writeInstant(writer: BinaryWriter, text: string | null): void {
   if (nanoseconds !== 0) writer.tag(2, WireType.Varint).int32(nanoseconds);
 }
 
-/** JSON has a queue's timeouts as they were written. */
+/** Normalizes a queue's timeout, which JSON has as it was given. */
 function canonical(text: string): string {
   const parsed = parseDuration(text);
   return parsed.ok ? formatDuration(parsed.ms) : text;

@@ -1,5 +1,5 @@
-// Requests and replies of the operations in protobuf: the readers and writers that the
-// app asks for, made once when it starts.
+// The readers of requests and writers of replies in protobuf, which the app creates once per
+// operation when it starts.
 
 import type { OperationId } from "../../openapi/operations.ts";
 import { operationMessages, replyMessage, textCodes } from "../../openapi/protobuf.ts";
@@ -10,7 +10,7 @@ import { JsonText, PageText } from "../routes/route.ts";
 import { messageReader, messageWriter, piecewiseReader } from "./codec.ts";
 import { answerType, protobufTypeOf } from "./negotiation.ts";
 
-/** Returns the reader of an operation's requests, whose result still has to be checked. */
+/** Returns the reader of an operation's requests; its values are not validated. */
 export function protobufReader(id: OperationId): (bytes: Uint8Array) => unknown {
   const { request } = operationMessages[id];
   const readWhole = messageReader(request);
@@ -33,7 +33,7 @@ export function protobufWriter(id: OperationId): (reply: unknown) => Bytes | Pro
   };
 }
 
-/** Messages one after the other are one message, whose lists are those of all of them. */
+/** In protobuf, concatenated messages are one message, with their lists joined. */
 async function pageBytes(
   { items, rest }: PageText,
   write: (values: unknown) => Bytes,
@@ -49,7 +49,7 @@ async function pageBytes(
 
 const writeReply = messageWriter(replyMessage);
 
-/** How a refusal of this request is written. */
+/** Returns the form in which a refusal of this request is written. */
 export function refusalForm(request: Request): ReplyForm {
   const contentType = answerType(request, protobufTypeOf(request.headers.get("content-type")));
   if (contentType === null) return jsonForm;

@@ -1,9 +1,11 @@
-// Which encoding a request is in, and which one its answer has to be in.
+// Determines the encoding of a request and that of its answer.
 
 const json = "application/json";
 const protobufTypes: readonly string[] = ["application/protobuf", "application/x-protobuf"];
 
-/** The protobuf type that a `Content-Type` names, parameters aside; `null` = another one, or none. */
+/**
+ * Returns the protobuf type in a `Content-Type`, without parameters; `null`: another type, or none.
+ */
 export function protobufTypeOf(contentType: string | null): string | null {
   if (contentType === null) return null;
   const name = nameOf(contentType);
@@ -11,11 +13,11 @@ export function protobufTypeOf(contentType: string | null): string | null {
 }
 
 /**
- * The protobuf type in which to answer; `null` = JSON. It is what `Accept` prefers, and
- * where that names neither, the type of the request: clients of the protocol send
- * protobuf without an `Accept`, and would take JSON with a key they do not know for a fault.
+ * Returns the protobuf type of the answer; `null`: JSON. `Accept` decides if it names either,
+ * otherwise the type of the request: clients of the protocol send protobuf without an `Accept`, and
+ * report JSON with an unknown key as an error.
  *
- * `sent`: the request's own protobuf type; `null` = it is not protobuf.
+ * `sent`: the request's own protobuf type; `null`: it is not protobuf.
  */
 export function answerType(request: Request, sent: string | null): string | null {
   const accept = request.headers.get("accept");

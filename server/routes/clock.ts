@@ -1,4 +1,4 @@
-// The test clock, for those who test what they build on the server.
+// The route that advances a test clock.
 
 import type { Engine } from "../../engine/model/api.ts";
 import { advanceMs, advanceOptions } from "../wire/clock.ts";

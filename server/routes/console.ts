@@ -1,4 +1,4 @@
-// What a console lives on: what is the matter with a queue, who uses it, and all queues at a glance.
+// Routes for a console: the findings and clients of a queue, and an overview of all queues.
 
 import type { Engine } from "../../engine/model/api.ts";
 import { bounds } from "../../openapi/bounds.ts";

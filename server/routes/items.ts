@@ -1,4 +1,4 @@
-// Items of a queue: produce, lease, and what becomes of what is leased.
+// Routes for the items of a queue: produce, lease, and the operations on leased items.
 
 import type { Engine } from "../../engine/model/api.ts";
 import { instantText } from "../wire/fields.ts";

@@ -1,4 +1,4 @@
-// The nodes of the cluster.
+// Routes for the nodes of the cluster.
 
 import type { NodeRow, NodesSeen } from "../../stores/nodes.ts";
 import { Refusal } from "../http/reply.ts";
@@ -13,7 +13,7 @@ export interface ClusterNodes {
   readonly requestDrain: (request: DrainRequest) => Promise<NodeRow>;
 }
 
-/** `nodes`: absent if the server is alone. */
+/** `nodes` is absent for a single server. */
 export function nodesRoutes(nodes: ClusterNodes | undefined): Routes<"listNodes" | "drainNode"> {
   return {
     async listNodes() {

@@ -3,7 +3,7 @@
 import { mapInPieces } from "../http/body/pieces.ts";
 import { PageText } from "./route.ts";
 
-/** The reply, of which `rest` is all but the items. */
+/** Renders the items in pieces, so that other requests are served meanwhile. */
 export async function pageOf<Item extends { readonly payload: Uint8Array }>(
   items: readonly Item[],
   render: (item: Item) => object,

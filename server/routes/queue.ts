@@ -1,4 +1,4 @@
-// A queue as a whole: its measures, its pause, and the clearing of it.
+// Routes for a queue as a whole: its statistics, pausing and clearing.
 
 import type { Engine } from "../../engine/model/api.ts";
 import { visibleTo } from "../auth/key-rights.ts";

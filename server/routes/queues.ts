@@ -1,4 +1,4 @@
-// Definitions of queues.
+// Routes for the definitions of queues.
 
 import type { Engine } from "../../engine/model/api.ts";
 import { limits } from "../../engine/model/limits.ts";
@@ -22,7 +22,7 @@ type QueuesRoutes = Routes<
 
 type Page = Parameters<Engine<string>["listQueues"]>[0];
 
-/** A page is as long as it was asked for, whatever is left out between. */
+/** Fills the page up to the limit, although queues that the key may not see are left out. */
 function listedFor(grant: Grant | null, engine: Engine<string>, page: Page) {
   const isShown = visibleTo(grant);
   let looked = engine.listQueues(page);
@@ -32,13 +32,13 @@ function listedFor(grant: Grant | null, engine: Engine<string>, page: Page) {
     const limit = limits.queuesListMax;
     looked = engine.listQueues({ pivot: looked.at(-1)?.name ?? "", limit });
     isLast = looked.length < limit;
-    // It begins with the last of the one before.
+    // Each page starts with the last queue of the page before.
     shown.push(...looked.slice(1).filter(({ name }) => isShown(name)));
   }
   return shown.slice(0, page.limit);
 }
 
-/** Queues that lose their dead queue change as well. */
+/** Deleting a dead queue changes the queues that use it, so the key must administer these, too. */
 function checkAdministers(
   grant: Grant | null,
   { name, dependents }: { readonly name: string; readonly dependents: readonly string[] },
@@ -50,7 +50,7 @@ function checkAdministers(
 }
 
 export function queuesRoutes(engine: Engine<string>): QueuesRoutes {
-  // Whether it exists is asked later, when its definition was understood.
+  // The engine checks later whether the queue exists.
   const checkName = (body: { queue_name: string }) => () => checkQueueName(body.queue_name);
 
   return {

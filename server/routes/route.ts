@@ -1,4 +1,4 @@
-// What a route is: the operation's request in, its reply out.
+// A route performs an operation: the request and its caller in, the reply out.
 
 import type { Engine, ItemCounts, Outcome, Repeatable } from "../../engine/model/api.ts";
 import { QueueError } from "../../engine/model/errors.ts";
@@ -12,7 +12,7 @@ import {
 import type { Grant } from "../auth/key-rights.ts";
 import { doneText } from "../http/reply.ts";
 
-/** A reply that is JSON text already. */
+/** A reply that is already JSON text. */
 export class JsonText {
   readonly text: string;
 
@@ -21,7 +21,9 @@ export class JsonText {
   }
 }
 
-/** A reply whose `items` may be megabytes: the JSON of each, so that they are worked on in pieces. */
+/**
+ * A reply whose `items` may be megabytes. It has the JSON of each item, so that work can be split.
+ */
 export class PageText extends JsonText {
   readonly items: readonly string[];
   /** The other keys of the reply. */
@@ -47,39 +49,42 @@ export function checkOf(engine: Engine<string>, body: { queue_name: string; part
   return () => engine.requireQueue(body.queue_name, body.partition);
 }
 
-/** The body of a request, and the JSON that it was read from; `null` = it came in another form. */
+/** The body of a request, and the JSON that it was read from; `null`: it was not JSON. */
 export interface Sent<T> {
   readonly body: T;
   readonly text: string | null;
 }
 
-/** Who asks, here or by another node. */
+/** The origin of a call, made here or forwarded by another node. */
 export interface Asking {
-  /** Its signal is aborted when the client has hung up. */
+  /** Its signal is aborted when the client hangs up. */
   readonly client: Pick<Request, "signal">;
   readonly requestKey: string | null;
-  /** Of the API key, for operations that `tellsCaller`; absent or `null` = none was asked for. */
+  /**
+   * The grant of the API key, for operations that `tellsCaller`; absent or `null`: no key is
+   * needed.
+   */
   readonly grant?: Grant | null;
-  /** Absent = not known any more. */
+  /** Absent for forwarded calls. */
   readonly sent?: Sent<unknown>;
-  /** How long to wait for a shard that another node has; absent = as long as the call has. */
+  /** How long to wait for a shard of another node; absent: until the call's deadline. */
   readonly elsewhereMsMax?: number;
 }
 
-/** Whether who asks makes a difference, once he was let in. */
+/** Whether the operation depends on its caller beyond the check of the key. */
 export function tellsCaller(id: OperationId): boolean {
   const { audits, role, reach }: Operation = operations[id];
   return audits !== undefined || role === "read" || reach === "visible";
 }
 
-/** The caller of a call, and what its headers say. */
+/** The caller of an operation, and facts about the call that are not part of its reply. */
 export class Caller {
   readonly #asking: Asking;
-  /** Whether the reply is that of an earlier call with the same key. */
+  /** The reply is that of an earlier call with the same key. */
   isReplayed = false;
-  /** Other queues that the call is about, which its body need not name. */
+  /** Other queues that the call affects; its body may not name them. */
   toQueues: readonly string[] = [];
-  /** How many items the call was about, where its result says; `null` = as many as its body names. */
+  /** The number of affected items, if the result has it; `null`: as many as the body names. */
   touched: number | null = null;
 
   constructor(asking: Asking) {
@@ -103,37 +108,37 @@ export class Caller {
     return this.#asking.requestKey;
   }
 
-  /** How long to wait for a shard that another node has; `null` = as long as the call has. */
+  /** How long to wait for a shard of another node; `null`: until the call's deadline. */
   get elsewhereMsMax(): number | null {
     return this.#asking.elsewhereMsMax ?? null;
   }
 
-  /** The same caller, who waits no longer than this for a shard that another node has. */
+  /** Returns a copy of the caller with this bound on the wait for a shard of another node. */
   waitingElsewhere(elsewhereMsMax: number): Caller {
     return new Caller({ ...this.#asking, elsewhereMsMax });
   }
 
-  /** The JSON of a body; if the client sent exactly this body, its original text. */
+  /** Returns the JSON of a body: the original text if this is the body that the client sent. */
   jsonOf(body: unknown): string {
     const { sent } = this.#asking;
     const isSent = sent !== undefined && sent.body === body;
     return (isSent ? sent.text : null) ?? JSON.stringify(body);
   }
 
-  /** The request of the engine, with the key if one was sent. */
+  /** Adds the idempotency key to an engine's request, if one was sent. */
   asks<T extends Repeatable>(request: T): T {
     const { requestKey } = this;
     return requestKey === null ? request : { ...request, requestKey };
   }
 
-  /** Passes on what the engine says, and takes note of whether it was said before. */
+  /** Returns the engine's outcome, and records whether it is a replay. */
   heard<T extends Outcome>(outcome: T): T {
     this.isReplayed = outcome.replayed;
     return outcome;
   }
 }
 
-/** Throws what `reply.ts` turns into a refusal. */
+/** Throws errors that `reply.ts` maps to refusals. */
 export type Route<Id extends OperationId> = (
   body: RequestOf<Id>,
   caller: Caller,
@@ -142,8 +147,8 @@ export type Route<Id extends OperationId> = (
 export type Routes<Ids extends OperationId = OperationId> = { readonly [Id in Ids]: Route<Id> };
 
 /**
- * Decodes. Where the name of the queue is at fault as well as what is decoded, the name is what is
- * refused. `checkName` throws unless the name is good enough for the operation.
+ * Decodes a request. If both the queue's name and another field are invalid, the name is refused.
+ * `checkName` throws unless the operation accepts the name.
  */
 export function decoded<T>(checkName: () => void, decode: () => T): T {
   try {

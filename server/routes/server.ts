@@ -1,4 +1,4 @@
-// Who asks, who may ask, and who did what.
+// Routes about the server: API keys, lost commits and the list of actions.
 
 import { checkExpect } from "../../engine/model/validate.ts";
 import type { KeyInfo } from "../../openapi/schemas.ts";
@@ -7,7 +7,7 @@ import type { Audit } from "../observability/audit.ts";
 import type { LostCommits } from "../observability/lost-commits.ts";
 import type { Routes } from "./route.ts";
 
-/** `keys`: absent of a server that asks for none. */
+/** `keys` is absent if the server needs no API keys. */
 export function keysRoutes(
   keys: (() => readonly KeyInfo[] | Promise<readonly KeyInfo[]>) | undefined,
 ): Routes<"whoAmI" | "listKeys"> {
@@ -23,7 +23,7 @@ export function keysRoutes(
   };
 }
 
-/** `losses`: absent where none can be. */
+/** `losses` is absent if commits cannot be lost. */
 export function lossRoutes(losses: LostCommits | undefined): Routes<"confirmLoss"> {
   return {
     async confirmLoss({ expect }) {

@@ -1,4 +1,4 @@
-// Items as they are stored.
+// Routes for stored items.
 
 import { nowhere } from "../../engine/insight/search.ts";
 import type { Engine } from "../../engine/model/api.ts";
@@ -29,7 +29,7 @@ type StorageRoutes = Routes<
   | "deleteItems"
 >;
 
-/** The check of a request's queue alone. */
+/** Checks the queue of a request, and not its partition. */
 function queueCheck(engine: Engine<string>, { queue_name }: { readonly queue_name: string }) {
   return checkOf(engine, { queue_name });
 }

@@ -1,4 +1,4 @@
-// Tasks: what goes on for longer than a call.
+// Routes for tasks, which outlast a call.
 
 import type { Engine, TaskBegun, TaskInfo } from "../../engine/model/api.ts";
 import { noSuchTask, QueueError } from "../../engine/model/errors.ts";
@@ -45,7 +45,7 @@ export function taskRoutes(engine: Engine<string>): TaskRoutes {
   };
 }
 
-/** A task of a queue that is not shown is none. */
+/** A task of a queue that the key may not see is reported as unknown. */
 function shownTask(engine: Engine<string>, taskId: string, grant: Grant | null): TaskInfo {
   const task = engine.taskInfo(taskId);
   if (visibleTo(grant)(task.queue)) return task;
@@ -74,12 +74,12 @@ function begun(caller: Caller, of: string, task: TaskBegun) {
   };
 }
 
-/** Of the API key; `""` = none was asked for. */
+/** The name of the API key; `""`: no key is needed. */
 function nameOf({ grant }: Caller): string {
   return grant?.name ?? "";
 }
 
-/** Where items came from is what they say, and whoever imported them can say anything. */
+/** Items name their own origin queue, and an import can set it to any queue. */
 function checkAnyQueue(grant: Grant | null): void {
   if (grant === null || isForAllQueues(grant, "admin")) return;
   const told = "is not for all queues, so it has to name the one that items go to with 'to'";

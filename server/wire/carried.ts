@@ -1,10 +1,10 @@
-// What goes along with an item in every reply that shows one.
+// The optional keys of an item, which every reply with items has.
 
 import type * as engine from "../../engine/model/api.ts";
 import type * as wire from "../../openapi/schemas.ts";
 import { instantText } from "./fields.ts";
 
-/** What goes along with an item; nothing where there is nothing to say. */
+/** Keys without a value are absent. */
 export function carried({
   headers,
   past = {},

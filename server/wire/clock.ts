@@ -1,4 +1,4 @@
-// A test clock, between the wire and the engine.
+// Converts requests to advance a test clock.
 
 import type { AdvanceOptions } from "../../engine/model/api.ts";
 import { limits } from "../../engine/model/limits.ts";

@@ -1,4 +1,4 @@
-// What a console lives on: findings, clients, all queues at a glance.
+// Converts the replies for a console: findings, clients and the overview of all queues.
 
 import type * as engine from "../../engine/model/api.ts";
 import type * as wire from "../../openapi/schemas.ts";
@@ -34,7 +34,7 @@ export function clientsReply(clients: engine.QueueClients): wire.QueueClientsRep
   };
 }
 
-/** Of the overview all but what is of the server and of the moment. */
+/** The part of the overview that comes from the engine. */
 export function overviewReply(
   overview: engine.EngineOverview,
   isShown: engine.IsShown = () => true,

@@ -1,7 +1,6 @@
-// What requests and replies are made of, between the wire and the engine: durations, instants, bytes,
-// words. What is malformed as text is refused here, because only here is it text; rules about values
-// are the engine's. A key that may be absent may also be `null`, which says the same; a reply has the
-// type of the contract, so that a forgotten field does not compile.
+// Converts the fields of requests and replies: durations, instants, bytes and words. Malformed
+// texts are refused here, because the engine only sees values and has the rules about these. An
+// optional key may also be `null`, which means absent.
 
 import type * as engine from "../../engine/model/api.ts";
 import { never, neverText, parseDuration } from "../../engine/model/duration.ts";
@@ -19,7 +18,7 @@ export function wordOf<T extends string>(text: string, what: string, words: read
   return refuse(`${what} is invalid; ${expected}, got '${text.slice(0, quotedMax)}'`);
 }
 
-/** Most calls ask for the same as the call before. */
+/** Most calls have the same timeout as the call before. */
 let latestTimeout = { text: "", ms: 0 };
 
 export function requestTimeout(text: string): number {
@@ -29,12 +28,12 @@ export function requestTimeout(text: string): number {
   return latestTimeout.ms;
 }
 
-/** Of a call that can do without. */
+/** For operations in which `request_timeout` is optional. */
 export function ownRequestTimeout({ request_timeout: text }: { request_timeout?: string | null }) {
   return !isGiven(text) || text === "" ? {} : { requestTimeoutMs: requestTimeout(text) };
 }
 
-/** Of one lease; `null` = that of the queue. */
+/** `null`: the timeout of the queue. */
 export function leaseTimeout(text: string | null | undefined): number | null {
   if (!isGiven(text) || text === "") return null;
   checkLength("lease timeout", text.length, limits.durationTextMax);
@@ -46,7 +45,7 @@ export function retryAfter(text: string): number {
   return durationOf(text, "retry after", "30s, 15m or 1h");
 }
 
-/** `null` = not given. The order of the checks is the reference's. */
+/** `null`: not given. The order of the checks is that of the reference implementation. */
 export function queueTimeouts(leaseTimeout: string | null, expireTimeout: string | null) {
   const leaseTimeoutText = leaseTimeout ?? "";
   const expireTimeoutText = expireTimeout ?? "";
@@ -60,13 +59,13 @@ export function queueTimeouts(leaseTimeout: string | null, expireTimeout: string
   return { leaseTimeoutMs, leaseTimeoutText, expireTimeoutMs, expireTimeoutText };
 }
 
-/** An empty text: the queue takes no unique keys. */
+/** An empty text means that the queue refuses unique keys. */
 export function uniqueFor(uniqueForText: string) {
   checkLength("unique for", uniqueForText.length, limits.durationTextMax);
   return { uniqueForMs: durationOf(uniqueForText, "unique for", "1h, 24h or 7d"), uniqueForText };
 }
 
-/** An empty text is a duration that is not set, which is for the engine to refuse. */
+/** An empty text means that the duration is not set, which the engine refuses if necessary. */
 export function durationOf(text: string, what: string, formats: string): number {
   if (text === "") return 0;
   const parsed = parseDuration(text);
@@ -74,7 +73,7 @@ export function durationOf(text: string, what: string, formats: string): number 
   return refuse(`${what} is invalid; ${parsed.message} - expected format: ${formats}`);
 }
 
-/** The one that clients of the protocol call theirs when they are told of no other. */
+/** The namespace that clients of the protocol send by default. */
 const systemNamespace = "_system";
 
 export function checkNamespace(name: string | null | undefined): void {
@@ -82,12 +81,12 @@ export function checkNamespace(name: string | null | undefined): void {
   refuse(`namespace does not exist; '${shortened(name)}' was not found`);
 }
 
-/** Less than what `Temporal` reads. */
+/** Stricter than `Temporal`. */
 const dateTime = new RegExp(forms.dateTime);
 
 const zone = /[Zz]$|[+-]\d\d:\d\d$/;
 
-/** Absent, `null` and `""` are no instant. */
+/** Absent, `null` and `""` mean no instant. */
 export function instantNamed(text: string | null | undefined, key: string): number | null {
   if (text === undefined || text === null || text === "") return null;
   const got = text.slice(0, quotedMax);
@@ -97,7 +96,7 @@ export function instantNamed(text: string | null | undefined, key: string): numb
   );
 }
 
-/** The same within a list. */
+/** For a key of an item in a list. */
 export function instantOf(
   text: string | null | undefined,
   index: number,
@@ -109,9 +108,9 @@ export function instantOf(
 }
 
 /**
- * Epoch milliseconds of a date-time; `null` when it is none, or names a day or time that is none.
- * A part of a millisecond counts as a whole one, so that nothing is due, lapses or expires before
- * the instant that was given.
+ * Returns the epoch milliseconds of a date-time; `null` if it is malformed, or if its day or time
+ * does not exist. Fractions of a millisecond are rounded up, so that nothing is due, lapses or
+ * expires before the given instant.
  */
 export function parseInstant(text: string): number | null {
   if (!dateTime.test(text)) return null;
@@ -126,7 +125,9 @@ export function parseInstant(text: string): number | null {
 
 let written = { instant: Number.NaN, text: "" };
 
-/** The instant before is remembered: what a turn leases mostly ends at one, and its replies have one `now`. */
+/**
+ * Caches the last instant: most leases of a turn have one deadline, and its replies have one `now`.
+ */
 export function instantText(instant: number): string {
   if (written.instant !== instant) written = { instant, text: new Date(instant).toISOString() };
   return written.text;
@@ -136,26 +137,26 @@ export function instantTextOrNull(instant: number | null): string | null {
   return instant === null ? null : instantText(instant);
 }
 
-/** Either alphabet, with or without its padding and line breaks; anything else is refused. */
+/** Accepts both alphabets, with or without padding and line breaks, and refuses anything else. */
 export function bytesOf(text: string, index: number, key: string): engine.Payload {
   return parseBase64(text) ?? refuseText(text, index, key, "base64");
 }
 
-/** Loose reading would drop bits of a text that was cut off. */
+/** Loose decoding would drop bits of a truncated text. */
 const standard = { alphabet: "base64", lastChunkHandling: "strict" } as const;
 
 const urlSafe = { alphabet: "base64url", lastChunkHandling: "strict" } as const;
 
-/** By how many characters it lacks to a multiple of four; a text that lacks three is none. */
+/** By the number of characters missing to a multiple of four; three is never valid. */
 const paddings = ["", "=", "=="] as const;
 
-/** The bytes of a base64 text; `null` when it is none. Blanks anywhere in it mean nothing. */
+/** Returns the bytes of a base64 text; `null` if it is malformed. Blanks are ignored. */
 export function parseBase64(text: string): Uint8Array | null {
   const options = /[-_]/.test(text) ? urlSafe : standard;
   if (text.includes("=")) return decodeBase64(text, options);
   const likely = paddings[-text.length & 3] ?? "";
-  // With blanks in it the length does not show how much it lacks. To take them out of a text of
-  // megabytes would take longer than to try.
+  // If the text has blanks, its length does not determine the padding. Trying all paddings is
+  // faster than removing the blanks from megabytes of text.
   for (const padding of [likely, ...paddings.filter((other) => other !== likely)]) {
     const bytes = decodeBase64(text + padding, options);
     if (bytes !== null) return bytes;

@@ -1,4 +1,4 @@
-// Which items are meant, between the wire and the engine.
+// Converts filters of items.
 
 import type * as engine from "../../engine/model/api.ts";
 import type * as wire from "../../openapi/schemas.ts";

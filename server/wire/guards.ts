@@ -1,11 +1,10 @@
-// Calls that remove items, and are asked first how many.
+// Converts the guards `dry_run` and `expect` of calls that remove items, and their replies.
 
 import type * as engine from "../../engine/model/api.ts";
 import type * as wire from "../../openapi/schemas.ts";
 import { doneReply } from "../http/reply.ts";
 import { isGiven } from "./fields.ts";
 
-/** Of a call that removes items. */
 export function guardOf(body: {
   readonly dry_run?: boolean | null;
   readonly expect?: number | null;
@@ -20,7 +19,7 @@ export function isGuarded(guard: engine.Guard): boolean {
   return guard.dryRun === true || guard.expect !== undefined;
 }
 
-/** What a guarded call removed, or would. */
+/** Reports what a guarded call removed, or what a dry run would remove. */
 export function guardedReply(
   counts: engine.ItemCounts,
   more: Pick<wire.GuardedReply, "waiting_leases" | "dependents"> = {},

@@ -1,4 +1,4 @@
-// Produce, lease, complete and their kin, between the wire and the engine.
+// Converts the requests and replies of operations on items, such as produce, lease and complete.
 
 import type * as engine from "../../engine/model/api.ts";
 import type { RequestOf } from "../../openapi/operations.ts";

@@ -1,15 +1,15 @@
-// The nodes of a cluster and their shards, as replies tell them.
+// Converts the nodes of a cluster and their shards to replies.
 
 import type * as wire from "../../openapi/schemas.ts";
 import type { NodeRow, NodesSeen, ShardRow } from "../../stores/nodes.ts";
 import { instantText } from "./fields.ts";
 
-/** `seen`: by database; none of a server that is alone. */
+/** `seen`: by database; empty for a single server. */
 export function nodesPage(seen: readonly NodesSeen[]): wire.NodesListReply {
   const latest = new Map<string, NodeRow>();
   for (const node of seen.flatMap((one) => one.nodes)) {
     const other = latest.get(node.url);
-    // A node that only one of the databases sees alive lives.
+    // A node is live if any of the databases shows it as live.
     if (other === undefined || (!other.isLive && node.isLive)) latest.set(node.url, node);
   }
   const nodes = [...latest.values()].toSorted((a, b) => (a.url < b.url ? -1 : 1));

@@ -1,4 +1,4 @@
-// What is asked of one queue, between the wire and the engine.
+// Converts the requests and replies of operations on one queue.
 
 import type * as engine from "../../engine/model/api.ts";
 import { formatDuration } from "../../engine/model/duration.ts";
@@ -24,7 +24,7 @@ export function seriesRequest(body: RequestOf<"series">): engine.SeriesRequest {
   return {
     ...(isGiven(queue) && { queue }),
     ...(isGiven(shard) && { shard }),
-    // What is none of them is refused by the engine.
+    // The engine refuses unknown names.
     names: names as engine.SeriesRequest["names"],
     ...(isGiven(from) && { from: fromOf(from) }),
     ...(isGiven(step) && { stepMs: stepOf(step) }),
@@ -53,7 +53,7 @@ export function clearRequest(body: RequestOf<"clear">): engine.ClearRequest {
   };
 }
 
-/** `isInColumns`: lists of figures in the place of the partitions. */
+/** `isInColumns`: the reply has a list per figure instead of the partitions. */
 export function queueStats(stats: engine.QueueStats, isInColumns: boolean): wire.QueueStatsReply {
   const { partitions } = stats;
   const line: wire.LogicalQueueStats = {

@@ -1,4 +1,4 @@
-// Queues and their settings, between the wire and the engine.
+// Converts queues and their settings.
 
 import type * as engine from "../../engine/model/api.ts";
 import { refuse } from "../../engine/model/validate.ts";
@@ -23,7 +23,7 @@ export function queueSettings(body: RequestOf<"createQueue">): engine.QueueSetti
   };
 }
 
-/** Absent keys keep their value. */
+/** Absent keys leave their settings unchanged. */
 export function queueChange(body: RequestOf<"updateQueue">): engine.QueueChange & engine.Guard {
   const timeouts = queueTimeouts(body.lease_timeout ?? null, body.expire_timeout ?? null);
   checkNamespace(body.namespace);

@@ -1,4 +1,4 @@
-// Stored items, found and imported, between the wire and the engine.
+// Converts the requests and replies about stored items: lists, searches and imports.
 
 import type * as engine from "../../engine/model/api.ts";
 import type { RequestOf } from "../../openapi/operations.ts";

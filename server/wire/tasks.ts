@@ -1,4 +1,4 @@
-// Tasks, between the wire and the engine.
+// Converts requests for tasks, and tasks to replies.
 
 import type * as engine from "../../engine/model/api.ts";
 import type { RequestOf } from "../../openapi/operations.ts";
@@ -40,7 +40,7 @@ function taskRequest(
   };
 }
 
-/** `isShown`: whether the destination may be named. */
+/** `isShown`: whether the caller may see a queue; the destination is `""` if not. */
 export function taskInfo(task: engine.TaskInfo, isShown: engine.IsShown): wire.TaskInfo {
   return {
     task_id: task.taskId,
