@@ -1,4 +1,4 @@
-// Rules between settings that are valid each on its own, about databases and nodes.
+// Checks combinations of settings about databases and nodes.
 
 import { isPublic } from "../http/connections/bind-rules.ts";
 import type { Config } from "./settings.ts";
@@ -41,7 +41,7 @@ function severalDatabasesFaults({ databaseUrl, nodeUrl }: Config): readonly stri
   return faults;
 }
 
-/** Hosts and name of the database at a URL, without user and password. */
+/** Returns the hosts and the database name of a URL, without user and password. */
 export function databaseName(url: string): string {
   return /^postgres(?:ql)?:\/\/(?:[^/?]*@)?([^?]*)/.exec(url)?.[1] ?? "";
 }

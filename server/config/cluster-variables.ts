@@ -1,6 +1,6 @@
-// The variables that Kubernetes, like container links before it, sets for each Service of a
-// namespace, under the Service's name. One that is called `holdfast` has our prefix, and its
-// `HOLDFAST_PORT` is not the port to listen on:
+// Recognizes the variables that Kubernetes, like container links before it, sets for each Service
+// of a namespace, prefixed with the Service's name. For a Service called `holdfast`, they have our
+// prefix, and `HOLDFAST_PORT` is not the port to listen on:
 //
 //   HOLDFAST_PORT=tcp://10.0.0.1:9090   HOLDFAST_SERVICE_HOST   HOLDFAST_SERVICE_PORT[_NAME]
 //   HOLDFAST_PORT_9090_TCP[_PROTO|_PORT|_ADDR]
@@ -8,7 +8,7 @@
 const place = /_(SERVICE_(HOST|PORT(_\w+)?)|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/;
 const link = /^(tcp|udp|sctp):\/\/\S+:\d+$/;
 
-/** Whether it says where a Service is, and nothing about this server. */
+/** The variable is the address of a Service, and not a setting of this server. */
 export function isClusterVariable(name: string, value: string): boolean {
   return place.test(name) || (name.endsWith("_PORT") && link.test(value));
 }

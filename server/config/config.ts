@@ -1,5 +1,6 @@
-// Reads the configuration: each setting from the first of flag, environment, file and default that
-// has it. Names every fault at once. Pure: arguments, environment and file are handed in.
+// Reads the configuration: each setting comes from the first of flag, environment, file and default
+// that has it. All faults are reported at once. Pure: arguments, environment and file are
+// parameters.
 
 import { Value } from "@sinclair/typebox/value";
 import { parseDuration } from "../../engine/model/duration.ts";
@@ -18,10 +19,10 @@ import {
 import { shown, shownWithoutPassword } from "./shown.ts";
 
 export interface ConfigSource {
-  /** Arguments after the program's and the command's name. */
+  /** The arguments without the names of program and command. */
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Throws when the file cannot be read. */
+  /** Throws if the file cannot be read. */
   readonly readFile: (path: string) => string;
 }
 
@@ -29,12 +30,12 @@ export type ConfigResult =
   | {
       readonly ok: true;
       readonly config: Config;
-      /** Variables with our prefix that an orchestrator set for a Service of our name. */
+      /** Variables with our prefix that an orchestrator set for a Service called `holdfast`. */
       readonly ignored: readonly string[];
     }
   | { readonly ok: false; readonly faults: readonly string[] };
 
-/** A value as it was found, and where, for the fault that may name it. */
+/** A value before validation, and its source for fault texts. */
 interface Given {
   readonly source: string;
   readonly value: unknown;
@@ -47,7 +48,7 @@ const byFlag = new Map(all.map((setting) => [setting.flag, setting]));
 const byEnv = new Map(all.map((setting) => [setting.env, setting]));
 const byKey = new Map(settings.map((setting) => [setting.key, setting]));
 
-/** The configuration, or every fault in it. An empty environment variable counts as not set. */
+/** Returns the configuration or all its faults. An empty environment variable counts as not set. */
 export function readConfig(source: ConfigSource): ConfigResult {
   const faults: string[] = [];
   const fromFlags = readFlags(source.argv, faults);
@@ -90,7 +91,7 @@ function readFlags(argv: readonly string[], faults: string[]): Layer {
     if (setting === undefined) {
       const got = `${shown(flag)}${didYouMean(flag, [...byFlag.keys()])}`;
       faults.push(`unknown flag; expected one that --help lists, got ${got}`);
-      // What follows an unknown flag is most likely its value, and not a fault of its own.
+      // The next argument is most likely the flag's value, and not a fault of its own.
       if (written === undefined && isValue(rest[0])) rest.shift();
       continue;
     }
@@ -102,7 +103,7 @@ function readFlags(argv: readonly string[], faults: string[]): Layer {
     }
     const value = fromText(setting, written);
     const before = layer.get(setting)?.value;
-    // A list may be given piece by piece; anything else only once, so that none is silently dropped.
+    // Only a list may be given repeatedly; for other settings, a value would be silently dropped.
     if (Array.isArray(before) && Array.isArray(value)) {
       layer.set(setting, { source: flag, value: [...before, ...value] });
     } else if (before === undefined) {
@@ -168,7 +169,9 @@ function readConfigFile(path: Given, readFile: ConfigSource["readFile"], faults:
   return layer;
 }
 
-/** A flag or variable as the kind of value its setting has; left as text when it is none. */
+/**
+ * Converts a text to the type of its setting; a text that does not convert is returned unchanged.
+ */
 function fromText({ schema }: Setting, written: string): unknown {
   switch (schema["type"]) {
     case "integer":

@@ -1,5 +1,5 @@
-// What an operator can set: one schema with each setting's default and meaning, and the names of
-// its flag and its environment variable.
+// The settings of a server: one schema with each setting's default and description, and the names
+// of its flag and its environment variable.
 //
 //   key in the file    flag                environment
 //   "produceBodyMax"   --produce-body-max  HOLDFAST_PRODUCE_BODY_MAX
@@ -9,10 +9,10 @@ import { parseDuration } from "../../engine/model/duration.ts";
 import { limits } from "../../engine/model/limits.ts";
 import { queueLabelsMax } from "../observability/queue-metrics.ts";
 
-/** `URL,URL` is not one; the password of the second would become part of a host's name. */
+/** Refuses `URL,URL`: the second URL's password would become part of a host name. */
 const databaseUrlPattern = "^postgres(ql)?://(?!.*,postgres(ql)?://)[^\\s\\0]+$";
 
-/** A body is held whole in memory, once as bytes and once decoded. */
+/** A body is held in memory twice: as bytes and decoded. */
 const bodyBytesMax = 512_000_000;
 
 export const ConfigSchema = Type.Object({
@@ -92,7 +92,7 @@ export const ConfigSchema = Type.Object({
     description:
       "Where other nodes on the same database reach this one; makes the server a node of a cluster.",
   }),
-  // Longer than a database may stall, short enough to be waited for.
+  // Longer than usual stalls of a database, and short enough for clients to wait for a takeover.
   ownershipLease: duration({
     ...{ default: "5s", minimum: "1s", maximum: "1m" },
     description: "How long a node keeps ownership of shards without renewing it; from 1s to 1m.",
@@ -128,7 +128,7 @@ export const ConfigSchema = Type.Object({
     default: limits.waitingLeasesMax,
     description: "Lease requests that may wait at once, in each shard; others get 429.",
   }),
-  // Long enough for a client to try again, short enough for what has to be kept.
+  // Long enough for a client's retries, and short enough to bound the stored receipts.
   receiptsWindow: duration({
     ...{ default: "5m", minimum: "1s", maximum: "24h" },
     description:
@@ -208,13 +208,13 @@ export interface Setting {
   readonly flag: string;
   readonly env: string;
   readonly schema: TSchema;
-  /** What a value has to be. */
+  /** The valid values, for fault texts. */
   readonly expected: string;
 }
 
 export const envPrefix = "HOLDFAST_";
 
-/** Names the configuration file, so it cannot be in there. */
+/** The path of the configuration file, which the file itself cannot contain. */
 export const configFile = settingOf(
   "config",
   Type.String({
@@ -241,14 +241,14 @@ function settingOf(key: string, schema: TSchema): Setting {
   };
 }
 
-/** One row of the table of settings. */
+/** A row of the documentation's table of settings. */
 export interface SettingRow {
   readonly flag: string;
   readonly env: string;
   /** Key in the configuration file; `""` for `--config` itself. */
   readonly key: string;
   readonly default: string;
-  /** What a value has to be. */
+  /** The valid values. */
   readonly values: string;
   readonly meaning: string;
 }
@@ -326,15 +326,17 @@ function onOff(description: string) {
   return Type.Boolean({ default: false, expected: "true or false", description });
 }
 
-/** `""` = none; to give it is a fault, or a variable that is not set would turn a guard off. */
+/**
+ * `""`: none. Giving `""` explicitly is a fault, or an unset shell variable would disable a guard.
+ */
 function file(expected: string, description: string) {
   return text({ default: "", expected, pattern: "^[^\\0]*$", description });
 }
 
 interface List extends Omit<Text, "default"> {
-  /** Spaces or line breaks are between the pieces of a text, as a piece may have commas. */
+  /** Spaces or line breaks separate the elements, which may contain commas. */
   readonly isSpaced?: boolean;
-  /** A value may have a password. */
+  /** A value may contain a password. */
   readonly isSecret?: boolean;
 }
 

@@ -1,12 +1,12 @@
-// Values as the faults of a configuration show them.
+// Formats values for the fault texts of a configuration.
 
-/** A value as JSON, cut short; a fault has to fit on a line. */
+/** Returns a value as JSON, truncated so that a fault fits on a line. */
 export function shown(value: unknown): string {
   const json = JSON.stringify(value);
   return json.length <= 80 ? json : `${json.slice(0, 80)}…`;
 }
 
-/** Like `shown`, without the part before a host, which may be a password. */
+/** Like `shown`, without the part before a host, which may contain a password. */
 export function shownWithoutPassword(value: unknown): string {
   const json = JSON.stringify(value);
   const cut = json.replace(/[^"]*@/g, "…@").replace(/(password=)[^&"]*/gi, "$1…");

@@ -1,5 +1,5 @@
-// A backup: the stores' files of one moment in a folder of its own, with a
-// manifest that is written last. A folder without one is not a backup.
+// Makes a backup: a folder with copies of all stores at one moment, and a manifest that is written
+// last. A folder without a manifest is not a backup.
 
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -53,7 +53,7 @@ function writeManifest(folder: string, manifest: BackupManifest): void {
   try {
     const file = openSync(join(folder, manifestName), "w", 0o600);
     try {
-      // On a full disk a part of it may fit.
+      // On a full disk, a write may be partial.
       if (writeSync(file, bytes) < bytes.length) throw new Error("a part was written");
       fsyncSync(file);
     } finally {

@@ -1,4 +1,4 @@
-// How many shards the databases have, looked up before any is opened: a start that would be refused
+// Finds the number of shards in the databases before any shard is opened, so that a refused start
 // leaves nothing behind.
 
 import { limits } from "../../engine/model/limits.ts";
@@ -21,15 +21,14 @@ import { databaseName } from "../config/cluster-rules.ts";
 import type { Config } from "../config/settings.ts";
 import { postgresOf } from "./engine-options.ts";
 
-/** How many shards a new cluster has: enough to share out among nodes that come later. */
+/** The number of shards of a new cluster: enough for nodes that join later. */
 const clusterShards = 16;
 
-/** What was found in one database. */
 interface Found {
   readonly database: number;
   /** `null`: no node was ever started on it. */
   readonly recorded: ClusterShape | null;
-  /** The shards of a server without other nodes. */
+  /** The number of shards of a single server; 0 in a cluster's database. */
   readonly schemas: number;
 }
 
@@ -37,7 +36,7 @@ export function sessionFor({ databasePooler: pooler, requireReplica }: Config): 
   return sessionOf({ pooler, requireReplica }, limits.shardsMax);
 }
 
-/** How many shards a server or a node has: those that are there, or as many as a new one gets. */
+/** Resolves to the number of shards of a server or a cluster, existing or new. */
 export async function shardsIn(config: Config): Promise<number> {
   const session = sessionFor(config);
   const databases = config.databaseUrl.map((_, database) => database);
@@ -48,7 +47,7 @@ export async function shardsIn(config: Config): Promise<number> {
   const recorded = found.find((one) => one.recorded !== null)?.recorded ?? null;
   for (const cause of causes) {
     if (!isAway(cause)) throw cause;
-    // Which shards a database is to have is recorded while all are there.
+    // The shape of a cluster is recorded only when all databases are reachable.
     if (recorded === null) throw databases.length === 1 ? cause : forNewCluster(cause);
   }
   return config.nodeUrl === "" ? ofServer(config, found) : ofCluster(config, { found, recorded });
@@ -62,7 +61,8 @@ async function find(config: Config, database: number, session: SharedSession): P
   const store = postgresOf(config, database);
   return await naming(config, database, async () => {
     const schemas = await countSchemas(store, session);
-    // Last: another node may make the cluster meanwhile, whose shards are not a single server's.
+    // Read last: another node may create the cluster meanwhile, and its shards would be counted as
+    // those of a single server.
     const recorded = await clusterOf(store, session);
     return { database, recorded, schemas: recorded === null ? schemas : 0 };
   });
@@ -102,7 +102,7 @@ async function ofCluster(config: Config, { found, recorded }: InCluster): Promis
   return shards;
 }
 
-/** The rows of the nodes in each of the databases. */
+/** Returns a function per database that opens its table of nodes. */
 export function nodesIn(
   config: Config & { readonly shards: number },
   leaseMs: number,
@@ -116,7 +116,7 @@ export function nodesIn(
   });
 }
 
-/** Says of which of several databases a failure is. */
+/** Adds the name of the database to a failure, if there are several. */
 async function naming<T>(
   { databaseUrl }: Config,
   database: number,

@@ -1,14 +1,14 @@
-// The data folder before there is anything in it: made, seen to be one that can be written to,
-// and taken away again where the start that made it fails.
+// Creates the data folder, checks that it is writable, and removes it if the start that created it
+// fails.
 
 import { accessSync, constants, existsSync, mkdirSync, rmSync } from "node:fs";
 import { countStores } from "../../stores/open.ts";
 import { StoreError } from "../../stores/store.ts";
 
-/** It cannot be had; the message is for the operator. */
+/** The data folder is unusable; the message is for the operator. */
 export class DataFolderError extends Error {
   override readonly name = "DataFolderError";
-  /** A disk may have room at the next try. */
+  /** `disk`: a later start may succeed, once the disk has space. */
   readonly fault: "settings" | "disk";
 
   constructor(message: string, cause?: unknown) {
@@ -20,13 +20,14 @@ export class DataFolderError extends Error {
 export interface DataFolder {
   /** The number of stores in it; 1 if it has none yet. */
   readonly shards: number;
-  /** Takes away what was made, with all that is in it; what was there before stays. */
+  /** Removes the folders that this start created, with their contents. */
   remove(): void;
 }
 
 export function openDataFolder(path: string): DataFolder {
   try {
-    // The first folder that was missing: those above the last may have been, too.
+    // `mkdirSync` returns the first folder that was missing; parent folders may have been missing,
+    // too.
     const made = mkdirSync(path, { recursive: true, mode: 0o700 });
     accessSync(path, constants.W_OK | constants.X_OK);
     return {
@@ -41,7 +42,9 @@ export function openDataFolder(path: string): DataFolder {
   }
 }
 
-/** How many stores are in a folder; 0 if it does not exist. Throws `StoreError` or `DataFolderError`. */
+/**
+ * Counts the stores in a folder; 0 if it does not exist. Throws `StoreError` or `DataFolderError`.
+ */
 export function storesOf(path: string): number {
   try {
     return existsSync(path) ? countStores(path) : 0;

@@ -1,4 +1,4 @@
-// What the settings of a server make of its engines: their stores, their bounds and their notices.
+// Derives the engines' options from the server's settings: stores, bounds and notices.
 
 import type { Clock } from "../../engine/model/clock.ts";
 import { newTag } from "../../engine/model/ids.ts";
@@ -31,9 +31,9 @@ const noticeTexts: Readonly<Record<Exclude<Notice["kind"], "shard_down">, string
 
 interface Given {
   readonly clock: Clock;
-  /** Absent = the stores are files, or in memory. */
+  /** Absent if the stores are files or in memory. */
   readonly session?: SharedSession;
-  /** With it, the clock is one that all nodes share. */
+  /** Present at nodes; the clock must then be the one that all nodes share. */
   readonly ownership?: Ownership;
 }
 
@@ -70,7 +70,7 @@ export function engineOptionsOf(
   };
 }
 
-/** The store of a shard: each of several databases has a part of the shards. */
+/** The store of a shard; several databases share the shards. */
 export function storeOf(config: Config, shard = 0): StoreConfig {
   switch (config.store) {
     case "memory":

@@ -1,4 +1,5 @@
-// Moves the queues of a data folder or database to another number of shards, while no server runs on it.
+// Moves the queues of a data folder or database to another number of shards. No server may run on
+// it.
 
 import { systemClock, TestClock } from "../../engine/model/clock.ts";
 import { newTag } from "../../engine/model/ids.ts";
@@ -10,7 +11,7 @@ import { storesOf } from "./data-folder.ts";
 
 export const { shardsMax } = limits;
 
-/** How many shards the data have; 0 if there are none. Throws `StoreError` or `DataFolderError`. */
+/** Counts the shards of the data; 0 if there are none. Throws `StoreError` or `DataFolderError`. */
 export async function shardsIn(store: DurableConfig): Promise<number> {
   if (store.kind === "postgres") return countSchemas(store);
   return storesOf(store.directory);
@@ -19,7 +20,7 @@ export async function shardsIn(store: DurableConfig): Promise<number> {
 export interface ReshardData {
   readonly store: DurableConfig;
   readonly shards: number;
-  /** Once aborted, the data stay as they are and the reason is thrown. */
+  /** If aborted, the data stay unchanged and the reason is thrown. */
   readonly signal: AbortSignal;
   readonly progress: (items: number, all: number) => void;
 }
@@ -39,7 +40,7 @@ export async function reshardData({
       clock: stores.testClock ? new TestClock() : systemClock(),
       progress: async (items, all) => {
         progress(items, all);
-        // Otherwise no signal would be noticed.
+        // Yield to the event loop, or no signal would be received.
         await Bun.sleep(0);
         signal.throwIfAborted();
       },

@@ -1,5 +1,5 @@
-// A second implementation of protobuf, for tests: it reads holdfast.proto by itself and
-// shares nothing with the codec but the values of the contract.
+// A second protobuf implementation for tests. It reads `holdfast.proto` itself, and shares only the
+// contract's values with the codec.
 
 import { fileURLToPath } from "node:url";
 import protobuf from "protobufjs";
@@ -15,13 +15,13 @@ interface Timestamp {
   readonly nanos: number;
 }
 
-/** Bytes of a message with these values, as JSON has them. */
+/** Encodes a message from JSON values. */
 export function encoded(message: Message, values: Values): Uint8Array<ArrayBuffer> {
   const type = protoFile.lookupType(`holdfast.v1.${message.name}`);
   return new Uint8Array(type.encode(type.fromObject(outward(message, values))).finish());
 }
 
-/** The values of a message, with every field of it. */
+/** Decodes a message to JSON values, with all fields. */
 export function decoded(message: Message, bytes: Uint8Array): Values {
   const type = protoFile.lookupType(`holdfast.v1.${message.name}`);
   const options = { longs: Number, defaults: true, bytes: String };
@@ -43,7 +43,7 @@ function inward(message: Message, values: Values): Values {
   });
 }
 
-/** A copy in which instants are what `instant` makes of them. */
+/** Copies the values, with `instant` applied to the instants. */
 function each(message: Message, values: Values, instant: (value: unknown) => unknown): Values {
   const one = ({ kind }: Field, value: unknown): unknown => {
     if (kind === "instant") return instant(value);

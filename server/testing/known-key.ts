@@ -1,4 +1,4 @@
-// A key that was let in, for tests of what comes after.
+// An authenticated key, for tests of authorization.
 
 import type { KnownKey } from "../auth/key-file.ts";
 import { everything, type Rights, scopesOf } from "../auth/key-rights.ts";

@@ -1,5 +1,5 @@
-// The app on a port, by the system's clock or a test clock, for tests of those who call it: it can be
-// stopped, and started again on the same port with what it held.
+// The app on a port, with the system's clock or a test clock, for tests of its clients. It can be
+// stopped and restarted on the same port with the same data.
 
 import { sharedClock, systemClock, TestClock } from "../../engine/model/clock.ts";
 import type { AppConfig } from "../app.ts";
@@ -11,7 +11,7 @@ import { type AppOptions, createApp } from "./one-thread-app.ts";
 
 export interface ListeningApp extends AsyncDisposable {
   readonly url: string;
-  /** Answers who waits and closes the port. */
+  /** Answers waiting clients and closes the port. */
   stop(): Promise<void>;
   start(): Promise<void>;
 }

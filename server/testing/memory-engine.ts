@@ -1,5 +1,5 @@
-// For tests: the real engine over a store in memory, in this thread, and the settings of a server
-// that nobody gave any.
+// For tests: the real engine with a store in memory, in this thread, and the default settings of a
+// server.
 
 import type { Engine } from "../../engine/model/api.ts";
 import { type Clock, systemClock } from "../../engine/model/clock.ts";
@@ -26,7 +26,7 @@ export async function memoryEngine(options: MemoryEngineOptions = {}): Promise<E
   return (await memoryEngines(options))[0];
 }
 
-/** One for each shard. */
+/** Opens one engine per shard. */
 export async function memoryEngines({
   clock = systemClock(),
   images = [newImage()],

@@ -1,5 +1,4 @@
-// Metrics that a node has beyond those of a server that is alone, for the tests of alerts, the
-// dashboard and pages.
+// The metrics that only nodes have, for the tests of alerts, the dashboard and pages.
 
 import { Observations } from "../../engine/model/histogram.ts";
 import { Metrics } from "../observability/metrics.ts";

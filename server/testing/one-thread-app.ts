@@ -1,4 +1,4 @@
-// The app of a server whose shards are all in this thread.
+// The app of a server with all shards in this thread.
 
 import type { OverviewMachine } from "../../openapi/schemas.ts";
 import { type App, createFront, type FrontOptions } from "../app.ts";
@@ -13,10 +13,10 @@ import type { Metrics } from "../observability/metrics.ts";
 export interface AppOptions
   extends Omit<LocalOptions, "render" | "config" | keyof ReturnType<typeof shardsHere>>,
     Omit<FrontOptions, "counts" | "node"> {
-  /** Of all shards, in the order of their numbers. */
+  /** One engine per shard, in order of number. */
   readonly engines: Engines;
   readonly metrics: Metrics;
-  /** Epoch milliseconds of a test clock; absent = the machine's. */
+  /** Epoch milliseconds of a test clock; default: the machine's clock. */
   readonly testNow?: () => number;
 }
 

@@ -1,12 +1,12 @@
-// Ties tests to the rows of a table of the specification: a test is named after its row,
-// and a row that has no test fails the suite.
+// Ties tests to the rows of a table of the specification: a test is named after its row, and a row
+// without a test fails the suite.
 
 import { expect, test } from "bun:test";
 
 export interface Rows<Name extends string> {
-  /** Registers a test of a row. `detail` tells several tests of one row apart. */
+  /** Registers a test of a row. `detail` distinguishes several tests of one row. */
   row(name: Name, ...test: [run: Run] | [detail: string, run: Run]): void;
-  /** To be called last. */
+  /** Must be called last. */
   complete(): void;
 }
 

@@ -1,11 +1,11 @@
-// The app as it runs, but for the socket: the real engine over a store that can be told
-// to fail, and time that stands still until a test lets it pass.
+// The complete app without a socket: the real engine with a store that can be made to fail, and a
+// clock that only tests advance.
 
 import { expect } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-// The app loads them when they are first asked for, and no round of events waits for a disk.
+// The app imports them on first use, but a test's rounds of events do not wait for the disk.
 import "@elysiajs/swagger";
 import "prom-client";
 import type { Engine } from "../../engine/model/api.ts";
@@ -49,33 +49,33 @@ export const hour = 60 * minute;
 export const day = 24 * hour;
 
 export interface Options {
-  /** Default memory; `sqlite` is on disk, in a folder of its own. */
+  /** Default `memory`; `sqlite` is on disk, in its own folder. */
   readonly store?: "memory" | "sqlite";
   readonly shards?: number;
   readonly waitingLeasesMax?: number;
   readonly seriesBytes?: number;
-  /** What a shard's file on disk may grow to, in pages of 4 KiB. */
+  /** The maximum size of a shard's file, in pages of 4 KiB. */
   readonly pagesMax?: number;
   readonly config?: Partial<AppConfig>;
-  /** Of the queue `orders`, which is there from the start; `null` = it is not. */
+  /** The settings of the queue `orders`, which is created first; `null`: it is not created. */
   readonly orders?: Partial<QueueCreateRequest> | null;
 }
 
 export interface Answer {
   readonly code: number;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks for what it expects, whatever came.
+  // biome-ignore lint/suspicious/noExplicitAny: each test checks the shape that it expects.
   readonly body: any;
   readonly headers: Headers;
 }
 
-/** A call that was begun; `answer` is `null` while it waits. */
+/** A call in flight; `answer` is `null` while it waits. */
 export interface Begun {
   answer: Answer | null;
 }
 
-/** Rounds of events after which a call that has no answer is taken to wait for time to pass. */
+/** A call without an answer after this many rounds of events is assumed to wait for a timer. */
 const roundsMax = 2_000;
-/** Rounds of events in which any request gets from its body to the store. */
+/** Enough rounds of events for any request to get from its body to the store. */
 const roundsToArrive = 20;
 
 export async function run(options: Options = {}): Promise<RunningApp> {
@@ -87,18 +87,18 @@ export async function run(options: Options = {}): Promise<RunningApp> {
 
 export class RunningApp {
   readonly clock = new VirtualClock(start);
-  /** What the stores of all shards are told. */
+  /** Controls the stores of all shards. */
   readonly store = new StoreControl();
   readonly folder = mkdtempSync(join(tmpdir(), "holdfast-specification-"));
-  /** What the engine had to say to the operator, whom the log tells. */
+  /** The engine's notices to the operator, which a server logs. */
   readonly notices: Notice[] = [];
-  /** For a test to keep what it holds. */
+  /** A place for a test's leases. */
   readonly leases: LeaseReply[] = [];
-  /** What was logged, and the text of its cause. */
+  /** The logged events, each with the text of its cause. */
   readonly logged: string[] = [];
   readonly #options: Options;
   readonly #random = seededRandom(1);
-  /** What shards in memory hold, for when they are opened again. */
+  /** The data of shards in memory, which outlive a restart. */
   readonly #images = new Map<number, MemoryImage>();
   #engine: Engine<string> | null = null;
   #app: App | null = null;
@@ -113,7 +113,7 @@ export class RunningApp {
     return this.#engine;
   }
 
-  /** The folder of the stores' files, when there are any. */
+  /** The folder of the stores' files, if the store is on disk. */
   get data(): string {
     return join(this.folder, "data");
   }
@@ -146,7 +146,7 @@ export class RunningApp {
     const note = (event: string, cause?: unknown) => {
       this.logged.push(cause instanceof Error ? `${event}; ${cause.message}` : event);
     };
-    // What it is asked for by its operators is told, and no surprise.
+    // Events at level `info` are expected, so they are not recorded.
     const log: Log = { ...silentLog, debug: note, warn: note, error: note, fatal: note };
     this.#engine = allShards(engines);
     this.#app = createApp({
@@ -169,7 +169,7 @@ export class RunningApp {
     return openMemoryStore({ tag: "", image });
   }
 
-  /** Stops the server and starts it again on what is stored. */
+  /** Restarts the server with the stored data. */
   async restart(): Promise<void> {
     await this.through(this.engine.close());
     await this.open();
@@ -181,7 +181,7 @@ export class RunningApp {
     if (existsSync(this.folder)) rmSync(this.folder, { recursive: true });
   }
 
-  /** The result of what needs events to happen, but no time to pass. */
+  /** Runs rounds of events until the work has ended, without advancing the clock. */
   async through<T>(work: Promise<T>): Promise<T> {
     let isOver = false;
     const end = () => {
@@ -211,7 +211,7 @@ export class RunningApp {
     return { code: response.status, body: await response.json(), headers: response.headers };
   }
 
-  /** Sends a request, right or wrong, and lets happen what needs no time. */
+  /** Sends a request, valid or not, and runs rounds of events without advancing the clock. */
   async begin(id: OperationId, body: unknown, signal?: AbortSignal): Promise<Begun> {
     const begun: Begun = { answer: null };
     void this.#post(id, body, signal).then((answer) => {
@@ -230,19 +230,19 @@ export class RunningApp {
     await this.arrive();
   }
 
-  /** Sends a request, right or wrong, and returns the answer. */
+  /** Sends a request, valid or not, and returns the answer. */
   call(id: OperationId, body: unknown): Promise<Answer> {
     return this.through(this.#post(id, body));
   }
 
-  /** The reply to a request that has to succeed. */
+  /** Returns the reply to a request that must succeed. */
   async ok<Id extends OperationId>(id: Id, body: RequestOf<Id>): Promise<ResponseOf<Id>> {
     const { code, body: reply } = await this.call(id, body);
     if (code !== 200) throw new Error(`${id} was answered ${code}: ${JSON.stringify(reply)}`);
     return reply;
   }
 
-  /** By default a queue whose leases run for an hour and whose items wait for a day. */
+  /** By default, leases last an hour and items wait for a day. */
   async create(name: string, settings: Partial<QueueCreateRequest> = {}): Promise<void> {
     await this.ok("createQueue", {
       queue_name: name,
@@ -257,7 +257,7 @@ export class RunningApp {
     await this.ok("produce", { ...timed, items: texts.map((utf8) => ({ utf8 })) });
   }
 
-  /** The request of a client that has not asked before. */
+  /** A lease request of a new client. */
   leaseOf(change: Partial<RequestOf<"lease">> = {}): RequestOf<"lease"> {
     this.#clients += 1;
     return { ...timed, client_id: `client-${this.#clients}`, batch_size: 100, ...change };
@@ -316,7 +316,7 @@ export const orders = { queue_name: "orders" };
 export const timed = { ...orders, request_timeout: "1m" };
 export const done: Reply = { code: 200, code_text: "OK", message: "" };
 
-/** What a reason has to be that comes with the code; `reasons.test.ts` says which is right. */
+/** Matches any reason that fits the code; `reasons.test.ts` checks the exact one. */
 export function anyReasonOf(code: number): string {
   const fitting = Object.entries(reasons).filter(([, { codes }]) =>
     codes.some((one) => one === code),
@@ -324,7 +324,7 @@ export function anyReasonOf(code: number): string {
   return expect.stringMatching(new RegExp(`^(${fitting.map(([name]) => name).join("|")})$`));
 }
 
-/** A refusal as it comes: the code in the status and in the body, and all fields. */
+/** A complete refusal: the code in the status and in the body, and all fields. */
 export function refused(
   code: keyof typeof replyCodes,
   message: string,
@@ -343,7 +343,7 @@ export function idsOf(items: readonly { readonly id: string }[]): string[] {
   return items.map(({ id }) => id);
 }
 
-/** Payloads as text, of leased or stored items. */
+/** The payloads of leased or stored items as texts. */
 export function textsOf(items: readonly ({ bytes: string } | { payload: string })[]): string[] {
   return items.map((item) => atob("bytes" in item ? item.bytes : item.payload));
 }

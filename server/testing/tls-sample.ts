@@ -1,4 +1,4 @@
-// A certificate for tests, of localhost, with its key and a key that is not its own.
+// A certificate for localhost, its key, and the key of another certificate, for tests.
 
 export const sampleCertificate = `-----BEGIN CERTIFICATE-----
 MIIBnDCCAUGgAwIBAgIUcICVUMjVXoSrH2wNl/DIz8Ix24kwCgYIKoZIzj0EAwIw
@@ -27,7 +27,7 @@ uIZu/bJ+ektvrhSMNQXVob0EU/CHE0RKP/FYauCVlwUbu+itV3JuyGZ7
 -----END PRIVATE KEY-----
 `;
 
-/** What the certificate is renewed with, and its key. */
+/** The certificate's renewal, with its key. */
 export const renewedCertificate = `-----BEGIN CERTIFICATE-----
 MIIBmzCCAUGgAwIBAgIURp0qEpRHuSQ05MffSKHNifaYxTUwCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTE5NDkzOFoYDzIxMjYxMDI4
