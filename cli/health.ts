@@ -9,7 +9,14 @@ export const fine: Readonly<Record<string, string>> = {
 
 /** An unknown word is the most severe. */
 const severities = [
-  ...["shard_down", "store_full", "nobody_asks", "falls_behind", "leases_lapse", "dead_items"],
+  ...[
+    "shard_down",
+    "store_full",
+    "no_consumers",
+    "backlog_growing",
+    "leases_lapsing",
+    "dead_items",
+  ],
   ...["clearing", "paused", "at_limit", "all_leased", "all_scheduled", ...Object.keys(fine)],
 ];
 

@@ -106,7 +106,7 @@ test("explain: of all queues what is the matter, the worst first", async () => {
   const text = (what: string, queue: string) =>
     `${queue}: ${what}\n\n${what}, since \\S+\n  [^\n]+\n`;
   expect(out).toMatch(
-    new RegExp(`^${text("nobody_asks", "orders")}\n${text("paused", "others")}$`),
+    new RegExp(`^${text("no_consumers", "orders")}\n${text("paused", "others")}$`),
   );
   expect(out).toContain("Leases are paused: moving.");
   const { out: limited } = await run("explain", "--limit", "1");

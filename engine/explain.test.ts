@@ -52,7 +52,7 @@ test("explain: an unknown queue is refused", async () => {
   });
 });
 
-test("nobody_asks: from ten seconds after the last lease on, since then, and who it was", async () => {
+test("no_consumers: from ten seconds after the last lease on, since then, and who it was", async () => {
   const bundle = await setupQueue();
   const asked = await bundle.beginLease("orders", {
     clientId: "worker-2",
@@ -66,15 +66,15 @@ test("nobody_asks: from ten seconds after the last lease on, since then, and who
   await bundle.clock.advance(1);
   const since = start + 5 * second;
   const { findings } = await explain(bundle);
-  expect(findings).toMatchObject([{ what: "nobody_asks", since, count: 2, nextAt: null }]);
+  expect(findings).toMatchObject([{ what: "no_consumers", since, count: 2, nextAt: null }]);
   expect(findings[0]?.text).toBe(
-    "2 items are ready, the oldest for 10 seconds, and nobody asks for them; worker-2 was the last, 15 seconds ago.",
+    "2 items are ready, the oldest for 10 seconds, and no client asks for them; worker-2 was the last, 15 seconds ago.",
   );
   await bundle.lease("orders");
   expect(await words(bundle)).toEqual(["flows"]);
 });
 
-test("nobody_asks: who holds items may be at work on them for as long as a lease", async () => {
+test("no_consumers: who holds items may be at work on them for as long as a lease", async () => {
   const bundle = await setupQueue({ leaseTimeoutMs: hour });
   await bundle.produce("orders", "a", "b");
   await bundle.lease("orders");
@@ -84,17 +84,17 @@ test("nobody_asks: who holds items may be at work on them for as long as a lease
   expect(await words(bundle)).toEqual(["flows"]);
 });
 
-test("nobody_asks: of nobody since the start it says so", async () => {
+test("no_consumers: of nobody since the start it says so", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a");
   await bundle.clock.advance(3 * minute);
   const { findings } = await explain(bundle);
   expect(findings[0]?.text).toBe(
-    "1 item is ready, for 3 minutes, and nobody asks for it; nobody has asked since this server took the queue, 3 minutes ago.",
+    "1 item is ready, for 3 minutes, and no client asks for it; no client has asked since this server took the queue, 3 minutes ago.",
   );
 });
 
-test("nobody_asks, falls_behind: not of a dead queue, whose items wait for a person", async () => {
+test("no_consumers, backlog_growing: not of a dead queue, whose items wait for a person", async () => {
   const bundle = await setupQueue({ deadQueue: "orders-dead", maxAttempts: 1 });
   for (let count = 0; count < 6; count += 1) {
     await bundle.produceMany("orders", 20);
@@ -104,7 +104,7 @@ test("nobody_asks, falls_behind: not of a dead queue, whose items wait for a per
   const { health, findings } = bundle.engine.explain("orders-dead");
   expect({ health, findings }).toEqual({ health: "flows", findings: [] });
   await bundle.run(() => bundle.engine.updateQueue({ name: "orders", deadQueue: "" }));
-  expect(bundle.engine.explain("orders-dead").health).toBe("nobody_asks");
+  expect(bundle.engine.explain("orders-dead").health).toBe("no_consumers");
 });
 
 test("paused: since when, why, and what; after a restart since the queue was changed last", async () => {
@@ -311,19 +311,19 @@ test("clearing: what is left of it, and of how much", async () => {
   expect(await words(bundle)).toEqual(["empty"]);
 });
 
-test("leases_lapse: of the last five minutes", async () => {
+test("leases_lapsing: of the last five minutes", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a", "b");
   await bundle.lease("orders", { batchSize: 2 });
   await bundle.clock.advance(minute);
-  const lapsing = { what: "leases_lapse", since: start + minute, count: 2, nextAt: null };
+  const lapsing = { what: "leases_lapsing", since: start + minute, count: 2, nextAt: null };
   const { findings } = await explain(bundle);
-  expect(findings.find(({ what }) => what === "leases_lapse")).toMatchObject(lapsing);
-  expect(findings.find(({ what }) => what === "leases_lapse")?.text).toBe(
+  expect(findings.find(({ what }) => what === "leases_lapsing")).toMatchObject(lapsing);
+  expect(findings.find(({ what }) => what === "leases_lapsing")?.text).toBe(
     "The lease of 2 items lapsed within the last five minutes, all of them held by client-1: consumers die, hang, or need longer than 1m0s.",
   );
   await bundle.clock.advance(5 * minute);
-  expect(await words(bundle)).toEqual(["nobody_asks", "nobody_asks"]);
+  expect(await words(bundle)).toEqual(["no_consumers", "no_consumers"]);
 });
 
 test.each([
@@ -339,12 +339,12 @@ test.each([
   expect(await words(bundle)).toEqual(["empty"]);
 });
 
-test("leases_lapse: names who held the most of them, as far as that is known", async () => {
+test("leases_lapsing: names who held the most of them, as far as that is known", async () => {
   const bundle = await setupQueue({ maxAttempts: 9 });
   await bundle.produceMany("orders", 6);
   const text = async () => {
     const { findings } = await explain(bundle);
-    return findings.find(({ what }) => what === "leases_lapse")?.text;
+    return findings.find(({ what }) => what === "leases_lapsing")?.text;
   };
   const lapsed = "lapsed within the last five minutes";
   const need = "consumers die, hang, or need longer than 1m0s.";
@@ -393,7 +393,7 @@ test("dead_items: tells the reason of the most, apart from what differs from one
   );
 });
 
-test("falls_behind: by the second where more comes than one or two", async () => {
+test("backlog_growing: by the second where more comes than one or two", async () => {
   const bundle = await setupQueue({ leaseTimeoutMs: hour });
   for (let count = 0; count < 6; count += 1) {
     await bundle.produceMany("orders", 250);
@@ -401,25 +401,25 @@ test("falls_behind: by the second where more comes than one or two", async () =>
     await bundle.lease("orders");
   }
   expect((await explain(bundle)).findings[0]?.text).toBe(
-    "More comes than goes, 4 a second: 1,245 items more are ready than five minutes ago.",
+    "The backlog grows by 4 per second: 1,245 items more are ready than five minutes ago.",
   );
 });
 
-test("falls_behind: five minutes of more that comes than goes, but not of a paused queue", async () => {
+test("backlog_growing: five minutes of more that comes than goes, but not of a paused queue", async () => {
   const bundle = await setupQueue({ leaseTimeoutMs: hour });
   for (let count = 0; count < 6; count += 1) {
-    expect(await words(bundle)).not.toContain("falls_behind");
+    expect(await words(bundle)).not.toContain("backlog_growing");
     await bundle.produceMany("orders", 20);
     await bundle.clock.advance(minute);
     await bundle.lease("orders");
   }
   const { findings } = await explain(bundle);
-  expect(findings).toMatchObject([{ what: "falls_behind", count: 95 }]);
+  expect(findings).toMatchObject([{ what: "backlog_growing", count: 95 }]);
   expect(findings[0]?.text).toBe(
-    "More comes than goes, 19 a minute: 95 items more are ready than five minutes ago.",
+    "The backlog grows by 19 per minute: 95 items more are ready than five minutes ago.",
   );
   await bundle.run(() => bundle.engine.pause({ queue: "orders" }));
-  expect(await words(bundle)).not.toContain("falls_behind");
+  expect(await words(bundle)).not.toContain("backlog_growing");
 });
 
 test("explain: the worst comes first, and is the word", async () => {
@@ -431,7 +431,7 @@ test("explain: the worst comes first, and is the word", async () => {
   expect(await words(bundle)).toEqual(["dead_items", "dead_items", "paused"]);
 });
 
-test("nobody_asks: not of a queue whose leases are paused, nor right after", async () => {
+test("no_consumers: not of a queue whose leases are paused, nor right after", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a");
   await bundle.run(() => bundle.engine.pause({ queue: "orders" }));
@@ -441,5 +441,5 @@ test("nobody_asks: not of a queue whose leases are paused, nor right after", asy
   await bundle.clock.advance(10 * second - 1);
   expect(await words(bundle)).toEqual(["flows"]);
   await bundle.clock.advance(1);
-  expect((await explain(bundle)).findings).toMatchObject([{ what: "nobody_asks", since: start }]);
+  expect((await explain(bundle)).findings).toMatchObject([{ what: "no_consumers", since: start }]);
 });

@@ -256,11 +256,11 @@ const sampleQueue: schemas.QueueInfo = {
 };
 
 const sampleFinding: schemas.Finding = {
-  what: "nobody_asks",
+  what: "no_consumers",
   since: "2026-03-01T12:53:00.000Z",
   count: 48_210,
   next_at: null,
-  text: "48,210 items are ready, the oldest for 41 minutes, and nobody asks for them; worker-2 was the last, 12 minutes ago.",
+  text: "48,210 items are ready, the oldest for 41 minutes, and no client asks for them; worker-2 was the last, 12 minutes ago.",
 };
 
 const sampleOverview: schemas.ServerOverviewReply = {
@@ -282,7 +282,7 @@ const sampleOverview: schemas.ServerOverviewReply = {
   ],
   alarms: [
     {
-      what: "nobody_asks",
+      what: "no_consumers",
       since: sampleFinding.since,
       count: sampleFinding.count,
       queue_name: "orders",
@@ -927,9 +927,9 @@ A new \`max_attempts\` or \`dead_queue\` also applies to items already in the qu
 |---|---|
 | \`shard_down\` | partitions of the queue cannot be reached |
 | \`store_full\` | a shard of the queue has no room: produces are refused |
-| \`nobody_asks\` | items are ready, but no lease request is waiting and none arrived for 10 seconds; while items are leased, for \`lease_timeout\` |
-| \`falls_behind\` | in nearly every one of the last five minutes, more items arrived than left, and leases are not paused |
-| \`leases_lapse\` | leases lapsed within the last five minutes |
+| \`no_consumers\` | items are ready, but no lease request is waiting and none arrived for 10 seconds; while items are leased, for \`lease_timeout\` |
+| \`backlog_growing\` | in nearly every one of the last five minutes, more items arrived than left, and leases are not paused |
+| \`leases_lapsing\` | leases lapsed within the last five minutes |
 | \`dead_items\` | within the last hour, items went to the dead queue, or were removed because there is none |
 | \`clearing\` | a clear has items left to remove |
 | \`paused\` | leases or produces are paused |
@@ -950,7 +950,7 @@ Findings are derived from the latest reports of the shards.`,
         example: {
           queue_name: "orders",
           as_of: "2026-03-01T13:05:00.000Z",
-          health: "nobody_asks",
+          health: "no_consumers",
           findings: [sampleFinding],
         },
       },

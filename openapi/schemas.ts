@@ -1288,7 +1288,7 @@ const sinceInstant = (number: number, description: string) =>
 const healthWord = Type.String({
   description:
     "The first of the findings, or `at_limit` for the two about limits; without findings `flows`, `idle` (no items, but lease requests wait) or `empty` (no items, and no lease request waits).",
-  examples: ["nobody_asks"],
+  examples: ["no_consumers"],
 });
 
 export const QueueExplainRequest = message("QueueExplainRequest", "The queue to explain.", {
@@ -1299,8 +1299,8 @@ export type QueueExplainRequest = Static<typeof QueueExplainRequest>;
 export const Finding = message("Finding", "A condition that keeps items waiting or loses items.", {
   what: text(100, {
     description:
-      "One of `shard_down`, `store_full`, `nobody_asks`, `falls_behind`, `leases_lapse`, `dead_items`, `clearing`, `paused`, `at_leased_max`, `at_lease_rate`, `all_leased`, `all_scheduled`, in this order. Later versions may add others.",
-    examples: ["nobody_asks"],
+      "One of `shard_down`, `store_full`, `no_consumers`, `backlog_growing`, `leases_lapsing`, `dead_items`, `clearing`, `paused`, `at_leased_max`, `at_lease_rate`, `all_leased`, `all_scheduled`, in this order. Later versions may add others.",
+    examples: ["no_consumers"],
   }),
   since: instant(101, {
     description:
@@ -1319,7 +1319,7 @@ export const Finding = message("Finding", "A condition that keeps items waiting 
   text: text(104, {
     description: "A complete description for people, as a sentence.",
     examples: [
-      "48,210 items are ready, the oldest for 41 minutes, and nobody asks for them; worker-2 was the last, 12 minutes ago.",
+      "48,210 items are ready, the oldest for 41 minutes, and no client asks for them; worker-2 was the last, 12 minutes ago.",
     ],
   }),
 });
@@ -1467,7 +1467,7 @@ export const sampleTotals = {
 
 export const sampleOverviewQueues = {
   queue_name: ["orders"],
-  health: ["nobody_asks"],
+  health: ["no_consumers"],
   health_since_ms: [1_772_369_580_000],
   health_count: [48_210],
   next_at_ms: [0],
@@ -1534,7 +1534,7 @@ export const OverviewQueues = message(
   "Queues as columns: the values at one index of all lists belong to one queue. All lists have the same length; the queues are in no particular order.",
   {
     queue_name: texts(119, "Name of the queue.", ["orders"]),
-    health: texts(120, "The `health` of `queue.explain`.", ["nobody_asks"]),
+    health: texts(120, "The `health` of `queue.explain`.", ["no_consumers"]),
     health_since_ms: column(100, `Start of the worst finding, ${millis}.`, [1_772_369_580_000]),
     health_count: column(
       121,
@@ -1624,8 +1624,8 @@ export type OverviewShard = Static<typeof OverviewShard>;
 export const OverviewAlarm = message("OverviewAlarm", "A condition that needs attention.", {
   what: text(100, {
     description:
-      "`commits_lost`, `shard_down`, `store_full`, `disk_low`, `items_damaged`, `items_miscounted`, or for a queue `nobody_asks`, `falls_behind`, `leases_lapse`, `dead_items`. Later versions may add others.",
-    examples: ["nobody_asks"],
+      "`commits_lost`, `shard_down`, `store_full`, `disk_low`, `items_damaged`, `items_miscounted`, or for a queue `no_consumers`, `backlog_growing`, `leases_lapsing`, `dead_items`. Later versions may add others.",
+    examples: ["no_consumers"],
   }),
   since: sinceInstant(101, "Date-time at which it began; `null`: unknown."),
   count: long(102, {
@@ -1643,7 +1643,7 @@ export const OverviewAlarm = message("OverviewAlarm", "A condition that needs at
   text: text(105, {
     description: "A complete description for people, as a sentence.",
     examples: [
-      "48,210 items are ready, the oldest for 41 minutes, and nobody asks for them; worker-2 was the last, 12 minutes ago.",
+      "48,210 items are ready, the oldest for 41 minutes, and no client asks for them; worker-2 was the last, 12 minutes ago.",
     ],
   }),
 });

@@ -188,16 +188,16 @@ function testOver(browser: () => ConsoleBrowser, server: Server): void {
       const response = await route.fetch();
       const reply = (await response.json()) as ServerOverviewReply;
       const alarms = Array.from({ length: 50 }, (_, at) => ({
-        ...{ what: "nobody_asks", queue_name: `queue-${at}`, shard: -1, since: null },
+        ...{ what: "no_consumers", queue_name: `queue-${at}`, shard: -1, since: null },
         ...{ text: "Nobody asks for its items.", count: 1 },
       }));
       await route.fulfill({ response, json: { ...reply, alarms } });
     });
     await page.goto(server().consoleUrl);
-    await page.locator(".alarm", { hasText: "nobody asks, 50 items: queue-0, queue-1" }).waitFor();
+    await page.locator(".alarm", { hasText: "no consumers, 50 items: queue-0, queue-1" }).waitFor();
     expect(await page.locator(".alarm").count()).toBe(1);
     expect(await axeFaults(page)).toEqual([]);
-    await page.getByRole("button", { name: "Show queues: nobody asks" }).click();
+    await page.getByRole("button", { name: "Show queues: no consumers" }).click();
     await page.getByRole("button", { name: "and 44 more" }).waitFor();
     expect(await page.locator(".alarm").count()).toBe(6);
     expect(await axeFaults(page)).toEqual([]);

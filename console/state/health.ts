@@ -15,9 +15,9 @@ interface Word {
 const words = {
   shard_down: { text: "shard down", glyph: "down", look: "bad", tells: "since" },
   store_full: { text: "store full", glyph: "full", look: "bad", tells: "since" },
-  nobody_asks: { text: "nobody asks", glyph: "nobody", look: "warn", tells: "since" },
-  falls_behind: { text: "falls behind", glyph: "behind", look: "warn", tells: "count" },
-  leases_lapse: { text: "leases lapse", glyph: "lapse", look: "warn", tells: "count" },
+  no_consumers: { text: "no consumers", glyph: "nobody", look: "warn", tells: "since" },
+  backlog_growing: { text: "backlog growing", glyph: "behind", look: "warn", tells: "count" },
+  leases_lapsing: { text: "leases lapsing", glyph: "lapse", look: "warn", tells: "count" },
   dead_items: { text: "dead items", glyph: "dead", look: "warn", tells: "count" },
   clearing: { text: "clearing", glyph: "clear", look: "info", tells: "count" },
   paused: { text: "paused", glyph: "paused", look: "info", tells: "since" },

@@ -80,7 +80,7 @@ function isMeantToWait({ definition }: LogicalQueue, { isDeadQueue }: Surroundin
   return definition.pause?.lease === true || isDeadQueue(definition.name);
 }
 
-const nobodyAsks: Check = (queue, around) => {
+const noConsumers: Check = (queue, around) => {
   const { now } = around;
   const { ready, leased } = queue.itemCounts;
   if (ready === 0 || queue.clients.size > 0) return null;
@@ -89,22 +89,24 @@ const nobodyAsks: Check = (queue, around) => {
   const graceMs = leased > 0 ? Math.max(askGraceMs, queue.definition.leaseTimeoutMs) : askGraceMs;
   if (now - Math.max(since, queue.watch.pausedAt) < graceMs) return null;
   if (isMeantToWait(queue, around)) return null;
-  return { what: "nobody_asks", since, count: ready, nextAt: null };
+  return { what: "no_consumers", since, count: ready, nextAt: null };
 };
 
-const fallsBehind: Check = (queue, around) => {
+const backlogGrowing: Check = (queue, around) => {
   const { now } = around;
   const { watch, itemCounts } = queue;
   watch.backlog.roll(now, itemCounts.ready);
   const count = watch.backlog.steadyRise;
   if (count < riseMin || isMeantToWait(queue, around)) return null;
-  const since = watch.since("falls_behind", now) - riseMs;
-  return { what: "falls_behind", since, count, nextAt: null };
+  const since = watch.since("backlog_growing", now) - riseMs;
+  return { what: "backlog_growing", since, count, nextAt: null };
 };
 
-const leasesLapse: Check = ({ watch: { lapses } }, { now }) => {
+const leasesLapsing: Check = ({ watch: { lapses } }, { now }) => {
   const count = lapses.count(now);
-  return count === 0 ? null : { what: "leases_lapse", since: lapses.firstAt, count, nextAt: null };
+  return count === 0
+    ? null
+    : { what: "leases_lapsing", since: lapses.firstAt, count, nextAt: null };
 };
 
 const deadItems: Check = ({ watch: { deaths } }, { now }) => {
@@ -159,9 +161,9 @@ const allScheduled: Check = (queue, { now }) => {
 const checks: readonly Check[] = [
   shardDown,
   storeFull,
-  nobodyAsks,
-  fallsBehind,
-  leasesLapse,
+  noConsumers,
+  backlogGrowing,
+  leasesLapsing,
   deadItems,
   clearing,
   paused,

@@ -133,7 +133,7 @@ test("overview: of some queues it tells these alone, and each of their alarms", 
   expect(whole.alarms.map(({ queue }) => queue)).not.toContain("orders");
   const isShown = (queue: string): boolean => queue === "orders";
   const some = bundle.engine.overview("", isShown).overview;
-  expect(some.alarms).toMatchObject([{ what: "nobody_asks", queue: "orders", count: 1 }]);
+  expect(some.alarms).toMatchObject([{ what: "no_consumers", queue: "orders", count: 1 }]);
   expect(namesIn(some)).toEqual(["orders"]);
   expect(some.totals).toMatchObject({ queues: 1, ready: 1, produced: 1 });
   await bundle.run(() => bundle.engine.deleteQueue({ name: "other-0", force: true }));
@@ -152,8 +152,8 @@ test("overview: alarms tell the worst first, of shards and of queues", async () 
   await bundle.clock.advance(minute);
   const { alarms } = look(bundle);
   expect(alarms.map(({ what, queue, count }) => [what, queue, count])).toEqual([
-    ["nobody_asks", "other", 3],
-    ["nobody_asks", "orders", 2],
+    ["no_consumers", "other", 3],
+    ["no_consumers", "orders", 2],
     ["dead_items", "doomed", 1],
   ]);
 });
@@ -171,8 +171,8 @@ test("overview: alarms of queues stand by their items and how long it has been s
   const { alarms } = look(bundle);
   expect(alarms.map(({ what, queue }) => [what, queue])).toEqual([
     ["dead_items", "doomed"],
-    ["nobody_asks", "a"],
-    ...names.slice(1).map((name) => ["nobody_asks", name]),
+    ["no_consumers", "a"],
+    ...names.slice(1).map((name) => ["no_consumers", name]),
   ]);
 });
 

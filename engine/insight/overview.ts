@@ -45,9 +45,9 @@ interface Row {
 
 /** Findings that need a person's attention. */
 const alarming = new Set<Found["what"]>([
-  "nobody_asks",
-  "falls_behind",
-  "leases_lapse",
+  "no_consumers",
+  "backlog_growing",
+  "leases_lapsing",
   "dead_items",
 ]);
 

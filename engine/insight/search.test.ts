@@ -454,7 +454,7 @@ test("explain: a ready item says what holds its queue up", async () => {
   await bundle.clock.advance(2 * hour);
   expect((await explained(bundle, found[0]?.id)).why).toEqual([
     "It is ready, with 0 ahead of it in partition 0.",
-    "2 items are ready, the oldest for 2 hours, and nobody asks for them; worker was the last, 2 hours ago.",
+    "2 items are ready, the oldest for 2 hours, and no client asks for them; worker was the last, 2 hours ago.",
   ]);
 });
 

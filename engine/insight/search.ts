@@ -520,7 +520,7 @@ function ordinal(count: number): string {
 
 /** Without `paused`, which has its own sentence. */
 const blocking: ReadonlySet<api.FindingWord> = new Set<api.FindingWord>([
-  ...(["nobody_asks", "at_leased_max", "at_lease_rate", "store_full"] as const),
+  ...(["no_consumers", "at_leased_max", "at_lease_rate", "store_full"] as const),
 ]);
 
 /** Sentences, the most important first. */

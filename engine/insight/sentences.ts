@@ -57,14 +57,14 @@ const paused: TextOf = (_, { definition: { pause }, watch: { pausedBy } }) => {
   return `${what} are paused${by}${pause?.reason ? `: ${pause.reason}` : ""}.`;
 };
 
-const nobodyAsks: TextOf = ({ count }, queue, { now }) => {
+const noConsumers: TextOf = ({ count }, queue, { now }) => {
   const { lastAsked, askedAt } = queue.watch;
   const ago = `${roughly(now - askedAt)} ago`;
   const last =
     lastAsked === null
-      ? `nobody has asked since this server took the queue, ${ago}`
+      ? `no client has asked since this server took the queue, ${ago}`
       : `${lastAsked.client} was the last, ${ago}`;
-  return `${items(count)} ${are(count)} ready${oldest(queue, now, count)}, and nobody asks for ${count === 1 ? "it" : "them"}; ${last}.`;
+  return `${items(count)} ${are(count)} ready${oldest(queue, now, count)}, and no client asks for ${count === 1 ? "it" : "them"}; ${last}.`;
 };
 
 /** Mentions the most frequent name, if it is frequent enough to be informative. */
@@ -87,7 +87,7 @@ const deadItems: TextOf = ({ count }, { definition, watch: { diedOf } }, { now, 
   return `${items(count)} died within the last hour and ${count === 1 ? went.replace("were", "was") : went}${why}.`;
 };
 
-const leasesLapse: TextOf = ({ count }, { definition, watch: { lapsedOf } }, { now }) => {
+const leasesLapsing: TextOf = ({ count }, { definition, watch: { lapsedOf } }, { now }) => {
   const { leaseTimeoutText, leaseTimeoutMs } = definition;
   const held = most(lapsedOf.most(now), count, (client) => `held by ${client}`);
   return `The lease of ${items(count)} lapsed within the last five minutes${held}: consumers die, hang, or need longer than ${leaseTimeoutText || formatDuration(leaseTimeoutMs)}.`;
@@ -96,18 +96,18 @@ const leasesLapse: TextOf = ({ count }, { definition, watch: { lapsedOf } }, { n
 /** In the unit in which the count is at least two. */
 const pace = (count: number, ms: number): string =>
   count * 1_000 < 2 * ms
-    ? `${number(Math.round((count * 60_000) / ms))} a minute`
-    : `${number(Math.round((count * 1_000) / ms))} a second`;
+    ? `${number(Math.round((count * 60_000) / ms))} per minute`
+    : `${number(Math.round((count * 1_000) / ms))} per second`;
 
 const texts: Readonly<Record<FindingWord, TextOf>> = {
   shard_down: ({ count, nextAt }, _, { now }) =>
     `A shard of the queue is down, and ${items(count)} in it cannot be reached${until(nextAt, now, "it is started again")}.`,
   store_full: () =>
-    "The disk has no room for new items: produces are refused, leases and completes go on.",
-  nobody_asks: nobodyAsks,
-  falls_behind: ({ count }) =>
-    `More comes than goes, ${pace(count, riseMs)}: ${items(count)} more ${are(count)} ready than five minutes ago.`,
-  leases_lapse: leasesLapse,
+    "The disk has no room for new items: produces are refused, leases and completes continue.",
+  no_consumers: noConsumers,
+  backlog_growing: ({ count }) =>
+    `The backlog grows by ${pace(count, riseMs)}: ${items(count)} more ${are(count)} ready than five minutes ago.`,
+  leases_lapsing: leasesLapsing,
   dead_items: deadItems,
   clearing: ({ count }, { watch: { clearingMost } }) =>
     `A clear has ${number(count)} of ${items(Math.max(count, clearingMost))} still to remove.`,

@@ -256,9 +256,9 @@ export interface ItemCounts {
 export type FindingWord =
   | "shard_down"
   | "store_full"
-  | "nobody_asks"
-  | "falls_behind"
-  | "leases_lapse"
+  | "no_consumers"
+  | "backlog_growing"
+  | "leases_lapsing"
   | "dead_items"
   | "clearing"
   | "paused"

@@ -21,7 +21,7 @@ import type { Situations } from "./situations.ts";
 import type { Held, Tally } from "./tally.ts";
 import { isCertain } from "./tracked.ts";
 
-/** The minimum time without a lease request before the finding `nobody_asks`. */
+/** The minimum time without a lease request before the finding `no_consumers`. */
 const askGraceMs = 10 * second;
 /** The time without movement before `all_leased`, and after which the health is not `flows`. */
 const restMs = { allLeased: 5 * second, flows: 10 * second };
@@ -34,7 +34,7 @@ const riseMin = 60;
 
 /** Worst first. */
 const order: readonly FindingWord[] = [
-  ...(["shard_down", "store_full", "nobody_asks", "falls_behind", "leases_lapse"] as const),
+  ...(["shard_down", "store_full", "no_consumers", "backlog_growing", "leases_lapsing"] as const),
   ...(["dead_items", "clearing", "paused", "at_leased_max", "at_lease_rate"] as const),
   ...(["all_leased", "all_scheduled"] as const),
 ];
@@ -256,7 +256,7 @@ export class Explanations {
     // No requests are needed during a pause, and its end is not known.
     const isExcused = pauses.mayEverHaveBeen(queue) || queue === "dead";
     const isMeantToWait = pauses.of(queue).lease || queue === "dead";
-    const said = expectSaid(explained, "nobody_asks", {
+    const said = expectSaid(explained, "no_consumers", {
       must: isHealthy && !isExcused && open === 0 && now - since >= graceMs,
       may: !isAsked && !isMeantToWait && now - Math.max(granted, bornAt) >= askGraceMs,
     });
@@ -278,12 +278,12 @@ export class Explanations {
     const counted = recent.within("lapsed", 5 * minute, minute);
     const sure = known.lapses.filter((at) => now - at < 4 * minute).length;
     const lapsed = { ...counted, least: Math.max(counted.least, sure) };
-    checkCount(queue, expectSaid(explained, "leases_lapse", boundsSaid(lapsed)), lapsed);
+    checkCount(queue, expectSaid(explained, "leases_lapsing", boundsSaid(lapsed)), lapsed);
     const { pauses } = this.#options.auditor;
     const isMeantToWait = pauses.of(queue).lease || queue === "dead";
     const { rise } = recent;
     if (rise === null || !isHealthy || mayBeFull) return;
-    const said = expectSaid(explained, "falls_behind", {
+    const said = expectSaid(explained, "backlog_growing", {
       must: rise.least >= riseMin && !pauses.mayBe(queue) && queue !== "dead",
       may: rise.most >= riseMin && !isMeantToWait,
     });

@@ -7,11 +7,11 @@ import { Violation } from "./auditor.ts";
 /** A finding that is absent for no longer than this may continue. */
 const gapMs = 10_000;
 const bridging: readonly FindingWord[] = [
-  ...(["falls_behind", "clearing", "at_leased_max", "at_lease_rate", "all_scheduled"] as const),
+  ...(["backlog_growing", "clearing", "at_leased_max", "at_lease_rate", "all_scheduled"] as const),
 ];
 /** Reported only after their cause has lasted for a while. */
-const later: readonly FindingWord[] = ["nobody_asks", "all_leased"];
-/** `falls_behind` is reported after a rise of `ms`, and up to `noticedMs` late. */
+const later: readonly FindingWord[] = ["no_consumers", "all_leased"];
+/** `backlog_growing` is reported after a rise of `ms`, and up to `noticedMs` late. */
 const rise = { ms: 5 * 60_000, noticedMs: 2 * 60_000 };
 /** Findings about the shard, which may be older than the queue. */
 const byPlace: readonly FindingWord[] = ["shard_down", "store_full"];
@@ -48,7 +48,7 @@ export class SinceWhen {
   }
 
   #check(queue: string, { what, since: told }: Finding, asOf: number): void {
-    const since = what === "falls_behind" ? told + rise.ms : told;
+    const since = what === "backlog_growing" ? told + rise.ms : told;
     const said = this.#said.get(what);
     this.#said.set(what, { since, endedAt: null });
     if (since > asOf) throw new Violation("I18", `${what} of ${queue} begins at ${since}`);
@@ -69,7 +69,7 @@ export class SinceWhen {
     const last = this.#looks.at(-1) ?? first;
     if (what === "paused") return this.#calmAt;
     const least = isNew && bridging.includes(what) ? first : last;
-    return what === "falls_behind" ? least - rise.noticedMs : least;
+    return what === "backlog_growing" ? least - rise.noticedMs : least;
   }
 
   /** Whether the finding may be the earlier one; calls to explain items evaluate findings too. */

@@ -53,7 +53,7 @@ test("mergeOverviews: tasks newest first", () => {
 });
 
 const alarm = (change: Partial<OverviewAlarm>): OverviewAlarm => ({
-  ...{ what: "nobody_asks", since: null, count: 1, queue_name: "", shard: -1, text: "" },
+  ...{ what: "no_consumers", since: null, count: 1, queue_name: "", shard: -1, text: "" },
   ...change,
 });
 const ofQueue = (queue_name: string, count: number, since: number) =>
@@ -80,9 +80,9 @@ test("mergeOverviews: alarms of the server once, of shards by number, of queues 
     ["items_damaged", 0, "", "0"],
     ["shard_down", 1, "", "down"],
     ["items_damaged", 1, "", "1"],
-    ["nobody_asks", -1, "b", ""],
-    ["nobody_asks", -1, "a", ""],
-    ["nobody_asks", -1, "c", ""],
+    ["no_consumers", -1, "b", ""],
+    ["no_consumers", -1, "a", ""],
+    ["no_consumers", -1, "c", ""],
   ]);
 });
 

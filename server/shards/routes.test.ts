@@ -159,7 +159,7 @@ test("overview: a client that follows the changes knows what it would of one eng
   await twins.advance(2 * minute);
   const late = await look(twins, clients);
   expect(late.alarms.map(({ what, queue_name }) => [what, queue_name])).toEqual(
-    [first, other, third].map((name) => ["nobody_asks", name]),
+    [first, other, third].map((name) => ["no_consumers", name]),
   );
   expect(late.totals).toMatchObject({ queues: names.length, ready: 5 });
 });

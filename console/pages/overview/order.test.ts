@@ -36,7 +36,7 @@ test("order: trouble first, then what has more traffic, then the name", () => {
     row("b"),
     row("a"),
     row("busy", busy),
-    row("late", { health: "nobody_asks" }),
+    row("late", { health: "no_consumers" }),
     row("down", { health: "shard_down" }),
     row("later", { health: "word_of_tomorrow" }),
   );
@@ -85,7 +85,7 @@ test("alarms: queues with the same cause share a row in the place of their first
   const first = [
     alarm("store_full", ""),
     alarm("dead_items", "a"),
-    ...["b", "c", "d"].map((name) => alarm("nobody_asks", name)),
+    ...["b", "c", "d"].map((name) => alarm("no_consumers", name)),
     alarm("dead_items", "e"),
   ];
   const shownBy = (open: readonly string[]) =>
@@ -93,7 +93,7 @@ test("alarms: queues with the same cause share a row in the place of their first
       alarms.map(({ queue_name: name }) => name).join(""),
     );
   expect(shownBy([])).toEqual(["", "a", "bcd", "e"]);
-  expect(shownBy(["nobody_asks"])).toEqual(["", "a", "b", "c", "d", "e"]);
+  expect(shownBy(["no_consumers"])).toEqual(["", "a", "b", "c", "d", "e"]);
 });
 
 test("figures: in the few characters that there are for them", () => {

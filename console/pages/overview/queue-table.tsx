@@ -170,6 +170,6 @@ function Rate({ row, of: flow }: RowProps & { readonly of: keyof Rates }): React
 
 function Flow({ row }: RowProps): ReactNode {
   const history = useFlowHistory(row.queue_name);
-  const isHot = row.health === "falls_behind";
+  const isHot = row.health === "backlog_growing";
   return <Sparkline lines={[history.in, history.out]} {...(isHot && { look: "hot" })} />;
 }
