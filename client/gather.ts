@@ -149,9 +149,9 @@ class Line {
   /** Items of waiting parts whose callers have not given up. */
   #count = 0;
   #bytes = 0;
-  /** Calls in flight, and those of them that delay the next call. */
-  #calls = 0;
-  #young = 0;
+  readonly #inFlight = new Set<Call>();
+  /** Calls in flight that have taken too long to delay the next call. */
+  readonly #stalled = new Set<Call>();
   #isWoken = false;
 
   constructor(options: LineOptions) {
@@ -209,14 +209,15 @@ class Line {
   #advance(): void {
     const { size, forget } = this.#options;
     this.#alone = this.#alone.filter(({ isOver }) => !isOver);
-    for (const part of this.#alone.splice(0, callsMax - this.#calls)) void this.#send([part]);
-    while (this.#count > 0 && this.#calls < callsMax) {
+    for (const part of this.#alone.splice(0, callsMax - this.#inFlight.size))
+      void this.#send([part]);
+    while (this.#count > 0 && this.#inFlight.size < callsMax) {
       const isFull = this.#count >= bounds.produceItemsMax || this.#bytes >= size.bytesMax;
-      if (this.#young > 0 && !isFull) return;
+      if (this.#inFlight.size > this.#stalled.size && !isFull) return;
       void this.#send(this.#next());
     }
     // If no call is in flight, `#alone` is empty.
-    if (this.#count === 0 && this.#calls === 0) forget();
+    if (this.#count === 0 && this.#inFlight.size === 0) forget();
   }
 
   /** Takes as many parts from the head as fit into one call. */
@@ -244,16 +245,10 @@ class Line {
   async #send(parts: readonly Part[]): Promise<void> {
     const call: Call = { parts, ending: new AbortController() };
     for (const part of parts) part.call = call;
-    this.#calls += 1;
-    this.#young += 1;
-    let isYoung = true;
-    const age = (): void => {
-      if (isYoung) this.#young -= 1;
-      isYoung = false;
-    };
+    this.#inFlight.add(call);
     const patienceMs = Math.min(patienceMsMax, this.#options.timeoutMs / 4);
     const cancel = startTimer(patienceMs, () => {
-      age();
+      this.#stalled.add(call);
       this.#advance();
     });
     try {
@@ -268,8 +263,8 @@ class Line {
       this.#refuse(parts, error);
     } finally {
       cancel();
-      age();
-      this.#calls -= 1;
+      this.#inFlight.delete(call);
+      this.#stalled.delete(call);
       this.#wake();
     }
   }

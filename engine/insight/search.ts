@@ -208,7 +208,7 @@ export class Search {
     return { found, others, ...ended };
   }
 
-  /** Visits one partition after the other, in each the scheduled items last. */
+  /** Takes pieces until the limit or the bound of looks is reached. */
   async #walk(
     queue: LogicalQueue,
     { pivot, partition = null }: Pick<api.FindRequest, "pivot" | "partition">,
@@ -216,29 +216,28 @@ export class Search {
   ): Promise<{ looked: number; nextPivot: string }> {
     if (partition !== null) queue.place(partition);
     const timing = this.#timing();
-    let at = pivot === "" ? start : readPivot(pivot);
+    const from = pivot === "" ? start : readPivot(pivot);
+    const { findLooksMax, findTurnLooks } = limits;
     let looked = 0;
     let count = 0;
-    for (const place of placesFrom(queue, at.partition, partition)) {
-      if (place.partition > at.partition) at = { ...start, partition: place.partition };
-      for (const aside of [false, true]) {
-        if (aside && !at.aside) at = { ...at, aside, seq: 0 };
-        if (at.aside !== aside || !isSearched(walk.request.state, aside)) continue;
-        for (let next: number | null = at.seq; next !== null; ) {
-          at = { ...at, seq: next };
-          const { findLooksMax, findTurnLooks } = limits;
-          if (looked >= findLooksMax || count >= walk.limit) {
-            return { looked, nextPivot: writePivot(at) };
-          }
-          const looks = Math.min(findTurnLooks, findLooksMax - looked);
-          const left = Math.min(walk.limit - count, findTurnLooks);
-          const where = { owner: queue.owner, slot: place.slot, aside };
-          const span = { ...where, from: next, limit: left, looks };
-          const found = await this.#ask({ kind: "find", ...walk.request, ...span }, timing);
-          looked += found.looked;
-          count += walk.take(found, { queue, place });
-          next = found.next;
+    for (const { place, aside, seq } of positions(queue, {
+      from,
+      partition,
+      state: walk.request.state,
+    })) {
+      for (let next: number | null = seq; next !== null; ) {
+        if (looked >= findLooksMax || count >= walk.limit) {
+          const at = { partition: place.partition, aside, seq: next };
+          return { looked, nextPivot: writePivot(at) };
         }
+        const looks = Math.min(findTurnLooks, findLooksMax - looked);
+        const left = Math.min(walk.limit - count, findTurnLooks);
+        const where = { owner: queue.owner, slot: place.slot, aside };
+        const span = { ...where, from: next, limit: left, looks };
+        const found = await this.#ask({ kind: "find", ...walk.request, ...span }, timing);
+        looked += found.looked;
+        count += walk.take(found, { queue, place });
+        next = found.next;
       }
     }
     return { looked, nextPivot: "" };
@@ -442,6 +441,29 @@ function holderFilter({ state = null, holder }: Pick<api.FindRequest, "state" | 
 
 function isSearched(state: Find["state"], aside: boolean): boolean {
   return state === null || (state === "scheduled") === aside;
+}
+
+/** Where to search: one partition after the other, in each the scheduled items last. */
+function* positions(
+  queue: LogicalQueue,
+  {
+    from,
+    partition,
+    state,
+  }: {
+    readonly from: Pivot;
+    readonly partition: number | null;
+    readonly state: Find["state"];
+  },
+): Generator<Position & { readonly seq: number }> {
+  for (const place of placesFrom(queue, from.partition, partition)) {
+    const isFirst = place.partition === from.partition;
+    for (const aside of [false, true]) {
+      const isPast = isFirst && from.aside && !aside;
+      if (isPast || !isSearched(state, aside)) continue;
+      yield { place, aside, seq: isFirst && aside === from.aside ? from.seq : 0 };
+    }
+  }
 }
 
 function placesFrom(queue: LogicalQueue, from: number, only: number | null): PartitionPlace[] {
