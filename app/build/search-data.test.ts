@@ -88,7 +88,7 @@ test("sections: a term that links to the page that explains gives way to it", ()
 
 test("sections: the fields of a call stand apart", () => {
   const lease = callSections().find(({ url }) => url === "/api/lease");
-  expect(lease?.text).toStartWith("/v1/queue.lease Takes");
+  expect(lease?.text).toStartWith("/v1/queue.lease Leases");
   expect(lease?.text).toMatch(/ · client_id: [^·]+\. · request_timeout: [^·]+\. · batch_size: /);
 });
 
