@@ -1,4 +1,4 @@
-// A client that gives calls up: what the server receives.
+// A call client that gives up calls, and what the server receives.
 
 import { expect, test } from "bun:test";
 import { VirtualClock } from "../../engine/simulation/virtual-clock.ts";
@@ -8,7 +8,7 @@ import { decodeCalls, encodeAnswers } from "./frame.ts";
 
 const produce: Call = { operation: "produce", shard: null, body: "{}", requestKey: null };
 
-/** A client, all that it has sent, and a limit that ends when the test says so. */
+/** A client, the calls that it has sent, and a time limit that the test ends. */
 function setup() {
   const sent: NumberedCall[] = [];
   const clock = new VirtualClock(0);
@@ -60,7 +60,7 @@ test("Bun: the signal of a request, first read after its client hung up, is abor
       arrived.resolve();
       await Bun.sleep(50);
       const { signal } = request;
-      // Otherwise the hang-up is not noticed yet, and aborts it later.
+      // If the signal is not aborted yet, the hang-up will abort it later.
       if (!signal.aborted)
         await new Promise((resolve) => signal.addEventListener("abort", resolve));
       checked.resolve();

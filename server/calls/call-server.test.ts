@@ -15,7 +15,7 @@ interface Begun {
   readonly answer: (answer: Answer) => void;
 }
 
-/** Both ends, the frames that crossed each way, and the calls that have begun at the other end. */
+/** Both ends, the frames in each direction, and the calls that the server has started. */
 function setup() {
   const clock = new VirtualClock(0);
   const begun: Begun[] = [];
@@ -77,7 +77,7 @@ test("a torn frame begins no call, and settles none", async () => {
   for (let length = 0; length < whole.length; length += 1) {
     expect(() => callServer.receive(whole.slice(0, length))).toThrow(/^frame is /);
   }
-  // The length is right, the last call is not.
+  // The length is right, but the last call is malformed.
   expect(() => callServer.receive(`${whole.slice(0, -2)}x,`)).toThrow(/^frame is malformed/);
   expect(begun.map(({ call }) => call.body)).toEqual(["a", "b", "c"]);
 

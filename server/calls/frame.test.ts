@@ -7,7 +7,7 @@ import { decodeAnswers, decodeCalls, encodeAnswers, encodeCalls } from "./frame.
 
 const produce: Call = { operation: "produce", shard: null, body: '{"a":1}', requestKey: null };
 const grant = { name: "ü", rights: [{ roles: ["produce"], queues: ["orders*", "a,b"] }] } as const;
-/** Any UTF-16, also halves of surrogate pairs. */
+/** Any UTF-16 text, including lone surrogates. */
 const units = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));
 const anyText = fc.string({
   unit: fc.oneof(units, fc.constantFrom(",", "-", "7", "\n", "c", "a")),

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { type ConfigSource, readConfig } from "./config.ts";
 import { configReference } from "./settings.ts";
 
-/** Reads with nothing given but what the test gives. */
+/** Reads the configuration from the test's sources alone. */
 function read(given: Partial<ConfigSource> & { file?: string }) {
   const { file, ...source } = given;
   return readConfig({

@@ -169,9 +169,7 @@ function readConfigFile(path: Given, readFile: ConfigSource["readFile"], faults:
   return layer;
 }
 
-/**
- * Converts a text to the type of its setting; a text that does not convert is returned unchanged.
- */
+/** Converts a text to the type of its setting; returns it unchanged if that fails. */
 function fromText({ schema }: Setting, written: string): unknown {
   switch (schema["type"]) {
     case "integer":

@@ -326,9 +326,7 @@ function onOff(description: string) {
   return Type.Boolean({ default: false, expected: "true or false", description });
 }
 
-/**
- * `""`: none. Giving `""` explicitly is a fault, or an unset shell variable would disable a guard.
- */
+/** `""`: none. To give `""` is a fault, or an unset shell variable would disable a guard. */
 function file(expected: string, description: string) {
   return text({ default: "", expected, pattern: "^[^\\0]*$", description });
 }

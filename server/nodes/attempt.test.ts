@@ -1,4 +1,4 @@
-// What follows from one attempt of a call, case by case.
+// The outcomes of one attempt of a call, case by case.
 
 import { expect, test } from "bun:test";
 import {

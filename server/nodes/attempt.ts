@@ -1,5 +1,5 @@
-// What follows from one attempt of a call, by a shard of this node or by another node. Pure, so that
-// each case is a row of a test.
+// What follows from one attempt of a call, by a shard of this node or by another node. Pure, so
+// that each case is a row of a test.
 
 import { type Failure, isFailure, unknownShardFailure } from "../../engine/model/errors.ts";
 import { type OperationId, operationsThat } from "../../openapi/operations.ts";
@@ -7,12 +7,13 @@ import type { Forwarded } from "../calls/call-client.ts";
 
 const readOnlyOperations = new Set(operationsThat("reads"));
 /**
- * Operations that commit nothing if there is nothing to change. Their reply may come from memory, and
- * they may be repeated. A repeated clear also removes what was produced meanwhile, as a later one would.
+ * Operations that commit nothing if there is nothing to change. Their reply may come from memory,
+ * and they may be repeated. A repeated clear also removes what was produced meanwhile, as a later
+ * one would.
  */
 const repeatableOperations = new Set([...operationsThat("reads", "same"), "clear"]);
 
-/** `moved`: it had no effect; the owner of the shard is to do it. `lost`: its effect is unknown, and it may be repeated. */
+/** `moved`: the call had no effect. `lost`: its effect is unknown, and it may be repeated. */
 type Unanswered = "moved" | "lost";
 
 interface Attempt {
@@ -27,7 +28,7 @@ interface Replied {
   readonly isTrusted: boolean;
 }
 
-/** After a reply by a shard of this node: valid if a commit confirms it, or if memory is current. */
+/** After a reply by a shard of this node: valid if a commit confirms it or memory is current. */
 export function afterReply(
   operation: OperationId,
   { isReplayed, isTrusted }: Replied,
@@ -62,7 +63,7 @@ export function afterFailure(
   return isTrusted ? "failed" : "moved";
 }
 
-/** After the answer of another node; `unknown`: its effect is unknown, and repeating it might double that. */
+/** After another node's answer. `unknown`: repeating the call might double its effect. */
 export function afterAnswer(
   answer: Forwarded,
   { operation, isKeyed }: Attempt,

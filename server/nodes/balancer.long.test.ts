@@ -1,5 +1,5 @@
-// Three nodes behind HAProxy, as `deploy/` has it: clients know one address, and what fails while
-// nodes go is mended by sending it again.
+// Three nodes behind HAProxy, as in `deploy/`: clients know one address, and retries make up for
+// the calls that fail while nodes stop.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -31,10 +31,10 @@ afterAll(async () => {
 
 const pairs = 4;
 
-/** More than a takeover takes on a machine that is as slow as can be. */
+/** Longer than a takeover on a very slow machine. */
 const timeoutMs = 120_000;
 
-/** The project's client at work until it is told to end: no call may fail for good. */
+/** The project's client works until it is stopped; after retries, no call may fail. */
 async function clientsAtWork(port: number) {
   const queue = createClient({ url: `http://127.0.0.1:${port}` }).queue("one");
   await queue.ensure(settings, { timeoutMs });

@@ -1,4 +1,4 @@
-// Nodes whose clocks are hours apart: what one has written lapses in time at the next.
+// Nodes whose clocks are hours apart: leases granted by one node lapse on time at the next.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Cluster, queueOf, settings } from "../../testing/cluster.ts";
@@ -6,7 +6,7 @@ import { Cluster, queueOf, settings } from "../../testing/cluster.ts";
 const cluster = new Cluster({ shards: 1 });
 const hasFaketime = Bun.which("faketime") !== null;
 
-/** As `faketime` does it, but without a process in between; timeouts go by the real clock. */
+/** Like `faketime`, but without a parent process; timeouts use the real clock. */
 function ahead(hours: number): string[] {
   const library = "LD_PRELOAD=/usr/$LIB/faketime/libfaketimeMT.so.1";
   const offset = `FAKETIME=${hours < 0 ? "" : "+"}${hours}h`;
@@ -35,7 +35,7 @@ test.skipIf(!hasFaketime)(
       const again = await short.lease({ batch: 1, timeoutMs: 60_000 });
       expect([forgotten, again].map((batch) => batch?.items[0]?.attempts)).toEqual([1, 2]);
       await again?.complete();
-      // It would be refused had the lease lapsed.
+      // The call would be refused if the lease had lapsed.
       await held?.complete();
       expect(await long.inspect()).toMatchObject({ queued: 0 });
       owner = next;

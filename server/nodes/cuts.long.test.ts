@@ -1,5 +1,5 @@
-// A database that is restarted, and nodes that are cut off from each other: nothing moves, and
-// calls are served once it is over, or told what is true.
+// A restart of the database, and nodes cut off from each other: no shard moves, and calls are
+// served afterwards or fail with the true outcome.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { freePort } from "../../testing/child-server.ts";
@@ -8,12 +8,12 @@ import { Wire } from "../../testing/wire.ts";
 import { underLoad } from "./testing/load.ts";
 
 const cluster = new Cluster({ shards: 1 });
-/** Long enough that it lapses when a test makes it, on a machine that is as slow as can be. */
+/** Long enough to lapse only when a test makes it, even on a very slow machine. */
 const lease = "30s";
-/** The ways to the database, of the owner and of the other node. */
+/** The connections of the owner and of the other node to the database. */
 let ownerDatabase: Wire;
 let otherDatabase: Wire;
-/** The way from the other nodes to the owner. */
+/** The connection from the other nodes to the owner. */
 let link: Wire;
 let owner: NodeProcess;
 let other: NodeProcess;
@@ -29,7 +29,7 @@ beforeAll(async () => {
   await queueOf(owner, "plain").create(settings);
 });
 afterAll(() => cluster.end());
-// A connection that was never made cannot be cut.
+// Opens the connection, so that it can be cut.
 beforeEach(async () => expect(await produceAtOther({})).toBe(200));
 afterEach(() => link.heal());
 
@@ -66,7 +66,7 @@ test("the database is restarted for longer than a lease, and the owner stays", a
     for (const wire of [ownerDatabase, otherDatabase]) wire.snap();
     await cluster.startDatabase();
     await cluster.query("UPDATE holdfast_nodes.shard SET lease_until = 0");
-    // The other finds it first, and has looked to the end once it looks again.
+    // The other node sees the lapse first; its first look has ended once the second one starts.
     otherDatabase.heal();
     await nextLook();
     await nextLook();
@@ -83,14 +83,14 @@ test("calls by a node that is cut off from the owner are served once that is ove
   link.cut();
   const unsent = produceAtOther({ timeout: "100ms" });
   const [unkeyed, keyed] = [produceAtOther({}), produceAtOther({ key: "cut" })];
-  // Nobody says anything on a connection that is cut; that it is, is found by its silence.
+  // A cut connection is not closed, and only detected when nothing arrives.
   expect(await unkeyed).toBe(504);
   expect([503, 504]).toContain(await unsent);
   expect(await produceAtOther({ timeout: "100ms" })).toBe(503);
   link.heal();
   expect(await keyed).toBe(200);
   expect(await produceAtOther({ key: "cut" })).toBe(200);
-  // What was sent comes late; what is told 503 never.
+  // Calls that were sent arrive late; a call that failed with 503 never does.
   expect([count + 2, count + 3, count + 4]).toContain(await queued());
   expect(await cluster.ownerRow()).toEqual(before);
 });
@@ -124,7 +124,7 @@ test("a slow database slows calls down, and neither fails them nor moves the sha
     await progress(100);
   });
   expect(faults).toEqual([]);
-  // Leases of a second may lapse before their complete is there: 453.
+  // Leases of one second may lapse before their complete arrives: 453.
   expect(statuses.difference(new Set([200, 429, 453, 454]))).toEqual(new Set());
   expect(await cluster.ownerRow()).toEqual(before);
 });

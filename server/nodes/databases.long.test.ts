@@ -1,5 +1,5 @@
-// A cluster with two databases, as processes: each has its own part of the shards, and one that is away,
-// restarts or cannot be reached touches no other.
+// A cluster of processes with two databases, each with a part of the shards: if one stops, restarts
+// or is unreachable, the other's shards are unaffected.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createClient } from "../../client/client.ts";
@@ -18,13 +18,13 @@ const shards = 4;
 const cluster = new Cluster({ shards, databases: 2 });
 const lease = "3s";
 const nodes: NodeProcess[] = [];
-/** The ways from each node to the second database. */
+/** Each node's connection to the second database. */
 const wires: Wire[] = [];
 const [first, second] = [0, 1];
-/** As long as two busy cores take, and far less than what waits for a database. */
+/** Enough for two busy cores, and far less than the wait for a database. */
 const busyMsMax = 1_500;
 
-/** Name of a queue in that database. */
+/** Returns the name of a queue in the database. */
 function nameIn(database: number, prefix: string): string {
   const names = Array.from({ length: 64 }, (_, number) => `${prefix}-${number}`);
   return names.find((name) => cluster.databaseOf(name) === database) ?? "";
@@ -60,7 +60,7 @@ async function reachHealth(node: NodeProcess, status: "ok" | "degraded"): Promis
   while ((await healthOf(node)).status !== status) await Bun.sleep(20);
 }
 
-/** Resolves once each node has noticed it. */
+/** Stops the second database, and resolves once each node has detected it. */
 async function withoutSecond(): Promise<void> {
   await cluster.stopDatabase(second);
   for (const node of cluster.nodes) await reachHealth(node, "degraded");
@@ -86,7 +86,7 @@ async function checkWithoutSecond(node: NodeProcess, away: string): Promise<void
   expect([503, 504]).toContain(response.status);
 }
 
-/** Milliseconds of the longest call: each node takes calls meanwhile, and none of them may fail. */
+/** The duration of the longest call. Each node serves calls meanwhile, and none may fail. */
 async function longestWhile(queue: string, disturb: () => Promise<void>): Promise<number> {
   let isOver = false;
   const longestMs = Promise.all(
@@ -101,14 +101,14 @@ async function longestWhile(queue: string, disturb: () => Promise<void>): Promis
       };
       while (!isOver) {
         await timed(calls.produce("a"));
-        // Each takes one item after it has produced one, so none waits.
+        // Each loop produces an item before it leases one, so no lease waits.
         const leased = await timed(calls.lease({ timeoutMs: 5_000 }));
         if (leased !== null) await timed(leased.complete());
       }
       return longest;
     }),
   );
-  // A call that fails ends it.
+  // A failed call ends the wait.
   await Promise.race([disturb(), longestMs]);
   isOver = true;
   return Math.max(...(await longestMs));
@@ -147,7 +147,7 @@ test("a database is away: queues of the other one are served without delay, by e
     await withoutSecond();
     for (const node of nodes) await checkWithoutSecond(node, away);
     await Bun.sleep(4_000);
-    // A client that repeats its call is answered once the database is back.
+    // A client that retries is answered once the database is back.
     const waiting = queueOf(nodes[2] as NodeProcess, away).produce("during", {
       ...{ key: "during", timeoutMs: 60_000 },
     });
@@ -209,10 +209,10 @@ test("a dead letter for a queue in a database that is away arrives exactly once"
   const items = held?.items.map(({ id }) => ({ id, dead: true, reason: "no card" })) ?? [];
   await client.retry({ queue_name: near, partition: held?.partition ?? 0, items });
   expect(items).toHaveLength(1);
-  // `inspect` would wait for what its dead queue holds.
+  // `inspect` would wait for the dead queue, which is in the other database.
   const { logical_queues } = await client.stats({ queue_name: near });
   expect(logical_queues[0]?.counters).toMatchObject({ dead: 1 });
-  // Its next owner has it from the database, and cannot reach the other one either.
+  // The next owner loads the shard from its database, and cannot reach the other database either.
   const owner = await cluster.owner(near);
   await owner.stop("SIGKILL");
   nodes.splice(nodes.indexOf(owner), 1, await cluster.start({ lease }));
@@ -265,7 +265,7 @@ test("another number, order or kind of databases is refused at the start", async
   expect(await run([one, two], [...nodeUrl, "--shards", "8"])).toEqual(
     refused("the cluster was made with 4 shards; got --shards 8"),
   );
-  // A new cluster, whose second database is not there, leaves nothing in the first.
+  // If a new cluster's second database is unreachable, nothing is written to the first.
   const gone = "postgres://holdfast:secret@127.0.0.1:1/gone";
   const fresh = ["--database-schema", "fresh", ...nodeUrl];
   const { code, output } = await run([one, gone], fresh);

@@ -1,5 +1,5 @@
-// Three nodes whose database is a primary with a standby: the primary is killed, the standby
-// promoted, and the nodes go on there.
+// Three nodes whose database is a primary with a standby: the primary is killed, the standby is
+// promoted, and the nodes continue with it.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -23,7 +23,7 @@ beforeEach(async () => {
   cluster.look(database.primary.url);
   await cluster.query("CREATE ROLE holdfast SUPERUSER LOGIN");
   const hosts = [database.standby.port, database.primary.port];
-  // Longer than a slow machine takes for what is done here.
+  // Longer than these tests take on a slow machine.
   const options = { database: hosts, lease: "30s" };
   await Promise.all([1, 2, 3].map(() => cluster.start(options)));
 });
@@ -40,7 +40,7 @@ async function failOver(): Promise<void> {
   cluster.look(database.standby.url);
 }
 
-/** What the nodes have noticed, in the order in which they were started. */
+/** The lost commits that each node has detected, in the order in which the nodes were started. */
 function lostCommits(): Promise<number[]> {
   return Promise.all(
     cluster.nodes.map(async ({ url }) => {
@@ -54,7 +54,7 @@ function nodeAt(index: number): NodeProcess {
   return cluster.nodes[index] as NodeProcess;
 }
 
-/** Once the node serves all its shards: meanwhile one may be handed over or opened. */
+/** The health status once all shards are served: until then, one may be handed over or opened. */
 async function statusOf({ url }: NodeProcess): Promise<string> {
   for (;;) {
     const health = (await (await fetch(`${url}/health`)).json()) as { readonly status?: string };
@@ -103,7 +103,7 @@ test.skipIf(!isReplicatedThere)(
     await database.caughtUp();
     await database.stopStandby();
     const lost = (await Promise.all(queues.map((queue) => produce(queue, "lost")))).flat();
-    // Some are held when they go, and of those that stay some were completed.
+    // Some of the lost items are leased, and some of the others were completed.
     for (const queue of queues) await (await queue.lease({ batch: 30 }))?.complete();
     for (const queue of queues) await queue.lease({ batch: 10 });
     const owners = await ownersOf("behind");
@@ -136,7 +136,7 @@ test.skipIf(!isReplicatedThere)(
       others = new Set(cluster.nodes).difference(before.union(await shardOwners()));
       await database.killPrimary();
       await database.startStandby();
-      // What the primary's last processes had still answered has come by now.
+      // By now, the last answers of the primary have arrived.
       const goesOnAt = performance.now();
       await database.promote();
       cluster.look(database.standby.url);
@@ -168,7 +168,7 @@ async function expectLossTold(owners: ReadonlySet<NodeProcess>): Promise<void> {
   }
 }
 
-/** Whoever holds a lost item is told so, whichever node is asked. */
+/** A complete of a lost item is refused with the loss, at every node. */
 async function expectGone(ids: readonly string[]): Promise<void> {
   for (const [index, id] of ids.entries()) {
     const { complete } = createClient({ url: nodeAt(index % cluster.nodes.length).url });
@@ -179,7 +179,7 @@ async function expectGone(ids: readonly string[]): Promise<void> {
   }
 }
 
-/** Takes and completes all that there is, by each node in turn; the ids. */
+/** Leases and completes all items, at each node in turn; returns their ids. */
 async function drain(queues: readonly ReturnType<typeof queueOf>[]): Promise<string[]> {
   const found: string[] = [];
   for (;;) {

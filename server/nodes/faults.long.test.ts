@@ -1,5 +1,5 @@
-// Nodes that are killed, stopped, or cut off from their database while clients are at work at all
-// of them: nothing that was acknowledged is lost, and each item has one holder at a time.
+// Nodes are killed, stopped, or cut off from their database while clients use all of them:
+// acknowledged work is not lost, and each item has one holder at a time.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { Cluster, type NodeProcess, queueOf, settings } from "../../testing/cluster.ts";
@@ -7,10 +7,10 @@ import { Wire } from "../../testing/wire.ts";
 import { underLoad } from "./testing/load.ts";
 
 const cluster = new Cluster();
-/** Each node's way to the database. */
+/** Each node's connection to the database. */
 const wires = new Map<NodeProcess, Wire>();
 
-/** So long that nobody else loses them, on a machine that stands still for seconds. */
+/** Long enough that no other node loses its shards when the machine stalls for seconds. */
 const lease = "12s";
 
 async function start(port?: number): Promise<void> {
@@ -21,7 +21,7 @@ async function start(port?: number): Promise<void> {
 }
 
 beforeAll(() => cluster.startDatabase());
-// Whatever a test before it has ended.
+// Replaces the nodes that an earlier test ended.
 beforeEach(async () => {
   while (cluster.nodes.length < 3) await start();
 });
@@ -47,7 +47,7 @@ test("the owner is stopped for longer than its lease, and goes on as one that fo
     await Bun.sleep(300);
     void owner.stop("SIGCONT");
     await progress(300);
-    // Nobody opened them under it.
+    // No other node opened the shards at the same time.
     expect(next.log()).not.toContain("shard is down");
   });
   expect(faults).toEqual([]);
@@ -57,7 +57,7 @@ test("an owner hangs: another node answers each call when its time is up", async
   const owner = await cluster.owner("hung");
   await queueOf(owner, "hung").create(settings);
   const other = cluster.nodes.find((node) => node !== owner) as NodeProcess;
-  // It is connected.
+  // The forwarded call opens the connection between the nodes.
   expect(await queueOf(other, "hung").inspect()).toMatchObject({ queued: 0 });
   const answered: string[] = [];
   const call = async (name: string, operation: string, body: object, key?: string) => {
@@ -72,7 +72,7 @@ test("an owner hangs: another node answers each call when its time is up", async
   const items = [{ utf8: "a" }];
   void owner.stop("SIGSTOP");
   try {
-    // Ends once the owner is taken for gone, which takes four seconds.
+    // Ends once the owner is considered unreachable, which takes four seconds.
     const patient = call("patient", "produce", { request_timeout: "1m", items });
     const request_timeout = "500ms";
     const statuses = await Promise.all([
@@ -116,7 +116,7 @@ test("an owner that is cut off from its database ends when it is told to", async
   const owner = await cluster.owner("ended");
   await queueOf(owner, "ended").create(settings);
   wires.get(owner)?.cut();
-  // Whether it gets there before the port is closed or not.
+  // The call may arrive before or after the port is closed.
   const produced = fetch(`${owner.url}/v1/queue.produce`, {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -1,5 +1,5 @@
-// Several nodes on one simulated database: how they share out its shards, and that no shard has two
-// owners at any moment.
+// Several nodes on one simulated database: how they share its shards, and that no shard ever has
+// two owners.
 
 import { expect, test } from "bun:test";
 import { after } from "../../engine/model/clock.ts";
@@ -19,12 +19,12 @@ interface Member {
   readonly key: string;
   readonly host: Host;
   readonly membership: Membership;
-  /** Shards that it has opened, and neither closed nor lost. */
+  /** The shards that the node has opened, and neither closed nor lost. */
   readonly open: Set<number>;
-  /** Epochs that it was given, by shard. */
+  /** The ownerships that the node was given. */
   readonly owned: { readonly shard: number; readonly epoch: number }[];
   readonly handedOver: { readonly shard: number; readonly to: string; readonly at: number }[];
-  /** Shards that it was asked to close, and that it has lost. */
+  /** The shards that the node was asked to close, and those that it lost. */
   readonly closed: number[];
   readonly lost: number[];
   readonly logged: string[];
@@ -32,7 +32,7 @@ interface Member {
 
 interface Start {
   readonly closeMs?: number;
-  /** Opens the shard; never resolving or throwing is up to the test. */
+  /** Runs while a shard is opened; it may also throw, or never resolve. */
   readonly opening?: (shard: number) => Promise<void>;
   readonly handedOver?: (shard: number, url: string) => void;
 }
@@ -91,7 +91,7 @@ class World {
     return member;
   }
 
-  /** The process ends at once. */
+  /** Ends the process at once. */
   kill(member: Member): void {
     if (!this.members.includes(member)) return;
     member.host.kill();
@@ -99,7 +99,7 @@ class World {
     this.members.splice(this.members.indexOf(member), 1);
   }
 
-  /** Lets time pass, and looks every few milliseconds whether two nodes have one shard. */
+  /** Advances the clock in steps, and checks after each that no shard is open at two nodes. */
   async advance(ms: number): Promise<void> {
     const stepMs = 20;
     for (const end = this.clock.now() + ms; this.clock.now() < end; ) {
@@ -111,18 +111,18 @@ class World {
     }
   }
 
-  /** By way of one member, for another. */
+  /** Sends the request to one member, for the node in the request. */
   async request({ membership }: Member, request: DrainRequest): Promise<string> {
     const asked = requestDrain([membership], request).then(
       ({ isDrainRequested }) => `draining: ${isDrainRequested}`,
       (error: Error) => error.message,
     );
-    // The database and its answers take turns of the clock.
+    // The database answers only as the clock advances.
     await this.advance(100);
     return await asked;
   }
 
-  /** The request alone, by whichever node. */
+  /** Writes the request to the database, without its checks. */
   write({ url, key }: Member, isRequested: boolean): void {
     this.database.requestDrain({ url, key }, isRequested);
   }
@@ -131,19 +131,19 @@ class World {
     return this.members.map(({ membership }) => membership.held.length);
   }
 
-  /** How many processes there have been. */
+  /** The number of processes started. */
   get started(): number {
     return this.#processes;
   }
 
-  /** Sum of what nodes took over, whatever for. */
+  /** The number of takeovers by all nodes, for any reason. */
   get takeovers(): number {
     return this.members
       .flatMap(({ membership }) => membership.takeovers)
       .reduce((sum, { count }) => sum + count, 0);
   }
 
-  /** As a node that does nothing but give signs of life. */
+  /** A node that only gives signs of life. */
   signOfLife(name: string): Self {
     const self = { url: `http://${name}`, key: name, version: "", isDraining: false };
     this.database.look(self, []);
@@ -168,7 +168,7 @@ test("two nodes share out four shards, one hand-over after the other", async () 
   ]);
   expect([...a.open, ...b.open].sort()).toEqual([0, 1, 2, 3]);
   expect([a.membership.handOvers, b.membership.handOvers]).toEqual([2, 0]);
-  // Then they rest.
+  // After that, no shard moves.
   const { takeovers } = world;
   await world.advance(60_000);
   expect(world.takeovers).toBe(takeovers);
@@ -228,7 +228,7 @@ test("a shard that is lost while it is being closed is not handed over, nor take
   world.signOfLife("b");
   await world.advance(1_000);
   expect([a.membership.held, a.closed, a.membership.isChanging(1)]).toEqual([[0], [1], true]);
-  // As if a had renewed nothing for a lease.
+  // As if `a` had not renewed its leases in time.
   const leaseUntil = world.database.look(b, []).shards[1]?.leaseUntil ?? null;
   const epoch = world.database.takeOver(b, 1, leaseUntil) ?? 0;
   expect(epoch).toBeGreaterThan(1);
@@ -248,7 +248,7 @@ test("two processes of one URL do not take the shards from each other again and 
   const a = world.start("a");
   await world.advance(2_000);
   const other = world.start("a");
-  // Until its next look the former process does not know of the other.
+  // The former process detects the other one only at its next look.
   await world.clock.advance(20_000);
   expect([a.owned.length, other.owned.length]).toEqual([4, 4]);
   expect(a.logged).toContain("node URL is another process's too");
@@ -298,7 +298,7 @@ test("a node is given nothing more for a while after it did not keep a shard", a
   const world = new World(2);
   const a = world.start("a");
   await world.advance(600);
-  // It lives, and takes nothing.
+  // `b` is live, and takes no shards.
   for (let count = 0; count < 30; count += 1) {
     world.signOfLife("b");
     await world.advance(1_000);
@@ -326,7 +326,7 @@ test("drain: hands over one shard after the other, each to the node with the few
   expect(world.counts.toSorted()).toEqual([0, 4, 5]);
   expect(a.open.size).toBe(0);
   expect([b, c].map(({ membership }) => membership.unserved)).toEqual([null, null]);
-  // It takes nothing any more, also if no other node is left.
+  // A draining node takes no shards, even if no other node is left.
   world.kill(b);
   world.kill(c);
   expect(a.membership.isLast).toBe(false);
@@ -376,7 +376,7 @@ test("drain: twice at once", async () => {
   expect([a.membership.held, a.closed, a.lost]).toEqual([[], [0, 1, 2], []]);
 });
 
-/** Three nodes that have three shards each. */
+/** Three nodes with three shards each. */
 async function threeNodes() {
   const world = new World(9);
   const [a, b, c] = [world.start("a"), world.start("b"), world.start("c")];
@@ -398,7 +398,7 @@ test("requestDrain: by any node, for any: it hands over one shard after the othe
   expect([...held]).toEqual([3, 2, 1, 0]);
   expect(world.counts.toSorted()).toEqual([0, 4, 5]);
   expect([a.membership.isLast, a.membership.unserved]).toEqual([false, null]);
-  // Not even shards that become free.
+  // It does not take shards that become free, either.
   world.kill(c);
   await world.advance(leaseMs + 1_000);
   expect([a, b].map(({ membership }) => membership.held.length)).toEqual([0, 9]);
@@ -433,7 +433,7 @@ test("requestDrain: refused if no other node could take the shards", async () =>
   for (const member of [a, b, c]) {
     expect(await world.request(member, { url: c.url, isRequested: true })).toBe(refusal);
   }
-  // What is asked for already can be asked for again.
+  // A request may be repeated.
   expect(await world.request(c, { url: a.url, isRequested: true })).toBe("draining: true");
   await world.advance(3_000);
   expect(world.counts).toEqual([0, 0, 9]);
@@ -507,7 +507,7 @@ test("a node that is cut off loses its shards, and the other has them before it 
   world.database.cutOff(a.host);
   await world.advance(leaseMs + 1_000);
   expect(b.membership.held).toEqual([0, 1, 2, 3]);
-  // It does not know that, and trusts nothing.
+  // `a` does not know of the takeover, and no longer trusts its ownership.
   expect(a.membership.held).toEqual(shards);
   expect(shards.map((shard) => a.membership.isTrusted(shard))).toEqual([false, false]);
   const [first = 0, second = 0] = shards;
@@ -544,7 +544,7 @@ test("a shard that is slow to open delays neither the looks nor the other shards
   await world.advance(3 * leaseMs);
   expect(a.membership.isTrusted(2)).toBe(true);
   expect(a.membership.isChanging(1)).toBe(true);
-  // Nor is it handed over, nor anything else meanwhile.
+  // No shard is handed over while that one is opening.
   const b = world.start("b");
   await world.advance(leaseMs);
   expect(b.membership.held).toEqual([]);
@@ -557,7 +557,7 @@ test("a shard that cannot be opened is given up, and another node takes it", asy
   };
   const a = world.start("a", { opening: failed });
   await world.advance(10_000);
-  // Alone it tries again, yet not at each look.
+  // With no other node, it retries, but not at each look.
   const tries = a.owned.filter(({ shard }) => shard === 0).length;
   expect(tries).toBeGreaterThan(2);
   expect(tries).toBeLessThan(7);
@@ -607,7 +607,7 @@ test("whatever becomes of nodes, no shard has two owners, and in the end all are
     world.database.heal();
     for (const { host } of world.members) host.goOn();
     for (const member of world.members) world.write(member, false);
-    // Those that drain end first.
+    // Draining nodes end first.
     await world.advance(30_000);
     while (world.members.length < 2) world.start(`node-${world.started}`);
     await world.advance(120_000);

@@ -1,4 +1,4 @@
-// A database of which several hosts are named, the first of which falls silent.
+// A database with several hosts, the first of which stops answering.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Cluster, queueOf, settings } from "../../testing/cluster.ts";
@@ -15,7 +15,7 @@ test("a node whose first host says nothing any more goes on at the next", async 
   const queue = queueOf(node, "plain");
   await queue.create(settings);
   await queue.produce({ utf8: "while both hosts answer" });
-  // Whoever connects is let in, and hears nothing.
+  // The host accepts connections and does not answer.
   first.cut();
   await queue.produce({ utf8: "by the other host" }, { key: "silent", timeoutMs: 120_000 });
   while ((await fetch(`${node.url}/readyz`)).status !== 200) await Bun.sleep(100);

@@ -1,4 +1,4 @@
-// A client behind HAProxy, as `deploy/` has it, that hangs up while its lease waits.
+// A client behind HAProxy, as in `deploy/`, that hangs up while its lease waits.
 
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -35,7 +35,7 @@ test.skipIf(haproxyPath === null)(
         }
       };
       const lease = { request_timeout: "20s", batch_size: 1 };
-      // It came first, so its time is up before that of the other one.
+      // This lease starts first, so its deadline is before that of the other one.
       const alive = call(url, "queue.lease", { ...lease, client_id: "alive" });
       await until((names) => names.includes("alive"));
       const leaving = new AbortController();

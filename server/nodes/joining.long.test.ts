@@ -1,4 +1,4 @@
-// A fourth node that joins three while clients are at work at all of them.
+// A fourth node joins while clients use the other three.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Cluster, type NodeProcess } from "../../testing/cluster.ts";
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.end());
 
-/** Resolves once the nodes own so many shards, and no shard is free. */
+/** Resolves once the nodes own these numbers of shards, and no shard is free. */
 async function shared(counts: readonly number[]): Promise<void> {
   for (;;) {
     const owners = (await cluster.ownerRows()).map(({ url }) => url);
@@ -32,7 +32,7 @@ test("it gets its share by hand-overs, and no call fails", async () => {
     await progress(300);
   });
   expect(faults).toEqual([]);
-  // Leases of a second may lapse before their complete arrives: 453.
+  // Leases of one second may lapse before their complete arrives: 453.
   expect(statuses.difference(new Set([200, 453, 454]))).toEqual(new Set());
   const after = await cluster.ownerRows();
   const moved = after.filter(({ url }, shard) => url !== before[shard]?.url);

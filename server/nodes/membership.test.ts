@@ -8,7 +8,7 @@ import { silentLog } from "../testing/memory-engine.ts";
 import { Membership } from "./membership.ts";
 
 const nothing = (): void => undefined;
-/** Of a cluster that has shard 0 alone. */
+/** Options for a cluster with one shard. */
 const oneShard = { shards: [0], lose: nothing, close: async () => undefined };
 
 function rowOf(owner: Owner | null, leaseUntil: number): ShardRow {
@@ -28,7 +28,7 @@ test("a node that stood still while it took over goes by the time that the next 
       ...{ isContested: false, nodes: [], now: world.now() },
     }),
     takeOver: async () => {
-      // As SIGSTOP does.
+      // Time passes without events, as with SIGSTOP.
       if (epoch === 0) world.raise(60_000);
       epoch += 1;
       return epoch;
@@ -95,7 +95,7 @@ test("an owner whose machine slept opens the shards anew, by the database's time
   const owned: number[] = [];
   let epoch = 0;
   let lost = 0;
-  // By how much the database is ahead of a clock that stands still while its machine sleeps.
+  // How far the database is ahead of a clock that stops while its machine sleeps.
   let sleptMs = 0;
   const url = "http://a";
   const nodes: NodeTable = {
@@ -124,7 +124,7 @@ test("an owner whose machine slept opens the shards anew, by the database's time
   });
   await membership.join();
   await world.advance(10_000);
-  // Clocks differ a little, and drift.
+  // Small differences and drift are tolerated.
   sleptMs = 900;
   await world.advance(10_000);
   sleptMs = 1_800;
@@ -149,7 +149,7 @@ test("a takeover took as long as the shards needed to be open", async () => {
   expect({ count, seconds: seconds?.sum }).toEqual({ count: 1, seconds: 5.5 });
 });
 
-/** A node that looks on while another one has the shards, by a database whose clock is an hour behind. */
+/** A node that only looks while another one owns the shard; the database is an hour behind. */
 function onlooker() {
   const world = new VirtualClock(0);
   const { clock } = new Host(world, 0);
@@ -252,7 +252,7 @@ interface Slow {
   readonly ownMs?: number;
 }
 
-/** A node whose database takes its time, and what was asked of that. */
+/** A node with a slow database, and the requests to that. */
 function slowNode({ leaseMs, openMs = 0, lookMs = 0, ownMs = 0 }: Slow) {
   const world = new VirtualClock(0);
   const { clock } = new Host(world, 0);
@@ -321,7 +321,7 @@ test("the longer the lease, the longer the database may take to answer a look", 
   void slow.membership.look();
   await slow.world.advance(200_000);
   expect(slow.membership.isTrusted(0)).toBe(true);
-  // Behind the database by as long as an answer took on its way.
+  // The time lags the database's by the duration of the answer.
   expect(slow.told).toEqual({ openings: 1, owned: [3_000], closed: 0 });
 
   const silent = slowNode({ leaseMs: 5_000, lookMs: 3_000 });
@@ -340,7 +340,7 @@ test("hear: of a node that has started anew, the process that is there now takes
   const keys = () => membership.others(0).map(({ key }) => key);
   await membership.join();
   membership.hear({ ...node, key: "another", isLive: true });
-  // What it has seen of late is the truth.
+  // While the last look is recent, reports of other nodes are ignored.
   expect(keys()).toEqual([""]);
   row.isAway = true;
   await world.advance(5_000);
@@ -348,7 +348,7 @@ test("hear: of a node that has started anew, the process that is there now takes
   expect(keys()).toEqual(["present"]);
 });
 
-/** Two shards that node a has, whose looks take their time, beside a node b that lives and has none. */
+/** A node `a` with two shards and slow looks, and a live node `b` without shards. */
 function slowLooks(closeMs: number) {
   const world = new VirtualClock(1_000);
   const { clock } = new Host(world, 0);
@@ -401,7 +401,7 @@ test("a shard that was just handed over is not taken back by a look that was sen
   const { world, membership, asked } = slowLooks(600);
   void membership.look();
   while (!asked.includes("give up 1")) await world.advance(10);
-  // A look is under way, and shows the row as it was before.
+  // A look in flight returns the row from before.
   expect(asked.at(-2)).toBe("look");
   await world.advance(1_500);
   expect(asked.filter((text) => text === "take over 1").length).toBe(1);

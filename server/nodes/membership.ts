@@ -54,9 +54,7 @@ const standstillMsMax = 1_000;
 
 const noNodes: NodesSeen = { shards: [], isContested: false, nodes: [], now: 0 };
 
-/**
- * When a look was sent, by the clock's `precise` and by the count of this node's own row changes.
- */
+/** When a look was sent, by the clock's `precise` and by the count of this node's row changes. */
 interface Sent {
   readonly askedAt: number;
   readonly changes: number;
@@ -241,9 +239,7 @@ export class Membership {
     return this.#seen.shards.find((row) => row.shard === shard);
   }
 
-  /**
-   * Does the first look. Throws if the database is unreachable; `look` can then be called later.
-   */
+  /** Does the first look. Throws if the database is unreachable; call `look` later in that case. */
   async join(): Promise<void> {
     await this.#connection.open();
     await this.look();
@@ -268,10 +264,7 @@ export class Membership {
     this.#seen = { ...this.#seen, shards };
   }
 
-  /**
-   * Looks now and schedules the next look. While the database is unreachable, only the schedule
-   * runs.
-   */
+  /** Looks now and schedules the next look; with the database unreachable, only as scheduled. */
   look(): Promise<void> {
     return this.#isAway && this.#timer !== null ? Promise.resolve() : this.#lookNow();
   }
@@ -367,9 +360,7 @@ export class Membership {
     return Math.floor(now - this.#seen.now - (this.#now() - this.#askedAt));
   }
 
-  /**
-   * Another node was reported to own a shard. A node without its database may not know that node.
-   */
+  /** Another node was reported to own a shard. Without the database, this one may not know it. */
   hear(node: NodeRow): void {
     const { nodes } = this.#seen;
     // A node that has restarted rejects connections with the key of its former process.
@@ -385,9 +376,7 @@ export class Membership {
     if (ownership !== undefined && this.isStale) this.#lose(ownership);
   }
 
-  /**
-   * Loses the shards that another node owns now, and all shards after a standstill of the clock.
-   */
+  /** Loses the shards that another node owns now, and all of them if the clock stood still. */
   #loseOthers(standstillMs: number): void {
     const isMine = ({ shard, epoch }: ShardOwnership): boolean => {
       const row = this.#row(shard);
@@ -407,9 +396,7 @@ export class Membership {
     this.#watchers.notify();
   }
 
-  /**
-   * Takes over the shards whose rows name this node, and its share of the free ones, all at once.
-   */
+  /** Takes over the shards whose rows name this node and its share of free ones, all at once. */
   async #take(free: readonly FreeShard[], askedAt: number): Promise<void> {
     if (!this.#takesShards || this.#ended) return;
     const heardAt = this.#now();

@@ -1,4 +1,4 @@
-// What a node says of what concerns a server with all of its shards.
+// A node refuses operations that need all shards in one server.
 
 import { expect, test } from "bun:test";
 import { ShardEngine } from "../../engine/engine.ts";

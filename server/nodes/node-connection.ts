@@ -35,10 +35,7 @@ export class NodeConnection {
     await this.#opening();
   }
 
-  /**
-   * Runs the work on the connection. If it fails, the connection is closed, and reopened on next
-   * use.
-   */
+  /** Runs the work on the connection. After a failure, the connection is reopened on next use. */
   async use(work: (nodes: NodeTable) => Promise<void>): Promise<void> {
     const nodes = await this.#opened();
     try {
@@ -50,10 +47,7 @@ export class NodeConnection {
     }
   }
 
-  /**
-   * Opening has its own timeouts and outlasts a look that gave up, because it may try several
-   * hosts.
-   */
+  /** Opening may try several hosts, so it has its own timeouts and outlasts a look that gave up. */
   #opened(): Promise<NodeTable> {
     return this.inTime(this.#nodes ?? this.#opening());
   }

@@ -67,10 +67,7 @@ export class Node {
   /** One for each database: shard i is in database i modulo their number. */
   readonly memberships: readonly Membership[];
   readonly router: Router;
-  /**
-   * One per shard, in order of number. The engine of a shard that this node lacks refuses all
-   * calls.
-   */
+  /** One per shard, in order of number. Those of shards that this node lacks refuse all calls. */
   readonly engines: Engines;
   readonly #options: NodeOptions;
   readonly #clock: Clock;

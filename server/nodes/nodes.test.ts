@@ -1,4 +1,4 @@
-// Several nodes on one database, as processes: any takes any call.
+// Several node processes on one database: any node accepts any call.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { Cluster, type NodeProcess, queueOf, settings, wholeReply } from "../../
 import { runServer } from "../../testing/server-process.ts";
 
 const cluster = new Cluster();
-/** So long that none is taken over from, on a machine that stands still for seconds. */
+/** Long enough that no shard is taken over when the machine stalls for seconds. */
 const lease = "30s";
 const nodes: NodeProcess[] = [];
 const node = (index: number): NodeProcess => nodes[index] as NodeProcess;
@@ -82,7 +82,7 @@ test("each node says which node has which shard", async () => {
   await queueOf(node(0), "asked").create(settings);
   for (const one of nodes) await queueOf(one, "asked").produce("a");
   for (const one of nodes) {
-    // Each looks in its own rhythm, and one has joined just now.
+    // Each node looks on its own schedule, and one has just joined.
     let items: readonly NodeInfo[] = [];
     while (items.length < nodes.length) ({ items } = await listed(one));
     const { shards } = await listed(one);
@@ -97,12 +97,12 @@ test("each node says which node has which shard", async () => {
         shards: owned(other),
       });
     }
-    // A shard is there for the metrics once it is open.
+    // The metrics count a shard once it is open.
     const has = `\nholdfast_node_shards ${owned(one).length}\n`;
     let metrics = "";
     while (!metrics.includes(has)) metrics = await (await fetch(`${one.url}/metrics`)).text();
     expect(metrics).toContain("\nholdfast_nodes 3\n");
-    // By those that have not got the shard.
+    // Only the nodes that do not own the shard forward calls.
     if (one !== (await cluster.owner("asked"))) {
       expect(metrics).toMatch(/^holdfast_node_forwarded_total\{operation="produce"\} [1-9]/m);
       expect(metrics).toMatch(/^holdfast_node_forwarded_seconds_sum\{.*"produce"\} .*[1-9]/m);
@@ -181,7 +181,7 @@ test("what a node does not have it finds, explains and sends back at the node th
   await client.retry({ queue_name: "found", partition: held?.partition ?? 0, items });
   const find = () =>
     Array.fromAsync(queueOf(second, "found-dead").find({ filter: { reason: "no card" } }));
-  // On their way from shard to shard they are in neither queue.
+  // In transit between shards, the items are in neither queue.
   let found = await find();
   while (found.length < ids.length) found = await find();
   expect(found.map(({ origin_id = "" }) => origin_id).toSorted()).toEqual([...ids].toSorted());
@@ -189,7 +189,7 @@ test("what a node does not have it finds, explains and sends back at the node th
   expect(await client.explainItem({ id })).toMatchObject({ item: { queue_name: "found-dead" } });
   const { task_id, matched } = await dead.redrive();
   expect(matched).toBe(2);
-  // Each node tells of it, whichever began it.
+  // Each node reports the task, whichever node started it.
   for (const one of nodes) {
     const { taskInfo } = createClient({ url: one.url });
     while ((await taskInfo({ task_id })).state === "running") await Bun.sleep(5);
@@ -199,7 +199,7 @@ test("what a node does not have it finds, explains and sends back at the node th
   expect(await dead.inspect()).toMatchObject({ queued: 0 });
 });
 
-/** `holdfast` as it is typed, at one of the nodes. */
+/** Runs a `holdfast` command at one of the nodes. */
 async function typed({ url }: NodeProcess, ...words: readonly string[]) {
   const child = Bun.spawn(
     [process.execPath, join(import.meta.dir, "../../cli/main.ts"), ...words],
@@ -212,7 +212,7 @@ async function typed({ url }: NodeProcess, ...words: readonly string[]) {
   return { code: await child.exited, out: out.trim() };
 }
 
-/** Produces to queues in several shards, by each node in turn, until it is stopped; returns what failed. */
+/** Produces to several shards, at each node in turn, until it is stopped; collects failures. */
 function producing(nodes: readonly NodeProcess[], names: readonly string[]) {
   let isOver = false;
   let produced = 0;
@@ -258,7 +258,7 @@ test("a node that is asked to drain hands its shards over while clients produce,
     },
   });
   while ((await held()) !== "0,3,3") await Bun.sleep(20);
-  // It looks on, and takes nothing.
+  // The drained node keeps looking, and takes no shards.
   const state = async () => (await listed(third)).items.find(({ url }) => url === nodeUrl);
   const seen = (await state())?.seen_at ?? "";
   while (((await state())?.seen_at ?? "") <= seen) await Bun.sleep(100);
@@ -274,7 +274,7 @@ test("a node that is asked to drain hands its shards over while clients produce,
   expect(failed).toEqual([]);
   const counts = await Promise.all(names.map((name) => queueOf(drained, name).inspect()));
   expect(counts.reduce((sum, { queued }) => sum + queued, 0)).toBe(produced);
-  // Each node lists actions of its own until a shard moves, and logs them for good.
+  // A list of actions starts anew when a shard moves, but each node also logs its actions.
   for (const one of [asked, drained]) expect(one.log()).toContain("drainNode");
   await own.end();
 });
@@ -299,7 +299,7 @@ test("two processes with one URL do not take the shards from each other for ever
   const isTold = () => [first, second].every((one) => one.log().includes("another process's too"));
   while (!isTold()) await Bun.sleep(20);
   const { epoch } = await own.ownerRow();
-  // The one that has them goes on, look after look.
+  // The owner continues to renew its leases.
   for (let look = 0; look < 4; look += 1) {
     await own.query("UPDATE holdfast_nodes.node SET seen_at = 0");
     const seen = "SELECT FROM holdfast_nodes.node WHERE seen_at > 0";

@@ -1,4 +1,4 @@
-// A connection between two nodes that receives a torn frame.
+// A connection between two nodes on which a torn frame arrives.
 
 import { expect, test } from "bun:test";
 import { VirtualClock } from "../../engine/simulation/virtual-clock.ts";

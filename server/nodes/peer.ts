@@ -96,9 +96,7 @@ export class Peer {
     return this.#isOver || this.#isRetired;
   }
 
-  /**
-   * Never rejects. After `ms`, or when the client hangs up, gives up the call and informs the node.
-   */
+  /** Never rejects. Gives up after `ms`, or when the client hangs up, and informs the node. */
   async call(call: Call, client: Pick<Request, "signal">, ms: number): Promise<Forwarded> {
     if (this.isOver) return { is: "unsent" };
     const limit: Limit = Number.isFinite(ms) ? (giveUp) => after(this.#clock, ms, giveUp) : null;

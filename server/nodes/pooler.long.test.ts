@@ -1,5 +1,5 @@
-// Three nodes whose database is behind a pooler in transaction mode: each of their statements may
-// have another session.
+// Three nodes whose database is behind a pooler in transaction mode: each statement may use another
+// session.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";

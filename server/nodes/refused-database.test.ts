@@ -1,4 +1,4 @@
-// Nodes whose database refuses every connection at once, as one does that is restarted.
+// Nodes whose database refuses every connection at once, as during a restart.
 
 import { expect, test } from "bun:test";
 import { steadyClock } from "../../engine/model/clock.ts";
@@ -96,14 +96,14 @@ test("nodes that no database answers try it in their rhythm, and not as fast as 
   await Bun.sleep(300);
   expect(memberships.map(({ held }) => held.length)).toEqual([2, 2, 2]);
   isAway = true;
-  // Past the lease, after which none of them trusts what it has.
+  // After a lease, no node trusts its ownership.
   await Bun.sleep(leaseMs);
   tries.clear();
   calls = 0;
   await Bun.sleep(1_000);
   for (const router of routers.values()) router.close();
   await Promise.all(memberships.map((one) => one.leave()));
-  // Ten looks a lease each.
+  // Each node looks ten times per lease.
   for (const count of tries.values()) expect(count).toBeLessThan(40);
   expect(calls).toBeLessThan(400);
 }, 20_000);

@@ -1,5 +1,5 @@
-// Keys that are for a part, on several nodes: who takes a call checks its key, and who does it knows
-// whose it was.
+// Restricted keys on several nodes: the node that accepts a call checks its key, and the node that
+// performs it knows the caller.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -20,7 +20,7 @@ beforeAll(async () => {
   const path = join(folder, "keys");
   writeFileSync(path, `${anna.line}\n${viewer.line}\n`);
   await cluster.startDatabase();
-  // So long that it stays the owner, on a machine that stands still for seconds.
+  // Long enough that the owner stays the same when the machine stalls for seconds.
   const options = { flags: ["--api-keys-file", path], lease: "30s" };
   const nodes = await Promise.all([cluster.start(options), cluster.start(options)]);
   owner = await cluster.owner();
@@ -67,7 +67,7 @@ test("a call that a node forwards is checked there, done as its key's, and seen 
       status: 403,
       reason: "not_allowed",
     });
-    // Each counts what it refused.
+    // Each node counts its own refusals.
     const { items: keys } = await as(anna, node).listKeys({});
     expect(keys.map(({ name, refusals }) => [name, refusals])).toEqual([
       ["anna", 0],

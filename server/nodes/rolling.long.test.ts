@@ -1,4 +1,4 @@
-// Nodes that are restarted one after the other while clients are at work at all of them.
+// Nodes are restarted one after the other while clients use all of them.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { Cluster, queueOf, settings } from "../../testing/cluster.ts";
@@ -7,7 +7,7 @@ import { underLoad } from "./testing/load.ts";
 const cluster = new Cluster();
 
 beforeAll(() => cluster.startDatabase());
-// Whatever a test before it has ended.
+// Replaces the nodes that an earlier test ended.
 beforeEach(async () => {
   while (cluster.nodes.length < 3) await cluster.start();
 });
@@ -23,8 +23,8 @@ test("nothing is lost, and no call is told an error that says nothing", async ()
     }
   });
   expect(faults).toEqual([]);
-  // 0: a connection that was closed before its next call; 503: try another node; 504: its node
-  // ended before it heard what became of it, and its key tells at the next try.
+  // 0: the connection was closed before the call; 503: try another node; 504: the node ended before
+  // it received the outcome, which the call's key reveals at the next try.
   const told = [0, 200, 453, 454, 503, 504];
   expect([...statuses].filter((status) => !told.includes(status))).toEqual([]);
 });
@@ -32,7 +32,7 @@ test("nothing is lost, and no call is told an error that says nothing", async ()
 test("two nodes are stopped at once, and then the last", async () => {
   const [last, ...others] = cluster.nodes;
   if (last === undefined) throw new Error("no node is left");
-  // What is left in it is nobody else's.
+  // A queue of its own, with no items of other tests.
   await queueOf(last, "last").ensure(settings);
   expect(await Promise.all(others.map((node) => node.stop()))).toEqual([0, 0]);
   await queueOf(last, "last").produce("alone");

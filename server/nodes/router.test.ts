@@ -1,4 +1,4 @@
-// What a router makes of what this node's own shards say.
+// How a router treats the outcomes of this node's own shards.
 
 import { describe, expect, test } from "bun:test";
 import { steadyClock } from "../../engine/model/clock.ts";
@@ -18,7 +18,7 @@ import type { Membership } from "./membership.ts";
 import { ping } from "./peer.ts";
 import { Router } from "./router.ts";
 
-/** This node has the shard all along. */
+/** This node always owns the shard. */
 const owner: Partial<Membership> = {
   ...{ version: 1, isLast: false, isStale: false },
   ...{ isTrusted: () => true, isOwner: () => true, isChanging: () => false },
@@ -101,7 +101,7 @@ const second = 1_000;
 const isPing = (text: string): boolean => text === ping;
 const silent = { url: "http://silent", key: "k" } as NodeRow;
 
-/** A node other than this one has the shard; `url`: none has it if that is `null`. */
+/** Another node owns the shard; `url` is `null`: no node does. */
 function elsewhere(url: string | null) {
   const clock = new VirtualClock(0);
   const membership: Partial<Membership> = {
@@ -114,7 +114,7 @@ function elsewhere(url: string | null) {
   const sent: string[] = [];
   const router = new Router({
     ...{ memberships: [membership as Membership], held: () => null, clock, log: silentLog },
-    // It is connected, and answers nothing: a process that was stopped.
+    // The peer is connected and does not answer, like a stopped process.
     connect: (_, events) => {
       clock.soon(() => events.opened());
       return { send: (text) => sent.push(text), close: () => events.closed() };
@@ -126,7 +126,7 @@ function elsewhere(url: string | null) {
   const routes: Record<"listQueues", (body: object, caller: Caller) => Promise<unknown>> =
     router.around({ listQueues: local }, 0);
   const caller = new Caller({ client: new AbortController(), requestKey: null });
-  /** After how many milliseconds a call fails, and with what. */
+  /** After how many milliseconds a call fails, and the error. */
   const failing = async (asking: Caller) => {
     let failed: { readonly ms: number; readonly error: unknown } | null = null;
     const page = { pivot: "", limit: 10 };
@@ -168,7 +168,7 @@ test("a call that is given up is called back where it was sent", async () => {
 test("a shard of this node's own is waited for, however long it takes", async () => {
   const { routes, caller } = setup(unreachableLease);
   const slow = { ...body, request_timeout: "60ms" };
-  // Its reply would be complete.
+  // The bound of 1 ms is only for shards of other nodes.
   const reply = routes.produce(slow, caller.waitingElsewhere(1));
   await expect(reply).rejects.toThrow(unreachableLease.message);
 });

@@ -1,6 +1,6 @@
-// Routes calls to the owners of their shards: to this node's own shards or, with one hop, to the node
-// that owns the shard. Any node accepts any call. A call whose shard has no owner waits for one until
-// its time is up.
+// Routes calls to the owners of their shards: to this node's own shards or, with one hop, to the
+// node that owns the shard. Any node accepts any call. A call whose shard has no owner waits for
+// one until its time is up.
 
 import { after, type Clock } from "../../engine/model/clock.ts";
 import { parseDuration } from "../../engine/model/duration.ts";
@@ -48,7 +48,7 @@ const unreached = failure(
   "the node that has the shard cannot be reached; nothing was changed, try again",
 );
 
-/** Of one attempt. `moved`: it had no effect. `lost`: its effect is unknown, and it may be repeated. */
+/** `moved`: the attempt had no effect. `lost`: its effect is unknown, and it may be repeated. */
 type Outcome<T> =
   | { readonly is: "done"; readonly reply: T }
   | { readonly is: "moved" }
@@ -69,7 +69,7 @@ interface ToDo extends Work {
 }
 
 interface ToForward extends Asked {
-  /** When to give up waiting for the answer; `Infinity`: only once the owner of the shard is gone. */
+  /** When to stop waiting for the answer; `Infinity`: only once the owner of the shard is gone. */
   readonly answerBy: number;
 }
 
@@ -134,8 +134,8 @@ export class Router {
   }
 
   /**
-   * The other nodes that may own the shard, the last known owner first. If the database of the shard is
-   * unreachable, nodes known from the other databases are included.
+   * The other nodes that may own the shard, the last known owner first. If the database of the
+   * shard is unreachable, nodes known from the other databases are included.
    */
   #others(shard: number): readonly NodeRow[] {
     const membership = this.#of(shard);
@@ -148,7 +148,7 @@ export class Router {
     return [...known.values()];
   }
 
-  /** While the database is unreachable, any call finds the owner: only the owner of the shard answers it. */
+  /** With the database unreachable, a call to all nodes finds the owner: only the owner answers. */
   async #lookForOwner(shard: number): Promise<void> {
     const caller = new Caller({ client: patient, requestKey: null });
     // A late answer shows the owner as well.
@@ -255,8 +255,8 @@ export class Router {
   }
 
   /**
-   * Attempts the call at the owner of the shard. While the database is unreachable, this node does not
-   * know the owner and calls each of the others.
+   * Attempts the call at the owner of the shard. While the database is unreachable, this node does
+   * not know the owner and calls each of the others.
    */
   async #there(body: never, work: ToForward): Promise<Outcome<JsonText>> {
     const { shard } = work;
@@ -347,7 +347,7 @@ export class Router {
     return await this.#peer(node).call(asked, patient, Number.POSITIVE_INFINITY);
   }
 
-  /** Serves a call that another node forwarded. It is never forwarded again: one hop is the limit. */
+  /** Serves a call that another node forwarded. It is not forwarded again: one hop is the limit. */
   async serve(call: Call, caller: Caller): Promise<Answer> {
     const { shard } = call;
     if (shard === null) throw new Error(`${call.operation} was asked of a node, and of no shard`);
@@ -393,8 +393,9 @@ export class Router {
   }
 
   /**
-   * Waits while the shard is being opened or handed over, and returns the body with the time that is
-   * left. A caller that is told `moved` looks for the new owner at once, so that has to exist by then.
+   * Waits while the shard is being opened or handed over, and returns the body with the time that
+   * is left. After `moved`, the other node looks for the new owner at once, so that must
+   * exist by then.
    */
   async #settled(
     body: never,

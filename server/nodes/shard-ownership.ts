@@ -27,9 +27,7 @@ export interface ShardOwnershipOptions {
   readonly actions: ShardActions;
   /** Milliseconds by a steady clock. */
   readonly now: () => number;
-  /**
-   * The pause after the second and later failures to open, long enough for any other node to try.
-   */
+  /** The pause after further failures to open, long enough for any other node to try. */
   readonly retryAgainMs: number;
   /** Resolves to whether the row is known to be free; may throw. */
   readonly giveUp: (held: ShardEpoch, meantFor: string | null) => Promise<boolean>;
@@ -83,10 +81,7 @@ export class ShardOwnership {
     return this.#phase === "none" && this.#options.now() >= this.#retryAt;
   }
 
-  /**
-   * Opens the shard after its row named this node. Runs in the background: looks must not wait for
-   * it.
-   */
+  /** Starts to open the shard, whose row names this node. Looks must not wait for it. */
   taken(row: ShardEpoch & { readonly url: string }, databaseNow: number, opened: () => void): void {
     const { shard, actions, rowChanged, changed, log } = this.#options;
     const { url, epoch } = row;
@@ -114,9 +109,7 @@ export class ShardOwnership {
     );
   }
 
-  /**
-   * The shard belongs to another node now, or must be reopened. Returns whether this node owned it.
-   */
+  /** Another node owns the shard, or it must be reopened. Returns whether this node owned it. */
   lose(): boolean {
     if (this.#epoch === null) return false;
     this.#epoch = null;
@@ -130,10 +123,7 @@ export class ShardOwnership {
     return this.#epoch !== null || this.#handingOver !== null;
   }
 
-  /**
-   * Closes the shard and frees its row, for node `to` or for any. Resolves to whether the row is
-   * free.
-   */
+  /** Closes the shard and frees its row, for `to` or any node. Resolves to whether it is free. */
   handOver(to: NodeRow | null): Promise<boolean> {
     this.#handingOver ??= this.#handOver(to).finally(() => {
       this.#handingOver = null;
@@ -170,9 +160,7 @@ export class ShardOwnership {
     }
   }
 
-  /**
-   * Resolves to whether the row is known to be free; if it is not, the next look shows the owner.
-   */
+  /** Resolves to whether the row is known to be free; if not, the next look shows the owner. */
   async #release(epoch: number, meantFor: string | null): Promise<boolean> {
     const { shard, giveUp, rowChanged, changed } = this.#options;
     this.#phase = "releasing";

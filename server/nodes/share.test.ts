@@ -11,7 +11,7 @@ import {
 const free = (...shards: number[]): FreeShard[] =>
   shards.map((shard) => ({ shard, meantFor: null, freeMs: 0 }));
 
-/** Rows by owner; `>b`: free, and meant for b. */
+/** Rows with these owners; `>b`: free, and meant for `b`. */
 function rows(...owners: readonly string[]): ShardRow[] {
   return owners.map((owner, shard) => {
     const isFree = owner.startsWith(">");
@@ -77,7 +77,7 @@ test("shardToHandOver: of several nodes with the most shards, one hands over", (
     shardToHandOver({ ...{ self, others, known: ["c"], held, free: [], shards } });
   expect(offer("a", [0, 1], ["b", "c"])).toEqual({ shard: 1, to: "c" });
   expect(offer("b", [2, 3], ["a", "c"])).toBe(null);
-  // Once the other is gone, or drains.
+  // The other node has left, or drains.
   expect(offer("b", [2, 3], ["c"])).toEqual({ shard: 3, to: "c" });
 });
 

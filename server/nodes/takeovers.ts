@@ -15,10 +15,7 @@ export const takeoverReasonTexts: Readonly<Record<TakeoverReason, string>> = {
 export interface Takeovers {
   readonly reason: TakeoverReason;
   readonly count: number;
-  /**
-   * Seconds from reading the shard's row until the shard was open; takeovers that failed are
-   * absent.
-   */
+  /** Seconds from reading the shard's row until it was open; failed takeovers are absent. */
   readonly seconds: Observations;
 }
 

@@ -1,4 +1,5 @@
-// A shard that one of two nodes cannot open, for instance because it may not connect again.
+// A shard that one of two nodes cannot open, for instance because the database refuses its
+// connections.
 
 import { expect, test } from "bun:test";
 import { SimulatedDatabase } from "../../engine/simulation/database.ts";
@@ -40,7 +41,7 @@ test.each([5_000, 20_000, 40_000, 60_000])(
       await clock.advance(600);
       if ([...a.held, ...b.held].includes(2)) served += 1;
     }
-    // Of ten minutes it may miss a few seconds a minute.
+    // Of ten minutes, a few seconds per minute may be unserved.
     expect(served).toBeGreaterThan(500);
   },
   60_000,

@@ -1,5 +1,4 @@
-// A call that is forwarded to the node that has the shard of its queue, and needs another shard that
-// no node owns.
+// A call is forwarded to the owner of its queue's shard, and needs another shard that no node owns.
 
 import { expect, test } from "bun:test";
 import { steadyClock } from "../../engine/model/clock.ts";

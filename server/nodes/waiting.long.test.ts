@@ -1,5 +1,5 @@
-// Leases that wait at a node that has not got the shards: they are served wherever these go, and
-// nothing is granted to who has left.
+// Leases that wait at a node without the shards: they are served wherever the shards move, and no
+// items are granted to clients that have left.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { createClient } from "../../client/client.ts";
@@ -11,16 +11,17 @@ const wires = new Map<NodeProcess, Wire>();
 
 async function start(): Promise<NodeProcess> {
   const wire = Wire.to(cluster.databasePort);
-  // Longer than a test: what only ends by it does not end.
+  // Longer than a test, so that a node whose stop waits for this timeout fails the test.
   const flags = ["--shutdown-timeout-ms", "3600000"];
-  // So long that nobody but who is cut off loses them, on a machine that stands still for seconds.
+  // Long enough that only the node that is cut off loses its shards, even if the machine stalls for
+  // seconds.
   const node = await cluster.start({ database: wire.port, flags, lease: "12s" });
   wires.set(node, wire);
   return node;
 }
 
 beforeAll(() => cluster.startDatabase());
-// Whatever a test before it has ended.
+// Replaces the nodes that an earlier test ended.
 beforeEach(async () => {
   while (cluster.nodes.length < 4) await start();
 });
@@ -32,14 +33,14 @@ afterAll(() => cluster.end());
 interface Scene {
   readonly owner: NodeProcess;
   readonly others: readonly NodeProcess[];
-  /** Of the queue, by all nodes. */
+  /** The number of leases that wait for the queue, at all nodes. */
   waiting(): Promise<number>;
 }
 
 async function setup(queue: string): Promise<Scene> {
   const owner = await cluster.owner();
   const others = cluster.nodes.filter((node) => node !== owner);
-  // An owner that is cut off before it has seen any other node cannot forward anything.
+  // An owner that is cut off before it knows any other node cannot forward calls.
   await until(async () => {
     const { items } = await createClient({ url: owner.url }).listNodes({});
     return items.filter(({ live }) => live).length === cluster.nodes.length;
@@ -91,7 +92,7 @@ test("leases that wait are served elsewhere once their owner was cut off from it
   const statuses = (await Promise.all(leases)).map(({ status }) => status);
   expect(statuses).toEqual(leases.map(() => 200));
   expect(await queueOf(next, "cut").inspect()).toMatchObject({ queued: 0 });
-  // Cut off, it still knows whom to ask.
+  // The node that is cut off still knows the other nodes.
   await queueOf(next, "cut").produce("behind its back");
   expect(await queueOf(owner, "cut").inspect()).toMatchObject({ queued: 1 });
 });
@@ -104,7 +105,7 @@ test("a node that is cut off finds one that has joined and taken over behind its
   wires.get(deaf)?.cut();
   const { epoch } = await cluster.ownerRow();
   const joined = await start();
-  // Whoever finds its own name there takes over.
+  // A node that finds its own URL in a row takes the shard over.
   await cluster.query(`UPDATE holdfast_nodes.shard SET url = '${joined.nodeUrl}'`);
   await until(async () => (await cluster.ownerRow()).epoch > epoch);
   expect(await cluster.owner()).toBe(joined);

@@ -1,5 +1,5 @@
-// Calls about all shards while a node is stopped that owns some of them: they are answered without
-// these shards, long before its ownership leases end, and with them once it continues.
+// Calls about all shards while a node that owns some of them is stopped: they are answered without
+// these shards, long before its leases end, and with them once it continues.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createClient } from "../../client/client.ts";
@@ -11,7 +11,7 @@ const nodeCount = 3;
 const leaseMs = 30_000;
 const cluster = new Cluster({ shards });
 
-/** Several in each shard, in the order in which they are listed. */
+/** Several queues per shard, in the order of lists. */
 const names = Array.from({ length: 24 }, (_, at) => `queue-${at}`).sort();
 
 beforeAll(async () => {
@@ -26,14 +26,14 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => cluster.end());
 
-/** By shard. */
+/** The URL of each shard's owner. */
 let owners: readonly (string | null)[] = [];
 
 function countOf(nodeUrl: string): number {
   return owners.filter((url) => url === nodeUrl).length;
 }
 
-/** What an operation was answered, and that it did not wait for another owner. */
+/** Returns the answer, and checks that the call did not wait for another owner. */
 async function ask({ url }: NodeProcess, operation: string, body: object) {
   const begunAt = performance.now();
   const response = await fetch(`${url}/v1/${operation}`, {

@@ -1,4 +1,4 @@
-// The codec against a second library that reads the .proto file by itself.
+// The codec, compared with a second library that reads the .proto file.
 
 import { describe, expect, test } from "bun:test";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
@@ -27,7 +27,7 @@ function nested(number: number, bytes: Uint8Array): Uint8Array {
   return new BinaryWriter().tag(number, WireType.LengthDelimited).bytes(bytes).finish();
 }
 
-/** A value of the kind that a key of JSON has, zeros included. */
+/** A JSON value of the field's kind, zeros included. */
 function valueFor({ kind, isList }: Field): fc.Arbitrary<unknown> {
   const one = (): fc.Arbitrary<unknown> => {
     if (typeof kind !== "string") return valuesOf(kind);
@@ -70,7 +70,7 @@ function valuesOf({ fields }: Message): fc.Arbitrary<Values> {
   return fc.record(Object.fromEntries(arbitraries)) as fc.Arbitrary<Values>;
 }
 
-/** What is left of values whose zeros are not written. */
+/** The values without zeros, which proto3 does not write. */
 function withoutZeros({ fields }: Message, values: Values): Values {
   const entries = Object.entries(fields).flatMap(([key, field]) => {
     const { kind, isList, hasPresence, unset } = field;

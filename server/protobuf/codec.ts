@@ -53,10 +53,7 @@ class CountingReader extends BinaryReader {
 
 type Write = (writer: BinaryWriter, values: Values) => void;
 
-/**
- * Returns the reader of a message. The reader throws on malformed bytes; its values are not
- * validated.
- */
+/** Returns the reader of a message. It throws on malformed bytes and does not validate values. */
 export function messageReader(message: Message): (bytes: Uint8Array) => unknown {
   const fields = fieldsOf(message);
   return (bytes) => {

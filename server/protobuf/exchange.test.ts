@@ -1,5 +1,5 @@
-// The operations in protobuf, as a client of the protocol calls them: through the app, with
-// requests written and replies read by a second library.
+// The operations in protobuf, as a client of the protocol calls them: through the app, with a
+// second library for requests and replies.
 
 import { expect, test } from "bun:test";
 import { type OperationId, operations } from "../../openapi/operations.ts";
@@ -12,7 +12,7 @@ const protobuf = "application/protobuf";
 const orders = { queue_name: "orders" };
 const timed = { ...orders, request_timeout: "1m" };
 const done = { code: 200, code_text: "OK", message: "", details: {} };
-/** Of a call that could have been counted. */
+/** The reply of a call whose `counts` were not requested. */
 const guardedDone = { code: 200, code_text: "OK", message: "", counts: null };
 const yearOne = "0001-01-01T00:00:00.000Z";
 
@@ -21,7 +21,7 @@ interface Sent {
   readonly body?: Uint8Array<ArrayBuffer>;
 }
 
-/** Sends a request in protobuf; the reply is read as what it says it is. */
+/** Sends a request in protobuf, and reads the reply according to its content type. */
 async function call(app: RunningApp, id: OperationId, values: Values, sent: Sent = {}) {
   const { request, reply } = operationMessages[id];
   const { headers, body = encoded(request, values) } = sent;

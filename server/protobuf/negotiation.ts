@@ -3,9 +3,7 @@
 const json = "application/json";
 const protobufTypes: readonly string[] = ["application/protobuf", "application/x-protobuf"];
 
-/**
- * Returns the protobuf type in a `Content-Type`, without parameters; `null`: another type, or none.
- */
+/** The protobuf type in a `Content-Type`, without parameters; `null`: another type, or none. */
 export function protobufTypeOf(contentType: string | null): string | null {
   if (contentType === null) return null;
   const name = nameOf(contentType);

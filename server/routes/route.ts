@@ -21,9 +21,7 @@ export class JsonText {
   }
 }
 
-/**
- * A reply whose `items` may be megabytes. It has the JSON of each item, so that work can be split.
- */
+/** A reply whose `items` may be megabytes; the JSON of each item, so that work can be split. */
 export class PageText extends JsonText {
   readonly items: readonly string[];
   /** The other keys of the reply. */
@@ -60,10 +58,7 @@ export interface Asking {
   /** Its signal is aborted when the client hangs up. */
   readonly client: Pick<Request, "signal">;
   readonly requestKey: string | null;
-  /**
-   * The grant of the API key, for operations that `tellsCaller`; absent or `null`: no key is
-   * needed.
-   */
+  /** The API key's grant, for operations that `tellsCaller`; absent or `null`: none is needed. */
   readonly grant?: Grant | null;
   /** Absent for forwarded calls. */
   readonly sent?: Sent<unknown>;

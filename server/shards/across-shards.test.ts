@@ -1,4 +1,4 @@
-// What a queue does to queues of other shards, compared with one engine that has all queues.
+// Effects of a queue on queues of other shards, compared with one engine that has all queues.
 
 import { expect, test } from "bun:test";
 import { nameIn } from "../../engine/simulation/bundle.ts";
@@ -19,7 +19,7 @@ function keyFor(role: "read" | "admin", ...queues: string[]): Grant {
   return { name: "k", rights: [{ roles: [role], queues }] };
 }
 
-/** Items of `orders` and `invoices` die into `dead`. */
+/** `dead` is the dead queue of `orders` and `invoices`. */
 async function withDeadQueue(): Promise<Twins> {
   const twins = await Twins.open();
   await twins.create(dead);
@@ -40,7 +40,7 @@ async function leaseOf(
   return { ...lease, first };
 }
 
-/** Produces items to both servers, where they are given up. */
+/** Produces items to both servers, and dead-letters them. */
 async function die(twins: Twins, queue_name: string, ...texts: string[]): Promise<void> {
   await twins.produce(queue_name, ...texts);
   await twins.alike(async (routes) => {
@@ -55,7 +55,7 @@ async function itemsIn(twins: Twins, routes: ShardRoutes, queue_name: string) {
   return (await twins.ask(routes, "findItems", { queue_name, payload_head: 99 })).items;
 }
 
-/** The payloads in a queue, which are the same in both servers. */
+/** Returns the payloads in a queue, after checking that they are equal in both servers. */
 async function textsIn(twins: Twins, queue_name: string): Promise<string[]> {
   return twins.alike(async (routes) => {
     const items = await itemsIn(twins, routes, queue_name);
@@ -63,7 +63,7 @@ async function textsIn(twins: Twins, queue_name: string): Promise<string[]> {
   });
 }
 
-/** Without what differs between two servers, which issue other ids. */
+/** Removes the ids, which differ between two servers. */
 function withoutIds({ item, history, why, ...rest }: ItemExplained, first: string) {
   const named = (text: string) => (text === first ? "first" : "another");
   return {
@@ -90,7 +90,7 @@ test("dead queue in another shard: it has to exist, and to have none of its own"
   await twins.same("updateQueue", { queue_name: orders, dead_queue: dead });
   expect((await twins.same("queueInfo", { name: orders })).dead_queue).toBe(dead);
 
-  // `orders` has its own by now, and `dead` is one.
+  // `orders` has a dead queue by now, and `dead` is one.
   const chain = `dead_queue is invalid; '${orders}' already has its own dead_queue configured`;
   const other = { ...body, queue_name: invoices, dead_queue: orders };
   expect(await twins.refused("createQueue", other)).toBe(chain);
@@ -158,7 +158,7 @@ test("item in another shard: its first id leads to its place and to all that hap
     const byFirst = await explain(first.id);
     const [item] = await itemsIn(twins, routes, dead);
     const byPresent = await explain(item?.id ?? "");
-    // The item of an id is that which has it now.
+    // Only the present id of an item finds it.
     const get = refusalOf(twins.ask(routes, "getItem", { id: first.id }));
     expect(await get).toContain("no item has the id");
     const found = await twins.ask(routes, "getItem", { id: item?.id ?? "" });
@@ -207,7 +207,7 @@ test("item in another shard: its first id leads to its place and to all that hap
   expect(seen.endByPresent).toEqual({ ...seen.endByFirst, id: "another" });
 });
 
-/** What a task did in both servers, a second later. */
+/** The task in both servers, one second later. */
 async function taskOf(twins: Twins, ids: readonly string[]) {
   await twins.advance(second);
   const [one, all] = [
@@ -293,7 +293,7 @@ test.each([
 test("item in another shard: its first id leads to its place without a history", async () => {
   await using twins = await withDeadQueue();
   await die(twins, orders, "a");
-  // What happened to items is in memory alone.
+  // The history of items is only in memory.
   await twins.restart();
   const [item] = await itemsIn(twins, twins.merged, dead);
   const explained = await twins.all("explainItem", { id: item?.origin_id ?? "" });
@@ -411,7 +411,7 @@ test("delete: a dead queue that queues of other shards name goes by force alone,
     { operation: "deleteQueue", queue_name: dead, to_queues: [invoices, orders], code: 200 },
   ]);
 
-  // A queue that has the name later is another one.
+  // A later queue of the same name is another queue.
   await twins.create(dead);
   await cut();
   await twins.restart();
@@ -426,11 +426,11 @@ test("delete: a dead queue that queues of other shards name goes by force alone,
   expect(refusal).toContain("the queue has no dead queue");
 });
 
-// Who named a dead queue that is gone does not name the next one of its name, in any shard.
+// When a dead queue is deleted, no queue in any shard refers to a later queue of its name.
 for (const restarts of [false, true]) {
   const when = restarts ? "; after a restart" : "";
 
-  /** `dead` was deleted by force, and its name belongs to another queue, which no queue names. */
+  /** `dead` was deleted by force, and recreated as a queue to which no queue refers. */
   const withAnother = async (): Promise<Twins> => {
     const twins = await withDeadQueue();
     await twins.same("deleteQueue", { queue_name: dead, force: true });

@@ -14,7 +14,7 @@ function listOf(since: number, ...actions: readonly (readonly [number, number])[
 
 const one = listOf(0, [3, 50], [2, 20], [1, 10]);
 const other = listOf(5, [12, 40], [11, 20]);
-/** The ids of both lists: twice their own, and the place of the list. */
+/** The ids of both lists: twice the own id, plus the place of the list. */
 const all = [6, 25, 23, 4, 2];
 
 function idsFrom(pivot: number, limit = 10, replies = [one, other]): number[] {

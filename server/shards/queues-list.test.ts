@@ -9,7 +9,7 @@ test.each([
   [[], [], 3, []],
   [["b"], ["a", "c"], 3, ["a", "b", "c"]],
   [["b", "d"], ["a", "c"], 3, ["a", "b", "c"]],
-  // By the codes of characters, not as people sort.
+  // Sorted by character codes, not by locale.
   [["a", "é"], ["B", "Z", "😀"], 9, ["B", "Z", "a", "é", "😀"]],
 ])("mergeQueues: %j and %j, at most %d", (one, other, limit, merged) => {
   expect(namesOf(mergeQueues([pageOf(...one), pageOf(...other)], { limit }))).toEqual(merged);

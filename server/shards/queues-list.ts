@@ -2,7 +2,7 @@
 
 import type { QueuesListReply } from "../../openapi/schemas.ts";
 
-/** `replies`: pages of different queues with one pivot and limit. Returns the page of all queues. */
+/** `replies`: pages of different queues with one pivot and limit. Returns their merged page. */
 export function mergeQueues(
   replies: readonly Pick<QueuesListReply, "items">[],
   { limit }: { readonly limit: number },

@@ -1,5 +1,5 @@
-// The merged routes of several engines, compared with one engine that has all queues. What queues do
-// to queues of other shards is in `across-shards.test.ts`; shards that cannot be reached are in
+// The merged routes of several engines, compared with one engine that has all queues. Effects on
+// queues of other shards are in `across-shards.test.ts`; unreachable shards are in
 // `unreached.test.ts`.
 
 import { expect, test } from "bun:test";
@@ -103,12 +103,12 @@ test.each([1, 2, 5, 12, 13])("queues.list: pages of %d skip and repeat no queue"
   expect(await twins.refused("listQueues", { pivot: "", limit: 0 })).toContain("limit");
 });
 
-/** What a client knows besides the shard of each queue. */
+/** The rows that a client has, without the shard of each queue. */
 function rowsIn({ rows }: Client) {
   return [...rows].map(([name, { shard: _, ...row }]) => [name, row] as const).sort();
 }
 
-/** The reply of the merged routes, after which both clients have to know the same. */
+/** Returns the reply of the merged routes, after checking that both clients have the same rows. */
 async function look(twins: Twins, [one, all]: readonly [Client, Client]) {
   const expected = one.apply(await twins.ask(twins.one, "overview", { since: one.since }));
   const reply = all.apply(await twins.all("overview", { since: all.since }));
@@ -166,7 +166,7 @@ test("overview: a client that follows the changes knows what it would of one eng
 
 test("overview: each shard is given its own part of the since", async () => {
   await using twins = await withQueues();
-  // Shards of one start, of which some were looked at more often.
+  // The shards started together, and some were read more often.
   await twins.all("overview", {});
   for (const shard of [2, 2, 2, 1]) {
     await twins.advance(second);
@@ -327,7 +327,7 @@ test("actions: in the order of time, page by page, each once", async () => {
   const plain = ({ items }: { readonly items: readonly { readonly id: number }[] }) =>
     items.map(({ id: _, ...action }) => action);
   const [one, all] = await twins.both("listActions", { limit: 1_000 });
-  // Those that created the queues were answered at one moment, in which shards have no order.
+  // The queues were created at one instant, at which actions of different shards have no order.
   const later = 2 * 9 + 1;
   expect(plain(all).slice(0, later)).toEqual(plain(one).slice(0, later));
   expect(all.items).toHaveLength(later + names.length);

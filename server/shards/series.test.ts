@@ -5,7 +5,7 @@ const start = Date.UTC(2026, 0, 1);
 const instant = (seconds: number) => new Date(start + seconds * 1_000).toISOString();
 
 interface Points {
-  /** Seconds; `null` = no points are kept. */
+  /** Seconds; `null`: no points are kept. */
   readonly since?: number | null;
   readonly from: number;
   readonly step?: string;

@@ -5,7 +5,7 @@ import { mergeTasks } from "./tasks-list.ts";
 
 const instant = (ms: number) => new Date(ms).toISOString();
 
-/** One at each millisecond, the newest first. */
+/** One task per instant, given with the newest first. */
 function listOf(state: string, ...instants: number[]) {
   const tasks = instants.map((at) => {
     return { ...sampleTask, task_id: `${state}-${at}`, state, created_at: instant(at) };

@@ -1,4 +1,4 @@
-// What the merged routes of several engines reply while a shard of them cannot be reached.
+// Replies of the merged routes of several engines while a shard is unreachable.
 
 import { expect, test } from "bun:test";
 import { failure, QueueError } from "../../engine/model/errors.ts";
@@ -12,7 +12,7 @@ const unreached = QueueError.from(
   failure("not_ready", "the node that has the shard cannot be reached"),
 );
 
-/** Names of queues outside of a shard. */
+/** The names of the queues in other shards. */
 const besides = (shard: number) => names.filter((name) => shardOf(name, shardCount) !== shard);
 
 test("lists: a shard that could not be reached is named, and the others are listed", async () => {
@@ -34,7 +34,7 @@ test("lists: a shard that could not be reached is named, and the others are list
   twins.fail(1, null);
   await twins.same("listQueues", page);
   const all = await twins.all("listActions", { limit: 1_000 });
-  // Ids are the same whether all shards were reached or not.
+  // Unreachable shards do not change the ids.
   expect(items).toEqual(all.items.filter(({ id }) => id % shardCount !== 1));
   const pivot = all.items.find(({ id }) => id % shardCount === 1)?.id ?? 0;
   twins.fail(1, unreached);

@@ -1,5 +1,5 @@
-// The calls, their codes and their constants, at the server and in the document that the
-// clients and the API reference are made from.
+// The calls, their codes and their constants, in the server and in the document from which the
+// clients and the API reference are generated.
 
 import { expect } from "bun:test";
 import openapi from "../../openapi/openapi.json" with { type: "json" };
@@ -82,7 +82,7 @@ const place = { ...orders, partition: 0 };
 const page = { ...place, pivot: "", limit: 10 };
 const clearing = { ...orders, retry: true, scheduled: true, queue: true, destructive: true };
 
-/** Leased in `orders` when a call is made. */
+/** Builds a body with the id of an item that is leased in `orders`. */
 type Body = (id: string) => object;
 
 const calls = [
@@ -226,7 +226,7 @@ row("calls: the base is a local server on port 9090, or an example with {host}",
 
 row("calls: a lease answered 454 is to be retried by the client", async () => {
   await using app = await run();
-  // The very same request, its client_id included.
+  // Repeats the same request, including its client_id.
   const request = { ...timed, client_id: "c" };
   for (let round = 0; round < 3; round += 1) {
     const lease = await app.begin("lease", request);
@@ -314,7 +314,7 @@ row("error 454: on lease, the queue stayed empty until request_timeout", async (
   });
 });
 
-/** Makes the store fail each commit by itself, or have no room, or be too slow. */
+/** The store is full, or too slow, or the server is closing. */
 const troubles = ["full", "slow", "closing"] as const;
 const troubleCodes = { full: 500, slow: 454, closing: 503 } as const;
 
@@ -334,7 +334,7 @@ async function inTrouble(
   await call();
   app.store.heal();
   app.store.release();
-  // A store that had no room is asked again after a while.
+  // A full store is retried after a while.
   await app.advance(minute);
 }
 
@@ -343,7 +343,7 @@ row("error non-200 on produce: the items were not written", async () => {
     for (const trouble of troubles) {
       await using app = await run({ store });
       await inTrouble(app, trouble, async () => {
-        // A commit that runs already cannot be called back; requests behind it can.
+        // A running commit cannot be cancelled, but the requests behind it can.
         const slow = { ...timed, request_timeout: "15m", items: [] };
         if (trouble === "slow") {
           for (const utf8 of ["one", "two"])
@@ -411,7 +411,8 @@ row(
   },
 );
 
-// That the server holds to these is shown by the tests of validation; here, that it says so.
+// The tests of validation check that the server enforces these bounds; here, that it documents
+// them.
 row("constant: produce items per call, 1 to 1000", () => {
   expect(keyOf("produce", "items")).toMatchObject({ minItems: 1, maxItems: 1000 });
 });

@@ -1,4 +1,4 @@
-// What each entity is made of. Of a reply, every field is there whatever its value.
+// The fields of each entity. A reply contains every field, whatever its value.
 
 import { expect } from "bun:test";
 import { rowsOf } from "../testing/rows.ts";
@@ -56,7 +56,7 @@ const kinds: Record<Kind, (value: unknown) => boolean> = {
   list: (value) => Array.isArray(value),
 };
 
-/** That an entity has these fields and no others, each of its kind. */
+/** Checks that an entity has exactly these fields, each of its kind. */
 function expectFields(entity: object, fields: Record<string, Kind>): void {
   expect(Object.keys(entity).sort()).toEqual(Object.keys(fields).sort());
   const values = Object.entries(entity);
@@ -118,7 +118,7 @@ row("entity QueueInfo: every field", async () => {
 row("entity QueueInfo: created_at, updated_at are timestamps", async () => {
   await using app = await run();
   await app.advance(minute);
-  // What a client says of them is the server's to decide, so that a reply can be sent back.
+  // The server ignores the client's values of these fields, so that a reply can be sent back.
   const info = await app.ok("queueInfo", { name: "orders" });
   await app.ok("updateQueue", { ...info, created_at: "2001-01-01T00:00:00Z", reference: "x" });
   expect(await app.ok("queueInfo", { name: "orders" })).toMatchObject({
@@ -409,7 +409,7 @@ row("entity Reply: code, code_text, message", async () => {
   const good = await app.call("produce", { ...timed, items: [{}] });
   const bad = await app.call("produce", { ...timed, items: [] });
   expectFields(good.body, fields);
-  // Beyond the specification, and on refusals alone.
+  // Beyond the specification, and only in refusals.
   expectFields(bad.body, { ...fields, reason: "text" });
   for (const { code, body } of [good, bad]) {
     expect(body.code).toBe(code);

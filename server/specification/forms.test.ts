@@ -1,5 +1,5 @@
-// The forms of texts that `openapi.json` publishes, beside what the server takes: neither is
-// looser than the other, but for bounds and for days that no calendar has.
+// The patterns of texts in `openapi.json`, compared with the texts that the server accepts: neither
+// is looser, except for bounds and nonexistent days.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -21,7 +21,7 @@ interface Published {
 type Schemas = Record<string, { readonly properties: Record<string, Published> }>;
 const schemas = openapi.components.schemas as unknown as Schemas;
 
-/** What a validator makes of a text by the document alone. */
+/** Whether a validator accepts the text according to the document. */
 function isOfForm(schema: string, key: string, text: string): boolean {
   const found = schemas[schema]?.properties[key];
   const { pattern, maxLength = Number.POSITIVE_INFINITY } = found?.items ?? found ?? {};
@@ -222,7 +222,7 @@ const cases: readonly (readonly [
   ["ImportItem.created_at", orNone(instants), "importItems", (text) => oneOf({ created_at: text })],
 ];
 
-/** Whether the server could read the text, whatever it then made of the request. */
+/** Whether the server could parse the text, even if it then refused the request. */
 async function isTaken(app: RunningApp, id: OperationId, body: object): Promise<boolean> {
   const { body: reply } = await app.call(id, body);
   return reply.reason !== "malformed" && !/Valid encoded KSUIDs/.test(reply.message ?? "");
@@ -278,7 +278,7 @@ test("any text: what has the form of a duration can be read, and nothing else", 
   const form = new RegExp(forms.duration, "u");
   fc.assert(
     fc.property(texts, (text) => {
-      // A zero without a unit, and one below zero, are a timeout that is not set.
+      // A zero without a unit, or a negative number, means that the timeout is not set.
       const isRead = parseDuration(text).ok && !/^[+-]?0$|^-/.test(text);
       expect(form.test(text)).toBe(isRead);
     }),
@@ -328,7 +328,7 @@ test("any text: what has the form of a name or an id is one", () => {
   const [name, id] = [new RegExp(forms.queueName, "u"), new RegExp(forms.itemId, "u")];
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 4 }), (text) => {
-      // JSON that is UTF-8 has no half of a surrogate pair.
+      // JSON in UTF-8 has no lone surrogates.
       fc.pre(text.isWellFormed());
       expect(name.test(text)).toBe(isName(text));
     }),

@@ -1,4 +1,4 @@
-// The life of an item, from produce to the last it is heard of, as a client sees it.
+// The life of an item, from produce to its end, as a client sees it.
 
 import { expect } from "bun:test";
 import { rowsOf } from "../testing/rows.ts";
@@ -35,7 +35,7 @@ const { row, complete } = rowsOf("lifecycle", [
   "lifecycle: load is balanced across partitions",
 ]);
 
-/** Each is to hold whatever the store. */
+/** Runs a test on both stores. */
 function onBothStores(test: (app: RunningApp) => Promise<void>): () => Promise<void> {
   return async () => {
     for (const store of ["memory", "sqlite"] as const) {
@@ -143,7 +143,7 @@ row(
     const first = await app.lease({ batch_size: 1 });
     await app.retry(first);
     const { items } = await app.lease();
-    // At the tail, behind what has not been tried yet.
+    // A retried item goes to the tail, behind items without attempts.
     expect(textsOf(items)).toEqual(["b", "a"]);
     expect(items.map(({ attempts }) => attempts)).toEqual([1, 2]);
     expect(idsOf(items)).not.toContain(idsOf(first.items)[0]);
@@ -224,7 +224,7 @@ row(
         queued: 0,
       });
     }
-    // What is cleared is not dead-lettered.
+    // Cleared items are not dead-lettered.
     expect(await app.stored("dead")).toEqual([]);
   }),
 );
@@ -238,7 +238,7 @@ row(
     const what = { retry: false, scheduled: false, queue: true, destructive: true };
     expect(await app.ok("clear", { ...orders, ...what })).toEqual(done);
     expect(await app.stored()).toEqual([]);
-    // Items that wait for their instant are taken only where that is said.
+    // Scheduled items are only cleared if the request says so.
     expect(await app.scheduled()).toHaveLength(1);
     expect((await app.complete(held)).code).toBe(453);
     expect((await app.retry(held)).code).toBe(453);

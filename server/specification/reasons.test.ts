@@ -1,4 +1,4 @@
-// The words of the contract for why a call fails, beside the failures that the code can make.
+// The contract's reasons for failed calls, compared with the failures in the code.
 
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { jsonForm, Refusal, refusalResponse } from "../http/reply.ts";
 const root = join(import.meta.dir, "../..");
 const names = Object.keys(reasons) as Reason[];
 
-/** Every reason that is named where a failure is made; the compiler takes no failure without one. */
+/** Finds the reasons of all failures in the code; the compiler requires a reason for each. */
 function madeIn(folder: string): { engine: Set<string>; http: Set<string> } {
   const files = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" });
   const sources = files

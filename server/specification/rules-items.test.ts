@@ -1,5 +1,5 @@
-// What the specification leaves open about items, and how it was settled: each rule that
-// shows at the HTTP side.
+// Questions about items that the specification leaves open, and their answers: each rule that is
+// visible over HTTP.
 
 import { expect } from "bun:test";
 import type { ImportItem } from "../../openapi/schemas.ts";
@@ -96,7 +96,7 @@ row(
     const seen: string[] = [];
     const add = (ids: string[]) => {
       for (const id of ids) expect(id).toMatch(/^[0-9A-Za-z]{27}$/);
-      // Text order is the order in which they were given out, also across restarts.
+      // Ids sort in the order in which they were issued, even across restarts.
       expect([...seen, ...ids]).toEqual([...new Set([...seen, ...ids])].sort());
       seen.push(...ids);
     };
@@ -248,7 +248,7 @@ row(
     }
     await app.produce("leased", "ready");
     await app.lease({ batch_size: 1 });
-    // Alone or with the others, it is for leased items of the queue only.
+    // Alone or combined, `destructive` only affects leased items of the queue.
     for (const [change, left] of [
       [{ scheduled: true, destructive: true }, ["leased", "ready"]],
       [{ retry: true, destructive: true }, ["leased", "ready"]],
@@ -371,7 +371,7 @@ row("rule: storage import - new ids, all else kept, a source_id once", async () 
   expect(await app.scheduled()).toEqual(imported.filter(({ enqueue_at }) => enqueue_at !== null));
   expect(await app.ok("importItems", request)).toEqual({ items: [] });
   expect(await app.stored()).toHaveLength(2);
-  // Whoever has the new id of an imported lease may complete it.
+  // A client with the new id of an imported lease may complete the item.
   const completed = { ...timed, partition: 0, ids: ids.slice(0, 1) };
   expect(await app.ok("complete", completed)).toEqual(done);
   await app.advance(2 * hour);

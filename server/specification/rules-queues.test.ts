@@ -1,5 +1,5 @@
-// What the specification leaves open about replies, queues and the server, and how it was
-// settled: each rule that shows at the HTTP side.
+// Questions about replies, queues and the server that the specification leaves open, and their
+// answers: each rule that is visible over HTTP.
 
 import { expect } from "bun:test";
 import { limits } from "../../engine/model/limits.ts";
@@ -102,7 +102,7 @@ row("rule: codes - each with a Reply body, none with a stack, path or SQL", asyn
   expect(waiting.answer?.code).toBe(454);
   await app.through(app.engine.close());
   await seen(503, produce.path, post(text(item)));
-  // None of it was a surprise to the server.
+  // None of these is an error of the server.
   expect(app.logged).toEqual([]);
   await app.open();
 });

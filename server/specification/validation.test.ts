@@ -1,4 +1,4 @@
-// What a request has to look like, operation by operation.
+// The validation of requests, operation by operation.
 
 import { expect } from "bun:test";
 import { type OperationId, operations } from "../../openapi/operations.ts";
@@ -93,7 +93,7 @@ for (const [name, ids, keys] of required) {
         const { [key]: _, ...rest } = operations[id].example as Record<string, unknown>;
         expect(plain(await app.call(id, rest))).toEqual(refused(400, `${key} is required`));
       }
-      // Nothing else is asked for: with these keys alone the request is understood.
+      // No other key is required: with these alone, the request is valid.
       const example = operations[id].example as Record<string, unknown>;
       const least = Object.fromEntries(keys.map((key) => [key, example[key]]));
       await app.produce("a");

@@ -68,7 +68,7 @@ test("data folder: what was there stays", () => {
   expect(existsSync(data)).toBe(true);
 });
 
-// There no one may write, the superuser included.
+// Not even root can write to `/proc/sys`.
 test.skipIf(process.platform !== "linux")("data folder: a read-only one is called that", () => {
   expect(() => openDataFolder("/proc/sys")).toThrow(
     new DataFolderError("the data directory is read-only for this user"),
@@ -109,7 +109,7 @@ test("data, backups and what is restored are their owner's alone, whatever the u
   }
 });
 
-/** Whatever has other rights than it should, the folder included. */
+/** Lists the files and folders with wrong permissions, including the folder itself. */
 function shared(folder: string): string[] {
   return modesIn(folder).filter((text) => !/^(700 .*\/|600 .*[^/])$/.test(text));
 }

@@ -42,9 +42,7 @@ export function openDataFolder(path: string): DataFolder {
   }
 }
 
-/**
- * Counts the stores in a folder; 0 if it does not exist. Throws `StoreError` or `DataFolderError`.
- */
+/** Counts the stores in a folder; 0 if it is missing. Throws `StoreError` or `DataFolderError`. */
 export function storesOf(path: string): number {
   try {
     return existsSync(path) ? countStores(path) : 0;

@@ -1,4 +1,4 @@
-// A database whose shards are resharded.
+// Resharding of a database.
 
 import { expect, test } from "bun:test";
 import type { Engine, LeasedItem } from "../../engine/model/api.ts";
@@ -55,7 +55,7 @@ async function seen(engine: Shards): Promise<unknown[]> {
   return all;
 }
 
-/** As the end of a process that is killed does. */
+/** Ends all sessions, as the kill of a process does. */
 async function killSessions(): Promise<void> {
   const connection = await Connection.open({ url: server.url });
   await connection.script(
@@ -73,7 +73,7 @@ test("reshard: a database has the same items under the same ids, in other schema
   expect(await shardsIn(storeOf("moved"))).toBe(0);
   await opened("moved", 2, fill);
   const before = await opened("moved", 2, seen);
-  // What a killed reshard leaves does not block the next one.
+  // Leftovers of a killed reshard do not block the next one.
   const left = await openForReshard(storeOf("moved"), 4, () => "0".repeat(12));
   await killSessions();
   await Promise.all([...left.from, ...left.to].map(({ store }) => store.close()));

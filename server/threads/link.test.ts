@@ -1,4 +1,4 @@
-// Two links over the two ends of one channel.
+// Two links over one channel.
 
 import { afterAll, expect, test } from "bun:test";
 import { failure, QueueError } from "../../engine/model/errors.ts";
@@ -20,7 +20,7 @@ type Answering = (call: Call, caller: Caller) => Promise<Answer>;
 interface Ends {
   readonly here: Link;
   readonly there: Link;
-  /** Kinds of what crossed, in order: frames of calls and of answers, and messages. */
+  /** The kinds of the frames and messages on the channel, in order. */
   readonly crossed: string[];
 }
 
@@ -81,7 +81,7 @@ test("link: calls and messages of both ends cross between each other, each with 
     Array.from({ length: 20 }, (_, index) => [`${index} of ${name}${index}`, 2 * index]);
   expect(replies).toEqual([...expected("a"), ...expected("b")]);
   expect(new Set(crossed)).toEqual(new Set(["c", "a", "ask", "told"]));
-  // One frame a round and end, not one a call.
+  // One frame per round of events and end, not one per call.
   expect(crossed.filter((kind) => kind === "c")).toHaveLength(2);
 });
 

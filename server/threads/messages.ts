@@ -16,9 +16,7 @@ export interface ThreadStart {
   /** The configuration, with the thread's share of the limits. */
   readonly config: PlacedConfig;
   readonly site: SiteFolders;
-  /**
-   * The ports to the other threads, by thread; `null` for the thread itself and the main thread.
-   */
+  /** The ports to the threads, by number; `null` for the thread itself and the main thread. */
   readonly ports: readonly (MessagePort | null)[];
 }
 
@@ -30,10 +28,7 @@ export interface ThreadFigures {
   readonly keys: readonly KeyInfo[];
 }
 
-/**
- * Methods of a shard for other threads: `OtherShard` for their shards, the rest for the main
- * thread.
- */
+/** A shard's methods: `OtherShard` for shards of other threads, the rest for the main thread. */
 export interface ShardMethods extends OtherShard {
   load(): Promise<void>;
   meet(): Promise<void>;

@@ -1,4 +1,4 @@
-// How shards are dealt out to threads, and what each thread may take of what is bounded.
+// How shards are placed on threads, and each thread's share of the limits.
 
 import { expect, test } from "bun:test";
 import { availableParallelism } from "node:os";

@@ -1,4 +1,4 @@
-// Two ends of what threads ask of each other, joined without a thread between them.
+// Both ends of `Rpc`, joined without threads.
 
 import { expect, test } from "bun:test";
 import { failure, QueueError } from "../../engine/model/errors.ts";

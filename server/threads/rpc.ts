@@ -55,10 +55,7 @@ export class Rpc {
     this.#targets = targets;
   }
 
-  /**
-   * Rejects with the other end's error. A `QueueError`, `StoreError` or `ListenError` keeps its
-   * class.
-   */
+  /** Rejects with the other end's error; a `QueueError`, `StoreError`, `ListenError` as such. */
   async ask(target: Target, method: string, ...given: readonly unknown[]): Promise<unknown> {
     this.#last += 1;
     const number = this.#last;

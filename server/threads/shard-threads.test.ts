@@ -1,5 +1,5 @@
-// The threads of shards as the main thread has them: their port, their certificate, their share of
-// what is bounded, and their end.
+// The shard threads as seen by the main thread: their port, their certificate, their share of the
+// limits, and their end.
 
 import { expect, test } from "bun:test";
 import { connect } from "node:tls";
@@ -23,7 +23,7 @@ import { openThreads } from "./testing/open-threads.ts";
 
 const portOf = ({ url }: Listening): number => Number(new URL(url).port);
 
-/** Listens by threads of its own, which end if they are refused. */
+/** Listens with its own threads, which end if the port is refused. */
 async function listenAt(host: string, port: number) {
   const opened = await openThreads({ config: { host, port } });
   try {
@@ -53,7 +53,7 @@ test("threads that are refused the port say so", async () => {
 test("where one thread is refused the port, none has it afterwards", async () => {
   const port = freePort();
   await using opened = await openThreads({ config: { port } });
-  // The main thread keeps its port to itself, so the others are refused it.
+  // The main thread does not share its port, so the others cannot bind it.
   const refused = await opened.listen(null, false).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(ListenError);
   expect(refused).toMatchObject({
@@ -77,7 +77,7 @@ test.skipIf(process.platform !== "linux")(
       expect(await refusalAt(host, port)).toMatchObject({ fault: "taken" });
     }
     for (const { end } of [one, beside]) await end();
-    // At once: whoever comes second hears it, also of all addresses.
+    // Of two simultaneous starts, the second is refused, even on all addresses.
     for (const host of ["127.0.0.1", "0.0.0.0"]) {
       const both = await Promise.allSettled([listenAt("127.0.0.1", port), listenAt(host, port)]);
       expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
@@ -86,7 +86,7 @@ test.skipIf(process.platform !== "linux")(
   },
 );
 
-/** The certificate that a new connection is shown. */
+/** The certificate that a new connection receives. */
 function shown(port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false }, () => {
@@ -124,7 +124,7 @@ test("a renewed certificate is shown by every thread, and what waits is answered
   expect(new Set(former)).toEqual(new Set([base64Of(sampleCertificate)]));
   listening.renew({ cert: renewedCertificate, key: renewedKey });
   const renewed = base64Of(renewedCertificate);
-  // The other threads have it a moment later.
+  // The other threads use the new certificate a moment later.
   while (!(await everywhere(() => shown(port))).every((one) => one === renewed)) await Bun.sleep(5);
   const items = Array.from({ length: connectionCount }, () => ({ utf8: "x" }));
   await post("queue.produce", { ...timed, items });
@@ -191,7 +191,7 @@ test.each([
   await isBroken;
   const whole = new RegExp(`^the thread of shards [13], [24] stopped; ${text}$`);
   expect(broken).toEqual([expect.stringMatching(whole)]);
-  // Its shard counts as not up; the process ends with it.
+  // The thread's shard counts as down; a server process would exit.
   expect((await threads.status()).shards.some(({ up }) => !up)).toBe(true);
   threads.terminate();
   expect(broken).toHaveLength(1);

@@ -165,10 +165,7 @@ export class ShardThreads {
     return mergeStatuses([here, ...(await Promise.all(others))]);
   }
 
-  /**
-   * Answers other threads' calls: with `own` for this thread's shards, with `handlers` for the
-   * rest.
-   */
+  /** Answers other threads' calls: for this thread's shards with `own`, else with `handlers`. */
   answerBy(
     own: readonly ShardRoutes[],
     handlers: OperationHandlers,
@@ -227,10 +224,7 @@ export class ShardThreads {
     return mergedInfos([own, ...(await this.#figures()).map(({ keys }) => keys)]);
   }
 
-  /**
-   * Makes all threads listen, this one with `own`. Throws a `ListenError` after closing all of
-   * them.
-   */
+  /** Makes all threads listen, this one with `own`. Throws a `ListenError` with none listening. */
   async listen(tls: Tls | null, own: (isShared: boolean) => Listening): Promise<Listening> {
     if (this.#threads.length === 0) return own(false);
     return await inTurn(this.#options.config, async () => {

@@ -1,5 +1,5 @@
-// What only the process of a server with several threads shows: its end, a start that fails,
-// a disk that stalls, a backup, and API keys.
+// Behaviour that needs the process of a server with several threads: its end, a failed start, a
+// disk that stalls, a backup, and API keys.
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -64,7 +64,7 @@ test("a stop answers what waits in every thread, and ends", async () => {
   for (const level of ["error", "fatal"]) expect(log).not.toContain(`"level":"${level}"`);
 });
 
-/** A produce of which the last byte is missing; `finish` sends it and returns the whole answer. */
+/** Sends a produce without its last byte; `finish` sends that and returns the whole answer. */
 async function upload(port: number, queue_name: string) {
   const body = JSON.stringify({ queue_name, items: [{ utf8: "x" }], ...timed });
   const head = [
@@ -104,7 +104,7 @@ test("a stop waits for requests that are still received, in every thread", async
   const stopped = server.stop();
   while (!server.log().includes('"event":"stopping"')) await Bun.sleep(5);
   await Bun.sleep(200);
-  // One after the other, so that some threads are through before the rest.
+  // One after the other, so that some threads finish before others.
   for (const { finish } of uploads) {
     expect(await finish()).toStartWith("HTTP/1.1 503 ");
     await Bun.sleep(20);
@@ -196,7 +196,8 @@ describe.skipIf(process.platform !== "linux" || whyUntraceable() !== null)("trac
     });
     const attached = Promise.withResolvers<void>();
     const read = async (): Promise<void> => {
-      // To the end: it reports threads that begin later as well, and would end if nothing read that.
+      // Reads to the end: strace also reports threads that start later, and would end if its output
+      // were closed.
       for await (const bytes of child.stderr) {
         if (new TextDecoder().decode(bytes).includes("attached")) attached.resolve();
       }
@@ -245,7 +246,7 @@ describe.skipIf(process.platform !== "linux" || whyUntraceable() !== null)("trac
       for (const page of ["livez", "readyz", "health", "metrics"]) {
         for (const { code } of await everywhere(() => calls.page(page))) expect(code).toBe(200);
       }
-      // What goes to the shard that stalls waits in the outbox of the other.
+      // Items for the stalled shard wait in the outbox of the other.
       const outputs = [{ queue_name: stalled, items: [{ utf8: "sent" }] }];
       const sent = await calls.call("queue.transact", {
         ...timed,
@@ -327,12 +328,12 @@ test("backup: what shards send each other meanwhile is in it once", async () => 
     const { calls, server } = started;
     for (const queue of queues) await calls.createQueue(queue);
     let isOver = false;
-    /** Each round is one parcel to each of the other shards; it is sent whole or not at all. */
+    /** Each round sends one parcel to each of the other shards, all or none. */
     const send = async (from: number): Promise<void> => {
       for (let round = 0; !isOver; round += 1) {
         const text = `${from}.${round}`;
         const produce = queues.map((queue_name) => ({ queue_name, items: [{ utf8: text }] }));
-        // The first of them decides which shard does it.
+        // The first queue determines the shard that performs the call.
         const ordered = [...produce.slice(from), ...produce.slice(0, from)];
         const { code } = await calls.call("queue.transact", { ...timed, produce: ordered });
         expect(code).toBe(200);
@@ -360,7 +361,7 @@ test("backup: what shards send each other meanwhile is in it once", async () => 
     rmSync(join(restored, "backup.json"));
     await using started = await start(restored);
     const { calls, server } = started;
-    // Some may still be on their way, but each is in the queue of the shard that sends it.
+    // Some items may still be in transit, but each is in the queue of the sending shard.
     const all = [...new Set((await Promise.all(queues.map(calls.textsIn))).flat())].toSorted();
     expect(all.length).toBeGreaterThan(0);
     for (const queue of queues) expect(await calls.arrived(queue, all.length)).toEqual(all);
@@ -415,7 +416,7 @@ test("API keys: a limited key sees its own queues by every thread, and all uses 
   }
   for (const { code } of await everywhere(() => viewer.call("server.keys", {})))
     expect(code).toBe(403);
-  // Each thread has counted its own: those of each queue, and the list of keys.
+  // Each thread counted its own refusals: those of each queue, and that of the list of keys.
   const refusals = (shardCount + 1) * connectionCount;
   for (const { body } of await everywhere(() => admin.call("server.keys", {}))) {
     expect(body.items).toMatchObject([{ name: "admin" }, { name: "viewer", refusals }]);

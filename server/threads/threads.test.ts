@@ -1,5 +1,5 @@
-// A server with five shards in three threads, in a process of its own. Each call comes over a
-// connection of its own, so a thread gets calls for the queues of every shard.
+// A server process with five shards in three threads. Each call has its own connection, so every
+// thread receives calls for the queues of every shard.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const inLine = (queue: string): string => `holdfast_queue_waiting_leases{queue="${queue}"}`;
 const timed = { request_timeout: "1m" };
-/** From each shard to each other one. */
+/** All pairs of different shards. */
 const ways = shards.flatMap((from) =>
   shards.filter((to) => to !== from).map((to) => [from, to] as const),
 );
@@ -200,7 +200,7 @@ test.each(ways)(
     expect((await call("queues.delete", { queue_name: dead, force: true })).code).toBe(200);
     const infos = await everywhere(() => call("queues.info", { name: source }));
     expect(new Set(infos.map(({ body }) => body.dead_queue))).toEqual(new Set([""]));
-    // A queue that has its name by now is another one.
+    // A later queue of the same name is another queue.
     await calls.createQueue(dead);
     expect((await call("queues.delete", { queue_name: dead, force: false })).code).toBe(200);
   },
@@ -267,7 +267,7 @@ test("an overview tells what changed since, in whichever shard", async () => {
       since = changed.since;
       seen = changed.queues.queue_name;
     }
-    // Of the others only those are told that changed as well.
+    // Of the other queues, only changed ones are returned.
     expect(seen.filter((one) => names.includes(one) && one !== name)).toEqual([]);
   }
 });

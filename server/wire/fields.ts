@@ -125,9 +125,7 @@ export function parseInstant(text: string): number | null {
 
 let written = { instant: Number.NaN, text: "" };
 
-/**
- * Caches the last instant: most leases of a turn have one deadline, and its replies have one `now`.
- */
+/** Caches the last instant: leases of a turn mostly share a deadline, and replies a `now`. */
 export function instantText(instant: number): string {
   if (written.instant !== instant) written = { instant, text: new Date(instant).toISOString() };
   return written.text;

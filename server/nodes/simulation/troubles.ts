@@ -10,9 +10,7 @@ import type { World } from "../../../engine/simulation/world.ts";
 import type { MemoryImage } from "../../../stores/memory/store.ts";
 import type { Cluster, Place, Running } from "./cluster.ts";
 
-/**
- * How long a trouble may have an effect: connections end, leases lapse, another node takes over.
- */
+/** How long a trouble may have an effect: connections end, leases lapse, nodes take over. */
 const aftermathMs = 20 * second;
 /** Rounds of the event loop from a call at one node to its answer by another. */
 const roundsOfCall = 30;
@@ -346,9 +344,7 @@ export class Troubles {
     if (again > 0) situations.reached("a completed item is there again");
   }
 
-  /**
-   * Until an owner notices the loss, it confirms changes that it believes to be in effect already.
-   */
+  /** Until an owner notices the loss, it confirms changes that it believes to be in effect. */
   noticedLoss(): void {
     if (this.#areQueuesOlder) this.#doubtPauses();
   }
@@ -432,10 +428,7 @@ export class Troubles {
     this.#land();
   }
 
-  /**
-   * An owner is stopped before it reads a successful look, and reads it after others took its
-   * shards.
-   */
+  /** An owner is stopped before it reads a look, and reads it after others took its shards. */
   async #doze(): Promise<void> {
     const owner = this.#owner;
     if (owner === undefined || this.#isBroken) return;

@@ -1,4 +1,4 @@
-// Replies to be merged, of which a test says what it is about.
+// Sample replies for tests of merging; a test gives only the fields that it is about.
 
 import type { EngineStatus, QueueGauges, ShardStatus } from "../../../engine/model/api.ts";
 import { noCounters } from "../../../engine/model/queue-counters.ts";
@@ -30,7 +30,7 @@ export function sampleExplained({
     ...sample,
     ...(isFound && item && { item }),
     history: Array.from({ length: events }, () => event).filter((one) => one !== undefined),
-    // A shard that did not issue the id says nothing.
+    // Absent from a shard that did not issue the id.
     history_since: events === 0 ? null : sample.history_since,
   };
 }
@@ -38,13 +38,13 @@ export function sampleExplained({
 interface OverviewSample {
   /** The number of the shard that replies. */
   readonly shard?: number;
-  /** Milliseconds since 1970 of the reply and of the look. */
+  /** The instant of the reply and of its figures, in epoch milliseconds. */
   readonly at?: number;
   readonly since?: string;
   readonly queues?: readonly string[];
   readonly removed?: string[];
   readonly poll_after_ms?: number;
-  /** The milliseconds at which tasks began. */
+  /** The start instants of tasks, in epoch milliseconds. */
   readonly tasks?: readonly number[];
   readonly alarms?: OverviewAlarm[];
 }

@@ -1,10 +1,10 @@
-// Twins with queues in every shard, and what their clients know of them.
+// Twins with queues in every shard, and clients that read their overviews.
 
 import { shardOf } from "../../../engine/model/placement.ts";
 import type { ServerOverviewReply } from "../../../openapi/schemas.ts";
 import { shardCount, Twins } from "./twins.ts";
 
-/** In the order of their character codes; shards have some of them each. */
+/** Sorted by character codes; every shard has some of these queues. */
 export const names = ["B", "Z", "a", "b", "c", "d", "e", "f", "orders", "{t}.x", "{t}.y", "é"];
 export const timed = { request_timeout: "1m" };
 
@@ -14,7 +14,7 @@ export async function withQueues(): Promise<Twins> {
   return twins;
 }
 
-/** The first name of each shard. */
+/** The first queue of each shard. */
 export function oneOfEach(): string[] {
   const firsts = Array.from({ length: shardCount }, (_, shard) =>
     names.find((name) => shardOf(name, shardCount) === shard),
@@ -22,7 +22,7 @@ export function oneOfEach(): string[] {
   return firsts.filter((name) => name !== undefined);
 }
 
-/** What a client knows after each reply, as the contract says. */
+/** A client that applies overviews according to the contract. */
 export class Client {
   readonly rows = new Map<string, Record<string, unknown>>();
   since = "";
@@ -43,7 +43,7 @@ export class Client {
 export async function deadItems(twins: Twins): Promise<void> {
   for (const name of oneOfEach()) {
     await twins.produce(name, "a", "b", "c");
-    // Tasks of one millisecond have no order.
+    // Tasks of the same millisecond have no order.
     await twins.advance(1);
     const body = { queue_name: name, action: "delete", filter: { kind: "" }, per_second: 1 };
     await twins.both("repair", body);

@@ -1,6 +1,5 @@
 // Makes the same calls to two servers: the routes of one engine that has all queues, and the merged
-// routes of three engines that each have one shard. Time is the same for both and stands still until
-// a test lets it pass.
+// routes of three engines with one shard each. Both use one clock, which only tests advance.
 
 import { expect } from "bun:test";
 import type { Engine } from "../../../engine/model/api.ts";
@@ -58,7 +57,7 @@ export class Twins {
     return { engine, routes: shardRoutesOf(engine, { machine: () => machine, audit }) };
   }
 
-  /** Forwards to the engine that has the shard now, unless it is to fail. */
+  /** Forwards to the present engine of the shard, unless the shard is set to fail. */
   #forwarding(shard: number): ShardRoutes {
     return new Proxy({} as ShardRoutes, {
       get: (_, id: ShardId) => async (body: never, caller: Caller) => {
@@ -89,24 +88,24 @@ export class Twins {
     return opened(this.#shards[shard] ?? null).routes;
   }
 
-  /** Any call to the routes of the shard fails with the cause; `null` = no longer. */
+  /** Makes all calls to the routes of the shard fail with the cause; `null` ends this. */
   fail(shard: number, cause: Error | null): void {
     if (cause === null) this.#downs.delete(shard);
     else this.#downs.set(shard, cause);
   }
 
-  /** Closes the engines of all shards by that of one, and opens them again on what is stored. */
+  /** Closes all shards through one engine, and reopens them with the stored data. */
   async restart(shard = 0): Promise<void> {
     await this.close(shard);
     await this.#openShards();
   }
 
-  /** Closes the engines of all shards by that of one. */
+  /** Closes all shards through one engine. */
   async close(shard = 0): Promise<void> {
     await this.through(opened(this.#shards[shard] ?? null).engine.close());
   }
 
-  /** The result of work that needs events to happen, but no time to pass. */
+  /** Runs rounds of events until the work has ended, without advancing the clock. */
   async through<T>(work: Promise<T>): Promise<T> {
     let isOver = false;
     const end = () => {
@@ -130,12 +129,12 @@ export class Twins {
     return reply instanceof JsonText ? JSON.parse(reply.text) : reply;
   }
 
-  /** Asks the merged routes. */
+  /** Calls the merged routes. */
   all<Id extends ShardId>(id: Id, body: RequestOf<Id>, grant?: Grant): Promise<ResponseOf<Id>> {
     return this.ask(this.merged, id, body, grant);
   }
 
-  /** Asks both, and returns the reply of the one engine first. */
+  /** Calls both, and returns the reply of the single engine first. */
   async both<Id extends ShardId>(
     id: Id,
     body: RequestOf<Id>,
@@ -144,7 +143,7 @@ export class Twins {
     return [await this.ask(this.one, id, body, grant), await this.all(id, body, grant)];
   }
 
-  /** Expects both to reply the same, and returns that. */
+  /** Expects equal replies of both, and returns the reply. */
   async same<Id extends ShardId>(
     id: Id,
     body: RequestOf<Id>,
@@ -155,14 +154,14 @@ export class Twins {
     return all;
   }
 
-  /** Does the same work with each server, expects the same result of both, and returns that. */
+  /** Does the same work with each server, expects equal results, and returns the result. */
   async alike<T>(work: (routes: ShardRoutes) => Promise<T>): Promise<T> {
     const [one, all] = [await work(this.one), await work(this.merged)];
     expect(all).toEqual(one);
     return all;
   }
 
-  /** Expects both to refuse with the same text, and returns that. */
+  /** Expects both to refuse with the same text, and returns the text. */
   async refused<Id extends ShardId>(id: Id, body: RequestOf<Id>, grant?: Grant): Promise<string> {
     const [one, all] = [
       await refusalOf(this.ask(this.one, id, body, grant)),
