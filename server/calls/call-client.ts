@@ -5,7 +5,7 @@ import { after, type Clock, steadyClock } from "../../engine/model/clock.ts";
 import type { Answer, Call, NumberedCall } from "./call.ts";
 import { decodeAnswers, encodeCalls } from "./frame.ts";
 
-/** `unsent`: the call was never sent. `lost`: or the connection ended before the answer. */
+/** `unsent`: the call was never sent. `lost`: also if the connection ended before the answer. */
 export type Forwarded = Answer | { readonly is: "unsent" };
 
 /** Starts the timer that gives up a call; `null`: the call has no time limit. */

@@ -27,8 +27,8 @@ export class Liveness {
   }
 
   /**
-   * Also marks owners as lapsed that have not renewed their lease within it by this node's own
-   * clock. If the database's clock was set back, the lease would last that much longer by it.
+   * An owner has also lapsed if this node's own clock has seen no renewal for a whole lease. By a
+   * database clock that was set back, the lease would last that much longer.
    */
   seeShards(rows: readonly ShardRow[]): ShardRow[] {
     const leases = rows.map(

@@ -8,7 +8,7 @@ import type { Log } from "../observability/log.ts";
 export interface ShardActions {
   /**
    * Opens the shard for this epoch. The shard may be lost meanwhile, and even taken over again: if
-   * the epoch is no longer current once it is open, the caller must abandon it.
+   * the epoch is no longer current once it is open, what was opened must be abandoned.
    */
   readonly own: (shard: number, epoch: number, databaseNow: number) => Promise<void>;
   /** The shard, open or being opened, belongs to another node now, or must be reopened. */

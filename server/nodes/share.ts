@@ -95,7 +95,7 @@ function fewest(urls: readonly string[], counts: ReadonlyMap<string, number>): s
   return sorted[0] ?? null;
 }
 
-/** Counts the shards per node that owns them or that they are meant for. */
+/** Counts the shards per node: those that it owns, and free ones that are meant for it. */
 function countsOf(shards: readonly ShardRow[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { url, meantFor } of shards) {

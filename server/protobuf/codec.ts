@@ -339,7 +339,7 @@ function writeInstant(writer: BinaryWriter, text: string | null): void {
   if (nanoseconds !== 0) writer.tag(2, WireType.Varint).int32(nanoseconds);
 }
 
-/** Normalizes a queue's timeout, which JSON has as it was given. */
+/** Normalizes a queue's timeout, which in JSON is as it was given. */
 function canonical(text: string): string {
   const parsed = parseDuration(text);
   return parsed.ok ? formatDuration(parsed.ms) : text;

@@ -100,7 +100,7 @@ function toQueue<Id extends ShardOperationId>(
   return (routes) => (body, caller) => routeOf(routes, nameOf(body))(body, caller);
 }
 
-/** Returns the reply of the shard that has the id. `unknown`: the reason of other shards. */
+/** Returns the reply of the shard that has the id. `unknown`: why the others refuse. */
 function toHolder<Id extends "getItem" | "taskInfo">(unknown: UnknownReason): Routing<Id> {
   return (routes) => async (body, caller) => {
     const asked = { ...body };

@@ -1,4 +1,4 @@
-// The optional keys of an item, which every reply with items has.
+// The optional keys of an item, which are the same in every reply with items.
 
 import type * as engine from "../../engine/model/api.ts";
 import type * as wire from "../../openapi/schemas.ts";

@@ -59,12 +59,12 @@ function taskOf({ queue, ids, filter, perSecond, limit, dryRun }: TaskRequest) {
   return { queue_name: queue, ...which, per_second: perSecond, limit, dry_run: dryRun };
 }
 
-function begun({ reply, replayed }: Told): TaskBegun {
+function begun({ reply, replayed }: Replied): TaskBegun {
   const { task_id: taskId, matched } = reply as wire.TaskBegun;
   return { taskId, matched, destinations: [], replayed };
 }
 
-interface Told {
+interface Replied {
   readonly reply: unknown;
   readonly replayed: boolean;
 }
@@ -80,15 +80,15 @@ export class NodeCaller {
     operation: OperationId,
     body: object,
     { requestKey, signal }: Repeatable & { readonly signal?: AbortSignal } = {},
-  ): Promise<Told> {
+  ): Promise<Replied> {
     const route = this.#routes[operation] as Route<OperationId> | undefined;
     if (route === undefined) throw new Error(`the node has no route for ${operation}`);
     const client = signal === undefined ? new AbortController() : { signal };
     const caller = new Caller({ client, requestKey: requestKey ?? null });
     // JSON, as on the wire.
     const reply = await route(JSON.parse(JSON.stringify(body)) as never, caller);
-    const said = reply instanceof JsonText ? JSON.parse(reply.text) : reply;
-    return { reply: said, replayed: caller.isReplayed };
+    const parsed = reply instanceof JsonText ? JSON.parse(reply.text) : reply;
+    return { reply: parsed, replayed: caller.isReplayed };
   }
 
   async produce({ queue, requestTimeoutMs, items, requestKey }: ProduceRequest) {
@@ -222,7 +222,7 @@ function keyed(requestKey: string | undefined): Repeatable {
   return requestKey === undefined ? {} : { requestKey };
 }
 
-function outcomeOf({ replayed }: Told) {
+function outcomeOf({ replayed }: Replied) {
   return { replayed };
 }
 

@@ -360,8 +360,6 @@ export class Cluster extends Bundle {
     return this.#bug;
   }
 
-  // what clients see -----------------------------------------------------
-
   /** Calls go to any running node; methods that a caller lacks go to the owners of the shards. */
   override get engine(): Engine {
     const { running } = this;

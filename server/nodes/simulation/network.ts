@@ -1,5 +1,5 @@
-// The network between the nodes of a simulated world. No end is notified of a cut: messages sent
-// meanwhile are held, and delivered when it heals unless the connection has ended by then.
+// The network between the nodes of a simulated world. Neither end is notified of a cut: messages
+// sent meanwhile are held, and delivered when it heals unless the connection has ended by then.
 
 import type { Host } from "../../../engine/simulation/host.ts";
 import type { VirtualClock } from "../../../engine/simulation/virtual-clock.ts";

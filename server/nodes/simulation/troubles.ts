@@ -150,8 +150,6 @@ export class Troubles {
     if (wasStopped) owner.wasStopped = false;
   }
 
-  // nodes -----------------------------------------------------------------
-
   #running(isMeant: (running: Running) => boolean): Running | undefined {
     return this.#chance.maybe(this.#cluster.running.filter(isMeant));
   }
@@ -231,8 +229,6 @@ export class Troubles {
     await this.#perhapsPass();
   }
 
-  // what is between them --------------------------------------------------
-
   async #cutOff(): Promise<void> {
     const victim = this.#victim();
     if (victim === undefined) return;
@@ -266,8 +262,6 @@ export class Troubles {
     this.#cluster.network.heal();
     for (const database of this.#cluster.databases) database.heal();
   }
-
-  // the databases ---------------------------------------------------------
 
   /** Usually one of several databases. */
   #someDatabases(): readonly SimulatedDatabase[] {
@@ -353,8 +347,6 @@ export class Troubles {
     const { auditor, parameters } = this.#world;
     for (const { name } of parameters.queues) auditor.pauses.forget(name);
   }
-
-  // together --------------------------------------------------------------
 
   /** A lease waits while the owner is cut off from the database and other nodes take its shards. */
   async #strand(): Promise<void> {

@@ -10,7 +10,7 @@ import type { ShardRoutes } from "../../shards/routes.ts";
 /** A page starts with the last queue of the page before, so each page adds one queue. */
 const limit = 2;
 
-interface Looked {
+interface Checked {
   /** The routes across all shards. */
   readonly routes: ShardRoutes;
   /** `locals` and `engines`: each shard's routes and engine at its owner, by number. */
@@ -24,7 +24,7 @@ export class Wholes {
   readonly #rows = new Map<string, string>();
 
   /** May only run while the world is at rest. */
-  async check({ routes, locals, engines }: Looked): Promise<void> {
+  async check({ routes, locals, engines }: Checked): Promise<void> {
     const all = { pivot: "", limit: 1_000 };
     const names = engines.flatMap((engine) => engine.listQueues(all).map(({ name }) => name));
     same("the queues that are listed", await listed(routes), names.toSorted());
@@ -49,8 +49,8 @@ function reachedAll(what: string, { unreached }: { readonly unreached: readonly 
   same(`the shards that are missing in ${what}`, unreached, []);
 }
 
-function same(what: string, told: readonly unknown[], expected: readonly unknown[]): void {
-  const [a, b] = [JSON.stringify(told), JSON.stringify(expected)];
+function same(what: string, found: readonly unknown[], expected: readonly unknown[]): void {
+  const [a, b] = [JSON.stringify(found), JSON.stringify(expected)];
   if (a !== b) throw new Violation("I23", `${what}: ${a}, expected ${b}`);
 }
 
@@ -87,6 +87,6 @@ function newCaller(): Caller {
 }
 
 async function asked<T>(reply: Promise<T | JsonText>): Promise<T> {
-  const told = await reply;
-  return told instanceof JsonText ? JSON.parse(told.text) : told;
+  const found = await reply;
+  return found instanceof JsonText ? JSON.parse(found.text) : found;
 }
