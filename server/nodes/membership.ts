@@ -399,10 +399,10 @@ export class Membership {
   /** Takes over the shards whose rows name this node and its share of free ones, all at once. */
   async #take(free: readonly FreeShard[], askedAt: number): Promise<void> {
     if (!this.#takesShards || this.#ended) return;
-    const heardAt = this.#now();
+    const readAt = this.#now();
     // An owner's time lags the database's by the age of this reading. If the process was stopped
     // before it read the answer, the next look does the takeover.
-    if (heardAt - askedAt >= this.#connection.answerMsMax) return;
+    if (readAt - askedAt >= this.#connection.answerMsMax) return;
     const isTakeable = ({ shard }: { readonly shard: number }): boolean =>
       this.#shards.get(shard)?.isTakeable ?? false;
     const others = this.#otherTakers;
@@ -416,12 +416,12 @@ export class Membership {
     });
     const taken = new Set([...former, ...shared]);
     const rows = shards.filter(({ shard }) => taken.has(shard));
-    const takeovers = await Promise.allSettled(rows.map((row) => this.#takeOver(row, heardAt)));
+    const takeovers = await Promise.allSettled(rows.map((row) => this.#takeOver(row, readAt)));
     const failed = takeovers.find(({ status }) => status === "rejected");
     if (failed?.status === "rejected") throw failed.reason;
   }
 
-  async #takeOver(row: ShardRow, heardAt: number): Promise<void> {
+  async #takeOver(row: ShardRow, readAt: number): Promise<void> {
     const { shard } = row;
     const { url } = this.#self;
     const { now } = this.#seen;
@@ -430,8 +430,8 @@ export class Membership {
       nodes.takeOver(this.#self, shard, unrenewed),
     );
     // If the process was stopped since then, another node may already own the shard.
-    if (epoch === null || this.#now() - heardAt >= this.#connection.answerMsMax) return;
-    const databaseNow = now + Math.floor(this.#now() - heardAt);
+    if (epoch === null || this.#now() - readAt >= this.#connection.answerMsMax) return;
+    const databaseNow = now + Math.floor(this.#now() - readAt);
     const reason: TakeoverReason = row.url === null ? "free" : row.isLapsed ? "lapsed" : "own";
     this.#takeovers.taken(reason);
     this.#handOvers.taken(shard, this.#now());
@@ -439,7 +439,7 @@ export class Membership {
       ...{ shard, epoch, why: takeoverReasonTexts[reason] },
     });
     this.#shards.get(shard)?.taken({ shard, epoch, url }, databaseNow, () => {
-      this.#takeovers.opened(reason, (this.#now() - heardAt) / 1_000);
+      this.#takeovers.opened(reason, (this.#now() - readAt) / 1_000);
     });
   }
 

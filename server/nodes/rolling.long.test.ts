@@ -25,8 +25,8 @@ test("nothing is lost, and no call is told an error that says nothing", async ()
   expect(faults).toEqual([]);
   // 0: the connection was closed before the call; 503: try another node; 504: the node ended before
   // it received the outcome, which the call's key reveals at the next try.
-  const told = [0, 200, 453, 454, 503, 504];
-  expect([...statuses].filter((status) => !told.includes(status))).toEqual([]);
+  const expected = [0, 200, 453, 454, 503, 504];
+  expect([...statuses].filter((status) => !expected.includes(status))).toEqual([]);
 });
 
 test("two nodes are stopped at once, and then the last", async () => {

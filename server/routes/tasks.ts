@@ -54,8 +54,8 @@ function shownTask(engine: Engine<string>, taskId: string, grant: Grant | null):
 
 function checkAdministers(grant: Grant | null, queues: readonly string[]): void {
   if (grant === null || queues.every(testFor(grant, "admin"))) return;
-  const told = "does not administer all queues of this task";
-  throw new Refusal("not_allowed", `key '${grant.name}' ${told}`);
+  const why = "does not administer all queues of this task";
+  throw new Refusal("not_allowed", `key '${grant.name}' ${why}`);
 }
 
 function begun(caller: Caller, of: string, task: TaskBegun) {
@@ -82,6 +82,6 @@ function nameOf({ grant }: Caller): string {
 /** Items name their own origin queue, and an import can set it to any queue. */
 function checkAnyQueue(grant: Grant | null): void {
   if (grant === null || isForAllQueues(grant, "admin")) return;
-  const told = "is not for all queues, so it has to name the one that items go to with 'to'";
-  throw new Refusal("not_allowed", `key '${grant.name}' ${told}`);
+  const why = "is not for all queues, so it has to name the one that items go to with 'to'";
+  throw new Refusal("not_allowed", `key '${grant.name}' ${why}`);
 }

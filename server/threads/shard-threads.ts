@@ -68,7 +68,7 @@ export class ShardThreads {
   #answer: (call: Call, caller: Caller) => Promise<Answer> = async () => ({ is: "failed" });
   /** The last status and figures of each thread. */
   readonly #statuses: EngineStatus[] = [];
-  readonly #told: ThreadFigures[] = [];
+  readonly #lastFigures: ThreadFigures[] = [];
   #isOver = false;
 
   /** Starts the threads; call `open` next. */
@@ -200,8 +200,8 @@ export class ShardThreads {
     return Promise.all(
       this.#threads.map(async ({ methods }, index) => {
         const figures = await within(silenceMsMax, methods.figures());
-        if (figures !== null) this.#told[index] = figures;
-        return figures ?? this.#told[index] ?? noFigures;
+        if (figures !== null) this.#lastFigures[index] = figures;
+        return figures ?? this.#lastFigures[index] ?? noFigures;
       }),
     );
   }
