@@ -77,7 +77,7 @@ test("postgresql: its table of a held snapshot has the first and the last minute
   for (const shown of [
     `at\ncommit ${commit} (\`${command}\`)`,
     `| items/s through all three calls | ${cellsOf("itemsPerSecond", 1)} |\n`,
-    `| µs an item, processor time of server and database | ${cellsOf("serverMicros", 1)} |\n`,
+    `| µs per item, processor time of server and database | ${cellsOf("serverMicros", 1)} |\n`,
     `| MB of tables and indexes | ${cellsOf("tableBytes", 1e-6)} |\n`,
     `| dead rows | ${cellsOf("deadRows", 1)} |\n`,
     `the rate of the slowest minute was ${slowest}.`,
