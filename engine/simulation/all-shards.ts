@@ -47,6 +47,8 @@ const byName = [
 ];
 
 type Method = keyof Engine<never>;
+/** Methods that the shard of one queue does. */
+type QueueMethod = (typeof byName)[number] | (typeof byField)[keyof typeof byField][number];
 type Call = (...given: unknown[]) => unknown;
 
 export function allShards<Items>(engines: readonly Engine<Items>[]): Engine<Items> {
@@ -66,14 +68,15 @@ export function allShards<Items>(engines: readonly Engine<Items>[]): Engine<Item
       ),
     ),
   ];
-  return { ...(Object.fromEntries(routed) as unknown as Engine<Items>), ...wholeOf(engines, at) };
+  const ofQueues = Object.fromEntries(routed) as unknown as Pick<Engine<Items>, QueueMethod>;
+  return { ...ofQueues, ...wholeOf(engines, at) };
 }
 
 /** Methods that are not for one queue. */
 function wholeOf<Items>(
   engines: readonly Engine<Items>[],
   at: (name: string) => Engine<Items>,
-): Partial<Engine<Items>> {
+): Omit<Engine<Items>, QueueMethod> {
   const first = engines[0] as Engine<Items>;
   const holder = async <T>(ask: (engine: Engine<Items>) => T | Promise<T>): Promise<T> => {
     for (const engine of engines.slice(0, -1)) {
