@@ -25,9 +25,14 @@ const keyScheme = "apiKey";
 /** Independent of the version of the server. */
 const contractVersion = "1.0.0";
 
-/** Names of the messages in requests. */
-const sent = new Set(
-  Object.values(operations).flatMap(({ request }) => messagesIn(request).map(messageName)),
+const responses200 = [
+  ...Object.values(operations).map(({ response }) => response),
+  ...Object.values(pages).flatMap(({ response }) => (response === null ? [] : [response])),
+];
+
+/** Names of the messages in replies, of which some are in requests too. */
+const received = new Set(
+  [Reply, ...responses200].flatMap((response) => messagesIn(response).map(messageName)),
 );
 
 /** Later versions may add fields to a reply; a generated client must not refuse them. */
@@ -90,7 +95,7 @@ export function document({ basePath = "", hasKeys = false }: Served = {}) {
       schemas: Object.fromEntries(
         [...entities].map(([name, schema]) => {
           const keywords = { title: name, ...publishedKeywords(schema) };
-          return [name, sent.has(name) ? keywords : open(keywords)];
+          return [name, received.has(name) ? open(keywords) : keywords];
         }),
       ),
     },

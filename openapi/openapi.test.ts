@@ -8,7 +8,7 @@ import { Value } from "@sinclair/typebox/value";
 import { bounds, sizeText } from "./bounds.ts";
 import { type ReplyCode, replyCodes } from "./codes.ts";
 import { document, documentText } from "./document.ts";
-import { entities } from "./entities.ts";
+import { entities, messagesIn } from "./entities.ts";
 import { messageName } from "./fields.ts";
 import { type Operation, operations, type Page, pages, tags } from "./operations.ts";
 import { queueFinder } from "./queue-names.ts";
@@ -114,6 +114,11 @@ test("document: a reply may have fields that are not in it, a request none", () 
   const { schemas } = JSON.parse(documentOnDisk).components;
   expect(JSON.stringify(schemas["Reply"])).not.toContain('"additionalProperties":false');
   expect(JSON.stringify(schemas["FoundItem"])).not.toContain('"additionalProperties":false');
+  for (const { response } of Object.values(operations)) {
+    for (const name of messagesIn(response).map(messageName)) {
+      expect(JSON.stringify(schemas[name ?? ""])).not.toContain('"additionalProperties":false');
+    }
+  }
   for (const { request } of Object.values(operations)) {
     expect(schemas[messageName(request) ?? ""]).toMatchObject({ additionalProperties: false });
   }

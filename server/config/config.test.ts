@@ -293,6 +293,9 @@ test("readConfig: a value in the file has its own type, not a text that looks li
   expect(faultsOf({ argv: ["--config=x.json"], file: '{"receiptsWindow": 300000}' })).toEqual([
     'receiptsWindow in x.json is invalid; expected a duration from 1s to 24h, got "300000"',
   ]);
+  expect(faultsOf({ argv: ["--config=x.json"], file: '{"receiptsWindow": ["5m"]}' })).toEqual([
+    'receiptsWindow in x.json is invalid; expected a duration from 1s to 24h, got ["5m"]',
+  ]);
   expect(read({ argv: ["--config=x.json"], file: '{"receiptsWindow": "1m"}' })).toMatchObject({
     config: { receiptsWindow: 60_000 },
   });

@@ -161,8 +161,10 @@ function readConfigFile(path: Given, readFile: ConfigSource["readFile"], faults:
       faults.push(`unknown key in ${name}; got ${shown(key)}${meant}`);
     } else {
       const { isSpaced, isDuration } = setting.schema;
-      const isText = isDuration || (isSpaced && typeof value === "string");
-      const read = isText ? fromText(setting, String(value)) : value;
+      const isText = typeof value === "string" && (isDuration || isSpaced);
+      // A number would be accepted as milliseconds.
+      const isNumber = isDuration && typeof value === "number";
+      const read = isText || isNumber ? fromText(setting, String(value)) : value;
       layer.set(setting, { source: `${key} in ${name}`, value: read });
     }
   }

@@ -15,6 +15,7 @@ test.each([
   ["produce", { isReplayed: false, isTrusted: false }, "done"],
   ["produce", { isReplayed: true, isTrusted: false }, "lost"],
   ["updateQueue", { isReplayed: false, isTrusted: false }, "lost"],
+  ["reload", { isReplayed: false, isTrusted: false }, "lost"],
   ["clear", { isReplayed: false, isTrusted: false }, "lost"],
   ["clear", { isReplayed: false, isTrusted: true }, "done"],
 ] as const)("a reply to %s with %j: %s", (operation, replied, expected) => {
