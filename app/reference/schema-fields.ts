@@ -46,9 +46,13 @@ export function nameOf({ $ref }: Schema): string | undefined {
   return $ref?.slice($ref.lastIndexOf("/") + 1);
 }
 
+/** A schema that may be `null` has it in its type. */
 export function resolved(schema: Schema): Schema {
-  const name = nameOf(schema);
-  return name === undefined ? schema : { ...schemas[name], ...schema };
+  const named = schema.anyOf?.find(({ type }) => type !== "null") ?? schema;
+  const name = nameOf(named);
+  if (name === undefined) return schema;
+  const whole = { ...schemas[name], ...named };
+  return named === schema ? whole : { ...whole, type: [whole.type ?? [], "null"].flat() };
 }
 
 export function fieldsOf(given: Schema, prefix = ""): readonly Field[] {
