@@ -1,5 +1,5 @@
-// Wraps every answer: admits the request by its origin and the number of requests, turns errors
-// into refusals, and counts the reply.
+// Wraps every route: checks `Host` and `Origin`, limits the requests in progress, turns errors into
+// refusals, and counts the replies.
 
 import type { Config } from "../config/settings.ts";
 import type { Log } from "../observability/log.ts";
@@ -14,7 +14,6 @@ export type Answer = (request: Request) => Response | Promise<Response>;
 export interface AdmissionOptions {
   readonly config: Pick<Config, "host" | "allowedHosts" | "allowedOrigins" | "connectionsMax">;
   readonly log: Log;
-  /** Counts each answer. */
   readonly counts: RequestCounts;
   /** Absent = requests are not logged. */
   readonly requestLog?: RequestLog;
@@ -30,7 +29,7 @@ export class Admission {
   readonly #makeRoom: () => boolean;
   #requestsInFlight = 0;
 
-  /** `makeRoom` ends a request that may give way to another; false = there is none. */
+  /** `makeRoom` refuses a slow upload in favour of another request; false = there is none. */
   constructor(options: AdmissionOptions, makeRoom: () => boolean) {
     this.#options = options;
     this.#makeRoom = makeRoom;
@@ -41,7 +40,7 @@ export class Admission {
     return this.#requestsInFlight;
   }
 
-  /** Only what has no path of its own is asked for its path. */
+  /** `path`: for the counts and the log; absent = the path of each request. */
   around(answer: Answer, path?: string): (context: Context) => Promise<Response> {
     const { config, log, counts, requestLog } = this.#options;
     const count = path === undefined ? null : counts.counterOf(path);
@@ -60,7 +59,7 @@ export class Admission {
       } catch (error) {
         response = refusalResponse(error, log, refusalForm(request));
       }
-      // A refusal too, or the page would take it for a broken network.
+      // Refusals too; otherwise the page would report a network error.
       if (origin !== null) shareWith(origin, response);
       this.#requestsInFlight -= 1;
       const seconds = (performance.now() - started) / 1000;
@@ -72,7 +71,7 @@ export class Admission {
   }
 }
 
-/** With a `Host` that is none, a request's URL is a path, which `new URL` would refuse. */
+/** If `Host` is invalid, the request's URL is only a path, which `new URL` would reject. */
 export function pathOf({ url }: Request): string {
   const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
   const query = url.indexOf("?", start);

@@ -1,7 +1,6 @@
-// The server's own page of the API, by `@elysiajs/swagger`, over the same document
-// as the file. The plugin's page takes its script from a CDN; here it comes from
-// the installed package, and where that is missing a plain list is served instead.
-// No request leaves the origin either way: the page's policy forbids it.
+// The server's own API page, built by `@elysiajs/swagger` from the same document as `openapi.json`.
+// The plugin would load its script from a CDN; here the installed package provides it, and without
+// that package a plain list is served. The page's policy forbids requests to other origins.
 
 import { dirname, join } from "node:path";
 import { document, documentText } from "../../openapi/document.ts";
@@ -14,7 +13,7 @@ const paths = {
   script: "/swagger/scalar.js",
 } as const;
 
-/** Styles are set in the page by its script; nothing else may come from, or go to, elsewhere. */
+/** The page's script sets inline styles; everything else is limited to this origin. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -36,8 +35,8 @@ const scriptHeaders = {
 type Answer = () => Response | Promise<Response>;
 
 /**
- * Paths and what each answers. `basePath`: what a proxy puts before them. `hasKeys`: whether the document
- * declares that a key is required. `script`: file of the page's script; `null` = there is none.
+ * Returns paths and their answers. `basePath`: their prefix behind a proxy. `hasKeys`: whether the
+ * document declares that a key is required. `script`: file of the page's script; `null` = none.
  */
 export function apiPageRoutes(
   served: { readonly basePath: string; readonly hasKeys: boolean },
@@ -54,9 +53,9 @@ export function apiPageRoutes(
   ];
 }
 
-/** What the plugin makes of the document's head; the document itself is served as it is. */
+/** The plugin renders only the title and the summary; the page fetches the document itself. */
 async function scalarPage(basePath: string): Promise<string> {
-  // Loaded at the first request of the page: it takes 3 MB.
+  // Imported at the first request of the page: it takes 3 MB.
   const { swagger } = await import("@elysiajs/swagger");
   const { title, summary, version } = document().info;
   const plugin = swagger({
@@ -65,10 +64,10 @@ async function scalarPage(basePath: string): Promise<string> {
     documentation: { info: { title, description: summary, version } },
     scalarConfig: {
       spec: { url: basePath + paths.document },
-      // Fonts and the agent are the two things that it fetches from elsewhere.
+      // Only fonts and the agent would come from other origins.
       withDefaultFonts: false,
       customCss: "",
-      // Newer than the plugin's types: the page tries out the server that it came from.
+      // The plugin's types lack these. The page sends its test requests to the server it came from.
       ...{
         agent: { disabled: true },
         mcp: { disabled: true },
@@ -103,7 +102,7 @@ function plainPage(basePath: string): string {
 `;
 }
 
-/** Absent where the site's packages were not installed. */
+/** `null` = the site's packages are not installed. */
 function installedScript(): string | null {
   try {
     const entry = Bun.resolveSync("@scalar/api-reference", import.meta.dir);

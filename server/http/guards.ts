@@ -1,12 +1,12 @@
-// Refuses requests of foreign web pages before their bodies are read, by `Host`, `Origin` and
-// `Content-Type`.
+// Refuses requests from web pages of other sites, by `Host`, `Origin` and `Content-Type`, before
+// their bodies are read.
 
 import { keyHeader, replayedHeader } from "../../openapi/operations.ts";
 import { protobufTypeOf } from "../protobuf/negotiation.ts";
 import { isEverywhere } from "./connections/bind-rules.ts";
 import { Refusal } from "./reply.ts";
 
-/** Seconds for which a browser may remember that an origin is allowed. */
+/** Seconds for which a browser may cache a preflight. */
 const preflightSeconds = 600;
 
 export interface SiteRules {
@@ -17,15 +17,15 @@ export interface SiteRules {
 }
 
 /**
- * Returns the check of `Host` and `Origin`, which throws a `Refusal`, or returns the origin
- * to whose pages the answer is to be shown, `null` for most requests.
+ * Returns the check of `Host` and `Origin`. The check throws a `Refusal`, or returns the origin
+ * whose pages may read the response; `null` for most requests.
  *
- * A web page can send requests to any address its reader's browser can reach. The browser
- * tells on it: a page of another site sends that site's `Origin`, and one that had its own
- * name point here (DNS rebinding) sends that name as `Host`. So a `Host` has to be one of
- * localhost, the address listened on, and the allowed ones, whatever its port; `*.` in front
- * of an allowed one stands for one label. On all addresses (`0.0.0.0`, `::`) any IP address
- * will do as well, since rebinding needs a name.
+ * A web page can send requests to any address that the browser can reach. The browser's headers
+ * reveal it: a page of another site sends that site's `Origin`. A page whose own name points to
+ * this server (DNS rebinding) sends that name as `Host`. So `Host` must be localhost, the address
+ * listened on, or an allowed host, with any port. `*.` at the start of an allowed host matches one
+ * label. A server on all addresses (`0.0.0.0`, `::`) accepts any IP address too, because rebinding
+ * needs a name.
  */
 export function siteGuard(rules: SiteRules): (request: Request) => string | null {
   const hosts = new Set(
@@ -33,7 +33,7 @@ export function siteGuard(rules: SiteRules): (request: Request) => string | null
   );
   const origins = new Set(rules.allowedOrigins.map((origin) => origin.toLowerCase()));
   const takesAnyAddress = isEverywhere(rules.host);
-  /** Most requests name the same one as the request before. */
+  /** Most requests have the same `Host` as the previous one. */
   let admitted: string | null = null;
   return (request) => {
     const given = request.headers.get("host");
@@ -41,7 +41,7 @@ export function siteGuard(rules: SiteRules): (request: Request) => string | null
     if (origin === null && given !== null && given === admitted) return null;
     const host = (given ?? hostInUrl(request)).toLowerCase();
     const name = bareName(host);
-    // Only HTTP/1.0 has no `Host`, and no browser speaks it.
+    // Only HTTP/1.0 allows requests without `Host`, and no browser uses it.
     const isUnnamed = given === null && host === "";
     const isAllowed = isUnnamed || hosts.has(name) || hosts.has(asWildcard(name));
     if (!isAllowed && !(takesAnyAddress && isAddress(name))) {
@@ -58,14 +58,13 @@ export function siteGuard(rules: SiteRules): (request: Request) => string | null
   };
 }
 
-/** Lets a page of an allowed origin read the answer. */
+/** Lets a page of an allowed origin read the response. */
 export function shareWith(origin: string, response: Response): void {
   response.headers.set("access-control-allow-origin", origin);
   response.headers.set("access-control-expose-headers", replayedHeader);
   response.headers.append("vary", "origin");
 }
 
-/** What a browser asks before it sends a page's request to another origin. */
 export function isPreflight(request: Request): boolean {
   return request.method === "OPTIONS" && request.headers.has("access-control-request-method");
 }
@@ -82,8 +81,8 @@ export function preflightResponse(): Response {
 }
 
 /**
- * JSON and protobuf alone: a page may send a form to any site without asking, and curl
- * sends one by default. Returns the protobuf type; `null` = JSON.
+ * Accepts only JSON and protobuf: a page may send a form to any site without a preflight, and curl
+ * sends a form by default. Returns the protobuf type; `null` = JSON.
  */
 export function checkContentType(request: Request): string | null {
   const given = request.headers.get("content-type");
@@ -100,22 +99,22 @@ export function checkContentType(request: Request): string | null {
   );
 }
 
-/** HTTP/1.1 demands the header; a request made in a test has it in its URL alone. */
+/** A request made in a test has its host only in the URL; HTTP/1.1 requires the header. */
 function hostInUrl(request: Request): string {
   return /^https?:\/\/([^/?#]+)/.exec(request.url)?.[1] ?? "";
 }
 
-/** Without a port, and without the dot that may end a name. */
+/** Strips the port and a trailing dot. */
 function bareName(host: string): string {
   return host.replace(/:\d*$/, "").replace(/(?<=[^.])\.$/, "");
 }
 
-/** `*.example.com` for `a.example.com`; a name whose first label is empty is none. */
+/** `*.example.com` for `a.example.com`; a name with an empty first label stays as it is. */
 function asWildcard(name: string): string {
   return name.replace(/^[^.]+\./, "*.");
 }
 
-/** An IPv6 address stands in brackets there. */
+/** In the header, an IPv6 address is in brackets. */
 function asInHeader(host: string): string {
   const isBareAddress = host.includes(":") && !host.startsWith("[");
   return bareName(isBareAddress ? `[${host}]` : host).toLowerCase();

@@ -24,7 +24,7 @@ import { mergeStatuses } from "../shards/engine-status.ts";
 import { type ShardRoutes, shardedRoutes } from "../shards/routes.ts";
 import { Refusal } from "./reply.ts";
 
-/** One for each shard, at least one. */
+/** One engine per shard, at least one. */
 export type Engines = readonly [Engine<string>, ...Engine<string>[]];
 
 export interface OperationHandlers {
@@ -37,22 +37,22 @@ export interface OperationHandlers {
 }
 
 export interface LocalOptions extends HealthOptions {
-  /** In the order of their numbers, wherever they run. */
+  /** In order of shard number; some may run in other threads. */
   readonly shards: readonly ShardRoutes[];
   readonly engine: Pick<Engine<string>, "advance">;
   /** The text of `/metrics`. */
   readonly render: (gauges: ServerGauges) => Promise<string>;
-  /** Writes a backup; absent = none are made. */
+  /** Writes a backup; absent = backups are off. */
   readonly backup?: () => Promise<Response>;
-  /** Audits operations that no shard does. */
+  /** For operations that no shard runs. */
   readonly audit: Audit;
-  /** Absent = it asks for no API keys. */
+  /** Absent = no API keys are required. */
   readonly keys?: () => readonly KeyInfo[] | Promise<readonly KeyInfo[]>;
-  /** Absent = the server is alone with its stores. */
+  /** Absent = the server is not one of several nodes. */
   readonly node?: PeerOptions;
 }
 
-/** What a thread has of its shards. */
+/** The options that the engines of this thread provide. */
 export function shardsHere(
   engines: Engines,
   { audit, machine }: { readonly audit: AuditOptions; readonly machine: () => OverviewMachine },
@@ -67,7 +67,7 @@ export function shardsHere(
   };
 }
 
-/** In the thread that answers for the server as a whole. */
+/** The handlers of the thread that answers for the whole server. */
 export function localHandlers(options: LocalOptions): OperationHandlers {
   const { shards, engine, audit, render, node, backup, keys, lostCommits } = options;
   const reached = node ? shards.map((own, shard) => node.router.around(own, shard)) : shards;
@@ -82,7 +82,7 @@ export function localHandlers(options: LocalOptions): OperationHandlers {
       overview: withLostCommits(shared.overview, lostCommits),
       ...audit.around(nodesRoutes(node)),
       ...keysRoutes(keys),
-      // Done by this process, whichever node owns the shards.
+      // Handled by this process, whichever node owns the shards.
       ...audit.around(lossRoutes(lostCommits)),
     },
     health: () => healthResponse(options),
@@ -93,7 +93,7 @@ export function localHandlers(options: LocalOptions): OperationHandlers {
   };
 }
 
-/** What one shard is asked, by its engine. */
+/** The operations of one shard, over its engine. */
 export function shardRoutesOf(
   engine: Engine<string>,
   { machine, audit }: { readonly machine: () => OverviewMachine; readonly audit: Audit },

@@ -1,5 +1,5 @@
-// From what was thrown to what is answered. `ErrorCode` becomes a reply code
-// here and nowhere else; what is not meant for clients goes to the log instead.
+// Builds responses, and turns errors into refusals. Only this file maps `ErrorCode` to reply codes.
+// Errors that are not meant for clients go to the log instead.
 
 import { type Details, type ErrorCode, QueueError } from "../../engine/model/errors.ts";
 import { type ReplyCode, replyCodes } from "../../openapi/codes.ts";
@@ -19,14 +19,17 @@ const replyCodeOf: Readonly<Record<ErrorCode, ReplyCode>> = {
 
 /** Long enough for a turn to end, short enough that a client does not idle. */
 const retryAfterSeconds = 1;
-/** Also sent by a server that stops: another one, or its next start, may answer by then. */
+/**
+ * Replies with a `Retry-After`. It also suits a server that stops: another node, or the restarted
+ * server, may answer by then.
+ */
 const laterCodes: ReadonlySet<ReplyCode> = new Set([429, 503]);
 
-/** Browsers then do not guess that an answer is a page. */
+/** Keeps browsers from guessing that a response is a page. */
 export const noGuessing = { "x-content-type-options": "nosniff" };
 export const jsonType = "application/json";
 
-/** What HTTP itself has to refuse; queues are not its business. */
+/** A refusal by the HTTP layer; the engine's refusals are `QueueError`s. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly code: ReplyCode;
@@ -41,7 +44,7 @@ export class Refusal extends Error {
   }
 }
 
-/** How a refusal is written. */
+/** Encodes a refusal. */
 export type ReplyForm = (reply: Reply) => {
   readonly contentType: string;
   readonly body: string | Uint8Array<ArrayBuffer>;
@@ -70,7 +73,7 @@ export function answerResponse(body: string | Uint8Array<ArrayBuffer>, type: str
   return new Response(sentWhole(body), initsByType.get(type) ?? initOf(type));
 }
 
-/** Headers are made once for each type; a response copies them. */
+/** Headers are built once per type; each response copies them. */
 const initsByType = new Map<string, ResponseInit>();
 
 function initOf(type: string): ResponseInit {
@@ -81,18 +84,17 @@ function initOf(type: string): ResponseInit {
 
 const encoder = new TextEncoder();
 
-/** Bun 1.4.5 gathers head and body of an answer in a buffer of 16 KiB; the head takes some of it. */
+/** Bun 1.4.5 collects head and body of a response in 16 KiB; the head takes some of that. */
 const gatheredBytesMax = 15_000;
 
 /**
- * The body of a response, so that it leaves in one system call together with the head. Bun
- * sends a longer one that comes after an await in about twenty: each header's name, colon
- * and value is a packet of its own. As a stream that ends at once it is not cut up, and has
- * its length still.
+ * Returns a body that Bun sends together with the head in one system call. If a longer body follows
+ * an await, Bun makes about twenty calls: a packet for each header's name, colon and value. A
+ * stream that ends at once is sent whole, and still has a content length.
  */
 export function sentWhole(body: string | Uint8Array<ArrayBuffer>): BodyInit {
   if (body.length <= gatheredBytesMax) return body;
-  // Encoded once: to count the bytes of a text costs as much.
+  // Encode once: counting the bytes of a text costs as much.
   const bytes = typeof body === "string" ? encoder.encode(body) : body;
   const source: Bun.DirectUnderlyingSource<Uint8Array> = {
     type: "direct",
@@ -101,7 +103,7 @@ export function sentWhole(body: string | Uint8Array<ArrayBuffer>): BodyInit {
       sink.end();
     },
   };
-  // The browser's types, which come first, know no such streams.
+  // The browser's types take precedence and lack direct streams.
   return new ReadableStream(source as unknown as UnderlyingSource, {
     highWaterMark: bytes.length + 1,
   });
@@ -113,13 +115,12 @@ export function htmlResponse(text: string, headers: Readonly<Record<string, stri
   });
 }
 
-/** The code by which it is answered. */
 export function codeOf(error: unknown): ReplyCode {
   if (error instanceof QueueError) return replyCodeOf[error.code];
   return error instanceof Refusal ? error.code : reasons.internal.codes[0];
 }
 
-/** Answers for whatever was thrown; what no one foresaw is logged, and its text kept inside. */
+/** Returns the response to an error. An unexpected error is logged, and its text is not sent. */
 export function refusalResponse(error: unknown, log: Log, form: ReplyForm): Response {
   if (error instanceof Refusal) {
     return response(error, form, error.headers);

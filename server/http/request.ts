@@ -1,7 +1,7 @@
-// From the bytes of a body to a value of the contract: bounds of its structure, strict UTF-8, JSON
-// or protobuf, and one compiled check. Elysia's own way of doing this was tried and left: it fills
-// in defaults, converts types, strips unknown keys, takes broken UTF-8 for text, and builds its
-// errors out of the whole body.
+// Turns the bytes of a body into a value of the contract: bounds of its structure, strict UTF-8,
+// JSON or protobuf, and one compiled check. Elysia's own validation is not used: it fills in
+// defaults, converts types, strips unknown keys, accepts invalid UTF-8, and builds errors from the
+// whole body.
 
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { t } from "elysia";
@@ -17,25 +17,26 @@ import { Refusal } from "./reply.ts";
 
 type Schema = Operation["request"];
 
-/** A byte order mark is left in for the JSON parser to refuse. */
+/** Keeps a byte order mark, so that the JSON parser refuses it. */
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The only way for half of a surrogate pair to come out of text that was valid UTF-8. */
+/** The only source of half a surrogate pair in text that was valid UTF-8. */
 const surrogateEscape = /\\u[dD][89a-fA-F]/;
 
-/** Characters of the JSON parser's words, which may quote the body. */
+/** Characters of a parser's message, which may quote the body. */
 const parserWordsMax = 100;
 
 /**
- * Returns the reader of one operation's bodies, whose result is of the schema. The reader returns a
- * promise only if it needs one: nearly every body is small JSON. `readProtobuf` may return one.
+ * Returns the reader of one operation's bodies, whose values match the schema. The reader returns a
+ * promise only if it needs one: nearly every body is small JSON. `readProtobuf` may return a
+ * promise.
  */
 export function requestReader<T>(
   requestSchema: Schema,
   readProtobuf: (bytes: Uint8Array) => unknown,
 ): (bytes: Uint8Array, request: Request, isProtobuf: boolean) => Sent<T> | Promise<Sent<T>> {
   const schema = wireShape(requestSchema);
-  // At its first request: those of all operations take 3 MB.
+  // Compiled at the first request: the checks of all operations take 3 MB.
   let isOfSchema: ((value: unknown) => boolean) | undefined;
   const checked = (value: unknown, { list, start }: Part = whole): T => {
     isOfSchema ??= compileCheck(schema);
@@ -83,19 +84,19 @@ export function requestReader<T>(
 
 /** A part of a request whose lists are checked in parts. */
 interface Part {
-  /** The key of the list that is there in part. */
+  /** The key of the list that the part has a slice of. */
   readonly list: string;
-  /** Where in the list the part begins. */
+  /** The index in the list at which the slice begins. */
   readonly start: number;
 }
 
 const whole: Part = { list: "", start: 0 };
-/** Members of a list that are checked at once. */
+/** Members per slice. */
 const partLength = 500;
 
 /**
- * The value with a part of each long list in turn. If all parts are right, the whole is, because
- * the engine checks the bounds of lists.
+ * Yields the value with one slice of each long list in turn. If all parts are valid, so is the
+ * whole, because the engine checks the lengths of lists.
  */
 function* partsOf(schema: Schema, value: unknown): Generator<Part & { readonly value: unknown }> {
   const fields = (value ?? {}) as Readonly<Record<string, unknown>>;
@@ -113,8 +114,8 @@ function* partsOf(schema: Schema, value: unknown): Generator<Part & { readonly v
 }
 
 /**
- * What of a schema is a matter of the wire: keys and types. Bounds are left to the engine,
- * which checks them in the order of the contract and with its texts.
+ * Reduces a schema to keys and types. The engine checks the bounds, in the contract's order and
+ * with the contract's messages.
  */
 function wireShape(schema: Schema): Schema {
   const { minimum: _1, maximum: _2, minItems: _3, maxItems: _4, ...shape } = schema;
@@ -146,7 +147,7 @@ function refuseCoding(request: Request): void {
   );
 }
 
-/** No bytes at all are a message too: one of which nothing is set. */
+/** An empty body is valid: a message without any field. */
 async function parseProtobuf(
   bytes: Uint8Array,
   read: (bytes: Uint8Array) => unknown,
@@ -169,7 +170,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** SQLite, and UTF-8 itself, would turn half of a pair into another character. */
+/** SQLite and UTF-8 encoders would replace half a surrogate pair with another character. */
 function requireWellFormed(value: unknown): void {
   const path = illFormedIn(value);
   if (path === null) return;
@@ -177,7 +178,7 @@ function requireWellFormed(value: unknown): void {
   refuse(`${path.replace(/^\./, "")} is invalid; ${expected}`);
 }
 
-/** The path of the first text that is not well-formed; `null` = there is none. */
+/** The path of the first text that is not well-formed; `null` = none. */
 function illFormedIn(value: unknown): string | null {
   if (typeof value === "string") return value.isWellFormed() ? null : "";
   if (typeof value !== "object" || value === null) return null;

@@ -1,6 +1,5 @@
-// Serves the built site. Its files are listed once, at start; a request is looked up
-// in that table, so no path on disk is ever made from an address. Whatever the API
-// answers is not asked of it.
+// Serves the built site. Its files are listed once, at the start; requests are looked up in that
+// table, so no path on disk is ever built from a URL. Paths of the API do not reach it.
 
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -8,11 +7,11 @@ import { formatDuration } from "../../engine/model/duration.ts";
 import type { Site } from "../app.ts";
 
 export interface SiteFolders {
-  /** With the files that are served. */
+  /** The files that are served. */
   readonly site: string;
-  /** The build's notes on them: what each page may run. */
+  /** Written by the build: which scripts each page may run. */
   readonly manifest: string;
-  /** There as long as a build runs. */
+  /** Exists while a build runs. */
   readonly building: string;
 }
 
@@ -22,8 +21,8 @@ interface Encoded {
 }
 
 /**
- * Stands for the origin in texts whose addresses must be whole, where the build knew none:
- * they are sent with the origin that was asked.
+ * A placeholder for the origin in texts that need absolute URLs, if the build had no origin. The
+ * server replaces it with the origin of the request.
  */
 export const ownOrigin = "http://own-origin.invalid";
 
@@ -31,7 +30,7 @@ interface Entry extends Encoded {
   readonly type: string;
   readonly etag: string;
   readonly cacheControl: string;
-  /** For pages: what they may run. */
+  /** The content security policy of a page; `null` = not a page. */
   readonly policy: string | null;
   readonly br: Encoded | null;
   readonly gzip: Encoded | null;
@@ -70,8 +69,8 @@ function typeOf(path: string): string {
 }
 
 /**
- * The built site. While there is none it answers nothing or, during a build, that it is being
- * built. It is opened when it is there.
+ * Serves the site as soon as it is built. Before that it returns `null` or, during a build, a
+ * response that says so.
  */
 export function openSite(folders: SiteFolders): Site {
   let opened = readSite(folders);
@@ -97,18 +96,20 @@ function readSite({ site, manifest }: SiteFolders): Site | null {
       return answer(table, request, { path, prefix });
     };
   } catch (cause) {
-    // A build is putting another one in its place.
+    // A build is replacing the site.
     if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return null;
     throw cause;
   }
 }
 
 interface Manifest {
-  /** Inline scripts of each page, by their hashes. */
+  /** Hashes of the inline scripts of each page. */
   readonly policies: Readonly<Record<string, readonly string[]>>;
-  /** Other origins that pages may ask. */
+  /** Other origins that pages may connect to. */
   readonly connect?: readonly string[];
-  /** By path: texts in which `ownOrigin` stands. They take the place of files, which another host serves. */
+  /**
+   * Texts that contain `ownOrigin`, by path. Other hosts serve the files at these paths instead.
+   */
   readonly ownOrigin?: Readonly<Record<string, string>>;
 }
 
@@ -148,7 +149,7 @@ function policyFor(path: string, hashes: readonly string[], connect: readonly st
     : policyOf(hashes, connect);
 }
 
-/** The console asks the server that it came from and no other, and has no style in its markup. */
+/** The console connects only to its own server, and has no inline styles. */
 function consolePolicy(hashes: readonly string[]): string {
   return [
     "default-src 'none'",
@@ -163,11 +164,11 @@ function consolePolicy(hashes: readonly string[]): string {
   ].join("; ");
 }
 
-/** What Test Request asks, and what its client is drawn with. */
+/** For "Test Request" on API pages: the servers that it calls, and the sources that it loads. */
 const localServers = ["http://localhost:9090", "http://127.0.0.1:9090"];
 const clientSources = ["img-src 'self' data: blob:", "font-src 'self' data:"];
 
-/** A page has its styles in it; scripts are its own, by their hashes. */
+/** Pages have inline styles; inline scripts are allowed by their hashes. */
 function policyOf(
   hashes: readonly string[],
   connect: readonly string[],
@@ -188,7 +189,9 @@ function policyOf(
 
 interface Asked {
   readonly path: string;
-  /** Before the path in the address; below it the site answers only for its own pages. */
+  /**
+   * In front of the path in the URL. With a prefix the site serves its own pages, but not its 404.
+   */
   readonly prefix: string;
 }
 
@@ -204,7 +207,7 @@ function answer(table: Table, request: Request, { path, prefix }: Asked): Respon
     return send(request, text ?? page, { varies: textOf(table, known) !== null });
   }
   const file = table.get(known);
-  // A page has one address, which is not its file's.
+  // A page has one URL, which is not that of its file.
   if (file !== undefined && file.policy === null) return send(request, file, { varies: false });
   return missing();
 }
@@ -217,7 +220,7 @@ function decoded(path: string): string | null {
   }
 }
 
-/** Without `index.html`, `.html` and slashes at the end. */
+/** Strips `index.html`, `.html` and trailing slashes. */
 function normalised(path: string): string {
   return path.replace(/\/index\.html$|\.html$/, "").replace(/\/+$/, "") || "/";
 }
@@ -235,7 +238,7 @@ function accepts(request: Request, type: string): boolean {
   return (request.headers.get("accept") ?? "").includes(type);
 }
 
-/** `null`, so that a client of the API gets its own words, unless a browser asks. */
+/** `null` unless a browser sent the request: clients of the API get the API's refusal. */
 function notFound(table: Table, request: Request): Response | null {
   const page = table.get(notFoundPage);
   if (page === undefined || !accepts(request, "text/html")) return null;
@@ -263,12 +266,12 @@ function redirect(request: Request, path: string): Response {
 }
 
 interface Sending {
-  /** Whether the same address has a text for `Accept: text/markdown`. */
+  /** Whether the same URL also has Markdown, for `Accept: text/markdown`. */
   readonly varies: boolean;
   readonly status?: number;
 }
 
-/** Few and small texts, so they are filled for each request, and not compressed. */
+/** The texts are few and small, so each request fills in the origin, and none is compressed. */
 function sendNamed(request: Request, type: string, unnamed: string): Response {
   const text = unnamed.replaceAll(ownOrigin, new URL(request.url).origin);
   const headers = {
@@ -282,7 +285,7 @@ function sendNamed(request: Request, type: string, unnamed: string): Response {
 
 function send(request: Request, entry: Entry, { varies, status = 200 }: Sending): Response {
   const { encoding, chosen } = encodedFor(request, entry);
-  // Each form of a file is another thing to a cache.
+  // To a cache, each encoding of a file is a different entity.
   const etag = encoding === null ? entry.etag : entry.etag.replace(/"$/, `-${encoding}"`);
   const headers = new Headers({
     "content-type": entry.type,

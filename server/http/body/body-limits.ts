@@ -1,32 +1,32 @@
-// Bounds on the structure of a request body. A few bytes can stand for a value of many, so the
-// length of a body bounds neither the memory nor the time that it takes.
+// Bounds on the structure of a request body. A short body can encode a large value, so its length
+// bounds neither the memory nor the time that parsing takes.
 
 import { refuse } from "../../../engine/model/validate.ts";
 
 export const bodyLimits = {
-  /** More than any request has. */
+  /** Levels of nesting; more than any request needs. */
   depthMax: 16,
-  /** Keys of one object. Only headers have keys of the client's own, and their bytes are bounded. */
+  /** Keys per object. Clients choose only the keys of headers, whose bytes are bounded too. */
   keysMax: 1_000,
-  /** Lists and objects of a body: an import has two for each item, and a margin. */
+  /** Lists and objects per body: an import has two per item; the rest is a margin. */
   containersMax: 50_000,
-  /** Keys and values of a body. */
+  /** Keys and values per body. */
   valuesMax: 1_000_000,
-  /** Fields of one header or instant in protobuf, which has two. They are read in one go. */
+  /** Fields per header or instant in protobuf, which defines two. They are read in one step. */
   leafFieldsMax: 100,
-  /** A body up to this size is read at once, a larger one in pieces of about this size. */
+  /** A body up to this size is parsed at once, a larger one in pieces of about this size. */
   pieceBytes: 64 * 1024,
-  /** JSON up to this size is read at once too, if it has few lists and objects. */
+  /** JSON up to this size is parsed at once too if it has few lists and objects. */
   plainBytesMax: 512 * 1024,
-  /** Brackets and braces of such JSON, those within texts included. */
+  /** Opening brackets and braces of such JSON, including those within texts. */
   plainOpenersMax: 10_000,
 } as const;
 
 const { keysMax, containersMax, valuesMax, leafFieldsMax } = bodyLimits;
 
 /**
- * Whether JSON is so plain that it is read at once: in a few milliseconds, and three times as fast as in
- * pieces. A produce of a thousand items usually is.
+ * Whether JSON is simple enough to parse at once. That takes a few milliseconds, a third of the
+ * time that pieces take. A produce of a thousand items usually is.
  */
 export function isPlain(json: Uint8Array): boolean {
   const { pieceBytes, plainBytesMax, plainOpenersMax } = bodyLimits;
@@ -44,7 +44,7 @@ function countOf(byte: number, bytes: Uint8Array): number {
   return count;
 }
 
-/** Counts the parts of one body while it is read; throws `invalid` at the first one too many. */
+/** Counts the parts of one body while it is parsed; throws `invalid` beyond a bound. */
 export class BodyCount {
   #containers = 0;
   #values = 0;
@@ -60,13 +60,13 @@ export class BodyCount {
   }
 }
 
-/** Throws `invalid` unless an object may have so many keys. */
+/** Throws `invalid` if an object has too many keys. */
 export function requireFewKeys(count: number): void {
   if (count <= keysMax) return;
   refuse(`request body has an object with too many keys; expected at most ${keysMax}`);
 }
 
-/** Throws `invalid` unless a header or an instant in protobuf may have so many fields. */
+/** Throws `invalid` if a header or an instant in protobuf has too many fields. */
 export function requireFewFields(count: number): void {
   if (count <= leafFieldsMax) return;
   refuse(`request body has a message with too many fields; expected at most ${leafFieldsMax}`);

@@ -1,32 +1,33 @@
-// Reads the bodies of requests within one budget of bytes. Received bytes count, not announced ones.
-// When the budget is used up, the slowest upload is refused, a large one first, so that stalled ones
-// keep no other request out; and large bodies never take all of it, so that small calls find room.
+// Reads request bodies within one budget of bytes. Large bodies count by received bytes, not by
+// announced ones, and never take the whole budget, so that small calls find room. When the budget
+// is used up, the slowest upload is refused, large ones first, so that stalled uploads block no
+// others.
 
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { sizeText } from "../../../openapi/bounds.ts";
 import { shortened } from "../guards.ts";
 import { Refusal } from "../reply.ts";
 
-/** A declared body up to this size is small: it is counted at once, and read in one go. */
+/** A body with a declared length up to this is small: counted whole at once, read in one step. */
 const smallBytesMax = 64 * 1024;
-/** What large bodies may take of the budget. */
+/** Share of the budget that large bodies may take. */
 const largeShare = 0.75;
-/** Bytes that are copied at once: a few milliseconds. */
+/** Bytes that are copied without a pause, which takes a few milliseconds. */
 const copiedMax = 4_000_000;
-/** Before this age the rate of an upload says nothing. */
+/** A younger upload has no meaningful rate. */
 const slowMs = 1_000;
 
 const full = "too many request bodies are being worked on; try again later";
 const slow = "request body came too slowly while others waited; try again later";
 const cut = "request body could not be read; the connection ended before it did";
 
-/** A body from its first byte until its request is answered. */
+/** A body, kept until its request is answered. */
 export interface Body {
   readonly since: number;
-  /** Counted in the budget: what came, and all of a small one. */
+  /** Counted in the budget: the received bytes, or the declared length of a small body. */
   bytes: number;
   received: number;
-  /** Refuses it while it is received; `null` before and after. */
+  /** Rejects the body while it is being received; `null` before and after. */
   refuse: ((refusal: Refusal) => void) | null;
 }
 
@@ -42,7 +43,7 @@ export class Intake {
   readonly #now: () => number;
   readonly #uploads = new Set<Body>();
   #bytes = 0;
-  /** Bodies that are whole since this round of events. */
+  /** Bodies completed in this round of the event loop. */
   #arrived: Arrived[] = [];
 
   constructor(bytesMax: number, now: () => number = () => performance.now()) {
@@ -54,26 +55,25 @@ export class Intake {
     return this.#bytes;
   }
 
-  /** Begins a body, which has to be ended. */
+  /** The caller has to pass the body to `end`. */
   begin(): Body {
     return { since: this.#now(), bytes: 0, received: 0, refuse: null };
   }
 
   end(body: Body): void {
-    this.#left(body);
+    this.#stopReceiving(body);
     this.#bytes -= body.bytes;
     body.bytes = 0;
   }
 
-  /** It is no longer received. */
-  #left(body: Body): void {
+  #stopReceiving(body: Body): void {
     this.#uploads.delete(body);
     body.refuse = null;
   }
 
   /**
-   * Rejects with a `Refusal` if the body is larger than the bound, is cut short, or finds no room. Each
-   * call pays for a promise and what waits for it, so there is one of each.
+   * Rejects with a `Refusal` if the body exceeds the bound, is cut short, or finds no room.
+   * Promises cost time in every call, so this has one promise and one `then`.
    */
   read(request: Request, body: Body, bodyBytesMax: number): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
@@ -86,7 +86,7 @@ export class Intake {
       const reading = isSmall ? request.bytes() : this.#receive(request, body, bodyBytesMax);
       reading.then(
         (bytes) => {
-          this.#left(body);
+          this.#stopReceiving(body);
           const isWhole = bytes.byteLength === (declared ?? bytes.byteLength);
           if (isWhole) this.#atEndOfRound({ request, bytes, resolve, reject });
           else reject(cutShort());
@@ -103,7 +103,7 @@ export class Intake {
 
   #refuse(slowest: Body | null): boolean {
     if (slowest === null) return false;
-    // The rest of it would otherwise still be received.
+    // `close`: otherwise the rest of the body would still be received.
     slowest.refuse?.(new Refusal("full", slow, { connection: "close" }));
     this.end(slowest);
     return true;
@@ -125,7 +125,7 @@ export class Intake {
   #take(body: Body, bytes: number): void {
     const isLarge = body.bytes + bytes > smallBytesMax;
     const bytesMax = isLarge ? largeShare * this.#bytesMax : this.#bytesMax;
-    // A body that is larger than the whole budget would otherwise never get in.
+    // The first condition admits a body that is larger than the whole budget.
     while (this.#bytes > body.bytes && this.#bytes + bytes > bytesMax) {
       const slowest = this.#slowest(smallBytesMax + 1) ?? this.#slowest(0);
       if (!this.#refuse(slowest)) throw new Refusal("full", full);
@@ -135,7 +135,10 @@ export class Intake {
     this.#bytes += bytes;
   }
 
-  /** Among bodies of at least `bytesMin`. How much of a small one was received is unknown. */
+  /**
+   * The slowest upload with at least `bytesMin` bytes. How much of a small body has been received
+   * is unknown.
+   */
   #slowest(bytesMin: number): Body | null {
     const now = this.#now();
     let slowest: Body | null = null;
@@ -151,9 +154,9 @@ export class Intake {
   }
 
   /**
-   * The parser of HTTP hands over a body before it looks at what follows it. If that is no request, or
-   * one that was not waited for, the parser ends the connection in the same round of events, and no
-   * answer can be sent: then nothing may be done.
+   * The HTTP parser delivers a body before it examines the bytes that follow. If those are not a
+   * request, or belong to a pipelined one, it closes the connection in the same round of the event
+   * loop. Then no response can be sent, so the request must have no effect.
    */
   #atEndOfRound(arrived: Arrived): void {
     if (this.#arrived.push(arrived) > 1) return;
@@ -168,7 +171,7 @@ export class Intake {
   }
 }
 
-/** Other requests have their turn between two pieces of what is copied. */
+/** Joins the chunks; other requests get a turn after every `copiedMax` bytes. */
 async function joined(chunks: readonly Uint8Array[], length: number): Promise<Uint8Array> {
   const bytes = Buffer.allocUnsafe(length);
   let end = 0;
@@ -193,8 +196,8 @@ function tooLarge(bodyBytesMax: number): Refusal {
 }
 
 /**
- * `null` = it is not declared. The parser of HTTP takes a length that is sent twice, and
- * joins the two; taken for a number that would turn every later sum into none.
+ * `null` = not declared. The HTTP parser accepts a length that is sent twice, and joins the two
+ * values. As a number that would be `NaN`, and so would every later sum.
  */
 function declaredLength(request: Request): number | null {
   const declared = request.headers.get("content-length");

@@ -1,13 +1,13 @@
-// Reads a large JSON body in pieces, so that other requests are served between two of them, and
-// refuses a body that is nested too deeply or has too many values before those are made. A piece
-// is a run of members of one list or object, or a part of a long text. `JSON.parse` reads each,
-// so it alone decides what is JSON.
+// Parses a large JSON body in pieces, so that other requests are served in between. It refuses a
+// body that is nested too deeply or has too many values before it creates them. A piece is a run of
+// members of one list or object, or a part of a long text. `JSON.parse` parses each piece, so it
+// alone decides what is valid JSON.
 
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { refuse } from "../../../engine/model/validate.ts";
 import { BodyCount, bodyLimits, requireFewKeys } from "./body-limits.ts";
 
-/** Returns the value of JSON in UTF-8, with these texts before and behind it; throws if it is neither. */
+/** Parses JSON in UTF-8, with the texts `around` before and after it; throws if it is invalid. */
 export type ParseJson = (json: Uint8Array, around?: readonly [string, string]) => unknown;
 
 type Parts = unknown[] | Record<string, unknown>;
@@ -17,16 +17,16 @@ interface Frame {
   readonly kind: "list" | "object" | "text";
   /** The position of its bracket or quote. */
   readonly open: number;
-  /** Where the bytes begin that are not parsed yet. */
+  /** Where the unparsed bytes begin. */
   start: number;
   /** Where the current member begins. */
   member: number;
   memberCount: number;
-  /** The members so far, once it is parsed apart from what is around it. */
+  /** The members so far; `null` until the frame is parsed separately from the outer frame. */
   parts: Parts | null;
-  /** The key of the member that is parsed apart. */
+  /** The key of the member that is parsed separately. */
   key: string;
-  /** The bytes from `start` on follow a member that was parsed apart. */
+  /** The bytes from `start` on follow a member that was parsed separately. */
   followsPart: boolean;
 }
 
@@ -43,12 +43,12 @@ const closeObject = 0x7d;
 const around = { list: ["[", "]"], object: ["{", "}"], text: ['"', '"'] } as const;
 
 const { depthMax, pieceBytes } = bodyLimits;
-/** Bytes that are scanned before other requests have their turn: a few milliseconds. */
+/** Bytes that are scanned before other requests get a turn: a few milliseconds. */
 const scannedMax = 1_000_000;
 /** A longer text is parsed in parts. */
 const textBytesMax = 4 * pieceBytes;
 
-/** Returns the value; throws `invalid` for one that is beyond the limits, and what `parse` throws. */
+/** Throws `invalid` for a value beyond the limits, and any error of `parse`. */
 export async function parseJsonInPieces(bytes: Uint8Array, parse: ParseJson): Promise<unknown> {
   const reading = new Reading(bytes, parse);
   while (!reading.advance()) await othersTurn();
@@ -61,7 +61,7 @@ class Reading {
   readonly #count = new BodyCount();
   readonly #frames: Frame[] = [];
   #at = 0;
-  /** Where the text begins that is not closed yet; -1 = it is outside of texts. */
+  /** Where the open text begins; -1 = not within a text. */
   #quote = -1;
   /** Where the last escape of that text begins. */
   #escape = -1;
@@ -72,7 +72,7 @@ class Reading {
     this.#parse = parse;
   }
 
-  /** Reads about one piece; true = it is at the end. */
+  /** Parses about one piece; true = the end is reached. */
   advance(): boolean {
     const bytes = this.#bytes;
     const stop = Math.min(bytes.length, this.#at + scannedMax);
@@ -94,7 +94,7 @@ class Reading {
     return this.#root.value;
   }
 
-  /** Each of these returns how many bytes it parsed. */
+  /** This method and those that it calls return how many bytes they parsed. */
   #step(at: number): number {
     switch (this.#bytes[at]) {
       case quote:
@@ -183,7 +183,7 @@ class Reading {
     return at >= cutAt && at < bytes.length ? this.#cutText(at) : 0;
   }
 
-  /** Parses what there is of a long text, up to a whole character. */
+  /** Parses a long text as far as it was scanned, up to the end of a character. */
   #cutText(at: number): number {
     const bytes = this.#bytes;
     if (this.#frames.at(-1)?.kind !== "text") this.#frames.push(frameOf("text", this.#quote));
@@ -207,7 +207,7 @@ class Reading {
     return at - frame.start;
   }
 
-  /** Parses the frame apart from now on, and what is before it in the outer frames. */
+  /** From now on parses the frame separately; parses what precedes it in the outer frames. */
   #separate(index: number): void {
     const frame = this.#frames[index];
     if (frame === undefined || frame.parts !== null) return;
@@ -224,7 +224,7 @@ class Reading {
     } else this.#requireBlank(outer?.member ?? 0, frame.open);
   }
 
-  /** Parses the members of the frame up to there. */
+  /** Parses the members of the frame up to `end`. */
   #take(frame: Frame, end: number): number {
     const { start, kind, parts } = frame;
     if (frame.followsPart) {
@@ -234,14 +234,14 @@ class Reading {
     }
     const read = this.#read(start, end, around[kind]) as Parts;
     const keys = Array.isArray(read) ? read : Object.keys(read);
-    // A comma has nothing before or behind it.
+    // A comma has no member before or after it.
     if (keys.length === 0) this.#fail(end);
     if (Array.isArray(read)) for (const value of read) (parts as unknown[]).push(value);
     else for (const key in read) put(parts as Record<string, unknown>, key, read[key]);
     return end - start;
   }
 
-  /** The value of a frame that was parsed apart, which ends there. */
+  /** Adds the value of a frame that was parsed separately and ends at `end` to the outer frame. */
   #add(value: unknown, end: number): void {
     const outer = this.#frames.at(-1);
     if (outer === undefined) {
@@ -266,7 +266,7 @@ class Reading {
     this.#read(start, end, ['""', ""]);
   }
 
-  /** The byte is where none like it may be. */
+  /** Throws the error of `parse` for a misplaced byte. */
   #fail(at: number): never {
     this.#read(at, at + 1);
     throw new SyntaxError("Unexpected token");

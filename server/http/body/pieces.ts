@@ -1,15 +1,15 @@
-// Long lists are worked on in pieces of some milliseconds each. Between two of them other requests
-// have their turn.
+// Works through long lists in pieces of a few milliseconds each. Other requests get a turn in
+// between.
 
 import { setImmediate as othersTurn } from "node:timers/promises";
 
 export const pieceLimits = {
   bytesMax: 256 * 1024,
-  /** An item without payload costs about as much as one of so many bytes. */
+  /** An item's fields cost about as much as this many bytes of payload. */
   itemBytes: 512,
 } as const;
 
-/** Maps each of the list; `payloadBytes` is about what one of them has besides its fields. */
+/** `payloadBytes`: roughly the bytes that an element has besides its fields. */
 export async function mapInPieces<From, To>(
   list: readonly From[],
   payloadBytes: (one: From) => number,

@@ -1,5 +1,5 @@
-// Rules between settings that are valid each on its own: an address beyond loopback needs API keys
-// or `insecure`, a certificate needs its key.
+// Rules between settings that are valid individually: an address beyond loopback needs API keys or
+// `insecure`, and a certificate needs its key.
 
 export interface BindSettings {
   readonly host: string;
@@ -23,17 +23,17 @@ export function bindFaults(config: BindSettings): readonly string[] {
   return faults;
 }
 
-/** Whether only this machine can reach it; not so for a name such as `127.example`. */
+/** Whether only this machine can reach the host; false for a name such as `127.example`. */
 export function isLoopback(host: string): boolean {
   return /^(localhost|::1|\[::1\]|127(\.\d{1,3}){3}|::ffff:127(\.\d{1,3}){3})$/i.test(host);
 }
 
-/** Whether it means every address of this machine. */
+/** Whether the host means every address of this machine. */
 export function isEverywhere(host: string): boolean {
   return host === "0.0.0.0" || host === "::";
 }
 
-/** Whether it is a public address. Names are not resolved. */
+/** Names are not resolved, and count as not public. */
 export function isPublic(host: string): boolean {
   const isAddress = /^\d{1,3}(\.\d{1,3}){3}$/.test(host) || host.includes(":");
   const isPrivate =

@@ -1,16 +1,16 @@
-// Closes idle connections, except while they wait for an answer. To lift the timeout and set it
-// again costs more than most answers take, so only requests that take long have it lifted.
+// Closes idle connections, except while they wait for a response. Lifting the timeout and setting
+// it again takes longer than most responses, so it is lifted only for long requests.
 
-/** Seconds after which an idle connection is closed if it does not wait for an answer. */
+/** Seconds after which an idle connection is closed if it does not wait for a response. */
 export const idleTimeoutSeconds = 30;
 /**
- * The timeout after a large answer. The system buffers some megabytes of it and takes more only when
- * it has room for about one, so a slow reader seems idle meanwhile.
+ * The timeout after a large response. The system buffers a few megabytes of it, and accepts more
+ * only when about one megabyte is free. Until then a slow reader seems idle.
  */
 export const readerTimeoutSeconds = 240;
-/** The system takes an answer up to this size at once. */
+/** The system accepts a response up to this size at once. */
 const largeAnswerBytes = 256 * 1024;
-/** How often waiting requests are checked; twice this has to be less than the timeout. */
+/** How often waiting requests are checked; twice this must be less than the timeout. */
 const lookSeconds = 10;
 
 export class IdleTimeouts {
@@ -25,15 +25,15 @@ export class IdleTimeouts {
     this.#bound = bound;
   }
 
-  /** The connection waits for the answer from now on. */
+  /** From now on the connection waits for the response. */
   begin(request: Request): void {
     this.#waiting.add(request);
     this.#timer ??= setInterval(() => this.#look(), lookSeconds * 1_000).unref();
   }
 
   /**
-   * The answer is sent. A timeout stays with the connection until Bun sets the usual one again at the
-   * next request.
+   * The response is sent. A timeout stays in force until Bun sets the usual one again at the next
+   * request of the connection.
    */
   end(request: Request, answerBytes: number): void {
     const isLifted = this.#long.delete(request);

@@ -1,4 +1,4 @@
-// Puts an app on a port, and takes it off again without cutting answers short.
+// Listens with an app on a port, and stops without cutting responses short.
 
 import type { App } from "../../app.ts";
 import { isEverywhere } from "./bind-rules.ts";
@@ -14,28 +14,30 @@ export interface Address {
 export interface ListenOptions extends Address {
   /** Absent or `null` = HTTP in the clear. */
   readonly tls?: Tls | null;
-  /** Other threads of this process listen there too, and each connection is one's; default false. */
+  /**
+   * Other threads of this process share the port; each connection belongs to one. Default false.
+   */
   readonly isShared?: boolean;
 }
 
 export interface Listening {
-  /** Where this machine reaches it, such as `http://127.0.0.1:9090`. */
+  /** For clients on this machine, such as `http://127.0.0.1:9090`. */
   readonly url: string;
   readonly port: number;
   /**
-   * New connections get this certificate; requests that are being worked on are answered over
-   * their old ones. Throws a `ListenError` if the port is lost.
+   * New connections get this certificate; requests in progress are answered over their old
+   * connections. Throws a `ListenError` if the port is lost.
    */
   renew(tls: Tls): void;
-  /** Takes no more connections, and resolves when every request is answered or cut off. */
+  /** Accepts no more connections; resolves when every request is answered or cut off. */
   stop(timeoutMs: number): Promise<void>;
 }
 
-/** The port or the address cannot be had; `taken` = by another program. The message is for the operator. */
+/** Cannot listen; `taken` = another program uses the port. The message is for the operator. */
 export class ListenError extends Error {
   override readonly name = "ListenError";
   readonly fault: "settings" | "taken";
-  /** The system's, such as `EADDRINUSE`; `""` = it gave none. */
+  /** The system's error code, such as `EADDRINUSE`; `""` = none. */
   readonly code: string;
   readonly host: string;
   readonly port: number;
@@ -54,7 +56,7 @@ function isCoded(cause: unknown): cause is { readonly code: unknown } {
   return typeof cause === "object" && cause !== null && "code" in cause;
 }
 
-/** Throws the `ListenError` that `listen` would, so that a start which is to fail makes nothing. */
+/** Throws the `ListenError` that `listen` would, so that a start that fails creates nothing. */
 export async function tryListening({ host: hostname, port }: Address): Promise<void> {
   try {
     const fetch = () => new Response(null, { status: 503 });
@@ -75,7 +77,7 @@ export function listen(app: App, options: ListenOptions): Listening {
     url: `${protocol}://${reachable(host)}:${bound}`,
     port: bound,
     renew(renewed) {
-      // Bun's own `reload` passes over `tls`. A port that was let go can be had again at once.
+      // Bun's `reload` ignores `tls`. A released port can be bound again at once.
       const old = server;
       const stopped = old.stop().finally(() => former.delete(old));
       former.set(old, stopped);
@@ -98,12 +100,12 @@ function start(app: App, { host, port, tls, isShared }: Required<ListenOptions>)
       hostname: host,
       port,
       idleTimeout: idleTimeoutSeconds,
-      // The app bounds each body before it is read. Bun would do so with an empty answer; what
-      // comes after the app's own, it passes over without keeping it.
+      // The app bounds each body before it is read. Bun's bound would send an empty response. After
+      // the app's response, Bun discards the rest of the body.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      // With it two servers would silently share one port, each with half of the requests.
+      // If set, two servers would silently share one port, each with half of the requests.
       reusePort: isShared,
-      // Its error page would show source code.
+      // Bun's error page would show source code.
       development: false,
       ...(tls === null ? {} : { tls }),
     });
@@ -122,7 +124,7 @@ function reasonOf(cause: unknown, code: unknown, { host, port }: Address): strin
       return `port is taken; another program listens on ${address}`;
     case "EACCES":
       return `port is not allowed; this user may not listen on ${address}`;
-    // The second is said of a name that has no address.
+    // `EINVAL` is reported for a name without an address.
     case "EADDRNOTAVAIL":
     case "EINVAL":
       return `host is not of this machine; expected an address that it has, got '${host}'`;
@@ -131,12 +133,12 @@ function reasonOf(cause: unknown, code: unknown, { host, port }: Address): strin
   }
 }
 
-/** Every address of the machine is one of them. */
+/** A server on all addresses is reachable as `localhost`. */
 function reachable(host: string): string {
   return isEverywhere(host) ? "localhost" : bracketed(host);
 }
 
-/** An IPv6 address before a port is in brackets. */
+/** In front of a port, an IPv6 address needs brackets. */
 export function bracketed(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }

@@ -1,14 +1,14 @@
-// How many files and connections the system lets this process have open, for a warning at the
-// start: at the limit, no new client can connect.
+// Warns at the start if the system's limit of open files is too low for the connections: at the
+// limit, no new client can connect.
 
 import type { Log } from "../../observability/log.ts";
 
-/** Stores, logs, the port and what the runtime has open itself. */
+/** Files of the stores, the log, the port and the runtime. */
 const ownFilesMax = 256;
 
 export interface OpenFiles {
   readonly connectionsMax: number;
-  /** Throws where the system has no such file. */
+  /** Throws if the system has no such file. */
   readonly readFile: (path: string) => string;
   readonly log: Log;
 }
@@ -20,7 +20,7 @@ export function warnOfOpenFiles({ connectionsMax, readFile, log }: OpenFiles): v
   log.warn("fewer files may be open than connections", { allowed, connectionsMax, hint });
 }
 
-/** `null` = there is no bound, or the system does not tell. */
+/** `null` = unlimited or unknown. */
 function openFilesMax(readFile: OpenFiles["readFile"]): number | null {
   try {
     const soft = /^Max open files +(\d+)/m.exec(readFile("/proc/self/limits"))?.[1];

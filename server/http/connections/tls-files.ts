@@ -1,11 +1,11 @@
-// The certificate and its key as they are now: looked at again and again, so that a
-// renewed one is served without a restart.
+// Checks the files of the certificate and its key regularly, so that a renewed certificate is
+// served without a restart.
 
 import { stampOf } from "../../auth/key-file.ts";
 import type { Log } from "../../observability/log.ts";
 import { readTls, type Tls, type TlsFiles } from "./tls.ts";
 
-/** Renewed files are weeks ahead of their time. */
+/** Certificates are renewed weeks before they expire, so this is often enough. */
 export const tlsLookMs = 10_000;
 
 export interface TlsWatchOptions {
@@ -20,7 +20,7 @@ export function watchTls({ files, readFile, renew, log }: TlsWatchOptions): () =
   const stamps = () => `${stampOf(files.tlsCert)} ${stampOf(files.tlsKey)}`;
   let stamp = stamps();
   return () => {
-    // Taken before they are read: what changes meanwhile is seen at the next look.
+    // Stamped before they are read: a change in between is noticed at the next check.
     const now = stamps();
     if (now === stamp) return;
     stamp = now;

@@ -1,9 +1,9 @@
-// The certificate and its key, read and found to fit before anything listens.
+// Reads the certificate and its key, and checks that they match, before the server listens.
 
 import { createPrivateKey, X509Certificate } from "node:crypto";
 
 export interface TlsFiles {
-  /** `""` = no TLS; then both are. */
+  /** `""` = no TLS; then `tlsKey` is empty too. */
   readonly tlsCert: string;
   readonly tlsKey: string;
 }
@@ -15,7 +15,7 @@ export interface Tls {
 
 export type TlsResult =
   | { readonly ok: true; readonly tls: Tls | null }
-  /** For the operator; no fault quotes a file. */
+  /** For the operator; never quotes a file. */
   | { readonly ok: false; readonly faults: readonly string[] };
 
 /** `readFile` throws when the file cannot be read. */
