@@ -1,11 +1,11 @@
-// API keys: what one looks like, and the text of the file that names those let in.
-// The file holds digests only, so neither it nor a backup of it opens the server.
+// API keys: their format, and that of the file with the accepted keys. The file contains only
+// digests, so neither it nor a backup of it gives access.
 //
-//   # what `holdfast key billing` printed, and `holdfast key checkout --role produce --queues 'orders*'`
+//   # printed by `holdfast key billing` and `holdfast key checkout --role produce --queues 'orders*'`
 //   8f434346648f6b96df89dda901c5176b10a6d83961dd3c1ac88b59b2dc327aa4  billing
 //   5f16b0f4a1ab6ba1b8d1bb3d26fbfa4aa0d0b0fd1bd2bd8d1b6d46da1ca58b0c  role=produce queues=orders*  checkout
 //
-// Lines of one digest are one key, whose rights add up.
+// Lines with the same digest are one key, whose rights add up.
 
 import { timingSafeEqual } from "node:crypto";
 import {
@@ -18,9 +18,9 @@ import {
   scopesOf,
 } from "./key-rights.ts";
 
-/** A key is known by sight, to people and to programs that look for leaked secrets. */
+/** Makes keys recognisable to people and to scanners for leaked secrets. */
 const prefix = "holdfast_";
-/** Beyond guessing, which is why a fast digest protects it well enough. */
+/** Too many to guess, so a fast digest is protection enough. */
 const keyBytes = 32;
 const keyForm = /^holdfast_[A-Za-z0-9_-]{43}$/;
 const lineForm = /^[0-9a-f]{64}(?:\s+\S.*)?$/;
@@ -30,13 +30,13 @@ const digestDigits = 64;
 export const apiKeysMax = 100;
 
 export interface NewApiKey {
-  /** For the client, and shown nowhere again. */
+  /** For the client; never shown again. */
   readonly key: string;
-  /** For the file; a line for each of its rights. */
+  /** For the file: one line per right. */
   readonly line: string;
 }
 
-/** `name` says whose it is; it may be empty, and has no `=`. Without rights it is for everything. */
+/** `name`: its owner; may be empty, must not contain `=`. Without `rights` it has all rights. */
 export function newApiKey(name: string, ...rights: readonly Rights[]): NewApiKey {
   const bytes = crypto.getRandomValues(new Uint8Array(keyBytes));
   const key = prefix + bytes.toBase64({ alphabet: "base64url", omitPadding: true });
@@ -53,7 +53,7 @@ export interface ApiKey extends Grant {
 
 export type ApiKeys =
   | { readonly ok: true; readonly keys: readonly ApiKey[] }
-  /** Names lines and never quotes one: it may hold a key, put there by mistake. */
+  /** Names lines but never quotes them: a line may contain a key by mistake. */
   | { readonly ok: false; readonly fault: string };
 
 export function parseApiKeys(text: string): ApiKeys {
@@ -81,21 +81,21 @@ export function parseApiKeys(text: string): ApiKeys {
   return { ok: false, fault: `keys are invalid; expected 1 to ${apiKeysMax}, got ${count}` };
 }
 
-/** A line, and those of its key before. What is wrong with it, as a text. */
+/** Merges a line with the earlier lines of its key; returns a text if they are invalid together. */
 function added(line: Grant, before: Grant = line): Grant | string {
   if (before.name !== line.name) return "expected one name for a digest";
   const all = [...before.rights, ...line.rights];
   const rights = all.filter(
     (each, index) => all.findIndex((other) => rightsText(other) === rightsText(each)) === index,
   );
-  // A second line is meant to limit the key, or the first was forgotten.
+  // Either a second line was meant to limit the key, or the first was forgotten.
   if (rights.length > 1 && rights.includes(everything)) {
     return "expected role= in each line of a digest";
   }
   return { name: line.name, rights };
 }
 
-/** What is wrong with it, as a text. */
+/** Returns a text if the line is invalid. */
 function readLine(line: string): Grant | string {
   if (!lineForm.test(line)) return `expected ${digestDigits} hexadecimal digits, then a name`;
   const rest = line.slice(digestDigits).trim();
@@ -105,17 +105,17 @@ function readLine(line: string): Grant | string {
   const read = readRights(settings);
   if (!read.ok) return read.fault;
   const name = rest.replace(/^(\S*=\S*(\s+|$))+/, "");
-  // Taken for a name, a slip of the pen would open everything.
+  // A mistyped setting must not count as a name, or the key would have all rights.
   if (name.includes("=")) return "expected role= and queues= before the name, which has no '='";
   return { name, rights: [read.rights] };
 }
 
-/** `null` = it is not known. Looks at every digest, so that the time it takes tells nothing. */
+/** `null` = unknown. Compares every digest, so that the duration reveals nothing. */
 export function findKey<Key extends Pick<ApiKey, "digest">>(
   key: string,
   keys: readonly Key[],
 ): Key | null {
-  // A text of another form is not worth a digest; a short secret of one's own is not a key.
+  // Text of another form is not hashed; a short secret made up by an operator is not a key.
   if (!keyForm.test(key)) return null;
   const given = digestOf(key);
   let found: Key | null = null;

@@ -1,5 +1,5 @@
-// Authenticates requests by API key. A right key always passes, so that a client with a wrong one
-// cannot lock out others behind the same address; wrong keys are limited per address.
+// Authenticates requests by API key. A valid key always passes, so that a client with a wrong one
+// cannot lock out others behind the same address. Wrong keys are limited per address.
 
 import { Refusal } from "../http/reply.ts";
 import type { Log } from "../observability/log.ts";
@@ -18,11 +18,11 @@ export interface Keys {
 export type Authenticator = (request: Request, addressOf: () => string | null) => KnownKey;
 
 export interface AuthenticatorOptions {
-  /** How many have an authenticator each; default 1. */
+  /** Number of threads, each with its own authenticator; default 1. */
   readonly threads?: number;
   readonly keys: Keys;
   readonly log: Log;
-  /** Milliseconds from any start. */
+  /** Milliseconds from an arbitrary start. */
   readonly now: () => number;
 }
 

@@ -1,4 +1,4 @@
-// Authorizes requests: by the role of the API key, and for each queue that the request names.
+// Authorizes requests by the roles of their API key, for each queue that the request names.
 
 import type { Needs } from "../../openapi/operations.ts";
 import type { NamedQueue } from "../../openapi/queue-names.ts";
@@ -17,7 +17,7 @@ const verbs: Readonly<Record<Needed, string>> = {
   any: "look at",
 };
 
-/** Names in a refusal are not validated. */
+/** Bounds the names in a refusal, which are not validated. */
 const nameMax = 80;
 
 /** `queuesIn`: the queues that a request names. */
@@ -46,7 +46,7 @@ export function authorizerFor(
 }
 
 /**
- * Throws a `Refusal` and counts it if the key allows this for no queue at all; needs no body.
+ * Throws a `Refusal` and counts it if the key allows the operation for no queue. Needs no body.
  * `others`: roles that suffice for parts of a request.
  */
 export function roleCheck(

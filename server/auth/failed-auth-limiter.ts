@@ -2,7 +2,9 @@
 // the oldest window is evicted.
 
 export const failedAuthLimits = {
-  /** Wrong keys per address and window; enough for a slip and for a fleet with an old key. */
+  /**
+   * Wrong keys per address and window; enough for typing errors and for a fleet with an old key.
+   */
   countMax: 20,
   windowMs: 60_000,
   /** About 1 MB in all. */
@@ -64,7 +66,7 @@ export class FailedAuthLimiter {
   }
 }
 
-/** A client with one IPv6 address has its whole /64, so that counts as one. */
+/** A client with one IPv6 address controls its whole /64, so a /64 counts as one address. */
 export function networkOf(address: string): string {
   if (!address.includes(":")) return address;
   const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1];

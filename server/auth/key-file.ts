@@ -1,5 +1,5 @@
-// The file of API keys as it is now: looked at again while requests come, so that a
-// key can be added or withdrawn without a restart.
+// The file of API keys. It is checked for changes while requests arrive, so that a key can be added
+// or withdrawn without a restart.
 
 import {
   closeSync,
@@ -17,23 +17,23 @@ import type { Log } from "../observability/log.ts";
 import { type ApiKey, findKey, parseApiKeys } from "./api-keys.ts";
 import { toldRights } from "./key-rights.ts";
 
-/** A withdrawn key opens the server for this long at most. */
+/** A withdrawn key is accepted for at most this long. */
 const lookMs = 1_000;
-/** Enough to find a line by, and too few to be of use to anybody else. */
+/** Enough digits to find a key's line, too few to be of use to an attacker. */
 const shownDigits = 8;
-/** More is no file of keys. */
+/** A larger file is not a file of keys. */
 const fileBytesMax = 64 * 1024;
 
 export interface KeyFileOptions {
   readonly path: string;
   readonly log: Log;
-  /** Milliseconds from any start. */
+  /** Milliseconds from an arbitrary start. */
   readonly now: () => number;
 }
 
-/** What became of a key's calls since the process started. */
+/** Use of a key since the process started. */
 export interface KeyUse {
-  /** Epoch milliseconds; `null` = there were none. */
+  /** Epoch milliseconds; `null` = never. */
   lastUsedAt: number | null;
   refusals: number;
 }
@@ -42,7 +42,7 @@ export interface KnownKey extends ApiKey {
   readonly use: KeyUse;
 }
 
-/** It cannot be read, or is not what was expected; the message is for the operator. */
+/** The file cannot be read or is invalid; the message is for the operator. */
 export class KeyFileError extends Error {
   override readonly name = "KeyFileError";
 }
@@ -54,7 +54,7 @@ export class KeyFile {
   #stamp: string;
   #lookedAt: number;
 
-  /** Throws a `KeyFileError` unless there is a key in it. */
+  /** Throws a `KeyFileError` unless the file is valid and has a key. */
   constructor(options: KeyFileOptions) {
     this.#options = options;
     this.#lookedAt = options.now();
@@ -62,7 +62,7 @@ export class KeyFile {
     this.#keys = known(readKeys(options.path), []);
   }
 
-  /** `null` = it is not known. */
+  /** `null` = unknown. */
   find(key: string): KnownKey | null {
     this.#look();
     const found = findKey(key, this.#keys);
@@ -70,7 +70,7 @@ export class KeyFile {
     return found;
   }
 
-  /** The keys in force, and their use. */
+  /** The accepted keys and their use. */
   get infos(): readonly KeyInfo[] {
     this.#look();
     return this.#keys.map(({ digest, name, rights, use }) => ({
@@ -86,7 +86,7 @@ export class KeyFile {
     const { path, log, now } = this.#options;
     if (now() - this.#lookedAt < lookMs) return;
     this.#lookedAt = now();
-    // Taken before it is read: what changes meanwhile is seen at the next look.
+    // Stamped before it is read: a change in between is noticed at the next check.
     const stamp = stampOf(path);
     if (stamp === this.#stamp) return;
     this.#stamp = stamp;
@@ -100,7 +100,7 @@ export class KeyFile {
   }
 }
 
-/** With what they were used for so far. */
+/** Keeps the use of keys that were known before. */
 function known(keys: readonly ApiKey[], before: readonly KnownKey[]): readonly KnownKey[] {
   return keys.map((key) => {
     const same = before.find(({ digest }) => digest.equals(key.digest));
@@ -113,8 +113,8 @@ function toSecond(ms: number): string {
 }
 
 /**
- * The keys of one file as several threads know them: a use by one is a use. A thread that has not
- * looked at the file since it changed may know others.
+ * Merges the infos of several threads on the keys of one file, and combines their use. A thread
+ * that has not noticed the latest change of the file may know other keys.
  */
 export function mergedInfos(threads: readonly (readonly KeyInfo[])[]): readonly KeyInfo[] {
   const merged = new Map<string, KeyInfo>();
@@ -134,8 +134,8 @@ export function mergedInfos(threads: readonly (readonly KeyInfo[])[]): readonly 
 }
 
 /**
- * Adds a key's line in one write, so that a server that reads the file meanwhile has it with
- * the line or without. Throws a `KeyFileError` where the file could then not be read as one.
+ * Appends a key's line in one write, so that a server that reads the file meanwhile finds all of
+ * the line or none. Throws a `KeyFileError` if the file would then be invalid.
  */
 export function addKeyLine(path: string, line: string): void {
   const before = existsSync(path) ? readText(path) : "";
@@ -148,7 +148,7 @@ export function addKeyLine(path: string, line: string): void {
     try {
       const { size } = fstatSync(file);
       const bytes = Buffer.from(`${lineBreak}${line}\n`);
-      // On a full disk a part of a line may fit, and no server could read the file after that.
+      // On a full disk a part of the line may fit, which would make the file invalid.
       if (writeSync(file, bytes) < bytes.length) {
         ftruncateSync(file, size);
         throw new KeyFileError("there is no space left on the disk");
@@ -185,7 +185,7 @@ function readKeys(path: string): readonly ApiKey[] {
   return read.keys;
 }
 
-/** A file put in the place of another has another number even where size and time agree. */
+/** Includes the inode number: a replaced file may have the same size and times. */
 export function stampOf(path: string): string {
   try {
     const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });

@@ -1,17 +1,17 @@
-// What an API key is for: roles, and the queues by patterns of their names. Written in its line as
-// `role=produce,consume queues=orders*,billing`; a line without is for everything, and the lines of
-// one key add up.
+// The rights of an API key: roles, and patterns of queue names. A line of the key file has them as
+// `role=produce,consume queues=orders*,billing`. A line without them grants all rights, and the
+// rights of several lines of one key add up.
 
 import type { Needs } from "../../openapi/operations.ts";
 import { type Role, roleNames } from "../../openapi/roles.ts";
 
 export interface Rights {
   readonly roles: readonly Role[];
-  /** Names in which `*` stands for any text. */
+  /** Patterns of names; `*` matches any text. */
   readonly queues: readonly string[];
 }
 
-/** The API key of a call; sent along to the thread or node that has the engine. */
+/** Name and rights of a call's API key, which are sent to the thread or node with the engine. */
 export interface Grant {
   /** May be empty. */
   readonly name: string;
@@ -25,10 +25,10 @@ export const everything: Rights = { roles: ["admin"], queues: [allQueues] };
 
 export type ReadRights =
   | { readonly ok: true; readonly rights: Rights }
-  /** Never quotes what it read: it may be a key, put there by mistake. */
+  /** Never quotes the words: they may be a key that was put there by mistake. */
   | { readonly ok: false; readonly fault: string };
 
-/** `words`: such as `role=consume`; none = everything. */
+/** `words`: settings such as `role=consume`; none = all rights. */
 export function readRights(words: readonly string[]): ReadRights {
   const given = new Map<string, readonly string[]>();
   for (const word of words) {
@@ -55,18 +55,18 @@ export function isRole(word: string): word is Role {
   return roleNames.some((name) => name === word);
 }
 
-/** The words that `readRights` reads. */
+/** The settings, as `readRights` reads them. */
 export function rightsText({ roles, queues }: Rights): string {
   return `role=${roles.join()} queues=${queues.join()}`;
 }
 
-/** Names of the queues that a key has a role for, in which `*` stands for any text. */
+/** Patterns of the queues for which a key has a role. */
 export function queuesOf({ rights }: Pick<Grant, "rights">, role: Needed): readonly string[] {
   const has = ({ roles }: Rights) => roles.includes("admin") || roles.some((own) => own === role);
   return rights.filter((each) => role === "any" || has(each)).flatMap(({ queues }) => queues);
 }
 
-/** For which queues a key has a role. */
+/** The queues for which a key has a role. */
 export interface Scope {
   readonly isNone: boolean;
   readonly isAll: boolean;
@@ -90,7 +90,7 @@ export function scopesOf(grant: Pick<Grant, "rights">): Scopes {
   };
 }
 
-/** The fields of replies: all rights together, and each by itself. */
+/** The fields of a reply: all rights together, and each separately. */
 export function toldRights({ rights }: Pick<Grant, "rights">) {
   return {
     roles: [...new Set(rights.flatMap(({ roles }) => roles))],
@@ -100,8 +100,8 @@ export function toldRights({ rights }: Pick<Grant, "rights">) {
 }
 
 /**
- * Tells whether a name is one of the patterns'. No regular expression: patterns with several `*` would
- * take one very long over a name made for it.
+ * Returns a test of whether a name matches a pattern. Not a regular expression: with several `*`, a
+ * crafted name would take very long.
  */
 export function queueTest(patterns: readonly string[]): (name: string) => boolean {
   if (patterns.includes(allQueues)) return () => true;
@@ -110,22 +110,22 @@ export function queueTest(patterns: readonly string[]): (name: string) => boolea
   return (name) => names.has(name) || wild.some((pieces) => isMadeOf(name, pieces));
 }
 
-/** Whether the key has a role for a queue; `null` = no keys are required. */
+/** Returns a test of whether the key has a role for a queue; `null` = no keys are required. */
 export function testFor(grant: Grant | null, role: Needed): (queue: string) => boolean {
   return queueTest(grant === null ? everything.queues : queuesOf(grant, role));
 }
 
-/** Whether the key may see a queue. */
+/** Returns a test of whether the key may see a queue; `null` = no keys are required. */
 export function visibleTo(grant: Grant | null): (queue: string) => boolean {
   return testFor(grant, "read");
 }
 
-/** `role`: for which it would be. */
+/** Whether the key has the role for all queues. */
 export function isForAllQueues(grant: Grant, role: Needed): boolean {
   return queuesOf(grant, role).includes(allQueues);
 }
 
-/** Whether the pieces stand in the text in their order, the first at its start, the last at its end. */
+/** Whether the text has the pieces in order, the first at its start and the last at its end. */
 function isMadeOf(text: string, pieces: readonly string[]): boolean {
   const [first = "", ...rest] = pieces;
   const last = rest.pop() ?? "";
