@@ -1,5 +1,5 @@
-// The audit: a line in the log for each call that the table of operations marks, and the last
-// actions in memory, for `actions.list`.
+// The audit: a log line for each call that the table of operations marks, and the latest actions in
+// memory, for `actions.list`.
 
 import { QueueError } from "../../engine/model/errors.ts";
 import { checkLimit, checkQueueName, refuse } from "../../engine/model/validate.ts";
@@ -24,18 +24,18 @@ interface Asked {
   readonly queue: string;
   /** Called once the call has ended. */
   readonly items: () => number;
-  /** Other queues that it is about. */
+  /** Other queues that the call affects. */
   readonly toQueues?: () => readonly string[];
 }
 
-// What is kept of one action is bounded, and so is all of it: about 1 MB, and 5 MB more if each were
-// a redrive to ten queues of the longest names.
+// Bounds each action, and thereby all of them: about 1 MB, plus 5 MB if each were a redrive to ten
+// queues with the longest names.
 const keyNameMax = 100;
 const queueNameMax = bounds.queueNameBytesMax;
 
 export class Audit {
   readonly #options: AuditOptions;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #actions: Action[] = [];
   #last = 0;
   #since: string;
@@ -49,7 +49,7 @@ export class Audit {
     return new Date(this.#options.now()).toISOString();
   }
 
-  /** Routes that note the calls to these. */
+  /** Wraps the routes so that their audited calls are recorded. */
   around<Local extends Partial<Routes>>(routes: Local): Local {
     const noted = Object.entries(routes).map(([id, route]) => [
       id,
@@ -72,14 +72,14 @@ export class Audit {
     };
   }
 
-  /** Does it, and notes what came of it. */
+  /** Runs `work` and records its outcome. */
   async note<T>(asked: Asked, work: () => Promise<T>): Promise<T> {
     try {
       const result = await work();
       this.#add(asked, 200);
       return result;
     } catch (error) {
-      // Nothing was done, and another node may do it yet.
+      // The call had no effect here, and another node may still run it.
       const isElsewhere =
         error instanceof QueueError && ["shutting_down", "not_ready"].includes(error.reason);
       if (!isElsewhere) this.#add(asked, codeOf(error));
@@ -110,7 +110,7 @@ export class Audit {
     this.#since = this.#actions[0]?.at ?? at;
   }
 
-  /** A key that is not for all queues is shown those of its queues. */
+  /** A key for some queues sees only the actions on these. */
   list(body: RequestOf<"listActions">, { grant }: Pick<Caller, "grant">): ActionsListReply {
     const { limit, pivot, queue_name: queue } = body;
     if (queue) checkQueueName(queue);
@@ -129,7 +129,7 @@ export class Audit {
   }
 }
 
-/** Without the queues that the key may not see. */
+/** Omits the queues that the key may not see. */
 function shownOf(action: Action, isShown: (queue: string) => boolean): Action {
   const { queue_name, to_queues } = action;
   return {
@@ -139,7 +139,7 @@ function shownOf(action: Action, isShown: (queue: string) => boolean): Action {
   };
 }
 
-/** What bodies name, each in its own fields. */
+/** The fields in which bodies name queues and items. */
 interface Naming {
   readonly queue_name?: string;
   readonly items?: readonly { readonly dead?: boolean }[];

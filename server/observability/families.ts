@@ -1,4 +1,4 @@
-// Families of metrics, and their text in the format of Prometheus.
+// Families of metrics, and their text in the Prometheus format.
 
 import type { Metric } from "prom-client";
 import type { Histogram } from "../../engine/model/api.ts";
@@ -8,7 +8,7 @@ export type Figure = readonly [labels: Labels, value: number | Histogram];
 type Head = [name: string, type: "counter" | "gauge" | "histogram", help: string];
 export type Family = readonly [...head: Head, figures: readonly Figure[]];
 
-/** A figure without labels. */
+/** A family of one value without labels. */
 export type Single = readonly [...head: Head, value: number];
 
 export function single([name, type, help, value]: Single): Family {
@@ -16,19 +16,20 @@ export function single([name, type, help, value]: Single): Family {
 }
 
 export async function textOf(families: readonly Family[]): Promise<string> {
-  // At the first scrape: it takes megabytes, and a server may never be scraped.
+  // Imported at the first scrape: it takes megabytes, and a server may never be scraped.
   const { Registry } = await import("prom-client");
   const all = new Registry();
   for (const [name, type, help, figures] of families) {
     const values = figures.flatMap((figure) => lines(name, figure));
-    // `prom-client` needs no more of a metric; its own histograms do not take counts from elsewhere.
+    // `prom-client` needs only these fields; its own histograms do not accept counts from
+    // elsewhere.
     const metric = { name, type, help, get: async () => ({ name, type, help, values }) };
     all.registerMetric(metric as unknown as Metric);
   }
   return all.metrics();
 }
 
-/** Prometheus counts a bucket together with all below it. */
+/** Buckets of Prometheus are cumulative. */
 function lines(name: string, [labels, value]: Figure) {
   if (typeof value === "number") return [{ labels, value }];
   const { bounds, counts, sum } = value;

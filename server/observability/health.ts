@@ -1,5 +1,5 @@
-// Whether the server takes requests, for probes: in detail (`/health`), and for a supervisor whether
-// to restart it (`/livez`) and whether to send it requests (`/readyz`).
+// The probes: details of the server's health (`/health`), whether a supervisor should restart it
+// (`/livez`), and whether to send it requests (`/readyz`).
 
 import type { EngineStatus } from "../../engine/model/api.ts";
 import { closingFailure } from "../../engine/model/errors.ts";
@@ -14,13 +14,13 @@ export interface HealthOptions {
   readonly config: Pick<Config, "store">;
   /** True from the moment the server begins to stop. */
   readonly isClosing: () => boolean;
-  /** Absent = none can be. */
+  /** Absent = the stores cannot lose commits. */
   readonly lostCommits?: LostCommits;
-  /** Only nodes have it; `null` = each shard has an owner. */
+  /** Only for nodes; `null` = each shard has an owner. */
   readonly unserved?: () => Unserved | null;
 }
 
-/** Shards that no node serves, as far as this one knows. */
+/** Shards that no node serves, as far as this node knows. */
 export interface Unserved {
   readonly why: string;
   readonly shards: readonly number[];
@@ -31,7 +31,7 @@ export interface Unserved {
 export async function healthResponse(options: HealthOptions): Promise<Response> {
   const { version, config, unserved, lostCommits } = options;
   const { durability, shards, without, served, upCount } = await lookAt(options);
-  // A node may have none of them.
+  // A node may own no shard.
   if (upCount === 0 && (served > 0 || unserved === undefined))
     throw new Refusal("not_ready", "no shard is up; nothing was changed");
   const isFull = shards.some(({ full }) => full);
@@ -49,12 +49,12 @@ export async function healthResponse(options: HealthOptions): Promise<Response> 
   return jsonResponse(JSON.stringify(health));
 }
 
-/** The process answers, whatever its stores do. */
+/** Succeeds as long as the process responds, whatever the state of its stores. */
 export function liveResponse(): Response {
   return jsonResponse(doneText);
 }
 
-/** Queues can be served: all of them, or those of shards that have an owner. */
+/** Succeeds if all shards that have an owner can serve their queues. */
 export async function readyResponse(options: HealthOptions): Promise<Response> {
   const { served, upCount } = await lookAt(options);
   if (upCount < served) {
@@ -64,9 +64,9 @@ export async function readyResponse(options: HealthOptions): Promise<Response> {
 }
 
 /**
- * Throws a `Refusal` if the server stops, or if no shard has an owner: a node that serves some shards
- * stays in, as all nodes may lack the others. `served`: a shard that is up in memory is not served
- * while its database is away, and may be another node's.
+ * Throws a `Refusal` if the server is stopping or no shard has an owner. A node that serves some
+ * shards stays ready, because all nodes may lack the others. `served` excludes shards whose
+ * database is unreachable: they may be up in memory, but another node may own them.
  */
 async function lookAt({ status, isClosing, unserved }: HealthOptions) {
   const { durability, shards } = await status();

@@ -1,4 +1,4 @@
-// Memory, disk and last backup of the machine and the server as a whole.
+// Memory, disk and last backup of the whole server and its machine.
 
 import { existsSync, readdirSync, statfsSync } from "node:fs";
 import { hostname } from "node:os";
@@ -13,11 +13,11 @@ export interface HostInfoOptions {
   readonly name: string;
   readonly version: string;
   readonly store: string;
-  /** Has the stores' files; `null` = they are not on this machine. */
+  /** Folder of the stores' files; `null` = they are not on this machine. */
   readonly folder: string | null;
-  /** Has all backups; `""` = none are made. */
+  /** Folder of the backups; `""` = backups are off. */
   readonly backups: string;
-  /** Milliseconds from any start. */
+  /** Milliseconds from an arbitrary start. */
   readonly now: () => number;
 }
 
@@ -29,7 +29,7 @@ export function serverHostInfo({ name, backups, store, data }: Config): () => Ov
   return hostInfoOf({ name, version: manifest.version, backups, store, folder, now });
 }
 
-/** Cached, as each reading calls the file system. */
+/** Cached, because each reading calls the file system. */
 export function hostInfoOf(options: HostInfoOptions): () => OverviewMachine {
   const { name, version, store, folder, backups, now } = options;
   const started_at = new Date().toISOString();
@@ -59,7 +59,7 @@ function diskOf(folder: string): typeof noDisk {
   }
 }
 
-/** The instant of the last complete backup, by its name. */
+/** The instant of the last complete backup, taken from its name. */
 function lastBackupIn(folder: string): string | null {
   const names = existsSync(folder) ? readdirSync(folder).sort().reverse() : [];
   for (const name of names) {

@@ -1,27 +1,27 @@
-// The server's log: one JSON object per line and event, on standard error; standard output has only
-// the lines for people at the start. Created once per process.
+// The server's log: one line with a JSON object per event, on standard error. Standard output has
+// only the lines for people at the start. Created once per process.
 
 import pino, { type Level } from "pino";
 
-/** What an event may say of itself: names, ids, counts and times, never a payload or a secret. */
+/** Fields of an event: names, ids, counts and times, never a payload or a secret. */
 export type LogFields = Readonly<
   Record<string, string | number | boolean | null | undefined | readonly string[]>
 >;
 
-/** `event` is a short constant text; what varies goes into `fields`. */
+/** `event` is a short constant text; variable values go into `fields`. */
 export interface Log {
   debug(event: string, fields?: LogFields): void;
   info(event: string, fields?: LogFields): void;
   warn(event: string, fields?: LogFields): void;
-  /** `cause` is logged with its stack, and with the causes behind it. */
+  /** `cause` is logged with its stack and its own causes. */
   error(event: string, cause: unknown, fields?: LogFields): void;
-  /** For what ends the process. */
+  /** For errors that end the process. */
   fatal(event: string, cause: unknown, fields?: LogFields): void;
 }
 
 export interface LogOptions {
   readonly level: Level;
-  /** Takes a whole line, its end included; standard error when absent. */
+  /** Receives a whole line with its line break; absent = standard error. */
   readonly write?: (line: string) => void;
 }
 
@@ -30,15 +30,15 @@ export function createLog({ level, write }: LogOptions): Log {
     {
       level,
       messageKey: "event",
-      // The process and host are known to whatever collects the lines.
+      // The program that collects the lines knows the process and the host.
       base: null,
       formatters: { level: (label) => ({ level: label }) },
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { cause: causeFields },
-      // Code names the fields, but a mistake must not put a user's data on disk.
+      // The code chooses the fields, but a mistake must not write a user's data to disk.
       redact: { paths: ["payload", "bytes", "utf8", "authorization"], remove: true },
     },
-    // Synchronous: the last line before the process ends is the one that matters.
+    // Synchronous: the last line before the process ends matters most.
     write === undefined ? pino.destination({ dest: 2, sync: true }) : { write },
   );
   return {
@@ -51,8 +51,8 @@ export function createLog({ level, write }: LogOptions): Log {
 }
 
 /**
- * Name, message and stack only: a store's or a parser's error may carry the data
- * it failed on among its own properties.
+ * Only name, message, stack and code: other properties of a store's or a parser's error may contain
+ * the data on which it failed.
  */
 function causeFields(cause: unknown): unknown {
   if (!(cause instanceof Error)) return { message: String(cause) };

@@ -8,7 +8,7 @@ export class LostCommits {
   readonly #lost: () => number;
   #confirmed = 0;
 
-  /** `lost`: noticed since the process started. */
+  /** `lost`: how many were noticed since the process started. */
   constructor(lost: () => number) {
     this.#lost = lost;
   }
@@ -33,7 +33,7 @@ export class LostCommits {
   }
 }
 
-/** Adds the losses of this process: a node reports only its own. */
+/** Adds the lost commits of this process: a node reports only its own. */
 export function withLostCommits(
   route: Route<"overview">,
   lostCommits: LostCommits | undefined,

@@ -1,6 +1,6 @@
-// The contents of /metrics. A request costs a few additions; the rest is built at the scrape, from
-// the engine's status. Labels are operations of the contract and a bounded number of queues, so no
-// client can make the page grow without end.
+// The contents of /metrics. Each request costs a few additions; the rest is built at the scrape,
+// from the engine's status. Labels are operations of the contract and a bounded number of queues,
+// so clients cannot make the page grow without bound.
 
 import type { EngineStatus, ShardStatus } from "../../engine/model/api.ts";
 import { limits } from "../../engine/model/limits.ts";
@@ -18,15 +18,15 @@ export interface MetricsOptions {
   readonly status: () => EngineStatus | Promise<EngineStatus>;
   /** Queues with a label of their own, the busiest; default `queueLabelsMax`. */
   readonly queuesMax?: number;
-  /** Calls with a key that are remembered at most, over all shards; default `limits.receiptsMax`. */
+  /** Bound of the remembered calls with a key, over all shards; default `limits.receiptsMax`. */
   readonly receiptsMax?: number;
-  /** What the process noticed; absent = the outcome of each commit is known at once. */
+  /** Absent = the outcome of each commit is known at once. */
   readonly commitFates?: () => CommitFates;
-  /** Absent = none can be. */
+  /** Absent = the stores cannot lose commits. */
   readonly lostCommits?: LostCommits;
-  /** Absent = the server is alone with its stores. */
+  /** Absent = the server is not one of several nodes. */
   readonly node?: () => NodeFigures;
-  /** Absent = nothing is known of its disk and its backups. */
+  /** Absent = disk and backups are unknown. */
   readonly machine?: () => OverviewMachine;
   /** Whether the server makes backups; default no. */
   readonly hasBackups?: boolean;
@@ -35,15 +35,15 @@ export interface MetricsOptions {
 /** Counts of commits since the process started. */
 export interface CommitFates {
   readonly lost: number;
-  /** Without an answer, and found in the database. */
+  /** The commit had no answer, and was found in the database. */
   readonly held: number;
-  /** And not found there. */
+  /** The commit had no answer, and was not found in the database. */
   readonly notHeld: number;
 }
 
-/** One of several nodes on one database. */
+/** State of this node, which is one of several on one database. */
 export interface NodeFigures {
-  /** Numbers of the shards that it has. */
+  /** Numbers of the shards that it owns. */
   readonly held: readonly number[];
   /** Whether it may answer from memory. */
   readonly isTrusted: boolean;
@@ -55,7 +55,7 @@ export interface NodeFigures {
   readonly nodes: number;
 }
 
-/** Work in progress of the server itself. */
+/** Requests in progress. */
 export interface ServerGauges {
   readonly requestsInFlight: number;
   readonly bodyBytesInFlight: number;
@@ -74,7 +74,7 @@ export class Metrics {
     this.#queues = new QueueMetrics(options.queuesMax ?? queueLabelsMax);
   }
 
-  /** `requests`: of all threads, where others answer too. */
+  /** `requests`: the counts of all threads; default: only those of this thread. */
   async render(server: ServerGauges, requests: RequestCounts = this.requests): Promise<string> {
     const status = await this.#options.status();
     const { durability, shards, queues, waitingLeases } = status;
@@ -204,7 +204,7 @@ function nodeFamilies(node: NodeFigures | undefined): Family[] {
   ];
 }
 
-/** `key`: where the figure stands in a shard's status. */
+/** Name, type, help, and the key of the figure in a shard's status. */
 const ofShards = [
   ["holdfast_shard_up", "gauge", "Whether the shard answers: 1 or 0.", "up"],
   [

@@ -1,5 +1,5 @@
-// The reply of `server.overview`: one text for all clients with the same `since` and the same rights,
-// made once the engine has looked at its queues again.
+// The reply of `server.overview`. Clients with the same `since` and the same rights share one text,
+// which is built again once the engine has examined its queues again.
 
 import type { Engine, EngineOverview, IsShown } from "../../engine/model/api.ts";
 import type { OverviewAlarm, OverviewMachine } from "../../openapi/schemas.ts";
@@ -9,16 +9,16 @@ import { overviewReply } from "../wire/console.ts";
 
 export const pollMsMin = 1_000;
 const pollMsMax = 10_000;
-/** Share of the time between two calls that making the replies may take. */
+/** Share of the time between two calls that building the replies may take. */
 const shareMax = 0.01;
-/** A disk with less is soon full. */
+/** A disk with less free space raises the alarm `disk_low`. */
 const diskFreeMin = 2 ** 30;
 const diskFreeShareMin = 0.05;
 
 export interface OverviewSource {
   readonly engine: Pick<Engine<string>, "overview">;
   readonly machine: () => OverviewMachine;
-  /** Milliseconds from any start, for measuring. */
+  /** Milliseconds from an arbitrary start, for measuring. */
   readonly now: () => number;
   /** Epoch milliseconds of the machine. */
   readonly machineNow: () => number;
@@ -26,16 +26,16 @@ export interface OverviewSource {
 
 export class OverviewReplies {
   readonly #source: OverviewSource;
-  /** By the queues that a key is for. */
+  /** The inner key is the patterns of the queues that are visible. */
   readonly #texts = new WeakMap<EngineOverview, Map<string, string>>();
-  /** What making one took lately. */
+  /** How long building a text took recently. */
   #costMs = 0;
 
   constructor(source: OverviewSource) {
     this.#source = source;
   }
 
-  /** `grant`: of a key for some queues, which sees these, and their sums. */
+  /** A key for some queues sees only these, and sums over these. */
   reply(since: string, grant: Grant | null): JsonText {
     const begun = this.#source.now();
     const { engine } = this.#source;
@@ -52,10 +52,10 @@ export class OverviewReplies {
       const tookMs = this.#source.now() - begun;
       this.#costMs = Math.max(tookMs, (this.#costMs + tookMs) / 2);
     }
-    return this.#told(now, text);
+    return this.#withHead(now, text);
   }
 
-  #told(now: number, text: string): JsonText {
+  #withHead(now: number, text: string): JsonText {
     const head = {
       now: new Date(now).toISOString(),
       machine_now: new Date(this.#source.machineNow()).toISOString(),

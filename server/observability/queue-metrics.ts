@@ -1,6 +1,6 @@
-// What /metrics tells of queues. Only so many have a label of their own; what happens in the others
-// is added up. A queue may come to be among either, so what was counted for the others once stays
-// counted: a sum that falls would look like a restart, and one that jumps like traffic.
+// The metrics of queues. Only the busiest queues have a label of their own; the others are summed
+// up. A queue may move between the two, so events once counted for the others stay counted there: a
+// falling sum would look like a restart, and a jump like traffic.
 
 import type { Histogram, QueueCounters, QueueGauges } from "../../engine/model/api.ts";
 import { Observations } from "../../engine/model/histogram.ts";
@@ -10,7 +10,7 @@ import type { Family, Figure } from "./families.ts";
 /** Label of all queues without their own; no queue's name contains a `~`. */
 const other = "~other";
 
-/** The default. */
+/** Default number of queues with a label of their own. */
 export const queueLabelsMax = 200;
 
 const states = ["queued", "leased", "scheduled", "retried"] as const;
@@ -22,7 +22,7 @@ const nothing: Counted = { counters: noCounters, waited: null, held: null };
 
 export class QueueMetrics {
   readonly #queuesMax: number;
-  /** What each queue had counted at the last look. */
+  /** The counts of each queue at the last scrape. */
   #seen = new Map<string, Counted>();
   readonly #others = {
     counters: { ...noCounters } as { -readonly [name in keyof QueueCounters]: number },
@@ -50,7 +50,7 @@ export class QueueMetrics {
   }
 
   #countOther({ counters, waited, held }: QueueGauges, before: Counted): void {
-    // One of that name was deleted since, and made anew.
+    // A queue of that name was deleted and created again in between.
     const isNew = counterNames.some((name) => counters[name] < before.counters[name]);
     const seen = isNew ? nothing : before;
     for (const name of counterNames) {
@@ -67,7 +67,7 @@ function addSince(into: Observations, now: Histogram | null, before: Histogram |
   into.merge({ counts, sum: now.sum - (before?.sum ?? 0) });
 }
 
-/** What happened to its items since the process has it, and how many there are. */
+/** The events of its items since the process opened it, plus the number of its items. */
 function activityOf(queue: QueueGauges): number {
   const events = counterNames.reduce((sum, name) => sum + queue.counters[name], 0);
   return states.reduce((sum, state) => sum + queue[state], events);
@@ -82,7 +82,7 @@ function sumOf(rest: readonly QueueGauges[]): Omit<QueueGauges, keyof Counted> {
   return {
     queue: other,
     ...(Object.fromEntries(sums) as Pick<QueueGauges, (typeof summed)[number]>),
-    // Limits of different queues have no sum.
+    // A sum of the limits of different queues means nothing.
     ...{ leasedMax: 0, leaseRate: 0 },
     oldestReadyAt: earliest(instants("oldestReadyAt")),
     nextDueAt: earliest(instants("nextDueAt")),

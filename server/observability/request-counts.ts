@@ -1,14 +1,14 @@
-// How many requests were answered, how and in what time. Operations are counted by the table of the
-// contract, so no client can make it grow.
+// Counts the answered requests by operation, code and duration. Operations come from the contract's
+// table, so clients cannot add more of them.
 
 import type { Histogram } from "../../engine/model/api.ts";
 import { Observations } from "../../engine/model/histogram.ts";
 import { operations, pages } from "../../openapi/operations.ts";
 
-/** Stands for paths that the contract does not have. */
+/** Label of paths that the contract does not have. */
 const other = "~other";
 
-/** Seconds; from an answer out of memory to the longest wait for an item. */
+/** Seconds, from a reply out of memory to the longest wait for an item. */
 export const requestSecondsBounds = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 60, 300, 900,
 ];
@@ -45,7 +45,7 @@ export class RequestCounts {
     this.#byPath = new Map(paths.map(([name, { path }]) => [path, new Answered(name)]));
   }
 
-  /** Counts the requests to a path: to be called with the code of each answer and its seconds. */
+  /** Returns the counter of a path, to be called with the code and the seconds of each answer. */
   counterOf(path: string): (code: number, seconds: number) => void {
     const answered = this.#byPath.get(path) ?? this.#elsewhere;
     return (code, seconds) => answered.add(code, seconds);
@@ -57,7 +57,7 @@ export class RequestCounts {
     return answered.filter(({ countByCode }) => countByCode.size > 0);
   }
 
-  /** Takes in what was counted elsewhere. */
+  /** Adds the counts of another thread. */
   add(counted: readonly Counted[]): void {
     const byName = new Map(
       [...this.#byPath.values(), this.#elsewhere].map((one) => [one.operation, one]),

@@ -1,11 +1,10 @@
-// A line for each request, at level `debug`: whose key it came with, what it asked for and of
-// which queue, the code of its answer and how long that took. Below that level there is none of
-// these, so that a request costs nothing for it.
+// Logs each request at level `debug`: API key, operation, queue, code of the reply and duration. At
+// other levels it is not created, so that requests do not pay for it.
 
 import { operations, pages } from "../../openapi/operations.ts";
 import type { Log } from "./log.ts";
 
-/** What becomes known of a request while it is worked on. */
+/** Facts on a request that become known while it is in progress. */
 interface Notes {
   /** Name of the API key. */
   readonly key?: string;
