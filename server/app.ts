@@ -1,10 +1,10 @@
-// The HTTP side as a whole: an Elysia app made from the table of operations. It
-// listens nowhere; `listen.ts` does, and tests call `app.handle`.
+// The HTTP application: an Elysia app built from the table of operations. It does not listen;
+// `listen.ts` does that, and tests call `app.handle`.
 //
-//   request → admitted (Host, Origin, how many) → path → key → body, route, reply
+//   request → admission (Host, Origin, limit) → path → API key → body, route, reply
 //
-// Probes need no key (`/health`, `/readyz`, and `/livez`, which is not even admitted), nor do pages
-// and their assets, which hold no secret.
+// The probes `/health`, `/readyz` and `/livez` need no key, and `/livez` skips admission too. Pages
+// and their assets contain no secrets and need no key either.
 
 import { Elysia } from "elysia";
 import {
@@ -40,11 +40,11 @@ export type AppConfig = AdmissionOptions["config"] &
   Pick<Config, "store" | "bodiesMax" | "produceBodyMax" | "importBodyMax" | "bodyMax"> &
   Partial<Pick<Config, "basePath">>;
 
-/** Answers for a path that is not of the API; `null` = nothing is there either. */
+/** Serves paths outside the API; `null` = not found. */
 export type Site = (
   request: Request,
   path: string,
-  /** What stands before the path in the address. */
+  /** The part of the URL's path in front of `path`; default `""`. */
   prefix?: string,
 ) => Response | null | Promise<Response | null>;
 
@@ -60,7 +60,7 @@ export interface FrontOptions extends AdmissionOptions {
 export type App = Front["app"];
 type Front = ReturnType<typeof createFront>;
 
-/** `null` = no key was asked for. */
+/** `key`: `null` = no API key is required. */
 type Answer = (request: Request, key: KnownKey | null) => Response | Promise<Response>;
 
 export function createFront(handlers: OperationHandlers, options: FrontOptions) {
@@ -74,16 +74,16 @@ export function createFront(handlers: OperationHandlers, options: FrontOptions) 
   );
   const { get, post } = placing(app, basePath);
 
-  function letIn(request: Request): KnownKey | null {
+  function requireKey(request: Request): KnownKey | null {
     if (authenticate === undefined) return null;
     const key = authenticate(request, () => app.server?.requestIP(request)?.address ?? null);
     requestLog?.noteKey(request, key.name);
     return key;
   }
 
-  /** Admits and authenticates. A preflight is answered before it would need a key. */
+  /** Admits and authenticates. A preflight is answered without a key. */
   const keyed = (answer: Answer, path: string) =>
-    admission.around((request) => answer(request, letIn(request)), path);
+    admission.around((request) => answer(request, requireKey(request)), path);
 
   /** Requests and bytes in progress. */
   const gauges = (): ServerGauges => ({
@@ -103,18 +103,18 @@ export function createFront(handlers: OperationHandlers, options: FrontOptions) 
   const { health, livez, readyz, metrics, backup } = pages;
   get(health.path, admission.around(handlers.health, health.path));
   get(readyz.path, admission.around(handlers.ready, readyz.path));
-  // Not admitted: a server that is full or called by another name must not be restarted for it.
+  // No admission: a supervisor must not restart a server that is full or has another host name.
   get(livez.path, liveResponse);
   get(metrics.path, keyed(metricsAnswer(handlers, gauges, idleTimeouts), metrics.path));
   post(backup.path, keyed(backupAnswer(handlers, idleTimeouts), backup.path));
   for (const [path, answer] of apiPageRoutes({ basePath, hasKeys: authenticate !== undefined }))
     get(path, admission.around(answer));
-  const elsewhere = elsewhereAnswer({ site, letIn, basePath });
+  const elsewhere = elsewhereAnswer({ site, requireKey, basePath });
   app.all("/*", admission.around(elsewhere), { parse: "none" });
   return { app, gauges };
 }
 
-/** Adds routes at their paths, and below the prefix if there is one. */
+/** Adds each route at its path and, if there is a base path, below that as well. */
 function placing(app: Elysia, basePath: string) {
   type Handler = (context: { readonly request: Request }) => Response | Promise<Response>;
   const places = (path: string) => (basePath === "" ? [path] : [path, basePath + path]);
@@ -122,7 +122,7 @@ function placing(app: Elysia, basePath: string) {
     get: (path: string, handler: Handler): void => {
       for (const place of places(path)) app.get(place, handler);
     },
-    // `none`: Elysia is kept from reading the body; `request.ts` says why.
+    // `none`: Elysia must not read the body; `request.ts` explains why.
     post: (path: string, handler: Handler): void => {
       for (const place of places(path)) app.post(place, handler, { parse: "none" });
     },
@@ -147,7 +147,7 @@ function operationAnswer(options: OperationOptions): Answer {
   const writeProtobuf = protobufWriter(id);
   const requireRole = roleCheck(operations[id], queueRoles(schema));
   const authorize = authorizerFor(operations[id], queueFinder(schema));
-  const isTold = tellsCaller(id);
+  const needsCaller = tellsCaller(id);
   return async (request, key) => {
     const type = checkContentType(request);
     if (key !== null) requireRole(key);
@@ -157,15 +157,15 @@ function operationAnswer(options: OperationOptions): Answer {
       const bytes = await intake.read(request, received, bodyBytesMax);
       const sent = await read(bytes, request, type !== null);
       const { body } = sent;
-      // A lease may wait for minutes and would keep its body.
+      // A lease may wait for minutes, and would keep its body in memory.
       const kept = id === "lease" ? {} : { sent };
       requestLog?.noteQueue(request, body);
       if (key !== null) authorize(key, body);
-      // From here to the answer the connection may be idle. Not earlier, or a body could trickle in
-      // for ever.
+      // From here to the response the connection may be idle. Not earlier, or a body could trickle
+      // in forever.
       idleTimeouts.begin(request);
       const requestKey = request.headers.get(keyHeader);
-      const grant = isTold && key ? grantOf(key) : null;
+      const grant = needsCaller && key ? grantOf(key) : null;
       const caller = new Caller({ client: request, requestKey, grant, ...kept });
       const reply = await route(body, caller);
       const wanted = answerType(request, type);
@@ -198,7 +198,7 @@ function metricsAnswer(
 function backupAnswer({ backup }: OperationHandlers, idleTimeouts: IdleTimeouts): Answer {
   const authorize = authorizerFor(pages.backup.needs);
   return async (request, key) => {
-    // A page may post a form to any site without asking.
+    // A page may post a form to any site without a preflight.
     checkContentType(request);
     if (key !== null) authorize(key);
     idleTimeouts.begin(request);
@@ -213,22 +213,22 @@ function backupAnswer({ backup }: OperationHandlers, idleTimeouts: IdleTimeouts)
 interface ElsewhereOptions {
   readonly site: Site | undefined;
   readonly basePath: string;
-  readonly letIn: (request: Request) => unknown;
+  readonly requireKey: (request: Request) => unknown;
 }
 
 /** Answers all other paths: pages of the site, wrong methods, unknown paths. */
-function elsewhereAnswer({ site, basePath, letIn }: ElsewhereOptions) {
+function elsewhereAnswer({ site, basePath, requireKey }: ElsewhereOptions) {
   return async (request: Request): Promise<Response> => {
     const path = pathOf(request);
     const isBelow = basePath !== "" && path.startsWith(`${basePath}/`);
     const inner = isBelow ? path.slice(basePath.length) : path;
     const allowed = methodOf.get(inner);
-    // Pages of the site name others from the root; those of the console are whole below a prefix.
+    // Pages of the site use links from the root; those of the console work below a prefix.
     const prefix = isBelow && /^\/console(\/|$)/.test(inner) ? basePath : "";
     const isPage = allowed === undefined && isRead(request);
     const page = isPage ? await site?.(request, path.slice(prefix.length), prefix) : null;
     if (page) return page;
-    letIn(request);
+    requireKey(request);
     if (allowed !== undefined) {
       const message = `http method '${request.method}' not allowed; only ${allowed}`;
       throw new Refusal("wrong_method", message, { allow: allowed });
@@ -248,7 +248,7 @@ function grantOf({ name, rights }: KnownKey): Grant {
 
 const operationIds = Object.keys(operations) as readonly OperationId[];
 
-/** The one method that a path takes. */
+/** The only method of each path. */
 const methodOf: ReadonlyMap<string, string> = new Map([
   ...Object.values(operations).map(({ path }) => [path, "POST"] as const),
   ...Object.values(pages).map(({ path, method }) => [path, method] as const),

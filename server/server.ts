@@ -1,5 +1,5 @@
-// The server as a whole: stores, shards, app and port, opened from a configuration. What
-// becomes of the process is its caller's.
+// Opens a server from its configuration: stores, shards, app and port. The caller decides what
+// happens to the process.
 
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -33,8 +33,8 @@ import { resolvePlacement, threadConfig } from "./threads/placement.ts";
 import { ShardThreads } from "./threads/shard-threads.ts";
 
 /**
- * Where `bun run site:build` leaves the site, and the package has it beside its own folder of
- * programs; nothing has to be there. The single executable has it inside, beside the program.
+ * `bun run site:build` writes the site here; the package has it beside its own folder of programs.
+ * It may be missing. The single executable embeds it beside the program.
  */
 const isExecutable = Bun.embeddedFiles.length > 0;
 const build = isExecutable ? import.meta.dir : fileURLToPath(new URL("../build", import.meta.url));
@@ -49,17 +49,23 @@ const readFile = (path: string) => readFileSync(path, "utf8");
 const now = () => performance.now();
 
 export interface Server {
-  /** Where this machine reaches it. */
+  /** For clients on this machine. */
   readonly url: string;
-  /** A checkout that was not built has none. */
+  /** False in a checkout without a build of the site. */
   readonly hasSite: boolean;
   readonly shards: number;
   readonly threads: number;
-  /** Takes no more requests, answers those there are within `shutdownTimeoutMs`, closes the stores. */
+  /**
+   * Accepts no more requests, answers those in progress within `shutdownTimeoutMs`, and closes the
+   * stores.
+   */
   close(): Promise<void>;
 }
 
-/** A server cannot start; `taken` = another one has its place. The message is for the operator. */
+/**
+ * The server cannot start; `taken` = another process uses its port or its stores. The message is
+ * for the operator.
+ */
 export class StartError extends Error {
   override readonly name = "StartError";
   readonly fault: "settings" | "taken" | "disk";
@@ -70,7 +76,7 @@ export class StartError extends Error {
   }
 }
 
-/** Throws a `StartError`, and has then left nothing open, nor any file that was not there before. */
+/** Throws a `StartError`; then nothing stays open, and no file that it created remains. */
 export async function openServer(given: Config, log: Log): Promise<Server> {
   const read = readTls(given, readFile);
   if (!read.ok) throw new StartError("settings", read.faults.join("\n"));
@@ -83,7 +89,7 @@ export async function openServer(given: Config, log: Log): Promise<Server> {
     try {
       return await serve({ config, log, tls: read.tls, keys });
     } catch (error) {
-      // What is in a folder that another server has is that server's.
+      // The contents of a locked folder belong to another server.
       if (!isLocked(error)) folder?.remove();
       throw error;
     }
@@ -96,7 +102,7 @@ interface Parts {
   readonly config: PlacedConfig;
   readonly log: Log;
   readonly tls: Tls | null;
-  /** `null` = none are asked for. */
+  /** `null` = no API keys are required. */
   readonly keys: KeyFile | null;
 }
 
@@ -131,7 +137,7 @@ async function serve(parts: Parts): Promise<Server> {
         // Connected clients are served until other nodes own the shards.
         await node?.drain();
         const stopped = stop(config.shutdownTimeoutMs);
-        // Waiting leases are answered by this, or the port would wait for them.
+        // This answers waiting leases; otherwise `stop` would wait for them.
         await closed(shards);
         await stopped;
         if (shards instanceof ShardThreads) shards.terminate();
@@ -147,7 +153,7 @@ async function serve(parts: Parts): Promise<Server> {
   }
 }
 
-/** A node closes its shards as it leaves. */
+/** A node closes its shards when it leaves. */
 async function closed(shards: Node | ShardThreads): Promise<void> {
   if (!(shards instanceof Node)) await shards.close();
 }
@@ -161,7 +167,7 @@ async function openedThreads(
   const threads = new ShardThreads({
     ...{ config, engine, log, site: siteFolders },
     module: new URL("./shard.worker.ts", import.meta.url),
-    // The process cannot continue without this thread: it has shards, and shares the port.
+    // The process cannot continue without this thread: it owns shards and shares the port.
     broken: (cause) => {
       setImmediate(() => {
         throw cause;
@@ -180,7 +186,7 @@ interface Opened {
   readonly commitFates: () => CommitFates;
 }
 
-/** What answers, behind whatever listens. */
+/** Builds the app that answers requests; it does not listen yet. */
 function frontOf({ config, log, keys }: Parts, opened: Opened) {
   const { clock, node, shards, isClosing, commitFates } = opened;
   const lostCommits = new LostCommits(() => commitFates().lost);
@@ -271,10 +277,10 @@ function isLocked(error: unknown): boolean {
   return error instanceof StoreError && error.fault === "locked";
 }
 
-/** What was thrown, in words for the operator where it is no bug. */
+/** Turns an expected error into a `StartError` for the operator; returns any other unchanged. */
 function startErrorOf(error: unknown, { store, data, databaseSchema }: Config): unknown {
   if (error instanceof ListenError) return new StartError(error.fault, error.message);
-  // The URL may hold a password.
+  // Not the URL: it may contain a password.
   const place =
     store === "postgres" ? `database schema '${databaseSchema}'` : `data folder '${data}'`;
   if (error instanceof DataFolderError) {
@@ -286,11 +292,11 @@ function startErrorOf(error: unknown, { store, data, databaseSchema }: Config): 
 
 function detailed({ message, fault, cause }: StoreError): string {
   // The message names the owner of the lock, which is enough.
-  const isTold = fault !== "locked" && cause instanceof Error && cause.message !== "";
-  return isTold ? `${message}; ${cause.message}` : message;
+  const hasDetail = fault !== "locked" && cause instanceof Error && cause.message !== "";
+  return hasDetail ? `${message}; ${cause.message}` : message;
 }
 
-/** At the next try a disk may be back, or have room; whatever else is wrong with a folder stays. */
+/** A disk may be back, or have room, at the next attempt; other faults of a folder persist. */
 function faultOf(fault: StoreFault): StartError["fault"] {
   if (fault === "locked") return "taken";
   return ["failed", "full", "lost"].includes(fault) ? "disk" : "settings";

@@ -1,4 +1,4 @@
-// The worker of a thread of shards: a composition root.
+// Entry point of a worker thread that runs shards: a composition root.
 
 import { runShardThread } from "./threads/shard-thread.ts";
 
