@@ -57,10 +57,10 @@ test("a refusal says what the key may not, and what it would need", () => {
     "look at 'orders'; it needs a role for that queue",
   );
   expect(refusal({ role: "admin", reach: "all", roles: ["admin"], queues: ["x"] })).toBe(
-    "do this; it needs the role 'admin' for all queues",
+    "make this request; it needs the role 'admin' for all queues",
   );
   expect(refusal({ role: "read", reach: "visible", roles: ["produce"] })).toBe(
-    "do this; it needs the role 'read'",
+    "make this request; it needs the role 'read'",
   );
   const long = refusal({
     role: "read",
@@ -86,7 +86,7 @@ test("of several queues each is checked, by the role that it takes", () => {
 test("what names no queue takes a key for all, unless it shows what is visible", () => {
   const limited = { roles: ["read"], queues: ["orders*"] } as const;
   expect(refusal({ role: "read", ...limited })).toBe(
-    "do this; it needs the role 'read' for all queues",
+    "make this request; it needs the role 'read' for all queues",
   );
   expect(refusal({ role: "read", reach: "all", ...limited, names: ["orders"] })).not.toBeNull();
   expect(refusal({ role: "read", reach: "visible", ...limited })).toBeNull();

@@ -41,7 +41,7 @@ export function authorizerFor(
     const { isAll, isNone } = scopes[role];
     if (isAll || (reach === "visible" && !isNone)) return;
     const where = reach === "visible" ? "" : " for all queues";
-    throw refusalOf(key, "do this", `${roleText(role)}${where}`);
+    throw refusalOf(key, "make this request", `${roleText(role)}${where}`);
   };
 }
 
@@ -56,7 +56,7 @@ export function roleCheck(
   return (key) => {
     const { scopes } = key;
     if ([role, ...others].some((one) => !scopes[one].isNone)) return;
-    const what = reach === undefined ? `${verbs[role]} any queue` : "do this";
+    const what = reach === undefined ? `${verbs[role]} any queue` : "make this request";
     throw refusalOf(key, what, roleText(role));
   };
 }
