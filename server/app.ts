@@ -18,7 +18,7 @@ import { queueFinder, queueRoles } from "../openapi/queue-names.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import { authorizerFor, roleCheck } from "./auth/authorize.ts";
 import type { KnownKey } from "./auth/key-file.ts";
-import type { Grant } from "./auth/key-rights.ts";
+import type { KeyIdentity } from "./auth/key-rights.ts";
 import type { Config } from "./config/settings.ts";
 import { Admission, type AdmissionOptions, pathOf } from "./http/admission.ts";
 import { apiPageRoutes } from "./http/api-page.ts";
@@ -165,8 +165,8 @@ function operationAnswer(options: OperationOptions): Answer {
       // in forever.
       idleTimeouts.begin(request);
       const requestKey = request.headers.get(keyHeader);
-      const grant = needsCaller && key ? grantOf(key) : null;
-      const caller = new Caller({ client: request, requestKey, grant, ...kept });
+      const identity = needsCaller && key ? identityOf(key) : null;
+      const caller = new Caller({ client: request, requestKey, identity, ...kept });
       const reply = await route(body, caller);
       const wanted = answerType(request, type);
       const answer = wanted === null ? jsonText(reply) : await writeProtobuf(reply);
@@ -203,7 +203,7 @@ function backupAnswer({ backup }: OperationHandlers, idleTimeouts: IdleTimeouts)
     if (key !== null) authorize(key);
     idleTimeouts.begin(request);
     try {
-      return await backup(key && grantOf(key));
+      return await backup(key && identityOf(key));
     } finally {
       idleTimeouts.end(request, 0);
     }
@@ -242,7 +242,7 @@ function isRead({ method }: Request): boolean {
 }
 
 /** The part of a key that is sent to the thread or node with the engine. */
-function grantOf({ name, rights }: KnownKey): Grant {
+function identityOf({ name, rights }: KnownKey): KeyIdentity {
   return { name, rights };
 }
 

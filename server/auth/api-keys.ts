@@ -10,7 +10,7 @@
 import { timingSafeEqual } from "node:crypto";
 import {
   everything,
-  type Grant,
+  type KeyIdentity,
   type Rights,
   readRights,
   rightsText,
@@ -46,7 +46,7 @@ export function newApiKey(name: string, ...rights: readonly Rights[]): NewApiKey
   return { key, line: settings.map((text) => `${digest}  ${text}${label}`.trimEnd()).join("\n") };
 }
 
-export interface ApiKey extends Grant {
+export interface ApiKey extends KeyIdentity {
   readonly digest: Buffer;
   readonly scopes: Scopes;
 }
@@ -57,24 +57,24 @@ export type ApiKeys =
   | { readonly ok: false; readonly fault: string };
 
 export function parseApiKeys(text: string): ApiKeys {
-  const grants = new Map<string, Grant>();
+  const identities = new Map<string, KeyIdentity>();
   for (const [index, written] of text.split("\n").entries()) {
     const line = written.trim();
     if (line === "" || line.startsWith("#")) continue;
     const read = readLine(line);
     const digest = line.slice(0, digestDigits);
-    const sum = typeof read === "string" ? read : added(read, grants.get(digest));
+    const sum = typeof read === "string" ? read : added(read, identities.get(digest));
     if (typeof sum === "string") {
       return { ok: false, fault: `line ${index + 1} is invalid; ${sum}` };
     }
-    grants.set(digest, sum);
+    identities.set(digest, sum);
   }
-  const count = grants.size;
+  const count = identities.size;
   if (count > 0 && count <= apiKeysMax) {
-    const keys = [...grants].map(([digest, grant]) => ({
-      ...grant,
+    const keys = [...identities].map(([digest, identity]) => ({
+      ...identity,
       digest: Buffer.from(digest, "hex"),
-      scopes: scopesOf(grant),
+      scopes: scopesOf(identity),
     }));
     return { ok: true, keys };
   }
@@ -82,7 +82,7 @@ export function parseApiKeys(text: string): ApiKeys {
 }
 
 /** Merges a line with the earlier lines of its key; returns a text if they are invalid together. */
-function added(line: Grant, before: Grant = line): Grant | string {
+function added(line: KeyIdentity, before: KeyIdentity = line): KeyIdentity | string {
   if (before.name !== line.name) return "expected one name for a digest";
   const all = [...before.rights, ...line.rights];
   const rights = all.filter(
@@ -96,7 +96,7 @@ function added(line: Grant, before: Grant = line): Grant | string {
 }
 
 /** Returns a text if the line is invalid. */
-function readLine(line: string): Grant | string {
+function readLine(line: string): KeyIdentity | string {
   if (!lineForm.test(line)) return `expected ${digestDigits} hexadecimal digits, then a name`;
   const rest = line.slice(digestDigits).trim();
   const words = rest.split(/\s+/);

@@ -24,8 +24,8 @@ test.each([
   const isFor = queueTest(patterns);
   expect(names.filter((name) => !isFor(name))).toEqual([]);
   expect(others.filter(isFor)).toEqual([]);
-  const grant = { name: "", rights: [{ ...everything, queues: patterns }] };
-  expect(isForAllQueues(grant, "read")).toBe(patterns.includes("*"));
+  const identity = { name: "", rights: [{ ...everything, queues: patterns }] };
+  expect(isForAllQueues(identity, "read")).toBe(patterns.includes("*"));
 });
 
 test("queues: a pattern has the names that a regular expression says it has", () => {

@@ -12,7 +12,7 @@ export interface Rights {
 }
 
 /** Name and rights of a call's API key, which are sent to the thread or node with the engine. */
-export interface Grant {
+export interface KeyIdentity {
   /** May be empty. */
   readonly name: string;
   readonly rights: readonly Rights[];
@@ -61,7 +61,7 @@ export function rightsText({ roles, queues }: Rights): string {
 }
 
 /** Patterns of the queues for which a key has a role. */
-export function queuesOf({ rights }: Pick<Grant, "rights">, role: Needed): readonly string[] {
+export function queuesOf({ rights }: Pick<KeyIdentity, "rights">, role: Needed): readonly string[] {
   const has = ({ roles }: Rights) => roles.includes("admin") || roles.some((own) => own === role);
   return rights.filter((each) => role === "any" || has(each)).flatMap(({ queues }) => queues);
 }
@@ -75,9 +75,9 @@ export interface Scope {
 
 export type Scopes = Readonly<Record<Needed, Scope>>;
 
-export function scopesOf(grant: Pick<Grant, "rights">): Scopes {
+export function scopesOf(identity: Pick<KeyIdentity, "rights">): Scopes {
   const scopeOf = (role: Needed): Scope => {
-    const patterns = queuesOf(grant, role);
+    const patterns = queuesOf(identity, role);
     const isAll = patterns.includes(allQueues);
     return { isNone: patterns.length === 0, isAll, has: queueTest(patterns) };
   };
@@ -91,7 +91,7 @@ export function scopesOf(grant: Pick<Grant, "rights">): Scopes {
 }
 
 /** The fields of a reply: all rights together, and each separately. */
-export function toldRights({ rights }: Pick<Grant, "rights">) {
+export function toldRights({ rights }: Pick<KeyIdentity, "rights">) {
   return {
     roles: [...new Set(rights.flatMap(({ roles }) => roles))],
     queues: [...new Set(rights.flatMap(({ queues }) => queues))],
@@ -111,18 +111,18 @@ export function queueTest(patterns: readonly string[]): (name: string) => boolea
 }
 
 /** Returns a test of whether the key has a role for a queue; `null` = no keys are required. */
-export function testFor(grant: Grant | null, role: Needed): (queue: string) => boolean {
-  return queueTest(grant === null ? everything.queues : queuesOf(grant, role));
+export function testFor(identity: KeyIdentity | null, role: Needed): (queue: string) => boolean {
+  return queueTest(identity === null ? everything.queues : queuesOf(identity, role));
 }
 
 /** Returns a test of whether the key may see a queue; `null` = no keys are required. */
-export function visibleTo(grant: Grant | null): (queue: string) => boolean {
-  return testFor(grant, "read");
+export function visibleTo(identity: KeyIdentity | null): (queue: string) => boolean {
+  return testFor(identity, "read");
 }
 
 /** Whether the key has the role for all queues. */
-export function isForAllQueues(grant: Grant, role: Needed): boolean {
-  return queuesOf(grant, role).includes(allQueues);
+export function isForAllQueues(identity: KeyIdentity, role: Needed): boolean {
+  return queuesOf(identity, role).includes(allQueues);
 }
 
 /** Whether the text has the pieces in order, the first at its start and the last at its end. */

@@ -43,10 +43,10 @@ export class CallServer {
   async #do(number: number, call: Call): Promise<void> {
     const client = new ForwardedClient();
     this.#clients.set(number, client);
-    const { requestKey, grant = null } = call;
+    const { requestKey, identity = null } = call;
     let answer: Answer;
     try {
-      answer = await this.#options.answer(call, new Caller({ client, requestKey, grant }));
+      answer = await this.#options.answer(call, new Caller({ client, requestKey, identity }));
     } catch (error) {
       this.#options.log.error("forwarded call failed", error);
       answer = { is: "failed" };

@@ -5,7 +5,7 @@ import type { OtherShard } from "../../engine/relay/other-shard.ts";
 import type { OperationId, PageId } from "../../openapi/operations.ts";
 import type { Reason } from "../../openapi/reasons.ts";
 import type { NodeRow } from "../../stores/nodes.ts";
-import type { Grant } from "../auth/key-rights.ts";
+import type { KeyIdentity } from "../auth/key-rights.ts";
 
 /** A call from a shard to a shard of another node. */
 export type ShardOperation = `shard.${keyof OtherShard}`;
@@ -18,8 +18,8 @@ export interface Call {
   /** JSON of a body that was checked, or of arguments; `""` for a page. */
   readonly body: string;
   readonly requestKey: string | null;
-  /** The grant of the API key, which was checked; only for operations that need the caller. */
-  readonly grant?: Grant;
+  /** Identity of the API key, which was checked; only for operations that need the caller. */
+  readonly identity?: KeyIdentity;
 }
 
 /**

@@ -6,7 +6,10 @@ import type { Answer, Call, NumberedAnswer, NumberedCall } from "./call.ts";
 import { decodeAnswers, decodeCalls, encodeAnswers, encodeCalls } from "./frame.ts";
 
 const produce: Call = { operation: "produce", shard: null, body: '{"a":1}', requestKey: null };
-const grant = { name: "ü", rights: [{ roles: ["produce"], queues: ["orders*", "a,b"] }] } as const;
+const identity = {
+  name: "ü",
+  rights: [{ roles: ["produce"], queues: ["orders*", "a,b"] }],
+} as const;
 /** Any UTF-16 text, including lone surrogates. */
 const units = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));
 const anyText = fc.string({
@@ -20,8 +23,8 @@ const calls: readonly (Call | null)[] = [
   { ...produce, shard: 0 },
   { ...produce, shard: 63, requestKey: "" },
   { ...produce, requestKey: "" },
-  { ...produce, requestKey: "key, of 1\n", grant },
-  { ...produce, operation: "metrics", body: "", grant: { name: "", rights: [] } },
+  { ...produce, requestKey: "key, of 1\n", identity },
+  { ...produce, operation: "metrics", body: "", identity: { name: "", rights: [] } },
   { ...produce, body: "\r\n,-,9,\u0000\ud800\u{1f600}é" },
 ];
 

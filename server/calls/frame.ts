@@ -5,7 +5,7 @@
 import type { Answer, Call, NumberedAnswer, NumberedCall } from "./call.ts";
 
 // calls    c<length of the rest>,
-//          per call:          <number>,<operation><shard><body><request key><grant>
+//          per call:          <number>,<operation><shard><body><request key><identity>
 //          per hang-up:       <number>,<null>
 // answers  a<length of the rest>,
 //          per reply:         <number>,<reply><1 if replayed, else 0>,
@@ -19,10 +19,10 @@ export function encodeCalls(asked: readonly NumberedCall[]): string {
   for (const { number, call } of asked) {
     if (call === null) text += `${number},-,`;
     else {
-      const { operation, shard, body, requestKey, grant } = call;
-      const granted = grant === undefined ? null : JSON.stringify(grant);
+      const { operation, shard, body, requestKey, identity } = call;
+      const identityText = identity === undefined ? null : JSON.stringify(identity);
       text += `${number},${part(operation)}${shard ?? "-"},`;
-      text += `${part(body)}${part(requestKey)}${part(granted)}`;
+      text += `${part(body)}${part(requestKey)}${part(identityText)}`;
     }
   }
   return `c${text.length},${text}`;
@@ -39,8 +39,11 @@ export function decodeCalls(text: string): NumberedCall[] {
     else {
       const shard = frame.isNull() ? null : frame.number();
       const call = { operation, shard, body: frame.text(), requestKey: frame.nullable() };
-      const grant = frame.nullable();
-      asked.push({ number, call: grant === null ? call : { ...call, grant: JSON.parse(grant) } });
+      const identity = frame.nullable();
+      asked.push({
+        number,
+        call: identity === null ? call : { ...call, identity: JSON.parse(identity) },
+      });
     }
   }
   return asked;

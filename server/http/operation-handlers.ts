@@ -2,7 +2,7 @@
 
 import type { Engine, EngineStatus } from "../../engine/model/api.ts";
 import type { KeyInfo, OverviewMachine } from "../../openapi/schemas.ts";
-import type { Grant } from "../auth/key-rights.ts";
+import type { KeyIdentity } from "../auth/key-rights.ts";
 import type { PeerOptions } from "../nodes/peer-routes.ts";
 import { Audit, type AuditOptions } from "../observability/audit.ts";
 import type { HealthOptions } from "../observability/health.ts";
@@ -33,7 +33,7 @@ export interface OperationHandlers {
   readonly ready: () => Response | Promise<Response>;
   /** The text of `/metrics`. */
   readonly metrics: (gauges: ServerGauges) => Promise<string>;
-  readonly backup: (grant: Grant | null) => Promise<Response>;
+  readonly backup: (identity: KeyIdentity | null) => Promise<Response>;
 }
 
 export interface LocalOptions extends HealthOptions {
@@ -88,8 +88,8 @@ export function localHandlers(options: LocalOptions): OperationHandlers {
     health: () => healthResponse(options),
     ready: () => readyResponse(options),
     metrics: render,
-    backup: (grant) =>
-      audit.note({ operation: "backup", grant, queue: "", items: () => 0 }, makeBackup),
+    backup: (identity) =>
+      audit.note({ operation: "backup", identity, queue: "", items: () => 0 }, makeBackup),
   };
 }
 

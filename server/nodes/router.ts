@@ -277,9 +277,9 @@ export class Router {
     body: never,
     { shard, operation, caller, answerBy }: ToForward,
   ): Promise<Outcome<JsonText>> {
-    const { requestKey, grant } = caller;
+    const { requestKey, identity } = caller;
     const asked = { operation, shard, body: caller.jsonOf(body), requestKey };
-    const call = { ...asked, ...(grant && { grant }) };
+    const call = { ...asked, ...(identity && { identity }) };
     const isKeyed = requestKey !== null;
     const begunAt = this.#now();
     const answer = await this.#peer(node).call(call, caller, answerBy - begunAt);

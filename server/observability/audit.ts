@@ -6,7 +6,7 @@ import { checkLimit, checkQueueName, refuse } from "../../engine/model/validate.
 import { bounds } from "../../openapi/bounds.ts";
 import { type OperationId, operations, type RequestOf } from "../../openapi/operations.ts";
 import type { Action, ActionsListReply } from "../../openapi/schemas.ts";
-import { type Grant, visibleTo } from "../auth/key-rights.ts";
+import { type KeyIdentity, visibleTo } from "../auth/key-rights.ts";
 import { codeOf } from "../http/reply.ts";
 import type { Caller, Route, Routes } from "../routes/route.ts";
 import type { Log } from "./log.ts";
@@ -19,7 +19,7 @@ export interface AuditOptions {
 
 interface Asked {
   readonly operation: string;
-  readonly grant: Grant | null;
+  readonly identity: KeyIdentity | null;
   /** `""` = none. */
   readonly queue: string;
   /** Called once the call has ended. */
@@ -64,11 +64,11 @@ export class Audit {
     return (body, caller) => {
       const work = () => route(body, caller);
       if (!audits(body as never)) return work();
-      const { grant } = caller;
+      const { identity } = caller;
       const { queue, others, count } = namedIn(body as Naming);
       const items = () => caller.touched ?? count;
       const toQueues = () => [...others, ...caller.toQueues];
-      return this.note({ operation: id, grant, queue, items, toQueues }, work);
+      return this.note({ operation: id, identity, queue, items, toQueues }, work);
     };
   }
 
@@ -87,9 +87,9 @@ export class Audit {
     }
   }
 
-  #add({ operation, grant, queue, items: itemsOf, toQueues }: Asked, code: number): void {
+  #add({ operation, identity, queue, items: itemsOf, toQueues }: Asked, code: number): void {
     const items = itemsOf();
-    const key = grant?.name.slice(0, keyNameMax) ?? null;
+    const key = identity?.name.slice(0, keyNameMax) ?? null;
     const queue_name = queue.slice(0, queueNameMax);
     const to_queues = [...(toQueues?.() ?? [])];
     this.#options.log.info("action", {
@@ -111,12 +111,12 @@ export class Audit {
   }
 
   /** A key for some queues sees only the actions on these. */
-  list(body: RequestOf<"listActions">, { grant }: Pick<Caller, "grant">): ActionsListReply {
+  list(body: RequestOf<"listActions">, { identity }: Pick<Caller, "identity">): ActionsListReply {
     const { limit, pivot, queue_name: queue } = body;
     if (queue) checkQueueName(queue);
     if (pivot && pivot < 0) refuse(`pivot is invalid; cannot be negative, got ${pivot}`);
     checkLimit(limit, bounds.actionsMax);
-    const isShown = visibleTo(grant);
+    const isShown = visibleTo(identity);
     const items = this.#actions
       .filter(({ id }) => id <= (pivot || this.#last))
       .filter(({ queue_name, to_queues }) => {

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { manifestName } from "../../engine/backup.ts";
 import type { EngineOverview } from "../../engine/model/api.ts";
 import type { OverviewMachine } from "../../openapi/schemas.ts";
-import type { Grant } from "../auth/key-rights.ts";
+import type { KeyIdentity } from "../auth/key-rights.ts";
 import {
   instant,
   minute,
@@ -182,7 +182,8 @@ function repliesOf(machine: Partial<OverviewMachine>, ticks: readonly number[] =
     now: () => ticks[Math.min(tick++, ticks.length - 1)] ?? 0,
     machineNow: () => start - minute,
   });
-  const look = (grant: Grant | null = null) => JSON.parse(replies.reply("", grant).text);
+  const look = (identity: KeyIdentity | null = null) =>
+    JSON.parse(replies.reply("", identity).text);
   return { made, look };
 }
 

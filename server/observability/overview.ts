@@ -3,7 +3,13 @@
 
 import type { Engine, EngineOverview, IsShown } from "../../engine/model/api.ts";
 import type { OverviewAlarm, OverviewMachine } from "../../openapi/schemas.ts";
-import { allQueues, type Grant, isForAllQueues, queuesOf, visibleTo } from "../auth/key-rights.ts";
+import {
+  allQueues,
+  isForAllQueues,
+  type KeyIdentity,
+  queuesOf,
+  visibleTo,
+} from "../auth/key-rights.ts";
 import { JsonText } from "../routes/route.ts";
 import { overviewReply } from "../wire/console.ts";
 
@@ -36,12 +42,12 @@ export class OverviewReplies {
   }
 
   /** A key for some queues sees only these, and sums over these. */
-  reply(since: string, grant: Grant | null): JsonText {
+  reply(since: string, identity: KeyIdentity | null): JsonText {
     const begun = this.#source.now();
     const { engine } = this.#source;
     const { now, overview } = engine.overview(since);
     const texts = this.#texts.getOrInsertComputed(overview, () => new Map());
-    const restricted = grant === null || isForAllQueues(grant, "read") ? null : grant;
+    const restricted = identity === null || isForAllQueues(identity, "read") ? null : identity;
     const seen = restricted === null ? allQueues : queuesOf(restricted, "read").join();
     let text = texts.get(seen);
     if (text === undefined) {

@@ -12,8 +12,8 @@ export function consoleRoutes(
   overview: OverviewReplies,
 ): Routes<"explain" | "clients" | "overview"> {
   return {
-    async explain(body, { grant }) {
-      return explainReply(engine.explain(body.queue_name, visibleTo(grant)));
+    async explain(body, { identity }) {
+      return explainReply(engine.explain(body.queue_name, visibleTo(identity)));
     },
 
     async clients(body) {
@@ -21,8 +21,8 @@ export function consoleRoutes(
       return clientsReply(await engine.clients({ queue, limit: limit ?? bounds.clientsDefault }));
     },
 
-    async overview({ since }, { grant }) {
-      return overview.reply(since ?? "", grant);
+    async overview({ since }, { identity }) {
+      return overview.reply(since ?? "", identity);
     },
   };
 }

@@ -21,8 +21,8 @@ export function queueRoutes(engine: Engine<string>): QueueRoutes {
       return queueStats(await engine.stats(body.queue_name), body.columns === true);
     },
 
-    async inspect(body, { grant }) {
-      return inspect(await engine.inspect(body.queue_name, visibleTo(grant)));
+    async inspect(body, { identity }) {
+      return inspect(await engine.inspect(body.queue_name, visibleTo(identity)));
     },
 
     async series(body) {
@@ -30,8 +30,8 @@ export function queueRoutes(engine: Engine<string>): QueueRoutes {
       return seriesReply(body, engine.series(request));
     },
 
-    async pause(body, { grant }) {
-      await engine.pause({ ...pauseRequest(body), by: grant?.name ?? "" });
+    async pause(body, { identity }) {
+      await engine.pause({ ...pauseRequest(body), by: identity?.name ?? "" });
       return done;
     },
 

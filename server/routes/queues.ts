@@ -3,7 +3,7 @@
 import type { Engine } from "../../engine/model/api.ts";
 import { limits } from "../../engine/model/limits.ts";
 import { checkQueueName } from "../../engine/model/validate.ts";
-import { type Grant, testFor, visibleTo } from "../auth/key-rights.ts";
+import { type KeyIdentity, testFor, visibleTo } from "../auth/key-rights.ts";
 import { Refusal } from "../http/reply.ts";
 import { guardedReply, guardOf, isGuarded } from "../wire/guards.ts";
 import {
@@ -23,8 +23,8 @@ type QueuesRoutes = Routes<
 type Page = Parameters<Engine<string>["listQueues"]>[0];
 
 /** Fills the page up to the limit, although queues that the key may not see are left out. */
-function listedFor(grant: Grant | null, engine: Engine<string>, page: Page) {
-  const isShown = visibleTo(grant);
+function listedFor(identity: KeyIdentity | null, engine: Engine<string>, page: Page) {
+  const isShown = visibleTo(identity);
   let looked = engine.listQueues(page);
   let isLast = looked.length < page.limit;
   const shown = looked.filter(({ name }) => isShown(name));
@@ -40,12 +40,12 @@ function listedFor(grant: Grant | null, engine: Engine<string>, page: Page) {
 
 /** Deleting a dead queue changes the queues that use it, so the key must administer these, too. */
 function checkAdministers(
-  grant: Grant | null,
+  identity: KeyIdentity | null,
   { name, dependents }: { readonly name: string; readonly dependents: readonly string[] },
 ): void {
-  if (grant === null || dependents.every(testFor(grant, "admin"))) return;
+  if (identity === null || dependents.every(testFor(identity, "admin"))) return;
   const why = "it is the dead_queue of queues that the key does not administer";
-  const message = `key '${grant.name}' is not allowed to delete '${name}'; ${why}`;
+  const message = `key '${identity.name}' is not allowed to delete '${name}'; ${why}`;
   throw new Refusal("not_allowed", message);
 }
 
@@ -54,19 +54,19 @@ export function queuesRoutes(engine: Engine<string>): QueuesRoutes {
   const checkName = (body: { queue_name: string }) => () => checkQueueName(body.queue_name);
 
   return {
-    async listQueues(body, { grant }) {
-      return { items: listedFor(grant, engine, queuesPage(body)).map(queueInfo), unreached: [] };
+    async listQueues(body, { identity }) {
+      return { items: listedFor(identity, engine, queuesPage(body)).map(queueInfo), unreached: [] };
     },
 
-    async createQueue(body, { grant }) {
+    async createQueue(body, { identity }) {
       const settings = decoded(checkName(body), () => queueSettings(body));
-      await engine.createQueue(settings, visibleTo(grant));
+      await engine.createQueue(settings, visibleTo(identity));
       return done;
     },
 
-    async updateQueue(body, { grant }) {
+    async updateQueue(body, { identity }) {
       const change = decoded(checkName(body), () => queueChange(body));
-      const drained = await engine.updateQueue(change, visibleTo(grant));
+      const drained = await engine.updateQueue(change, visibleTo(identity));
       return isGuarded(change) ? guardedReply(drained) : done;
     },
 
@@ -79,8 +79,8 @@ export function queuesRoutes(engine: Engine<string>): QueuesRoutes {
       const name = body.queue_name;
       const request = { name, force: body.force, ...guard };
       const deletion = await engine.deleteQueue(request, {
-        isShown: visibleTo(caller.grant),
-        checkDependents: (names) => checkAdministers(caller.grant, { name, dependents: names }),
+        isShown: visibleTo(caller.identity),
+        checkDependents: (names) => checkAdministers(caller.identity, { name, dependents: names }),
       });
       caller.removed(deletion.counts);
       caller.toQueues = deletion.dependents;

@@ -9,7 +9,7 @@ import {
   type RequestOf,
   type ResponseOf,
 } from "../../openapi/operations.ts";
-import type { Grant } from "../auth/key-rights.ts";
+import type { KeyIdentity } from "../auth/key-rights.ts";
 import { doneText } from "../http/reply.ts";
 
 /** A reply that is already JSON text. */
@@ -58,8 +58,8 @@ export interface Asking {
   /** Its signal is aborted when the client hangs up. */
   readonly client: Pick<Request, "signal">;
   readonly requestKey: string | null;
-  /** The API key's grant, for operations that `tellsCaller`; absent or `null`: none is needed. */
-  readonly grant?: Grant | null;
+  /** Identity of the API key, for operations that `tellsCaller`; absent or `null` = not needed. */
+  readonly identity?: KeyIdentity | null;
   /** Absent for forwarded calls. */
   readonly sent?: Sent<unknown>;
   /** How long to wait for a shard of another node; absent: until the call's deadline. */
@@ -95,8 +95,8 @@ export class Caller {
     this.touched = ready + leased + scheduled + retried;
   }
 
-  get grant(): Grant | null {
-    return this.#asking.grant ?? null;
+  get identity(): KeyIdentity | null {
+    return this.#asking.identity ?? null;
   }
 
   get requestKey(): string | null {

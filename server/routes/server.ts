@@ -12,9 +12,9 @@ export function keysRoutes(
   keys: (() => readonly KeyInfo[] | Promise<readonly KeyInfo[]>) | undefined,
 ): Routes<"whoAmI" | "listKeys"> {
   return {
-    async whoAmI(_, { grant }) {
-      const { name, rights } = grant ?? { name: "", rights: [everything] };
-      return { name, ...toldRights({ rights }), keys_required: grant !== null };
+    async whoAmI(_, { identity }) {
+      const { name, rights } = identity ?? { name: "", rights: [everything] };
+      return { name, ...toldRights({ rights }), keys_required: identity !== null };
     },
 
     async listKeys() {

@@ -57,13 +57,13 @@ export function storageRoutes(engine: Engine<string>): StorageRoutes {
       return { groups, other_items: others, looked_at: looked, next_pivot: nextPivot };
     },
 
-    async getItem(body, { grant }) {
-      return foundItem(await engine.getItem(body.id, payloadRange(body), visibleTo(grant)));
+    async getItem(body, { identity }) {
+      return foundItem(await engine.getItem(body.id, payloadRange(body), visibleTo(identity)));
     },
 
-    async explainItem({ id }, { grant }) {
+    async explainItem({ id }, { identity }) {
       const explained = await engine.explainItem(id);
-      const isVisible = visibleTo(grant);
+      const isVisible = visibleTo(identity);
       const history = explained.history.filter(({ queue }) => isVisible(queue));
       const ended = explained.item?.queue ?? explained.history.at(-1)?.queue;
       const known = ended === undefined || isVisible(ended) ? explained : nowhere(id);

@@ -2,7 +2,7 @@
 
 import type { Engine, TaskBegun, TaskInfo } from "../../engine/model/api.ts";
 import { noSuchTask, QueueError } from "../../engine/model/errors.ts";
-import { type Grant, isForAllQueues, testFor, visibleTo } from "../auth/key-rights.ts";
+import { isForAllQueues, type KeyIdentity, testFor, visibleTo } from "../auth/key-rights.ts";
 import { Refusal } from "../http/reply.ts";
 import { redriveRequest, repairRequest, taskInfo } from "../wire/tasks.ts";
 import { type Caller, checkOf, decoded, type Routes } from "./route.ts";
@@ -12,7 +12,7 @@ type TaskRoutes = Routes<"redrive" | "repair" | "listTasks" | "taskInfo" | "canc
 export function taskRoutes(engine: Engine<string>): TaskRoutes {
   return {
     async redrive(body, caller) {
-      if (!body.to) checkAnyQueue(caller.grant);
+      if (!body.to) checkAnyQueue(caller.identity);
       const request = decoded(checkOf(engine, body), () => redriveRequest(body));
       const task = await engine.redrive(caller.asks({ ...request, by: nameOf(caller) }));
       return begun(caller, body.queue_name, task);
@@ -24,38 +24,38 @@ export function taskRoutes(engine: Engine<string>): TaskRoutes {
       return begun(caller, body.queue_name, task);
     },
 
-    async listTasks({ queue_name }, { grant }) {
+    async listTasks({ queue_name }, { identity }) {
       const tasks = queue_name ? engine.listTasks(queue_name) : engine.listTasks();
-      const isShown = visibleTo(grant);
+      const isShown = visibleTo(identity);
       const shown = tasks.filter(({ queue }) => isShown(queue));
       return { tasks: shown.map((task) => taskInfo(task, isShown)), unreached: [] };
     },
 
-    async taskInfo({ task_id }, { grant }) {
-      return taskInfo(shownTask(engine, task_id, grant), visibleTo(grant));
+    async taskInfo({ task_id }, { identity }) {
+      return taskInfo(shownTask(engine, task_id, identity), visibleTo(identity));
     },
 
     async cancelTask({ task_id }, caller) {
-      const { queue, to } = shownTask(engine, task_id, caller.grant);
+      const { queue, to } = shownTask(engine, task_id, caller.identity);
       const queues = to === "" ? [queue] : [queue, to];
-      checkAdministers(caller.grant, queues);
+      checkAdministers(caller.identity, queues);
       caller.toQueues = queues;
-      return taskInfo(await engine.cancelTask(task_id), visibleTo(caller.grant));
+      return taskInfo(await engine.cancelTask(task_id), visibleTo(caller.identity));
     },
   };
 }
 
 /** A task of a queue that the key may not see is reported as unknown. */
-function shownTask(engine: Engine<string>, taskId: string, grant: Grant | null): TaskInfo {
+function shownTask(engine: Engine<string>, taskId: string, identity: KeyIdentity | null): TaskInfo {
   const task = engine.taskInfo(taskId);
-  if (visibleTo(grant)(task.queue)) return task;
+  if (visibleTo(identity)(task.queue)) return task;
   throw QueueError.from(noSuchTask(taskId));
 }
 
-function checkAdministers(grant: Grant | null, queues: readonly string[]): void {
-  if (grant === null || queues.every(testFor(grant, "admin"))) return;
+function checkAdministers(identity: KeyIdentity | null, queues: readonly string[]): void {
+  if (identity === null || queues.every(testFor(identity, "admin"))) return;
   const why = "does not administer all queues of this task";
-  throw new Refusal("not_allowed", `key '${grant.name}' ${why}`);
+  throw new Refusal("not_allowed", `key '${identity.name}' ${why}`);
 }
 
 function begun(caller: Caller, of: string, task: TaskBegun) {
@@ -64,7 +64,7 @@ function begun(caller: Caller, of: string, task: TaskBegun) {
     .map(({ queue }) => queue)
     .filter((name) => name !== "" && name !== of);
   caller.touched = matched;
-  const isShown = visibleTo(caller.grant);
+  const isShown = visibleTo(caller.identity);
   return {
     task_id,
     matched,
@@ -75,13 +75,13 @@ function begun(caller: Caller, of: string, task: TaskBegun) {
 }
 
 /** The name of the API key; `""`: no key is needed. */
-function nameOf({ grant }: Caller): string {
-  return grant?.name ?? "";
+function nameOf({ identity }: Caller): string {
+  return identity?.name ?? "";
 }
 
 /** Items name their own origin queue, and an import can set it to any queue. */
-function checkAnyQueue(grant: Grant | null): void {
-  if (grant === null || isForAllQueues(grant, "admin")) return;
+function checkAnyQueue(identity: KeyIdentity | null): void {
+  if (identity === null || isForAllQueues(identity, "admin")) return;
   const why = "is not for all queues, so it has to name the one that items go to with 'to'";
-  throw new Refusal("not_allowed", `key '${grant.name}' ${why}`);
+  throw new Refusal("not_allowed", `key '${identity.name}' ${why}`);
 }

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { nameIn } from "../../engine/simulation/bundle.ts";
 import type { FoundItem, ItemExplained, LeaseItem, LeaseReply } from "../../openapi/schemas.ts";
-import type { Grant } from "../auth/key-rights.ts";
+import type { KeyIdentity } from "../auth/key-rights.ts";
 import type { ShardRoutes } from "./routes.ts";
 import { minute, refusalOf, second, shardCount, Twins } from "./testing/twins.ts";
 
@@ -15,7 +15,7 @@ const [orders, dead, invoices] = [
 const timed = { request_timeout: "1m" };
 const id = "1".repeat(27);
 
-function keyFor(role: "read" | "admin", ...queues: string[]): Grant {
+function keyFor(role: "read" | "admin", ...queues: string[]): KeyIdentity {
   return { name: "k", rights: [{ roles: [role], queues }] };
 }
 
@@ -150,8 +150,8 @@ test("item in another shard: its first id leads to its place and to all that hap
   await twins.produce(orders, "a");
   const seen = await twins.alike(async (routes) => {
     const { first, partition } = await leaseOf(twins, routes, orders);
-    const explain = async (at: string, grant?: Grant) =>
-      withoutIds(await twins.ask(routes, "explainItem", { id: at }, grant), first.id);
+    const explain = async (at: string, identity?: KeyIdentity) =>
+      withoutIds(await twins.ask(routes, "explainItem", { id: at }, identity), first.id);
     const given = { id: first.id, dead: true, reason: "declined" };
     const retried = { ...timed, queue_name: orders, partition, items: [given] };
     await twins.ask(routes, "retry", retried);

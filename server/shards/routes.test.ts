@@ -304,12 +304,12 @@ test("tasks: a key for some queues neither sees nor cancels those of others", as
   await using twins = await withQueues();
   await deadItems(twins);
   const [first = ""] = oneOfEach();
-  const grant = { name: "k", rights: [{ roles: ["admin"], queues: [first] }] } as const;
-  const { tasks } = await twins.all("listTasks", {}, grant);
+  const identity = { name: "k", rights: [{ roles: ["admin"], queues: [first] }] } as const;
+  const { tasks } = await twins.all("listTasks", {}, identity);
   expect(tasks.map(({ queue_name }) => queue_name)).toEqual([first]);
   const [newest] = (await twins.all("listTasks", {})).tasks;
   const task_id = newest?.task_id ?? "";
-  expect(await refusalOf(twins.all("cancelTask", { task_id }, grant))).toContain("no such task");
+  expect(await refusalOf(twins.all("cancelTask", { task_id }, identity))).toContain("no such task");
   expect((await twins.all("taskInfo", { task_id })).state).toBe("running");
 });
 

@@ -4,11 +4,11 @@ import type { KnownKey } from "../auth/key-file.ts";
 import { everything, type Rights, scopesOf } from "../auth/key-rights.ts";
 
 export function knownKey(name: string, ...rights: readonly Rights[]): KnownKey {
-  const grant = { name, rights: rights.length === 0 ? [everything] : rights };
+  const identity = { name, rights: rights.length === 0 ? [everything] : rights };
   return {
-    ...grant,
+    ...identity,
     digest: Buffer.alloc(32),
-    scopes: scopesOf(grant),
+    scopes: scopesOf(identity),
     use: { lastUsedAt: null, refusals: 0 },
   };
 }

@@ -114,11 +114,11 @@ test("link: what is thrown there is thrown here as what it is", async () => {
 });
 
 test("link: whether a reply is a repeated one, and what the caller may do, cross with the call", async () => {
-  const grant = { name: "anna", rights: [{ roles: ["read"], queues: ["orders"] }] } as const;
-  const { here } = setup(async (_, caller) => done(JSON.stringify(caller.grant), true));
+  const identity = { name: "anna", rights: [{ roles: ["read"], queues: ["orders"] }] } as const;
+  const { here } = setup(async (_, caller) => done(JSON.stringify(caller.identity), true));
   const caller = callerOf();
-  const { text } = await here.ask({ ...callOf(""), grant }, caller);
-  expect([JSON.parse(text), caller.isReplayed]).toEqual([grant, true]);
+  const { text } = await here.ask({ ...callOf(""), identity }, caller);
+  expect([JSON.parse(text), caller.isReplayed]).toEqual([identity, true]);
 });
 
 test.each(["lease", "overview"] as const)(

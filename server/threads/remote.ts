@@ -1,7 +1,7 @@
 // Routes and handlers that call another thread.
 
 import { type OperationId, operations } from "../../openapi/operations.ts";
-import type { Grant } from "../auth/key-rights.ts";
+import type { KeyIdentity } from "../auth/key-rights.ts";
 import type { Call } from "../calls/call.ts";
 import type { PlacedConfig } from "../config/settings.ts";
 import type { OperationHandlers } from "../http/operation-handlers.ts";
@@ -22,7 +22,7 @@ export function routesOver(link: Link, shard: number | null): Routes {
       const { requestKey } = caller;
       const operation = id as OperationId;
       const call = { operation, shard, body: caller.jsonOf(body), requestKey };
-      return link.ask({ ...call, ...grantOf(caller) }, caller);
+      return link.ask({ ...call, ...identityOf(caller) }, caller);
     },
   ]);
   return Object.fromEntries(routes) as Routes;
@@ -50,21 +50,21 @@ export function routesOfAll(
 export function wholeOver(link: Link): Omit<OperationHandlers, "routes"> {
   const whole = (
     operation: "health" | "readyz" | "metrics" | "backup",
-    grant: Grant | null = null,
+    identity: KeyIdentity | null = null,
   ) => {
-    const caller = new Caller({ client: patient, requestKey: null, grant });
+    const caller = new Caller({ client: patient, requestKey: null, identity });
     const call = { operation, shard: null, body: "", requestKey: null };
-    return link.ask({ ...call, ...grantOf(caller) }, caller);
+    return link.ask({ ...call, ...identityOf(caller) }, caller);
   };
   const json = async (reply: ReturnType<typeof whole>) => jsonResponse((await reply).text);
   return {
     health: () => json(whole("health")),
     ready: () => json(whole("readyz")),
     metrics: async () => (await whole("metrics")).text,
-    backup: (grant) => json(whole("backup", grant)),
+    backup: (identity) => json(whole("backup", identity)),
   };
 }
 
-function grantOf({ grant }: Caller): Pick<Call, "grant"> {
-  return grant === null ? {} : { grant };
+function identityOf({ identity }: Caller): Pick<Call, "identity"> {
+  return identity === null ? {} : { identity };
 }

@@ -182,7 +182,7 @@ export class ShardThreads {
     const wholes = {
       health: () => text(handlers.health()),
       readyz: () => text(handlers.ready()),
-      backup: ({ grant }: Caller) => text(handlers.backup(grant)),
+      backup: ({ identity }: Caller) => text(handlers.backup(identity)),
       metrics: async () => new JsonText(await handlers.metrics(gauges())),
     };
     this.#answer = (call, caller) => {

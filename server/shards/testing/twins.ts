@@ -7,7 +7,7 @@ import { VirtualClock } from "../../../engine/simulation/virtual-clock.ts";
 import { operations, type RequestOf, type ResponseOf } from "../../../openapi/operations.ts";
 import type { OverviewMachine } from "../../../openapi/schemas.ts";
 import type { MemoryImage } from "../../../stores/memory/store.ts";
-import type { Grant } from "../../auth/key-rights.ts";
+import type { KeyIdentity } from "../../auth/key-rights.ts";
 import { type Engines, shardRoutesOf } from "../../http/operation-handlers.ts";
 import { Audit } from "../../observability/audit.ts";
 import { Caller, JsonText, type Route } from "../../routes/route.ts";
@@ -121,35 +121,39 @@ export class Twins {
     routes: ShardRoutes,
     id: Id,
     body: RequestOf<Id>,
-    grant: Grant | null = null,
+    identity: KeyIdentity | null = null,
   ): Promise<ResponseOf<Id>> {
-    const caller = new Caller({ client: new AbortController(), requestKey: null, grant });
+    const caller = new Caller({ client: new AbortController(), requestKey: null, identity });
     const route: Route<Id> = routes[id];
     const reply = await this.through(route(body, caller));
     return reply instanceof JsonText ? JSON.parse(reply.text) : reply;
   }
 
   /** Calls the merged routes. */
-  all<Id extends ShardId>(id: Id, body: RequestOf<Id>, grant?: Grant): Promise<ResponseOf<Id>> {
-    return this.ask(this.merged, id, body, grant);
+  all<Id extends ShardId>(
+    id: Id,
+    body: RequestOf<Id>,
+    identity?: KeyIdentity,
+  ): Promise<ResponseOf<Id>> {
+    return this.ask(this.merged, id, body, identity);
   }
 
   /** Calls both, and returns the reply of the single engine first. */
   async both<Id extends ShardId>(
     id: Id,
     body: RequestOf<Id>,
-    grant?: Grant,
+    identity?: KeyIdentity,
   ): Promise<readonly [ResponseOf<Id>, ResponseOf<Id>]> {
-    return [await this.ask(this.one, id, body, grant), await this.all(id, body, grant)];
+    return [await this.ask(this.one, id, body, identity), await this.all(id, body, identity)];
   }
 
   /** Expects equal replies of both, and returns the reply. */
   async same<Id extends ShardId>(
     id: Id,
     body: RequestOf<Id>,
-    grant?: Grant,
+    identity?: KeyIdentity,
   ): Promise<ResponseOf<Id>> {
-    const [one, all] = await this.both(id, body, grant);
+    const [one, all] = await this.both(id, body, identity);
     expect(all).toEqual(one);
     return all;
   }
@@ -162,10 +166,14 @@ export class Twins {
   }
 
   /** Expects both to refuse with the same text, and returns the text. */
-  async refused<Id extends ShardId>(id: Id, body: RequestOf<Id>, grant?: Grant): Promise<string> {
+  async refused<Id extends ShardId>(
+    id: Id,
+    body: RequestOf<Id>,
+    identity?: KeyIdentity,
+  ): Promise<string> {
     const [one, all] = [
-      await refusalOf(this.ask(this.one, id, body, grant)),
-      await refusalOf(this.all(id, body, grant)),
+      await refusalOf(this.ask(this.one, id, body, identity)),
+      await refusalOf(this.all(id, body, identity)),
     ];
     expect(all).toEqual(one);
     return all;
