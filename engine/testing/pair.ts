@@ -1,4 +1,4 @@
-// Two shards, each an engine of its own, and what happens to what one asks of the other.
+// Two shards, each with its own engine, and control over the calls between them.
 
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
 import { ShardEngine } from "../engine.ts";
@@ -14,7 +14,7 @@ const unused = async (): Promise<never> => {
   throw new Error("nothing of the server as a whole is asked");
 };
 
-/** What is asked of `shard`; `deliver` asks it of the engine that has the shard by then. */
+/** Carries a call to `shard`; `deliver` makes it on the engine that has the shard at that time. */
 export type Way = (
   asked: { readonly shard: number; readonly name: keyof OtherShard },
   deliver: () => Promise<unknown>,
@@ -48,7 +48,7 @@ export function setupPair() {
   };
   return {
     ...{ clock, notices, images, done, on, store },
-    /** Neither shard reaches the other. */
+    /** `true` = neither shard reaches the other. */
     cut: (isCut: boolean) => {
       on.way = async (_, deliver) => {
         if (isCut) throw away;
@@ -56,7 +56,10 @@ export function setupPair() {
       };
     },
     engine: (shard: number) => engines[shard] as ShardEngine<unknown>,
-    /** As on another node, after a hand-over or a takeover; `isBegun`: its store is not open yet. */
+    /**
+     * Opens the shard as another node does after a hand-over or a takeover. `isBegun`: does not
+     * wait until its store is open.
+     */
     open: async (shard: number, { isBegun = false } = {}) => {
       openings += 1;
       engines[shard]?.abandon();
@@ -89,7 +92,7 @@ export function setupPair() {
   };
 }
 
-/** A queue in the first shard, and its dead queue in the second. */
+/** Names of a queue in the first shard and of its dead queue in the second. */
 export const [near, far] = [nameIn(0, 2), nameIn(1, 2)];
 
 export async function setupQueues() {

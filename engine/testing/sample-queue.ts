@@ -1,4 +1,4 @@
-// A queue of one partition, and leases that wait on it, for what looks at turns without an engine.
+// A queue with one partition, and waiting leases, for tests and benches of turns without an engine.
 
 import type { Pause } from "../../stores/queue.ts";
 import type { Clock } from "../model/clock.ts";
@@ -13,7 +13,7 @@ export interface SampleRules {
   readonly uniqueForMs?: number;
 }
 
-/** Of the queue whose partition has the slot. */
+/** The id of the queue whose partition has the slot. */
 export function sampleQueueId(slot: number): number {
   return slot + 1;
 }
