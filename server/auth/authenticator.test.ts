@@ -83,7 +83,7 @@ test("authenticator: after too many wrong keys an address waits, while a right k
   expect(knock("Bearer wrong")?.code).toBe(429);
   expect(knock("Bearer wrong", "10.0.0.2")?.code).toBe(401);
   expect(knock("Bearer right")).toBeNull();
-  // Who sends none does not guess.
+  // A client without a key is not guessing.
   expect(knock(null)?.code).toBe(401);
   pass(windowMs);
   expect(knock("Bearer wrong")?.code).toBe(401);

@@ -7,15 +7,15 @@ import { knownKey } from "../testing/known-key.ts";
 import { authorizerFor } from "./authorize.ts";
 
 interface Asked extends Needs {
-  /** Of the key. */
+  /** Roles and queues of the key. */
   readonly roles: readonly Role[];
   readonly queues?: readonly string[];
-  /** That the request names. */
+  /** Queues that the request names. */
   readonly names?: readonly (string | NamedQueue)[];
   readonly name?: string;
 }
 
-/** What is refused, without whose key it is; `null` = nothing. */
+/** The text of the refusal after the key's name; `null` = allowed. */
 function refusal({ roles, queues = ["*"], names = [], name = "k", ...needs }: Asked) {
   const found = names.map((each) => (typeof each === "string" ? { name: each, role: null } : each));
   const key = knownKey(name, { roles, queues });

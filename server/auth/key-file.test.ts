@@ -19,7 +19,7 @@ function setup(text: string) {
   return {
     path,
     open: () => new KeyFile({ path, log, now: () => time }),
-    /** In one step, as a deployment does it. */
+    /** Atomic, as in a deployment. */
     replace: (next: string) => {
       writeFileSync(`${path}.new`, next);
       renameSync(`${path}.new`, path);
@@ -55,7 +55,7 @@ test("key file: a key is added and another withdrawn while it is in use", () => 
 test("key file: a file of the same size written in place is noticed", () => {
   using file = setup(one.line);
   const keys = file.open();
-  // Again as long as the file system's clock has not gone on.
+  // Written again until the file system's clock has advanced.
   const before = stampOf(file.path);
   while (stampOf(file.path) === before) writeFileSync(file.path, two.line);
   file.pass(1_000);

@@ -25,7 +25,7 @@ async function setup(options: Partial<Omit<AppOptions, "config">> & Partial<AppC
   const note = (event: string, cause?: unknown) => {
     logged.push(cause instanceof Error ? `${event}; ${cause.message}` : event);
   };
-  // What it is asked for by its operators is told, and no surprise.
+  // Without `info`: events that operators request are expected.
   const log: Log = { ...silentLog, debug: note, warn: note, error: note, fatal: note };
   const metrics = new Metrics({ version: "1.2.3", status: () => engine.status() });
   const app = createApp({
@@ -43,7 +43,7 @@ async function setup(options: Partial<Omit<AppOptions, "config">> & Partial<AppC
     const response = await send(operations[id].path, { method: "POST", headers, body });
     return { code: response.status, body: await response.json(), response };
   };
-  /** Sends a request, right or wrong, and returns the body of the answer. */
+  /** Sends a valid or invalid request and returns the body of the response. */
   const call = async (id: OperationId, body: unknown) =>
     (await post(id, JSON.stringify(body))).body;
   const ok = <Id extends OperationId>(id: Id, body: RequestOf<Id>) => call(id, body);
@@ -197,7 +197,7 @@ describe("operations", () => {
     const shown = { lease_paused: true, produce_paused: true, pause_reason: reason };
     const info = await server.ok("queueInfo", { name: "orders" });
     expect(info).toMatchObject({ ...shown, max_attempts: 3 });
-    // A reply that is sent back pauses and resumes nothing.
+    // Sending a reply back as a request neither pauses nor resumes.
     const back = { ...info, lease_paused: false, produce_paused: false };
     expect(await server.ok("updateQueue", back)).toEqual(done);
     expect(await server.ok("createQueue", { ...info, queue_name: "copy" })).toEqual(done);
@@ -310,7 +310,7 @@ describe("operations", () => {
     "%s: its example is understood, and answered in the form of the contract",
     async (id) => {
       await using server = await setup();
-      // Or the example of a lease would wait for its minute.
+      // Without an item, the example of a lease would wait for a minute.
       await server.ok("produce", { ...produced, items: [{}] });
       const body = await server.call(id, operations[id].example);
       const schema = "code" in body ? Reply : operations[id].response;
@@ -768,7 +768,7 @@ describe("guards", () => {
       400,
       "https://app.example.com",
     ]);
-    // Headers are shared between answers, and must not be by this.
+    // Responses share their headers, but not this one.
     const { response: next } = await server.post("stats", JSON.stringify(orders));
     expect(next.headers.get("access-control-allow-origin")).toBeNull();
   });
@@ -1067,7 +1067,7 @@ describe("pages", () => {
         ...server.engine,
         createQueue: async () => undefined,
         status: () => ({ ...status, shards }),
-        // It is closed with the server that it is of.
+        // The outer server closes the engine.
         close: async () => undefined,
       };
       await using other = await setup({

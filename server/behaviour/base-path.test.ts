@@ -1,4 +1,4 @@
-// A server behind a proxy that keeps the prefix under which it is found.
+// A server behind a proxy that does not strip the path prefix.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";

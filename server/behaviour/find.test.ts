@@ -1,4 +1,4 @@
-// Items found, grouped, told and explained through the app; where they came from, and why they failed.
+// Finding, grouping, reading and explaining items through the app; their origin and their failures.
 
 import { expect, test } from "bun:test";
 import { type OperationId, operations, type RequestOf } from "../../openapi/operations.ts";
@@ -21,7 +21,10 @@ import {
 
 const dead = { queue_name: "dead" };
 
-/** Of eight items two have failed for a card, one for a timeout; one is leased, one scheduled, three are ready. */
+/**
+ * Eight items: two failed because of a card and one because of a timeout; one is leased, one
+ * scheduled, and three are ready.
+ */
 async function setup(): Promise<{ app: RunningApp; ids: readonly string[] }> {
   const app = await run({ orders: null });
   await app.create("dead");
@@ -403,7 +406,7 @@ test.each<[object, string]>([
   expect([answer.code, answer.body.message]).toEqual([400, expect.stringContaining(message)]);
 });
 
-/** A call in protobuf: the status, and the reply or refusal. */
+/** Makes a call in protobuf; returns the status and the reply or refusal. */
 async function inProtobuf(app: RunningApp, id: OperationId, body: object) {
   const { request, reply } = operationMessages[id];
   const headers = { "content-type": "application/protobuf" };
@@ -413,7 +416,7 @@ async function inProtobuf(app: RunningApp, id: OperationId, body: object) {
   return { code: response.status, body: decoded(message, await response.bytes()) };
 }
 
-/** As protobuf has it: a lease deadline that is not set is in year one. */
+/** In protobuf, an unset lease deadline is in year one. */
 const unset = (reply: object) =>
   JSON.parse(JSON.stringify(reply), (key, value) =>
     key === "lease_deadline" && value === null ? "0001-01-01T00:00:00.000Z" : value,
@@ -445,7 +448,7 @@ test("get in protobuf says what it says in JSON, and refuses what it refuses", a
     ...{ code: 453, body: { reason: "no_such_item" } },
   });
   expect(await inProtobuf(app, "explainItem", { id: nobody })).toMatchObject({ code: 200 });
-  // What is not set is no zero.
+  // An unset limit is not 0.
   expect((await inProtobuf(app, "findItems", dead)).body["items"]).toHaveLength(3);
   expect(await inProtobuf(app, "findItems", { ...dead, limit: 1_001 })).toMatchObject({
     code: 400,

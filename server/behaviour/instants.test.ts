@@ -1,5 +1,5 @@
-// Instants against a caller's clock that is finer than a millisecond: what is written down is not
-// before the call, and nothing happens before the instant that was given.
+// A caller's clock is finer than a millisecond: stored instants are not before the call, and
+// nothing happens before a requested instant.
 
 import { expect, test } from "bun:test";
 import { instant, minute, orders, run, start, textsOf } from "../testing/running-app.ts";
@@ -36,7 +36,7 @@ test("an item is not created before it was produced, imported or dead-lettered, 
   await app.retry(await app.lease({ batch_size: 1 }), { dead: true });
   expect(await app.stored()).toMatchObject([made, made, made]);
   expect(await app.stored("dead")).toMatchObject([made]);
-  // Deadlines count from before the call: what was promised is kept by the server's own clock.
+  // A deadline counts from before the call; the server's own clock decides when it is reached.
   const [leased] = await app.stored();
   expect(leased?.lease_deadline).toBe(instant(start + 60 * minute));
 });

@@ -1,4 +1,4 @@
-// What goes along with an item, over HTTP and protobuf: headers, ids told, and why it was given back.
+// Data that accompanies an item, over HTTP and protobuf: headers, returned ids and retry reasons.
 
 import { expect, test } from "bun:test";
 import { operations } from "../../openapi/operations.ts";
@@ -44,7 +44,7 @@ test("headers and the reason go along, to whoever has the item next", async () =
   const second = await app.lease();
   const carried = { headers, origin_id: String(ids?.[0]) };
   expect(second.items[0]).toMatchObject({ ...carried, reason: "no card", attempts: 2 });
-  // What is not said leaves what was.
+  // Without a new reason, the earlier one stays.
   expect(await give(String(second.items[0]?.id), { dead: true })).toBe(200);
   const { items } = await app.ok("listItems", {
     queue_name: "dead",

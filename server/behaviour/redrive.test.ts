@@ -35,7 +35,7 @@ async function setup(shards = 1): Promise<RunningApp> {
   return app;
 }
 
-/** How the task ends that a redrive begins. */
+/** Starts a redrive and returns the state in which its task ends. */
 async function ended(app: RunningApp, body: RequestOf<"redrive">) {
   const { task_id, matched } = await app.ok("redrive", body);
   for (let tries = 0; tries < 100; tries += 1) {
@@ -358,7 +358,7 @@ test("a task's id that is asked for is quoted in part", async () => {
   expect(body.message.length).toBeLessThan(200);
 });
 
-/** A call in protobuf: the status, and the reply or refusal. */
+/** Makes a call in protobuf; returns the status and the reply or refusal. */
 async function inProtobuf(app: RunningApp, id: OperationId, body: object) {
   const { request, reply } = operationMessages[id];
   const headers = { "content-type": "application/protobuf" };

@@ -1,6 +1,6 @@
-// Faults of the reference implementation that show at the HTTP side, by their number in the
-// catalogue of its behaviour; each is one that this server must not have. The engine's own
-// `reference-faults.test.ts` has those that show below.
+// Faults of the reference implementation that are visible over HTTP, by their number in the
+// catalogue of its behaviour. This server must have none of them. The engine's
+// `reference-faults.test.ts` tests the faults below HTTP.
 
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
@@ -114,7 +114,7 @@ test("fault 9, 10, 32: an update changes what it names, for new leases and in in
   });
   await app.produce("a");
   expect((await app.lease()).items[0]?.lease_deadline).toBe(instant(start + hour));
-  // Back to no limit, which there cannot be said.
+  // Back to no limit, which the reference implementation cannot express.
   await app.ok("updateQueue", { ...orders, max_attempts: 0, reference: "" });
   const last = await app.ok("queueInfo", { name: "orders" });
   expect(last).toEqual({ ...after, max_attempts: 0, reference: "", updated_at: last.updated_at });
@@ -126,7 +126,7 @@ test("fault 12: nothing of a deleted queue's items is left in its tables", async
   await app.lease({ batch_size: 1 });
   const rows = async () => {
     await app.through(app.engine.close());
-    // A copy, because the store has its file to itself.
+    // A copy, because the store locks its file.
     const copy = join(app.folder, "copy.db");
     copyFileSync(join(app.data, "shard-0.db"), copy);
     using database = new Database(copy);
@@ -158,7 +158,7 @@ test("fault 21: behind a store that hangs, each call is answered when its time i
   ];
   await app.advance(minute);
   expect(calls.map(({ answer }) => answer?.code)).toEqual([454, 454, 454, undefined]);
-  // It has no request_timeout of its own, and five minutes in its place.
+  // The retry has no request_timeout, so the default of five minutes applies.
   await app.advance(4 * minute);
   expect(calls[3]?.answer?.code).toBe(454);
 });
@@ -216,7 +216,7 @@ test("fault 29: partitions are capped, and no client makes the metrics grow with
   expect((await app.metrics()).length).toBeLessThan(before + (queueLabelsMax + 1) * 22);
 });
 
-// The document against the server: what it says of each refusal is what a client is told.
+// The document's example of each refusal equals the server's refusal.
 const sampleId = operations.complete.example.ids[0];
 
 type Provoke = (app: RunningApp) => Promise<Answer | null | undefined>;
@@ -234,7 +234,7 @@ async function respond(
   return { code: response.status, body: await response.json(), headers: response.headers };
 }
 
-/** Behind two turns that do not end, so that it can be called back in time. */
+/** Makes the call behind two turns that do not end, so that it is still waiting at its timeout. */
 const late =
   (id: OperationId, make: (app: RunningApp) => object): Provoke =>
   async (app) => {
@@ -369,7 +369,7 @@ const refusals: readonly [OperationId, number, Provoke][] = [
   ["deleteItems", 400, (app) => app.call("deleteItems", { ...place, ids: [] })],
 ];
 
-/** Those that name no queue of theirs are refused for one that is unknown. */
+/** Operations whose refusal is provoked with an unknown queue. */
 const ofUnknown: readonly [OperationId, object][] = [
   ["queueInfo", { name: "none" }],
   ["deleteQueue", { ...unknown, force: true }],
@@ -414,7 +414,7 @@ test.each(Object.keys(operations) as OperationId[])(
     expect((await respond(app, id, { "content-type": "text/plain" })).body).toEqual(said(415));
     await app.through(app.engine.close());
     const { code, body } = await app.call(id, { ...operations[id].example });
-    // Those are answered without the engine.
+    // The server answers these without the engine.
     const ofServer = ["listNodes", "drainNode", "confirmLoss", "whoAmI", "listKeys", "listActions"];
     const aside = ["listQueues", "queueInfo", ...ofServer];
     if (!aside.includes(id)) {

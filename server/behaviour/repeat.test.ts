@@ -1,4 +1,4 @@
-// Calls with an `Idempotency-Key`, over HTTP: the header on the way in, the header on the way out.
+// Calls with an `Idempotency-Key` over HTTP: headers of the request and the response.
 
 import { expect, test } from "bun:test";
 import { type OperationId, operations } from "../../openapi/operations.ts";
@@ -20,7 +20,7 @@ async function call(app: RunningApp, id: OperationId, body: object, key?: string
   };
 }
 
-/** Each call twice; the second says the same, and that it was said before. */
+/** Makes the call twice; the second reply is the same, and is marked as replayed. */
 async function twice(app: RunningApp, id: OperationId, body: object, key = "k") {
   const first = await call(app, id, body, key);
   expect(first).toMatchObject({ code: 200, replayed: null });

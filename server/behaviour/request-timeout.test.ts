@@ -1,4 +1,4 @@
-// The `request_timeout` that retry, extend and release may have.
+// The optional `request_timeout` of retry, extend and release.
 
 import { expect, test } from "bun:test";
 import { operationMessages } from "../../openapi/protobuf.ts";
@@ -23,7 +23,7 @@ const calls = [
 ] as const;
 type Call = (typeof calls)[number][0];
 
-/** A request of the call for what is leased now. */
+/** Leases an item and returns the request of the call for it. */
 async function leasedRequest(app: RunningApp, id: Call) {
   await app.produce("a");
   const { partition, items } = await app.lease();
@@ -43,7 +43,7 @@ test.each(calls)(
       await using app = await run({ orders: { lease_timeout: "24h" } });
       const request = await leasedRequest(app, id);
       app.store.hold();
-      // A commit that runs already cannot be called back; requests behind it can.
+      // A running commit cannot be cancelled; requests behind it can.
       for (const _ of [1, 2]) {
         await app.begin("produce", { ...timed, request_timeout: "15m", items: [{}] });
       }

@@ -1,4 +1,4 @@
-// API keys that are for a part: what each is let in for, what it sees, and who did what.
+// API keys with limited rights: the operations each may call, what it sees, and the audit.
 
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -37,9 +37,9 @@ const timeouts = { lease_timeout: "1m", expire_timeout: "1h" };
 const names = ["billing", "orders", "orders-dead", "other"];
 
 interface Setup {
-  /** Without keys. */
+  /** No keys are required. */
   readonly isOpen?: boolean;
-  /** Of one more key. */
+  /** Rights of one more key. */
   readonly more?: readonly Rights[];
 }
 
@@ -94,11 +94,11 @@ async function setup({ isOpen = false, more }: Setup = {}) {
 const outcome = ({ code, body }: { code: number; body: { reason?: string } }) =>
   code === 403 ? body.reason : "let in";
 
-/** Beside its example: a lease need not wait, and some keys have to say where items go. */
+/** Changes to the examples: a lease does not wait, and some keys must name the target queue. */
 const changes: { readonly [Id in OperationId]?: object } = {
   lease: { request_timeout: "10ms" },
   redrive: { to: "orders" },
-  // What it finishes is for another role, and each output is for its own queue.
+  // `complete` needs another role, and each output needs rights for its own queue.
   transact: { complete: [], produce: [{ queue_name: "orders", items: [{ utf8: "a" }] }] },
 };
 
@@ -108,10 +108,10 @@ test.each(Object.keys(operations) as OperationId[])(
     await using server = await setup();
     const { role } = operations[id];
     const { reach = "named" }: { readonly reach?: string } = operations[id];
-    // What is let in need not be done: there are no such items.
+    // A permitted call may still fail: its items do not exist.
     const body = { ...operations[id].example, ...changes[id] };
     for (const [name, { roles, queues }] of Object.entries<Rights>(keyRights)) {
-      // Each is for `orders`, which the examples name.
+      // Each key has rights for `orders`, which the examples name.
       const isFor = reach !== "all" || queues === all;
       const isAllowed = isFor && [role, "admin"].some((one) => roles.some((own) => own === one));
       const expected = role === "any" || isAllowed ? "let in" : "not_allowed";
@@ -133,7 +133,7 @@ test("a refusal comes before anything is done, and says what is missing", async 
       reason: "not_allowed",
     },
   });
-  // Its body is not even read.
+  // The body is not even read.
   const unread = await server.call("worker", "importItems", { nonsense: "x".repeat(1_000) });
   expect([unread.code, unread.body.reason]).toEqual([403, "not_allowed"]);
   expect((await server.call("checkout", "produce", { ...produce, queue_name: "other" })).code).toBe(
@@ -147,7 +147,7 @@ test("a refusal comes before anything is done, and says what is missing", async 
     const { body } = await server.call("prometheus", "inspect", { queue_name: name });
     expect(body).toMatchObject({ queue_name: name, queued });
   }
-  // Whether there is such a queue is not told.
+  // The refusal does not reveal whether the queue exists.
   const hidden = ["other", "missing"].map((queue_name) =>
     server.call("viewer", "stats", { queue_name }),
   );
@@ -182,7 +182,7 @@ test("deleteQueue: a dead queue takes a key that administers all queues that sen
   }
   const other = (await server.call("anna", "queueInfo", { queue_name: "other" })).body;
   expect(other.dead_queue).toBe("orders-dead");
-  // Without the foreign queue it is the key's own to delete.
+  // Once no foreign queue depends on it, the key may delete it.
   await server.call("anna", "updateQueue", { queue_name: "other", dead_queue: "" });
   const { body } = await server.call("ops", "deleteQueue", { ...remove, dry_run: true });
   expect(body.dependents).toEqual(["orders"]);
@@ -422,7 +422,7 @@ test("a key has each role for the queues that are said with it", async () => {
     });
   expect(outcome(await transact("orders", "billing"))).toBe("let in");
   expect(outcome(await transact("billing", "orders"))).toBe("not_allowed");
-  // What it may not look at is not listed either.
+  // Queues that the key may not see are not listed either.
   const { items } = (await server.call("more", "listQueues", { pivot: "", limit: 9 })).body;
   expect(items.map(({ queue_name }: { queue_name: string }) => queue_name)).toEqual([
     ...["orders-dead", "other"],
@@ -466,7 +466,7 @@ test("items and tasks by their ids alone are shown to keys of their queues", asy
       expect(listed).toEqual(["billing", "orders-dead"]);
       continue;
     }
-    // As if there were none.
+    // The replies are those for an item that does not exist.
     const nobody = `1${"z".repeat(26)}`;
     const absent = await ask("getItem", { id: nobody });
     expect(got).toEqual({ ...absent, message: absent.message.replace(nobody, hidden) });
@@ -511,7 +511,7 @@ test("series of a shard, in which all queues are, take a key for all of them", a
 
 test("the overview shows a key for some queues the tasks of these alone", async () => {
   await using server = await setup();
-  // More than a second each, so that none ends meanwhile.
+  // Each repair takes more than a second, so that none ends before the check.
   const items = Array.from({ length: 1_000 }, () => ({ utf8: "a" }));
   for (const queue_name of ["orders", "billing"]) {
     await server.call("anna", "produce", { queue_name, request_timeout: "1m", items });
@@ -608,7 +608,7 @@ test("what is done by hand is logged and listed, with who and what came of it; n
   });
   await server.call("anna", "advance", { by: "1m" });
   await server.send("anna", pages.backup.path, { method: "POST", body: "{}" });
-  // Refused because it lacks the role: it is the key's refusal, and no action.
+  // The key lacks the role: this counts as its refusal, not as an action.
   await server.call("worker", "deleteQueue", { queue_name: "orders", force: true });
   const expected = [
     ["both", "retry", "orders", 1, 453],

@@ -93,7 +93,8 @@ test("series: of a shard, what it committed and how long that took, in both enco
   const told = await app.ok("series", asked);
   expect(told).toMatchObject({ queue_name: "", shard: 0, from: instant(start), step: "10s" });
   const [commits, items, bytes, p99] = told.series.map(({ values }) => values);
-  // What shard the store is of, the queue, a produce of three items; a lease and a complete.
+  // The commits of the shard's identity, the queue and a produce of three items; a lease, a
+  // complete.
   expect([commits, items]).toEqual([
     [3, 2],
     [3, 2],

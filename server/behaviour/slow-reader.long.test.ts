@@ -4,11 +4,11 @@ import { operations } from "../../openapi/operations.ts";
 import { idleTimeoutSeconds, readerTimeoutSeconds } from "../http/connections/idle-timeouts.ts";
 import { listeningApp } from "../testing/listening-app.ts";
 
-/** More than the system holds of an answer, so that most of it is still the server's. */
+/** More than the system buffers of a response, so that the server still has most of it. */
 const items = 24;
 const itemBytes = 1_000_000;
 
-/** An app with items, and the request for a page of all of them. */
+/** Returns an app with items, and the request for a page of all items. */
 async function setup() {
   const app = await listeningApp();
   const post = (path: string, body: object) =>
@@ -65,7 +65,7 @@ function listRequest(bytes: number, body: string, header = ""): string {
   return `POST ${operations.listItems.path} HTTP/1.1\r\nHost: localhost\r\n${header}Content-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n${body}`;
 }
 
-/** Reads the beginning, rests for longer than a connection may be idle, and reads the rest. */
+/** Reads the beginning, pauses for longer than a connection may be idle, and reads the rest. */
 function readSlowly(port: number, body: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const chunks: Buffer[] = [];

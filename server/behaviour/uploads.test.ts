@@ -1,4 +1,4 @@
-// Stalled uploads over sockets: at each bound they give way to others, and are told.
+// Stalled uploads over sockets: at each bound they are refused in favour of other requests.
 
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
@@ -17,7 +17,7 @@ test.each([
   const body = JSON.stringify({ pivot: "", limit: 10 });
   const padded = body + " ".repeat(sent);
   let served = 0;
-  // The stalled ones count as slow after a second.
+  // Stalled uploads count as slow after a second.
   while (stalled.every(({ answer }) => answer() === "")) {
     const { status } = await fetch(app.url + path, {
       method: "POST",
@@ -33,7 +33,7 @@ test.each([
   for (const { end } of stalled) end();
 });
 
-/** An upload that sends so much of its body and no more. */
+/** Starts an upload that stops after `sent` bytes of its body. */
 function stall(url: string, sent: number) {
   const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1" });
   let answer = "";

@@ -69,7 +69,7 @@ test.skipIf(reason !== null)(
       }
       const sent = () =>
         readFileSync(trace, "utf8").match(/^.*\b(?:sendto|sendmsg|writev)\(.*$/gm) ?? [];
-      // A call is written down behind its effect; with the last head, all before it is.
+      // The trace shows a call only after its effect; once the last head is there, all are.
       const heads = () => sent().filter((line) => line.includes('"HTTP/1.1 ')).length;
       while (heads() < lengths.length) await Bun.sleep(5);
       expect(sent()).toHaveLength(lengths.length);

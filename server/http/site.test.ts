@@ -167,7 +167,7 @@ test("a site that is being built says so to every client, and is there once it i
     expect(text).toMatch(/^The site is being built.* It was begun [1-9]\d*m\d+s ago, .*\n$/);
   }
   expect(await told("/", { accept: "*/*" }, "HEAD")).toEqual(["text/plain; charset=utf-8", ""]);
-  // What is below the API's path is for the API to answer.
+  // Paths below the API's prefix are left to the API.
   expect(await told("/v1/nope", { accept: "*/*" })).toBeNull();
   mkdirSync(late.site);
   writeFileSync(join(late.site, "index.html"), "home");

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import type { EngineStatus } from "../../engine/model/api.ts";
 import { type HealthOptions, healthResponse, readyResponse, type Unserved } from "./health.ts";
 
-/** A node with shards 0 and 1, the second of which is down with its database. */
+/** A node with shards 0 and 1; shard 1 is down because its database is. */
 function nodeWith(unserved: Unserved | null): HealthOptions {
   const shards = [0, 1].map((shard) => ({ shard, up: shard === 0, full: false }));
   return {

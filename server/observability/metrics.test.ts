@@ -136,13 +136,13 @@ test("queues: what is summed up never falls and never jumps, whichever queues ar
     ];
   };
   expect(await others()).toEqual([4, 4]);
-  // The busiest from now on; what it has produced before was told of the others.
+  // From now on the busiest queue; its earlier events stay counted for the others.
   produced["b"] = 10;
   expect(await others()).toEqual([4, 4]);
   produced["a"] = 6;
   produced["c"] = 2;
   expect(await others()).toEqual([6, 6]);
-  // Deleted and made anew.
+  // Deleted and created again.
   produced["c"] = 1;
   expect(await others()).toEqual([7, 7]);
 });
@@ -234,7 +234,7 @@ test("machine: room on the disk, and when the last backup was made", async () =>
   const backup = "holdfast_last_backup_timestamp_seconds";
   expect(await shownOf(null, true)).toEqual([...disk, `${backup} 0`]);
   expect(await shownOf("1970-01-01T00:02:00.500Z", true)).toEqual([...disk, `${backup} 120.5`]);
-  // Not known, or not on this machine.
+  // Unknown, or not on this machine.
   expect(await shownOf(null, false, 0)).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
-// What a console lives on, as it comes over HTTP: explain, clients, the overview and its machine,
-// partitions as columns, and calls that are counted before they destroy.
+// The data of the console, over HTTP: explain, clients, the overview and its machine, partitions as
+// columns, and counts before destructive calls.
 
 import { expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -252,7 +252,7 @@ test("machine: its name, its disk, and the newest backup that is whole", () => {
     for (const day of ["01", "02"]) {
       writeFileSync(join(folder, `2026-03-${day}T12-00-00-000Z`, manifestName), "{}");
     }
-    // It looks again only now and then.
+    // The result is cached for ten seconds.
     expect(machine().last_backup_at).toBe(null);
     now += 10_000;
     expect(machine().last_backup_at).toBe("2026-03-02T12:00:00.000Z");

@@ -21,7 +21,7 @@ function scratch() {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-keys-"));
   const write = (name: string, text: string) => {
     const path = join(directory, name);
-    // Renamed, so that the server never sees half of it.
+    // Renamed into place, so that the server never reads a part of it.
     writeFileSync(`${path}.new`, text);
     renameSync(`${path}.new`, path);
     return path;
@@ -34,7 +34,7 @@ function scratch() {
   };
 }
 
-/** With one shard, so with one thread: each looks at its files when it is asked. */
+/** One shard, so one thread: each thread checks the files only when it receives a request. */
 async function start(data: string, flags: readonly string[]) {
   const server = await startServer({ data, flags: ["--store", "memory", ...flags] });
   return { ...server, [Symbol.asyncDispose]: async () => void (await server.stop("SIGKILL")) };
@@ -185,7 +185,7 @@ test("log: no key, digest, payload or body is in anything the server prints", as
   }
   expect(await post("/v1/queue.produce", produce, `Bearer ${two.key}`)).toBe(429);
   expect(await post("/v1/queue.produce", produce, right)).toBe(200);
-  // The mistake that is most likely: the key in the place of its digest.
+  // The most likely mistake: the key instead of its digest.
   files.write("keys", `${one.line}\n${two.key}\n`);
   while (!server.log().includes("could not be read again")) {
     expect(await post("/v1/queue.produce", produce, right)).toBe(200);

@@ -20,7 +20,7 @@ test.skipIf(!hasFaketime)(
     const offset = join(directory, "offset");
     const jumpTo = (text: string) => writeFileSync(offset, `${text}\n`);
     jumpTo("+0h");
-    // As `faketime` does it, but without a process in between; timeouts go by the real clock.
+    // The settings of `faketime`, without its wrapper process. Timeouts use the real clock.
     const under = [
       "env",
       "LD_PRELOAD=/usr/$LIB/faketime/libfaketimeMT.so.1",

@@ -1,5 +1,5 @@
 // A server whose database is a primary with a standby, as processes: the primary is killed, the
-// standby promoted, and the server goes on there.
+// standby is promoted, and the server continues there.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -22,7 +22,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The standby first. */
+/** A URL of both hosts, the standby first. */
 function bothHosts(): string {
   const [standby, primary] = [database.standby, database.primary].map(({ url }) => new URL(url));
   const { host = "" } = standby ?? {};
@@ -43,18 +43,18 @@ type Queue = ReturnType<typeof queueOf>;
 
 const definition = { lease_timeout: "10m", expire_timeout: "1h" };
 
-/** Produces one by one until it is told to end; what was acknowledged. */
+/** Produces items one by one until `end` is called; `acknowledged` lists the acknowledged ones. */
 function producing(queue: Queue, name: string) {
   const acknowledged: string[] = [];
-  let goesOn = true;
+  let isRunning = true;
   const work = (async () => {
-    for (let number = 0; goesOn; number += 1) {
+    for (let number = 0; isRunning; number += 1) {
       const item = `${name} ${number}`;
       if ((await queue.produce(item).catch(() => null)) !== null) acknowledged.push(item);
     }
   })();
   const end = async (): Promise<void> => {
-    goesOn = false;
+    isRunning = false;
     await work;
   };
   const reach = async (count: number): Promise<void> => {
@@ -63,7 +63,7 @@ function producing(queue: Queue, name: string) {
   return { acknowledged, end, reach };
 }
 
-/** Takes and completes all that there is. */
+/** Leases and completes all items; returns their texts. */
 async function drain(queue: Queue): Promise<string[]> {
   const found: string[] = [];
   while ((await queue.inspect()).queued > 0) {

@@ -1,5 +1,5 @@
-// What callers meet while the disk is really full, on file systems of their own: produce is
-// refused, what is there can be leased and finished, and nothing needs a restart.
+// Calls while the disk is really full, each time on a file system of its own: produce is refused,
+// stored items can be leased and finished, and nothing needs a restart.
 
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
@@ -19,7 +19,7 @@ interface Held {
   readonly bytes: string;
 }
 
-/** Calls at whatever server there is. */
+/** Calls the server that currently runs. */
 class Caller {
   server: ServerProcess | null = null;
   readonly #data: string;
@@ -66,7 +66,7 @@ class Caller {
     });
   }
 
-  /** One call; `false`: refused because there is no room. */
+  /** `false` = refused because there is no room. */
   async produce(payloadBytes: number): Promise<boolean> {
     const number = this.#next;
     this.#next += 1;
@@ -86,7 +86,7 @@ class Caller {
   }
 
   async produceUntilRefused(payloadBytes: number): Promise<void> {
-    // More than any of the disks can hold.
+    // More than the capacity of any of the disks.
     for (let left = 300e6; left > 0; left -= payloadBytes) {
       if (!(await this.produce(payloadBytes))) return;
     }
@@ -116,7 +116,7 @@ class Caller {
     }
   }
 
-  /** Takes all that is left, and compares it with what was acknowledged. */
+  /** Leases and completes the remaining items, and compares all with the acknowledged ones. */
   async drain(): Promise<void> {
     const left = () => this.produced.size - this.completed.length;
     while (left() > 0) await this.finish("complete", await this.lease(Math.min(20, left())));
@@ -129,7 +129,7 @@ class Caller {
     return ((await health.json()) as { status: unknown }).status;
   }
 
-  /** What is completed makes room for some more, so it may not be so at once. */
+  /** Completed items make room for a few more, so the store may not be full at once. */
   async isToldFull(payloadBytes: number): Promise<void> {
     for (let tries = 0; tries < 50; tries += 1) {
       await this.produceUntilRefused(payloadBytes);
@@ -138,7 +138,7 @@ class Caller {
     throw new Error("a store that refuses items is not told to be full");
   }
 
-  /** Without a restart, once there is room. */
+  /** Waits until a produce succeeds without a restart. */
   async produceSoon(payloadBytes: number): Promise<void> {
     for (let tries = 0; tries < 300; tries += 1) {
       if (await this.produce(payloadBytes)) return;
@@ -211,7 +211,7 @@ describe.each([...diskKinds])("full disk, %s", (kind) => {
       for (let left = 3; left > 0; left -= 1) await caller.produce(bytes);
       const room = disk.fill();
       disk.free();
-      // Small items take long to fill a disk, so another program has most of it.
+      // Small items take long to fill a disk, so a file fills most of it.
       if (bytes < 1_000) disk.fill(room - 8_000_000);
       let isOver = false;
       const produce = async (): Promise<void> => {

@@ -1,5 +1,6 @@
 // Servers whose files go back to an earlier state: a restored backup, a log without its end, one
-// that is damaged. What was lost is lost; nothing that is acknowledged afterwards is.
+// that is damaged. Items acknowledged before that may be lost; items acknowledged afterwards are
+// not.
 
 import { afterAll, expect, test } from "bun:test";
 import {
@@ -23,7 +24,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const timeouts = { lease_timeout: "1h", expire_timeout: "24h" };
 const normal = ["--durability", "normal"];
 
-/** One folder of data and the server that has it open. */
+/** A data folder and the server that has it open. */
 class Site {
   readonly #data: string;
   readonly #shards: number;
@@ -48,7 +49,7 @@ class Site {
       ],
     });
     this.#server = server;
-    // Without keys of its own a client repeats nothing, so the calls are those of the test.
+    // Without keys the client repeats no call, so only the test's own calls are made.
     return createClient({ url: `http://127.0.0.1:${server.port}`, keys: false });
   }
 
@@ -56,7 +57,6 @@ class Site {
     return join(this.#data, `shard-${shard}.db-wal`);
   }
 
-  /** How long the log of a shard is now. */
   logBytes(shard = 0): number {
     return statSync(this.#log(shard)).size;
   }
@@ -72,7 +72,7 @@ class Site {
     writeFileSync(this.#log(shard), log);
   }
 
-  /** Of the files of a shard as they are now, where nothing is written; to be put back. */
+  /** Copies the files of an idle shard; the returned function puts them back. */
   snapshot(shard: number): () => void {
     const names = [`shard-${shard}.db`, `shard-${shard}.db-wal`];
     const files = names.map(
@@ -90,7 +90,7 @@ class Site {
     rmSync(join(this.#data, "backup.json"), { force: true });
   }
 
-  /** What the server has logged, once it is killed. */
+  /** Kills the server and returns its log. */
   async kill(): Promise<string> {
     const server = this.#server;
     this.#server = null;
@@ -113,7 +113,7 @@ const textsIn = async (client: Client, queue: string): Promise<string[]> => {
   return (await Array.fromAsync(found)).map(({ payload }) => atob(payload));
 };
 
-/** Takes the store back to before its latest item; all of that is under one connection's eyes. */
+/** Take the store back to before its latest item. */
 const waysBack: Record<string, (site: Site, client: Client) => Promise<() => Promise<Client>>> = {
   "a restored backup": async (site, client) => {
     const made = await client.backup();
@@ -201,7 +201,7 @@ const bury = async (client: Client, queue_name: string): Promise<void> => {
   await client.retry({ queue_name, partition, items: given });
 };
 
-/** The items of a queue, once it has as many: they come from another shard. */
+/** Returns the texts of a queue once it has `count` items, which arrive from another shard. */
 async function arrived(client: Client, queue: string, count: number): Promise<string[]> {
   for (let tries = 0; tries < 200; tries += 1) {
     const texts = await textsIn(client, queue);
@@ -211,10 +211,10 @@ async function arrived(client: Client, queue: string, count: number): Promise<st
   return textsIn(client, queue);
 }
 
-/** Until each sender knows what has arrived, as a backup waits for. */
+/** Waits until each sender knows which items have arrived; a backup waits for that. */
 const settled = (client: Client): Promise<unknown> => client.backup();
 
-// Of two shards, the first has these two, and sends to the others.
+// Of two shards, the first has `orders` and `bills`, and sends to the queues of the second.
 const [orders, bills] = [nameIn(0, 2), nameIn(0, 2, "bills")];
 const [dead, mails] = [nameIn(1, 2, "dead"), nameIn(1, 2, "mails")];
 
@@ -225,7 +225,7 @@ async function createQueues(client: Client): Promise<void> {
   await client.createQueue({ queue_name: bills, ...timeouts });
 }
 
-/** Which shards are said to have gone back, and the counts that go with it. */
+/** The shards that are logged as having gone back, with their counts. */
 const stepsBack = (log: string): string[] => {
   const lines = log.split("\n").filter((line) => line.includes("a store went back"));
   return lines.map((line) => {
@@ -304,7 +304,6 @@ test("dead letters: a receiver that went back says how many it lost, and takes t
   expect(stepsBack(await site.kill())).toEqual([]);
 });
 
-/** Which shards are said to have set items aside, and how many. */
 test("start: a queue that went with the end of a log is not there, and its items are in no other", async () => {
   await using site = new Site("forgotten", { shards: 2 });
   let client = await site.start(...normal);

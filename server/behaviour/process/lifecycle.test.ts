@@ -1,7 +1,6 @@
-// The whole life of many items over real sockets, with several partitions and
-// consumers, some of which retry, forget or refuse what they hold; then the same
-// with the server killed in the middle. At the end every item that was
-// acknowledged has been completed once, or is in the dead queue once.
+// The whole life of many items over real sockets, with several partitions and consumers. Some
+// consumers retry, forget or reject their items. Then the same with the server killed in the
+// middle. At the end every acknowledged item has been completed once, or is in the dead queue once.
 
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -19,7 +18,7 @@ interface Body {
   readonly [key: string]: unknown;
 }
 
-/** What the clients know, kept outside of the server. */
+/** The clients' own record of their calls. */
 interface Witness {
   /** Payloads of produces that were answered 200. */
   readonly acknowledged: Set<string>;
@@ -33,7 +32,7 @@ interface Witness {
   retried: number;
 }
 
-/** A client that finds the server again after it was restarted. */
+/** A client that reconnects after a restart of the server. */
 class Client {
   readonly #port: () => number;
   #connection: Connection | null = null;
@@ -74,13 +73,13 @@ async function produceAll(
       request_timeout: "1m",
       items,
     });
-    // A lost answer leaves the items in doubt; they are not produced again, and not counted on.
+    // After a lost answer the outcome is unknown: the items are neither repeated nor expected.
     if (reply?.status === 200) for (const payload of batch) witness.acknowledged.add(payload);
   }
   client.close();
 }
 
-/** Whether the item of this number is treated in the way that happens once in `times`. */
+/** True for one of `times` items, by the number in the payload. */
 function oneIn(times: number, payload: string): boolean {
   return Number(payload.split("-")[1]) % times === times - 1;
 }
@@ -157,7 +156,7 @@ async function deadPayloads(client: Client): Promise<string[]> {
       limit: 20_000,
     });
     const items = (reply?.body["items"] ?? []) as { id: string; payload: string }[];
-    // A page starts with its pivot, which the page before has shown already.
+    // A page starts with its pivot, which the previous page contained.
     for (const item of items) if (item.id !== pivot) payloads.push(atob(item.payload));
     const last = items.at(-1)?.id;
     if (last === undefined || last === pivot) return payloads;
@@ -210,7 +209,7 @@ async function lifecycle(kills: number): Promise<void> {
     for (let kill = 0; kill < kills; kill += 1) {
       const seen = witness.completed.size;
       const goal = seen + itemCount / (kills + 2);
-      // Lost answers leave fewer items than were meant, so the goal may be out of reach.
+      // After lost answers there may be too few items to reach the goal.
       const enough = (): number => {
         const { acknowledged, maybeCompleted, rejected } = witness;
         const sure = acknowledged.size - maybeCompleted.size - rejected.size;
@@ -237,7 +236,7 @@ async function lifecycle(kills: number): Promise<void> {
     drained = true;
     await Promise.all(consumers);
 
-    // What died in another shard may be on its way.
+    // Items that died in another shard may still be in transit.
     let dead = await deadPayloads(admin);
     const isThere = () => {
       const there = new Set([...dead, ...witness.completed.keys(), ...witness.maybeCompleted]);

@@ -1,4 +1,4 @@
-// A server whose items are in PostgreSQL, as processes: what was acknowledged outlives both.
+// A server with PostgreSQL, as processes: acknowledged items survive restarts of both.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
@@ -42,7 +42,7 @@ test("what was acknowledged is there after the server was killed and the databas
   const port = Number(new URL(database.url).port);
   await database.stop();
   database = await startPostgres({ data, port });
-  // The client repeats what finds no shard for the moment.
+  // The client retries while the shard is unavailable.
   await again.produce("one more");
   expect(await again.inspect()).toMatchObject({ queued: 51 - (held?.items.length ?? 0) });
   expect(await second.stop()).toBe(0);

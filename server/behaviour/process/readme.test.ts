@@ -1,4 +1,4 @@
-// The README is what a newcomer types, so it is run as it stands.
+// Runs the examples of the README unchanged, because newcomers copy them.
 
 import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { startServer } from "../../../testing/server-process.ts";
 const root = join(import.meta.dir, "../../..");
 const readme = readFileSync(join(root, "README.md"), "utf8");
 
-/** The fenced blocks of a language, each with the reply that is shown under it. */
+/** The fenced blocks of a language. */
 function blocks(language: string): string[] {
   return [...readme.matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, "g"))].map(
     ([, text]) => text ?? "",
@@ -42,13 +42,13 @@ test("readme: the block to paste is that of the site", () => {
   expect(blocks("sh")[0]).toBe(firstSteps(null));
 });
 
-/** What the package has as its client, for programs of any runtime. */
+/** Writes the package's client, for programs of any runtime. */
 async function writeClient(directory: string): Promise<void> {
   const built = await Bun.build({ entrypoints: [join(root, "client/index.ts")] });
   writeFileSync(join(directory, "client.mjs"), (await built.outputs[0]?.text()) ?? "");
 }
 
-/** Writes the first or second example, which then calls that port. */
+/** Writes the first or second example, changed to call `port`. */
 function writeExample(directory: string, which: "worker" | "producer", port: number): string {
   const [worker = "", producer = ""] = blocks("js");
   const script = join(directory, `${which}.mjs`);
@@ -62,7 +62,7 @@ function writeExample(directory: string, which: "worker" | "producer", port: num
   return script;
 }
 
-/** Until the pattern is in what it prints. */
+/** Reads the output until it contains the pattern. */
 async function said(output: ReadableStream<Uint8Array>, pattern: RegExp): Promise<string> {
   let text = "";
   for await (const chunk of output) {
@@ -77,7 +77,7 @@ const runtimes = [
   ["Node", Bun.which("node") ?? ""],
 ] as const;
 
-/** A worker as it stands there, and what became of the producer's item. */
+/** Runs the worker and the producer of the README, and returns the outcome of the item. */
 async function handled(program: string) {
   using files = scratch();
   const server = await startServer({ data: join(files.directory, "data") });
@@ -86,12 +86,12 @@ async function handled(program: string) {
     const script = writeExample(files.directory, "worker", server.port);
     const worker = Bun.spawn([program, script], { stdio: ["ignore", "pipe", "pipe"] });
     const parcels = createClient({ url: `http://localhost:${server.port}` }).queue("parcels");
-    // The worker makes the queue.
+    // The worker creates the queue.
     while ((await parcels.info().catch(() => null)) === null) await Bun.sleep(10);
     const producer = writeExample(files.directory, "producer", server.port);
     expect(await Bun.$`${program} ${producer}`.quiet().text()).toBe("produced\n");
     const printed = await said(worker.stdout, /\n/);
-    // A stop says of what was handled that it is complete.
+    // Stopping completes the handled items.
     worker.kill("SIGTERM");
     const [errors, code] = [await new Response(worker.stderr).text(), await worker.exited];
     const [stats] = (await parcels.stats()).logical_queues;
@@ -102,7 +102,7 @@ async function handled(program: string) {
   }
 }
 
-/** As often as a process may stand still for longer than the lease, so that it is done again. */
+/** If a process stalls for longer than the lease, the item is handled twice; then try again. */
 const roundsMax = 5;
 
 test.each(runtimes.filter(([, program]) => program !== ""))(
@@ -125,7 +125,7 @@ test.each(runtimes.filter(([, program]) => program !== ""))(
     const server = await startServer({ data: join(files.directory, "data") });
     let heard = 0;
     let running: Bun.Subprocess | null = null;
-    // The first answer finds nobody any more.
+    // The producer is gone when the first response arrives.
     await using between = Bun.serve({
       hostname: "127.0.0.1",
       port: 0,

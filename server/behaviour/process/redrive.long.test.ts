@@ -1,4 +1,4 @@
-// A redrive in a server that is killed again and again, and what only processes show of the search.
+// A redrive in a server that is killed repeatedly, and searches that only processes can test.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
@@ -25,7 +25,7 @@ const clientOf = ({ port }: ServerProcess): Client =>
 const timeouts = { lease_timeout: "1m", expire_timeout: "1h", requested_partitions: 2 };
 const texts = Array.from({ length: 3_000 }, (_, index) => String(index).padStart(4, "0"));
 
-/** All of the texts, in `orders`. */
+/** Produces all texts to `orders`. */
 async function fill(client: Client): Promise<void> {
   await client.queue("dead").create(timeouts);
   const orders = client.queue("orders");
@@ -35,7 +35,7 @@ async function fill(client: Client): Promise<void> {
   }
 }
 
-/** All that is in `orders` dies there. */
+/** Sends all items of `orders` to its dead queue. */
 async function bury(client: Client): Promise<void> {
   for (let left = texts.length; left > 0; ) {
     const asked = { queue_name: "orders", client_id: "a", batch_size: 1_000 };
@@ -44,7 +44,7 @@ async function bury(client: Client): Promise<void> {
     await client.retry({ queue_name: "orders", partition, items: given });
     left -= items.length;
   }
-  // They reach a queue in another shard milliseconds after the reply.
+  // Items reach a queue in another shard milliseconds after the reply.
   while ((await client.queue("dead").inspect()).queued < texts.length) await Bun.sleep(5);
 }
 
@@ -64,7 +64,7 @@ test.each(["sqlite", "postgres"] as const)(
     const start = () => startServer({ data: join(folder, store), flags });
     let server = await start();
     await fill(clientOf(server));
-    // On a machine that stands still a task may end before it is looked at; then another one is begun.
+    // On a machine that stalls, a task may end before it is checked; then another one is started.
     for (let kills = 0; kills < 3; ) {
       await bury(clientOf(server));
       const redrive = { queue_name: "dead", per_second: 1_500 };
@@ -82,7 +82,7 @@ test.each(["sqlite", "postgres"] as const)(
           kills += 1;
         }
         task = await look();
-        // What it had told before is not forgotten.
+        // The reported progress never falls.
         expect(task.moved).toBeGreaterThanOrEqual(seen);
       }
       expect(task).toMatchObject({ state: "done", moved: texts.length, skipped: 0 });
@@ -100,7 +100,7 @@ test("find, explain and redrive in a server with several threads, whichever thre
   await fill(client);
   await bury(client);
   const post = async (path: string, body: object) => {
-    // On a connection of its own, which any of the threads may get.
+    // Each call has its own connection, which any of the threads may accept.
     const headers = { "content-type": "application/json", connection: "close" };
     const url = `http://127.0.0.1:${server.port}/v1/${path}`;
     const init = { method: "POST", headers, body: JSON.stringify(body) };

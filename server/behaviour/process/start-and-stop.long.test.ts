@@ -1,5 +1,4 @@
-// What only a process can show: starting, stopping, being refused, and what is
-// on disk after it was killed.
+// Tests that need a process: start, stop, refused starts, and the data on disk after a kill.
 
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
@@ -228,7 +227,7 @@ test("SIGTERM: waiting leases are answered, what was accepted is kept, and the e
       request_timeout: "15m",
       batch_size: 1,
     });
-    // The lease is in the line once the statistics count it.
+    // The lease waits once the statistics count it.
     for (let seen = 0; seen !== 1; ) {
       const { body } = await call(producer, "/v1/queue.stats", { queue_name: "empty" });
       seen = (body["logical_queues"] as { lease_waiting: number }[])[0]?.lease_waiting ?? 0;

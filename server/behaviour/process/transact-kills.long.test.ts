@@ -1,5 +1,5 @@
-// The real server, killed again and again while workers finish items and produce others together:
-// in the end each input was finished once, and each of its outputs exists once.
+// The real server is killed repeatedly while workers finish items and produce others in one
+// transact. In the end each input was finished once, and each of its outputs exists once.
 
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -12,7 +12,9 @@ import { startServer } from "../../../testing/server-process.ts";
 
 const inputs = 400;
 const kills = 6;
-/** Of three shards, by their names the first is in another than `orders`, the second in the same. */
+/**
+ * Of three shards, the names place the second queue in the shard of `orders`, the first elsewhere.
+ */
 const outputs = ["invoices", "{orders}-mails"];
 
 function scratch() {
@@ -23,7 +25,7 @@ function scratch() {
   };
 }
 
-/** Leases a few and does all of it in one call, until nothing is left. */
+/** Leases a few items and transacts them in one call, until no item is left. */
 async function work(client: Client, done: (texts: readonly string[]) => void): Promise<void> {
   const orders = client.queue("orders");
   for (;;) {
@@ -40,7 +42,7 @@ async function work(client: Client, done: (texts: readonly string[]) => void): P
       });
       done(texts);
     } catch (error) {
-      // The server was gone, or the items are somebody else's by now.
+      // The server was down, or another worker has leased the items since.
       if (!(error instanceof HoldfastError)) throw error;
     }
   }
@@ -53,7 +55,7 @@ async function isDrained(client: Client): Promise<boolean> {
   );
 }
 
-/** Once there are as many as there are inputs: they may have to come from another shard. */
+/** Waits for an output of every input: they may arrive from another shard. */
 async function textsOf(client: Client, queue: string): Promise<string[]> {
   for (;;) {
     const found = client.queue(queue).find({ payload_head: 9, limit: 1_000 });
@@ -79,7 +81,8 @@ test("transact: under kills each input is finished once, and each of its outputs
       await client.queue("orders").produce(numbers.slice(at, at + 20));
     }
     let count = 0;
-    // With keys they hear what became of a call; without, the item comes again or it does not.
+    // With keys a client learns the outcome of a repeated call; without, the item may be leased
+    // again.
     const workers = [true, true, false, false].map((keys) =>
       work(createClient({ url, pace, keys }), (texts) => {
         count += texts.length;

@@ -6,9 +6,9 @@ const bodiesMax = 1_000_000;
 const bodyMax = 900_000;
 
 interface Upload {
-  /** Sends so many bytes; `null` ends the body. */
+  /** Sends this many bytes; `null` ends the body. */
   send(bytes: number | null): Promise<void>;
-  /** How many bytes came, or the reason of the refusal; `null` = it is still received. */
+  /** Bytes received, or the reason of the refusal; `null` = still being received. */
   outcome(): number | string | null;
   connection(): string | undefined;
   end(): void;
@@ -178,7 +178,7 @@ test("intake: bodies that come in one round of events wait for its end, and only
   };
   read(gone.signal);
   read(new AbortController().signal);
-  // More than a promise needs, and still the same round.
+  // More microtasks than a promise needs, but still the same round.
   for (let tick = 0; tick < 50; tick += 1) await null;
   expect(outcomes).toEqual([]);
   gone.abort();

@@ -56,7 +56,7 @@ function open(port: number): Socket {
   return connect(port, "127.0.0.1").on("error", () => undefined);
 }
 
-/** Sends bytes as they are and returns the answer as it is. */
+/** Sends raw bytes and returns the raw response. */
 function raw(port: number, text: string): Promise<string> {
   return new Promise((resolve) => {
     let answer = "";
@@ -130,7 +130,7 @@ test("a client that hangs up, wholly or by half, leaves the line", async () => {
     await until(() => server.engine.status().waitingLeases === 0);
     socket.destroy();
   }
-  // None of them was given the item.
+  // None of these leases received the item.
   await server.engine.produce({
     queue: "orders",
     requestTimeoutMs: 60_000,

@@ -65,7 +65,7 @@ test("tls: a renewed certificate is taken once its key is there too", () => {
   expect(watch.renewed).toEqual([{ cert: renewedCertificate, key: renewedKey }]);
 });
 
-/** The certificate that a new connection is shown. */
+/** The certificate that a new connection receives. */
 function shown(port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false }, () => {
