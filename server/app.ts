@@ -103,7 +103,7 @@ export function createFront(handlers: OperationHandlers, options: FrontOptions) 
   const { health, livez, readyz, metrics, backup } = pages;
   get(health.path, admission.around(handlers.health, health.path));
   get(readyz.path, admission.around(handlers.ready, readyz.path));
-  // No admission: a supervisor must not restart a server that is full or has another host name.
+  // No admission: being full or addressed by another host name is no reason for a restart.
   get(livez.path, liveResponse);
   get(metrics.path, keyed(metricsAnswer(handlers, gauges, idleTimeouts), metrics.path));
   post(backup.path, keyed(backupAnswer(handlers, idleTimeouts), backup.path));

@@ -36,7 +36,9 @@ export interface NewApiKey {
   readonly line: string;
 }
 
-/** `name`: its owner; may be empty, must not contain `=`. Without `rights` it has all rights. */
+/**
+ * `name`: the owner; may be empty, must not contain `=`. Without `rights` the key has all rights.
+ */
 export function newApiKey(name: string, ...rights: readonly Rights[]): NewApiKey {
   const bytes = crypto.getRandomValues(new Uint8Array(keyBytes));
   const key = prefix + bytes.toBase64({ alphabet: "base64url", omitPadding: true });

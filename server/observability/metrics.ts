@@ -18,7 +18,7 @@ export interface MetricsOptions {
   readonly status: () => EngineStatus | Promise<EngineStatus>;
   /** Queues with a label of their own, the busiest; default `queueLabelsMax`. */
   readonly queuesMax?: number;
-  /** Bound of the remembered calls with a key, over all shards; default `limits.receiptsMax`. */
+  /** Most calls with a key that all shards together remember; default `limits.receiptsMax`. */
   readonly receiptsMax?: number;
   /** Absent = the outcome of each commit is known at once. */
   readonly commitFates?: () => CommitFates;

@@ -1,5 +1,5 @@
 // The reply of `server.overview`. Clients with the same `since` and the same rights share one text,
-// which is built again once the engine has examined its queues again.
+// which is rebuilt after the engine has examined its queues.
 
 import type { Engine, EngineOverview, IsShown } from "../../engine/model/api.ts";
 import type { OverviewAlarm, OverviewMachine } from "../../openapi/schemas.ts";

@@ -1,5 +1,5 @@
-// Parses a large JSON body in pieces, so that other requests are served in between. It refuses a
-// body that is nested too deeply or has too many values before it creates them. A piece is a run of
+// Parses a large JSON body in pieces, so that other requests are served in between. Nesting that is
+// too deep and values that are too many are refused before they are created. A piece is a run of
 // members of one list or object, or a part of a long text. `JSON.parse` parses each piece, so it
 // alone decides what is valid JSON.
 
@@ -207,7 +207,7 @@ class Reading {
     return at - frame.start;
   }
 
-  /** From now on parses the frame separately; parses what precedes it in the outer frames. */
+  /** Parses the frame separately from now on, and first what precedes it in the outer frames. */
   #separate(index: number): void {
     const frame = this.#frames[index];
     if (frame === undefined || frame.parts !== null) return;

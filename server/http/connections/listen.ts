@@ -7,7 +7,7 @@ import type { Tls } from "./tls.ts";
 
 export interface Address {
   readonly host: string;
-  /** 0 = any free one. */
+  /** 0 = any free port. */
   readonly port: number;
 }
 
