@@ -69,7 +69,7 @@ function speedText(): string {
   });
   const produce = ["produce, items/s", "of HTTP alone", "of SQLite alone"];
   const consume = ["lease + complete, items/s", "of SQLite alone"];
-  const head = ["items a call", "connections", ...produce, ...consume, "all three"];
+  const head = ["items per call", "connections", ...produce, ...consume, "all three"];
   const probe = (name: string, figure: string) =>
     measurements.find((one) => one.name === name)?.figures[figure]?.median ?? Number.NaN;
   const [wake, floor] = ["wake", "W"].map(
@@ -112,7 +112,7 @@ function peersText(): string {
     ([, one], [, other]) => fastest(other, 100) - fastest(one, 100),
   );
   const table = markdownTable(
-    ["items/s, all three calls", ...calls.map((items) => `${rate(items)} a call`)],
+    ["items/s, all three calls", ...calls.map((items) => `${rate(items)} per call`)],
     peers.map(([name, own]) => [
       name + (settings[name] ?? ""),
       ...calls.map((items) => cellOf(own, items)),
@@ -125,7 +125,7 @@ function peersText(): string {
     const ratio = fastest(own, items) / fastest(others, items);
     return `${ratio.toFixed(2)} at ${rate(items)}`;
   });
-  const sum = `Holdfast over the fastest of the others, by items a call: ${ratios.join(", ")}.`;
+  const sum = `Holdfast over the fastest of the others, by items per call: ${ratios.join(", ")}.`;
   return `From ${linkTo(file, "bench/results")}:\n\n${table}\n\n${sum}`;
 }
 
@@ -167,7 +167,7 @@ function stagesText(): string {
     call.verb,
     ...stageNames.map((stage) => microsText(call[stage])),
   ]);
-  const table = markdownTable(["items a call", "verb", ...stageNames], rows);
+  const table = markdownTable(["items per call", "verb", ...stageNames], rows);
   return `From ${linkTo(latestResults("-stages.json"), "results")}, microseconds:\n\n${table}`;
 }
 
@@ -189,7 +189,7 @@ function ceilingsText(): string {
     const ceilings = [outer + inner, outer, inner].map(perSecond);
     return [items, ...ceilings].map((value) => rate(Number(value)));
   });
-  const head = ["items a call", "all of it", "HTTP, parse and reply", "turn and write"];
+  const head = ["items per call", "all of it", "HTTP, parse and reply", "turn and write"];
   const ofHttp = `An empty call takes ${Math.round(http)} µs, by the processor time of floor E of ${linkTo(latestResults(), "results")}.`;
   return `${ofHttp}\n\n${markdownTable(head, rows)}`;
 }
@@ -228,7 +228,7 @@ function costsText(): string {
     ];
   });
   const head = [
-    "items a call",
+    "items per call",
     "to produce",
     "to lease and complete",
     "the generator",
@@ -237,7 +237,7 @@ function costsText(): string {
     "all three, beside Redis",
     "Redis",
   ];
-  const from = `From ${linkTo(file, "results")} and ${linkTo(peersFile, "results")}, microseconds of processor time an item:`;
+  const from = `From ${linkTo(file, "results")} and ${linkTo(peersFile, "results")}, microseconds of processor time per item:`;
   return `${from}\n\n${markdownTable(head, rows)}`;
 }
 
@@ -248,7 +248,7 @@ function soakText(): string {
     (part) => part?.figures ?? {},
   );
   const figures = [
-    ["items a second", "itemsPerSecond", rate],
+    ["items per second", "itemsPerSecond", rate],
     ["produce, p99 in ms", "produce.p99Ms", microsText],
     ["lease, p99 in ms", "lease.p99Ms", microsText],
     ["complete, p99 in ms", "complete.p99Ms", microsText],
@@ -302,7 +302,7 @@ function keysText(): string {
     const ratios = [of("keyedOverPlain"), of("floor.keyedOverPlain")];
     return [[itemsPerCall, plain ?? "", keyed ?? "", ...ratios.map((ratio) => ratio.toFixed(2))]];
   });
-  const head = ["items a call", "without, items/s", "with a key", "ratio", "ratio of floor E"];
+  const head = ["items per call", "without, items/s", "with a key", "ratio", "ratio of floor E"];
   return `From ${linkTo(file, "results")}:\n\n${markdownTable(head, rows)}`;
 }
 
