@@ -1,6 +1,5 @@
-// `bun run proof`: runs the methods of proof one after the other, prints what
-// they found, and writes it to a file beside the results of the benchmarks.
-// Ends with 1 when there is a fault; the last line counts the methods.
+// `bun run proof`: runs the methods of proof, prints their results and writes them to a file beside
+// the benchmark results. Exits with 1 on a fault; the last line counts the methods.
 
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
@@ -17,12 +16,12 @@ interface Options {
   readonly only: string | null;
   readonly size: Size;
   readonly seed: number;
-  /** Methods that run side by side. */
+  /** Methods that run concurrently. */
   readonly atOnce: number;
   readonly json: string | null;
 }
 
-/** Throws, with what was expected, when the arguments are none of the above. */
+/** Throws, with the expected arguments, when the arguments are invalid. */
 function readOptions(args: readonly string[]): Options {
   const text = { type: "string" } as const;
   const { values } = parseArgs({
@@ -63,7 +62,7 @@ async function runAll({ only, size, seed, atOnce }: Options): Promise<ProofResul
   return chosen.flatMap(({ name }) => results.get(name) ?? []);
 }
 
-/** The others go on, and end what they have started. */
+/** The other methods continue, and end their processes. */
 function brokenOff(method: string, seed: number, cause: unknown): ProofResult {
   const told = Bun.inspect(cause);
   return { method, seconds: 0, seed, figures: {}, faults: [`it broke off; ${told}`] };

@@ -1,5 +1,5 @@
-// The methods of proof, each with its sizes: `quick` for seconds, `short` for what CI runs, ten
-// minutes on two cores, `ci` for half an hour, `nightly` for what only chance finds.
+// The methods of proof with their sizes: `quick` takes seconds; `short` ten minutes on two cores,
+// in CI; `ci` half an hour; `nightly` is for faults that only chance finds.
 
 import { proveHistories } from "./histories/histories.ts";
 import { proveFullDisks } from "./processes/full-disks.ts";
@@ -25,7 +25,7 @@ export interface Method {
   readonly run: (size: Size, run: Run) => Promise<ProofResult>;
 }
 
-/** A method with its counts at each size. */
+/** A method with its counts for each size. */
 function method<Counts extends object>(
   name: string,
   prove: (options: Counts & Run) => Promise<ProofResult>,
@@ -63,7 +63,7 @@ export const methods: readonly Method[] = [
   ),
   method("planted bugs", provePlanted, {
     quick: { bugs: 2 },
-    // As many as there is time for; the larger sizes hunt all.
+    // As many bugs as time allows; the larger sizes hunt all.
     short: { bugs: 10 },
     ci: { bugs: Number.MAX_SAFE_INTEGER },
     nightly: { bugs: Number.MAX_SAFE_INTEGER },

@@ -1,15 +1,15 @@
-// The file that a run of `bun run proof` leaves behind: what was run, on what, and
-// what each method found. The site's page about testing is made from the newest one.
+// The results file of `bun run proof`: what was run, on which machine, and what each method found.
+// The site's page about testing uses the newest one.
 
 import type { Results } from "../bench/report/results.ts";
 import type { ProofResult } from "./result.ts";
 
-/** Enough to run it again. */
+/** Contains enough to repeat the run. */
 export interface Report extends Omit<Results, "settings" | "measurements"> {
   readonly size: string;
   readonly seconds: number;
   readonly results: readonly ProofResult[];
 }
 
-/** How such a file ends, beside the results of the benchmarks. */
+/** The end of the file's name, beside the benchmark results. */
 export const reportEnding = "-proof.json";

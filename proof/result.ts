@@ -1,25 +1,25 @@
-// What every method of proof returns, and what it is run with.
+// The result and the arguments of every method of proof.
 
 export interface ProofResult {
   readonly method: string;
   readonly seconds: number;
   readonly seed: number;
   readonly figures: Readonly<Record<string, number>>;
-  /** Each with what replays it; empty = passed. */
+  /** Each with its replay; empty = passed. */
   readonly faults: readonly string[];
-  /** A tool is missing: which. */
+  /** The missing tool, if any. */
   readonly skipped?: string;
 }
 
-/** Of a method whose tool is missing. */
+/** The result of a method whose tool is missing. */
 export function skippedResult(method: string, seed: number, skipped: string): ProofResult {
   return { method, seconds: 0, seed, figures: {}, faults: [], skipped };
 }
 
-/** Told now and then how far a method has come. */
+/** Receives the progress of a method. */
 export type Say = (text: string) => void;
 
-/** Faults told per kind; of the others only the number is told. */
+/** Faults reported per kind; further ones are only counted. */
 const toldMax = 5;
 
 /** Collects faults by kind, so that a thousand of one kind do not hide another. */
@@ -42,7 +42,7 @@ export class Faults {
     return total;
   }
 
-  /** `replay` is put behind each: what makes it happen again. */
+  /** `replay` is appended to each: how to reproduce it. */
   list(replay: string): string[] {
     return [...this.#byKind].flatMap(([kind, details]) => {
       const told = details.slice(0, toldMax).map((detail) => `${kind}; ${detail}; ${replay}`);

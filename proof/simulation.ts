@@ -1,5 +1,5 @@
-// Simulated worlds at the size of a proof, in as many processes as there are
-// cores; the planted bugs that they must find; and hostile input.
+// Runs simulated worlds in one process per core, the planted bugs that they must find, and hostile
+// input.
 
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -10,9 +10,9 @@ import { nodeSituationNames, Situations, situationNames } from "../engine/simula
 import { hostile } from "./hostile/hostile.ts";
 import { type ProofResult, type Say, stopwatch } from "./result.ts";
 
-/** Seeds of one process; its situations are added to the others'. */
+/** Seeds per process; the situations of all processes are merged. */
 const sliceMax = 250;
-/** Seeds of different runs do not meet. */
+/** Seeds of different runs do not overlap. */
 const seedsPerRun = 10_000_000;
 const root = join(import.meta.dir, "..");
 
@@ -35,7 +35,7 @@ type Told = Simulated & { readonly situations: Readonly<Record<string, number>> 
 export interface Worlds {
   readonly seeds: number;
   readonly steps: number;
-  /** Every situation there is has to be reached. */
+  /** Every known situation must be reached. */
   readonly everySituation: boolean;
 }
 
@@ -115,8 +115,9 @@ async function runSlice({ store, firstSeed, seeds, steps }: Slice): Promise<Told
 }
 
 /**
- * From all over the list, whose neighbours are of one kind; with other seeds others, until each had its
- * turn. Where a bug is hunted never changes, so one that few worlds find is found in each run.
+ * Bugs spread over the list, because neighbours are similar; each seed selects others, until each
+ * had its turn. The worlds in which a bug is hunted never change, so a bug that few worlds find is
+ * found in each run.
  */
 export function bugsOf<T>(all: readonly T[], { bugs, seed }: { bugs: number; seed: number }): T[] {
   const step = Math.max(1, Math.ceil(all.length / bugs));

@@ -1,23 +1,25 @@
-// Is a short history linearizable, whatever the server says of its order? The
-// search of Wing and Gong with Lowe's memory: calls are tried in every order
-// that real time allows, and a set of calls that led to a state once is not
-// tried again. The model is given; nothing here knows of queues.
+// Checks that a short history is linearizable, without trusting the order that the server reports.
+// It uses the search of Wing and Gong with Lowe's memory: it tries calls in every order that real
+// time allows, and does not try a set of calls again that led to the same state. The caller
+// provides the model; this file knows nothing of queues.
 
 export interface Operation<State> {
   readonly call: number;
-  /** Infinite when the answer was lost: it may have happened at any time since, or never. */
+  /**
+   * Infinite when the answer was lost: the call may have taken effect at any later time, or never.
+   */
   readonly end: number;
-  /** The states it may lead to; none when its answer is impossible in this one. */
+  /** The possible next states; none when the recorded answer is impossible in this state. */
   apply(state: State): readonly State[];
-  /** Among calls with a hint, the lower is tried first; it decides nothing but how long the search takes. */
+  /** Calls with a lower hint are tried first. It affects only the duration of the search. */
   readonly hint?: number;
-  /** For whoever reads a refused history. */
+  /** Printed with a refused history. */
   readonly label: string;
 }
 
 export type Verdict =
   | { readonly kind: "linearizable"; readonly steps: number }
-  /** `reached`: the calls of the longest order that was found. */
+  /** `reached`: the calls of the longest order found. */
   | {
       readonly kind: "not linearizable";
       readonly steps: number;
@@ -29,7 +31,7 @@ export interface LinearOptions<State> {
   readonly initial: State;
   /** Equal for states that behave the same. */
   keyOf(state: State): string;
-  /** Steps after which the search is given up. */
+  /** The search stops after this many steps. */
   readonly stepsMax: number;
 }
 
@@ -40,18 +42,18 @@ export function checkLinear<State>(
   return new Search(operations, options).run();
 }
 
-/** Calls that fit into one number of a key. */
+/** Calls per number of a key. */
 const callsPerWord = 30;
 
 class Search<State> {
   readonly #operations: readonly Operation<State>[];
   readonly #options: LinearOptions<State>;
   readonly #done: Uint8Array;
-  /** The same as bits, for keys. */
+  /** The calls in the order, as bits for keys. */
   readonly #words: number[];
   readonly #seen = new Set<string>();
   readonly #order: string[] = [];
-  /** Calls that were answered and are not in the order yet. */
+  /** Answered calls that are not in the order yet. */
   #left: number;
   #steps = 0;
   #gaveUp = false;
@@ -96,7 +98,7 @@ class Search<State> {
     return false;
   }
 
-  /** Puts a call into the order, or takes it out again. */
+  /** Adds a call to the order, or removes it. */
   #mark(index: number): void {
     const operation = this.#operations[index] as Operation<State>;
     const word = Math.floor(index / callsPerWord);
@@ -108,7 +110,7 @@ class Search<State> {
     else this.#order.push(operation.label);
   }
 
-  /** What may come next: nothing that was called after another call has ended that is not in the order. */
+  /** Calls that may come next: each started before any call outside the order had ended. */
   #candidates(): number[] {
     let horizon = Number.POSITIVE_INFINITY;
     for (const [index, { end }] of this.#operations.entries()) {
@@ -119,7 +121,7 @@ class Search<State> {
       if (call > horizon) break;
       if (this.#done[index] === 0) candidates.push(index);
     }
-    // What has ended first has mostly happened first, so that order is tried first.
+    // Calls mostly take effect in the order in which they end, so that order is tried first.
     const by = (of: (operation: Operation<State>) => number) => (a: number, b: number) =>
       of(this.#operations[a] as Operation<State>) - of(this.#operations[b] as Operation<State>);
     candidates.sort(by(({ end }) => end));

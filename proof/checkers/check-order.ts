@@ -1,9 +1,8 @@
-// Is a history linearizable, with the order of queueing as the witness? An id
-// holds the number under which its item was queued in its partition, so the
-// history itself says in which order a partition took its items. That order is
-// trusted in nothing: each call is given the earliest instant that it allows,
-// and the history is refused when one comes to lie outside its call. What
-// passes is linearizable, because the instants are a linearization:
+// Checks that a history is linearizable, with the order of queueing as the witness. An id contains
+// the number under which its item was queued in its partition, so the history itself records the
+// order of each partition. The check does not trust that order: it gives each call the earliest
+// instant that the order allows, and refuses the history if an instant is outside its call. These
+// instants are a linearization of any history that passes:
 //
 //   queued in the order of the numbers (I4) · leased in that order (I4)
 //   queued before leased · a produce as one, in its own order (I7)
@@ -30,7 +29,7 @@ interface Instance {
   readonly lease: LeaseCall;
 }
 
-/** What queued an item: within it lies the instant at which that happened. */
+/** The call that queued an item; the item was queued at some instant within it. */
 interface Queueing {
   readonly from: number;
   readonly to: number;
@@ -38,18 +37,21 @@ interface Queueing {
 }
 
 export interface OrderChecked {
-  /** Operations on single items that were given an instant. */
+  /** Operations on single items to which an instant was assigned. */
   readonly operations: number;
   readonly partitions: number;
-  /** Places in the order that a lease nobody heard of may explain. */
+  /** Places in the order explained by a lease whose answer was lost. */
   readonly excused: number;
   readonly faults: Faults;
 }
 
-/** Which leases may have been granted what nobody was told of, and went to the tail. */
+/** Leases whose answer was lost, and whose items may have been requeued at the tail. */
 export interface Untold {
   readonly outcomes: readonly Outcome[];
-  /** Also those that were answered, if it took so long: a node that forwards one again waits before. */
+  /**
+   * Also includes answered leases that took at least this long: a node waits before it forwards a
+   * lease again.
+   */
   readonly answeredMsMin?: number;
 }
 
@@ -88,11 +90,14 @@ interface Scene {
   readonly partitions: ReadonlyMap<string, ReadonlyMap<number, Instance>>;
   readonly produceOf: ReadonlyMap<number, ProduceCall>;
   readonly leaseOf: ReadonlyMap<string, LeaseCall>;
-  /** By the id that was given back. */
+  /** By the id of the lease that was released or retried. */
   readonly giveBackOf: ReadonlyMap<string, RetryCall | ReleaseCall>;
-  /** By an instance: the one in which the same item was offered before. */
+  /** The previous instance of the same item, by instance. */
   readonly lastOf: ReadonlyMap<Instance, Instance>;
-  /** One that was too late, or whose connection broke, may have been granted items, which then go to the tail. */
+  /**
+   * Leases that were too late, or whose connection broke. Items granted to them are requeued at the
+   * tail.
+   */
   readonly untold: readonly LeaseCall[];
 }
 
@@ -154,7 +159,7 @@ function mayBeUntold(
   return outcomes.includes(outcome) || isRepeated || end - call >= answeredMsMin;
 }
 
-/** A release leaves the attempts as they were; who said it had been told of its lease before. */
+/** A release keeps the attempts. Its client had received the lease before. */
 function lastOf(items: Iterable<Instance[]>): Map<Instance, Instance> {
   const last = new Map<Instance, Instance>();
   for (const instances of items) {
@@ -185,11 +190,11 @@ function queueingOf(
   }
   const giveBack = giveBackOf.get(last.offer.id);
   const attempts = last.offer.attempts + (giveBack?.verb === "release" ? 0 : 1);
-  // Of one of which nothing was heard, the lease may have lapsed before it came.
+  // If the answer was lost, the lease may have lapsed before the call arrived.
   if (giveBack?.outcome !== "ok") {
     return { from: last.lease.call, to: Number.POSITIVE_INFINITY, by: null };
   }
-  // In between it was leased by somebody who was not told.
+  // In between it was leased by a call whose answer was lost.
   if (offer.attempts !== attempts) {
     return { from: giveBack.call, to: Number.POSITIVE_INFINITY, by: null };
   }
@@ -227,7 +232,7 @@ function placeQueueing(
   return { instants, excused };
 }
 
-/** How long after such a lease came back what it was granted too late goes to the tail, at most. */
+/** The longest time between the end of such a lease and the return of its items to the tail. */
 const backMsMax = 5_000;
 
 interface Chance {
@@ -238,8 +243,8 @@ interface Chance {
 }
 
 /**
- * Whether an item that was queued from `from` on may have gone to the tail as it was, at `at` or
- * later and before it was offered: a lease was granted it too late.
+ * Whether an item queued from `from` on may have been requeued unchanged at the tail, at `at` or
+ * later and before it was offered, because it was granted to a lease too late.
  */
 function mayBeGivenBack({ untold }: Scene, { queue, from, at, offered }: Chance): boolean {
   return untold.some(
@@ -280,8 +285,8 @@ function placeLeases(
 }
 
 /**
- * The items of a produce lie one behind the other, in the order given. Outputs that travel keep
- * their order; others may come in between.
+ * The items of a produce are queued in the given order. Outputs sent to another shard keep their
+ * order, but other items may come in between.
  */
 function checkProduces(sorted: readonly Instance[], { scene, name, faults }: PlaceOptions): number {
   let excused = 0;

@@ -1,7 +1,7 @@
-// Is a history what a durable queue may do? Jepsen's total-queue checker
-// (attempted, acknowledged, lost, unexpected, duplicated, recovered), and the
-// rules for single items: leases, attempts, batches, bytes. Needs only what the
-// clients saw. The numbers in the kinds of fault are those of the invariants.
+// Checks that a history is one that a durable queue may produce. It combines Jepsen's total-queue
+// checker (attempted, acknowledged, lost, unexpected, duplicated, recovered) with rules for single
+// items: leases, attempts, batches, bytes. It uses only what the clients observed. Numbers in fault
+// kinds refer to the invariants.
 
 import { checkRedrives } from "../clients/redrives.ts";
 import {
@@ -57,7 +57,7 @@ export function checkQueue(entries: readonly Entry[], ending: Ending, rules: Que
   };
 }
 
-/** What a lease is told again that was granted before may be told at any time. */
+/** A repeated lease may return items during a pause that were granted before it. */
 function checkPauses(calls: readonly SingleCall[], pauses: readonly Pause[], faults: Faults): void {
   for (const lease of calls) {
     if (lease.verb !== "lease" || lease.offers.length === 0 || lease.isRepeated) continue;
@@ -69,8 +69,8 @@ function checkPauses(calls: readonly SingleCall[], pauses: readonly Pause[], fau
 }
 
 /**
- * Each lease counts one attempt, unless it was released. Those that nobody was told of need somebody
- * who was not told, and the time in which they lapsed.
+ * Each lease adds one attempt, unless the item was released. Further attempts require leases whose
+ * answers were lost, and enough time for these to lapse.
  */
 function checkAttempts(
   { number, produced, holdings, untold }: Lifetime,
@@ -103,12 +103,14 @@ function checkAttempts(
   }
 }
 
-/** By the server's clock, from one grant to the next. */
+/** Time from one grant to the next, by the server's clock. */
 function sinceLease({ offer }: Holding, next: Offer): number {
   return next.leaseDeadline - offer.leaseDeadline;
 }
 
-/** What an extend tells is never earlier than what was told before it, and nobody extends what is finished. */
+/**
+ * An extend never returns an earlier deadline than before, and never succeeds for a finished item.
+ */
 function checkExtends({ number, holdings }: Lifetime, faults: Faults): void {
   for (const { offer, endings, extends: extended } of holdings) {
     let told = offer.leaseDeadline;
@@ -125,7 +127,7 @@ function checkExtends({ number, holdings }: Lifetime, faults: Faults): void {
   }
 }
 
-/** The next lease needs that the one before had passed its deadline, or was given back. */
+/** An item is leased again only after the previous lease passed its deadline or was given up. */
 function checkOverlap({ number, holdings }: Lifetime, rules: QueueRules, faults: Faults): void {
   for (const [index, { offer, lease }] of holdings.entries()) {
     const last = holdings[index - 1];
@@ -189,7 +191,7 @@ function checkEnd(lifetime: Lifetime, rules: QueueRules, faults: Faults): void {
 }
 
 function mayBeDead(lifetime: Lifetime, rules: QueueRules): boolean {
-  // A rejection that was followed by another lease did not take place.
+  // A rejection followed by another lease did not take effect.
   const last = lifetime.holdings.at(-1);
   return (
     (last !== undefined && wasRejected(last, ["ok", "unknown"])) || mayBeExhausted(lifetime, rules)

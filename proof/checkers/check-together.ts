@@ -1,6 +1,6 @@
-// A call whose answer was lost did all or nothing. What became of its items when all was drained
-// says of each part which it was, and no two parts may say otherwise: of a transact, inputs are
-// finished if and only if each output exists.
+// A call whose answer was lost did everything or nothing. After draining, the state of its items
+// shows for each part which it was, and no two parts may disagree. A transact finished its inputs
+// if and only if each of its outputs exists.
 
 import type { QueueRules, SingleCall } from "../histories/history.ts";
 import type { Faults } from "../result.ts";
@@ -24,7 +24,7 @@ interface Place {
   readonly next: Holding | undefined;
 }
 
-/** Each of `calls` is what was asked for in one. */
+/** `calls`: each element has the parts of one call. */
 export function checkTogether(
   calls: readonly (readonly SingleCall[])[],
   { lifetimes, rules, faults }: TogetherOptions,
@@ -60,14 +60,14 @@ export function checkTogether(
   }
 }
 
-/** `null` = nothing tells. */
+/** `null` = unknown. */
 function isFinished(
   part: SingleCall,
   { lifetime, holding, next }: Place,
   rules: QueueRules,
 ): boolean | null {
   const others = holding.endings.filter((other) => other !== part);
-  // What another call has finished was held until then.
+  // An item finished by another call was held until then.
   if (others.some(({ outcome }) => outcome === "ok")) return false;
   if (others.some(({ outcome }) => outcome === "unknown")) return null;
   const { deadCount, leftCount } = lifetime;

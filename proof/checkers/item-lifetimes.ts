@@ -1,5 +1,5 @@
-// What became of each item of a history: who produced it, who held it and what they did with it,
-// and where it was when all was drained.
+// The lifetime of each item of a history: its produce, its leases and how they ended, and where the
+// item was after draining.
 
 import type {
   Ending,
@@ -13,23 +13,26 @@ import type {
 } from "../histories/history.ts";
 import type { Faults } from "../result.ts";
 
-/** One offer of an item, and what its holder did with it. */
+/** One offer of an item, and its holder's later calls. */
 export interface Holding {
   readonly offer: Offer;
   readonly lease: LeaseCall;
   readonly endings: SingleCall[];
-  /** Those that were answered 200, in the order of their calls. */
+  /** Calls answered 200, in the order in which they were sent. */
   readonly extends: ExtendCall[];
 }
 
 export interface Lifetime {
   readonly number: number;
   produced: ProduceCall | null;
-  /** In the order in which they were granted. */
+  /** In the order of the grants. */
   readonly holdings: Holding[];
   deadCount: number;
   leftCount: number;
-  /** Leases of its queue that may have been granted it without anybody being told, by when they were sent. */
+  /**
+   * Leases of its queue that may have been granted this item although their answer was lost, by
+   * send time.
+   */
   untold: readonly LeaseCall[];
 }
 
@@ -79,15 +82,15 @@ export function lifetimesOf(
   }
   for (const { number } of ending.left) lifetime(number).leftCount += 1;
   for (const { holdings } of lifetimes.values()) {
-    // Who released an item had been told of its lease before the next one was granted.
+    // A client that released an item had received its lease before the next one was granted.
     holdings.sort((a, b) => a.offer.attempts - b.offer.attempts || a.lease.end - b.lease.end);
   }
   return lifetimes;
 }
 
 /**
- * Leases that may have been granted what nobody was told of, by queue. That goes back, unless the
- * server is killed before: so also the empty ones.
+ * Leases whose items may have been granted without an answer, by queue. Such items are requeued
+ * unless the server is killed first, so leases with an empty answer are included.
  */
 function untoldLeases(
   calls: readonly SingleCall[],
@@ -100,7 +103,7 @@ function untoldLeases(
   return Map.groupBy(leases, ({ queue }) => queue);
 }
 
-/** How many of these were on their way at some instant from `from` to `to`. */
+/** The number of these leases in flight at some instant from `from` to `to`. */
 export function countWithin(leases: readonly LeaseCall[], from: number, to: number): number {
   let count = 0;
   for (const { call, end } of leases) {
@@ -116,17 +119,17 @@ export function isReleased({ endings }: Holding, outcomes: Outcomes): boolean {
   return endings.some(({ verb, outcome }) => verb === "release" && outcomes.includes(outcome));
 }
 
-/** Whether its holder gave the item up, with one of these outcomes. */
+/** Whether its holder rejected the item, with one of these outcomes. */
 export function wasRejected({ endings }: Holding, outcomes: Outcomes): boolean {
   return endings.some((end) => end.verb === "retry" && end.dead && outcomes.includes(end.outcome));
 }
 
-/** The latest that anyone was told. */
+/** The latest deadline that a client received. */
 export function deadlineOf({ offer, extends: extended }: Holding): number {
   return Math.max(offer.leaseDeadline, ...extended.map(({ leaseDeadline }) => leaseDeadline));
 }
 
-/** Whether it may be out of attempts, with the leases that nobody was told of. */
+/** Whether it may be out of attempts, counting leases whose answer was lost. */
 export function mayBeExhausted(
   { produced, holdings, untold }: Lifetime,
   { maxAttempts }: QueueRules,

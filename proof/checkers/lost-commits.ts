@@ -1,6 +1,6 @@
-// A history whose database has lost its last commits, as a standby that was behind has them when it
-// takes over. What was answered while they may have been lost is made unknown, and what is known to
-// be lost is taken out: the checkers judge the rest as ever.
+// Rewrites a history whose database lost its last commits, for example when a standby that lagged
+// takes over. Answers in the period of possible loss become unknown, and effects known to be lost
+// are removed. The checkers then judge the remaining history as usual.
 
 import { openingOf, placeOf } from "../../engine/model/ids.ts";
 import {
@@ -15,11 +15,11 @@ import { Faults } from "../result.ts";
 
 /** Instants of the harness's own clock. */
 export interface Loss {
-  /** All that was answered before is kept. */
+  /** Everything answered before this instant is kept. */
   readonly keptUntil: number;
-  /** All that was sent from then on is lost, if it was answered before `goesOnAt`. */
+  /** Everything sent from this instant on and answered before `goesOnAt` is lost. */
   readonly lostFrom: number;
-  /** All that is sent from then on is answered by what has taken over. */
+  /** Everything sent from this instant on is answered by the new primary. */
   readonly goesOnAt: number;
 }
 
@@ -29,12 +29,12 @@ export const noLoss: Loss = {
   goesOnAt: 0,
 };
 
-/** What was asked for and answered at these instants. */
+/** Whether a call sent and answered at these instants may be lost. */
 function mayBeLost(call: number, answered: number, { keptUntil, goesOnAt }: Loss): boolean {
   return answered > keptUntil && call < goesOnAt;
 }
 
-/** An item as it was leased, that is gone with its produce. */
+/** A leased item that is lost together with its produce. */
 export interface Gone {
   readonly queue: string;
   readonly partition: number;
@@ -76,7 +76,7 @@ export function survived(entries: readonly Entry[], ending: Ending, loss: Loss):
   };
 }
 
-/** By item, in the order in which they were told. */
+/** Offers by item, in the order in which clients received them. */
 function offersOf(calls: readonly SingleCall[]): Map<number, Offered[]> {
   const leases = calls.filter((call): call is LeaseCall => call.verb === "lease");
   const all = leases
@@ -92,11 +92,14 @@ interface Doubts {
 
 interface KnownLost {
   readonly known: LeaseCall[];
-  /** Also what was sent after something had been answered that is lost. */
+  /** Includes calls sent after the answer to a lost call. */
   readonly isLost: (entry: Answered) => boolean;
 }
 
-/** A lost lease dates the loss, and by the date more releases are lost, and with these more leases. */
+/**
+ * A lost lease dates the loss. The date shows that more releases are lost, and these that more
+ * leases are.
+ */
 function knownLost(
   items: readonly (readonly Offered[])[],
   { calls, isInDoubt, loss }: Doubts & { readonly loss: Loss },
@@ -120,7 +123,10 @@ function knownLost(
   }
 }
 
-/** Leases of an item that a later one does not know of: it counts no more attempts, or has the same id. */
+/**
+ * Leases of an item that a later one contradicts: its attempts are no higher, or its id is the
+ * same.
+ */
 function rolledBack(
   item: readonly Offered[],
   { released, isInDoubt }: Pick<Doubts, "isInDoubt"> & { readonly released: ReadonlySet<string> },
@@ -136,8 +142,8 @@ function rolledBack(
 }
 
 /**
- * Leases of ids whose numbers a later opening of the store has issued again under its own tag: each
- * opening continues behind all numbers that are stored.
+ * Leases of ids whose numbers were reissued under the tag of a later opening of the store. Each
+ * opening continues after the highest stored number.
  */
 function numberedAgain(offered: readonly Offered[], isInDoubt: Doubts["isInDoubt"]): LeaseCall[] {
   const places = offered.flatMap(({ lease, offer }) => {
@@ -163,7 +169,10 @@ interface Scene extends Doubts {
   readonly loss: Loss;
 }
 
-/** Items that nobody finished, or may have, and that are not there any more: their produce is lost. */
+/**
+ * Items that no call finished, not even one without an answer, and that are missing: their produce
+ * is lost.
+ */
 function goneItems({ calls, offers, ending, loss, isInDoubt, isLost }: Scene): Offered[] {
   const there = new Set([...ending.dead, ...ending.left].map(({ number }) => number));
   const finished = new Set(
@@ -190,7 +199,10 @@ interface Taken {
   readonly isLost: (entry: Entry) => boolean;
 }
 
-/** What was finished for certain, after a lease of which nobody was told: whose id was known before. */
+/**
+ * Ids of items certainly finished after a lease without an answer; the client knew the id from
+ * before.
+ */
 function confirmedIds(
   calls: readonly SingleCall[],
   { lost, isInDoubt }: Pick<Taken, "lost"> & Pick<Doubts, "isInDoubt">,
@@ -209,7 +221,7 @@ function confirmedIds(
   );
 }
 
-/** What the entry says of what is kept, or may be. */
+/** The entry, restricted to effects that are kept or may be. */
 function without(
   { lost, confirmed, isLost }: Taken,
   { entry, calls, isInDoubt }: Doubts & { readonly entry: Entry },
@@ -221,7 +233,7 @@ function without(
   const isDoubtful = isInDoubt(entry as SingleCall);
   const outcome = isDoubtful ? "unknown" : entry.outcome;
   if (entry.verb === "produce") return { ...entry, outcome };
-  // What still counts was done to a lease of after the loss, which has the same id.
+  // The remaining effects concern a lease granted after the loss under the same id.
   if (outcome === "ok" || (lost.size === 0 && !isDoubtful)) return entry;
   const held = (ids: readonly string[]): string[] =>
     ids.filter((id) => {
@@ -247,8 +259,8 @@ function isHeldBy(
 }
 
 /**
- * Without what callers were told in between: a receipt, a pause, or a task may be lost as well, and
- * of redrives nobody has noted when they began.
+ * Drops reports from the period of loss: a receipt, a pause or a task may be lost as well, and the
+ * history does not record when redrives began.
  */
 function endingAfter(ending: Ending, loss: Loss): Ending {
   const { redrives, ...others } = ending;
@@ -268,7 +280,7 @@ function endingAfter(ending: Ending, loss: Loss): Ending {
   };
 }
 
-/** An id is one item's for ever, also where that item is lost. */
+/** An id always belongs to the same item, even when that item is lost. */
 function reissued(offers: ReadonlyMap<number, readonly Offered[]>): Faults {
   const faults = new Faults();
   const numberOf = new Map<string, number>();

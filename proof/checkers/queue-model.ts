@@ -1,6 +1,5 @@
-// One partition as a sequential machine, for the search of `check-linear.ts`:
-// items in a line, and items that someone holds. Leases last longer than the
-// history, so nothing lapses.
+// One partition as a sequential state machine for the search of `check-linear.ts`: waiting items
+// and held items. Leases last longer than the history, so none lapses.
 
 import {
   type Entry,
@@ -10,16 +9,16 @@ import {
 } from "../histories/history.ts";
 import type { Operation } from "./check-linear.ts";
 
-/** Item and attempts. */
+/** An item's number and attempts. */
 type Queued = readonly [number: number, attempts: number];
 
 export interface QueueState {
   readonly ready: readonly Queued[];
-  /** By item: the id under which somebody holds it; `""` = nobody was told. */
+  /** By item, the id of its lease; `""` = the answer was lost. */
   readonly held: ReadonlyMap<number, string>;
 }
 
-/** A list of all that is stored, in queue order. */
+/** A listing of all stored items, in queue order. */
 export interface ListCall {
   readonly verb: "list";
   readonly client: string;
@@ -45,7 +44,7 @@ export function listOperation(list: ListCall): Operation<QueueState> {
   return { call, end, label, apply: (state) => (isListOf(list, state) ? [state] : []) };
 }
 
-/** `null` for a call that says nothing: one that was refused for what is outside of the model. */
+/** `null` for a call that shows nothing, such as one refused for a reason outside the model. */
 export function operationOf(
   entry: Entry,
   offers: ReadonlyMap<string, Queued>,
@@ -102,7 +101,7 @@ function plainOperationOf(
     case "extend":
     case "release":
     case "transact": {
-      // Any other refusal says nothing of the items.
+      // Any other refusal shows nothing about the items.
       if (entry.outcome === "refused" && entry.status !== 453) return null;
       const parts = singleCalls(entry);
       const ids = parts.flatMap((part) => ("ids" in part ? part.ids : []));
@@ -115,7 +114,8 @@ function plainOperationOf(
             const item = offers.get(id);
             return item !== undefined && state.held.get(item[0]) === id;
           });
-          // Refused as a whole, when one of them is not held; unknown may mean that, too.
+          // The whole call is refused when one id is not held. An unknown outcome may be such a
+          // refusal.
           if (!isHeld) return entry.outcome === "ok" ? [] : [state];
           if (entry.outcome === "refused") return [];
           return [parts.reduce((before, part) => withPart(before, part, offers), state)];
@@ -156,7 +156,7 @@ function append({ ready, held }: QueueState, items: readonly Queued[]): QueueSta
   return { ready: [...ready, ...items], held };
 }
 
-/** Without ids: nobody was told. */
+/** Without `ids`, the answer was lost. */
 function take({ ready, held }: QueueState, count: number, ids: readonly string[] = []): QueueState {
   const more = new Map(held);
   for (const [index, [number]] of ready.slice(0, count).entries()) {
@@ -165,7 +165,7 @@ function take({ ready, held }: QueueState, count: number, ids: readonly string[]
   return { ready: ready.slice(count), held: more };
 }
 
-/** Granted to a lease that had ended meanwhile: back to the tail, as if it had not been. */
+/** The items were granted to a lease that had already ended, and return unchanged to the tail. */
 function giveBack({ ready, held }: QueueState, count: number): QueueState {
   return { ready: [...ready.slice(count), ...ready.slice(0, count)], held };
 }

@@ -1,6 +1,6 @@
-// Clients that load a server over HTTP and note in a history what they send and
-// what they hear. They outlive the server: a lost connection leaves the call
-// unknown, and the client goes on with whatever server comes next.
+// Clients that load a server over HTTP and record their calls and answers in a history. They
+// outlive the server: when a connection is lost, the call is unknown, and the client continues with
+// the next server.
 
 import { Connection } from "../../testing/http-client.ts";
 import type {
@@ -19,17 +19,23 @@ import type {
 import { isIntact, numberIn, proofItem } from "./items.ts";
 
 export const queueName = "orders";
-/** Of two shards and of three it is in another one than `queueName`, so that outputs have to travel there. */
+/**
+ * With two or three shards it is in a different one than `queueName`, so outputs are sent to
+ * another shard.
+ */
 export const otherQueueName = "invoices";
-/** Those that items are produced to. */
+/** Queues to which items are produced. */
 export const queueNames = [queueName, otherQueueName] as const;
-/** The same of this one and dead letters. */
+/**
+ * Its shard also differs from that of `queueName`, so dead-lettered items are sent to another
+ * shard.
+ */
 export const deadQueueName = "dead";
 
-/** Where a client finds a server, whenever it connects. */
+/** The address at which a client connects. */
 export type Place = Pick<Address, "port">;
 
-/** Where the server is; clients wait here while there is none. */
+/** The server's address; clients wait here while there is no server. */
 export class Address {
   #port: Promise<number>;
   #resolve: (port: number) => void = () => undefined;
@@ -65,27 +71,27 @@ export class Address {
 interface Reply {
   readonly status: number;
   readonly body: unknown;
-  /** It is the answer to a repetition: the one before was lost. */
+  /** It answers a repetition; the first answer was lost. */
   readonly isRepeated: boolean;
 }
 
-/** What clients with keys were told, over all of them. */
+/** Repeated calls and their answers, over all clients with keys. */
 export interface Repeats {
-  /** Calls that were sent again, because their answer was lost or to hear it once more. */
+  /** Calls that were repeated, either because the answer was lost or to compare the answers. */
   count: number;
-  /** Answers that are not what the first one was. */
+  /** Repeated answers that differ from the first one. */
   readonly contradictions: Contradiction[];
 }
 
-/** Times that a call is sent whose answer is lost. */
+/** How often a call is sent if its answer is lost. */
 const sendsMax = 4;
-/** One in so many calls that were answered is sent again, where nothing else is said. */
+/** One in this many answered calls is repeated by default. */
 const repeatEveryUsual = 8;
 
-/** Pause before a server is tried again that refused a connection. */
+/** Pause before reconnecting to a server that refused a connection. */
 export const againMs = 3;
 
-/** For a queue to be there, on a busy machine. */
+/** Tries to create a queue on a busy machine. */
 const createTriesMax = 100;
 const createAgainMs = 200;
 
@@ -95,12 +101,12 @@ export class Client {
   readonly #address: Place;
   readonly #repeats: Repeats | null;
   readonly #repeatEvery: number;
-  /** No other client of the folder, before or after, has its keys. */
+  /** Prefix that no other client of the folder uses, before or after. */
   readonly #keys = crypto.randomUUID();
   #connection: Connection | null = null;
   #calls = 0;
 
-  /** With `repeats`, its calls have keys, and are sent again. */
+  /** With `repeats`, calls have keys and are repeated. */
   constructor(
     name: string,
     address: Place,
@@ -117,12 +123,12 @@ export class Client {
     this.#repeatEvery = repeatEvery;
   }
 
-  /** Of an item; numbers begin again with each load. */
+  /** The key of an item; numbers restart with each load. */
   uniqueKey(number: number): string {
     return `${this.#keys}-item-${number}`;
   }
 
-  /** Waits until there is a server to talk to: a call that is not sent is not in the history. */
+  /** Waits for a server: a call that is not sent is not in the history. */
   async connect(): Promise<void> {
     if (this.#connection?.isBroken) this.close();
     while (this.#connection === null) {
@@ -132,7 +138,7 @@ export class Client {
     }
   }
 
-  /** `null` when the connection was lost, and with it the answer. */
+  /** `null` when the connection, and with it the answer, was lost. */
   async call(path: string, body: object): Promise<Reply | null> {
     const text = JSON.stringify(body);
     const reply = await (this.#repeats === null
@@ -153,7 +159,7 @@ export class Client {
     }
   }
 
-  /** Sends it again while its answer is lost, to whatever server there is by then. */
+  /** Repeats it while its answer is lost, to the server of that moment. */
   async untilHeard<T extends Pick<Answer, "status">>(
     repeats: Repeats,
     send: () => Promise<T | null>,
@@ -202,14 +208,14 @@ interface Answer {
   readonly isRepeated?: boolean;
 }
 
-/** What a proxy answers by itself is a page, and says nothing of what became of the call. */
+/** A proxy's own answer is an HTML page and does not show the call's outcome. */
 function isOfServer({ body }: Answer): boolean {
   return body.startsWith("{");
 }
 
 /**
- * The same again; of a lease what is still held, until when it was or, extended, for longer. Time may
- * be up, or a disk full, for anything.
+ * Whether `again` is a valid repetition of `first`. A repeated lease returns the items still held,
+ * with the same or an extended deadline. Any call may time out or meet a full disk.
  */
 export function isRepetition(first: Answer, again: Answer): boolean {
   if (again.status !== 200) return ![400, 453].includes(again.status);
@@ -220,13 +226,13 @@ export function isRepetition(first: Answer, again: Answer): boolean {
     .every(([id, deadline]) => deadline >= (told.get(id) ?? Number.POSITIVE_INFINITY));
 }
 
-/** Without the time of the answer, which each answer has for itself. */
+/** The body without the time of the answer, which differs each time. */
 function effectIn({ body }: Answer): string {
   const { now: _, ...effect } = JSON.parse(body) as { readonly now?: string };
   return JSON.stringify(effect);
 }
 
-/** By the ids of a lease's items; none of any other reply. */
+/** Deadlines by the ids of a lease's items; empty for any other reply. */
 function deadlinesOf({ body }: Answer): Map<string, number> {
   const items: readonly { id: string; lease_deadline?: string | null }[] =
     JSON.parse(body).items ?? [];
@@ -250,8 +256,8 @@ export function producedItem(number: number) {
 }
 
 /**
- * With `unique`, each item has a key of its own, so that the call needs none to be sent again: when
- * its answer was lost, and once it was answered.
+ * With `unique`, each item has a key of its own, so the call can be repeated without one: when its
+ * answer was lost, and once after it was answered.
  */
 export async function produce(
   client: Client,
@@ -290,7 +296,7 @@ export async function produce(
   return entry.outcome;
 }
 
-/** They come to the first partition, and are there as if they had been produced. */
+/** Imports items into the first partition; the history records them as produced. */
 export async function importItems(
   client: Client,
   history: History,
@@ -396,7 +402,7 @@ export function retry(
   return settle(client, history, { verb: "retry", partition, ids, dead }, { items });
 }
 
-/** `leaseTimeout`: from now on; `null` = as long as the queue says. */
+/** `leaseTimeout` counts from now; `null` = the queue's own. */
 export function extend(
   client: Client,
   history: History,
@@ -432,7 +438,7 @@ async function settle(
   return entry.outcome;
 }
 
-/** What is finished is of the client's own queue. */
+/** The finished items are of the client's own queue. */
 export async function transact(
   client: Client,
   history: History,
@@ -469,7 +475,10 @@ function outputsOf(parts: readonly Part[]): Extract<Part, { verb: "produce" }>[]
   return parts.filter((part) => part.verb === "produce");
 }
 
-/** Pauses the leases of the queue, and lets them go on after a while; `null` = nobody knows since when. */
+/**
+ * Pauses leases of the queue and resumes them after `ms`; `null` = the start of the pause is
+ * unknown.
+ */
 export async function pauseFor(client: Client, ms: number): Promise<Pause | null> {
   const { queue } = client;
   await client.connect();
@@ -491,7 +500,7 @@ export interface QueueShape {
   readonly maxAttempts: number;
 }
 
-/** Leaves queues alone that are there already. */
+/** Does not change existing queues. */
 export async function createQueues(address: Place, shape: QueueShape): Promise<void> {
   const client = new Client("owner", address);
   const common = { expire_timeout: "24h", lease_timeout: `${shape.leaseTimeoutMs}ms` };
@@ -513,7 +522,7 @@ export async function createQueues(address: Place, shape: QueueShape): Promise<v
   }
 }
 
-/** A node on a busy machine may not know for a while whether it has done it. */
+/** A node on a busy machine may need time to report whether it created the queue. */
 export async function createQueue(
   client: Client,
   queue: { readonly queue_name: string },
@@ -559,7 +568,7 @@ export async function listItems(
     });
     if (reply?.status !== 200) throw new Error(`items were not listed; got ${reply?.status}`);
     const page = (reply.body as { items: StoredOnWire[] }).items;
-    // A page starts with its pivot, which the page before has shown already.
+    // A page starts with its pivot, which the previous page also contains.
     items.push(...page.filter(({ id }) => id !== pivot));
     const last = page.at(-1)?.id;
     if (last === undefined || last === pivot) return items;

@@ -1,6 +1,5 @@
-// The items that proofs produce. All of an item follows from its number, and the
-// number is read from the payload, so that whoever meets an item anywhere can
-// tell which one it is, and whether a byte of it has changed.
+// The items that proofs produce. An item is derived from its number, which its payload contains. So
+// any item can be identified, and every changed byte is found.
 
 import { numberDigits, readNumber, writeNumber } from "../../bench/load/delivery.ts";
 
@@ -14,7 +13,7 @@ export interface ProofItem {
 const kinds = ["", "order", 'a "kind" \\ of ünïcode \u{1f980}', "x".repeat(60)];
 const encodings = ["", "application/json", "utf-8"];
 
-/** Most are small, some fill a page of the store, few several. */
+/** Most items are small, some fill a page of the store, and a few fill several. */
 function lengthOf(number: number): number {
   if (number % 499 === 498) return 9_000 + (number % 1_000);
   if (number % 61 === 60) return 1_500;
@@ -41,7 +40,7 @@ export function proofItem(number: number): ProofItem {
 
 const base64Digits = 12;
 
-/** The number in a payload that is given in base64; `NaN` when there is none. */
+/** The number in a base64 payload; `NaN` when there is none. */
 export function numberIn(base64: string): number {
   if (base64.length < base64Digits) return Number.NaN;
   return readNumber(Buffer.from(base64.slice(0, base64Digits), "latin1"), 0);
@@ -54,13 +53,13 @@ export function numberOf(payload: Uint8Array): number {
 
 type Described = Omit<ProofItem, "payload">;
 
-/** Whether an item as the server tells it is what was produced, to the byte. */
+/** Whether an item from the server equals the produced one, byte for byte. */
 export function isIntact(number: number, got: Described & { readonly bytes: string }): boolean {
   const item = proofItem(number);
   return got.bytes === item.payload.toBase64() && isDescribed(item, got);
 }
 
-/** The same for an item as a store holds it. */
+/** `isIntact` for an item read from a store. */
 export function isIntactItem(number: number, got: ProofItem): boolean {
   const item = proofItem(number);
   return Buffer.compare(item.payload, got.payload) === 0 && isDescribed(item, got);

@@ -1,5 +1,5 @@
-// Clients at work: some produce, some lease and complete, retry, give up or
-// forget what they hold; until all is drained, and what is left can be told.
+// Runs clients: some produce, others lease and then complete, retry, release or forget their items.
+// At the end it drains the queues and reads what is left.
 
 import type { Random } from "../../engine/model/random.ts";
 import type { Ending, History, LeftItem, Part, Pause } from "../histories/history.ts";
@@ -35,26 +35,26 @@ export interface LoadOptions {
   readonly producers: number;
   readonly consumers: number;
   readonly batchMax: number;
-  /** Producers pause while so many acknowledged items are there. */
+  /** Producers pause while this many acknowledged items wait. */
   readonly backlogMax: number;
-  /** Producers rest so long after each call; default not at all. */
+  /** Pause of a producer after each call; default none. */
   readonly pauseMs?: number;
 }
 
 const pauseEveryMs = 150;
 const pauseMsMax = 50;
 
-/** Clients at work until they are told to stop. */
+/** Clients that work until they are stopped. */
 export class Load {
   readonly #options: LoadOptions;
   readonly #producers: Promise<void>[] = [];
   readonly #consumers: Promise<void>[] = [];
   #isProducing = true;
   #isResting = false;
-  /** Nothing is leased, and producers do not pause: what waits becomes ever more. */
+  /** Nothing is leased, and producers do not pause, so the backlog grows. */
   isPilingUp = false;
   #isConsuming = true;
-  /** Once set, consumers take whatever there is and complete it. */
+  /** Once set, consumers lease and complete everything. */
   #isDraining = false;
   #numberNext = 0;
   readonly #repeats: Repeats = { count: 0, contradictions: [] };
@@ -83,23 +83,24 @@ export class Load {
     return index % 2 === 1 ? this.#repeats : null;
   }
 
-  /** Nothing is produced for so long; the backlog is worked off. */
+  /** Stops producing for `ms` milliseconds, so that consumers reduce the backlog. */
   async rest(ms: number): Promise<void> {
     this.#isResting = true;
     await Bun.sleep(ms);
     this.#isResting = false;
   }
 
-  /** Stops producing, completes all that is there, and tells what is left. The server must be up. */
+  /** Stops producing, completes everything and returns what is left. The server must be running. */
   async drain(): Promise<Ending> {
     this.#isProducing = false;
     this.#isDraining = true;
     const { address } = this.#options;
     const client = new Client("drain", address);
     await client.connect();
-    // A produce may have to wait, and its items would come behind the last look.
+    // A waiting produce could add items after the last check.
     await Promise.all([...this.#producers, this.#operator, this.#redriving]);
-    // A transact that was under way may have left one queue for another between two looks.
+    // A transact in flight may have moved an item from one queue to the other between the two
+    // checks.
     while (!((await isDrained(client)) && (await isDrained(client)))) await Bun.sleep(20);
     this.#isConsuming = false;
     await Promise.all(this.#consumers);
@@ -109,7 +110,7 @@ export class Load {
     return { ...ending, repeats: this.#repeats, pauses: this.#pauses, redrives };
   }
 
-  /** Now and then, until nothing is produced any more. */
+  /** Pauses a queue from time to time, until producing ends. */
   async #pause(): Promise<void> {
     const { address, random } = this.#options;
     const client = new Client("operator", address);
@@ -131,7 +132,7 @@ export class Load {
       }
       const numbers = this.#numbers(1 + random.below(batchMax));
       const isPlain = random.below(4) > 0;
-      // What is sent again has a key, for the call or for each of its items.
+      // A repeated call has a key, for the call or for each of its items.
       if (isPlain) await produce(client, history, numbers);
       else if (repeats === null) await produce(client, history, numbers, this.#repeats);
       else await importItems(client, history, numbers);
@@ -168,7 +169,7 @@ export class Load {
       const ids = offers.map(({ id }) => id);
       const chance = this.#isDraining ? 100 : random.below(100);
       if (chance < 4) {
-        // Forgotten; and once its lease has lapsed, completed all the same.
+        // The item is forgotten, and completed after its lease has lapsed.
         stale = { id: ids[0] ?? "", partition };
       } else if (chance < 8) {
         await retry(client, history, { partition, ids, dead: false });
@@ -180,7 +181,7 @@ export class Load {
         await complete(client, history, { partition, ids });
         stale = null;
       } else if (chance < 17) {
-        // A part, so that the grant is cut; and what is held for longer may be forgotten, too.
+        // Only a part, so that the grant is split. Extended items may be forgotten, too.
         const some = ids.slice(0, 1 + random.below(ids.length));
         const leaseTimeout = random.below(2) === 0 ? null : "3s";
         await extend(client, history, { partition, ids: some, leaseTimeout });
@@ -191,7 +192,7 @@ export class Load {
         const rest = ids.slice(some.length);
         if (rest.length > 0) await complete(client, history, { partition, ids: rest });
       } else if (chance < 45) {
-        // With an id that was forgotten and has lapsed, the whole is refused.
+        // An id whose lease has lapsed makes the whole call fail.
         if (stale?.partition === partition) {
           const late: Part = { verb: "complete", partition, ids: [stale.id] };
           await transact(client, history, [late, ...this.#transactOf(partition, ids)]);
@@ -205,7 +206,7 @@ export class Load {
     client.close();
   }
 
-  /** Finishes all of them, and produces no more than it completes: there would be ever more items. */
+  /** Finishes all of them and produces at most as many items, or the backlog would grow forever. */
   #transactOf(partition: number, ids: readonly string[]): Part[] {
     const { random } = this.#options;
     const count = random.below(3) > 0 ? ids.length : random.below(ids.length + 1);
@@ -225,7 +226,7 @@ export class Load {
   }
 }
 
-/** A queue that could be deleted without force holds nothing, and nothing is on its way there. */
+/** A queue that can be deleted without force is empty, and no item is on its way to it. */
 export async function isDrained(client: Client): Promise<boolean> {
   for (const queue_name of queueNames) {
     await client.connect();
@@ -241,7 +242,7 @@ function leftItem(item: StoredOnWire): LeftItem {
   return { number, intact: isIntact(number, { ...item, bytes: item.payload }) };
 }
 
-/** Waits until what is on its way to the dead queue's shard has come there. */
+/** Waits until all items on their way to the dead queue's shard have arrived. */
 async function readEnding(client: Client): Promise<Ending> {
   let dead = await listItems(client, deadQueueName, 0);
   for (let isQuiet = false; !isQuiet; ) {

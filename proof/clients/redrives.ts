@@ -1,5 +1,5 @@
-// A client that sends items on from one queue to another, one by each redrive, with keys. Whatever
-// dies meanwhile, a key begins one task and moves one item.
+// A client that redrives items from one queue to another, one item per call, with keys. Whatever
+// process is killed meanwhile, each key starts one task and moves one item.
 
 import type { Redrives } from "../histories/history.ts";
 import type { Faults } from "../result.ts";
@@ -17,12 +17,12 @@ import { numberIn } from "./items.ts";
 const timeouts = { lease_timeout: "1m", expire_timeout: "24h" };
 const source = { queue_name: "parcels", requested_partitions: 4, ...timeouts };
 const target = { queue_name: "parcels-back", requested_partitions: 2, ...timeouts };
-/** Each leaves a task behind, of which a server keeps some. */
+/** Each redrive leaves a task, and a server keeps a limited number of tasks. */
 const redrivesMax = 200;
 const everyMs = 20;
-/** Every redrive is sent again, which every second call is. */
+/** Every second call is repeated, and so is every redrive. */
 const repeatEvery = 2;
-/** So that each redrive finds one, though some produces are refused. */
+/** Each redrive finds an item although some produces are refused. */
 const itemsEach = 2;
 
 export class Redriver {
@@ -38,7 +38,7 @@ export class Redriver {
     this.#client = new Client("redriver", address, { repeats, repeatEvery });
   }
 
-  /** Until it is told to stop. */
+  /** Works until `isOver`. */
   async work(isOver: () => boolean): Promise<void> {
     await createRedriveQueues(this.#address);
     while (!isOver()) {
@@ -47,7 +47,7 @@ export class Redriver {
     }
   }
 
-  /** Whose calls are not sent again. */
+  /** A client whose calls are not repeated. */
   #plainClient(): Client {
     return new Client("redriver", this.#address);
   }
@@ -70,7 +70,7 @@ export class Redriver {
     else if (begun === null || begun.status >= 500) this.#unknown += 1;
   }
 
-  /** Once no task runs any more; nothing of it is left behind. The server must be up. */
+  /** Waits until no task runs, and removes all its items. The server must be running. */
   async end(): Promise<Redrives> {
     this.#client.close();
     const client = this.#plainClient();
@@ -95,7 +95,7 @@ export class Redriver {
   }
 }
 
-/** Leaves queues alone that are there already. */
+/** Does not change existing queues. */
 export async function createRedriveQueues(address: Place): Promise<void> {
   const client = new Client("redriver", address);
   try {

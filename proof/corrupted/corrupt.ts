@@ -1,5 +1,5 @@
-// Corrupts histories that are right, in as many ways as a queue can be wrong. A
-// checker is worth what it rejects: each corrupted history has to be.
+// Corrupts correct histories in every way in which a queue can fail. The checkers must reject each
+// one.
 
 import { seededRandom } from "../../engine/simulation/seeded-random.ts";
 import { checkOrder } from "../checkers/check-order.ts";
@@ -23,15 +23,15 @@ export interface Corruptible {
   readonly seed: number;
 }
 
-/** Of each kind so many. */
+/** Corrupted histories per kind. */
 const instances = 4;
-/** So many of the first calls are corrupted: the checkers see a whole history, and are fast. */
+/** Only the first calls are used: the checkers still see a whole history, and run fast. */
 const callsMax = 1_000;
 
 export function corruptAll({ entries, ending, rules, seed }: Corruptible): {
   readonly rejected: number;
   readonly accepted: readonly string[];
-  /** Kinds for which the history has no place. */
+  /** Kinds that cannot be applied to this history. */
   readonly unused: readonly string[];
 } {
   let rejected = 0;
@@ -59,7 +59,7 @@ export function corruptAll({ entries, ending, rules, seed }: Corruptible): {
   return { rejected, accepted, unused: [...unused] };
 }
 
-/** The lives of the items that were produced first, from their beginning to their end. */
+/** The whole lifetimes of the items that were produced first. */
 function shorten(entries: readonly Entry[], ending: Ending): { entries: Entry[]; ending: Ending } {
   if (entries.length <= callsMax) return { entries: [...entries], ending };
   const numbers = new Set<number>();

@@ -1,5 +1,5 @@
-// A history that is to be corrupted, the places in it where that can be done, and what several
-// mutations do there.
+// A history to corrupt, the places where it can be corrupted, and steps that several mutations
+// share.
 
 import type { Random } from "../../engine/model/random.ts";
 import {
@@ -23,7 +23,7 @@ export interface Scene {
   readonly random: Random;
 }
 
-/** Each changes a history in one place; `false` when there is no such place. */
+/** Changes a history in one place; `false` when there is no such place. */
 export type Mutation = (scene: Scene) => boolean;
 
 export function pick<T>(random: Random, among: readonly T[]): T | null {
@@ -42,28 +42,28 @@ export function produces({ entries }: Scene): ProduceCall[] {
   ) as ProduceCall[];
 }
 
-/** Completes that were answered 200, of items that were offered. */
+/** Completes of offered items that were answered 200. */
 export function completes({ entries }: Scene): CompleteCall[] {
   return entries.filter(
     (entry) => entry.verb === "complete" && entry.outcome === "ok",
   ) as CompleteCall[];
 }
 
-/** Transacts that were answered 200. */
+/** Transacts answered 200. */
 export function transacts({ entries }: Scene): TransactCall[] {
   return entries.filter(
     (entry) => entry.verb === "transact" && entry.outcome === "ok",
   ) as TransactCall[];
 }
 
-/** Retries answered 200 that gave their items up. */
+/** Retries answered 200 that rejected their items. */
 export function rejections({ entries }: Scene): RetryCall[] {
   return entries.filter(
     (entry) => entry.verb === "retry" && entry.dead && entry.outcome === "ok",
   ) as RetryCall[];
 }
 
-/** Extends that were answered 200. */
+/** Extends answered 200. */
 export function extensions({ entries }: Scene): ExtendCall[] {
   return entries.filter(
     (entry) => entry.verb === "extend" && entry.outcome === "ok",
@@ -75,7 +75,7 @@ export interface Succession {
   readonly next: Offer;
 }
 
-/** By the ids of offers: what the same item was offered as next. */
+/** The next offer of the same item, by the id of the earlier offer. */
 export function successions(scene: Scene): Map<string, Succession> {
   const offers = leases(scene)
     .flatMap((lease) => lease.offers)
@@ -90,7 +90,7 @@ export function successions(scene: Scene): Map<string, Succession> {
   return next;
 }
 
-/** Ids that somebody gave back, or may have. */
+/** Ids that were released or retried, or may have been. */
 export function givenBack({ entries }: Scene): Set<string> {
   return new Set(
     entries
@@ -107,7 +107,7 @@ export function offerOf(scene: Scene, id: string): { lease: LeaseCall; index: nu
   return null;
 }
 
-/** Of the first of its ids that is offered: where the history was cut, some are not. */
+/** The offer of its first offered id; in a shortened history, some ids are not offered. */
 export function offerIn(scene: Scene, { ids }: { readonly ids: readonly string[] }) {
   for (const id of ids) {
     const found = offerOf(scene, id);
@@ -116,7 +116,7 @@ export function offerIn(scene: Scene, { ids }: { readonly ids: readonly string[]
   return null;
 }
 
-/** Adds a lease behind all others that offers what `change` makes of an offer. */
+/** Adds a lease at the end that offers the changed offer. */
 export function offerAgain(scene: Scene, change: (offer: Offer) => Offer): boolean {
   const lease = pick(scene.random, leases(scene));
   const offer = lease === null ? null : pick(scene.random, lease.offers);
@@ -146,7 +146,7 @@ export function addLease(scene: Scene, like: LeaseCall, offer: Offer): void {
   scene.entries.push({ ...like, call: at, end: at + 1, offers: [offer] });
 }
 
-/** As if nobody had ever seen them. */
+/** Removes all traces of these items. */
 export function forget(scene: Scene, numbers: readonly number[]): void {
   const isOther = ({ number }: { readonly number: number }) => !numbers.includes(number);
   for (const lease of leases(scene)) lease.offers = lease.offers.filter(isOther);

@@ -1,4 +1,4 @@
-// Each way in which a queue can be wrong, as what it makes of a history that is right.
+// Each way in which a queue can fail, as a change to a correct history.
 
 import type { Redrives } from "../histories/history.ts";
 import {
@@ -20,7 +20,7 @@ import {
   successions,
 } from "./corruptible.ts";
 
-/** Of a history in which items were redriven. */
+/** Applies to histories with redriven items. */
 function redriven(scene: Scene, corrupt: (redrives: Redrives) => Partial<Redrives>): boolean {
   const { redrives } = scene.ending;
   if (redrives === undefined || redrives.taskIds.length < 2) return false;
@@ -111,7 +111,7 @@ export const mutations: Readonly<Record<string, Mutation>> = {
       if (entry.verb !== "release" || entry.outcome !== "ok") return [];
       return entry.ids.flatMap((id) => next.get(id) ?? []);
     });
-    // Later, a lease that nobody was told of may have lapsed in between.
+    // Later on, a lease without an answer may have lapsed in between.
     const soon = released.filter(
       (place) => place.next.leaseDeadline - place.last.leaseDeadline < leaseTimeoutMs,
     );

@@ -1,5 +1,4 @@
-// A history that is right, made by a queue too plain to be wrong: for tests of
-// what the checkers reject.
+// Builds a correct history with a queue too simple to fail, to test what the checkers reject.
 
 import { formatId, idPrefix } from "../../engine/model/ids.ts";
 import { seededRandom } from "../../engine/simulation/seeded-random.ts";
@@ -21,7 +20,7 @@ interface Partition {
   ready: (Queued & { readonly seq: number })[];
 }
 
-/** Calls of one client after the other, 10 ms each, with every kind of end that a call has. */
+/** Sequential calls of one client, 10 ms each, with every possible outcome. */
 export function sampleHistory({ calls, seed }: { readonly calls: number; readonly seed: number }): {
   entries: Entry[];
   ending: Ending;
@@ -37,7 +36,7 @@ export function sampleHistory({ calls, seed }: { readonly calls: number; readonl
   const partitions = places.map((place, slot): Partition => {
     return { ...place, prefix: idPrefix("0123456789Ab", slot), seqNext: 0, ready: [] };
   });
-  /** Outputs that come to their partition with the next call. */
+  /** Outputs that reach their partition with the next call. */
   const travelling: (() => void)[] = [];
   let now = 0;
   let numberNext = 0;
@@ -156,7 +155,7 @@ export function sampleHistory({ calls, seed }: { readonly calls: number; readonl
   return { entries, ending: { dead, left: [], redrives: sampleRedrives } };
 }
 
-/** Of three redrives, one that nobody heard of and that was done. */
+/** Three redrives, one of which was done although its answer was lost. */
 const sampleRedrives: Redrives = {
   ...{ produced: [0, 1, 2, 3, 4, 5], taskIds: ["r0", "r1"], unknown: 1 },
   ...{ waiting: [1, 3, 5], moved: [0, 2, 4] },

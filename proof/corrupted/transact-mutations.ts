@@ -1,4 +1,4 @@
-// What a transact can do wrong, as what it makes of a history that is right.
+// Each way in which a transact can fail, as a change to a correct history.
 
 import type { Part, TransactCall } from "../histories/history.ts";
 import {
@@ -15,9 +15,9 @@ import {
 
 interface Whole {
   readonly call: TransactCall;
-  /** Ids that it completed. */
+  /** Completed ids. */
   readonly done: readonly string[];
-  /** What it produced. */
+  /** Produced items. */
   readonly numbers: readonly number[];
 }
 
@@ -34,7 +34,7 @@ function wholeOf(scene: Scene): Whole | null {
   );
 }
 
-/** Leased and completed as if the lease under this id had lapsed. */
+/** Leases and completes the item again, as if the lease with this id had lapsed. */
 function comeBack(scene: Scene, id: string): void {
   const found = offerOf(scene, id);
   const offer = found?.lease.offers[found.index];

@@ -1,10 +1,8 @@
-// Histories of the real server over HTTP, checked for linearizability in two
-// ways. Long ones with many clients, several partitions and kills in the middle
-// go by the order of the ids (`check-order.ts`) and the queue's own rules
-// (`check-queue.ts`). Short ones are searched for an order without trusting
-// anything the server says of it (`check-linear.ts`). Calls whose answer was
-// lost stay in as unknown. In the end, histories that were corrupted on purpose
-// have to be rejected, each of them.
+// Checks histories of the real server over HTTP for linearizability, in two ways. Long ones, with
+// many clients, several partitions and kills, are checked by the order of the ids
+// (`check-order.ts`) and the queue's own rules (`check-queue.ts`). Short ones are searched for an
+// order without trusting the server's (`check-linear.ts`). Calls whose answer was lost stay in as
+// unknown. At the end, each of many deliberately corrupted histories must be rejected.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,11 +19,11 @@ import { RestartingServer } from "./restarting-server.ts";
 import { shortHistories } from "./short-histories.ts";
 
 export interface HistoryOptions {
-  /** On single items: produced, leased, completed or retried. */
+  /** Operations on single items: produces, leases, completes and retries. */
   readonly operations: number;
   readonly clients: number;
   readonly restarts: number;
-  /** Short histories of four clients. */
+  /** Number of short histories of four clients. */
   readonly blackBox: number;
   readonly seed: number;
   readonly say: Say;
@@ -33,7 +31,7 @@ export interface HistoryOptions {
 
 const rules = { leaseTimeoutMs: 2_000, maxAttempts: 20 };
 const shape = { partitions: 8, ...rules };
-/** Produced, leased and completed: what an item takes at least. */
+/** The minimum per item: produce, lease, complete. */
 const operationsPerItem = 3;
 
 export async function proveHistories(options: HistoryOptions): Promise<ProofResult> {

@@ -1,20 +1,20 @@
-// What the clients saw, kept outside of the server: an entry before each call,
-// and how the call ended, in memory and in a file that outlives the run if it
-// finds a fault. A call that was never answered stays unknown.
+// Records what the clients observed, outside the server: each call before it is sent, and its
+// outcome. The history is in memory and in a file, which is kept if the run finds a fault. A call
+// that was never answered stays unknown.
 
 import type { FileSink } from "bun";
 
-/** `empty`: nothing came in time. `refused`: a definite answer that nothing changed. */
+/** `empty`: no item in time. `refused`: an answer that guarantees that nothing changed. */
 export type Outcome = "ok" | "empty" | "refused" | "unknown";
 
 interface Timed {
   /** Before the first byte was sent; milliseconds of the harness's own clock. */
   readonly call: number;
-  /** After the last byte of the answer; of an unknown one, when the connection was lost. */
+  /** After the last byte of the answer, or when the connection was lost. */
   end: number;
   outcome: Outcome;
   status: number;
-  /** What a refusal says. */
+  /** The reason in the answer. */
   refusal?: string;
 }
 
@@ -26,7 +26,7 @@ export interface ProduceCall extends Call {
   readonly verb: "produce";
   readonly queue: string;
   readonly numbers: readonly number[];
-  /** An output that comes to its partition after the answer, or may do so. */
+  /** An output that reaches its partition after the answer, or may do so. */
   isDelayed?: boolean;
 }
 
@@ -35,9 +35,9 @@ export interface Offer {
   readonly number: number;
   readonly id: string;
   readonly attempts: number;
-  /** Epoch milliseconds, as the server says. */
+  /** Epoch milliseconds, from the server. */
   readonly leaseDeadline: number;
-  /** Payload, kind, encoding and reference are those that were produced. */
+  /** Payload, kind, encoding and reference equal the produced ones. */
   readonly intact: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface LeaseCall extends Call {
   readonly batchSize: number;
   partition: number;
   offers: readonly Offer[];
-  /** It was sent more than once, with its key. */
+  /** It was sent more than once, with the same key. */
   isRepeated?: boolean;
 }
 
@@ -68,7 +68,7 @@ export interface ExtendCall extends Call {
   readonly verb: "extend";
   readonly partition: number;
   readonly ids: readonly string[];
-  /** Epoch milliseconds, as the server says; 0 = it has said nothing. */
+  /** Epoch milliseconds, from the server; 0 = none received. */
   leaseDeadline: number;
 }
 
@@ -88,40 +88,42 @@ export type SingleCall =
 
 export type WithoutCall<T> = T extends unknown ? Omit<T, keyof Call> : never;
 
-/** What a transact finishes, or produces in one queue. */
+/** One part of a transact: items that it finishes, or produces in one queue. */
 export type Part = WithoutCall<ProduceCall | CompleteCall | RetryCall>;
 
 export interface TransactCall extends Call {
   readonly verb: "transact";
-  /** In the order in which they are done. */
+  /** In the order of execution. */
   readonly parts: readonly Part[];
 }
 
 export type Entry = SingleCall | TransactCall;
 
-/** What is done together or not at all, each with the answer to the whole. */
+/** The parts of a transact as separate calls, each with the answer to the whole. */
 export function singleCalls(entry: Entry): SingleCall[] {
   if (entry.verb !== "transact") return [entry];
   const { parts, ...call } = entry;
   return parts.map((part) => ({ ...call, ...part }));
 }
 
-/** An item that is left when all is drained. */
+/** An item left after draining. */
 export interface LeftItem {
   readonly number: number;
   readonly intact: boolean;
 }
 
-/** After its 200 and before it was asked to end; milliseconds of the harness's own clock. */
+/**
+ * From the 200 of the pause until the resume was sent, in milliseconds of the harness's own clock.
+ */
 export interface Pause {
   readonly queue: string;
-  /** When it was asked for. */
+  /** When it was sent. */
   readonly call: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** A call that was sent again, and answered otherwise. */
+/** A repeated call with a different answer. */
 export interface Contradiction {
   readonly told: string;
   /** When it was first sent, and when that was answered. */
@@ -129,41 +131,41 @@ export interface Contradiction {
   readonly end: number;
 }
 
-/** One item each was to go from one queue to another, by calls with keys that were sent again. */
+/** Redrives of one item each from one queue to another, by repeated calls with keys. */
 export interface Redrives {
   /** Items whose produce was answered 200, by their numbers. */
   readonly produced: readonly number[];
-  /** As each redrive was answered. */
+  /** The answers of the redrives. */
   readonly taskIds: readonly string[];
-  /** Redrives of which nobody heard. */
+  /** Redrives without an answer. */
   readonly unknown: number;
-  /** Where the items are once no task runs any more. */
+  /** Items in the target queue once no task runs. */
   readonly waiting: readonly number[];
   readonly moved: readonly number[];
 }
 
-/** What the server holds after everything was drained. */
+/** What the server holds after draining. */
 export interface Ending {
-  /** Items of the dead queue, in its order. */
+  /** Items of the dead queue, in queue order. */
   readonly dead: readonly LeftItem[];
-  /** Items that are still in the queue; none, when it was drained. */
+  /** Items still in the queue; none after a successful drain. */
   readonly left: readonly LeftItem[];
-  /** Of clients with keys; absent = there were none. */
+  /** Repeated calls of clients with keys; absent = no such clients. */
   readonly repeats?: { readonly count: number; readonly contradictions: readonly Contradiction[] };
-  /** Absent = nobody paused a queue. */
+  /** Absent = no queue was paused. */
   readonly pauses?: readonly Pause[];
-  /** Absent = there were none. */
+  /** Absent = none. */
   readonly redrives?: Redrives;
 }
 
-/** What the queue was created with. */
+/** The settings of the queue. */
 export interface QueueRules {
   readonly leaseTimeoutMs: number;
   /** 0 = no limit. */
   readonly maxAttempts: number;
   /**
-   * Shards fail while the server goes on: what a lease was granted before nobody was told, and the
-   * same lease is granted anew. Absent = they do not.
+   * Shards fail while the server keeps running: a lease whose grant was lost with its shard is
+   * granted again. Absent = they do not fail.
    */
   readonly shardsFail?: true;
 }
@@ -175,7 +177,7 @@ export class History {
   readonly #file: FileSink | null;
   #acknowledged = 0;
   #completed = 0;
-  /** Items that a call has taken out, or may have. */
+  /** Items that a call removed, or may have removed. */
   #taken = 0;
 
   constructor(path?: string) {
@@ -187,12 +189,12 @@ export class History {
     return this.#acknowledged;
   }
 
-  /** Items whose complete was answered 200. */
+  /** Items with an acknowledged complete. */
   get completed(): number {
     return this.#completed;
   }
 
-  /** Acknowledged items that are still there for certain; those of unknown calls are not. */
+  /** Acknowledged items that are certainly still there; items of unknown calls are not counted. */
   get backlog(): number {
     return this.#acknowledged - this.#taken;
   }
@@ -204,7 +206,7 @@ export class History {
     return entry;
   }
 
-  /** `reply`: `null` = it was lost. */
+  /** `reply`: `null` = lost. */
   end(
     entry: Entry,
     outcome: Outcome,
@@ -231,7 +233,7 @@ export class History {
     if (takes && outcome !== "refused") this.#taken += call.ids.length;
   }
 
-  /** Notes what happened to the server. */
+  /** Records an event of the server, such as a kill. */
   note(what: string): void {
     this.#file?.write(`= ${performance.now()} ${what}\n`);
   }

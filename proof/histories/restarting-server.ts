@@ -1,11 +1,10 @@
-// The real server, killed and started again on the same data while clients go on.
+// Runs the real server, and kills and restarts it on the same data while clients continue.
 
 import { Address } from "../clients/clients.ts";
 import { type ServerChild, spawnServer } from "../processes/server-child.ts";
 
 const flags = ["--shards", "2", "--threads", "2"];
 
-/** A server that is killed and started again on the same data. */
 export class RestartingServer {
   readonly address = new Address();
   readonly #data: string;

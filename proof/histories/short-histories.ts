@@ -1,5 +1,5 @@
-// Short histories of four clients on a queue of their own, with kills in the
-// middle, each searched for an order that explains it.
+// Short histories of four clients on one queue, with kills in the middle; each is searched for an
+// order of calls that explains it.
 
 import type { Random } from "../../engine/model/random.ts";
 import { seededRandom } from "../../engine/simulation/seeded-random.ts";
@@ -39,7 +39,7 @@ const shortClients = 4;
 const shortCalls = 18;
 const shortAtOnce = 8;
 const shortPerRestart = 80;
-/** Far more than a history of this size takes. */
+/** Far more steps than a history of this size takes. */
 const stepsMax = 300_000;
 
 export async function shortHistories(
@@ -83,20 +83,20 @@ export async function shortHistories(
     const from = next;
     const until = Math.min(blackBox, from + shortPerRestart);
     const working = Promise.all(Array.from({ length: shortAtOnce }, () => work(until)));
-    // In the middle of whatever is going on.
+    // The kill is in the middle of the calls.
     while (next < (from + until) / 2) await Bun.sleep(1);
     await server.restart();
     await working;
     say(`${figures.blackBoxHistories} of ${blackBox} short histories`);
   }
-  // One in a hundred may be too much for the search; more would make its figure worth little.
+  // One history in a hundred may exceed the search; more would make the result meaningless.
   if (figures.gaveUp * 100 > blackBox) {
     faults.add("too many histories are undecided", `${figures.gaveUp} of ${blackBox}`);
   }
   return figures;
 }
 
-/** Four clients at once on a queue of their own, and then a list of what is left. */
+/** Four concurrent clients on one queue, and then a listing of what is left. */
 async function shortHistory(
   address: Address,
   queue: string,
@@ -122,7 +122,7 @@ async function shortHistory(
   return [...history.entries, list];
 }
 
-/** Until it has happened: a repeated create or delete is refused because it has. */
+/** Repeats the call until it has taken effect; a repeated create or delete is then refused. */
 async function untilDone(client: Client, path: string, body: object): Promise<void> {
   for (;;) {
     await client.connect();
@@ -149,7 +149,7 @@ async function listed(client: Client, queue: string): Promise<ListCall> {
 interface Acting {
   readonly history: History;
   readonly random: Random;
-  /** Numbers given away, and about how many items can be leased. */
+  /** The next item number, and about how many items can be leased. */
   readonly numbers: { next: number; ready: number };
 }
 
@@ -166,8 +166,8 @@ async function act(client: Client, { history, random, numbers }: Acting): Promis
       const all = numbered(1 + random.below(3));
       if ((await produce(client, history, all)) === "ok") numbers.ready += all.length;
     } else if (numbers.ready > 0 && (chance < 65 || ids.length === 0)) {
-      // Whoever waits for nothing may be granted something too late, which is hard to search for;
-      // on a busy machine that is also who was not served in a second.
+      // A lease that waits in vain may be granted items too late, which is hard to search for. On a
+      // busy machine, a lease that was not served within a second is another such case.
       const options = { batchSize: 1 + random.below(3), timeout: "5s" };
       const leased: Leased = await lease(client, history, options);
       numbers.ready -= leased.offers.length;
@@ -182,18 +182,18 @@ async function act(client: Client, { history, random, numbers }: Acting): Promis
       parts.push({ verb: "produce", queue: client.queue, numbers: outputs });
       const outcome = await transact(client, history, parts);
       if (outcome === "ok") numbers.ready += outputs.length + rest.length;
-      // Now and then finished again, which has to be refused with all that it would produce.
+      // Sometimes the ids are finished again, which must be refused together with all outputs.
       if (random.below(6) > 0) held.splice(0, ids.length);
     } else if (chance < 84 && ids.length > 0) {
       await complete(client, history, { partition: 0, ids });
-      // Now and then finished again, which has to be refused.
+      // Sometimes the ids are finished again, which must be refused.
       if (random.below(6) > 0) held.splice(0, ids.length);
     } else if (chance < 89 && ids.length > 0) {
       await extend(client, history, { partition: 0, ids, leaseTimeout: null });
     } else if (chance < 95 && ids.length > 0) {
       const outcome = await release(client, history, { partition: 0, ids });
       if (outcome === "ok") numbers.ready += ids.length;
-      // Now and then finished all the same, which has to be refused.
+      // Sometimes the ids are finished nevertheless, which must be refused.
       if (random.below(6) > 0) held.splice(0, ids.length);
     } else if (ids.length > 0) {
       const outcome = await retry(client, history, { partition: 0, ids, dead: false });
@@ -220,7 +220,7 @@ export function judge(entries: readonly (Entry | ListCall)[]): Verdict {
   return checkLinear(operations, { initial: emptyQueue, keyOf: keyOfQueue, stepsMax });
 }
 
-/** A guess at the order in which calls have queued items, by the order of the ids; it may be wrong. */
+/** A guess, by the order of the ids, at the order in which calls queued items; it may be wrong. */
 function queueOrder(
   entries: readonly (Entry | ListCall)[],
   offers: ReadonlyMap<string, readonly [number, number]>,

@@ -1,5 +1,5 @@
-// Clients that are slow, leave halfway, or come in crowds. None of them may hold what
-// they took, nor keep others from being served.
+// Clients that are slow, disconnect halfway or connect in crowds. None of them may keep resources,
+// or keep other clients from being served.
 
 import type { Socket } from "node:net";
 import { exchange, openSocket } from "./raw/raw-exchange.ts";
@@ -10,7 +10,7 @@ export interface ConnectionReport {
   readonly faults: string[];
 }
 
-/** Seconds after which a connection is closed that sends nothing, and some to spare. */
+/** A connection that sends nothing is closed after this time, with a margin. */
 const closedMsMax = 75_000;
 const trickleMs = 1_000;
 const crowd = 1_000;
@@ -30,7 +30,10 @@ const lease = (client: string) =>
     JSON.stringify({ queue_name: "canary", client_id: client, request_timeout: "15m" }),
   );
 
-/** Clients that trickle, each until it is closed; takes as long as the server is patient. */
+/**
+ * Clients that send very slowly, each until it is closed; this takes as long as the server's
+ * timeouts.
+ */
 export async function trySlow(target: Target): Promise<ConnectionReport> {
   const faults: string[] = [];
   const healthy = `GET /health HTTP/1.1\r\n${host}\r\n`;
@@ -75,7 +78,7 @@ function closes(port: number, first: string, trickle: string | null): Promise<bo
     const drip = setInterval(() => {
       if (trickle !== null) socket.write(trickle);
     }, trickleMs);
-    // Answers are read, and count for nothing.
+    // Answers are read and ignored.
     socket.on("data", () => undefined);
     socket.on("end", () => finish(true));
     socket.on("close", () => finish(true));
@@ -83,7 +86,7 @@ function closes(port: number, first: string, trickle: string | null): Promise<bo
   });
 }
 
-/** Leases that wait for clients who have gone, in each way in which one can go. */
+/** Leases whose clients disconnected, in each possible way. */
 export async function tryHalfClosed(target: Target): Promise<ConnectionReport> {
   const faults: string[] = [];
   const ways = ["end", "destroy", "resetAndDestroy"] as const;
@@ -97,7 +100,7 @@ export async function tryHalfClosed(target: Target): Promise<ConnectionReport> {
     if (!left) faults.push(`${way}: leases wait for clients who have gone`);
     for (const socket of sockets) socket.destroy();
   }
-  // None of them was given what comes now.
+  // None of those leases received the next item.
   const canaryMs = await target.canary();
   return {
     figures: { halfClosed: ways.length * 50, halfClosedCanaryMs: Math.round(canaryMs) },
@@ -105,7 +108,7 @@ export async function tryHalfClosed(target: Target): Promise<ConnectionReport> {
   };
 }
 
-/** Clients who ask for much and read none of it, while others go on. */
+/** Clients that request large answers and read none of them, while others work. */
 export async function trySlowReaders(target: Target): Promise<ConnectionReport> {
   const items = Array.from({ length: 1_000 }, () => ({ utf8: "x".repeat(4_000) }));
   const produce = { queue_name: "large", request_timeout: "1m", items };
@@ -143,7 +146,7 @@ export async function trySlowReaders(target: Target): Promise<ConnectionReport> 
 const defaultBodiesMax = 256 * 1024 * 1024;
 const sentBytes = 4_400_000;
 
-/** What stalls: bytes that are announced and sent, and how often. */
+/** The stalled uploads: bytes announced, bytes sent, and their number. */
 function stalls(bodiesMax: number) {
   const path = "/v1/queue.produce";
   const count = Math.ceil(bodiesMax / sentBytes) + 1;
@@ -158,8 +161,8 @@ function stalls(bodiesMax: number) {
 }
 
 /**
- * Uploads that stall. Small calls go on all the while, and so does a large produce: at once if the
- * stalled ones sent nothing, and otherwise when they count as slow.
+ * Uploads that stall. Meanwhile small calls continue. A large produce is served at once if the
+ * stalled uploads sent nothing, and otherwise once they count as slow.
  */
 export async function tryStalledUploads(
   target: Target,
@@ -204,7 +207,7 @@ async function large({ port }: Target): Promise<boolean> {
   return (await exchange({ port, bytes, quietMs: 60_000 })).outcome === 200;
 }
 
-/** Connections that are opened and dropped, with nothing, half a request or a whole one sent. */
+/** Connections that are opened and dropped after nothing, half a request or a whole one. */
 export async function tryCrowd(target: Target): Promise<ConnectionReport> {
   const sent = ["", "GET /hea", `GET /health HTTP/1.1\r\n${host}\r\n`, lease("crowd")];
   for (let done = 0; done < crowd; done += crowdAtOnce) {
@@ -234,7 +237,7 @@ function opened(port: number, first: string): Promise<Socket> {
   });
 }
 
-/** Whether it comes true before a client would have given up on it. */
+/** Whether the condition becomes true before a client would give up. */
 async function until(condition: () => Promise<boolean>): Promise<boolean> {
   const deadline = performance.now() + 30_000;
   while (performance.now() < deadline) {

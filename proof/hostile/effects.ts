@@ -1,5 +1,6 @@
-// A produce in order, with something wrong around it on the wire. An answer other than 200, or none,
-// promises that no item was written; a 200 promises that one was. The answer alone shows neither.
+// A valid produce with a fault around it on the wire. An answer other than 200, or none, promises
+// that no item was written; a 200 promises that one was. The check counts the items, because an
+// answer alone proves neither.
 
 import type { ConnectionReport } from "./connections.ts";
 import { type Exchange, exchange } from "./raw/raw-exchange.ts";
@@ -8,7 +9,7 @@ import type { Target } from "./target.ts";
 const crlf = "\r\n";
 const queue = "effects";
 const rounds = 3;
-/** What never ends is ended by the client; all else has the time that a busy server takes. */
+/** The client ends exchanges that never end; all others may take as long as a busy server needs. */
 const endlessMs = 200;
 const quietMs = 60_000;
 const endless = ["a trailer of nonsense", "no last chunk", "a body that is too short"];
@@ -29,7 +30,7 @@ const inChunks = "Transfer-Encoding: chunked";
 const chunk = `${body.length.toString(16)}${crlf}${body}${crlf}`;
 const whole = produce(length, body);
 
-/** By name, what is sent at once. */
+/** Bytes to send, by name. */
 export const effects: Readonly<Record<string, string>> = {
   "in order": whole,
   "in order, in chunks": produce(inChunks, `${chunk}0${crlf}${crlf}`),
@@ -70,7 +71,7 @@ export async function tryEffects(target: Target): Promise<ConnectionReport> {
       if (fault !== null) faults.push(`${name}: ${fault}`);
     }
   }
-  // An item may be written after its answer was sent.
+  // An item may be written after the answer was sent.
   await target.canary();
   const written = await target.stored(queue);
   if (written !== confirmed) faults.push(`${confirmed} were answered 200, ${written} are there`);

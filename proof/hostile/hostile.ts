@@ -1,5 +1,5 @@
-// All that is hostile, in one go: bodies against the app without a socket, then the
-// corpus, what comes of damaging it, and clients that misbehave, against a server.
+// Runs all hostile tests: generated bodies against the app without a socket, then the corpus, its
+// damaged variants and misbehaving clients against a server.
 
 import { tryBodies } from "./bodies/bodies.ts";
 import {
@@ -17,7 +17,7 @@ import { openTarget } from "./target.ts";
 export interface HostileOptions {
   /** Generated bodies. */
   readonly bodies: number;
-  /** Damaged requests over sockets, besides the corpus. */
+  /** Damaged requests over sockets, in addition to the corpus. */
   readonly rawRequests: number;
   readonly seed: number;
   readonly say: (line: string) => void;
@@ -25,7 +25,7 @@ export interface HostileOptions {
 
 export interface HostileReport {
   readonly figures: Record<string, number>;
-  /** Each with what shows it again: its seed, or its bytes. */
+  /** Each with its seed or bytes, to reproduce it. */
   readonly faults: string[];
 }
 
@@ -33,16 +33,16 @@ export async function hostile(options: HostileOptions): Promise<HostileReport> {
   const { bodies, rawRequests, seed, say } = options;
   const generated = await tryBodies({ count: bodies, seed, say });
   await using target = await openTarget();
-  // What a server allocates once and keeps is there before the baseline is taken.
+  // Permanent allocations must happen before the baseline is taken.
   for (let round = 0; round < 20; round += 1) await target.canary();
   const baseline = await target.holdings();
-  // Slow clients are patient, so they are there all the while.
+  // Slow clients take long, so they run beside all other tests.
   const [slow, others] = await Promise.all([
     trySlow(target),
     (async () => {
       const reports = [];
       reports.push(await tryRaw({ target, count: rawRequests, seed, say }));
-      // In turn, because each looks at the same counts.
+      // One after the other, because all read the same counts.
       for (const run of [
         tryEffects,
         tryStalls,

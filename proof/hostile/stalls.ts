@@ -1,8 +1,8 @@
-// Bodies that are cheap to send and dear to read. While the server reads one, other requests are
-// to be answered and its memory is to stay small; none of them may have any effect.
+// Bodies that are cheap to send and expensive to read. While the server reads one, it must answer
+// other requests and use little memory. None of the bodies may have an effect.
 //
-// The delay is what the serving thread worked between the arrival of a request and its answer. The
-// system counts that, so other programs on the machine do not make it longer.
+// The delay is the processor time of the serving thread between the arrival of a request and its
+// answer. The operating system measures it, so other programs do not increase it.
 
 import { existsSync, readFileSync } from "node:fs";
 import { type OperationId, operations } from "../../openapi/operations.ts";
@@ -11,11 +11,11 @@ import type { ConnectionReport } from "./connections.ts";
 import { exchange } from "./raw/raw-exchange.ts";
 import type { Target } from "./target.ts";
 
-/** The goal is 50; a slow machine needs more for the same work. */
+/** The goal is 50 ms; a slow machine needs more for the same work. */
 const delayMsMax = 250;
 /**
- * Over what the server had before the body: some copies of the largest. What earlier bodies left
- * to its allocator is given back at the allocator's leisure, and is looked at when all are over.
+ * Growth since before the body: several copies of the largest body. The allocator returns the
+ * memory of earlier bodies late, so that memory is checked at the end.
  */
 const memoryBytesMax = 300_000_000;
 
@@ -38,10 +38,10 @@ function filled(bytes: number, piece: string, before = "", behind = ""): () => U
   return () => Buffer.from(before + piece.repeat(count) + behind, "latin1");
 }
 
-/** Tags of an import's fields in protobuf. */
+/** Protobuf tags of an import's fields. */
 const [item, leaseDeadline, headers] = ["\x1a", "\x22", "\xa2\x06"];
 
-/** In protobuf, a field of bytes: its tag, their length, and they. */
+/** A length-delimited protobuf field: tag, length, bytes. */
 function delimited(tag: string, bytes: Uint8Array): Uint8Array {
   const length: number[] = [];
   for (let rest = bytes.length; length.length === 0 || rest > 0; rest >>>= 7) {
@@ -50,7 +50,7 @@ function delimited(tag: string, bytes: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(tag, "latin1"), Buffer.from(length), bytes]);
 }
 
-/** An object with keys of no two alike. */
+/** An object with distinct keys. */
 function keyed(count: number): string {
   return `{${Array.from({ length: count }, (_, index) => `"k${index}":"v"`).join(",")}}`;
 }
@@ -182,7 +182,9 @@ async function during(target: Target, { id, body, isProtobuf }: Stall) {
   return { outcome: (await answer).outcome, delayMs, memoryBytes };
 }
 
-/** What the first thread of a process has worked; 0 where the system does not tell. */
+/**
+ * Processor time of a process's first thread in milliseconds; 0 if the system does not report it.
+ */
 function workedMs(pid: number): number {
   const path = `/proc/${pid}/task/${pid}/schedstat`;
   if (!existsSync(path)) return 0;

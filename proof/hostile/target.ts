@@ -1,5 +1,4 @@
-// The server that is attacked, in a process of its own: whether it still works, and
-// what it holds.
+// The attacked server, in its own process: checks that it still works, and reads what it holds.
 
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,10 +6,10 @@ import { join } from "node:path";
 import { Connection } from "../../testing/http-client.ts";
 import { startServer } from "../../testing/server-process.ts";
 
-/** What the server holds while nobody asks anything of it. */
+/** What an idle server holds. */
 export interface Holdings {
   readonly memoryBytes: number;
-  /** 0 where the system does not tell. */
+  /** 0 if the system does not report it. */
   readonly descriptors: number;
   readonly waitingLeases: number;
   readonly requestsInFlight: number;
@@ -20,22 +19,22 @@ export interface Holdings {
 export interface Target extends AsyncDisposable {
   readonly port: number;
   readonly pid: number;
-  /** Produces, leases and completes an item of its own; the milliseconds that it took. */
+  /** Produces, leases and completes an item of its own; returns the milliseconds it took. */
   canary(): Promise<number>;
   holdings(): Promise<Holdings>;
   create(queue: string): Promise<void>;
-  /** Items that a queue holds. */
+  /** Items in a queue. */
   stored(queue: string): Promise<number>;
-  /** Waits for it to let go of everything; what it still held at the end. */
+  /** Waits until it has released everything; returns what it still held at the end. */
   settled(baseline: Holdings): Promise<string[]>;
-  /** What it logged. */
+  /** Its log. */
   log(): string;
 }
 
-/** Longer than any timeout of a connection. */
+/** Longer than any connection timeout. */
 const settleMs = 90_000;
 const lookMs = 100;
-/** Between two collections the corpus, with bodies of 10 MB, makes memory go up and down by 100 MB. */
+/** Between two garbage collections, the bodies of 10 MB in the corpus move memory by 100 MB. */
 const memoryGrowthBytesMax = 256 * 1024 * 1024;
 const descriptorsSlack = 2;
 
@@ -69,7 +68,7 @@ export async function openTarget(flags: readonly string[] = []): Promise<Target>
       memoryBytes: gauge("process_resident_memory_bytes"),
       descriptors: descriptorsOf(pid),
       waitingLeases: gauge("holdfast_waiting_leases"),
-      // The one that asks is in flight itself.
+      // The metrics request itself is in flight.
       requestsInFlight: gauge("holdfast_requests_in_flight") - 1,
       bodyBytes: gauge("holdfast_request_body_bytes"),
     };

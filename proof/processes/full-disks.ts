@@ -1,6 +1,6 @@
-// The real server on small disks that another program fills and empties while clients are at work.
-// While a disk is full, items are refused and what is there is leased and completed, also by a
-// server that was started on it; once there is room, items are taken again without a restart.
+// Runs the real server on small disks that another program fills and empties while clients work.
+// While a disk is full, new items are refused, and stored items are leased and completed, also
+// after a start on the full disk. Once there is space, items are accepted again without a restart.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ import { type DiskKind, diskKinds, SmallDisk, whyNoDisk } from "./small-disk.ts"
 
 export interface FullDiskOptions {
   readonly disks: number;
-  /** How often each is filled. */
+  /** How often each disk is filled. */
   readonly fills: number;
   readonly seed: number;
   readonly say: Say;
@@ -28,22 +28,22 @@ const method = "full disks";
 const rules = { leaseTimeoutMs: 1_000, maxAttempts: 30 } as const;
 const shape = { partitions: 4, ...rules };
 const mebibytes = [40, 80] as const;
-/** Each shard sets 8 MiB aside, and has to have some more. */
+/** Each shard reserves 8 MiB and needs some more. */
 const mebibytesPerShard = 20;
-/** More of them would fill a disk by themselves. */
+/** A larger backlog would fill the disk by itself. */
 const backlogMax = 20_000;
-/** Items that wait as a disk is filled, so that there is what can be completed. */
+/** Waiting items before a disk is filled, so that some can be completed. */
 const waitingMin = 2_000;
-/** Items that are completed before a full disk is left. */
+/** Items completed before the disk is emptied. */
 const completesMin = 40;
-/** The other program looks so often for room that was freed. */
+/** Interval at which the other program fills freed space. */
 const fillAgainMsMax = 40;
 const restMs = 200;
-/** Twice what an item waits for that its shard could not take. */
+/** Twice the retry interval of an item that its target shard could not accept. */
 const travelMs = 2_500;
-/** Longer than a slow machine takes for any of it. */
+/** Longer than any step takes on a slow machine. */
 const waitMsMax = 60_000;
-/** What is in the way of nothing that the store has room for. */
+/** Operations that the reserved space still allows. */
 const spared = new Set(["lease", "complete", "extend"]);
 
 function flagsOf(random: Random, size: number): string[] {
@@ -180,7 +180,7 @@ class OneDisk {
       }
     })();
     const first = history.entries.length;
-    // What is completed makes room in the store's files, which may be enough for what is produced.
+    // Completes free space in the store's files, which may be enough for produces.
     await this.#until("a full disk refuses nothing", () => this.#isRefused(first));
     load.isPilingUp = false;
     await this.#completeSome();
@@ -196,7 +196,7 @@ class OneDisk {
     await this.#until("items are refused though there is room", () => history.acknowledged > full);
   }
 
-  /** Until what a full shard could not take has gone its way. */
+  /** Waits until the items that a full shard could not accept have arrived. */
   async #settled(load: Load): Promise<void> {
     const health = `http://127.0.0.1:${await this.#address.port}/health`;
     const late = performance.now() + waitMsMax;

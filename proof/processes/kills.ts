@@ -1,6 +1,6 @@
-// The real server, killed again and again: under load, while it starts and while
-// it stops. The clients' history is kept here, outside of it. At the end all is
-// drained, and the history has to be that of a queue that loses nothing.
+// Kills the real server repeatedly: under load, while it starts and while it stops. The clients'
+// history is kept here, outside the server. After draining, it must be the history of a queue that
+// loses nothing.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ import { type ServerChild, spawnServer } from "./server-child.ts";
 
 export interface KillOptions {
   readonly kills: number;
-  /** Acknowledged items that there have to be at least. */
+  /** Minimum number of acknowledged items. */
   readonly items: number;
   readonly seed: number;
   readonly say: Say;
@@ -28,7 +28,7 @@ const rules = { leaseTimeoutMs: 1_000, maxAttempts: 12 };
 const shape = { partitions: 5, ...rules };
 const flags = ["--shards", "3", "--threads", "3", "--durability", "full"];
 
-/** What a kill meets. */
+/** The server's state when it is killed. */
 type Moment = "load" | "start" | "stop";
 
 export async function proveKills({ kills, items, seed, say }: KillOptions): Promise<ProofResult> {
@@ -68,7 +68,7 @@ export async function proveKills({ kills, items, seed, say }: KillOptions): Prom
       const share = Math.floor((items * (kill + 1)) / kills);
       const moment = momentOf(random);
       moments[moment] += 1;
-      // A slow machine is given the time it needs to acknowledge its share.
+      // Let a slow machine take the time to acknowledge its share.
       while (history.acknowledged < share - items / 20) await Bun.sleep(2);
       await Bun.sleep(random.below(30));
       await end(server, { moment, random, address, history, faults });
@@ -133,13 +133,13 @@ async function end(
   history.note(`kill ${server.pid} at ${moment}`);
   server.kill("SIGKILL");
   const code = await server.exited;
-  // A server that ended by itself before the kill is a crash, unless it was asked to.
+  // A server that exits before the kill has crashed, unless it was asked to stop.
   const isExpected = code === 137 || (moment === "stop" && code === 0);
   if (!isExpected)
     faults.add("the server ended by itself", `exit ${code}; ${server.log().slice(0, 300)}`);
 }
 
-/** A server that is killed before anyone could speak to it, or just then. */
+/** A server killed before its first connection, or at that moment. */
 async function killStart({
   data,
   random,

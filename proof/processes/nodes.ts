@@ -1,5 +1,5 @@
-// Three nodes on one database, killed, stopped, restarted and cut off by chance while clients are
-// at work at all of them: what these saw has to be what a queue may do that loses nothing.
+// Three nodes on one database, randomly killed, stopped, restarted and cut off while clients use
+// all of them. The clients' history must be that of a queue that loses nothing.
 
 import type { Random } from "../../engine/model/random.ts";
 import { seededRandom } from "../../engine/simulation/seeded-random.ts";
@@ -17,11 +17,11 @@ export interface NodesOptions {
 
 const nodesCount = 3;
 const lease = "1s";
-/** Up to twice as long as a lease, so that some are over before anybody has noticed. */
+/** Up to twice the ownership lease, so that some absences end before another node notices. */
 const absenceMsMax = 2_000;
 const itemsBetween = 60;
 
-/** A node and its ways to the database, and from the other nodes. */
+/** A node, and its wires to the database and from the other nodes. */
 interface Member {
   readonly node: NodeProcess;
   readonly database: Wire;
@@ -39,7 +39,7 @@ class Members {
     this.#members.set(node, { node, database, link });
   }
 
-  /** Every other time the one that has the queue at work. */
+  /** Every other time, the owner of the busy queue's shard. */
   async chosen(random: Random): Promise<Member> {
     const { nodes } = this.cluster;
     const node =

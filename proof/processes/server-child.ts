@@ -1,5 +1,5 @@
-// The real server as a process that may be ended at any moment, also before it
-// listens, and that may run under a tracer.
+// The real server as a process that may end at any moment, even before it listens, and that may run
+// under a tracer.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,18 +7,18 @@ import { type SpawnedServer, spawnCommand } from "../../testing/server-process.t
 
 const serve = [join(import.meta.dir, "../../cli/main.ts"), "serve"];
 
-/** `pid` is the server's own, also when a tracer runs it. */
+/** `pid` is the server's own, even under a tracer. */
 export interface ServerChild extends Pick<SpawnedServer, "port" | "exited" | "log" | "pid"> {
   /** The port; throws if the server ends before it listens. */
   listening(): Promise<number>;
-  /** To the server itself. */
+  /** Signals the server, not the tracer. */
   kill(signal: NodeJS.Signals): void;
 }
 
 export interface ServerChildOptions {
   readonly data: string;
   readonly flags?: readonly string[];
-  /** A tracer and its arguments; the server's command is put behind them. */
+  /** A tracer and its arguments; the server's command is appended. */
   readonly tracer?: readonly string[];
 }
 
@@ -42,13 +42,13 @@ export function spawnServer({ data, flags = [], tracer = [] }: ServerChildOption
       try {
         process.kill(pid(), signal);
       } catch {
-        // It has ended by itself.
+        // It has already exited.
       }
     },
   };
 }
 
-/** The process that a tracer has started; the tracer itself until it has started one. */
+/** The process started by a tracer; the tracer itself until then. */
 function tracedBy(tracer: number): number {
   try {
     const children = readFileSync(`/proc/${tracer}/task/${tracer}/children`, "utf8").trim();

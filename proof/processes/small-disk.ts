@@ -1,5 +1,5 @@
-// A file system of its own, small enough to be filled: what a process meets on a disk that is
-// really full cannot be had from a bound on the size of a file.
+// A separate file system, small enough to fill. A limit on the size of a file does not reproduce
+// what a process meets on a full disk.
 
 import { closeSync, fsyncSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ export const diskKinds = ["tmpfs", "ext4"] as const;
 export type DiskKind = (typeof diskKinds)[number];
 
 const mebibyte = 1024 * 1024;
-/** Down to this the rest of a disk is filled piece by piece. */
+/** The smallest piece used to fill the rest of a disk. */
 const pieceBytesMin = 512;
 
 function run(...command: readonly string[]): boolean {
@@ -17,7 +17,7 @@ function run(...command: readonly string[]): boolean {
   return exitCode === 0;
 }
 
-/** Where there is room for a part, the system writes that part. */
+/** If there is space for a part, the system writes that part. */
 function writtenOf(file: number, bytes: number): number {
   try {
     return writeSync(file, new Uint8Array(bytes));
@@ -26,7 +26,7 @@ function writtenOf(file: number, bytes: number): number {
   }
 }
 
-/** Why there are no such disks here; `null` = there are. */
+/** Why such disks are unavailable here; `null` = they are available. */
 export function whyNoDisk(kind: DiskKind): string | null {
   if (process.platform !== "linux" || process.getuid?.() !== 0) return "only root can mount a disk";
   if (kind === "ext4" && Bun.which("mkfs.ext4") === null) return "mkfs.ext4 is not installed";
@@ -39,7 +39,7 @@ export function whyNoDisk(kind: DiskKind): string | null {
 }
 
 export class SmallDisk {
-  /** Where it is mounted. */
+  /** The mount point. */
   readonly path: string;
   readonly #folder: string;
   readonly #filler: string;
@@ -66,7 +66,7 @@ export class SmallDisk {
     );
   }
 
-  /** Another program takes all the room there is, or so much; returns the bytes. */
+  /** Another program takes all the space, or at most `bytesMax`; returns the bytes taken. */
   fill(bytesMax = Number.MAX_SAFE_INTEGER): number {
     const file = openSync(this.#filler, "a");
     let filled = 0;
@@ -79,20 +79,20 @@ export class SmallDisk {
       }
       fsyncSync(file);
     } catch {
-      // What was written is what there was room for.
+      // The disk is full: the bytes written so far are what fitted.
     } finally {
       closeSync(file);
     }
     return filled;
   }
 
-  /** The other program gives all of it back. */
+  /** The other program frees all of it. */
   free(): void {
     rmSync(this.#filler, { force: true });
   }
 
   [Symbol.dispose](): void {
-    // Lazily: a process that has just been killed may still hold a file of it.
+    // Lazily: a process that was just killed may still hold a file open.
     run("umount", "-l", this.path);
     rmSync(this.#folder, { recursive: true, force: true });
   }

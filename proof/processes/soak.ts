@@ -1,7 +1,6 @@
-// A steady load for as long as one likes, with samples of what could leak:
-// memory, file descriptors, bytes of log and file, leases that wait. Beside it a
-// thousand clients wait for items that do not come until the end, and then each
-// has to get one.
+// Runs a steady load for a given time and samples what could leak: memory, file descriptors, bytes
+// of log and files, waiting leases. Meanwhile a thousand clients wait for items that arrive only at
+// the end, and each must receive one.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,22 +27,22 @@ const mebibyte = 1_048_576;
 const rules = { leaseTimeoutMs: 2_000, maxAttempts: 20 };
 const shape = { partitions: 4, ...rules };
 const waitingQueue = "waiting";
-/** Numbers of the items for who waits: apart from those of the load. */
+/** Item numbers for the waiting clients, separate from those of the load. */
 const waitingNumbersFrom = 500_000_000;
 const samplesMin = 8;
 const sampleMsMax = 10_000;
 
-/** What must not be exceeded, with where it comes from. */
+/** The limits, with their reasons. */
 const bounds = {
-  /** Under load, where resident memory follows the collector: by its slope, a leak could not be told. */
+  /** Under load, resident memory follows the garbage collector, so its slope cannot show a leak. */
   residentBytes: 512 * mebibyte,
-  /** Of what a server at rest keeps, however long the load was that it had since it was last at rest. */
+  /** Growth between two idle phases, however long the load between them was. */
   residentLeftBytes: 64 * mebibyte,
   logBytes: 64 * mebibyte,
   descriptorsLeft: 2,
-  /** Of a thousand leases that wait, each with its connection. */
+  /** Per waiting lease of a thousand, each with its connection. */
   waitingBytesPerLease: 25 * 1_024 * 2,
-  /** A file that was drained and tidied up holds next to nothing. */
+  /** A drained and compacted file is almost empty. */
   drainedFileBytes: 8 * mebibyte,
 };
 
@@ -61,8 +60,8 @@ export async function proveSoak(options: SoakOptions): Promise<ProofResult> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-soak-"));
   const data = join(folder, "data");
   const faults = new Faults();
-  // What calls with keys were answered is kept for minutes; here, until a call has been repeated,
-  // which takes long where the machine has other things to do.
+  // Answers to calls with keys are kept for minutes. Here they must be kept until the call is
+  // repeated, which takes long on a busy machine.
   const flags = ["--shards", "2", "--threads", "2", "--receipts-window", "1m"];
   const server = spawnServer({ data, flags });
   const take = (): Sample => sampleOf(server.pid, data, performance.now() / 1_000);
@@ -125,7 +124,7 @@ function sampleOf(pid: number, data: string, seconds: number): Sample {
 
 type Held = Pick<Sample, "residentBytes" | "descriptors" | "fileBytes">;
 
-/** What a server keeps that has nothing to do any more: `[kind, detail]` of each fault. */
+/** What an idle server still holds: `[kind, detail]` of each fault. */
 export function left(before: Held, after: Held): [kind: string, detail: string][] {
   const faults: [string, string][] = [];
   const resident = after.residentBytes - before.residentBytes;
@@ -139,11 +138,11 @@ export function left(before: Held, after: Held): [kind: string, detail: string][
   return faults;
 }
 
-/** The longest that a lease may wait. */
+/** The longest time that a lease may wait. */
 const requestSecondsMax = 900;
-/** Until what a load left behind is collected. */
+/** Time to collect what a load leaves behind. */
 const restMs = 5_000;
-/** How long the server may take to come to rest: connections that close, files that shrink. */
+/** Time for the server to become idle: connections close, files shrink. */
 const restMsMax = 20_000;
 
 async function settled(isSettled: () => boolean): Promise<void> {
@@ -160,11 +159,11 @@ interface WaitingOptions {
 }
 
 interface Waiting {
-  /** Waits until the time is over, gives each an item, and tells how soon it came. */
+  /** Waits until the time is over, produces an item for each, and returns how soon it arrived. */
   serve(): Promise<Record<string, number>>;
 }
 
-/** Resolves once all of them wait; they go on doing so beside whatever comes then. */
+/** Resolves once all of them wait; they keep waiting beside later load. */
 async function holdWaiting(
   address: Address,
   { waitingLeases, waitingSeconds, take, faults, say }: WaitingOptions,
@@ -244,7 +243,7 @@ async function waitingIn(client: Client): Promise<number> {
   return lines[0]?.lease_waiting ?? 0;
 }
 
-/** Its figures, and what the server kept when it had a rest. */
+/** Figures of a load, and what the server held when idle. */
 interface Loaded {
   readonly figures: Record<string, number>;
   readonly residentBytes: number;

@@ -1,7 +1,7 @@
-// Whether this machine lets one process trace another: the program may be there
-// and the kernel, or the container, refuse it.
+// Checks that one process may trace another here: the program may be installed while the kernel or
+// the container refuses it.
 
-/** Why nothing can be traced here; `null` = it can. */
+/** Why tracing is impossible here; `null` = it is possible. */
 export function whyUntraceable(): string | null {
   if (Bun.which("strace") === null) return "strace is not installed";
   const { exitCode } = Bun.spawnSync(["strace", "-f", "-o", "/dev/null", "true"], {

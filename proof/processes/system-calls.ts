@@ -1,7 +1,7 @@
-// The real server, of which one system call fails: the Nth sync with an I/O
-// error, every write from the Nth on because there is no space, or the process is killed
-// right at its Nth sync or write. strace makes the calls fail; the N are swept
-// over a load. Whatever was answered has to be true after a restart.
+// Makes one system call of the real server fail: the Nth sync fails with an I/O error, every write
+// from the Nth on fails for lack of space, or the process is killed at its Nth sync or write.
+// strace injects the failures; N is swept over a load. Every answer must still be true after a
+// restart.
 
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,7 +28,7 @@ interface Injection {
   readonly what: string;
   /** Every call from the Nth on. */
   readonly sticky: boolean;
-  /** The sweep goes up to this call of each thread. */
+  /** The sweep covers the calls of each thread up to this one. */
   readonly last: number;
 }
 
@@ -51,10 +51,10 @@ const method = "system calls";
 const rules = { leaseTimeoutMs: 400, maxAttempts: 30, shardsFail: true } as const;
 const shape = { partitions: 4, ...rules };
 const flags = ["--shards", "2", "--threads", "2"];
-/** What the server may end with by itself; killed by us or by the tracer is the last. */
+/** The server's own exit codes; the last one is a kill, by us or by the tracer. */
 const exitCodes = new Set([0, 2, 3, 70, 74, 137]);
 const statuses = new Set([0, 200, 429, 453, 454, 500, 503, 504]);
-/** Runs at a time: most of a run is waiting. */
+/** Concurrent runs; most of a run is waiting. */
 const runsAtOnce = 3;
 const itemsPerRun = 500;
 const loadMsMax = 4_000;
@@ -185,7 +185,7 @@ async function runOne(run: number, runs: number, seed: number): Promise<RunOutco
   }
 }
 
-/** `null` when it has ended, -1 when it does neither that nor listen. */
+/** `null` when it has ended, -1 when it neither ends nor listens. */
 async function portOf(server: ServerChild): Promise<number | null> {
   let timer: Timer | undefined;
   const late = new Promise<number>((resolve) => {
@@ -208,7 +208,7 @@ function newLoad(address: Address, history: History, seed: number): Load {
   });
 }
 
-/** Until the load is done, the server is gone, or it has refused for long enough. */
+/** Waits until the load is done, the server has ended, or it has refused calls for long enough. */
 async function loaded(history: History, exited: Promise<number>): Promise<void> {
   const until = performance.now() + loadMsMax;
   let gone = false;
@@ -224,7 +224,7 @@ async function loaded(history: History, exited: Promise<number>): Promise<void> 
   }
 }
 
-/** Whether both queues are there; with a call that fails they may not be. */
+/** Whether both queues exist; with a failing call they may not. */
 async function tryCreate(address: Address): Promise<boolean> {
   return createQueues(address, shape).then(
     () => true,

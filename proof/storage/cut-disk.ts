@@ -1,11 +1,10 @@
-// A disk whose power can be cut at any moment: it keeps what was synced, and of
-// what was written since whatever chance has it, whole, in part by sectors, or
-// not at all, and in no order.
+// A disk whose power can be cut at any moment. It keeps synced data. Each unsynced write survives
+// by chance: whole, some sectors of it, or not at all, in any order.
 
 import type { Random } from "../../engine/model/random.ts";
 import type { TracedCall } from "./trace.ts";
 
-/** What a drive writes as one. */
+/** The unit that a drive writes atomically. */
 const sectorBytes = 512;
 
 type Unsynced =
@@ -16,15 +15,15 @@ interface CutFile {
   bytes: Uint8Array;
   size: number;
   unsynced: Unsynced[];
-  /** How many of them a sync covers that has begun. */
+  /** How many of them the running sync covers; `null` = none is running. */
   syncing: number | null;
-  /** The size that the writes so far have led to. */
+  /** The size after all writes so far. */
   sizeSeen: number;
-  /** Removed since its folder was synced last. */
+  /** Removed since the last sync of its folder. */
   isRemoved: boolean;
 }
 
-/** How much of the unsynced survives. */
+/** How many unsynced writes survive. */
 export type Mercy = "all" | "none" | "some";
 
 export class CutDisk {
@@ -62,7 +61,7 @@ export class CutDisk {
     }
   }
 
-  /** What was removed before cannot come back. */
+  /** Files removed before it cannot reappear. */
   #syncFolder(): void {
     for (const [path, { isRemoved }] of this.#files) if (isRemoved) this.#files.delete(path);
   }
@@ -88,14 +87,14 @@ export class CutDisk {
     file.sizeSeen = Math.max(file.sizeSeen, at + bytes.length);
   }
 
-  /** Writes that a cut at this moment puts at risk. */
+  /** Writes that a cut at this moment can lose. */
   get unsyncedCount(): number {
     let count = 0;
     for (const { unsynced } of this.#files.values()) count += unsynced.length;
     return count;
   }
 
-  /** What is found on the disk when the power is back, by path. */
+  /** The content of the disk once the power is back, by path. */
   cut(random: Random, mercy: Mercy): Map<string, Uint8Array> {
     const found = new Map<string, Uint8Array>();
     for (const [path, file] of this.#files) {
@@ -115,7 +114,7 @@ export class CutDisk {
 
 function settle(file: CutFile, one: Unsynced): void {
   if (one.kind === "truncate") {
-    // What is beyond reads as zeros when the file grows again.
+    // Bytes beyond the new end read as zeros when the file grows again.
     file.bytes.fill(0, one.size);
     file.size = one.size;
     return;
@@ -130,7 +129,7 @@ function settle(file: CutFile, one: Unsynced): void {
   file.size = Math.max(file.size, end);
 }
 
-/** Only some of the sectors that a write touches come through. */
+/** Applies only some sectors of a write. */
 function tear(
   file: CutFile,
   { at, bytes }: Extract<Unsynced, { kind: "write" }>,

@@ -1,11 +1,11 @@
-// What a store has to hold, by what was asked of it and answered so far; and
-// whether what was found in one is that.
+// Computes what a store must hold, from the calls and answers so far, and checks the contents of a
+// store against it.
 
 import { Faults } from "../result.ts";
 import type { StoreContents } from "./store-contents.ts";
 import type { Hold, Note } from "./store-load.ts";
 
-/** `in doubt`: a call that may or may not have happened would write or remove it. */
+/** `in doubt`: a call with an unknown outcome would write or remove it. */
 type Fate = "there" | "in doubt" | "gone";
 
 export class Expected {
@@ -14,7 +14,7 @@ export class Expected {
   readonly #open = new Map<number, Extract<Note, { kind: "asked" }>>();
   #acknowledged = 0;
 
-  /** Calls that were answered. */
+  /** Answered calls. */
   get acknowledged(): number {
     return this.#acknowledged;
   }
@@ -70,7 +70,7 @@ export class Expected {
     return faults;
   }
 
-  /** Items that have to be there. */
+  /** Items that must be there. */
   get there(): number {
     let count = 0;
     for (const fate of this.#fates.values()) if (fate === "there") count += 1;

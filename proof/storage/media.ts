@@ -1,9 +1,7 @@
-// Damage of the files at rest: bits that have flipped, and a log that has become
-// shorter. Each time the store is opened again. It may refuse, set items aside,
-// say how many are missing, or give all that was acknowledged, unchanged; it may
-// not give anything else.
-// Only damage in the last commit of the log may cut that commit, because a crash
-// may leave the same: how often that happened is among the figures.
+// Damages files at rest: flips bits and truncates the log, then opens the store. It may refuse, set
+// items aside, report the number of missing items, or return all acknowledged items unchanged, and
+// nothing else. Only damage in the last commit of the log may lose that commit, because a crash may
+// leave the same; the figures count how often that happened.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,13 +18,13 @@ import { runStoreLoad } from "./store-load.ts";
 
 export interface MediaOptions {
   readonly truncations: number;
-  /** Half of them in the file, half in its log. */
+  /** Half of them in the database file, half in its log. */
   readonly flips: number;
   readonly seed: number;
   readonly say: Say;
 }
 
-/** The files of one shard as a killed server leaves them, and what they hold. */
+/** The files of one shard as left by a killed server, and their contents. */
 export interface Base {
   readonly files: ReadonlyMap<string, Uint8Array>;
   readonly expected: Expected;
@@ -36,12 +34,15 @@ export type Damage =
   | { readonly kind: "truncate log"; readonly size: number }
   | { readonly kind: "flip in log" | "flip in file"; readonly bit: number };
 
-/** `miscounted`: items are missing, and a start says how many. `cut`: only the last commit of the log is missing. */
+/**
+ * `miscounted`: items are missing, and a start reports how many. `cut`: only the last commit of the
+ * log is missing.
+ */
 type Effect = "refused" | "set aside" | "miscounted" | "unharmed" | "cut" | "silent";
 
 const file = "shard-0.db";
 const log = `${file}-wal`;
-/** Trials on one set of files before another one is made. */
+/** Trials per set of files. */
 const trialsPerBase = 1_000;
 const callsPerBase = 500;
 
@@ -81,7 +82,7 @@ export async function proveMedia({
   };
 }
 
-/** The engine is not closed before its files are read, as if it had been killed. */
+/** The files are read before the engine is closed, as if it had been killed. */
 export async function makeBase(directory: string, seed: number): Promise<Base> {
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
@@ -164,7 +165,7 @@ export async function effectOf({
 const headerBytes = 32;
 const frameHeaderBytes = 24;
 
-/** Whether the damage is within the last commit of the log: all before it is whole. */
+/** Whether the damage is within the last commit of the log, with everything before it whole. */
 function isInLastCommit(base: Base, damage: Damage): boolean {
   if (damage.kind === "flip in file") return false;
   const at = damage.kind === "truncate log" ? damage.size : damage.bit >> 3;

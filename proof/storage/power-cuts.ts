@@ -1,12 +1,11 @@
-// Power cuts, replayed: a program with the real engine and the real store runs
-// under strace once, and from the trace the files are rebuilt as a cut at any
-// moment may have left them. Each time the store is opened, and has to hold all
-// that was acknowledged before. The control is the same with durability
-// `normal`, which must be seen to lose: or the method could not see it.
+// Replays power cuts. A program with the real engine and store runs once under strace. From the
+// trace, the files are rebuilt as a cut at any moment may have left them. Each time the store is
+// opened, and must hold everything acknowledged before. The control is the same with durability
+// `normal`, which must be seen to lose items; otherwise the method would be blind.
 //
-// The engine runs in one thread, not behind HTTP: what is at stake is what the
-// store syncs before an answer, and one thread gives the trace one order. Other
-// threads do the syncs, and nothing else. The server's own part is to pass on the answer, which `kills.ts` covers.
+// The engine runs in one thread, not behind HTTP: the subject is what the store syncs before an
+// answer, and one thread gives the trace one order. Other threads only sync. The server's part is
+// to pass on the answer, which `kills.ts` covers.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -25,7 +24,7 @@ import { readTrace, type TracedCall, traceCommand } from "./trace.ts";
 export interface PowerCutOptions {
   readonly cuts: number;
   readonly traces: number;
-  /** Calls of the load behind each trace. */
+  /** Calls of the traced load. */
   readonly calls: number;
   readonly seed: number;
   readonly say: Say;
@@ -36,7 +35,7 @@ type Durability = "full" | "normal";
 const method = "power cuts";
 const program = join(import.meta.dir, "traced-load.ts");
 const shards = 2;
-/** One in so many cuts is opened by an engine as well, not only by the store. */
+/** One cut in this many is also opened by an engine, not only by the store. */
 const engineEvery = 40;
 
 export async function provePowerCuts(options: PowerCutOptions): Promise<ProofResult> {
@@ -79,11 +78,11 @@ export async function provePowerCuts(options: PowerCutOptions): Promise<ProofRes
 
 interface Tally {
   cuts: number;
-  /** Cuts with something unsynced. */
+  /** Cuts with unsynced writes. */
   atRisk: number;
   writes: number;
   syncs: number;
-  /** Cuts after which something was not as acknowledged. */
+  /** Cuts after which acknowledged state was lost. */
   lossy: number;
 }
 
@@ -180,7 +179,7 @@ async function cutHere(options: CutOptions): Promise<Faults> {
   }
 }
 
-/** Whatever an engine does at its start must leave all in place. */
+/** The work of an engine at its start must leave all items in place. */
 async function openAndClose(directory: string, durability: Durability): Promise<void> {
   const store = { kind: "sqlite", directory, durability, ballastBytes: 0 } as const;
   const engine = await createShards({ store, shards });

@@ -1,5 +1,5 @@
-// Reads all that the stores of a folder hold, through the real store: what an
-// engine would find that was started on it.
+// Reads everything in the stores of a folder through the real store, as an engine would at its
+// start.
 
 import { epochsIn } from "../../engine/turn/label.ts";
 import type { Backend } from "../../stores/backend.ts";
@@ -10,16 +10,18 @@ import type { Image } from "../../stores/store.ts";
 import { isIntactItem, numberOf } from "../clients/items.ts";
 
 export interface StoreContents {
-  /** Where each item is, by its number: one place, or something is wrong. */
+  /** The places of each item, by number; more than one is a fault. */
   readonly places: ReadonlyMap<number, readonly string[]>;
   /** Ids of leased items. */
   readonly held: ReadonlySet<string>;
-  /** Items whose bytes are not those produced, and which the store has not noticed. */
+  /** Items whose bytes differ from the produced ones without the store noticing. */
   readonly changed: readonly number[];
-  /** Items that the store says are damaged. */
+  /** Items that the store reports as damaged. */
   readonly damaged: number;
   readonly quarantined: number;
-  /** By how many items the stores differ from what they counted with each commit: a start tells. */
+  /**
+   * The difference between the items found at a start and the count in each store's last commit.
+   */
   readonly miscounted: number;
 }
 

@@ -1,5 +1,5 @@
-// A load for an engine in this process, which says what it is about to ask and
-// what was answered: at any moment these notes tell what a store has to hold.
+// A load for an engine in this process, with a note before each call and after each answer. At any
+// moment, the notes determine what a store must hold.
 
 import type { Engine } from "../../engine/model/api.ts";
 import type { Random } from "../../engine/model/random.ts";
@@ -15,7 +15,7 @@ export type Note =
       readonly verb: Verb;
       readonly numbers: readonly number[];
     }
-  /** `held`: what a lease was granted. */
+  /** `held`: the granted items of a lease. */
   | { readonly kind: "done"; readonly call: number; readonly held?: readonly Hold[] };
 
 export interface Hold {
@@ -26,7 +26,7 @@ export interface Hold {
 export interface StoreLoadOptions {
   readonly random: Random;
   readonly calls: number;
-  /** Calls at a time. */
+  /** Concurrent calls. */
   readonly clients: number;
   readonly batchMax: number;
   readonly note: (note: Note) => void;
@@ -40,7 +40,9 @@ interface Held {
   readonly items: readonly Hold[];
 }
 
-/** A queue of three partitions, and its dead queue, in another shard where there are two. */
+/**
+ * Uses a queue of three partitions, and its dead queue, which is in another shard if there are two.
+ */
 export async function runStoreLoad(engine: Engine, options: StoreLoadOptions): Promise<void> {
   const common = {
     reference: "",

@@ -1,5 +1,4 @@
-// Reads what strace has written of a process: the calls that change files, in
-// the order in which they were made, with every byte.
+// Reads an strace log: the calls of a process that change files, in order, with every byte.
 
 export type TracedCall =
   | {
@@ -8,28 +7,31 @@ export type TracedCall =
       readonly at: number;
       readonly bytes: Uint8Array;
     }
-  /** At the file's end, wherever that is. */
+  /** At the current end of the file. */
   | { readonly kind: "append"; readonly path: string; readonly bytes: Uint8Array }
   | { readonly kind: "truncate"; readonly path: string; readonly size: number }
-  /** Only where another call comes before its end: what is written meanwhile it may have missed. */
+  /**
+   * Recorded only if another call precedes the end of the sync: the sync may miss writes in
+   * between.
+   */
   | { readonly kind: "sync begins"; readonly path: string }
   | { readonly kind: "sync"; readonly path: string }
   | { readonly kind: "remove"; readonly path: string };
 
-/** More than any one call writes here. */
+/** More than any single call writes here. */
 const stringBytesMax = 1 << 26;
 
-/** What to put before a command to have it traced into the file, with all its threads. */
+/** Prefix for a command that traces it and all its threads into the file. */
 export function traceCommand(file: string): string[] {
   const calls = "pwrite64,write,pwritev,writev,fsync,fdatasync,ftruncate,unlink,rename";
   const flags = ["-f", "-y", "-xx", "-s", String(stringBytesMax), "-e", `trace=${calls}`];
   return ["strace", ...flags, "-o", file];
 }
 
-/** Calls on files under the folder, without those that failed. */
+/** Successful calls on files under the folder. */
 export function readTrace(trace: Uint8Array, folder: string): TracedCall[] {
   const calls: TracedCall[] = [];
-  /** Beginnings of calls that others came between, by thread. */
+  /** Starts of interrupted calls, by thread. */
   const begun = new Map<string, Uint8Array>();
   for (let start = 0; start < trace.length; ) {
     const newline = trace.indexOf(10, start);
@@ -70,7 +72,7 @@ function readLine(line: Uint8Array): TracedCall | null {
   const paren = line.indexOf(open);
   if (paren < 0) return null;
   const name = latin1(line.subarray(0, paren));
-  // What stands behind the last bracket: ` = 4096`, or ` = -1 EIO (…)`.
+  // The result after the last bracket: ` = 4096`, or ` = -1 EIO (…)`.
   const tail = latin1(line.subarray(Math.max(paren, line.length - 200)));
   const result = /\) += (-?\d+)/.exec(tail)?.[1];
   if (result === undefined || Number(result) < 0) return null;
@@ -103,7 +105,7 @@ function readLine(line: Uint8Array): TracedCall | null {
       return { kind: "remove", path };
     }
     default:
-      // A call that this reader does not know must not go unnoticed where it matters.
+      // An unknown call must be noticed if it concerns these files.
       return { kind: "append", path: unknownCall(name, line), bytes: new Uint8Array() };
   }
 }
@@ -114,14 +116,14 @@ function unknownCall(name: string, line: Uint8Array): string {
   return "";
 }
 
-/** The path behind a file descriptor: `13<\x2f\x74…>`. */
+/** The path of a file descriptor: `13<\x2f\x74…>`. */
 function pathOf(line: Uint8Array): string | null {
   const from = line.indexOf(0x3c);
   const to = line.indexOf(0x3e);
   return from < 0 || to < from ? null : latin1(hexBytes(line, from + 1, to));
 }
 
-/** Bytes written as `\x0a`, four letters each. */
+/** Decodes bytes written as `\x0a`, four characters each. */
 function hexBytes(line: Uint8Array, from: number, to: number): Uint8Array {
   const bytes = new Uint8Array((to - from) >> 2);
   for (let index = 0; index < bytes.length; index += 1) {

@@ -1,6 +1,6 @@
-// The program that is traced for power cuts: the real engine over the real store,
-// in one thread but for the syncs, so that the trace has one order. Each note of its load is
-// written to a file in one call, and so has its place in the trace.
+// The program traced for power cuts: the real engine and store in one thread, except for the syncs,
+// so that the trace has one order. Each note of the load is one write to a file, so it has a place
+// in the trace.
 //
 //   bun proof/traced-load.ts FOLDER DURABILITY SEED CALLS
 
@@ -22,7 +22,7 @@ const engine = await createShards({
   shards: 2,
 });
 let isLoaded = false;
-/** Each empties the logs, which begin anew. The copies are of no interest. */
+/** Each backup empties the logs, so they start again. The copies are not used. */
 async function backUp(): Promise<void> {
   for (let copy = 1; !isLoaded; copy += 1) {
     const folder = join(directory, `../backup-${copy}`);
@@ -40,6 +40,6 @@ await runStoreLoad(engine, {
 });
 isLoaded = true;
 await backups;
-// A log that has grown long is cut to nothing once the shards have been idle for a second.
+// A long log is truncated once the shards have been idle for a second.
 await Bun.sleep(1_300);
 await engine.close();

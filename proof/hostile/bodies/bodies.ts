@@ -1,6 +1,6 @@
-// Bodies, right ones and ones with one thing wrong, sent to the whole app without a
-// socket. Time stands still, so what a seed does is the same each time: a fault names
-// the seed of its world and how many bodies came before it there.
+// Sends valid bodies, and bodies with one fault, to the whole app without a socket. Time stands
+// still, so the same seed has the same effect each time: a fault names the seed of its world and
+// the number of bodies before it.
 
 import fc from "fast-check";
 import { seededRandom } from "../../../engine/simulation/seeded-random.ts";
@@ -23,15 +23,15 @@ export interface BodyReport {
   readonly faults: string[];
 }
 
-/** Small, so that what led to a fault is short; large, so that bodies meet a used server. */
+/** Small worlds give short reproductions; large ones let bodies meet a used server. */
 const worldBodies = 250;
-/** One world in so many keeps its items in files. */
+/** One world in this many stores its items in files. */
 const sqliteEvery = 8;
-/** How often everything there is to ask is compared, and not only the counts. */
+/** After this many bodies, all state is compared, not only the counts. */
 const fullEvery = 20;
-/** After this many bodies of a world, what is scheduled falls due and leases lapse. */
+/** After this many bodies of a world, scheduled items become due and leases lapse. */
 const passEvery = 60;
-/** Rounds of events after which a request waits for an item, and its client hangs up. */
+/** Rounds of the event loop after which a request waits for an item, and its client disconnects. */
 const patienceRounds = 40;
 const faultsMax = 50;
 
@@ -49,7 +49,7 @@ const trials: fc.Arbitrary<Trial> = fc
       fc.constant(id),
       wellFormed(operations[id].request),
       fc.integer({ min: 0, max: 2 ** 30 }),
-      // Two thirds are broken.
+      // Two thirds have a fault.
       fc.nat(2),
     ),
   )
@@ -60,7 +60,7 @@ const trials: fc.Arbitrary<Trial> = fc
 
 const isReply = compileCheck(Reply);
 const paths: Readonly<Record<string, object>> = openapi.paths;
-/** The codes that the published document names for each operation, and its form of a 200. */
+/** The codes that the published document lists for each operation, and its schema of a 200. */
 const published = new Map(
   ids.map((id) => {
     const { post } = paths[operations[id].path] as {
@@ -108,7 +108,7 @@ async function tryWorld(
     for (const fault of await world.atRest()) faults.push(`seed ${seed}: ${fault}`);
     await world.close();
   } catch (error) {
-    // A server that does not come to rest cannot be closed either.
+    // A server that does not become idle cannot be closed either.
     faults.push(`seed ${seed}, ${last}: ${error instanceof Error ? error.message : error}`);
   }
   return faults;
@@ -130,9 +130,9 @@ async function openWorld(seed: number) {
   await populate(app);
   let liveIds: readonly string[] = [];
 
-  /** What is counted without asking a shard; every kind of change shows in it. */
+  /** Counts that need no call to a shard; every kind of change affects one. */
   const counted = (): string => {
-    // Their order says nothing: a delete that is refused takes a queue out and puts it back.
+    // Their order is irrelevant: a refused delete removes a queue and adds it again.
     const queues = app.engine.status().queues.toSorted((a, b) => (a.queue < b.queue ? -1 : 1));
     return JSON.stringify([app.engine.listQueues({ pivot: "", limit: 1_000 }), queues]);
   };
@@ -184,18 +184,18 @@ async function openWorld(seed: number) {
       return { outcome: hungUp ? "hungUp" : `answered${status}`, found };
     },
 
-    /** Leases lapse and what is scheduled falls due. */
+    /** Advances time: leases lapse and scheduled items become due. */
     async pass() {
       await app.advance((1 + random.below(120)) * minute);
     },
 
-    /** What is left behind when every request is answered. */
+    /** What is left after every request was answered. */
     async atRest(): Promise<string[]> {
       const found: string[] = [];
       const { waitingLeases } = app.engine.status();
       if (waitingLeases !== 0) found.push(`${waitingLeases} leases wait for nobody`);
       const metrics = await app.metrics();
-      // The one that asks is in flight itself.
+      // The metrics request itself is in flight.
       for (const line of ["holdfast_requests_in_flight 1", "holdfast_request_body_bytes 0"]) {
         if (!metrics.includes(line)) found.push(`at rest the metrics do not say '${line}'`);
       }
@@ -207,7 +207,7 @@ async function openWorld(seed: number) {
   };
 }
 
-/** The queues are there, with items in them; some bodies delete the one and clear the other. */
+/** Creates the queues and fills them; some bodies delete one and clear the other. */
 async function populate(app: RunningApp): Promise<void> {
   const have = new Set(app.engine.listQueues({ pivot: "", limit: 1_000 }).map(({ name }) => name));
   const settings = {
@@ -218,7 +218,7 @@ async function populate(app: RunningApp): Promise<void> {
   for (const name of ["dead", "orders", "wide"] as const) {
     if (!have.has(name)) await app.create(name, settings[name]);
   }
-  // Some bodies pause it, or set limits.
+  // Some bodies pause the queue or set limits.
   await app.ok("resume", { queue_name: "orders" });
   await app.ok("updateQueue", { queue_name: "orders", leased_max: 0, lease_rate: "" });
   const { queues } = app.engine.status();
@@ -228,7 +228,7 @@ async function populate(app: RunningApp): Promise<void> {
   await app.lease({ batch_size: 3 });
 }
 
-/** The answer, for which a client that would have to wait gives up waiting. */
+/** The answer; a client whose call would have to wait disconnects. */
 async function answerOf(app: RunningApp, path: string, bytes: Uint8Array) {
   const caller = new AbortController();
   const headers = {
@@ -247,7 +247,7 @@ async function answerOf(app: RunningApp, path: string, bytes: Uint8Array) {
   return { response: await app.through(sent), hungUp };
 }
 
-/** Where two texts part, and a little of what follows. */
+/** The first difference of two texts, with some context. */
 function difference(before: string, after: string): string {
   let at = 0;
   while (before[at] === after[at]) at += 1;
@@ -266,11 +266,11 @@ function isPublished(id: OperationId, status: number, text: string): boolean {
   return isReply(value) && value.code === status;
 }
 
-/** Puts ids of items that are there in the place of their marks. */
+/** Replaces id marks by ids of existing items. */
 function withIds(bytes: Uint8Array, live: readonly string[], offset: number): Uint8Array {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (live.length === 0 || !buffer.includes("@id")) return bytes;
-  // Byte for byte, so that what is no UTF-8 stays so.
+  // Latin-1 keeps each byte, so invalid UTF-8 stays invalid.
   let text = buffer.toString("latin1");
   for (let index = 0; index < 8; index += 1) {
     text = text.replaceAll(idMark(index), live[(offset + index) % live.length] ?? "");

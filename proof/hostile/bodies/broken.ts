@@ -1,18 +1,18 @@
-// One thing wrong with a body that was right: every way in which a value can break its
-// schema, in which a text can be nonsense, and in which the bytes can be no JSON.
+// Puts one fault into a valid body: a value that breaks its schema, a meaningless text, or bytes
+// that are not JSON.
 
 import type { TSchema } from "@sinclair/typebox";
 import { base64, durations, ids, instants, queueNames, texts, timeouts } from "./words.ts";
 
 export interface Body {
-  /** What is wrong with it, and where; `null` = nothing. */
+  /** The fault and its place; `null` = none. */
   readonly fault: string | null;
-  /** Whether it has to be refused. Nonsense in a key that is ignored is not. */
+  /** Whether it must be refused. A fault in an ignored key need not be. */
   readonly isRefused: boolean;
   readonly bytes: Uint8Array;
 }
 
-/** A way to break one value; `put` replaces the value in the body. */
+/** One way to break a value; `put` replaces the value in the body. */
 interface Break {
   readonly what: string;
   readonly isRefused: boolean;
@@ -28,7 +28,7 @@ interface Node {
   readonly replace: (next: unknown) => unknown;
 }
 
-/** A number that `JSON.stringify` would not write. */
+/** A number that `JSON.stringify` does not write. */
 const rawMark = (text: string) => `@raw ${text}@`;
 const rawForm = /"@raw ([^@]*)@"/g;
 
@@ -59,7 +59,7 @@ const oddNumbers = [
 ];
 const unknownKeys = ["__proto__", "constructor", "toString", "", "x", "\ud800", "k".repeat(5_000)];
 
-/** Bodies that are no JSON, or not the JSON they seem to be. */
+/** Bodies that are not JSON, or that only look like the intended JSON. */
 const breaksOfText: readonly {
   readonly what: string;
   readonly isRefused: boolean;
@@ -78,7 +78,7 @@ const breaksOfText: readonly {
   {
     what: "single quotes",
     isRefused: true,
-    // One at least: a body may have no key.
+    // Add a key, because the body may have none.
     of: (text) => text.replace("{", "{'a':1,").replaceAll('"', "'"),
   },
   { what: "in a list", isRefused: true, of: (text) => `[${text}]` },
@@ -105,9 +105,9 @@ export function unbroken(body: unknown): Body {
   return { fault: null, isRefused: false, bytes: encoded(written(body)) };
 }
 
-/** `pick` chooses the fault; the same one breaks the same body in the same way. */
+/** `pick` selects the fault; the same `pick` breaks the same body in the same way. */
 export function brokenOnce(schema: TSchema, body: unknown, pick: number): Body {
-  // A fifth of the faults are of the bytes, which would be rare by their number alone.
+  // A fifth of the faults are in the bytes, which would be rare by their number.
   if (pick % 5 === 0) {
     const { what, isRefused, of } = chosen(breaksOfText, Math.floor(pick / 5));
     return { fault: what, isRefused, bytes: encoded(of(written(body))) };
@@ -171,7 +171,7 @@ function breaksOf({ key, value, schema, isRequired }: Node): readonly Break[] {
       ([what]) =>
         !allowed.includes(what) && (what !== "a list of lists" || !allowed.includes("a list")),
     )
-    // A key that may be absent may be null, and then says the same.
+    // A key that may be absent may also be null, with the same meaning.
     .filter(([what]) => what !== "null" || isRequired)
     .map(([what, put]) => ({ what, isRefused: true, put }));
   const type: unknown = choices[0]?.["type"];
@@ -215,7 +215,7 @@ function breaksOfList(schema: TSchema, value: readonly unknown[]): readonly Brea
 function breaksOfInteger(schema: TSchema): readonly Break[] {
   const odd = oddNumbers.map((text) => ({
     what: text,
-    // The nearest whole number that there is may be allowed.
+    // The value may be rounded to an allowed whole number.
     isRefused: ["1.5", "1e999", "-1e999"].includes(text),
     put: rawMark(text),
   }));
@@ -229,7 +229,7 @@ function breaksOfInteger(schema: TSchema): readonly Break[] {
 
 const words = ["readY", "ready ", "ready,leased", "__proto__", "constructor", "\u0000"];
 
-/** Nonsense for a text that means something, by its key; `null`: any text will do. */
+/** Meaningless values for texts with a meaning, by key; `null` = any text is valid. */
 const nonsense: Readonly<Record<string, readonly string[]>> = {
   queue_name: [...queueNames.bad, ...queueNames.odd],
   name: [...queueNames.bad, ...queueNames.odd],
@@ -259,7 +259,7 @@ const nonsense: Readonly<Record<string, readonly string[]>> = {
   created_before: instants.bad,
 };
 
-/** Keys of which nonsense is never let through, whatever the operation. */
+/** Keys whose meaningless values every operation refuses. */
 const alwaysRead = ["request_timeout", "enqueue_at", "retry_at", "payload"];
 
 function breaksOfString(key: string): readonly Break[] {

@@ -1,15 +1,15 @@
-// Request bodies that are what a schema describes, with values that often mean
-// something: names of queues that are there, ids of items that are.
+// Request bodies that match a schema, with values that often have a meaning: names of existing
+// queues and ids of existing items.
 
 import type { TSchema } from "@sinclair/typebox";
 import fc from "fast-check";
 import { bounds } from "../../../openapi/bounds.ts";
 import { base64, durations, instants, queueNames, texts, timeouts } from "./words.ts";
 
-/** Queues of the world that bodies are sent to. */
+/** Queues of each world. */
 export const worldQueues = ["orders", "dead", "wide"] as const;
 
-/** Stands for the id of an item that is there when the body is sent. */
+/** A mark, replaced by the id of an existing item when the body is sent. */
 export function idMark(index: number): string {
   return `@id${index}@`;
 }
@@ -30,13 +30,13 @@ const payload = fc.oneof(
   fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes).toString("base64")),
 );
 
-/** What a text is to mean, by its key. */
+/** Meaningful texts, by key. */
 const meanings: Readonly<Record<string, fc.Arbitrary<string>>> = {
   queue_name: queueName,
   name: queueName,
   dead_queue: fc.constantFrom("", "", "dead", "orders", "none"),
   request_timeout: fc.constantFrom<string>(...durations.good),
-  // Of a clock, and of groups.
+  // For `clock.advance` and for groups.
   by: fc.constantFrom("1s", "30s", "10m", "reason", "death", "kind", "origin_queue"),
   state: fc.constantFrom("", "ready", "leased", "scheduled"),
   death: fc.constantFrom("", "failed", "expired", "rejected"),
@@ -79,7 +79,7 @@ const numbers: Readonly<Record<string, fc.Arbitrary<number>>> = {
   attempts_min: fc.constantFrom(0, 1, 3),
 };
 
-/** A value that the schema describes. `key`: under which it stands, `""` for a whole body. */
+/** A value that matches the schema. `key`: the key of the value, `""` for a whole body. */
 export function wellFormed(schema: TSchema, key = ""): fc.Arbitrary<unknown> {
   const choices: readonly TSchema[] | undefined = schema["type"] === undefined && schema["anyOf"];
   if (choices) return fc.oneof(...choices.map((choice) => wellFormed(choice, key)));

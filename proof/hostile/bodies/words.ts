@@ -1,5 +1,5 @@
-// Values that programs trip over, by what they stand for on the wire. `good` ones are
-// what a contract-abiding client sends; `bad` ones are refused or, at worst, odd.
+// Values that often break programs, by their meaning on the wire. A client that follows the
+// contract sends `good` ones; most of the others are refused.
 
 const long = (text: string, length: number) => text.repeat(Math.ceil(length / text.length));
 
@@ -80,7 +80,7 @@ export const base64 = {
 } as const;
 
 export const queueNames = {
-  /** Names of queues that may well not be there. */
+  /** Names of queues that may be missing. */
   odd: [
     "__proto__",
     "constructor",
@@ -115,7 +115,7 @@ export const queueNames = {
   ],
 } as const;
 
-/** Texts that are free, and so have to be kept as they are or refused as a whole. */
+/** Free texts, which must be stored unchanged or refused. */
 export const texts = {
   good: ["", "order-placed", "é", "😀", "\u0000", "\u202e", "\ufeff", "__proto__", "\\", '"', "\n"],
   bad: ["\ud800", "a\udeadb", "\udc00\ud800"],

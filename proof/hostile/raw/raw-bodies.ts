@@ -1,5 +1,5 @@
-// Bodies that are wrong as values or as text, as requests on the wire: numbers,
-// texts, names, instants and durations that programs trip over.
+// Requests whose bodies are invalid values or texts: numbers, texts, names, instants and durations
+// that often break programs.
 
 import { type OperationId, operations } from "../../../openapi/operations.ts";
 import { base64, durations, ids, instants, queueNames, texts, timeouts } from "../bodies/words.ts";
@@ -20,7 +20,7 @@ const sampleId = "1h0LdFaStQ2vX000000000000Kd";
 const text = (value: unknown): string => JSON.stringify(value);
 const produce = (item: unknown): string => text({ ...timed, items: [item] });
 const items = (count: number): string => text({ ...timed, items: new Array(count).fill({}) });
-/** Short, and of no two texts the same. */
+/** A short name, different for each text. */
 const named = (name: string) => `${JSON.stringify(name.slice(0, 30))} of ${name.length}`;
 
 function deep(depth: number): string {
@@ -118,7 +118,7 @@ const names: readonly Row[] = [
   ...queueNames.bad.map(
     (name): Row => [`queue ${named(name)}`, "stats", text({ queue_name: name }), [400]],
   ),
-  // Further down they are made, at the same time or by an earlier run.
+  // Rows below create them, concurrently or in an earlier run.
   ...queueNames.odd.map(
     (name): Row => [`queue ${named(name)}`, "stats", text({ queue_name: name }), [200, 400]],
   ),
@@ -146,7 +146,7 @@ const words: readonly Row[] = [
       `lease_timeout ${named(value)}`,
       "createQueue",
       text({ queue_name: "never", lease_timeout: value, expire_timeout: "8784h" }),
-      // Two that are odd are durations of some length nevertheless.
+      // Two odd values are nevertheless durations.
       ["1", "9ms", "16m"].includes(value) ? [200, 400] : [400],
     ],
   ),

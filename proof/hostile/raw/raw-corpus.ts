@@ -1,12 +1,12 @@
-// Requests that are wrong on the wire: framing, heads, targets, other protocols. Each
-// row says what may come of it; a row with one outcome is one that is held to.
+// Requests that are invalid on the wire: framing, heads, targets, other protocols. Each row lists
+// the allowed outcomes; a row with one outcome fixes it.
 
 import type { Outcome } from "./raw-exchange.ts";
 
 export interface RawRow {
   readonly name: string;
   readonly bytes: Uint8Array;
-  /** Any of these; `hangs` is never one of them. */
+  /** The allowed outcomes; `hangs` is never allowed. */
   readonly expected: readonly Outcome[];
 }
 
@@ -16,10 +16,10 @@ const stats = "POST /v1/queue.stats HTTP/1.1";
 const body = '{"queue_name":"orders"}';
 const produceBody = '{"queue_name":"orders","request_timeout":"1m","items":[{"utf8":"x"}]}';
 
-/** Refused by the parser of HTTP, by an answer or without one. */
+/** Refused by the HTTP parser, with an answer or without one. */
 const malformed = [400, "closed"] as const;
 
-/** As is what does not start like a request of HTTP at all. */
+/** The outcomes for bytes that do not start like an HTTP request. */
 const noFirstLine = [400, 505, "closed"] as const;
 
 function head(...lines: readonly string[]): string {
@@ -30,7 +30,7 @@ function get(target: string, ...lines: readonly string[]): string {
   return head(`GET ${target} HTTP/1.1`, "Host: localhost", ...lines);
 }
 
-/** A request of `stats` with more lines in its head, and this after it. */
+/** A `stats` request with additional header lines, followed by `after`. */
 function post(lines: readonly string[], after = body): string {
   return head(stats, "Host: localhost", json, ...lines) + after;
 }
@@ -44,7 +44,7 @@ const length = `Content-Length: ${body.length}`;
 const inChunks = "Transfer-Encoding: chunked";
 
 const rows: readonly (readonly [name: string, text: string, expected: readonly Outcome[]])[] = [
-  // As a control: the same in order.
+  // Control: the same request without a fault.
   ["a request in order", post([length]), [200]],
   [
     "a request in order, in chunks",

@@ -1,29 +1,32 @@
-// Bytes sent to a port as they are, and what came back. It speaks no HTTP beyond
-// finding the end of an answer, so nothing is put right on the way.
+// Sends bytes to a port unchanged and returns the answer. It parses HTTP only to find the end of an
+// answer, so it corrects nothing.
 
 import { connect, type Socket } from "node:net";
 
-/** `closed`: without an answer. `hangs`: neither answered nor closed, though the client was done. */
+/**
+ * `closed`: closed without an answer. `hangs`: neither answered nor closed after the client had
+ * finished.
+ */
 export type Outcome = number | "closed" | "hangs";
 
 export interface Exchange {
   readonly outcome: Outcome;
-  /** Head and body of the first answer that is no interim one. */
+  /** Head and body of the first final (not 1xx) answer. */
   readonly text: string;
 }
 
 export interface ExchangeOptions {
   readonly port: number;
   readonly bytes: Uint8Array;
-  /** After this long without an answer the client says that no more will come. */
+  /** After this many milliseconds without an answer, the client ends its side. */
   readonly quietMs?: number;
-  /** After this long more, it hangs. */
+  /** After this many further milliseconds, the exchange counts as hanging. */
   readonly patienceMs?: number;
 }
 
 const host = "127.0.0.1";
 
-/** Errors of a socket say that it is closed, which is heard anyhow. */
+/** Socket errors are ignored: the close event follows. */
 export function openSocket(port: number): Socket {
   return connect({ port, host, allowHalfOpen: true }).on("error", () => undefined);
 }
@@ -48,7 +51,7 @@ export function exchange(options: ExchangeOptions): Promise<Exchange> {
       const answer = firstAnswer(Buffer.concat(chunks).toString("latin1"));
       if (answer !== null) finish(answer.status, answer.text);
     });
-    // What was cut short is as good as none.
+    // A truncated answer counts as none.
     const closed = () => finish("closed", Buffer.concat(chunks).toString("latin1"));
     socket.on("end", closed);
     socket.on("close", closed);
@@ -61,7 +64,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** `null` = it is not whole yet. */
+/** `null` = incomplete. */
 export function firstAnswer(text: string): Answer | null {
   const headEnd = text.indexOf("\r\n\r\n");
   if (headEnd === -1) return null;

@@ -1,14 +1,14 @@
-// The corpus, damaged: a few random edits of random rows, the same for the same seed.
+// Damages the corpus: a few random edits of random rows, determined by the seed.
 
 import type { Random } from "../../../engine/model/random.ts";
 import type { RawRow } from "./raw-corpus.ts";
 
-/** Large rows would be sent thousands of times and say no more. */
+/** Larger rows are left out: they would be sent thousands of times without new findings. */
 const rowBytesMax = 20_000;
 const editsMax = 4;
 const spanMax = 40;
 
-/** What parsers look for, and so what is worth putting in the wrong place. */
+/** Tokens that parsers look for. */
 const tokens = [
   "\r\n",
   "\r\n\r\n",
@@ -43,36 +43,36 @@ const tokens = [
 type Edit = (bytes: Buffer, random: Random, rows: readonly RawRow[]) => Buffer;
 
 const edits: readonly Edit[] = [
-  // One bit.
+  // Flip a bit.
   (bytes, random) => {
     const at = random.below(bytes.length);
     const copy = Buffer.from(bytes);
     copy[at] = (copy[at] ?? 0) ^ (1 << random.below(8));
     return copy;
   },
-  // Any byte.
+  // Replace a byte.
   (bytes, random) => splice(bytes, spanOf(bytes, random, 1), Buffer.from([random.below(256)])),
-  // A piece gone.
+  // Remove a span.
   (bytes, random) => splice(bytes, spanOf(bytes, random), Buffer.alloc(0)),
-  // A piece twice.
+  // Repeat a span.
   (bytes, random) => {
     const span = spanOf(bytes, random);
     return splice(bytes, { start: span.end, end: span.end }, bytes.subarray(span.start, span.end));
   },
-  // A token put in, or in the place of something.
+  // Insert a token, or replace a span by one.
   (bytes, random) => {
     const token = Buffer.from(tokens[random.below(tokens.length)] ?? "", "latin1");
     return splice(bytes, spanOf(bytes, random, random.below(2) * spanMax), token);
   },
-  // Cut off.
+  // Truncate.
   (bytes, random) => Buffer.from(bytes.subarray(0, random.below(bytes.length))),
-  // Another request's end.
+  // Append the end of another request.
   (bytes, random, rows) => {
     const other = rows[random.below(rows.length)]?.bytes ?? bytes;
     const head = bytes.subarray(0, random.below(bytes.length));
     return Buffer.concat([head, other.subarray(random.below(other.length))]);
   },
-  // Another number.
+  // Replace a number.
   (bytes, random) => {
     const number = String([0, 1, 2 ** 31, 2 ** 53, random.below(1_000)][random.below(5)]);
     return Buffer.from(bytes.toString("latin1").replace(/\d+(?=\r)/, number), "latin1");

@@ -1,5 +1,5 @@
-// The corpus and what comes of damaging it, sent to a server over sockets. After each
-// batch the server has to work as before.
+// Sends the corpus and its damaged variants to a server over sockets. After each batch the server
+// must work as before.
 
 import { seededRandom } from "../../../engine/simulation/seeded-random.ts";
 import type { Target } from "../target.ts";
@@ -15,7 +15,7 @@ export interface RawReport {
 
 export interface RawOptions {
   readonly target: Target;
-  /** Damaged requests, besides the rows of the corpus. */
+  /** Damaged requests, in addition to the rows of the corpus. */
   readonly count: number;
   readonly seed: number;
   readonly say: (line: string) => void;
@@ -25,14 +25,14 @@ export const allRows: readonly RawRow[] = [...rawCorpus, ...rawBodies];
 
 const lanes = 16;
 const batchSize = 500;
-/** A damaged request is often one that never ends, and the server waits for the rest of it. */
+/** A damaged request often lacks its end, and the server waits for the rest. */
 const quietMs = 40;
 const answerMsMax = 60_000;
 const shownBytes = 600;
 
-/** An answer of the parser of HTTP itself, which is right to refuse another version. */
+/** The HTTP parser itself may refuse another version. */
 const versionNotSupported = 505;
-/** Of a method that is not known at all. */
+/** The answer to an unknown method. */
 const notImplemented = 501;
 
 export async function tryRaw({ target, count, seed, say }: RawOptions): Promise<RawReport> {
@@ -52,7 +52,7 @@ export async function tryRaw({ target, count, seed, say }: RawOptions): Promise<
   };
 
   await inLanes(allRows, async ({ name, bytes, expected }) => {
-    // Where the server is to answer, it is waited for, however slow the machine is.
+    // If the server must answer, wait for it however slow the machine is.
     const patience = expected.includes("closed") ? {} : { quietMs: answerMsMax };
     const answer = await exchange({ port: target.port, bytes, ...patience });
     note(answer);
@@ -90,7 +90,7 @@ export async function tryRaw({ target, count, seed, say }: RawOptions): Promise<
   return { figures, faults };
 }
 
-/** `null` = whatever was asked for, the answer is one that may be given. */
+/** `null` = the answer is valid for some request. */
 function faultOf({ outcome, text }: Exchange): string | null {
   if (outcome === "closed") return null;
   if (outcome === "hangs") return "neither answered nor closed";
