@@ -1,7 +1,8 @@
-// `bun bench/against.ts [--turns 20] [--only <regex>] <script> [argument]`: the canonical cells against another
-// checkout's server, such as `../before/cli/main.ts serve`. Both run at once and are loaded in turn,
-// for part of a second each, so that a machine that slows down slows both. With HOLDFAST_SYNC set, both
-// sync in the same way; each measures the disk for itself otherwise, and the two may differ.
+// `bun bench/against.ts [--turns 20] [--only <regex>] <script> [argument]`: runs the canonical
+// cells against another checkout's server, such as `../before/cli/main.ts serve`, and this one.
+// Both servers run at once and are loaded in turn, for a fraction of a second each, so a slowdown
+// of the machine affects both. With HOLDFAST_SYNC set, both sync in the same way. Otherwise each
+// measures the disk for itself, and the two may differ.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,12 +26,12 @@ const { values: words, positionals: other } = parseArgs({
   },
 });
 if (other.length === 0) throw new Error("expected the script of another checkout's server");
-/** What a server does first is mostly compiling. */
+/** The first turns of a server mostly measure compilation. */
 const turns = { warmUps: 8, turns: Number(words.turns) };
-/** Of the cell's items, in one turn of one server. */
+/** Share of the cell's items in one turn of one server. */
 const turnShare = 1 / 6;
 
-/** By phase. */
+/** Results by phase. */
 type Turn = Partial<Record<Phase, { readonly rate: number; readonly cpu: number }>>;
 
 const directory = mkdtempSync(join(tmpdir(), "holdfast-against-"));

@@ -1,8 +1,9 @@
-// `bun bench/console.ts [--seconds 10] [--queues 500] [--rounds 10] [--items 10000000] [--out FILE]`: what it
-// costs to have the console open, in the browser and in the server, while a process of its own produces
-// to one queue after the other. The server's part is what it takes more than right before, without an
-// open page; the browser's is the processor time of the page's process, of all its threads. Then what a
-// look through so many items for a few of them takes; with 0 there is none.
+// `bun bench/console.ts [--seconds 10] [--queues 500] [--rounds 10] [--items 10000000] [--out
+// FILE]`: the cost of an open console in the browser and in the server, while a separate process
+// produces to one queue after the other. The server's cost is its increase over the load right
+// before, without an open page. The browser's cost is the processor time of the page's process,
+// with all its threads. Then it measures a search through `--items` items for a few of them; 0
+// skips it.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,9 +26,9 @@ const { values: words } = parseArgs({
     queues: { type: "string", default: "500" },
     rounds: { type: "string", default: "10" },
     items: { type: "string", default: "10000000" },
-    /** Where the results go; without it they take the place of the last. */
+    /** The results file; by default it replaces the last one. */
     out: { type: "string" },
-    /** Of a server: this process is the load. */
+    /** The port of a server: this process is the load. */
     load: { type: "string" },
   },
 });
@@ -38,9 +39,9 @@ const [seconds = 0, queues = 0, rounds = 0, items = 0] = [
   words.items,
 ].map(Number);
 const producesPerSecond = 100;
-/** Until charts are drawn, and what is only read at the beginning is read. */
+/** Until the charts are drawn and the initial requests are done. */
 const settleMs = 5_000;
-/** Of the load alone; what a server does first is mostly compiling. */
+/** Of the load alone; the first seconds of a server are mostly compilation. */
 const warmUpMs = 60_000;
 
 const pages = {
@@ -56,7 +57,7 @@ function nameOf(index: number): string {
   return `queue-${String(index).padStart(5, "0")}`;
 }
 
-/** Until it is ended. */
+/** Runs until the process is ended. */
 async function load(port: number): Promise<void> {
   const connection = await Connection.open(port);
   const begun = performance.now();
@@ -135,7 +136,7 @@ async function costOf(server: ServerProcess, page: Page, path: string): Promise<
   return await costDuring(server, page);
 }
 
-/** Shares of one core. */
+/** Costs as shares of one core. */
 async function costDuring(server: ServerProcess, page: Page | null): Promise<Figures> {
   const inPage = page && (await page.context().newCDPSession(page));
   await inPage?.send("Performance.enable", { timeDomain: "threadTicks" });
@@ -149,11 +150,11 @@ async function costDuring(server: ServerProcess, page: Page | null): Promise<Fig
   );
 }
 
-/** Seconds of processor time so far. */
+/** Processor time so far, in seconds. */
 async function readingsOf(server: ServerProcess, page: Page | null, inPage: CDPSession | null) {
   const readings: Figures = { server: usageOf(server.pid).cpuSeconds };
   if (page === null || inPage === null) return readings;
-  // One may wait for the next page; it does nothing.
+  // An idle process may be reserved for the next page.
   const rendering = await rendererProcesses(page);
   readings["page"] = rendering.reduce((sum, { cpuTime }) => sum + cpuTime, 0);
   const { metrics } = await inPage.send("Performance.getMetrics");

@@ -1,9 +1,9 @@
-// `bun bench/find.ts [--items 10000000] [--seconds 5] [--rounds 6] [--out FILE]`: what a find costs others. One
-// shard holds so many dead items of one queue, and workers lease and complete items of another at a
-// steady pace; half of the time a client looks through all of the dead ones, page after page, for what
-// is not there. Printed are p50 and p99 of lease + complete without and with that, and their ratio,
-// which is all that can be compared between machines. The rounds alternate, so that both meet the same
-// noise.
+// `bun bench/find.ts [--items 10000000] [--seconds 5] [--rounds 6] [--out FILE]`: the cost of a
+// find to other calls. One shard holds the dead items of one queue, while workers lease and
+// complete items of another queue at a steady pace. Half of the time a client searches all dead
+// items, page by page, without a match. Prints p50 and p99 of lease + complete without and with the
+// search, and their ratio. Only the ratio is comparable between machines. The rounds alternate, so
+// that both meet the same noise.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ import { markdownTable, rate } from "./report/tables.ts";
 
 const workers = 4;
 const perLease = 10;
-/** Of a worker between two leases: the machine is to be busy, not full. */
+/** Pause of a worker between two leases: the machine must be busy, but not full. */
 const paceMs = 10;
 
 const searches = {
@@ -54,7 +54,7 @@ async function work({ port, until, samples }: Load, client_id: string): Promise<
   connection.close();
 }
 
-/** Number of items that it looked at. */
+/** Returns the number of items examined. */
 async function look(port: number, until: number, search: Search): Promise<number> {
   const connection = await Connection.open(port);
   const filter = searches[search];
@@ -128,7 +128,7 @@ try {
     const begun = performance.now();
     await fillDeadItems(port, { items });
     console.error(`${items} items in ${Math.round((performance.now() - begun) / 1_000)} s`);
-    // Then code is compiled and files are in memory.
+    // Warm-up: compiles code and loads files into memory.
     await measure(port, "reason", { seconds: 2, rounds: 1 });
     for (const search of Object.keys(searches) as Search[]) {
       measured.push([search, await measure(port, search, { seconds, rounds })]);

@@ -1,10 +1,9 @@
 // `bun bench/held-snapshot.ts [--minutes 10] [--only name]... [--note TEXT] [--out FILE]`: rates of
-// queues in PostgreSQL while another session holds a snapshot, so that nothing which was removed can
-// be cleaned up. Produce, then lease and complete, 100 items a call, on one queue, over and over; a
-// rate for each tenth of the time, and the processor time of database and server for each item, which
-// other work on the machine disturbs less; how large the tables are by then, and how many rows in
-// them are dead. What matters is the last against the first: a queue that is slowed down by what is
-// gone gets slower and slower.
+// queues in PostgreSQL while another session holds a snapshot, so that removed rows cannot be
+// cleaned up. It produces, then leases and completes, 100 items per call, on one queue, repeatedly.
+// For each tenth of the time it reports the rate, the processor time of database and server per
+// item (which other work on the machine disturbs less), the size of the tables and their dead rows.
+// Compare the last tenth with the first: a queue that dead rows slow down becomes ever slower.
 
 import { mkdirSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
@@ -21,11 +20,11 @@ import { type Figures, type Measurement, summarize, writeMeasurements } from "./
 import { partsTable, rate } from "./report/tables.ts";
 
 const itemsPerCall = 100;
-/** Of each round: many, because at its end consumers wait for more; that time is not counted. */
+/** Items per round: many, because consumers wait at its end; that time is not counted. */
 const itemsPerRound = 100_000;
 const roundMsMax = 60_000;
 const parts = 10;
-/** Before the first figure: code is compiled, pools are filled, statements are prepared. */
+/** Warm-up: code is compiled, pools are filled, statements are prepared. */
 const warmUpMs = 10_000;
 
 async function round(sessions: readonly Session[]): Promise<{ items: number; seconds: number }> {
@@ -43,7 +42,7 @@ async function round(sessions: readonly Session[]): Promise<{ items: number; sec
   return { items, seconds: seconds + items / perSecond };
 }
 
-/** `watcher` is a session that sees the tables. */
+/** `watcher` is a session that can read the tables. */
 async function measurePart(
   sessions: readonly Session[],
   watcher: SQL,
@@ -66,7 +65,7 @@ async function measurePart(
     serverMicros,
     tableBytes: tables.bytes,
     deadRows: tables.dead,
-    // What else the machine had to do.
+    // Other load on the machine.
     loadAverage: loadavg()[0] ?? 0,
   };
 }
@@ -116,7 +115,7 @@ await withScratch(async (scratch) => {
     const own = join(scratch, String(index));
     mkdirSync(own);
     const measured = await measure(peer, Number(values.minutes), own).catch((cause: Error) => {
-      // It may have become too slow for a round.
+      // The queue may have become too slow for a round.
       console.error(`${peer.name}: ${cause.message}`);
       return [];
     });

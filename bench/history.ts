@@ -1,6 +1,7 @@
-// `bun bench/history.ts [--rounds 12]`: what it costs to keep the history of items. Two engines in this
-// thread with stores in memory, so that nothing hides it, one that keeps 16 MiB and one that
-// keeps nothing, take turns at produce, lease and complete; the ratio of the medians is what counts.
+// `bun bench/history.ts [--rounds 12]`: the cost of keeping the history of items. Two engines in
+// this thread, one with a history of 16 MiB and one with none, take turns at produce, lease and
+// complete. Their stores are in memory, so that nothing hides the cost. Compare the ratio of the
+// medians.
 
 import { parseArgs } from "node:util";
 import { createEngine, type EmbeddedEngine } from "../engine/embed.ts";

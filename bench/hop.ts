@@ -1,6 +1,6 @@
-// `bun bench/hop.ts [--turns 20]`: processor time, both threads together, of a call that crosses to
-// another thread and back, by the number of calls per round. Two floors are measured in turn with it:
-// texts of the same length, and the calls as a list of objects, without a client or a server of calls.
+// `bun bench/hop.ts [--turns 20]`: processor time, of both threads together, of a call to another
+// thread and back, by the number of calls per round. Two floors are measured in turn with it: texts
+// of the same length, and the calls as a list of objects without call client and call server.
 
 import { parseArgs } from "node:util";
 import type { Answer, Call } from "../server/calls/call.ts";
@@ -14,16 +14,16 @@ type Way = (typeof ways)[number];
 
 const callsPerRound = [1, 4, 16, 64] as const;
 const callsPerTurn = 8_000;
-/** Turns before the first that counts. */
+/** Warm-up turns. */
 const warmUps = 3;
 
 const bodyLength = 170;
 const replyLength = 40;
-/** A frame contains numbers, lengths and the operation besides. */
+/** A frame also contains numbers, lengths and the operation. */
 const callLength = bodyLength + 22;
 const answerLength = replyLength + 10;
 
-/** Distinct, as a structured clone contains the same object only once. */
+/** Distinct objects, because a structured clone contains the same object only once. */
 const calls = Array.from({ length: Math.max(...callsPerRound) }, (_, index): Call => {
   const body = JSON.stringify({ queue_name: "orders", items: [{ utf8: "x".repeat(102) }], index });
   return { operation: "produce", shard: null, body: body.padEnd(bodyLength), requestKey: null };
@@ -33,7 +33,6 @@ const answers = calls.map((_, index): Answer => {
   return { is: "done", text, isReplayed: false };
 });
 
-/** Resolves when all are answered. */
 type Round = (clients: readonly AbortController[]) => Promise<unknown>;
 
 if (Bun.isMainThread) await measure();
@@ -92,7 +91,7 @@ async function roundBy(way: Way): Promise<Round> {
       const one = "x".repeat(callLength);
       return ({ length }) => {
         const answered = heard();
-        // Joined anew, as a frame is.
+        // A new text, like each frame.
         thread.postMessage(one.repeat(length));
         return answered;
       };

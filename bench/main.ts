@@ -1,6 +1,6 @@
-// `bun run bench`: produce, lease and complete over HTTP against a server in a
-// process of its own, with full durability, and in the same run what the machine
-// can do without a queue. Prints tables and writes a results file.
+// `bun run bench`: produce, lease and complete over HTTP against a server in its own process, with
+// full durability, and in the same run the floors of the machine without a queue. Prints tables and
+// writes a results file.
 //
 //   rounds → cells, in turn → a fresh server, its load, its floors (cells/run-cell.ts)
 
@@ -25,10 +25,10 @@ import {
 import { renderResults } from "./report/tables.ts";
 
 interface Options {
-  /** Of all cells and probes, those whose name matches; `null` = the canonical ones. */
+  /** Runs the cells and probes whose name matches; `null` = the canonical ones. */
   readonly only: RegExp | null;
   readonly rounds: number;
-  /** Where to write the results; `null` = the usual place, if the run is a whole one. */
+  /** The results file; `null` = the default path, if the run is complete. */
   readonly out: string | null;
 }
 
@@ -41,7 +41,7 @@ const usage = `bun run bench [options]
   --out <file>      where to write the results; without it a whole run writes bench/results/
   --peers           the same work on other queues; see bench/peers/peers.ts`;
 
-/** Something that is measured once a round. */
+/** A measurement made once per round. */
 interface Entry extends Pick<Probe, "name" | "store" | "run"> {
   readonly cell?: Cell;
 }
@@ -59,7 +59,7 @@ function entriesOf(only: RegExp | null): Entry[] {
   return entries.filter(({ name }) => only === null || only.test(name));
 }
 
-/** The second round goes backwards, and so on: the first of one is the last of the next. */
+/** Every second round is in reverse order, so the first entry of one is the last of the next. */
 async function measure({ only, rounds }: Options, directory: string): Promise<Measurement[]> {
   const entries = entriesOf(only);
   if (entries.length === 0) throw new Error("nothing to measure; --list names all there is");
@@ -90,7 +90,7 @@ async function bench(options: Options): Promise<void> {
   const { only, rounds, out } = options;
   const directory = mkdtempSync(join(tmpdir(), "holdfast-bench-"));
   const removeDirectory = (): void => rmSync(directory, { recursive: true, force: true });
-  // A terminal interrupts the servers as well; without this, gigabytes would stay behind.
+  // A terminal interrupts the servers as well; otherwise, gigabytes would be left behind.
   process.once("SIGINT", () => {
     removeDirectory();
     process.exit(130);
@@ -120,7 +120,7 @@ async function bench(options: Options): Promise<void> {
   }
 }
 
-/** Peers are a program of their own, because it installs what it measures. */
+/** The peers are a separate program, because it installs what it measures. */
 async function runPeers(argv: readonly string[]): Promise<void> {
   const script = join(import.meta.dir, "peers/peers.ts");
   const rest = argv.filter((argument) => argument !== "--peers");

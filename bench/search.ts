@@ -1,5 +1,5 @@
-// `bun bench/search.ts [--rounds 20]`: how long the site's search takes for what newcomers ask, by
-// the index of the built site. 10 ms a query are asked for, in a browser as here.
+// `bun bench/search.ts [--rounds 20]`: the latency of the site's search for newcomers' questions,
+// with the index of the built site. The goal is 10 ms per query, here and in a browser.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,9 +1,9 @@
-// `bun run site:lighthouse [--runs N] [--devices mobile,desktop] [PATH…]`: what Lighthouse reports about
-// a page of each type, on a phone and at a desk.
+// `bun run site:lighthouse [--runs N] [--devices mobile,desktop] [PATH…]`: Lighthouse scores of one
+// page of each type, on a phone and on a desktop.
 //
-// Scores are of 100. What else runs on the machine slows the page too: only those of a quiet
-// one can be compared. `benchmarkIndex`, which Lighthouse measures with each visit, says how fast
-// the machine was: below 1,000 it is slower than the throttling expects.
+// Scores are out of 100. Other load on the machine slows the page too, so compare only scores of a
+// quiet machine. Lighthouse measures `benchmarkIndex`, the speed of the machine, with each visit;
+// below 1,000 the machine is slower than the throttling expects.
 
 import { parseArgs } from "node:util";
 import lighthouse, { desktopConfig } from "lighthouse";
@@ -20,9 +20,12 @@ const { values: words, positionals } = parseArgs({
   },
 });
 const runs = Number(words.runs);
-/** A run that failed is done again. */
+/** Failed runs are repeated. */
 const attemptsMax = 2 * runs;
-/** One of each type that is answered with 200, Lighthouse takes no other page; and the heaviest. */
+/**
+ * One page of each type with status 200, because Lighthouse accepts no other; and the heaviest
+ * page.
+ */
 const types = [
   "/",
   "/docs/intro",
@@ -64,17 +67,17 @@ for (const device of words.devices.split(",")) {
   }
 }
 
-/** Lighthouse throws if the browser ends meanwhile. */
+/** Lighthouse throws if the browser exits meanwhile. */
 function report(cause: unknown): null {
   console.error(cause instanceof Error ? cause.message : cause);
   return null;
 }
 
-/** Of one visit by a browser of its own: the first would warm its caches for the next. */
+/** Measures one visit with a new browser: an earlier visit would warm the caches. */
 async function measure(url: string, isDesktop: boolean): Promise<Figures | null> {
   const port = freePort();
   const browser = await launchChromium([`--remote-debugging-port=${port}`], chromiumPath(), {
-    // It is asked whether a page may rest in the back and forward cache.
+    // Lighthouse checks whether a page can enter the back/forward cache.
     ignoreDefaultArgs: ["--disable-back-forward-cache"],
   });
   try {

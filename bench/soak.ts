@@ -1,7 +1,7 @@
-// `bun bench/soak.ts [--minutes 60] [--out <file>]`: does a server get slower or larger while it
-// works? The highest rate is found first, then half of it is kept up: produce, lease and complete of
-// 100 items a call at once, on one queue. Figures for each tenth of the time; what matters is the
-// last against the first. The proof's soak checks that each item is delivered once.
+// `bun bench/soak.ts [--minutes 60] [--out <file>]`: checks whether a server becomes slower or
+// larger while it works. It finds the highest rate first, then holds half of it: produce, lease and
+// complete at once, 100 items per call, on one queue. It reports each tenth of the time; compare
+// the last with the first. The proof's soak checks that each item is delivered once.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,10 +17,10 @@ import { median } from "./report/statistics.ts";
 import { partsTable, rate } from "./report/tables.ts";
 
 const parts = 10;
-/** As fast as it can: code is compiled in the first ones, and the best of all is the highest rate. */
+/** Runs at full speed: the first ones compile code, and the best one is the highest rate. */
 const fullRuns = 10;
 const fullItems = 200_000;
-/** Of the load, so that it is even over each second. */
+/** Slice of the load, so that it is even over each second. */
 const sliceMs = 250;
 const work = { queue: "soak", itemsPerCall: 100, connections: 64 };
 const verbs = ["produce", "lease", "complete"] as const;

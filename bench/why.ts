@@ -1,7 +1,7 @@
-// `bun bench/why.ts [--items 1000000]`: a queue of so many items, of which a worker fails on one in 50
-// for three reasons, and the commands that lead from "something is wrong" to which, why and since
-// when, with what they print. What `content/docs/find-and-redrive.mdx` shows is made by this.
-// `--url URL`: only makes the dead items, from those that fail alone, on the server that is there.
+// `bun bench/why.ts [--items 1000000]`: fills a queue in which a worker fails on one item in 50 for
+// three reasons. Then it runs and prints the commands that lead from "something is wrong" to which
+// items failed, why and since when. `content/docs/find-and-redrive.mdx` shows its output. `--url
+// URL`: only makes the dead items, from failing items alone, on the given server.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import { startServer } from "../testing/server-process.ts";
 
 const batch = 1_000;
 const failsOf = 50;
-/** Out of as many failures, one has a reason that came up late. */
+/** One failure in this many has a reason that appears late. */
 const rareOf = 19;
 const rareFrom = 0.7036;
 const timeouts = { lease_timeout: "1m", expire_timeout: "24h" };
@@ -21,11 +21,11 @@ const timeouts = { lease_timeout: "1m", expire_timeout: "24h" };
 interface World {
   readonly client: Client;
   readonly items: number;
-  /** Only those that fail are there. */
+  /** The queue contains only items that fail. */
   readonly isFailedOnly: boolean;
 }
 
-/** Why a worker gives up on an order; `null` = it does not. */
+/** Why the worker fails on an order; `null` = it succeeds. */
 function reasonOf(order: number, items: number): string | null {
   if (order % failsOf !== 0) return null;
   const failure = order / failsOf;
@@ -77,7 +77,7 @@ async function finish({ client, items }: World, lease: LeaseReply): Promise<void
   if (failed.length > 0) await client.retry({ ...at, items: failed });
 }
 
-/** As it would be typed, and what it prints. */
+/** Prints the command as typed, and its output. */
 async function show(url: string, ...words: readonly string[]): Promise<string> {
   const shown = words.map((word) => (/^[\w.-]+$/.test(word) ? word : `'${word}'`));
   console.log(`$ holdfast ${shown.join(" ")}`);
@@ -126,7 +126,6 @@ async function main(): Promise<void> {
     await show(url, "queues", "list");
     await show(url, "items", "groups", "orders-dead");
     const found = await show(url, "items", "find", "orders-dead", "--reason", reason, "-n", "3");
-    // What one does next.
     const [id = ""] = /\b[0-9A-Za-z]{27}\b/.exec(found) ?? [];
     await show(url, "items", "explain", id);
     await show(url, "redrive", "orders-dead", "--reason", reason, "--dry-run");

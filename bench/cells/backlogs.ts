@@ -1,4 +1,4 @@
-// Data folders with items that wait, each filled once and copied for every run.
+// Data folders with waiting items, each filled once and copied for every run.
 
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -6,13 +6,13 @@ import { createQueue } from "../load/calls.ts";
 import { withServerOn } from "../load/loaded-server.ts";
 import { queue } from "./cells.ts";
 
-/** Copies a folder with so many items to `data`, and waits until the copy is on disk. */
+/** Copies a folder with this many items to `data`, and waits until the copy is on disk. */
 export async function copyBacklog(directory: string, data: string, items: number): Promise<void> {
   const prepared = join(directory, `backlog-${items}`);
   if (!existsSync(prepared)) await fill(prepared, items);
   rmSync(data, { recursive: true, force: true });
   await Bun.$`cp -r --reflink=auto ${prepared} ${data}`;
-  // Otherwise the kernel writes the copy out while the clock runs.
+  // Otherwise the kernel writes the copy to disk during the measurement.
   await Bun.$`sync`;
 }
 

@@ -1,4 +1,4 @@
-// What is measured: cells, each one way of using a queue. The canonical ones are measured by default.
+// The cells of the benchmark; each is one way of using a queue. The canonical ones run by default.
 
 import { payloadBytes } from "../load/delivery.ts";
 
@@ -9,11 +9,11 @@ export interface Cell {
   readonly itemsPerCall: number;
   readonly connections: number;
   readonly partitions: number;
-  /** Items waiting before the clock starts. */
+  /** Waiting items before the measurement. */
   readonly backlog: number;
   /** One phase at a time, or producers and consumers at once. */
   readonly flow: "phases" | "together";
-  /** Produced and consumed while the clock runs. */
+  /** Items produced and consumed during the measurement. */
   readonly items: number;
 }
 
@@ -23,8 +23,8 @@ export const queue = "bench";
 type Shape = Partial<Omit<Cell, "name" | "payloadBytes">>;
 
 /**
- * By items per call: enough for some seconds on a small machine. With less than a second to a cell it
- * is the compiling of the server that is measured.
+ * Items by items per call: enough for some seconds on a small machine. A cell of less than a second
+ * would measure the compilation of the server.
  */
 const itemsByCall: Readonly<Record<number, number>> = {
   1: 48_000,
@@ -57,7 +57,7 @@ export const canonicalCells: readonly Cell[] = [
   cell("canonical", { itemsPerCall: 100, backlog: 1_000_000 }),
 ];
 
-/** Each next to the one that it is compared with. */
+/** Each cell is next to the one it is compared with. */
 export const allCells: readonly Cell[] = [
   ...canonicalCells,
   ...[0, 10_000_000].map((backlog) => cell("backlog", { connections: 8, backlog, items: 200_000 })),

@@ -1,7 +1,7 @@
-// Floor E: an Elysia server that checks the same bodies by the same schemas and
-// answers at once. What it reaches is what HTTP alone leaves of this machine.
-// Prints its address. With a file as argument it is floor W: a lease waits for the next produce, which
-// writes as much as a turn of one item does to that file and syncs it, in the same thread.
+// Floor E: an Elysia server that validates the same bodies against the same schemas and answers at
+// once. Its rate is the limit of HTTP alone on this machine. Prints its address. With a file as
+// argument it is floor W: a lease waits for the next produce, which writes to that file as much as
+// a turn of one item and syncs it, in the same thread.
 
 import { fdatasyncSync, openSync, writeSync } from "node:fs";
 import { Elysia } from "elysia";
@@ -12,7 +12,7 @@ import { idLength } from "../load/requests.ts";
 const done = '{"code":200,"code_text":"OK","message":""}';
 const json = { headers: { "content-type": "application/json" } };
 
-/** Lease replies by the number of items in them: nothing is put together while it is measured. */
+/** Lease replies by number of items, built before the measurement. */
 const leaseReplies = new Map<number, string>();
 
 function leaseReply(count: number): string {

@@ -1,7 +1,7 @@
-// What the machine can do without a queue, measured in the same run: E, HTTP that
-// answers at once; S, a bare loop over bun:sqlite; D, the disk's sync; W, a lease
-// woken by a produce with one write and sync between. A floor is what a figure is
-// a ratio to: machines differ and are noisy, ratios less so.
+// Measures what the machine can do without a queue, in the same run: E, HTTP that answers at once;
+// S, a bare loop over bun:sqlite; D, the disk's sync; W, a lease woken by a produce, with one write
+// and one sync between. Figures are given as ratios to floors: machines differ and are noisy,
+// ratios less so.
 
 import { Database } from "bun:sqlite";
 import { closeSync, fdatasyncSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
@@ -20,7 +20,7 @@ export function startFloor(...file: readonly [] | readonly [string]): Promise<Se
   return startListening([join(import.meta.dir, "floor-server.ts"), ...file]);
 }
 
-/** Floor E: both phases of the work, against a server that keeps nothing. */
+/** Floor E: both phases of the work, against a server that stores nothing. */
 export async function httpFloor(
   work: Work,
   warmUp: Work,
@@ -43,7 +43,7 @@ export async function httpFloor(
   }
 }
 
-/** Floor W: how long a waiting lease takes if a produce is one write and one sync, and nothing else. */
+/** Floor W: the latency of a waiting lease if a produce is only one write and one sync. */
 export async function wakeFloor(
   directory: string,
   { warmUp, times }: { warmUp: number; times: number },
@@ -61,8 +61,7 @@ export async function wakeFloor(
   }
 }
 
-// The columns that hold the item, and those that hold the lease; no index, and
-// nothing that only a queue needs.
+// The columns of the item and of the lease; no index, and nothing that only a queue needs.
 const tables = `
 CREATE TABLE item (
   key INTEGER PRIMARY KEY, created_at INTEGER NOT NULL, queued_at INTEGER,
@@ -75,7 +74,7 @@ CREATE TABLE lease (
   leased_at INTEGER NOT NULL, check_sum INTEGER NOT NULL
 ) STRICT;`;
 
-/** As the store has them: they decide what a commit costs. */
+/** The store's pragmas, which determine the cost of a commit. */
 const pragmas = [
   "locking_mode = EXCLUSIVE",
   "journal_mode = WAL",
@@ -91,9 +90,9 @@ interface SqliteFloorOptions {
 }
 
 /**
- * Floor S: the same rows inserted, leased by range and removed by range, with a
- * sync per commit. How many items shared a commit is taken from the run that is
- * compared. Runs one phase after the other on one file; seconds of each.
+ * Floor S: inserts the same rows, leases them by range and removes them by range, with a sync per
+ * commit. The compared run provides the number of items per commit. The phases run one after the
+ * other on one file; returns the seconds of each.
  */
 export function sqliteFloor(
   options: SqliteFloorOptions,
@@ -117,11 +116,14 @@ export function sqliteFloor(
 
 interface LoopOptions extends SqliteFloorOptions {
   readonly phase: Phase;
-  /** Items of each kind in a commit. */
+  /** Items inserted, leased and removed in a commit. */
   readonly size: number;
 }
 
-/** A commit does what a busy turn does: inserts a batch, leases the one before, removes the one before that. */
+/**
+ * A commit equals a busy turn: it inserts a batch, leases the previous one and removes the one
+ * before.
+ */
 function runPhase(database: Database, { phase, items, size }: LoopOptions): number {
   const batch = batchOf(database);
   const begin = database.prepare("BEGIN IMMEDIATE");
@@ -173,10 +175,10 @@ function batchOf(database: Database) {
 }
 
 const pageBytes = 4_096;
-/** The file is written round and round, as SQLite does with its log. */
+/** Pages of the file, which is overwritten cyclically, as SQLite does with its log. */
 const filePages = 1_000;
 
-/** Floor D: 4 KiB written and synced, over and over. */
+/** Floor D: writes and syncs 4 KiB, repeatedly. */
 export function diskFloor(directory: string, milliseconds = 300) {
   using file = syncFile(directory);
   const times = new Samples();
@@ -194,7 +196,7 @@ export function diskFloor(directory: string, milliseconds = 300) {
   return { syncsPerSecond: count / ((last - started) / 1_000), p50Ms, p99Ms };
 }
 
-/** With a pause before each: a sync on an idle disk. */
+/** Floor D with a pause before each sync, so that the disk is idle. */
 export async function pausedDiskFloor(
   directory: string,
   { times, pauseMs }: { readonly times: number; readonly pauseMs: number },

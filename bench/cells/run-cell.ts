@@ -1,5 +1,5 @@
-// One run of one cell: a fresh server, a warm-up, the phases with what they cost,
-// the check that each item was delivered exactly once, and the floors right after.
+// Runs one cell once: a fresh server, a warm-up, the phases with their costs, the check that each
+// item was delivered exactly once, and then the floors.
 
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -16,15 +16,15 @@ import { type Cell, queue } from "./cells.ts";
 import { httpFloor, sqliteFloor } from "./floors.ts";
 
 export interface RunOptions {
-  /** A scratch folder on the disk that is measured. */
+  /** A scratch folder on the measured disk. */
   readonly directory: string;
-  /** The disk's own syncs per second in this round. */
+  /** Syncs per second of the bare disk in this round. */
   readonly diskSyncsPerSecond: number;
 }
 
 /**
- * Share of the items that go through another queue before the clock starts, here and on the floors:
- * what a server does in its first second is mostly compiling.
+ * Share of the items that pass through another queue before the measurement, here and on the
+ * floors: the first second of a server is mostly compilation.
  */
 const warmUpShare = 0.6;
 
@@ -90,7 +90,7 @@ async function measure(cell: Cell, { server, port, load }: Loaded): Promise<Meas
 interface Cost {
   readonly cpuSeconds: number;
   readonly writtenBytes: number;
-  /** Each with one sync; those of SQLite's checkpoints come on top. */
+  /** Each has one sync; SQLite's checkpoints add further syncs. */
   readonly commits: number;
 }
 
@@ -99,7 +99,7 @@ async function costSoFar(server: ServerProcess): Promise<Cost> {
   return { cpuSeconds, writtenBytes, commits: await commitsOf(server.port) };
 }
 
-/** Of all shards. */
+/** Commits of all shards. */
 async function commitsOf(port: number): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const lines = text.matchAll(/^holdfast_commits_total\S* (\S+)$/gm);
@@ -138,12 +138,15 @@ export function addTimes(figures: Figures, name: string, times: CallTimes): void
   figures[`${name}.maxMs`] = times.maxMs;
 }
 
-/** Floors are figures too, under `E.` and `S.`; and each figure's ratio to them, under `overE` and so on. */
+/**
+ * Adds the floors as figures, under `E.` and `S.`, and each figure's ratio to them, under `overE`
+ * and so on.
+ */
 async function addFloors(figures: Figures, cell: Cell, options: RunOptions): Promise<void> {
   const { items, flow, backlog } = cell;
   const rate = (phase: Phase): number => figures[`${phase}.itemsPerSecond`] ?? 0;
   const phases = phasesOf(cell);
-  // A server that keeps nothing knows no backlog, and its consumers have nothing to wait for.
+  // A server that stores nothing has no backlog, and its consumers never wait.
   if (flow === "phases" && backlog === 0) {
     const { work, warmUp } = workOf(cell);
     const floor = await httpFloor(work, warmUp);
@@ -169,7 +172,7 @@ async function addFloors(figures: Figures, cell: Cell, options: RunOptions): Pro
   figures["all.overS"] = ((figures["all.itemsPerSecond"] ?? 0) * sum(seconds)) / items;
 }
 
-/** Bytes that the files of a folder take on disk. */
+/** Disk usage of a folder's files in bytes. */
 export function folderBytes(folder: string): number {
   return sum(readdirSync(folder).map((file) => statSync(join(folder, file)).blocks * 512));
 }

@@ -1,5 +1,5 @@
-// The calls before and after a measurement, each on a connection of its own: a server closes one that
-// is idle for long.
+// The calls before and after a measurement, each on a new connection, because the server closes
+// idle ones.
 
 import type { Static } from "@sinclair/typebox";
 import type { operations } from "../../openapi/operations.ts";
@@ -16,7 +16,7 @@ async function callOnce(port: number, path: string, body: object): Promise<unkno
   }
 }
 
-/** A queue whose items neither lapse nor expire while they are measured. */
+/** Creates a queue whose items neither lapse nor expire during the measurement. */
 export async function createQueue(port: number, queue: string, partitions = 1): Promise<void> {
   await callOnce(port, "/v1/queues.create", {
     queue_name: queue,
@@ -27,7 +27,7 @@ export async function createQueue(port: number, queue: string, partitions = 1): 
   });
 }
 
-/** Items that the queue still has, leased ones included. */
+/** Items still in the queue, leased ones included. */
 export async function itemsLeft(port: number, queue: string): Promise<number> {
   const found = await callOnce(port, "/v1/queue.stats", { queue_name: queue });
   const { logical_queues: lines } = found as StatsReply;

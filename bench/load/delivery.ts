@@ -1,8 +1,7 @@
-// Was each item delivered exactly once? Every payload begins with a number of its
-// own; the consumer marks each number it is given in a bitset, and the run fails
-// unless all are there once.
+// Checks that each item was delivered exactly once. Every payload begins with a distinct number;
+// the consumer marks each received number in a bitset, and the run fails unless each is there once.
 
-/** Digits at the start of a payload: 9 bytes are 12 characters of base64 without a rest. */
+/** Digits at the start of a payload: 9 bytes are 12 characters of base64 without padding. */
 export const numberDigits = 9;
 
 export const payloadBytes = 100;
@@ -11,7 +10,7 @@ export const payload = "0".repeat(numberDigits).padEnd(payloadBytes, "x");
 
 const digitZero = 48;
 
-/** Writes the number as text where a payload begins. */
+/** Writes the number as text at the start of a payload. */
 export function writeNumber(bytes: Uint8Array, at: number, number: number): void {
   let rest = number;
   for (let place = at + numberDigits - 1; place >= at; place -= 1) {
@@ -28,7 +27,7 @@ for (const [value, letter] of [
   base64Value[letter.charCodeAt(0)] = value;
 }
 
-/** The number of a payload that is given in base64. */
+/** The number in a base64 payload. */
 export function readNumber(bytes: Uint8Array, at: number): number {
   let number = 0;
   for (let place = at; place < at + 12; place += 4) {
@@ -51,10 +50,10 @@ function sextet(bytes: Uint8Array, at: number): number {
 }
 
 export interface Delivered {
-  /** Every delivery, repeated ones included. */
+  /** All deliveries, repeated ones included. */
   readonly items: number;
   readonly duplicates: number;
-  /** Numbers that nobody produced. */
+  /** Delivered numbers that were not produced. */
   readonly unknown: number;
 }
 
@@ -65,7 +64,7 @@ export class Delivery {
   #duplicates = 0;
   #unknown = 0;
 
-  /** Numbers from 0 to before `numbers` were produced. */
+  /** The numbers from 0 to `numbers` - 1 were produced. */
   constructor(numbers: number) {
     this.#numbers = numbers;
     this.#seen = new Uint8Array(Math.ceil(numbers / 8));
@@ -90,8 +89,8 @@ export class Delivery {
 }
 
 /**
- * Throws unless exactly `items` different ones were delivered and `left` are
- * left: with nothing produced beyond these, that is each item exactly once.
+ * Throws unless exactly `items` different numbers were delivered and `left` items are left. If
+ * nothing else was produced, each item was delivered exactly once.
  */
 export function checkDelivery(
   { items, duplicates, unknown }: Delivered,

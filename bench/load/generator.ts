@@ -1,5 +1,5 @@
-// The load generator: a process of its own that takes orders over IPC (orders.ts). Each connection has
-// one call in flight; connections share one count of what is left to do.
+// The load generator: a separate process that receives orders over IPC (orders.ts). Each connection
+// has one call in flight; all connections share one count of the remaining work.
 
 import { Channel } from "../../testing/http-client.ts";
 import { type CallTimes, Samples } from "../report/statistics.ts";
@@ -18,14 +18,16 @@ import { CompleteBytes, LeaseBytes, ProduceBytes, type QueueAddress } from "./re
 import { type Claim, Run } from "./run.ts";
 import { openByThread } from "./thread-channels.ts";
 
-/** A lease that finds nothing; longer than a produce takes, so that few calls are in vain. */
+/**
+ * Timeout of a lease without items; longer than a produce takes, so that few leases return empty.
+ */
 const leaseTimeout = "2s";
 
 interface ProducerOptions {
   readonly work: Work | ThreadedWork;
-  /** Where it begins among the queues. */
+  /** Its first queue. */
   readonly from: number;
-  /** By queue, how many items were produced; the producer adds to it. */
+  /** Produced items by queue; the producer adds to it. */
   readonly produced: number[];
 }
 
@@ -80,7 +82,7 @@ class Consumer {
   readonly #batchSize: number;
   readonly #delivery: Delivery;
   readonly #group: number;
-  /** The place among the queues where it asks next. */
+  /** The queue of its next call. */
   #next: number;
 
   constructor(
@@ -172,7 +174,7 @@ interface Prepared {
   readonly producers: readonly Producer[];
   readonly consumers: readonly Consumer[];
   readonly channels: readonly Channel[];
-  /** By group and queue, how many items were produced. */
+  /** Produced items by group and queue. */
   readonly produced: readonly (readonly number[])[];
   /** Called when a connection breaks. */
   fail: (cause: Error) => void;
@@ -222,7 +224,7 @@ async function openGroups(port: number, work: Work | ThreadedWork): Promise<Grou
 async function run(phase: Phase): Promise<PhaseResult> {
   if (prepared === null) throw new Error("a run needs a prepare before it");
   const { work, producers, consumers, delivery, produced } = prepared;
-  // With several queues, what each has is known only once all is produced.
+  // With several queues, the items of each are known only once all are produced.
   const current = new Run(phase, work.items, "queue" in work ? [[work.items]] : produced);
   prepared.fail = (cause) => current.fail(cause);
   const producing = {
@@ -246,7 +248,7 @@ async function run(phase: Phase): Promise<PhaseResult> {
   };
 }
 
-/** From the first byte of a produce to the last of the lease reply it wakes. */
+/** From the first byte of a produce to the last byte of the lease reply that it wakes. */
 async function wake(port: number, queue: string, times: number): Promise<CallTimes> {
   const fail = (cause: Error): void => {
     throw cause;

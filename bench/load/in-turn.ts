@@ -1,10 +1,10 @@
-// Measurements that are compared take turns, so that noise of the machine meets all of them alike.
+// Compared measurements take turns, so that noise of the machine affects all of them equally.
 
 import { median } from "../report/statistics.ts";
 
 /**
- * Measures the sides one after the other, in each second turn backwards; by side, the findings of the turns
- * that count. Before them are `warmUps` turns: what a server does first is mostly compiling.
+ * Measures the sides one after the other, in reverse order in every second turn. Returns the
+ * counted findings by side. The first `warmUps` turns are not counted: they are mostly compilation.
  */
 export async function inTurn<Side extends string, Found>(
   sides: readonly Side[],
@@ -21,7 +21,7 @@ export async function inTurn<Side extends string, Found>(
   return found as Record<Side, Found[]>;
 }
 
-/** Of the ratios of neighbours. */
+/** The median of the ratios of neighbours. */
 export function medianRatio(values: readonly number[], bases: readonly number[]): number {
   return median(ratiosOf(values, bases));
 }

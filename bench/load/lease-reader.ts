@@ -1,6 +1,6 @@
-// Reads a lease reply in its bytes: where the ids are, and the number of each
-// payload. The items of a reply have the same shape, so what was found in one is
-// looked for in the same place of the next; whatever is elsewhere is searched.
+// Reads a lease reply from its bytes: the positions of the ids, and the number in each payload. The
+// items of a reply have the same shape, so each field is expected at the offset of the previous
+// item, and searched for if it is elsewhere.
 
 import type { ReplyBytes } from "../../testing/http-client.ts";
 import { readNumber } from "./delivery.ts";
@@ -13,7 +13,7 @@ const digitZero = 48;
 export class LeaseReader {
   partition = 0;
   count = 0;
-  /** Of each item: where its id begins, and its number. */
+  /** The offset of each id, and each item's number. */
   readonly idAt: Int32Array;
   readonly numbers: Int32Array;
   #bytesAfterId = 0;
@@ -48,13 +48,13 @@ export class LeaseReader {
 }
 
 interface Place {
-  /** Where the value would be if this item were like the last one. */
+  /** The offset of the value if this item has the shape of the last one. */
   readonly expected: number;
   readonly from: number;
   readonly end: number;
 }
 
-/** Where the value behind the key begins; -1 if there is none before the end. */
+/** The offset of the key's value; -1 if there is none before `end`. */
 function find(bytes: Buffer, key: Buffer, { expected, from, end }: Place): number {
   if (expected > from && expected < end && precedes(bytes, key, expected)) return expected;
   const at = bytes.indexOf(key, from);

@@ -1,4 +1,4 @@
-// The load generator, as seen by the benchmark.
+// The benchmark's client of the load generator process.
 
 import { join } from "node:path";
 import type { CallTimes } from "../report/statistics.ts";
@@ -49,7 +49,7 @@ export class LoadProcess {
     return answer.result;
   }
 
-  /** From produce to the lease that waited, so many times one after the other. */
+  /** Measures from a produce to the waiting lease, `times` times in sequence. */
   async wake(target: { port: number; queue: string; times: number }): Promise<CallTimes> {
     const answer = await this.#ask({ kind: "wake", ...target });
     if (answer.kind !== "woken") throw new Error(`the load generator answered '${answer.kind}'`);

@@ -11,17 +11,17 @@ export interface Loaded {
   readonly load: LoadProcess;
   /** The folder of the server's data. */
   readonly data: string;
-  /** From the start until the server is healthy. */
+  /** From the start of the process until the server is healthy. */
   readonly readyMs: number;
 }
 
 interface LoadedOptions {
-  /** A scratch folder on the disk that is measured; the server's data are in a new folder of it. */
+  /** A scratch folder on the measured disk; the server's data are in a new folder in it. */
   readonly directory: string;
-  /** Puts data there before the server starts. */
+  /** Writes data to the folder before the server starts. */
   readonly prepare?: (data: string) => Promise<void>;
   readonly flags?: readonly string[];
-  /** A program to run it under. */
+  /** A program that runs the server, such as a tracer. */
   readonly under?: readonly string[];
 }
 
@@ -38,7 +38,7 @@ export async function withServer<T>(
   }
 }
 
-/** On a folder that stays. */
+/** Uses a folder that is kept. */
 export async function withServerOn<T>(
   { data, flags = [], under = [] }: Pick<LoadedOptions, "flags" | "under"> & { data: string },
   use: (loaded: Loaded) => Promise<T>,

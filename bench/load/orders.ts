@@ -1,4 +1,4 @@
-// The orders of the benchmark to the load generator, and its answers.
+// Orders of the benchmark to the load generator, and their answers.
 
 import type { CallTimes } from "../report/statistics.ts";
 import type { Delivered } from "./delivery.ts";
@@ -6,26 +6,26 @@ import type { Delivered } from "./delivery.ts";
 /** `produce` and `consume` one after the other, or `together` with half of the connections each. */
 export type Phase = "produce" | "consume" | "together";
 
-/** Items that are to go through a queue in calls of one size. */
+/** Items to pass through one queue, in calls of one size. */
 export interface Work extends WorkSize {
   readonly queue: string;
   readonly connections: number;
 }
 
 /**
- * Items that are to go through several queues, by connections of which the thread is known. Not in the
+ * Items to pass through several queues, over connections whose server thread is known. Not for the
  * phase `together`.
  */
 export interface ThreadedWork extends WorkSize {
   /** The server's process, on this machine. */
   readonly pid: number;
-  /** Which queues a connection calls in turn. A thread without queues gets no connections. */
+  /** The queues that a connection calls in turn. A thread without queues gets no connections. */
   readonly queues: ByThread<readonly string[]>;
-  /** In each thread that has queues. */
+  /** Connections to each thread that has queues. */
   readonly connections: number;
 }
 
-/** In the thread that a process began with, and in its other threads. */
+/** A value for the first thread of a process, and one for its other threads. */
 export interface ByThread<T> {
   readonly first: T;
   readonly other: T;
@@ -35,13 +35,15 @@ interface WorkSize {
   /** A multiple of `itemsPerCall`. */
   readonly items: number;
   readonly itemsPerCall: number;
-  /** Items that are in the queue before, numbered from 0; those produced are numbered on. Default 0. */
+  /**
+   * Items already in the queue, numbered from 0; produced items continue the numbering. Default 0.
+   */
   readonly backlog?: number;
-  /** Each produce has a key of its own. */
+  /** Each produce has its own key. */
   readonly keyed?: true;
 }
 
-/** The machine is idle before each wake-up. */
+/** Pause before each wake-up, in which the machine is idle. */
 export const wakePauseMs = 4;
 
 export type Order =
@@ -56,10 +58,10 @@ export type Order =
 
 export interface PhaseResult {
   readonly seconds: number;
-  /** Processor time of the load generator meanwhile. */
+  /** Processor time of the load generator during the phase. */
   readonly clientCpuSeconds: number;
   readonly produce: CallTimes;
-  /** Calls that brought items; in `together` they wait for them. */
+  /** Calls that returned items; in `together`, they wait for them. */
   readonly lease: CallTimes;
   readonly complete: CallTimes;
   /** Everything delivered since `prepare`. */

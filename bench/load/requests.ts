@@ -1,7 +1,6 @@
-// The requests of the load generator, each prepared once per connection as the
-// bytes that go over the wire, with the few that change written into place.
-// Numbers that vary in length are padded with blanks, which HTTP and JSON allow,
-// so that nothing else has to move.
+// The requests of the load generator: the bytes for the wire, prepared once per connection, with
+// the few variable fields overwritten in place. Numbers of variable length are padded with spaces,
+// which HTTP and JSON allow, so nothing else moves.
 
 import { requestBytes } from "../../testing/http-client.ts";
 import { numberDigits, payload, writeNumber } from "./delivery.ts";
@@ -20,7 +19,7 @@ export interface QueueAddress {
   readonly queue: string;
 }
 
-/** Writes a number right-aligned into a field of blanks. */
+/** Writes a number right-aligned into a field of spaces. */
 function writePadded(
   bytes: Uint8Array,
   field: { at: number; width: number },
@@ -35,7 +34,7 @@ function writePadded(
   }
 }
 
-/** Finds a field that was written as a run of `#`, and makes it blank. */
+/** Finds a field, a run of `#`, and fills it with spaces. */
 function fieldOf(bytes: Buffer, from = 0): { at: number; width: number } {
   const at = bytes.indexOf("#", from);
   if (at < 0) throw new Error("a request has no field to fill in");
@@ -45,7 +44,10 @@ function fieldOf(bytes: Buffer, from = 0): { at: number; width: number } {
   return { at, width };
 }
 
-/** Items of the same size, told apart by the number at the start of each payload. */
+/**
+ * Produce requests with items of equal size, which differ in the number at the start of each
+ * payload.
+ */
 export class ProduceBytes {
   readonly #bytes: Buffer;
   readonly #first: number;
@@ -69,7 +71,7 @@ export class ProduceBytes {
     this.#count = shape.itemsPerCall;
   }
 
-  /** The request whose items are numbered from here on. */
+  /** The request whose items are numbered from `first`. */
   numbered(first: number): Uint8Array {
     if (this.#key >= 0) writeNumber(this.#bytes, this.#key, first);
     let at = this.#first;
@@ -128,7 +130,7 @@ export class CompleteBytes {
     this.#at = this.#first;
   }
 
-  /** Takes an id over from the bytes of a lease reply. */
+  /** Copies an id from the bytes of a lease reply. */
   add(from: Uint8Array, at: number): void {
     const to = this.#bytes;
     let place = this.#at;
@@ -143,7 +145,7 @@ export class CompleteBytes {
   }
 
   end(): Uint8Array {
-    // In place of the last comma.
+    // Overwrite the last comma.
     this.#bytes[this.#at - 1] = bracketEnd;
     this.#bytes[this.#at] = braceEnd;
     writePadded(this.#bytes, this.#contentLength, this.#at + 1 - this.#body);

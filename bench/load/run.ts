@@ -1,10 +1,10 @@
-// One run of a phase of the load generator, shared by all of its connections: what is left to do, and
-// how long the calls took.
+// One run of a phase, shared by all connections of the load generator: the remaining work, and the
+// latencies of the calls.
 
 import { Samples } from "../report/statistics.ts";
 import type { Phase } from "./orders.ts";
 
-/** Without an answer for so long, items are lost or the server hangs. */
+/** After this time without an answer, items are lost or the server hangs. */
 const silenceMsMax = 20_000;
 
 export class Run {
@@ -16,15 +16,15 @@ export class Run {
   #reject: (cause: Error) => void = () => undefined;
   readonly #items: number;
   #toProduce: number;
-  /** By group and queue, items that no lease in flight has asked for. */
+  /** Items that no lease in flight has requested, by group and queue. */
   readonly #toLease: readonly number[][];
   #toProduced: number;
   #toComplete: number;
   #heardAt = performance.now();
-  /** Consumers without anything to ask for, until a lease brings less than it asked for. */
+  /** Consumers without work, until a lease returns less than it requested. */
   readonly #idle: (() => void)[] = [];
 
-  /** `toLease`: by group and queue, how many items consumers get. */
+  /** `toLease`: the number of items to lease, by group and queue. */
   constructor(phase: Phase, items: number, toLease: readonly (readonly number[])[]) {
     this.#items = items;
     this.#toProduce = phase === "consume" ? 0 : items;
@@ -64,7 +64,7 @@ export class Run {
     this.#heard(at);
   }
 
-  /** How many to ask for, of the group's first queue from `from` on that has any. */
+  /** The number of items to request, from the group's first queue from `from` on that has any. */
   claimLease({ group, from }: { group: number; from: number }, batchSize: number): Claim | null {
     const queues = this.#toLease[group] as number[];
     for (let step = 0; step < queues.length; step += 1) {
@@ -78,12 +78,12 @@ export class Run {
     return null;
   }
 
-  /** Has it called if there is something to lease again. */
+  /** Calls `resume` once there is something to lease again. */
   whenAny(resume: () => void): void {
     this.#idle.push(resume);
   }
 
-  /** A lease returned less than it asked for; 0 with a 454. */
+  /** A lease returned fewer items than requested, by this number. */
   leasedLess({ group, queue }: Claim, by: number): void {
     if (by === 0) return;
     const queues = this.#toLease[group] as number[];
@@ -104,7 +104,7 @@ export class Run {
 
 export interface Claim {
   readonly group: number;
-  /** Its place among the queues of the group. */
+  /** Index of the queue in the group. */
   readonly queue: number;
   readonly count: number;
 }

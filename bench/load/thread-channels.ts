@@ -1,17 +1,17 @@
-// Opens connections to a server of several threads, of which the thread is known. The system decides
-// which thread gets a connection, and that thread alone answers a request for a path that does not
-// exist. So the processor time of the first thread shows whether the connection is its own.
+// Opens connections to a server of several threads and finds the thread of each. The system assigns
+// a connection to a thread, and that thread alone answers requests for paths that do not exist. So
+// the processor time of the first thread shows whether it has the connection.
 
 import { type Channel, requestBytes } from "../../testing/http-client.ts";
 import { firstThreadSecondsOf } from "../../testing/process-usage.ts";
 import type { ByThread } from "./orders.ts";
 
-/** A thread also does something besides calls, but not in each of the trials. */
+/** A thread also does other work, but not in each of the trials. */
 const trials = 3;
 const callsPerTrial = 10;
-/** A call takes some 30 µs of its thread; the system's part alone takes more than this. */
+/** A call takes about 30 µs of its thread; the kernel's part alone exceeds this bound. */
 const microsecondsMin = 5;
-/** For each connection that is wanted; with two threads about two are opened. */
+/** Connections opened per wanted connection; with two threads about two are needed. */
 const openedMax = 20;
 
 interface Wanted {

@@ -1,4 +1,4 @@
-// A backlog of dead items to look through, by import.
+// Imports a backlog of dead items for searches.
 
 import { Connection } from "../../testing/http-client.ts";
 
@@ -7,11 +7,11 @@ const clients = 4;
 
 interface Filling {
   readonly items: number;
-  /** Of an item by its number. */
+  /** The kind of an item, by its number. */
   readonly kindOf?: (at: number) => string;
 }
 
-/** Each in queue `dead`, with its origin and the reason for its failure. */
+/** Each item is in the queue `dead`, with its origin and the reason of its failure. */
 export async function fillDeadItems(port: number, { items, kindOf }: Filling): Promise<void> {
   let left = items;
   const one = async (): Promise<void> => {

@@ -1,5 +1,6 @@
-// A look of the console through a backlog, for a few items of it: when the first is on the page, when
-// the look is through, what the page's thread and memory pay, and how other views answer meanwhile.
+// Measures a search of the console through a backlog for a few items: the time to the first match
+// and to the end, the cost in the page's thread and memory, and the latency of other views
+// meanwhile.
 
 import type { Browser, Page } from "playwright-core";
 import { Connection } from "../../testing/http-client.ts";
@@ -8,7 +9,7 @@ import type { Figures } from "../report/results.ts";
 import { Samples } from "../report/statistics.ts";
 import { fillDeadItems } from "./dead-items.ts";
 
-/** One in so many is looked for; the first comes after half of it. */
+/** One item in this many matches; the first one comes after half of this number. */
 const rareIn = 2_000_000;
 const rows = ".items tbody tr:not(.drop, .ghost)";
 const others = ["", "/queue?name=orders", "/dead", "/shards"];
@@ -75,7 +76,7 @@ export async function measureLook({ port, items, browser }: LookOptions): Promis
   return figures;
 }
 
-/** How long each of the other views takes until it has its figures; each at least once. */
+/** Time until each of the other views shows its figures; each is opened at least once. */
 async function openingMs(page: Page, console: string, goesOn: () => boolean) {
   const samples = new Samples();
   do {
@@ -105,7 +106,7 @@ export async function rendererProcesses(page: Page) {
   return processInfo.filter(({ type }) => type === "renderer");
 }
 
-/** The browser does not report a task of less than 50 ms: 0 = there was none longer. */
+/** The browser reports only tasks of 50 ms or more; 0 = none. */
 async function paidBy(page: Page): Promise<Figures> {
   const noted = await page.evaluate(() => (window as unknown as { noted: number[] }).noted);
   const inPage = await page.context().newCDPSession(page);
@@ -118,7 +119,7 @@ async function paidBy(page: Page): Promise<Figures> {
     "page.longTasks": noted.length,
     "page.longestTaskMs": Math.max(0, ...noted),
     "page.heapBytes": metrics.find(({ name }) => name === "JSHeapUsedSize")?.value ?? 0,
-    // One may wait for the next page, and has less.
+    // An idle process may be reserved for the next page, and uses less.
     "page.memoryBytes": Math.max(0, ...resident),
   };
 }

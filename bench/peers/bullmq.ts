@@ -1,5 +1,5 @@
-// BullMQ on Redis: addBulk, and its own Worker, whose call that completes one item brings the
-// next. It has no call that leases or completes many.
+// BullMQ on Redis: addBulk, and its own Worker, whose call that completes one item returns the
+// next. BullMQ has no call that leases or completes many items.
 
 import { join } from "node:path";
 import { loadPackage, npmPackages } from "../../testing/install.ts";
@@ -56,7 +56,7 @@ async function runWorker({ module, options, work }: Client, ledger: Ledger): Pro
   worker.on("error", (cause) => failed.reject(cause));
   try {
     await Promise.race([ledger.allLeased, failed.promise]);
-    // The last completions are on their way; another worker may have them.
+    // The last completions may be in flight; another worker may have them.
     const deadline = performance.now() + 1_000;
     while (!ledger.complete && performance.now() < deadline) {
       await Promise.race([finished.promise, failed.promise, Bun.sleep(5)]);
@@ -98,7 +98,7 @@ export const bullmq: Peer = {
   start: async (scratch) => {
     const server = await startRedis(scratch);
     const module = await loadPackage<BullModule>(folder, "bullmq");
-    // A worker waits on its connection, so no command of it may give up.
+    // A worker blocks on its connection, so its commands must not time out.
     const connection = { host: "127.0.0.1", port: server.port, maxRetriesPerRequest: null };
     return {
       version: `${packageVersion}, Redis ${server.version}`,

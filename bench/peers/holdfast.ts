@@ -1,4 +1,4 @@
-// Holdfast itself, over HTTP, as any client sees it: on files, and on the PostgreSQL of the peers.
+// Holdfast over HTTP, like any client: on files, and on the peers' PostgreSQL.
 
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
@@ -25,7 +25,7 @@ async function openSession(port: number, work: QueueWork, index: number): Promis
   const lease = JSON.stringify({
     queue_name: work.queue,
     client_id: `client-${index}`,
-    // Longer than a turn takes where the database is busy: what comes late goes back.
+    // Longer than a turn on a busy database: items granted too late are requeued.
     request_timeout: "1s",
     batch_size: work.itemsPerCall,
   });
@@ -42,7 +42,7 @@ async function openSession(port: number, work: QueueWork, index: number): Promis
           if (reply.status === 454) return null;
           if (reply.status !== 200)
             throw new Error(`lease answered ${reply.status}; ${reply.body}`);
-          // 16 characters of base64 are the 12 bytes that say which item it is.
+          // 16 characters of base64 are the 12 bytes that identify the item.
           const found = [...reply.body.matchAll(/"id":"([^"]+)"|"bytes":"(.{16})/g)];
           return {
             body: reply.body,

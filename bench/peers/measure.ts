@@ -1,4 +1,4 @@
-// One cell of the tables: produce, then lease and complete, on one queue of one peer, each
+// Measures one cell of the tables: produce, then lease and complete, on one queue of one peer, each
 // phase bounded in time.
 
 import { cpuSecondsBelow } from "../../testing/process-usage.ts";
@@ -8,26 +8,26 @@ export interface CellWork {
   readonly queue: string;
   readonly itemsPerCall: number;
   readonly connections: number;
-  /** Fewer are produced when the time is up first. */
+  /** Fewer are produced if the time is up first. */
   readonly items: number;
   readonly produceMs: number;
   readonly consumeMs: number;
 }
 
 export interface CellResult {
-  /** Items produced, each of which was then delivered once, unless `partly`. */
+  /** Produced items, each delivered once unless `partly`. */
   readonly items: number;
   readonly producePerSecond: number;
   readonly consumePerSecond: number;
-  /** Microseconds of processor time for each item, both phases: of all that the peer runs beside us. */
+  /** Processor time per item over both phases, in microseconds, of the peer's own processes. */
   readonly serverMicros: number;
-  /** And of this process, where its client is. */
+  /** The same for this process, which contains the peer's client. */
   readonly clientMicros: number;
-  /** Not all items were consumed in time; what was had come once each. */
+  /** Not all items were consumed in time; the consumed ones were delivered once each. */
   readonly partly: boolean;
 }
 
-/** What a phase may take beyond its time, for calls that are under way. */
+/** Additional time of a phase, for calls in flight. */
 const graceMs = 12_000;
 
 /** A peer that stops answering must not stop the run. */
@@ -46,7 +46,7 @@ async function within<T>(milliseconds: number, what: string, work: Promise<T>): 
   }
 }
 
-/** `items` at the most, in as much time as there is. */
+/** Produces at most `items`, until the time is up. */
 export async function produceAll(
   sessions: readonly Session[],
   work: CellWork,
@@ -66,7 +66,7 @@ export async function produceAll(
   return { items: next, seconds: (performance.now() - begin) / 1_000 };
 }
 
-/** Until all of them are completed or the time is up. */
+/** Consumes until all items are completed or the time is up. */
 export async function consumeAll(
   sessions: readonly Session[],
   items: number,
@@ -81,7 +81,7 @@ export async function consumeAll(
     ledger.close();
   }
   if (ledger.completedCount === 0) throw new Error("no item was completed in time");
-  // From the last completion, not from when the last consumer gave up waiting for more.
+  // The last completion counts, not the moment when the last consumer gave up.
   const end = ledger.finishedAt ?? performance.now();
   return {
     completed: ledger.completedCount,
@@ -90,7 +90,7 @@ export async function consumeAll(
   };
 }
 
-/** Microseconds of processor time so far. */
+/** Processor time so far, in microseconds. */
 function usage(): { readonly server: number; readonly client: number } {
   const { user, system } = process.cpuUsage();
   return { server: 1e6 * cpuSecondsBelow(process.pid), client: user + system };

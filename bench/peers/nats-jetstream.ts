@@ -1,4 +1,4 @@
-// NATS JetStream, built from its Go module: Debian's server is too old to sync before it answers.
+// NATS JetStream, built from its Go module: Debian's version is too old to sync before it answers.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ const serverVersion = "2.12.15";
 
 interface Message {
   readonly data: Uint8Array;
-  /** `pending`: messages that the consumer had left to deliver after this one. */
+  /** `pending`: messages left for the consumer after this one. */
   readonly info: { readonly pending: number };
   /** Acknowledges, and resolves to true once the server has answered. */
   ackAck(options: { readonly timeout: number }): Promise<boolean>;
@@ -53,9 +53,9 @@ interface Client {
 }
 
 const leaseNanoseconds = 600e9;
-/** The shortest that the client allows. */
+/** The minimum of the client. */
 const fetchExpiresMs = 1_000;
-/** A thousand messages of each of eight callers wait in one line, each for a sync of its own. */
+/** Thousands of messages from eight callers wait in one line, each for its own sync. */
 const patience = { timeout: 30_000 };
 const consumerName = "consumer";
 
@@ -75,7 +75,7 @@ async function openSession(client: Client, work: QueueWork): Promise<Session> {
           const messages: Message[] = [];
           for await (const message of await consumer.fetch(fetchOptions)) {
             messages.push(message);
-            // Or it would hold these until it expires, hoping for more.
+            // Otherwise it would hold these messages until it expires, waiting for more.
             if (message.info.pending === 0) break;
           }
           return messages.length === 0 ? null : messages;

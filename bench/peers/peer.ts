@@ -1,10 +1,10 @@
-// What a peer is: a queue that a user might pick instead, seen as the few steps of the
-// benchmark's work. Each peer is one file that implements this; `measure.ts` drives it.
+// A peer: another queue that a user might choose, reduced to the steps of the benchmark. Each peer
+// is one file that implements this interface; `measure.ts` drives it.
 
 /**
- * What an answer promises. `D2`: it was synced to the disk first, and survives a power cut.
- * `D2 produce`: so is a produce, but a completion is not, or is not confirmed at all. What syncs
- * nothing is not measured: it does other work.
+ * What an answer promises. `D2`: the effect was synced to disk first, and survives a power cut. `D2
+ * produce`: this holds for a produce, but a completion is not synced, or not even confirmed. Queues
+ * that sync nothing are not measured: they do different work.
  */
 export type DurabilityClass = "D2" | "D2 produce";
 
@@ -14,26 +14,26 @@ export const durabilityTexts: Readonly<Record<DurabilityClass, string>> = {
 };
 
 export interface Peer {
-  /** As in the tables, and for `--only`. */
+  /** The name in the tables, and for `--only`. */
   readonly name: string;
   readonly durability: DurabilityClass;
-  /** What was set for durability and speed, and how the work maps to the peer's calls. */
+  /** Settings for durability and speed, and the mapping of the work to the peer's calls. */
   readonly settings: string;
-  /** What a reader must know to judge the figures fairly; `""` when nothing. */
+  /** What a reader must know to judge the figures fairly; `""` = nothing. */
   readonly caveat: string;
-  /** Connections that serve the peer best; `itemsPerCall` items go in each call. */
+  /** The fastest number of connections for the peer, with `itemsPerCall` items per call. */
   connections(itemsPerCall: number): number;
-  /** Once a run: everything `start` needs. `scratch` is kept until the run ends. */
+  /** Installs everything that `start` needs, once per run. `scratch` is kept until the run ends. */
   install(scratch: string): Promise<void>;
-  /** Once a round, on an empty folder that is removed after `stop`. */
+  /** Called once per round, on an empty folder that is removed after `stop`. */
   start(scratch: string): Promise<RunningPeer>;
 }
 
 export interface RunningPeer {
   readonly version: string;
-  /** Of those that keep items in PostgreSQL. */
+  /** Set by peers that store items in PostgreSQL. */
   readonly databaseUrl?: string;
-  /** Makes a queue of that name and the sessions that will work on it. */
+  /** Creates a queue with that name and the sessions that work on it. */
   open(work: QueueWork): Promise<readonly Session[]>;
   stop(): Promise<void>;
 }
@@ -44,11 +44,11 @@ export interface QueueWork {
   readonly itemsPerCall: number;
 }
 
-/** One client. It is asked for one thing at a time; the sessions of a queue work side by side. */
+/** One client, with one call at a time; the sessions of a queue work concurrently. */
 export interface Session {
-  /** One call with all the payloads; resolves once the peer has confirmed every one. */
+  /** One call with all payloads; resolves once the peer has confirmed every one. */
   produce(payloads: readonly string[]): Promise<void>;
-  /** Leases, notes and completes until the ledger wants no more. */
+  /** Leases, records and completes items until the ledger wants no more. */
   consume(ledger: Ledger): Promise<void>;
   close(): Promise<void>;
 }
@@ -57,14 +57,14 @@ const payloadBytes = 100;
 const numberDigits = 12;
 const filler = "x".repeat(payloadBytes - numberDigits);
 
-/** A payload of 100 bytes that starts with its number, so that a consumer can tell which it is. */
+/** A payload of 100 bytes that starts with its number, so that a consumer can identify it. */
 export function payloadOf(number: number): string {
   return String(number).padStart(numberDigits, "0") + filler;
 }
 
 /**
- * What the consumers have got so far. It counts from the payloads that really arrived, and
- * throws when one arrives twice or was never produced.
+ * The items that consumers received so far. It counts the received payloads, and throws when one
+ * arrives twice or was never produced.
  */
 export class Ledger {
   readonly #seen: Uint8Array;
@@ -75,19 +75,19 @@ export class Ledger {
   #completedCount = 0;
   #finishedAt: number | null = null;
 
-  /** `deadline` as of `performance.now()`. */
+  /** `deadline` is an instant of `performance.now()`. */
   constructor(itemCount: number, deadline: number) {
     this.#seen = new Uint8Array(itemCount);
     this.#deadline = deadline;
     this.#timer = setTimeout(() => this.#allLeased.resolve(), deadline - performance.now());
   }
 
-  /** Whether there is something left to lease, and time to. */
+  /** Whether items and time are left. */
   get wanted(): boolean {
     return this.#leasedCount < this.#seen.length && performance.now() < this.#deadline;
   }
 
-  /** Resolves once nothing more is wanted; for peers that push. */
+  /** Resolves once nothing more is wanted; for peers that push items. */
   get allLeased(): Promise<void> {
     return this.#allLeased.promise;
   }
@@ -100,7 +100,7 @@ export class Ledger {
     return this.#completedCount === this.#seen.length;
   }
 
-  /** When the last item was completed; `null` before. */
+  /** When the last item was completed; `null` before that. */
   get finishedAt(): number | null {
     return this.#finishedAt;
   }
@@ -127,14 +127,16 @@ export class Ledger {
   }
 }
 
-/** How long a consumer rests that found nothing although something is left: another has it. */
+/**
+ * Pause of a consumer whose lease was empty although items are left: another consumer holds them.
+ */
 const emptyRestMs = 1;
 
-/** `consume` for a peer that is asked for items: lease, note, complete, again. */
+/** `consume` for a peer with pull: leases, records, completes, and repeats. */
 export async function leaseAndComplete<Lease>(
   ledger: Ledger,
   calls: {
-    /** `null` when there is nothing at the moment. */
+    /** `null` = no items at the moment. */
     readonly lease: () => Promise<Lease | null>;
     readonly payloads: (lease: Lease) => readonly string[];
     readonly complete: (lease: Lease) => Promise<void>;
@@ -153,12 +155,15 @@ export async function leaseAndComplete<Lease>(
   }
 }
 
-/** 64 callers keep a peer busy that takes one item a call; with larger calls 8 do. */
+/** 64 callers keep a peer busy at one item per call; with larger calls, 8 do. */
 export function usualConnections(itemsPerCall: number): number {
   return itemsPerCall === 1 ? 64 : 8;
 }
 
-/** For peers that share a sync among callers, and so still gain from 64 with 100 items a call. */
+/**
+ * For peers that share a sync among callers, and so still gain from 64 callers at 100 items per
+ * call.
+ */
 export function manyConnections(itemsPerCall: number): number {
   return itemsPerCall <= 100 ? 64 : 8;
 }

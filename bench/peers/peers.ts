@@ -1,7 +1,8 @@
 // `bun run bench --peers [--only name]... [--postgres] [--calls n,n] [--connections n] [--items n]
-// [--rounds n] [--json file]`: the same work, durable, on Holdfast and on what users pick today. Each round goes through all peers,
-// every second one backwards, and each server is started on an empty folder for it; the tables
-// give the medians. Nothing of a peer is left but Debian's packages and the Go module cache.
+// [--rounds n] [--json file]`: the same durable work on Holdfast and on the queues that users
+// choose today. Each round runs all peers, every second one in reverse order, and starts each
+// server on an empty folder; the tables contain the medians. Only Debian's packages and the Go
+// module cache remain afterwards.
 
 import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
@@ -34,10 +35,10 @@ const peers: readonly Peer[] = [
   rabbitmq,
 ];
 
-/** On the same PostgreSQL with the same settings; a comparison of its own. */
+/** Peers on the same PostgreSQL with the same settings: a separate comparison. */
 export const onPostgres: readonly Peer[] = [holdfastPostgres, pgmqSql, pgBoss];
 
-/** Items of a cell: more where calls are large, or it would be over before it is measured. */
+/** Items of a cell: more for larger calls, which would otherwise end too soon. */
 const itemsByCall: ReadonlyMap<number, number> = new Map([
   [1, 20_000],
   [10, 50_000],
@@ -45,10 +46,10 @@ const itemsByCall: ReadonlyMap<number, number> = new Map([
   [1_000, 200_000],
 ]);
 const roundsDefault = 5;
-/** A slow peer produces what it can in this time, and consumes that. */
+/** A slow peer produces as many items as it can in this time, and consumes those. */
 const produceMs = 1_500;
 const consumeMs = 6_000;
-/** Before the first figure of a server: its code and ours is compiled, its pools are filled. */
+/** Warm-up of a server: its code and ours is compiled, its pools are filled. */
 const warmUp = {
   queue: "warm-up",
   itemsPerCall: 10,
@@ -56,24 +57,24 @@ const warmUp = {
   produceMs: 2_000,
   consumeMs: 2_000,
 };
-/** Before each cell, with calls of its size and as many items as this time allows. */
+/** Warm-up of each cell, with calls of its size and as many items as this time allows. */
 const cellWarmUp = { produceMs: 250, consumeMs: 1_000 };
 
 interface Options {
-  /** Names of peers, or parts of them in any case; all when empty. */
+  /** Names of peers or parts of them, in any case; empty = all. */
   readonly only: readonly string[];
-  /** Those that keep items in PostgreSQL alone. */
+  /** Only the peers that store items in PostgreSQL. */
   readonly postgres: boolean;
-  /** Items a call, of `itemsByCall`; all when empty. */
+  /** Items per call, from `itemsByCall`; empty = all. */
   readonly calls: readonly number[];
-  /** The same for every cell; otherwise those that serve the peer best. */
+  /** The same for every cell; `null` = the fastest for each peer. */
   readonly connections: number | null;
-  /** The same for every cell; otherwise the larger the calls, the more. */
+  /** The same for every cell; `null` = more for larger calls. */
   readonly items: number | null;
   readonly rounds: number;
 }
 
-/** Rounded, without the single rounds. */
+/** Rounded figures, without the single rounds. */
 export type Spread = Pick<RoundsSpread, "median" | "min" | "max">;
 
 export interface PeerRow {
@@ -82,28 +83,34 @@ export interface PeerRow {
   readonly connections: number;
   /** Items of each round, in order. */
   readonly items: readonly number[];
-  /** Items a second. */
+  /** Items per second. */
   readonly produce: Spread;
   /** Lease and complete. */
   readonly consume: Spread;
-  /** Through both phases, one after the other. */
+  /** Over both phases in sequence. */
   readonly total: Spread;
-  /** Microseconds of processor time for each item: all that the peer runs beside the client; older files lack it. */
+  /**
+   * Processor time per item in microseconds, of everything the peer runs beside the client; older
+   * files lack it.
+   */
   readonly serverMicros?: Spread;
   readonly clientMicros?: Spread;
   readonly durabilityClass: DurabilityClass;
   readonly settings: string;
   readonly caveat: string;
   readonly version: string;
-  /** Rounds in which not all items were consumed in time; what was had come once each. */
+  /**
+   * Rounds in which not all items were consumed in time; the consumed ones were delivered once
+   * each.
+   */
   readonly partlyCount: number;
 }
 
-/** A peer, or one cell of it, without a figure, and why. */
+/** The reason why a peer, or one cell of it, has no figure. */
 export interface PeerFailure {
   readonly peer: string;
   readonly durabilityClass: DurabilityClass;
-  /** `null`: it could not be installed or started. */
+  /** `null`: the peer could not be installed or started. */
   readonly itemsPerCall: number | null;
   readonly round: number | null;
   readonly reason: string;
@@ -112,13 +119,13 @@ export interface PeerFailure {
 export interface PeersResult {
   readonly madeAt: string;
   readonly commit: string;
-  /** What makes it again. */
+  /** The command that repeats the run. */
   readonly command: string;
   readonly machine: {
     readonly processor: string;
     readonly cores: number;
     readonly bun: string;
-    /** One thread that appends 4 KiB and syncs, where the peers keep their data. */
+    /** One thread that appends 4 KiB and syncs, on the peers' disk. */
     readonly syncsPerSecond: number;
   };
   readonly rounds: number;
@@ -133,7 +140,7 @@ interface Measured {
   readonly result: CellResult;
 }
 
-/** The findings of a run so far. */
+/** The results of a run so far. */
 interface Log {
   readonly measured: Measured[];
   readonly failures: PeerFailure[];
@@ -253,7 +260,7 @@ async function installAll(log: Log, chosen: readonly Peer[], scratch: string): P
   return ready;
 }
 
-/** Those of which a name, or a part of it in any case, is given; all if none is. */
+/** The peers whose name contains one of `names`, in any case; all if `names` is empty. */
 export function chosenFrom(among: readonly Peer[], names: readonly string[]): readonly Peer[] {
   const wanted = names.map((name) => name.toLowerCase());
   const chosen = among.filter(
@@ -283,7 +290,7 @@ function runPeers(options: Options): Promise<PeersResult> {
         processor: cpus()[0]?.model ?? "unknown",
         cores: availableParallelism(),
         bun: Bun.version,
-        // Far more than a disk can do means that it does not really sync, and that D2 is not D2.
+        // A rate far above any disk shows that it does not really sync, and that D2 does not hold.
         syncsPerSecond: Math.round(diskFloor(scratch).syncsPerSecond),
       },
       rounds,
@@ -336,7 +343,7 @@ const head = [
   ...["server µs", "client µs"],
 ];
 
-/** One table in Markdown for each durability class, with the settings below it. */
+/** One Markdown table for each durability class, with the settings below it. */
 function peerTables({ rows, failures, machine, rounds }: PeersResult): string {
   const parts = [
     `100-byte items; items/s and processor time for each, median of ${rounds} rounds (least to most); ` +
@@ -397,6 +404,6 @@ async function main(): Promise<void> {
 
 if (import.meta.main) {
   await main();
-  // A client of a peer may keep a timer or a connection that nothing waits for.
+  // A peer's client may leave a timer or a connection open.
   process.exit(0);
 }

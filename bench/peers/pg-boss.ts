@@ -1,4 +1,4 @@
-// pg-boss on PostgreSQL, by its calls for many items at once.
+// pg-boss on PostgreSQL, with its calls for many items.
 
 import { join } from "node:path";
 import { loadPackage, npmPackages } from "../../testing/install.ts";
@@ -32,7 +32,7 @@ interface PgBossModule {
 }
 
 let folder = "";
-/** As many as the tables ask for; the sessions of a queue share one pool. */
+/** The number of connections in the tables; the sessions of a queue share one pool. */
 const poolMax = 16;
 
 function sessionOf(boss: Boss, queue: string, itemsPerCall: number): Session {

@@ -1,5 +1,5 @@
-// The statements of pgmq on a plain PostgreSQL: the extension itself is not in Debian, and it
-// is these three statements, its table and its index.
+// The statements of pgmq on a plain PostgreSQL. Debian lacks the extension, which consists of these
+// three statements, its table and its index.
 
 import { SQL } from "bun";
 import {
@@ -20,7 +20,7 @@ const leaseSeconds = 600;
 
 function statementsOf(table: string) {
   return {
-    // Payloads travel as one JSON text, ids as one array text: one parameter, whatever N is.
+    // Payloads are one JSON text and ids one array text: one parameter for any N.
     send: `INSERT INTO ${table} (vt, message)
            SELECT clock_timestamp(), value FROM jsonb_array_elements($1::text::jsonb)
            RETURNING msg_id`,

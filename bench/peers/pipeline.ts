@@ -1,10 +1,9 @@
-// A TCP connection for text protocols that answer in order: many requests leave in one write,
-// and their replies are read as they come. It does as little as possible, so that what is
-// measured is the server.
+// A TCP connection for text protocols that answer in order. It sends many requests in one write and
+// reads the replies as they arrive. It does as little as possible, so that the server is measured.
 
 import type { Socket } from "bun";
 
-/** Reads one reply at `start`; `null` when not all of it has come. */
+/** Reads one reply at `start`; `null` = incomplete. */
 export type ReadReply<Reply> = (
   text: string,
   start: number,
@@ -17,7 +16,7 @@ interface Waiting<Reply> {
   readonly reject: (cause: Error) => void;
 }
 
-/** Text is latin1: one character for each byte, so lengths and positions are those of the wire. */
+/** Text is latin1: one character per byte, so lengths and positions equal those on the wire. */
 export class Pipeline<Reply> {
   readonly #read: ReadReply<Reply>;
   #socket: Socket | null = null;

@@ -1,5 +1,5 @@
-// RabbitMQ with a quorum queue of one member: publishes are confirmed once they are synced,
-// acknowledgements are not confirmed at all.
+// RabbitMQ with a quorum queue of one member: publishes are confirmed once synced, acknowledgements
+// are never confirmed.
 
 import { join } from "node:path";
 import { type ChildServer, folderOf, freePort, startChild } from "../../testing/child-server.ts";
@@ -9,7 +9,7 @@ import { type Ledger, type Peer, type QueueWork, type Session, usualConnections 
 const clientVersion = "2.3.1";
 const user = "rabbitmq";
 const program = "/usr/lib/rabbitmq/bin/rabbitmq-server";
-/** With one item a call, a consumer still has the next ones at hand. */
+/** With one item per call, a consumer prefetches the next ones. */
 const prefetchMin = 16;
 
 interface Delivery {
@@ -63,7 +63,7 @@ async function consume(channel: Channel, work: QueueWork, ledger: Ledger): Promi
   });
   await Promise.race([ledger.allLeased, failed.promise]);
   flush();
-  // The answer to the closing is the only sign that the acknowledgements have arrived.
+  // The answer to the close is the only sign that the acknowledgements have arrived.
   await channel.close();
   ledger.completed(acknowledged);
 }
@@ -88,7 +88,7 @@ async function openSession(module: AmqpModule, url: string, work: QueueWork): Pr
   };
 }
 
-/** Erlang's name server, on a port of its own, so that none is left behind as a daemon. */
+/** Erlang's name server on a separate port, so that no daemon is left behind. */
 function startNames(port: number): Promise<ChildServer> {
   return startChild({ command: ["epmd", "-port", String(port), "-address", "127.0.0.1"], port });
 }
@@ -101,7 +101,8 @@ function startServer(scratch: string, names: number, port: number): Promise<Chil
     user,
     env: {
       HOME: home,
-      // The script becomes the server, so its pid is the server's; there is no input, though.
+      // The script execs the server, so the pid is the server's. Its standard input is closed,
+      // however.
       RABBITMQ_ALLOW_INPUT: "true",
       RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: "-noinput",
       ERL_EPMD_PORT: String(names),
@@ -144,7 +145,7 @@ export const rabbitmq: Peer = {
       version: await debianVersion("rabbitmq-server"),
       open: async (work) => {
         const url = `amqp://guest:guest@127.0.0.1:${port}`;
-        // One by one: the first declares the queue for all.
+        // In sequence: the first session declares the queue for all.
         const sessions: Session[] = [];
         while (sessions.length < work.connections) {
           sessions.push(await openSession(module, url, work));

@@ -1,4 +1,4 @@
-// Debian's Redis with its log synced before every answer, for the peers that keep items in it.
+// Debian's Redis with its log synced before every answer, for the peers that store items in it.
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

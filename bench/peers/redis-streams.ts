@@ -1,4 +1,4 @@
-// Redis Streams with a consumer group, over a RESP client that writes each call at once.
+// Redis Streams with a consumer group, over a RESP client that writes each call immediately.
 
 import {
   leaseAndComplete,
@@ -58,7 +58,7 @@ function command(...words: readonly string[]): string {
   return `*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join("")}`;
 }
 
-/** XREADGROUP answers `[[stream, [[id, [field, value]], …]]]`. */
+/** XREADGROUP returns `[[stream, [[id, [field, value]], …]]]`. */
 function entriesOf(reply: Reply | undefined): { id: string; payload: string }[] {
   const list = (value: Reply | undefined): readonly Reply[] => (Array.isArray(value) ? value : []);
   const stream = list(list(reply)[0]);

@@ -1,4 +1,4 @@
-// A scratch folder for the servers of peers, and their end if the run is interrupted.
+// A scratch folder for the peers' servers; an interrupted run stops them.
 
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { stopChildren } from "../../testing/child-server.ts";
 
 export async function withScratch<T>(use: (scratch: string) => Promise<T>): Promise<T> {
   const scratch = mkdtempSync(join(tmpdir(), "holdfast-peers-"));
-  // Servers that run as a user of their own have to reach their folder in it.
+  // Servers that run as another user must reach their folder in it.
   chmodSync(scratch, 0o755);
   const end = async (): Promise<void> => {
     await stopChildren();

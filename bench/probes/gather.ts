@@ -1,7 +1,8 @@
-// What it gains that the client gathers: tasks that each produce, or handle, one item at a time, on
-// Node and on Bun. Beside it the same client without gathering, and two clients of Redis, synced
-// before each answer: ioredis, which pipelines what is asked for together, and BullMQ. What any queue
-// behind this client could do is the floor: HTTP and one sync a call, in the thread that answers.
+// Measures the gain of the client's gathering: tasks that each produce, or handle, one item at a
+// time, on Node and on Bun. It is compared with the same client without gathering and with two
+// Redis clients, synced before each answer: ioredis, which pipelines concurrent commands, and
+// BullMQ. The floor is the limit of any queue behind this client: HTTP and one sync per call, in
+// the answering thread.
 
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,9 +16,12 @@ import type { Figures } from "../report/results.ts";
 import { type Measured, type OneByOne, phases, type Side, sides } from "./one-by-one.ts";
 
 const program = "one-by-one.mjs";
-/** Node compiles what it calls once per call of the server only after a while. */
+/** Node compiles code that runs once per server call only after a while. */
 const times = { warmUpMs: 1_500, measureMs: 2_000 };
-/** More than each handles in that time, so that none runs dry; a slow one takes long to fill. */
+/**
+ * More items than each side handles in that time, so that none runs dry; a slow side takes long to
+ * fill.
+ */
 const backlogOf: Readonly<Record<Side, number>> = {
   gathered: 200_000,
   alone: 40_000,
@@ -26,7 +30,7 @@ const backlogOf: Readonly<Record<Side, number>> = {
   floor: 0,
 };
 
-/** Items per second by runtime, phase and side, and how the first side compares with the others. */
+/** Items per second by runtime, phase and side, and the first side's ratio to the others. */
 export async function gather(tasks: number, { directory }: RunOptions): Promise<Figures> {
   const folder = join(directory, "gather");
   rmSync(folder, { recursive: true, force: true });
@@ -95,7 +99,7 @@ function runtimes(): [string, string][] {
   ];
 }
 
-/** The program, with the clients of Redis where it finds them. */
+/** Installs the program with the Redis clients beside it. */
 async function install(folder: string): Promise<void> {
   await installRedis();
   await npmPackages(folder, bullmqPackages);

@@ -1,6 +1,6 @@
-// What a key costs: the same produces with an `Idempotency-Key` each and without, in turn, each into
-// a queue of its own of one server; and the same to floor E, which passes over keys, so that what is
-// left of the difference is the longer request and the client that makes it.
+// Measures the cost of a key: the same produces with and without an `Idempotency-Key`, in turn,
+// each into its own queue of one server. The same runs against floor E, which ignores keys; its
+// difference is the cost of the longer request and of the client.
 
 import { startFloor } from "../cells/floors.ts";
 import type { RunOptions } from "../cells/run-cell.ts";

@@ -1,5 +1,5 @@
-// Clients that produce, lease and complete at several nodes, half of them with keys, and count what
-// fails. One whose connection is closed goes to the next node.
+// Clients that produce, lease and complete at several nodes, half of them with keys, and count
+// failures. A client whose connection is closed uses the next node.
 
 import type { NodeProcess } from "../../testing/cluster.ts";
 import { Connection, type Reply } from "../../testing/http-client.ts";
@@ -10,9 +10,9 @@ const sendsMax = 5;
 
 export interface LoadFigures {
   readonly calls: number;
-  /** Without a key: neither done, nor refused because there were no items. */
+  /** Calls without a key: neither done, nor refused for lack of items. */
   readonly failed: number;
-  /** With a key, which had to be sent again; and those that this did not mend. */
+  /** Calls with a key that were repeated, and those that still failed. */
   readonly repeated: number;
   readonly unmended: number;
   readonly longestMs: number;
@@ -86,12 +86,12 @@ export class NodesLoad {
   }
 }
 
-/** 454 is a lease that found nothing in its time. */
+/** 454 answers a lease that found no items in time. */
 function isDone(reply: Reply | null): boolean {
   return reply?.status === 200 || reply?.status === 454;
 }
 
-/** One connection after the other. */
+/** Uses one connection after the other. */
 class Sender {
   readonly #connect: () => Promise<Connection>;
   #connection: Connection | null = null;
@@ -100,11 +100,11 @@ class Sender {
     this.#connect = connect;
   }
 
-  /** `null`: the connection broke before there was an answer. */
+  /** `null`: the connection broke before the answer. */
   async post(path: string, body: string, headers: string): Promise<Reply | null> {
     this.#connection ??= await this.#connect();
     const reply = await this.#connection.post(path, body, headers).catch(() => null);
-    // A node that is stopping says so, and another one goes on.
+    // A stopping node answers 503; another node takes the next call.
     if (reply === null || reply.status === 503) this.close();
     return reply;
   }

@@ -1,6 +1,6 @@
-// What it costs to be one of several nodes: how long a queue is not served when the owner of its shard
-// is killed or stopped, which calls fail meanwhile, what a call costs that another node forwards, and
-// what more nodes give.
+// Measures the costs of several nodes: how long a queue is unavailable when the owner of its shard
+// is killed or stopped, which calls fail meanwhile, the cost of a forwarded call, and the gain of
+// more nodes.
 
 import { nameIn } from "../../engine/simulation/bundle.ts";
 import { Cluster, type NodeProcess, queueOf, settings } from "../../testing/cluster.ts";
@@ -18,7 +18,7 @@ const nodesCount = 3;
 const clusterShards = 16;
 const takeovers = 50;
 const drains = 5;
-/** Between what happens to nodes, so that they know each other again. */
+/** Pause between events, so that the nodes see each other again. */
 const pauseMs = 1_000;
 
 async function withNodes(use: (cluster: Cluster) => Promise<Figures>): Promise<Figures> {
@@ -41,8 +41,8 @@ async function startAgain(cluster: Cluster, { port }: NodeProcess): Promise<void
 }
 
 /**
- * From the SIGKILL of the owner until another node has leased an item; and how long calls to a queue of
- * that other node take meanwhile, and just before.
+ * Time from the SIGKILL of the owner until another node has leased an item, and the latency of
+ * calls to a queue of that other node meanwhile and just before.
  */
 export function takeover(): Promise<Figures> {
   return withNodes(async (cluster) => {
@@ -54,7 +54,7 @@ export function takeover(): Promise<Figures> {
       const [other, unharmed] = await elsewhere(cluster, owner);
       await queueOf(owner).produce("kept");
       const steady = new Steady(queueOf(other, unharmed), before);
-      // Somewhere between two signs of life.
+      // At some point between two renewals of ownership.
       await Bun.sleep(pauseMs / 2 + (round * 500) / takeovers);
       steady.samples = meanwhile;
       const begin = performance.now();
@@ -78,7 +78,7 @@ export function takeover(): Promise<Figures> {
 
 const elsewhereIn = (shard: number): string => nameIn(shard, clusterShards, "elsewhere");
 
-/** A queue in each shard. */
+/** Creates a queue in each shard. */
 async function createEverywhere(cluster: Cluster): Promise<void> {
   const node = await cluster.owner();
   for (let shard = 0; shard < clusterShards; shard += 1) {
@@ -86,7 +86,7 @@ async function createEverywhere(cluster: Cluster): Promise<void> {
   }
 }
 
-/** Another node, and a queue of which it has the shard. */
+/** Another node, and a queue whose shard it owns. */
 async function elsewhere(cluster: Cluster, node: NodeProcess): Promise<[NodeProcess, string]> {
   for (;;) {
     for (const [shard, { url }] of (await cluster.ownerRows()).entries()) {
@@ -97,7 +97,7 @@ async function elsewhere(cluster: Cluster, node: NodeProcess): Promise<[NodeProc
   }
 }
 
-/** Produces, one call after the other. */
+/** Produces sequentially. */
 class Steady {
   samples: Samples;
   #isOver = false;
@@ -123,7 +123,7 @@ class Steady {
   }
 }
 
-/** Under steady calls by the other nodes. */
+/** Stops a node under steady calls to the other nodes. */
 export function drain(): Promise<Figures> {
   return withNodes(async (cluster) => {
     const pauses: number[] = [];
@@ -145,7 +145,7 @@ export function drain(): Promise<Figures> {
   });
 }
 
-/** Every node is stopped and started again, under calls by all of them. */
+/** Every node is restarted in turn, under calls to all of them. */
 export function rolling(): Promise<Figures> {
   return withNodes(async (cluster) => {
     const load = new NodesLoad(() => cluster.nodes);
@@ -158,7 +158,7 @@ export function rolling(): Promise<Figures> {
   });
 }
 
-/** The same calls by the owner and by another node, in turn. */
+/** The same calls to the owner and to another node, in turn. */
 export function forwarded(itemsPerCall: number): Promise<Figures> {
   return withNodes(async (cluster) => {
     const owner = await cluster.owner();
@@ -172,7 +172,7 @@ export function forwarded(itemsPerCall: number): Promise<Figures> {
     const items = itemsPerCall * Math.round(10_000 / itemsPerCall ** 0.4);
     const sides = ["local", "forwarded"] as const;
     const found = await inTurn(sides, { warmUps: 2, turns: 5 }, async (side, turn) => {
-      // In the shard of "orders".
+      // The braces place it in the shard of "orders".
       const queue = `{orders}${side}-${turn}`;
       await createQueue(owner.port, queue, 2);
       const { port } = side === "local" ? owner : other;
@@ -209,9 +209,9 @@ const clientsPerShard = 4;
 const spreadMs = 5_000;
 
 /**
- * One shard for each node, and a database that is 5 ms away: the rate is bounded by how many shards
- * commit, and so, with a shard each, by how many nodes there are. Calls go to all nodes in turn, so
- * most take a hop.
+ * One shard per node, and a database 5 ms away. The number of committing shards limits the rate,
+ * and so, with a shard each, does the number of nodes. Calls go to all nodes in turn, so most are
+ * forwarded.
  */
 export async function spread(): Promise<Figures> {
   const figures: Figures = {};
@@ -237,7 +237,9 @@ export async function spread(): Promise<Figures> {
   return figures;
 }
 
-/** No node has two shards more than another, so that none is handed over any more. */
+/**
+ * Waits until no node has two shards more than another, so that no shard is handed over any more.
+ */
 async function untilShared(cluster: Cluster): Promise<void> {
   for (;;) {
     const rows = await cluster.ownerRows();

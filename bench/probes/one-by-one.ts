@@ -1,11 +1,14 @@
-// The program of the probe `gather`, bundled and run on Node and on Bun: so many tasks produce one
-// item at a time, or handle one, through one client of one queue. Prints items per second, and the
-// processor time that each took in here.
+// The program of the probe `gather`, bundled and run on Node and on Bun. Its tasks produce, or
+// handle, one item at a time through one client of one queue. Prints items per second and the
+// processor time of each in this process.
 
 import { createClient } from "../../client/client.ts";
 import type { BullModule } from "../peers/bullmq.ts";
 
-/** `floor`: the gathering client before HTTP and one sync a call (floor W), which can only produce. */
+/**
+ * `floor`: the gathering client in front of HTTP and one sync per call (floor W), which can only
+ * produce.
+ */
 export const sides = ["gathered", "alone", "ioredis", "bullmq", "floor"] as const;
 export type Side = (typeof sides)[number];
 export const phases = ["produce", "handle"] as const;
@@ -14,21 +17,24 @@ export interface OneByOne {
   readonly side: Side;
   readonly phase: (typeof phases)[number];
   readonly tasks: number;
-  /** Of the server that the side speaks to. */
+  /** The port of the side's server. */
   readonly port: number;
-  /** Its own of this run. */
+  /** A queue for this run only. */
   readonly queue: string;
   readonly warmUpMs: number;
   readonly measureMs: number;
-  /** Items that wait before the clock of `handle` starts. */
+  /** Waiting items before `handle` is measured. */
   readonly backlog: number;
 }
 
 interface Queue {
-  /** Resolves when the item is on the disk. */
+  /** Resolves when the item is on disk. */
   produce(payload: string): Promise<unknown>;
   produceMany(payloads: readonly string[]): Promise<unknown>;
-  /** Has items handled by so many tasks, one at a time each; tells how many are done so far. */
+  /**
+   * Handles items in this many tasks, one at a time each; the result returns the number done so
+   * far.
+   */
   handle(tasks: number): Promise<() => number>;
 }
 
@@ -36,7 +42,7 @@ const payload = "x".repeat(100);
 const fillItems = 1_000;
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** So many tasks, each doing it again and again. */
+/** Starts this many tasks, each of which repeats `once`. */
 function repeatedly(tasks: number, once: (task: number) => Promise<unknown>): void {
   for (let task = 0; task < tasks; task += 1) {
     void (async () => {
@@ -48,7 +54,7 @@ function repeatedly(tasks: number, once: (task: number) => Promise<unknown>): vo
 async function ofHoldfast({ side, port, queue: name }: OneByOne): Promise<Queue> {
   const url = `http://127.0.0.1:${port}`;
   const isGathered = side !== "alone";
-  // Alone it is what it was before it gathered: nothing bounded its calls.
+  // `alone` is the client from before gathering, whose calls were not bounded.
   const before = { gather: false, connectionsMax: 4_096 };
   const queue = createClient({ url, ...(isGathered ? {} : before) }).queue(name);
   if (side !== "floor") await queue.ensure({ lease_timeout: "10m", expire_timeout: "24h" });
@@ -71,7 +77,7 @@ async function ofHoldfast({ side, port, queue: name }: OneByOne): Promise<Queue>
   };
 }
 
-/** Resolved beside the bundle, where they were installed. */
+/** Resolves the module beside the bundle, where it was installed. */
 async function load<Module>(name: string): Promise<Module> {
   const loaded: Module = await import(name);
   return loaded;
@@ -165,7 +171,7 @@ export interface Measured {
   readonly cpuMicrosecondsPerItem: number;
 }
 
-/** Counts between two moments, and stops where nothing is left to handle. */
+/** Counts between two instants, and stops when nothing is left to handle. */
 async function measured(run: OneByOne): Promise<Measured> {
   const count = await start(await open[run.side](run), run);
   await wait(run.warmUpMs);
@@ -184,6 +190,6 @@ async function measured(run: OneByOne): Promise<Measured> {
 const asked = process.env["ONE_BY_ONE"];
 if (asked !== undefined) {
   console.log(JSON.stringify(await measured(JSON.parse(asked))));
-  // Its tasks never end by themselves.
+  // The tasks never end by themselves.
   process.exit();
 }

@@ -1,4 +1,4 @@
-// Measurements that are no cells: one question each, answered once a round.
+// Measurements other than cells: each answers one question, once per round.
 
 import { shortCount } from "../cells/cells.ts";
 import type { RunOptions } from "../cells/run-cell.ts";
@@ -16,12 +16,12 @@ export interface Probe {
   readonly name: string;
   /** Part of the run without options. */
   readonly canonical?: boolean;
-  /** Where its items are; default SQLite. */
+  /** The store of its items; default SQLite. */
   readonly store?: "postgres";
   readonly run: (options: RunOptions) => Promise<Figures>;
 }
 
-/** One of each size, with the size in its name. */
+/** One probe for each size, with the size in its name. */
 function each(
   name: string,
   sizes: readonly number[],

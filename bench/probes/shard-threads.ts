@@ -1,7 +1,8 @@
-// What several threads of shards give, and what a call costs more that crosses from one thread to
-// another: the same calls on a server with one shard, and on one with two, in turn. On two shards all
-// calls are for the shard of their connection's thread, or all are for the other shard. Each thread has
-// as many connections as the one thread of one shard, so that its turns and commits are as large.
+// Measures the gain of several shard threads, and the extra cost of a call that crosses between
+// threads: the same calls on a server with one shard and on one with two, in turn. With two shards,
+// all calls are for the shard of their connection's thread, or all are for the other shard. Each
+// thread has as many connections as the single thread of one shard, so that turns and commits are
+// equally large.
 
 import { shardOf } from "../../engine/model/placement.ts";
 import {
@@ -22,16 +23,16 @@ const threadConnections = 32;
 
 type Shards = 1 | 2;
 const phases = ["produce", "consume"] as const;
-/** Runs of each load; what a server does in its first runs is mostly compiling. */
+/** Warm-up runs of each load; the first runs of a server are mostly compilation. */
 const warmUps = 2;
 const runs = 9;
-/** The runs that count: those in which other programs took the least processor time. */
+/** Counted runs: those in which other programs used the least processor time. */
 const quietRuns = 5;
-/** Short, so that the loads that are compared find the machine equally busy. */
+/** Short runs, so that compared loads find the machine equally busy. */
 const producesPerRun = 5_000;
 const queuesPerShard = 4;
 
-/** By shard, of two; on a server with one shard both are in that. */
+/** Queue names by shard, of two; a server with one shard has both in it. */
 const [firstNames, secondNames] = [namesIn(0), namesIn(1)];
 const single = firstNames.slice(0, 1);
 
@@ -51,7 +52,9 @@ export const loads = {
 export type LoadName = keyof typeof loads;
 const loadNames = Object.keys(loads) as LoadName[];
 
-/** By load and phase: the rate, and processor time per call. And how much of that a crossing adds. */
+/**
+ * The rate and the processor time per call, by load and phase, and the share that a crossing adds.
+ */
 export function shardThreads(itemsPerCall: number, { directory }: RunOptions): Promise<Figures> {
   return withShards(directory, 1, (one) =>
     withShards(directory, 2, (two) => measureBoth(itemsPerCall, { 1: one, 2: two })),
@@ -110,13 +113,13 @@ async function runAll(
   return figures;
 }
 
-/** Of everything on this machine that does not belong to the benchmark. */
+/** Processor time of everything on this machine outside the benchmark. */
 function otherCpuSeconds(): number {
   const { user, system } = process.cpuUsage();
   return machineCpuSeconds() - cpuSecondsBelow(process.pid) - (user + system) / 1e6;
 }
 
-/** Within one run, as the machine is not as fast in the next. */
+/** Computed within one run, because the speed of the machine changes between runs. */
 function addCrossing(figures: Figures): void {
   for (const phase of phases) {
     const [local = Number.NaN, crossing = Number.NaN] = (
@@ -169,8 +172,8 @@ function namesIn(shard: number): string[] {
 }
 
 /**
- * Processor seconds of a process and of its first thread, which has the first shard. A thread that ended
- * meanwhile is left out; Bun's helper threads end only after seconds without work.
+ * Processor seconds of a process and of its first thread, which has the first shard. Threads that
+ * ended meanwhile are left out; Bun's helper threads end only after seconds without work.
  */
 function secondsSince(before: ReadonlyMap<number, number>, pid: number) {
   let all = 0;

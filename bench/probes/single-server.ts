@@ -1,5 +1,5 @@
-// What one server does besides its throughput: how soon a lease that waits is answered, how long a start
-// takes and how much memory the server has then, and what is left on the disk after items have gone.
+// Measures one server apart from its throughput: the latency of a waiting lease, the duration of a
+// start and the memory after it, and the disk usage after items have passed through.
 
 import { usageOf } from "../../testing/process-usage.ts";
 import { copyBacklog } from "../cells/backlogs.ts";
@@ -12,11 +12,11 @@ import { type Loaded, withServer } from "../load/loaded-server.ts";
 import { type Work, wakePauseMs } from "../load/orders.ts";
 import type { Figures } from "../report/results.ts";
 
-/** Until the server's code is compiled: wakes of the first seconds take twice as long. */
+/** Wakes until the server's code is compiled: those of the first seconds take twice as long. */
 const wakesToWarmUp = 1_500;
 const wakesPerRound = 200;
 
-/** How long from a produce until the reply of the lease that waited for it, on an idle machine. */
+/** Time from a produce to the reply of the lease that waited for it, on an idle machine. */
 export async function wake({ directory }: RunOptions): Promise<Figures> {
   return withServer({ directory }, async ({ port, load }) => {
     await createQueue(port, queue);
@@ -33,10 +33,13 @@ export async function wake({ directory }: RunOptions): Promise<Figures> {
   });
 }
 
-/** Between a start and the look at an idle server's memory: what only the start needed is free by then. */
+/**
+ * Pause between a start and the measurement of idle memory, in which memory needed only by the
+ * start is freed.
+ */
 const restMs = 3_000;
 
-/** With so many items waiting: how long a start takes, and how much memory the server has. */
+/** The duration of a start and the server's memory, with a backlog of waiting items. */
 export function start(backlog: number, { directory }: RunOptions): Promise<Figures> {
   const prepare = (data: string) => copyBacklog(directory, data, backlog);
   return withServer({ directory, prepare }, async (loaded) => {
@@ -49,10 +52,10 @@ export function start(backlog: number, { directory }: RunOptions): Promise<Figur
 }
 
 const drainWaitMs = 60_000;
-/** Housekeeping goes in pieces; a size that stays for so long is the last one. */
+/** Maintenance runs in steps; a size that stays unchanged for this long is final. */
 const steadyMs = 5_000;
 
-/** The size on disk after so many items came and went: at once, and when the server has tidied up. */
+/** Disk usage after items have passed through: at once, and after maintenance. */
 export function drain(items: number, { directory }: RunOptions): Promise<Figures> {
   return withServer({ directory }, async (loaded) => {
     await createQueue(loaded.port, queue);
@@ -71,7 +74,7 @@ export function drain(items: number, { directory }: RunOptions): Promise<Figures
   });
 }
 
-/** Produces items and consumes as many, each exactly once. */
+/** Produces and consumes items, each exactly once. */
 async function passThrough(
   { port, load }: Loaded,
   work: Pick<Work, "items" | "itemsPerCall" | "backlog">,

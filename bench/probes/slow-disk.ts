@@ -1,5 +1,5 @@
-// What a slow disk costs: this disk beside one whose syncs take 2 ms, which is made by letting
-// strace delay the server's syncs.
+// Measures the cost of a slow disk: this disk compared with one whose syncs take 2 ms. strace
+// delays the server's syncs to imitate it.
 
 import type { RunOptions } from "../cells/run-cell.ts";
 import { createQueue, itemsLeft } from "../load/calls.ts";
@@ -16,7 +16,7 @@ const slowed = [
 const phases = ["produce", "consume"] as const;
 const disks = { own: [], slow: slowed } as const;
 
-/** Items per second by disk and phase, and for both phases the ratio of the disks. */
+/** Items per second by disk and phase, and the ratio of the disks for each phase. */
 export async function slowDisk(itemsPerCall: number, { directory }: RunOptions): Promise<Figures> {
   const figures: Figures = {};
   const secondsPerItem: number[] = [];

@@ -1,7 +1,6 @@
-// What each stage of a call costs the processor, one after the other in one
-// thread, so that no stage waits for another: the text of the request, the
-// turn, the commit with and without its sync. With
-// them one can work out on paper which stage is full first on another machine.
+// Measures the processor time of each stage of a call, in sequence in one thread, so that no stage
+// waits for another: the text of the request, the turn, the commit with and without its sync. The
+// figures show which stage is saturated first on another machine.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -42,14 +41,14 @@ const settings = {
 const verbs = ["produce", "lease", "complete"] as const;
 type Verb = (typeof verbs)[number];
 
-/** Calls that share a turn, about as many as do at 64 connections. */
+/** Calls that share a turn, about as many as at 64 connections. */
 const callsOfTurn = (itemsPerCall: number): number =>
   Math.max(2, Math.round(24 / itemsPerCall ** 0.3));
-/** Turns before the clock counts, and while it does. */
+/** Warm-up turns, and counted turns. */
 const turnsToWarmUp = 100;
 const turns = 300;
 
-/** Microseconds a call by `<verb>.<stage>`, and `calls` of a turn. */
+/** Microseconds per call by `<verb>.<stage>`, and `calls` of a turn. */
 export async function stages(itemsPerCall: number, { directory }: RunOptions): Promise<Figures> {
   const folder = mkdtempSync(join(directory, "stages-"));
   try {
@@ -152,7 +151,7 @@ class Bench {
     return result;
   }
 
-  /** All calls of one verb in one turn; the texts of the lease replies. */
+  /** Runs all calls of one verb in one turn; returns the texts of the lease replies. */
   async turn(verb: Verb, bodies: readonly string[]): Promise<string[]> {
     const requests = await this.#timed(`${verb}.parse`, () =>
       bodies.flatMap((body) => this.#request(verb, body) ?? []),
@@ -192,7 +191,7 @@ class Bench {
       const { synced } = await store.commit(draft.changes(turn, null));
       await synced;
     });
-    // As a shard does: otherwise the log would grow, which costs its syncs more.
+    // A shard does so too: otherwise the log would grow, which makes its syncs more expensive.
     await this.#timed(`${verb}.checkpoint`, () => upkeep.relieve());
     for (const partition of draft.tallied) partition.committedSeq = partition.nextSeq;
     return this.#timed(`${verb}.reply`, () =>
@@ -206,7 +205,7 @@ class Bench {
     );
   }
 
-  /** `null`: a lease is none, it waits. */
+  /** `null` for a lease, which waits instead. */
   #request(verb: Verb, text: string): NumberedRequest | null {
     this.#op += 1;
     const deadline = Number.MAX_SAFE_INTEGER;

@@ -1,4 +1,4 @@
-// Is the load generator near to what C can do? The same produce requests from it and from wrk, to
+// Compares the load generator with wrk, a generator in C: both send the same produce requests to
 // floor E and to Holdfast, one after the other.
 
 import { writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ interface Compared {
   readonly directory: string;
 }
 
-/** Each has a server of its own, which has met both generators before it is measured. */
+/** Each target has its own server, which both generators have loaded before the measurement. */
 export async function compareWithWrk({ directory }: RunOptions): Promise<Figures> {
   if (Bun.which("wrk") === null) throw new Error("wrk is not installed; expected it in the path");
   const figures: Figures = {};

@@ -1,14 +1,14 @@
-// Figures that say something only beside another measurement of the same rounds:
-// a backlog against an empty queue, many partitions against one. Pure.
+// Figures that are meaningful only relative to another measurement of the same rounds: a backlog
+// against an empty queue, many partitions against one. Pure.
 
 import type { Measurement } from "./results.ts";
 import { type Spread, spreadOf } from "./statistics.ts";
 
 interface Comparison {
-  /** The name of what is compared, and of what it is compared with. */
+  /** Matches the measurement; `with` names the one it is compared with. */
   readonly of: RegExp;
   readonly with: string;
-  /** Figures by the name they get. */
+  /** Source figures by the name of the result. */
   readonly figures: Readonly<Record<string, string>>;
   readonly kind: "ratio" | "difference";
 }
@@ -48,7 +48,9 @@ const comparisons: readonly Comparison[] = [
   },
 ];
 
-/** Adds to each measurement how it compares; round by round, so that what disturbed both does not count. */
+/**
+ * Adds the comparisons to each measurement, round by round, so that common disturbances cancel out.
+ */
 export function withComparisons(measurements: readonly Measurement[]): Measurement[] {
   return measurements.map((measurement) => {
     const added: Record<string, Spread> = {};

@@ -1,6 +1,5 @@
-// A results file: what was measured, where and how, in a form that outlives the
-// terminal. The latest of each kind is kept in git, so that figures in README and site can
-// be traced.
+// Results files: what was measured, where and how. The latest file of each kind is kept in git, so
+// that the figures in README and on the site can be traced.
 
 import { Database } from "bun:sqlite";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -23,9 +22,9 @@ export interface Machine {
 
 export interface Measurement {
   readonly name: string;
-  /** Absent for a probe, whose name says what was done. */
+  /** Absent for a probe, whose name describes it. */
   readonly cell?: Cell;
-  /** Each figure over the rounds, by name. */
+  /** The spread of each figure over the rounds, by name. */
   readonly figures: Readonly<Record<string, Spread>>;
 }
 
@@ -33,7 +32,7 @@ export interface Results {
   readonly format: 1;
   readonly madeAt: string;
   readonly commit: string;
-  /** What makes them again. */
+  /** The command that repeats the run. */
   readonly command: string;
   readonly machine: Machine;
   readonly versions: Readonly<Record<string, string>>;
@@ -52,12 +51,12 @@ type Kind =
   | "soak"
   | "stages"
   | "threads";
-/** The end of the name of a results file; without a kind, that of the whole benchmark. */
+/** The end of a results file's name; without a kind, it is that of the whole benchmark. */
 type Ending = ".json" | `-${Kind}.json`;
 
 export const resultsFolder = join(import.meta.dir, "../results");
 
-/** Turns the rounds of one measurement into medians with their spread. */
+/** Reduces the rounds of one measurement to medians with their spread. */
 export function summarize(rounds: readonly Figures[]): Record<string, Spread> {
   const names = [...new Set(rounds.flatMap(Object.keys))];
   return Object.fromEntries(
@@ -68,7 +67,7 @@ export function summarize(rounds: readonly Figures[]): Record<string, Spread> {
   );
 }
 
-/** Six digits are more than a measurement has. */
+/** Rounds to six digits, more than the precision of a measurement. */
 function shorten(value: number): number {
   return Number(value.toPrecision(6));
 }
@@ -97,7 +96,7 @@ function versions(): Record<string, string> {
   };
 }
 
-/** The short hash; with `-changed` behind it when the tree is not what was committed. */
+/** The short hash of the commit, with `-changed` appended if the tree has uncommitted changes. */
 export async function commitOf(): Promise<string> {
   const git = Bun.$.cwd(import.meta.dir);
   const hash = (await git`git rev-parse --short HEAD`.text()).trim();
@@ -105,7 +104,7 @@ export async function commitOf(): Promise<string> {
   return changes === "" ? hash : `${hash}-changed`;
 }
 
-/** What every file begins with. `directory`: on the disk that was used. */
+/** The common first fields of every file. `directory`: on the measured disk. */
 export async function headOf(
   command: string,
   directory: string,
@@ -115,7 +114,7 @@ export async function headOf(
   return { format: 1, madeAt, commit, command, machine, versions: versions() };
 }
 
-/** JSON with a line for each member, and where that is a list for each entry: it can be compared. */
+/** JSON with one line per member, and per entry of a list, so that diffs are readable. */
 export function resultsText(results: object): string {
   const members = Object.entries(results)
     .filter(([, value]) => value !== undefined)
@@ -129,17 +128,17 @@ export function resultsText(results: object): string {
   return `{\n${members.join(",\n")}\n}\n`;
 }
 
-/** Date and commit, and an ending that says the kind. */
+/** Date and commit, and an ending for the kind. */
 const named = /^\d{4}-\d\d-\d\d-[0-9a-f]+(?:-changed)?(?<ending>(?:-[a-z]+)?\.json)$/;
 
-/** `-peers.json`, or `.json` of the whole benchmark; `null` if the file has another name. */
+/** `-peers.json`, for example, or `.json` for the whole benchmark; `null` for any other name. */
 export function endingOf(file: string): string | null {
   return named.exec(file)?.groups?.["ending"] ?? null;
 }
 
 /**
- * Writes the results and returns their path. Without a given one they replace those of their kind: git
- * has the older ones.
+ * Writes the results and returns their path. Without a given path they replace the results of their
+ * kind; git keeps the older ones.
  */
 export function writeResults(
   results: { readonly madeAt: string; readonly commit: string },
@@ -153,7 +152,7 @@ export function writeResults(
   return path;
 }
 
-/** Writes measurements with the head of a results file, and prints where. */
+/** Writes measurements with the common fields, and prints the path. */
 export async function writeMeasurements(
   measured: Pick<Results, "command" | "settings" | "measurements"> & { readonly directory: string },
   to: { readonly ending: Ending; readonly path: string | undefined },
@@ -167,7 +166,7 @@ export function readResults(path: string): Results {
   return JSON.parse(readFileSync(path, "utf8")) as Results;
 }
 
-/** The file of the whole benchmark, or of another kind. */
+/** The latest file of the whole benchmark, or of another kind. */
 export function latestResults(ending: Ending = ".json"): string {
   const [file] = filesOf(ending);
   if (file === undefined)

@@ -1,6 +1,6 @@
-// Medians, percentiles and spreads; pure.
+// Medians, percentiles and spreads. Pure.
 
-/** What a figure was in each round, and what is said of it. */
+/** A figure in each round, with its summary. */
 export interface Spread {
   readonly median: number;
   readonly min: number;
@@ -8,13 +8,15 @@ export interface Spread {
   readonly values: readonly number[];
 }
 
-/** The smallest value that at least this share of all is not above; 0 of none. */
+/**
+ * The smallest value with at least this share of all values at or below it; 0 for an empty list.
+ */
 export function percentile(sorted: ArrayLike<number>, share: number): number {
   const rank = Math.ceil(share * sorted.length);
   return sorted[Math.max(0, rank - 1)] ?? 0;
 }
 
-/** The mean of the middle two of an even number; 0 of none. */
+/** The median; the mean of the middle two for an even number, 0 for an empty list. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const upper = sorted.length >> 1;
@@ -26,7 +28,7 @@ export function spreadOf(values: readonly number[]): Spread {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values), values };
 }
 
-/** How long the calls of one kind took. */
+/** Durations of the calls of one kind. */
 export interface CallTimes {
   readonly calls: number;
   readonly p50Ms: number;

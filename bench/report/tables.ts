@@ -1,11 +1,11 @@
-// Results as tables for the terminal, in Markdown; pure.
+// Formats results as Markdown tables for the terminal. Pure.
 
 import type { Figures, Measurement, Results } from "./results.ts";
 import type { Spread } from "./statistics.ts";
 
 type Row = readonly string[];
 
-/** Columns to the right, except the first. */
+/** Aligns all columns except the first to the right. */
 export function markdownTable(head: Row, rows: readonly Row[]): string {
   const widths = head.map((title, column) =>
     Math.max(3, title.length, ...rows.map((row) => row[column]?.length ?? 0)),
@@ -27,7 +27,9 @@ export function rate(value: number): string {
   return value.toLocaleString("en", { maximumSignificantDigits: 3 });
 }
 
-/** A line for each figure, with a column for each part of a run and the last part over the first. */
+/**
+ * One row per figure, with a column per part of a run and the ratio of the last part to the first.
+ */
 export function partsTable(title: string, parts: readonly Figures[]): string {
   const rows = Object.keys(parts[0] ?? {}).map((name) => {
     const values = parts.map((figures) => figures[name] ?? Number.NaN);
@@ -68,7 +70,7 @@ const times = ["produce", "lease", "complete"].flatMap((verb): Column[] => [
   ["max", `${verb}.maxMs`, scaled(2)],
 ]);
 
-/** A produce costs other things than a lease and a complete, so each phase has a table. */
+/** A produce has other costs than a lease and a complete, so each phase has its own table. */
 const costs = (phase: string): readonly Column[] => [
   ["server CPU ms", `${phase}.cpuSecondsPer1000`, scaled(2, 0.001)],
   ["syncs", `${phase}.commitsPer1000`, scaled(2)],
@@ -82,14 +84,14 @@ const costs = (phase: string): readonly Column[] => [
   ["ready ms", "readyMs", scaled(0)],
 ];
 
-/** Cells that were measured beside another one, from which they differ in one thing. */
+/** Columns of cells compared with another cell that differs in one setting. */
 const compared = (suffix: string): readonly Column[] => [
   ["produce", `produce.over${suffix}`, ratio],
   ["lease + complete", `consume.over${suffix}`, ratio],
   ["all three", `all.over${suffix}`, ratio],
 ];
 
-/** The measurements that have one of the figures; no table without them. */
+/** A table of the measurements with one of the figures; none if there are no such measurements. */
 function tableOf(
   title: string,
   columns: readonly Column[],

@@ -1,5 +1,6 @@
-// The chart of bench/SCALING.md from a results file, as an SVG text: items per second by items per call, with a
-// bar at each point from the lowest to the highest round. It follows the reader's light or dark setting.
+// Draws the chart of bench/SCALING.md from a results file, as SVG text: items per second by items
+// per call, with a bar at each point from the lowest to the highest round. It follows the reader's
+// light or dark setting.
 
 import type { Measurement, Results } from "./results.ts";
 import type { Spread } from "./statistics.ts";
@@ -7,7 +8,7 @@ import type { Spread } from "./statistics.ts";
 interface Series {
   readonly name: string;
   readonly style: "first" | "second" | "floor";
-  /** One for each place on the x axis; `null` = not measured. */
+  /** One for each position on the x axis; `null` = not measured. */
   readonly points: readonly (Spread | null)[];
 }
 
@@ -21,14 +22,14 @@ const titles = {
 
 const width = 760;
 const height = 440;
-/** The area of the lines; the names are to its right. */
+/** The plot area; the names are to its right. */
 const plot = { left: 64, right: 600, top: 96, bottom: 360 };
 const labelLineHeight = 17;
-/** Points of different lines over one place stand beside each other, so that no bar hides another. */
+/** Horizontal offset between lines, so that no bar hides another. */
 const dodge = 5;
 const inset = 36;
 
-// The variables name a use, so one place decides what each looks like in the dark.
+// Variables are named by use, so dark colours are defined in one place.
 const style = `
 svg { --ink: #1c2128; --dim: #59636e; --grid: #d8dee4; --first: #0a66c2; --second: #b35900; --floor: #7d8590; }
 @media (prefers-color-scheme: dark) {
@@ -87,7 +88,7 @@ export function throughputChart(results: Results): string {
   ].join("\n");
 }
 
-/** Canonical cells come first in a results file, so the first of a size is the one to show. */
+/** Canonical cells come first in a results file, so the first cell of each size is shown. */
 function seriesOf(cells: readonly Measurement[], sizes: readonly number[]): Series[] {
   const points = (figure: string): (Spread | null)[] =>
     sizes.map(
@@ -105,7 +106,7 @@ function sourceOf({ machine, commit, madeAt, settings }: Results): string {
   return `${machine.cpu}, ${machine.cores} cores; ${madeAt.slice(0, 10)}, commit ${commit}; medians of ${settings["rounds"]} rounds, bars from lowest to highest`;
 }
 
-/** The chart in words, for readers who cannot see it. */
+/** A text alternative for readers who cannot see the chart. */
 function describe(series: readonly Series[]): string {
   const lines = series.map(({ name, points }) => {
     const values = points.map((point) => (point === null ? "not measured" : compact(point.median)));
@@ -122,7 +123,7 @@ export function compact(value: number): string {
   return short(value);
 }
 
-/** A line of the grid for each power of ten. */
+/** The y axis, with a grid line for each power of ten. */
 function yAxis(series: readonly Series[]) {
   const spreads = series.flatMap(({ points }) => points.filter((point) => point !== null));
   const from = Math.floor(Math.log10(Math.min(...spreads.map(({ min }) => min))));
@@ -150,7 +151,7 @@ function drawn(
   return [`<polyline class="line ${look}" points="${path}"/>`, ...marks].join("\n");
 }
 
-/** Each beside the end of its line, moved down as far as the one above needs. */
+/** Names at the ends of the lines, moved down if they would overlap. */
 function names(series: readonly Series[], y: (value: number) => number): string[] {
   const ends = series.flatMap(({ name, style: look, points }) => {
     const last = points.findLast((point) => point !== null);
