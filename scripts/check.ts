@@ -1,8 +1,7 @@
-// `bun run check`: what a change has to pass, in minutes. The site is built, then the tests run,
-// then simulated worlds that nobody has played yet; formatter and linter, types and dead code take
-// what the build leaves of the processors. `--all` adds the long tests. A failed step does not keep
-// the others from running. The last lines name what failed and count the tests; a failed step is
-// one of the failed.
+// `bun run check`: the checks that a change must pass, in minutes. It builds the site and runs the
+// tests, then simulated worlds from new seeds. Formatter, linter, types and dead code run beside
+// the build. `--all` adds the long tests. After a failed step the others still run. The last lines
+// name the failures and count the tests; a failed step counts as failed.
 
 import { randomInt } from "node:crypto";
 import { availableParallelism } from "node:os";
@@ -13,18 +12,18 @@ import { passOn } from "./output.ts";
 import { root, setUp } from "./setup.ts";
 import { installTools } from "./tools.ts";
 
-/** A run that takes longer hangs. */
+/** A longer run is considered hung. */
 const testsTimeoutMs = 30 * 60_000;
-/** All kinds at once, so a minute of a processor. */
+/** All kinds run at once, so this is a minute of processor time. */
 const simulationSeconds = 20;
 const seedMax = 2 ** 40;
 
-/** Test files side by side: most of them wait for processes, pages and clocks. */
+/** Concurrent test files; most of them wait for processes, pages and clocks. */
 const filesAtOnce = 2 * availableParallelism();
 
-/** Pages in Chromium, processes that are killed, further databases: minutes of their own. */
+/** Tests with Chromium, killed processes and further databases, which take minutes. */
 const longTests = "**/*.long.test.ts";
-/** How long each file takes. */
+/** The duration of each test file. */
 const timings = "scripts/test-timings.json";
 
 const args = process.argv.slice(2);
@@ -41,7 +40,7 @@ installTools();
 const failedSteps: string[] = [];
 let failedTests: readonly string[] = [];
 const looks = lookAtSources();
-// Before the tests, of which several processes would build it at once.
+// The site is built before the tests, because several of them would build it at once.
 await step("site", async () => {
   if (isAll) return await runBun("scripts/image-build.ts");
   await ensureBuilt();
@@ -72,9 +71,9 @@ for (const fault of [...failedSteps, ...failedTests]) console.log(`failed: ${fau
 console.log(countsText({ ...counts, failed }));
 process.exit(failed === 0 ? 0 : 1);
 
-/** One after the other: the tests wait for the site, and for none of these. */
+/** Sequential: the tests wait for the site, and for none of these steps. */
 async function lookAtSources(): Promise<void> {
-  // Each tool is run by this Bun from its own folder: the launchers ask for Node.
+  // This Bun runs each tool from its own folder: the launchers need Node.
   const tools = {
     biome: ["node_modules/@biomejs/biome/bin/biome", "ci", "--colors=off"],
     tsc: ["node_modules/typescript/bin/tsc", "--noEmit", "-p", "."],
@@ -85,7 +84,7 @@ async function lookAtSources(): Promise<void> {
   }
 }
 
-/** What steps that run side by side say is told when each has ended. */
+/** Prints the output of concurrent steps once each has ended. */
 async function runBun(file: string, ...args: readonly string[]): Promise<boolean> {
   const child = Bun.spawn([process.execPath, join(root, file), ...args], {
     cwd: root,
@@ -104,8 +103,8 @@ async function runTests(): Promise<TestCounts> {
   const child = Bun.spawn(
     [
       ...[process.execPath, "test", `--parallel=${filesAtOnce}`, "--only-failures"],
-      // The long ones start first, so that none of them runs alone at the end. Without them the
-      // order is new each time, and the summary names the seed that brings it back.
+      // The long files start first, so that none runs alone at the end. Otherwise the order is new
+      // each time, and the summary prints the seed that repeats it.
       ...(isAll
         ? [`--timings=${timings}`]
         : ["--randomize", `--path-ignore-patterns=${longTests}`]),

@@ -1,19 +1,19 @@
-// Where Chromium is, and how it is started for tests, pictures and measurements. Whether it is
-// there the check asks before anything is installed, so what starts it is imported only then.
+// Finds Chromium and starts it for tests, pictures and measurements. The check looks for it before
+// any package is installed, so the launcher is imported only on use.
 
 import type { Browser, LaunchOptions } from "playwright-core";
 
 const commands = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/** Chromium without all that only a window needs: it takes half as long for a page. */
+/** Chromium without window support, which renders a page in half the time. */
 export const shellCommands = ["chromium-headless-shell", "chrome-headless-shell"] as const;
 
-/** `null` = it is not installed. The variable `CHROMIUM` names its program. */
+/** `null` = not installed. The variable `CHROMIUM` names its program. */
 export function chromiumPath(): string | null {
   return pathOf(commands);
 }
 
-/** Where one will do that shows no window: its shell, if that is installed. */
+/** The headless shell if it is installed, for uses without a window. */
 export function shellPath(): string | null {
   return pathOf([...shellCommands, ...commands]);
 }

@@ -1,21 +1,21 @@
-// What CI runs: the check with the long tests, then every method of the proof at its short size, one after the other.
-// Each ends with its counts, and the last line is their sum.
+// What CI runs: the check with the long tests, then every method of the proof at its short size.
+// Each step ends with its counts, and the last line is their sum.
 
 import { join } from "node:path";
 import { countsAtEnd, countsText } from "./counts.ts";
 import { passOn } from "./output.ts";
 import { root } from "./setup.ts";
 
-/** Some of the methods mostly wait, so more of them than there are cores go side by side. */
+/** Some methods mostly wait, so more of them than cores run concurrently. */
 const proofAtOnce = 4;
-/** A run that takes longer hangs. */
+/** A longer run is considered hung. */
 const timeoutMs = 60 * 60_000;
 
 const runs = [
   ["scripts/check.ts", "--all"],
   [
     ...["proof/main.ts", "--size", "short", "--at-once", String(proofAtOnce)],
-    // The same worlds each time: a change is judged by what it changes. The check plays new ones.
+    // The same worlds each time, so that only the change differs. The check runs new ones.
     ...["--seed", "1", "--json", join(root, "build/proof.json")],
   ],
 ];

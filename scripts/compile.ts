@@ -1,5 +1,5 @@
-// `bun run compile [--outfile FILE]`: one executable with Bun, the server, its shards and
-// the built site inside. The site is built first when there is none.
+// `bun run compile [--outfile FILE]`: makes one executable with Bun, the server, its shards and the
+// built site. It builds the site first if it is missing.
 
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -17,7 +17,7 @@ if (!existsSync(join(root, "build/site.json"))) {
 process.chdir(root);
 const result = await Bun.build({
   entrypoints: [join(root, "deploy/executable.ts"), join(root, "server/shard.worker.ts")],
-  // The workers have to lie beside the program, as they do beside `server/server.ts`.
+  // The workers must be beside the program, as they are beside `server/server.ts`.
   root: join(root, "server"),
   target: "bun",
   minify: { syntax: true, whitespace: true },

@@ -1,5 +1,4 @@
-// How a run ends: the counts in what `bun test` prints, and the line that says them to whoever
-// ran a check or a proof.
+// Parses the counts from the output of `bun test`, and formats the last line of a check or a proof.
 
 import { root } from "./setup.ts";
 
@@ -9,14 +8,14 @@ export interface TestCounts {
   readonly skipped: number;
 }
 
-/** `3 passed, 0 failed`, and what was skipped if something was. */
+/** `3 passed, 0 failed`, followed by the skipped count if it is not 0. */
 export function countsText({ passed, failed, skipped }: TestCounts): string {
   return `${passed} passed, ${failed} failed${skipped === 0 ? "" : `, ${skipped} skipped`}`;
 }
 
 /**
- * The counts in the last line of a run that ends with them. One that does not, or that ends with
- * a code that they do not explain, has failed once more.
+ * The counts in the last line of a run. A run without that line, or with an exit code that the
+ * counts do not explain, adds one failure.
  */
 export function countsAtEnd(run: {
   readonly output: string;
@@ -32,9 +31,9 @@ export function countsAtEnd(run: {
 }
 
 /**
- * What a run of `bun test` amounts to. A run that ends without its summary (a
- * test that ends the process takes the exit code 0 with it), that counts fewer
- * tests than it says it ran, or that ran none has failed, whatever it says.
+ * The counts of a `bun test` run. The run failed if its summary is missing (a test that ends the
+ * process with exit code 0 removes it), if it counts fewer tests than were run, or if no test was
+ * run.
  */
 export function countTests(run: {
   readonly output: string;
@@ -44,7 +43,7 @@ export function countTests(run: {
   const lines = run.output.split("\n");
   const end = lines.findLastIndex((line) => summary.test(line));
   const ran = Number(summary.exec(lines[end] ?? "")?.[1] ?? 0);
-  // Only the lines right above the last one: a test may print a summary of its own.
+  // Only the lines just above the last one: a test may print a summary of its own.
   const above = lines.slice(0, Math.max(0, end));
   const counts = above.slice(above.findLastIndex((line) => !/^ (--seed=)?\d+/.test(line)) + 1);
   const count = (word: string): number => {
@@ -59,8 +58,8 @@ export function countTests(run: {
 }
 
 /**
- * The tests that failed in a run of `bun test`, a line each with the file, the error's first line
- * and where in this repository it came from: a long run is often read from its end.
+ * The failed tests of a `bun test` run, one line each with the file, the error's first line and its
+ * position in this repository: a long run is often read from its end.
  */
 export function failuresIn(output: string): string[] {
   const failures: string[] = [];
@@ -78,7 +77,7 @@ export function failuresIn(output: string): string[] {
   return [...new Set(failures)];
 }
 
-/** Of a line of a stack trace. */
+/** The position in a line of a stack trace. */
 function placeIn(line: string): string {
   const [, path = ""] = /^ +at .*?\(?(\/[^\s()]+:\d+):\d+\)?$/.exec(line) ?? [];
   const isOurs = path.startsWith(`${root}/`) && !path.includes("/node_modules/");

@@ -1,4 +1,4 @@
-// `bun run fix`: formats every file and applies the safe fixes of the linter.
+// `bun run fix`: formats every file and applies the linter's safe fixes.
 
 import { join } from "node:path";
 import { root, setUp } from "./setup.ts";

@@ -1,5 +1,5 @@
-// The first stage of `deploy/Dockerfile` without Docker: its files, copied to an empty folder, and
-// its commands. The site that it builds is the one that the tests look at.
+// Runs the first stage of `deploy/Dockerfile` without Docker: copies its files to an empty folder
+// and runs its commands. The tests check the site that this builds.
 
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,13 +10,13 @@ import { DockerfileParser } from "dockerfile-ast";
 import { isCurrent } from "../app/build/ensure-built.ts";
 import { root } from "./setup.ts";
 
-/** Tells which paths of a checkout `docker build` sends. */
+/** Returns a predicate for the paths of a checkout that `docker build` sends. */
 export function sentToImage(): (path: string) => boolean {
   const rules = readFileSync(join(root, "deploy/Dockerfile.dockerignore"), "utf8");
   return ignore({ ignorecase: false }).add(rules).createFilter();
 }
 
-/** What the first stage runs, in its order. */
+/** The commands of the first stage, in order. */
 export function imageCommands(): readonly string[] {
   const stage = readFileSync(join(root, "deploy/Dockerfile"), "utf8").split(/^FROM /m)[1] ?? "";
   return DockerfileParser.parse(`FROM ${stage}`)
@@ -26,8 +26,8 @@ export function imageCommands(): readonly string[] {
 }
 
 /**
- * Builds the image's program, and leaves the site in the checkout's `build/`. Throws with the output
- * of the command that failed.
+ * Builds the image's program, and leaves the site in the checkout's `build/`. Throws with the
+ * output of a failed command.
  */
 async function buildAsImage(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-image-"));

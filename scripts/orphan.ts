@@ -1,11 +1,11 @@
-// npm and npx start a command under a shell that dies of a signal without
-// passing it on, so a stop sent to them would leave the server running alone.
+// npm and npx start a command under a shell that a signal ends without being passed on. The server
+// would keep running after a stop.
 
 import { readFileSync } from "node:fs";
 
 const lookEveryMs = 500;
 
-/** Under npm or npx, sends this process SIGTERM once the processes above it have gone. */
+/** Under npm or npx, sends this process SIGTERM once the processes above it have ended. */
 export function stopWhenOrphaned(): void {
   if (process.env["npm_command"] === undefined) {
     return;
@@ -20,13 +20,13 @@ export function stopWhenOrphaned(): void {
   watch.unref();
 }
 
-/** The parent (the shell, or the `bun start` below it) and what that was started by. */
+/** The parent (the shell, or the `bun start` below it) and its parent. */
 function chainAbove(): string {
   const parent = parentOf("self");
   return `${parent} ${parentOf(parent)}`;
 }
 
-/** From Linux's process table; `""` on other systems, where such a shell replaces itself. */
+/** From Linux's process table; `""` on other systems, where such a shell execs the command. */
 function parentOf(pid: string): string {
   try {
     return /^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "";

@@ -1,9 +1,9 @@
-// What a process says: passed on as it comes, and kept for whoever reads it at the end.
+// Passes on the output of a process as it arrives, and returns all of it at the end.
 
-/** A process that this one left behind may hold the pipe open for ever. */
+/** A child left behind by the process may hold the pipe open forever. */
 const leftoverTimeoutMs = 2_000;
 
-/** All that came until the process ended; `to` has been given it piece by piece. */
+/** The whole output until the process ended; `to` receives it in pieces. */
 export async function passOn(
   from: ReadableStream<Uint8Array>,
   to: NodeJS.WritableStream,

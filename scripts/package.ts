@@ -1,13 +1,13 @@
-// `bun run package [client | server]`: makes the packages in `dist/`, and of each its file. They are
-// plain JavaScript with declarations that needs nothing installed beside it.
+// `bun run package [client | server]`: makes the packages in `dist/` and the file of each. They are
+// plain JavaScript with declarations, without dependencies.
 //
-//   holdfast-client/  for any runtime; the contract is worked out, so TypeBox stays behind;
+//   holdfast-client/  for any runtime; the contract is precomputed, so TypeBox is not included;
 //                     in cjs/ for programs that `require` it
 //   holdfast/
-//     cli/            the command `holdfast`, with the server and all that it needs
+//     cli/            the command `holdfast`, with the server and its dependencies
 //     build/          the site, where the server finds it: beside the folder of its module
-//     engine/         the engine as a library, for Bun, in one file; elsewhere it says so
-//     stores/         declarations that those of the engine import
+//     engine/         the engine as a library, for Bun, in one file; other runtimes get an error
+//     stores/         declarations imported by those of the engine
 
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -23,7 +23,7 @@ const declared = join(dist, "declared");
 const client = join(dist, "holdfast-client");
 const server = join(dist, "holdfast");
 
-/** The values of a module in place of the module that makes them. */
+/** Replaces a module by the values that it exports. */
 const workedOut: Bun.BunPlugin = {
   name: "worked out",
   setup(build) {
@@ -36,14 +36,14 @@ const workedOut: Bun.BunPlugin = {
   },
 };
 
-/** Throws with what the bundler had to say. */
+/** Throws with the bundler's messages. */
 async function bundle(options: Bun.BuildConfig): Promise<readonly Bun.BuildArtifact[]> {
   const { success, logs, outputs } = await Bun.build({ throw: false, ...options });
   if (!success) throw new Error(`the bundle failed; ${logs.map(String).join("\n")}`);
   return outputs;
 }
 
-/** Declarations of a source and of all that it imports, under `dist/declared/`. */
+/** Generates the declarations of sources and their imports under `dist/declared/`. */
 function declare(sources: readonly string[], types: readonly string[]): void {
   const options = {
     extends: join(root, "tsconfig.json"),
@@ -66,7 +66,7 @@ function declare(sources: readonly string[], types: readonly string[]): void {
   if (run.exitCode !== 0) throw new Error(`the declarations failed; ${run.stdout}${run.stderr}`);
 }
 
-/** Copies a declaration and those that it imports to a package, with the paths that they have there. */
+/** Copies a declaration and its imports to a package, with their paths adapted. */
 function publish(entry: string, { from, to }: { from: string; to: string }): void {
   const published = new Set<string>();
   const copy = (file: string): void => {
@@ -84,7 +84,7 @@ function publish(entry: string, { from, to }: { from: string; to: string }): voi
 }
 
 async function buildClient(): Promise<void> {
-  // Without the types of any runtime: what compiles runs on all of them.
+  // Compiled without the types of any runtime, so it runs on all of them.
   declare(["client/index.ts"], []);
   writeFileSync(join(declared, "client/wire.d.ts"), wireDeclarations());
   for (const [to, format] of [
@@ -100,13 +100,13 @@ async function buildClient(): Promise<void> {
     });
     publish("client/index.d.ts", { from: "client", to });
   }
-  // What its files are, to runtimes and compilers alike.
+  // Marks the files as CommonJS for runtimes and compilers.
   writeFileSync(join(client, "cjs/package.json"), '{ "type": "commonjs" }\n');
   const forImport = { types: "./index.d.ts", default: "./index.js" };
   const forRequire = { types: "./cjs/index.d.ts", default: "./cjs/index.js" };
   await pack(client, {
     description: "The client of Holdfast, a durable message queue, for any runtime that has fetch.",
-    // Compilers and bundlers that do not read `exports` take these.
+    // For compilers and bundlers that do not read `exports`.
     main: forRequire.default,
     types: forRequire.types,
     exports: {
@@ -120,7 +120,7 @@ async function buildClient(): Promise<void> {
   });
 }
 
-/** Writes the manifest of a package, and makes its file beside its folder. */
+/** Writes the manifest of a package, and its file beside its folder. */
 async function pack(folder: string, own: object): Promise<void> {
   const { version, license, type } = manifest;
   const name = relative(dist, folder);
@@ -133,7 +133,7 @@ async function pack(folder: string, own: object): Promise<void> {
   console.log(relative(root, packed.stdout.toString().trim()));
 }
 
-/** The worker's module as it is called once it is bundled. */
+/** The path of the worker's module after bundling. */
 const workerModule: Bun.BunPlugin = {
   name: "worker module",
   setup(build) {
@@ -156,7 +156,7 @@ async function buildCommandLine(): Promise<void> {
     format: "esm",
     plugins: [workerModule],
   });
-  // A library's own folder is where it was bundled; nobody else has it.
+  // `import.meta.dir` of a bundled library is a path of the build machine.
   for (const name of ["main.js", "shard.worker.js"]) {
     const file = join(target, name);
     writeFileSync(file, readFileSync(file, "utf8").replaceAll(`${root}/`, "./"));
@@ -165,7 +165,9 @@ async function buildCommandLine(): Promise<void> {
   chmodSync(join(target, "launch.sh"), 0o755);
 }
 
-/** Without the compressed forms: they would be half of the package, mostly read over loopback. */
+/**
+ * Omits the compressed files: they would be half of the package, and most reads are over loopback.
+ */
 async function copySite(): Promise<void> {
   await ensureBuilt();
   const target = join(server, "build");
@@ -174,7 +176,7 @@ async function copySite(): Promise<void> {
   cpSync(folders.manifest, join(target, "site.json"));
 }
 
-/** In place of the engine where there is no Bun; names have to be there to be linked. */
+/** Replaces the engine on runtimes other than Bun. The names must exist to be imported. */
 const needsBun = `export let createEngine, DeadLetter, never, QueueError, StoreError;
 throw new Error(
   "the engine of 'holdfast' needs Bun, whose SQLite it stores in; run the program with Bun, or import 'holdfast-client' and call a server",

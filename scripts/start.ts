@@ -1,6 +1,6 @@
-// `bun start`, once `prestart` has installed what was missing: the command line, with `serve`
-// where no command is named. The server runs in this process, so that signals reach it and its
-// exit code is this one's. A site that is not there yet is built beside it: the API need not wait.
+// `bun start`, after `prestart` has installed missing packages: the command line, with `serve` as
+// the default command. The server runs in this process, so it receives the signals and sets the
+// exit code. A missing site is built beside it, so the API need not wait.
 
 import { orServe, runCommandLine } from "../cli/command-line.ts";
 import { serveText } from "../cli/commands/serve.ts";

@@ -1,6 +1,6 @@
-// How long a test, and what goes before and after it, may take: a slow machine may take its time,
-// only what hangs is ended. `bunfig.toml` has this loaded before each test file, where files are
-// run apart from each other (`--isolate`, `--parallel`), else before the first.
+// The timeout of a test and its hooks, long enough for slow machines. `bunfig.toml` loads this
+// before each test file if files are isolated (`--isolate`, `--parallel`), and otherwise before the
+// first file only.
 
 import { setDefaultTimeout } from "bun:test";
 

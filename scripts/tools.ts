@@ -1,5 +1,5 @@
-// System tools that some tests need, or are faster with. Where one cannot be had, its tests
-// report themselves as skipped or take longer, so nothing here fails.
+// System tools that some tests need, or are faster with. If a tool cannot be installed, its tests
+// are reported as skipped or take longer, so nothing here fails.
 
 import { existsSync } from "node:fs";
 import { chromiumPath, shellCommands } from "./chromium.ts";
@@ -8,7 +8,7 @@ interface Tool {
   readonly name: string;
   readonly isThere: () => boolean;
   readonly debianPackages: readonly string[];
-  /** What becomes of the tests that would use it. */
+  /** What happens to its tests without the tool. */
   readonly without: string;
 }
 
@@ -34,7 +34,7 @@ const tools: readonly Tool[] = [
   {
     name: "Chromium",
     isThere: () => chromiumPath() !== null,
-    // Without a font of its own a page has no text to measure.
+    // Without an installed font, a page has no text to measure.
     debianPackages: ["chromium", "fonts-liberation"],
     without: "some tests are skipped",
   },
@@ -64,7 +64,7 @@ const tools: readonly Tool[] = [
   },
 ];
 
-/** Installs what is missing where that is possible; says what stays missing. */
+/** Installs missing tools if possible, and reports those that stay missing. */
 export function installTools(): void {
   const missing = tools.filter(({ isThere }) => !isThere());
   if (missing.length === 0) {
@@ -78,7 +78,7 @@ export function installTools(): void {
   }
   console.log(`Installing ${missing.map(({ name }) => name).join(", ")} ...`);
   const isUpdated = apt("update");
-  // One by one: a package that a system does not have would keep out the others.
+  // One by one: a package missing from a system would block the others.
   for (const { name, without, debianPackages } of missing) {
     const install = ["install", "--yes", "--no-install-recommends", ...debianPackages];
     if (isUpdated && apt(...install)) continue;
@@ -87,7 +87,7 @@ export function installTools(): void {
 }
 
 function apt(...args: readonly string[]): boolean {
-  // Another package manager may be at work on a fresh machine; it is waited for.
+  // Wait for another package manager, which may be running on a fresh machine.
   const command = ["apt-get", "-qq", "-o", "DPkg::Lock::Timeout=120", ...args];
   const { exitCode } = Bun.spawnSync(command, {
     env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },

@@ -1,5 +1,5 @@
-// A peer's server as a child process: on a free port, with its data in a scratch folder, as
-// another user where the server demands it, and ended by its own pid.
+// Runs a peer's server as a child process: on a free port, with its data in a scratch folder, as
+// another user if the server requires it, and ended by its own pid.
 
 import { chownSync, mkdirSync } from "node:fs";
 
@@ -10,7 +10,7 @@ export interface ChildServer {
 
 export interface ChildOptions {
   readonly command: readonly string[];
-  /** What it listens on; started means that a connection to it is accepted. */
+  /** The listening port; a started server accepts connections on it. */
   readonly port: number;
   readonly env?: Record<string, string>;
   readonly user?: string;
@@ -20,7 +20,7 @@ export interface ChildOptions {
 const startTimeoutMs = 45_000;
 const stopTimeoutMs = 20_000;
 const pollMs = 20;
-/** Enough of the last words to say why a start failed. */
+/** Enough of the last output to show why a start failed. */
 const saidCharactersMax = 4_000;
 
 const portMin = 10_100;
@@ -28,20 +28,20 @@ const portCount = 11_200;
 const portsEach = 16;
 let portsTried = 0;
 
-/** Those that run, each with what ends it at once. */
+/** Running servers, each with the function that ends it at once. */
 const running = new Map<Bun.Subprocess, () => Promise<void>>();
 let stopping = false;
 
-/** For a run that is interrupted: ends every server, and none is started any more. */
+/** For an interrupted run: ends every server, and prevents further starts. */
 export async function stopChildren(): Promise<void> {
   stopping = true;
   await Promise.all([...running.values()].map((stop) => stop()));
 }
 
 /**
- * A port for a server that cannot choose one and tell. It is below those that a system gives to
- * whoever asks for any. Nobody else is given it as long as this process lives, which listens on a
- * second port that stands for it.
+ * A port for a server that cannot choose and report one. It is below the range of automatic ports.
+ * No other process gets it while this process lives, because a second port, on which this process
+ * listens, stands for it.
  */
 export function freePort(): number {
   for (;;) {
@@ -86,10 +86,10 @@ function idOf(kind: "-u" | "-g", user: string): number {
   return Number(found.stdout.toString());
 }
 
-/** The command as that user; as it is when we are not root and could not change. */
+/** The command run as that user; unchanged if we are not root. */
 export function asUser(user: string, command: readonly string[]): string[] {
   if (process.getuid?.() !== 0) return [...command];
-  // setpriv becomes the command, so its pid is the server's.
+  // setpriv execs the command, so its pid is the server's.
   return [
     "setpriv",
     `--reuid=${user}`,
@@ -100,7 +100,7 @@ export function asUser(user: string, command: readonly string[]): string[] {
   ];
 }
 
-/** Makes a folder that belongs to the user. */
+/** Creates a folder owned by the user. */
 export function folderOf(user: string, path: string): string {
   mkdirSync(path, { recursive: true });
   if (process.getuid?.() === 0) chownSync(path, idOf("-u", user), idOf("-g", user));
@@ -111,7 +111,7 @@ export async function startChild(options: ChildOptions): Promise<ChildServer> {
   const { command, port, user, stopSignal = "SIGTERM" } = options;
   if (stopping) throw new Error(`${command[0]} is not started; the run was interrupted`);
   const child = Bun.spawn(user === undefined ? [...command] : asUser(user, command), {
-    // Not ours: another user may not be allowed into the folder the run was started from.
+    // Another user may not have access to our working folder.
     cwd: "/",
     env: { ...process.env, ...options.env },
     stdin: "ignore",
@@ -136,7 +136,7 @@ export async function startChild(options: ChildOptions): Promise<ChildServer> {
   void child.exited.then(() => running.delete(child));
   const deadline = performance.now() + startTimeoutMs;
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
-  // Who accepts may be somebody else, for whom this one ended.
+  // Another process may accept on this port, which made ours exit.
   while (!(await accepts(port)) || hasEnded()) {
     if (hasEnded() || performance.now() > deadline) {
       await stop();

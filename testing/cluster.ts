@@ -1,4 +1,4 @@
-// Nodes as processes, on PostgreSQL servers of their own: for benchmarks and tests.
+// Runs nodes as processes on PostgreSQL servers of their own, for benchmarks and tests.
 
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,20 +12,20 @@ import { cpuSecondsBelow } from "./process-usage.ts";
 import { type ServerProcess, startServer } from "./server-process.ts";
 
 export interface NodeProcess extends ServerProcess {
-  /** Where clients reach it. */
+  /** Its URL for clients. */
   readonly url: string;
-  /** Where the other nodes do. */
+  /** Its URL for other nodes. */
   readonly nodeUrl: string;
 }
 
 export interface NodeOptions {
-  /** The port of the database, or of a wire that leads there; of several hosts one each. */
+  /** The port of the database, or of a wire to it; one per host if there are several. */
   readonly database?: number | readonly number[];
-  /** The ports of several databases, in another order than theirs; default all of them. */
+  /** The ports of several databases, in a different order; default all of them. */
   readonly databases?: readonly number[];
-  /** That of a node that has ended; default one that is free. */
+  /** The port of an ended node; default a free one. */
   readonly port?: number;
-  /** Of a wire through which the other nodes reach it. */
+  /** The port of a wire through which the other nodes reach it. */
   readonly nodePort?: number;
   readonly lease?: string;
   readonly flags?: readonly string[];
@@ -33,13 +33,13 @@ export interface NodeOptions {
 }
 
 export interface OwnerRow {
-  /** That of the node, for nodes. */
+  /** The node's URL for other nodes. */
   readonly url: string | null;
   readonly epoch: number;
 }
 
 export interface ClusterOptions {
-  /** Default 4; of one shard a single node is the owner, and the others forward. */
+  /** Default 4; with one shard, a single node is the owner and the others forward. */
   readonly shards?: number;
   /** Default 1. */
   readonly databases?: number;
@@ -51,7 +51,7 @@ export class Cluster {
   readonly #nodes = new Set<NodeProcess>();
   readonly databasePorts: readonly number[];
   readonly #postgres = new Map<number, Postgres>();
-  /** By database, where the rows of the nodes are looked at. */
+  /** URLs for reading the rows of the nodes, by database. */
   readonly #databaseUrls = new Map<number, string>();
 
   constructor({ shards = 4, databases = 1 }: ClusterOptions = {}) {
@@ -59,7 +59,7 @@ export class Cluster {
     this.databasePorts = Array.from({ length: databases }, () => freePort());
   }
 
-  /** Of the first database. */
+  /** The port of the first database. */
   get databasePort(): number {
     return this.databasePorts[0] as number;
   }
@@ -68,7 +68,7 @@ export class Cluster {
     await Promise.all(this.databasePorts.map((_, database) => this.startDatabase(database)));
   }
 
-  /** Starts a database, or starts it again with what it has stored. */
+  /** Starts a database, or restarts it with its stored data. */
   async startDatabase(database = 0): Promise<void> {
     chmodSync(this.#folder, 0o755);
     const data = join(this.#folder, `data-${database}`);
@@ -76,16 +76,16 @@ export class Cluster {
     const postgres = await startPostgres({ data, port });
     this.#postgres.set(database, postgres);
     this.#databaseUrls.set(database, postgres.url);
-    // It listens before it has recovered.
+    // PostgreSQL listens before it has recovered.
     while (!(await this.query("SELECT 1", database).catch(() => null))) await Bun.sleep(20);
   }
 
-  /** Looks at a database that was started elsewhere, such as the one that has taken over. */
+  /** Reads from a database started elsewhere, such as a promoted standby. */
   look(databaseUrl: string): void {
     this.#databaseUrls.set(0, databaseUrl);
   }
 
-  /** Processor seconds that the first database has taken, by all of its processes. */
+  /** Processor seconds of all processes of the first database. */
   get databaseSeconds(): number {
     const [pid = ""] = readFileSync(join(this.#folder, "data-0/postmaster.pid"), "utf8").split(
       "\n",
@@ -130,7 +130,7 @@ export class Cluster {
     return node;
   }
 
-  /** Those that have not ended. */
+  /** Nodes that have not ended. */
   get nodes(): readonly NodeProcess[] {
     return [...this.#nodes];
   }
@@ -144,7 +144,7 @@ export class Cluster {
     }
   }
 
-  /** Of all shards, by number. */
+  /** Rows of all shards, by number. */
   async ownerRows(): Promise<readonly OwnerRow[]> {
     const select = "SELECT shard::int, url, epoch::int FROM holdfast_nodes.shard";
     const rows = await Promise.all(
@@ -156,7 +156,7 @@ export class Cluster {
     return byShard.map(({ url, epoch }) => ({ url, epoch }));
   }
 
-  /** Of a shard, whose database alone has to be there. */
+  /** The row of one shard; only its database must be running. */
   async ownerRow(queue = "orders"): Promise<OwnerRow> {
     const shard = shardOf(queue, this.#shards);
     const select = `SELECT url, epoch::int FROM holdfast_nodes.shard WHERE shard = ${shard}`;
@@ -164,12 +164,12 @@ export class Cluster {
     return row as OwnerRow;
   }
 
-  /** Number of the database that a queue is in. */
+  /** The number of the queue's database. */
   databaseOf(queue: string): number {
     return shardOf(queue, this.#shards) % this.databasePorts.length;
   }
 
-  /** The node that has the shard of a queue; waits until one has taken it. */
+  /** The owner of the queue's shard; waits until a node has taken ownership. */
   async owner(queue = "orders"): Promise<NodeProcess> {
     for (;;) {
       const { url } = await this.ownerRow(queue);
@@ -179,7 +179,7 @@ export class Cluster {
     }
   }
 
-  /** Resolves once other nodes than that have all shards, with the owner of the shard of a queue. */
+  /** Resolves once other nodes own all shards, with the owner of the queue's shard. */
   async takenFrom(node: NodeProcess, queue = "orders"): Promise<NodeProcess> {
     for (;;) {
       const rows = await this.ownerRows();
@@ -192,7 +192,7 @@ export class Cluster {
   async end(): Promise<void> {
     await Promise.all(
       this.nodes.map((node) => {
-        // One that was stopped does not hear of its end.
+        // A stopped process does not receive the signal to end.
         node.stop("SIGCONT").catch(() => undefined);
         return node.stop("SIGKILL");
       }),
@@ -202,12 +202,12 @@ export class Cluster {
   }
 }
 
-/** A queue as the clients of one node know it. */
+/** A client of the queue at one node. */
 export function queueOf({ url }: NodeProcess, name = "orders") {
   return createClient({ url }).queue(name);
 }
 
-/** Asks about all shards until none is missing: one may just be on its way to another node. */
+/** Repeats the call until the reply covers all shards: one may be moving to another node. */
 export async function wholeReply<T extends { readonly unreached: readonly number[] }>(
   ask: () => Promise<T>,
 ): Promise<T> {

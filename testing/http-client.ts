@@ -1,6 +1,5 @@
-// A keep-alive HTTP/1.1 client that does as little as possible, so that what is
-// measured is the server: one request at a time per connection, requests are
-// bytes prepared beforehand, and a reply is read where it lies.
+// A minimal keep-alive HTTP/1.1 client, so that measurements show the server: one request at a time
+// per connection, requests prepared as bytes, replies read in place.
 
 import type { Socket } from "bun";
 
@@ -9,16 +8,16 @@ export interface Reply {
   readonly body: string;
 }
 
-/** A reply in a buffer that is the client's: valid only until the call returns. */
+/** A reply in the client's buffer, valid only until the callback returns. */
 export interface ReplyBytes {
   status: number;
   bytes: Buffer;
-  /** The body is from `start` to before `end`. */
+  /** The body is from `start` to `end`, exclusive. */
   start: number;
   end: number;
 }
 
-/** Told of the reply; a reply never comes before `send` has returned. */
+/** Receives the reply; never called before `send` has returned. */
 export type Hear = (reply: ReplyBytes) => void;
 
 const carriageReturn = 13;
@@ -26,13 +25,13 @@ const digitZero = 48;
 const blank = 32;
 const colon = 58;
 
-/** Where the parts of the last head were: those of the next are nearly always in the same places. */
+/** Offsets in the last head; those of the next head are nearly always equal. */
 interface Head {
   lengthAt: number;
   end: number;
 }
 
-/** One connection; `send` may be called again once the last reply has come. */
+/** One connection; call `send` again only after the last reply. */
 export class Channel {
   readonly #reply: ReplyBytes = { status: 0, bytes: Buffer.alloc(0), start: 0, end: 0 };
   readonly #head: Head = { lengthAt: 0, end: 0 };
@@ -40,17 +39,17 @@ export class Channel {
   #socket: Socket<Channel> | null = null;
   #hear: Hear | null = null;
   #unsent: Uint8Array | null = null;
-  /** The beginning of a reply that came in several pieces. */
+  /** The beginning of a reply that arrives in several pieces. */
   #held: Buffer = Buffer.alloc(0);
   #heldLength = 0;
-  /** Bytes of the reply that is coming, its head included; 0 = not known yet. */
+  /** Length of the expected reply, its head included; 0 = not known yet. */
   #expected = 0;
 
   private constructor(failed: (cause: Error) => void) {
     this.#failed = failed;
   }
 
-  /** `failed` is told once if the connection breaks. */
+  /** `failed` is called once if the connection breaks. */
   static async open(port: number, failed: (cause: Error) => void): Promise<Channel> {
     const channel = new Channel(failed);
     channel.#socket = await Bun.connect<Channel>({
@@ -126,7 +125,7 @@ export class Channel {
     hear?.(reply);
   }
 
-  /** Head and body together; 0 while the head is not complete. */
+  /** The length of head and body; 0 while the head is incomplete. */
   #replyLength(bytes: Buffer, available: number): number {
     const head = this.#head;
     if (!isHeadEnd(bytes, head.end, available)) {
@@ -168,7 +167,7 @@ const handlers = {
   error: (socket: Socket<Channel>, cause: Error) => socket.data.fail(cause),
 };
 
-/** A request as it goes over the wire; `headers`: more of them, each with its line end. */
+/** The bytes of a request; `headers`: additional header lines, each with its line end. */
 export function requestBytes(port: number, path: string, body: string, headers = ""): Buffer {
   return Buffer.from(
     `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n` +
@@ -176,7 +175,9 @@ export function requestBytes(port: number, path: string, body: string, headers =
   );
 }
 
-/** The same with promises and texts, for what is not measured; one request at a time as well. */
+/**
+ * A client with promises and texts, for calls that are not measured; also one request at a time.
+ */
 export class Connection {
   readonly #port: number;
   #channel: Channel | null = null;
@@ -196,12 +197,12 @@ export class Connection {
     return connection;
   }
 
-  /** The server has hung up, as it does on who is silent for long. */
+  /** Whether the server closed the connection, as it does with idle ones. */
   get isBroken(): boolean {
     return this.#failure !== null;
   }
 
-  /** `headers`: more than a call always has, each with its line end. */
+  /** `headers`: additional header lines, each with its line end. */
   post(path: string, body: string, headers = ""): Promise<Reply> {
     if (this.#failure !== null) return Promise.reject(this.#failure);
     return new Promise((resolve, reject) => {

@@ -1,12 +1,12 @@
-// Gets what the peers need: servers from Debian's packages, clients from npm into a scratch
-// folder. Debian's packages stay installed, so that the next run starts at once.
+// Installs the peers' dependencies: servers from Debian's packages, and clients from npm into a
+// scratch folder. Debian's packages stay installed, so that the next run starts at once.
 
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const policyFile = "/usr/sbin/policy-rc.d";
 
-/** Runs a command to its end; its output, or an error with the end of what it said. */
+/** Runs a command to its end; returns its output, or throws with the end of it. */
 export async function run(
   command: readonly string[],
   options: { readonly cwd?: string; readonly env?: Record<string, string> } = {},
@@ -51,13 +51,13 @@ export function debianPackage(name: string): Promise<void> {
 
 async function installOne(name: string): Promise<void> {
   if (await isInstalled(name)) return;
-  // A package of a server starts it as a system service unless this file forbids it; the
-  // benchmark starts a server of its own.
+  // A server's package starts it as a system service unless this file forbids it; the benchmark
+  // starts its own server.
   const forbid = !existsSync(policyFile);
   if (forbid) writeFileSync(policyFile, "#!/bin/sh\nexit 101\n", { mode: 0o755 });
   try {
     await aptInstall(name).catch(async () => {
-      // The list of packages may be old, or there may be none yet.
+      // The list of packages may be outdated or missing.
       await run(["apt-get", "update"]);
       await aptInstall(name);
     });
@@ -78,7 +78,7 @@ export async function npmPackages(folder: string, packages: readonly string[]): 
   await run([process.execPath, "add", "--exact", ...packages], { cwd: folder });
 }
 
-/** The module of an installed package; `Module` is the little of it that the benchmark uses. */
+/** The module of an installed package; `Module` declares the part of it that is used. */
 export async function loadPackage<Module>(folder: string, name: string): Promise<Module> {
   const path = Bun.resolveSync(name, folder);
   const loaded: Module & { readonly default?: Module } = await import(path);

@@ -1,4 +1,4 @@
-// Debian's PostgreSQL with its stock settings, for the peers that keep items in it.
+// Debian's PostgreSQL with its default settings, for the peers that store items in it.
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -9,12 +9,12 @@ import { debianPackage, run } from "./install.ts";
 export const postgresSettings =
   "stock settings (fsync on, synchronous_commit on, full_page_writes on), autovacuum_naptime 1s";
 
-/** Fewer than for the others: more sessions only contend for the rows at the head. */
+/** Fewer than for other peers: more sessions only contend for the rows at the head. */
 export function postgresConnections(itemsPerCall: number): number {
   return itemsPerCall === 1 ? 16 : 8;
 }
 
-/** It runs as this user, who is the superuser in it too. */
+/** The user that runs it, also its superuser. */
 export const postgresUser = "postgres";
 export interface PostgresServer extends ChildServer {
   readonly port: number;
@@ -30,7 +30,7 @@ export function installPostgres(): Promise<void> {
 const startTimeoutMs = 60_000;
 const pollMs = 20;
 
-/** It accepts connections before it serves them. */
+/** Waits until it serves: it accepts connections earlier. */
 export async function answering(url: string): Promise<void> {
   for (const until = performance.now() + startTimeoutMs; ; await Bun.sleep(pollMs)) {
     const sql = new SQL(url, { max: 1 });
@@ -47,7 +47,7 @@ export async function answering(url: string): Promise<void> {
 
 export const postgresPrograms = "/usr/lib/postgresql";
 
-/** One of the programs that come with it, of the newest version there is. */
+/** The path of one of its programs, of the newest version installed. */
 export function postgresProgram(name: string): string {
   const newest = readdirSync(postgresPrograms)
     .filter((version) => /^\d+$/.test(version))
@@ -56,7 +56,7 @@ export function postgresProgram(name: string): string {
   return join(postgresPrograms, newest, "bin", name);
 }
 
-/** On a new folder in the one that is given. `settings`: such as `fsync=off`. */
+/** Starts it on a new folder in the given one. `settings`: such as `fsync=off`. */
 export async function startPostgres(
   scratch: string,
   settings: readonly string[] = [],
@@ -67,22 +67,22 @@ export async function startPostgres(
   return await runPostgres(data, settings);
 }
 
-/** On a folder that `initdb` or `pg_basebackup` has made. */
+/** Starts it on a folder made by `initdb` or `pg_basebackup`. */
 export async function runPostgres(
   data: string,
   settings: readonly string[] = [],
   port = freePort(),
 ): Promise<PostgresServer> {
   const flags = ["-p", String(port), "-h", "127.0.0.1", "-k", data];
-  // A run is shorter than the minute after which tables are usually looked at; without their
-  // statistics the plans are bad.
+  // By default, autovacuum visits tables once a minute, longer than a run. Without its statistics
+  // the plans are bad.
   const tuning = ["max_connections=200", "autovacuum_naptime=1s", ...settings];
   const program = postgresProgram("postgres");
   const child = await startChild({
     command: [program, "-D", data, ...flags, ...tuning.flatMap((one) => ["-c", one])],
     port,
     user: postgresUser,
-    // Fast shutdown: open connections are cut.
+    // Fast shutdown, which closes open connections.
     stopSignal: "SIGINT",
   });
   const url = `postgres://${postgresUser}@127.0.0.1:${port}/postgres`;

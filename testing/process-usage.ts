@@ -1,4 +1,4 @@
-// What a process has used so far, from Linux's /proc.
+// Resource usage of processes, from Linux's /proc.
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 
@@ -7,10 +7,10 @@ const ticksPerSecond = 100;
 
 export interface ProcessUsage {
   readonly cpuSeconds: number;
-  /** Bytes it caused to be sent to the disk. */
+  /** Bytes written to disk for it. */
   readonly writtenBytes: number;
   readonly memoryBytes: number;
-  /** The most memory since the start, or since `forgetPeak`. */
+  /** Peak memory since the start, or since `forgetPeak`. */
   readonly peakBytes: number;
 }
 
@@ -27,12 +27,12 @@ export function usageOf(pid: number): ProcessUsage {
   };
 }
 
-/** Processor seconds of the thread that a process began with, to the nanosecond. */
+/** Processor seconds of a process's first thread, to the nanosecond. */
 export function firstThreadSecondsOf(pid: number): number {
   return threadSecondsOf(pid, pid) ?? 0;
 }
 
-/** Processor seconds of each thread of a process, to the nanosecond; by thread id. */
+/** Processor seconds of each thread of a process by thread id, to the nanosecond. */
 export function secondsByThread(pid: number): Map<number, number> {
   const found = new Map<number, number>();
   for (const id of readdirSync(`/proc/${pid}/task`).map(Number)) {
@@ -42,7 +42,7 @@ export function secondsByThread(pid: number): Map<number, number> {
   return found;
 }
 
-/** `null` if the thread has just ended. */
+/** `null` = the thread has just ended. */
 function threadSecondsOf(pid: number, id: number): number | null {
   try {
     const [nanoseconds] = readFileSync(`/proc/${pid}/task/${id}/schedstat`, "utf8").split(" ");
@@ -57,8 +57,8 @@ function secondsIn(stat: readonly string[]): number {
 }
 
 /**
- * Processor seconds of all processes that descend from this one, and of those that they have
- * seen end; not its own. 0 where there is no /proc.
+ * Processor seconds of all descendants of this process and of their reaped children, without its
+ * own. 0 if there is no /proc.
  */
 export function cpuSecondsBelow(pid: number): number {
   const ticks = new Map<number, { readonly parent: number; readonly own: number }>();
@@ -87,10 +87,10 @@ export function machineCpuSeconds(): number {
   return ticks / ticksPerSecond;
 }
 
-/** `null` where the process has just ended. */
+/** `null` = the process has just ended. */
 function statOf(pid: number | string): string[] | null {
   try {
-    // The name of the program stands in parentheses and may hold anything.
+    // The program's name is in parentheses and may contain any character.
     return readFileSync(`/proc/${pid}/stat`, "utf8")
       .replace(/^.*\) /s, "")
       .split(" ");
@@ -99,7 +99,7 @@ function statOf(pid: number | string): string[] | null {
   }
 }
 
-/** The peak of memory starts anew from what is in use now. */
+/** Resets the memory peak to the current usage. */
 export function forgetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, "5");
 }

@@ -1,5 +1,5 @@
-// A server in a process of its own, on a free port: for benchmarks and for tests
-// of what only a process can show.
+// Runs a server in its own process on a free port, for benchmarks and for tests that need a
+// process.
 
 import { join } from "node:path";
 import { serverEnvironment } from "../deploy/environment.ts";
@@ -7,11 +7,15 @@ import { serverEnvironment } from "../deploy/environment.ts";
 export interface ServerProcess {
   readonly port: number;
   readonly pid: number;
-  /** What it has printed on standard error so far. */
+  /** Its standard error so far. */
   log(): string;
-  /** All that it has printed there, once it has ended: the last of it may come after its exit code. */
+  /**
+   * Its complete standard error, once it has ended; the last part may arrive after the exit code.
+   */
   wholeLog(): Promise<string>;
-  /** Sends the signal and waits for the end; the exit code, or 128 + the signal's number. */
+  /**
+   * Sends the signal and waits for the end; returns the exit code, or 128 + the signal's number.
+   */
   stop(signal?: NodeJS.Signals): Promise<number>;
   readonly exited: Promise<number>;
   /** Resident memory, in bytes. */
@@ -22,13 +26,13 @@ export interface ServerOptions {
   readonly data: string;
   readonly port?: number;
   readonly flags?: readonly string[];
-  /** A program to run it under. */
+  /** A program that runs the server, such as a tracer. */
   readonly under?: readonly string[];
 }
 
 const serve = [join(import.meta.dir, "../cli/main.ts"), "serve"];
 
-/** Runs the server to its end, for starts that are meant to fail. */
+/** Runs the server to its end, for starts that should fail. */
 export async function runServer(
   flags: readonly string[],
 ): Promise<{ code: number; output: string }> {
@@ -53,19 +57,19 @@ export function startServer({
 }
 
 /**
- * Runs a script of Bun's, `under` another program if asked; resolves once it says where it listens. It
- * ends with this process, also where that is killed.
+ * Runs a script with Bun, optionally `under` another program; resolves once it prints its address.
+ * It ends with this process, even if that is killed.
  */
 export function startListening(
   script: readonly string[],
   { under = [] }: { readonly under?: readonly string[] } = {},
 ): Promise<ServerProcess> {
-  // What is set already comes first, so that two values can be compared.
+  // Variables that are already set take precedence, so that two values can be compared.
   const env = { ...serverEnvironment, ...process.env };
   return startCommand([...under, process.execPath, "--no-orphans", ...script], { env });
 }
 
-/** Runs any command that becomes a server; resolves once it prints where it listens. */
+/** Runs any command that starts a server; resolves once it prints its address. */
 export async function startCommand(
   command: readonly string[],
   place: Place = {},
@@ -90,12 +94,12 @@ interface Place {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** A server that may end at any moment, also before it listens. */
+/** A server that may end at any moment, even before it listens. */
 export interface SpawnedServer
   extends Pick<ServerProcess, "pid" | "log" | "wholeLog" | "stop" | "exited"> {
-  /** Resolves once it prints where it listens; `null` if it ended before. */
+  /** Resolves once it prints its address; `null` if it ended before. */
   readonly port: Promise<number | null>;
-  /** All that it has printed, once it has ended. */
+  /** Its complete output, once it has ended. */
   output(): Promise<string>;
 }
 

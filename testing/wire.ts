@@ -1,12 +1,12 @@
-// A wire between two programs on this machine, which can be cut without a word to either end, as
-// networks are: what is said meanwhile is held, and comes late. It can be slow as well.
+// A wire between two programs on this machine. It can be cut silently, like a network: data sent
+// meanwhile is held, and arrives late. It can also delay data.
 
 import type { Socket, TCPSocketListener } from "bun";
 
 interface End {
   readonly wire: Wire;
   socket: Socket<End> | null;
-  /** What it is still to hear. */
+  /** Data not yet delivered to it. */
   readonly held: { readonly bytes: Buffer; readonly dueAt: number }[];
   isOver: boolean;
   other: End | null;
@@ -34,7 +34,7 @@ export class Wire {
     this.#listener.unref();
   }
 
-  /** Leads from a port, by itself a free one, to the other. */
+  /** Forwards a port, by default a free one, to `target`. */
   static to(target: number, port = 0): Wire {
     return new Wire(target, port);
   }
@@ -52,12 +52,12 @@ export class Wire {
     for (const end of this.#ends) this.#flush(end);
   }
 
-  /** What is said from now on takes so much longer, each way. */
+  /** Delays later data by this time, each way. */
   delay(ms: number): void {
     this.#delayMs = ms;
   }
 
-  /** Both ends of each connection are told, and nothing of what was held comes. */
+  /** Closes both ends of each connection and drops the held data. */
   snap(): void {
     for (const { socket } of this.#ends) socket?.terminate();
     this.#ends.clear();
