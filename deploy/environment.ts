@@ -1,9 +1,9 @@
-// What a server's process is started with by `bun start`, the image, the systemd unit and the
-// benchmarks. Who starts `holdfast serve` in another way sets it there; the operators' page says so.
+// The environment that `bun start`, the image, the systemd unit and the benchmarks set for a server.
+// Any other way to start `holdfast serve` must set it too; the operators' page documents this.
 
 /**
- * Bun's allocator gives pages back that were free for some milliseconds, and a server under load takes
- * them again at once. Keeping them for a second costs some 30 MB and saves a tenth of the processor
- * time. It reads this before any of our code runs, so a program cannot set it for itself.
+ * Bun's allocator returns pages to the system after some free milliseconds, and a server under load
+ * needs them again at once. Keeping them for a second costs about 30 MB and saves a tenth of the
+ * processor time. The allocator reads this before our code runs, so a program cannot set it for itself.
  */
 export const serverEnvironment = { MIMALLOC_PURGE_DELAY: "1000" } as const;

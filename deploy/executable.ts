@@ -1,5 +1,5 @@
-// What the single executable starts with (`bun run compile`): the command line, with server and
-// site inside; or a look at how the server is, for whoever watches over it.
+// The entry point of the single executable (`bun run compile`): the command line with server and
+// site, or the health check of a running server.
 
 import { orServe, runCommandLine } from "../cli/command-line.ts";
 import { configReference } from "../server/config/settings.ts";
@@ -12,7 +12,7 @@ if (words[0] === "healthcheck") {
   await runCommandLine(words.length === 0 ? words : orServe(words, isSetting));
 }
 
-/** Flags alone are the server's, as behind `bun start`. */
+/** A flag without a command is a setting of the server, as with `bun start`. */
 function isSetting(word: string): boolean {
   return configReference().some(({ flag }) => flag === word.split("=")[0]);
 }

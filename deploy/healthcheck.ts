@@ -1,12 +1,12 @@
-// `holdfast healthcheck`: asks the server that has the same settings how it is, over TLS
-// where it has a certificate. No key is needed. For images without a shell and curl.
+// `holdfast healthcheck`: checks the health of the server with the same settings, over TLS if it has
+// a certificate. It needs no key. For images without a shell and curl.
 
 import { readFileSync } from "node:fs";
 import { readConfig } from "../server/config/config.ts";
 
 const timeoutMs = 2_000;
 
-/** 0 = it takes requests; 1 = it does not, or nobody answers; 2 = the settings are at fault. */
+/** 0 = the server accepts requests; 1 = it does not, or is unreachable; 2 = invalid settings. */
 export async function checkHealth(
   argv: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
@@ -22,7 +22,7 @@ export async function checkHealth(
     const scheme = tlsCert === "" ? "http" : "https";
     const response = await fetch(`${scheme}://${reachable(host)}:${port}/health`, {
       signal: AbortSignal.timeout(timeoutMs),
-      // It asks its own machine by an address that no certificate has to name, and tells nothing.
+      // The loopback address need not be in the certificate, and the request contains no secret.
       tls: { rejectUnauthorized: false },
     });
     console.log(await response.text());
@@ -33,7 +33,7 @@ export async function checkHealth(
   }
 }
 
-/** Who listens on all addresses can be had on this one. */
+/** A server that listens on all addresses is reachable on loopback. */
 function reachable(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   if (host === "::") return "[::1]";
