@@ -1,4 +1,4 @@
-// What MDX pages export for the layouts around them.
+// Exports of MDX pages for the layouts around them.
 
 export interface TocEntry {
   readonly depth: number;
@@ -6,12 +6,12 @@ export interface TocEntry {
   readonly text: string;
 }
 
-/** What every MDX page exports as `handle`, for the layouts around it. */
+/** The `handle` export of every MDX page. */
 export interface PageHandle {
   readonly toc: readonly TocEntry[];
   /** Path below the repository's root. */
   readonly source: string;
-  /** `YYYY-MM-DD` of the last commit; `null` = not known. */
+  /** `YYYY-MM-DD` of the last commit; `null` = unknown. */
   readonly updated: string | null;
   readonly frontmatter: {
     readonly title: string;

@@ -1,4 +1,4 @@
-// Starts what moves on a page. The page is whole before this runs, and stays so if it never does.
+// Starts the interactive parts of a page. The page is complete without this.
 
 import { startAnalytics } from "./analytics/start-analytics.ts";
 import { startAnnouncement } from "./behaviours/announcement.ts";
@@ -33,7 +33,7 @@ startProgress();
 startSearch();
 startIslands();
 
-// From here on a press is heard; the one before is made good.
+// From here on presses are handled; an earlier one is replayed.
 document.documentElement.dataset["mounted"] = "";
 const { earlyPress } = window as { earlyPress?: HTMLElement };
 if (earlyPress?.isConnected === true) earlyPress.click();

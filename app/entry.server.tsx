@@ -1,6 +1,6 @@
-// Renders each page at build time, whole: nothing streams, and an error in a page is
-// a failed build. A page is a document of its own: its styles are in it, and the one script
-// that it names starts what moves.
+// Renders each page at build time as a whole: nothing streams, and an error in a page fails the
+// build. Each page is a separate document with inline styles and one script for its interactive
+// parts.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { renderToReadableStream } from "react-dom/server";
@@ -30,7 +30,7 @@ export default async function handleRequest(
   return new Response(page, { status: failures.length > 0 ? 500 : status, headers });
 }
 
-/** The code that renders pages is built beside the files that they ask for. */
+/** The rendering code is built beside the files that pages request. */
 const assets = new URL("../client/assets/", import.meta.url);
 
 function textOf(files: RegExp): string {
@@ -44,7 +44,7 @@ function stylesOf(html: string): string {
   return pageStyles(textOf(/^root.*css$/), { html, scripts });
 }
 
-/** Without this a failed page would not say why. */
+/** Without this, a failed page would not show the cause. */
 export function handleError(error: unknown): void {
   console.error(error);
 }

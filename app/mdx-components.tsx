@@ -1,4 +1,4 @@
-// What MDX pages are written with: Markdown's own elements, and the components that they name.
+// The components of MDX pages: Markdown's own elements, and those that pages use by name.
 
 import type { ComponentProps, ReactNode } from "react";
 import * as bench from "./charts/bench-parts.tsx";

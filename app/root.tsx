@@ -1,5 +1,4 @@
-// The document around every page. What is rendered here is what the reader gets: nothing of it
-// is rendered again in the browser.
+// The document of every page. It is rendered at build time and never hydrated.
 
 import "./styles/index.css";
 
@@ -16,7 +15,7 @@ import { siteConfig } from "./site-config.ts";
 
 const { i18n, blog, title, colorMode, analytics } = siteConfig;
 const locale = i18n.locales[i18n.defaultLocale];
-/** Where the first page is set in the site's typefaces. */
+/** The width from which the first page uses the site's typefaces. */
 const wide = `(width > ${desktopWidthMin}px)`;
 const feedTypes = { rss: "application/rss+xml", atom: "application/atom+xml" } as const;
 
@@ -67,7 +66,7 @@ export function Layout({ children }: { readonly children: ReactNode }): ReactNod
   );
 }
 
-/** In development, in the place of what the script in `<head>` does. */
+/** In development, replaces the script in `<head>`. */
 function Reloading({ entry, reloader }: Record<"entry" | "reloader", string>): ReactNode {
   const code = `import ${JSON.stringify(reloader)}; import(${JSON.stringify(entry)});`;
   return <script type="module" dangerouslySetInnerHTML={{ __html: code }} />;

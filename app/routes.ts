@@ -20,7 +20,7 @@ function versionRoutes({ name, path, mainDoc }: (typeof docs.versions)[number]) 
   ];
 }
 
-/** The posts of a tag or an author, each at its address. */
+/** The posts of a tag or an author, each at its own address. */
 const postLists = [
   ...authors.flatMap(({ name }) => [`authors/all-${name}-articles`, `authors/${name}`]),
   ...tags.map(({ name }) => `tags/${name}`),

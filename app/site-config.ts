@@ -1,17 +1,17 @@
-// The site's configuration, the only one. What it names and is not there stops the build
+// The site's only configuration. A reference to something missing fails the build
 // (`config/lookup.ts`).
 //
-// Only the publisher knows two addresses, which are settings of the build:
-//   SITE_URL         https://queue.example.org, without a slash at its end
+// Two addresses are known only to the publisher and are settings of the build:
+//   SITE_URL         https://queue.example.org, without a trailing slash
 //   SITE_REPOSITORY  https://github.com/owner/name
-// What needs an address that is not set is left out, and the build says so.
+// Parts that need a missing address are omitted, and the build reports them.
 
 import type { SiteConfig } from "./config/types.ts";
 
 const url = addressFrom(import.meta.env, "SITE_URL", /^https?:\/\/[^/]+$/);
 const repository = addressFrom(import.meta.env, "SITE_REPOSITORY", /^https?:\/\/.*[^/]$/);
 
-/** `null` = it is not set. */
+/** `null` = not set. */
 export function addressFrom(
   settings: Readonly<Record<string, unknown>>,
   name: "SITE_URL" | "SITE_REPOSITORY",
@@ -52,12 +52,12 @@ export const siteConfig: SiteConfig = {
       { type: "docSidebar", sidebarId: "docs", label: "Docs", position: "left" },
       { label: "API", to: "/api", position: "left" },
       { label: "Blog", to: "/blog", position: "left" },
-      // A site that is built for an address of its own has no server, so no queues to look at.
+      // A site built for its own address has no server, and so no console.
       ...(url === null ? [{ label: "Console", to: "/console", position: "left" } as const] : []),
       { type: "search" },
       { type: "docsVersionDropdown" },
       { type: "localeDropdown" },
-      // The specification names this item, so a build without a repository has it too.
+      // The specification requires this item, so a build without a repository includes it too.
       { label: "GitHub", href: repository ?? "https://github.com" },
       { label: "Get Started", to: "/docs/quick-start", className: "button" },
     ],
@@ -171,7 +171,7 @@ export const siteConfig: SiteConfig = {
   tableOfContents: { minHeadingLevel: 2, maxHeadingLevel: 3 },
 };
 
-/** What a build lacks for each address that it was not told. */
+/** The omitted parts of a build, for each missing address. */
 export function missingAddresses(told: Pick<SiteConfig, "url" | "repository">): readonly string[] {
   const lacks = {
     url: "SITE_URL: no canonical links, no cards; sitemap and robots.txt only from `bun start`",

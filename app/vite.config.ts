@@ -11,10 +11,10 @@ const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const pageCode =
   /\/app\/(entry\.client|behaviours\/|config\/constants|islands\/start-islands|search\/open-search|analytics\/start-analytics)/;
 
-/** A page asks for one file of code; React is apart from the islands that share it. */
+/** A page loads one file of code; React is separate, because islands share it. */
 const codeSplitting = {
   groups: [
-    // What renders pages at build time is not for the browser.
+    // Code that renders pages at build time is not for the browser.
     {
       name: "react",
       test: /\/node_modules\/(react|react-dom|scheduler)\/(?!.*server)/,
@@ -36,34 +36,34 @@ export default defineConfig({
   // OpenPanel's client can record sessions; the site never does, and does not ship the recorder,
   // which is many times the client's size.
   resolve: { alias: { rrweb: "data:text/javascript,export const record = undefined" } },
-  // Vue, within Scalar, asks at build time what of it is used.
+  // Vue, within Scalar, requires its feature flags at build time.
   define: {
     __VUE_OPTIONS_API__: "true",
     __VUE_PROD_DEVTOOLS__: "false",
     __VUE_PROD_HYDRATION_MISMATCH_DETAILS__: "false",
   },
-  // The addresses of `site-config.ts`.
+  // Includes the addresses in `site-config.ts`.
   envPrefix: ["VITE_", "SITE_"],
   server: { fs: { allow: [at("..")] } },
   build: {
-    // Says which files a page leads to (`build/unused-assets.ts`).
+    // The manifest lists the files reachable from a page (`build/unused-assets.ts`).
     manifest: true,
     target: "es2022",
-    // Browsers that know nested rules and both colour schemes: neither is written out for others.
+    // Browsers with nested rules and `light-dark()`, so neither is transpiled.
     cssTarget: ["chrome123", "edge123", "firefox121", "safari17.5"],
     chunkSizeWarningLimit: 1_500,
     reportCompressedSize: false,
-    // A font as a data URL would be sent with every page.
+    // A font as a data URL would be part of every page.
     assetsInlineLimit: 0,
   },
   environments: {
     client: { build: { rolldownOptions: { output: { codeSplitting } } } },
-    // A function that stands in a page as its source.
+    // Minifies functions whose source is inlined in pages.
     ssr: { build: { minify: true } },
   },
 });
 
-/** In development a page is asked for anew when something changes of which it is rendered. */
+/** In development, reloads a page when one of its sources changes. */
 function reloadPlugin(): Plugin {
   return {
     name: "holdfast-reload",

@@ -1,6 +1,6 @@
-// What readers do, told to OpenPanel by its own client; loaded only where the site's
-// configuration names one. Here is what that client leaves to be said: the plain names of
-// a screen view's properties beside its own, and aliases, which it drops.
+// Sends readers' events to OpenPanel with its own client; loaded only if the site's configuration
+// enables it. This file adds what that client lacks: plain names for a screen view's properties
+// beside its own, and aliases, which it drops.
 
 import { OpenPanel } from "@openpanel/web";
 import type { AnalyticsConfig } from "../config/types.ts";
@@ -20,7 +20,7 @@ export class AnalyticsClient extends OpenPanel {
     });
   }
 
-  /** A place within a page is not another page. */
+  /** A change of the hash is not a new page view. */
   override screenView(): void {
     const { href, hash } = location;
     const page = href.slice(0, href.length - hash.length);

@@ -1,6 +1,6 @@
 import { storageKeys, store } from "./storage.ts";
 
-/** Closed, the announcement stays so until it has another id; the head script sees to it. */
+/** A closed announcement stays closed until it has a new id; the head script applies this. */
 export function startAnnouncement(): void {
   const bar = document.querySelector<HTMLElement>(".announcement");
   bar?.querySelector("button")?.addEventListener("click", () => {

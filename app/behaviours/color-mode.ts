@@ -1,10 +1,12 @@
-// The colour mode: what the reader chose, and what it comes to. The head script sets both on
-// <html> before the first paint; this changes them.
+// The colour mode: the reader's choice and the resulting theme. The head script sets both on <html>
+// before the first paint; this file changes them.
 
 import type { ThemeChoice } from "../config/types.ts";
 import { read, storageKeys, store } from "./storage.ts";
 
-/** With the system respected there are three choices; else light and dark swap. */
+/**
+ * If the system's setting is respected there are three choices; otherwise light and dark alternate.
+ */
 export function nextChoice(choice: ThemeChoice, respectsSystem: boolean): ThemeChoice {
   if (!respectsSystem) return choice === "light" ? "dark" : "light";
   if (choice === "system") return "light";
@@ -50,7 +52,7 @@ export function startColorMode(): void {
   window.addEventListener("storage", ({ key, newValue }) => {
     if (key === storageKeys.theme) follow(newValue);
   });
-  // A page that the browser kept does not hear of what was chosen meanwhile.
+  // A page from the back/forward cache missed later choices.
   window.addEventListener("pageshow", ({ persisted }) => {
     if (persisted) follow(read(storageKeys.theme));
   });

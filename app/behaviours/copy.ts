@@ -1,5 +1,5 @@
-// Copy buttons: of a block of code as it stands on the page, without lines that a diff removes; of
-// a text that the button carries; of the page as Markdown.
+// Copy buttons: for a block of code as shown, without lines that a diff removes; for a text stored
+// in the button; for the page as Markdown.
 
 import { copiedMs } from "../config/constants.ts";
 
@@ -14,7 +14,7 @@ export function startCopying(): void {
 
 async function copy(button: HTMLElement): Promise<void> {
   const { textContent, ariaLabel } = button;
-  // Pressed again, it is still the button that it was.
+  // Pressed again, the button still shows the confirmation.
   if (button.dataset["said"] !== undefined) return;
   const isCopied = await textFor(button)
     .then((text) => navigator.clipboard.writeText(text))

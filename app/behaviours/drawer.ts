@@ -1,5 +1,5 @@
-// The menu of small screens. By itself it is a popover. With this it is a dialog that keeps the
-// focus, and shows the main menu in the place of the section's.
+// The menu of small screens. Without code it is a popover. This file makes it a dialog that keeps
+// the focus, and shows the main menu in place of the section's.
 
 import { desktopWidthMin } from "../config/constants.ts";
 
@@ -26,11 +26,12 @@ export function startDrawer(): void {
     drawer.dataset["main"] = "";
     drawer.querySelector<HTMLElement>(".drawer-main a")?.focus();
   });
-  // A wide window has the bar; and a page that is left is not found open on the way back.
+  // Wide windows show the bar instead; and a page restored on the way back must not show the
+  // drawer.
   const close = () => drawer.close();
   matchMedia(`(min-width: ${desktopWidthMin + 1}px)`).addEventListener("change", close);
   window.addEventListener("pagehide", close);
-  // Opened before this came, it goes on as a dialog.
+  // If it was opened before this code was loaded, it becomes a dialog.
   if (!drawer.matches(":popover-open")) return;
   drawer.hidePopover();
   open();

@@ -1,5 +1,5 @@
-// The lists of the navigation bar. They open by themselves; this closes them on a press, a touch
-// or a focus elsewhere, and on Escape.
+// The lists of the navigation bar open without code. This closes them on a press, a touch or a
+// focus elsewhere, and on Escape.
 
 export function startDropdowns(): void {
   const dropdowns = [...document.querySelectorAll<HTMLDetailsElement>(".dropdown")];

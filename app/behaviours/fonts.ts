@@ -1,5 +1,5 @@
-// On a phone the first page is set in the phone's own typefaces: those of the site would have to
-// come before its text, or change it under the reader's eyes. They are fetched for the pages to come.
+// On a phone the first page uses the phone's own typefaces: those of the site would delay its text,
+// or change it while it is read. They are fetched for later pages.
 
 import { mayPrefetch } from "./links.ts";
 import { onceMoved } from "./moved.ts";

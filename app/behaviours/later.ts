@@ -1,9 +1,9 @@
-// What `styles/later.css` leaves out of the first paint is laid out once the reader moves, a little
-// with each frame. From then on every place of the page is where it stays.
+// Lays out what `styles/later.css` leaves out of the first paint, a little per frame, once the
+// reader moves. From then on, every position on the page is final.
 
 import { onceMoved } from "./moved.ts";
 
-/** What may be left out, in the order in which it is laid out. */
+/** Elements that may be left out, in layout order. */
 const candidates = ".prose > *, .settings > *, .home-section > *, .footer";
 const perFrame = 4;
 

@@ -1,5 +1,5 @@
-// What links do beside leading on: those to the page in another language keep its query and hash,
-// those to a version of the docs have it remembered, and links of this site are fetched when the
+// Behaviour of links: those to the page in another language keep its query and hash, those to a
+// version of the docs store it as the preference, and links within the site are prefetched when the
 // reader points at them.
 
 import { speculationRules } from "./speculation-rules.ts";
@@ -9,7 +9,7 @@ interface Connected {
   readonly connection?: { readonly saveData?: boolean; readonly effectiveType?: string };
 }
 
-/** Nothing is fetched ahead on 2g, or when the reader saves data. */
+/** Nothing is prefetched on 2g, or when the reader saves data. */
 export function mayPrefetch(connection = (navigator as Connected).connection): boolean {
   if (connection === undefined) return true;
   return connection.saveData !== true && !(connection.effectiveType ?? "").includes("2g");
@@ -36,7 +36,7 @@ function pressed({ target }: MouseEvent): void {
   if (docs !== undefined && version !== undefined) store(docs, version);
 }
 
-/** Where the address names no version, links to the docs lead to the one that was chosen last. */
+/** If the address contains no version, links to the docs lead to the preferred one. */
 function leadToPreferredVersion(): void {
   for (const link of document.querySelectorAll<HTMLAnchorElement>("a[data-versions]")) {
     const { docs = "", versions = "{}" } = link.dataset;

@@ -1,6 +1,6 @@
 const moves = ["pointermove", "pointerdown", "keydown", "scroll"] as const;
 
-/** Once the reader moves: a page that has just come has better to do. */
+/** Runs once the reader moves, to keep the initial load free of this work. */
 export function onceMoved(run: () => void): void {
   const waiting = new AbortController();
   const begin = () => {

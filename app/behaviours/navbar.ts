@@ -1,5 +1,5 @@
-// When the navigation bar hides: on the way down past its own height, and where a link
-// to a place in the page has just led. On the way up and near the top it shows.
+// Hides the navigation bar on the way down past its own height, and after a link to a place in the
+// page. On the way up and near the top it is shown.
 
 export interface ScrollStep {
   readonly top: number;
@@ -13,7 +13,7 @@ export function isShownAfter({ top, topBefore, navbarHeight, wasShown }: ScrollS
   return top > topBefore ? false : wasShown;
 }
 
-/** The element that the hash of an address names; `null` when there is none, or it cannot be read. */
+/** The element that the hash refers to; `null` if there is none, or the hash cannot be decoded. */
 function hashTarget(): HTMLElement | null {
   try {
     return document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -37,7 +37,7 @@ export function startNavbar(): void {
   };
   const scrolled = () => {
     const top = Math.max(0, scrollY);
-    // The scroll that a link to a place causes says nothing about the reader's direction.
+    // The scroll caused by a link within the page does not show the reader's direction.
     if (!jumped || top < navbarHeight) {
       show(
         isShownAfter({ top, topBefore, navbarHeight, wasShown: bar.dataset["shown"] === "true" }),
@@ -52,7 +52,7 @@ export function startNavbar(): void {
   for (const input of ["wheel", "touchmove", "keydown", "pointerdown"] as const) {
     window.addEventListener(input, settled, { passive: true });
   }
-  // A press on a link to the place where the reader is changes no hash.
+  // A press on a link to the current place changes no hash.
   document.addEventListener("click", ({ target }) => {
     const isJump = target instanceof Element && target.closest('a[href^="#"]') !== null;
     if (isJump) setTimeout(arrived);

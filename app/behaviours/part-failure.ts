@@ -1,6 +1,6 @@
-// When code of a page cannot be had, the page is loaded once more: what it names may be of a build
-// that has been replaced. If that does not help, or the server does not answer, the page's notice
-// says so. The head script does the same for the script that this is part of.
+// Reloads the page when code of it fails to load: its files may belong to a replaced build. If that
+// does not help, or the server does not answer, the page shows a notice. The head script does the
+// same for the script that contains this file.
 
 import { failureId, reloadedKey } from "./storage.ts";
 
@@ -16,7 +16,7 @@ export async function partFailed(part: string): Promise<void> {
   notice.hidden = false;
 }
 
-/** While the server is away, a reload would take the page away too. */
+/** While the server is unreachable, a reload would lose the page. */
 async function isAnswered(): Promise<boolean> {
   return await fetch(location.href, { method: "HEAD", cache: "no-store" }).then(
     ({ status }) => status < 500,
@@ -30,16 +30,16 @@ function isFirst(): boolean {
     sessionStorage.setItem(reloadedKey, "");
     return !isReloaded;
   } catch {
-    // Where nothing is kept, it would reload for ever.
+    // Without storage it would reload forever.
     return false;
   }
 }
 
-/** From here on a failure is another one. */
+/** The code has arrived; a later failure is a new one. */
 export function partArrived(): void {
   try {
     sessionStorage.removeItem(reloadedKey);
   } catch {
-    // Nothing was noted either.
+    // Without storage there is no note to remove.
   }
 }

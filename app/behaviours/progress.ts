@@ -1,4 +1,4 @@
-// A thin line while a page is on its way, once it has taken a moment.
+// A progress line while a page is loading, shown after a short delay.
 
 import { progressDelayMs } from "../config/constants.ts";
 
@@ -13,14 +13,17 @@ export function startProgress(): void {
     clearTimeout(timer);
     timer = setTimeout(() => document.body.append(bar), progressDelayMs);
   });
-  // Also for a page that the browser keeps, and shows again on the way back.
+  // This also applies to a page that the browser caches and shows again on the way back.
   window.addEventListener("pagehide", () => {
     clearTimeout(timer);
     bar.remove();
   });
 }
 
-/** Whether the press asks for another page here, and not for a new tab, a file or a place in this one. */
+/**
+ * Whether the press opens another page in this tab, and not a new tab, a file or a place in this
+ * page.
+ */
 function leavesPage(event: MouseEvent): boolean {
   const { target, button, metaKey, ctrlKey, shiftKey, altKey, defaultPrevented } = event;
   if (defaultPrevented || button !== 0 || metaKey || ctrlKey || shiftKey || altKey) return false;

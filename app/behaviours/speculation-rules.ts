@@ -1,6 +1,6 @@
 /**
- * Pages of the site are fetched when a link to them is pointed at; files that the build writes are
- * not pages. A constant text, because each page's policy names its hash.
+ * Prefetches pages of the site when the reader points at a link; files written by the build are not
+ * pages. The text is constant, because each page's policy contains its hash.
  */
 export const speculationRules = JSON.stringify({
   prefetch: [

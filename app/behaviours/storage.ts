@@ -1,4 +1,4 @@
-// Local storage, which a browser may refuse: then what is chosen holds for the page.
+// Local storage, which a browser may refuse; choices then last only for the page.
 
 export const storageKeys = {
   theme: "theme",
@@ -6,10 +6,10 @@ export const storageKeys = {
   fonts: "fonts",
 } as const;
 
-/** In session storage: that a page was loaded again because code of it could not be had. */
+/** Key in session storage: the page was reloaded because code of it failed to load. */
 export const reloadedKey = "reloaded";
 
-/** The notice of such a failure. */
+/** Id of the notice of such a failure. */
 export const failureId = "part-failure";
 
 export function read(key: string): string | null {
@@ -24,6 +24,6 @@ export function store(key: string, value: string): void {
   try {
     localStorage.setItem(key, value);
   } catch {
-    // See above.
+    // Storage is refused.
   }
 }

@@ -1,4 +1,4 @@
-// Which tab of each group is selected: the same in all tabs of a page, kept between visits.
+// The selected tab of each group, the same in all tabs of a page and kept between visits.
 
 import { read, store } from "./storage.ts";
 
@@ -35,7 +35,7 @@ function grouped(): readonly HTMLElement[] {
   return [...document.querySelectorAll<HTMLElement>(".tabs[data-group]")];
 }
 
-/** Tabs without this label keep the one that they show. */
+/** Tabs without this label keep their selection. */
 function show(frame: Element, label: string): void {
   const tabs = tabsIn(frame);
   if (!tabs.some(({ textContent }) => textContent === label)) return;
@@ -58,7 +58,7 @@ function select(tab: HTMLElement): void {
   for (const other of grouped()) if (other.dataset["group"] === group) show(other, tab.textContent);
 }
 
-/** The arrows lead around, Home and End to the ends; of all tabs one is a stop. */
+/** Arrow keys wrap around, Home and End go to the ends; only one tab is in the tab order. */
 function move(tab: HTMLElement, event: KeyboardEvent): void {
   const tabs = tabsIn(tab.closest(".tabs") ?? tab);
   const step = steps[event.key];

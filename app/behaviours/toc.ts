@@ -1,5 +1,5 @@
-// Marks the section that is being read in the contents beside the text: the last one whose heading
-// has passed the upper quarter of the window.
+// Marks the current section in the contents beside the text: the last one whose heading has passed
+// the upper quarter of the window.
 
 export function startToc(): void {
   const links = [...document.querySelectorAll<HTMLAnchorElement>('.toc a[href^="#"]')];

@@ -7,7 +7,10 @@ import { BlogMenu } from "./blog-menu.tsx";
 
 interface BlogFrameProps {
   readonly children: ReactNode;
-  /** What stands beside the content where there is room; it comes last, and its room first. */
+  /**
+   * Content beside the main content if there is space. It is last in the document, but its space is
+   * reserved first.
+   */
   readonly aside?: ReactNode;
 }
 
@@ -34,7 +37,7 @@ interface BlogPageProps {
   readonly children: ReactNode;
 }
 
-/** A page of lists, with its title on the page and in the document. */
+/** A list page, with its title on the page and in the document. */
 export function BlogPage({ children, eyebrow, ...meta }: BlogPageProps): ReactNode {
   return (
     <BlogFrame>

@@ -1,4 +1,4 @@
-// How posts are addressed, dated and grouped; pure.
+// Addresses, dates and grouping of posts. Pure.
 
 import type { PostData } from "../build/content.ts";
 import { siteConfig } from "../site-config.ts";
@@ -25,13 +25,13 @@ export function articlesText(count: number): string {
   return count === 1 ? "1 article" : `${count} articles`;
 }
 
-/** Its format is made when it is asked for: every page loads this file, and few show a date. */
+/** The format is created on use: every page loads this file, and few show a date. */
 export function dateText(date: string): string {
   const day = new Date(`${date}T00:00:00Z`);
   return day.toLocaleDateString("en", { dateStyle: "long", timeZone: "UTC" });
 }
 
-/** Years in the order of the posts, which is newest first. */
+/** Years in the order of the posts, newest first. */
 export function postsByYear(posts: readonly PostData[]): readonly [string, readonly PostData[]][] {
   return [...Map.groupBy(posts, ({ date }) => date.slice(0, 4))];
 }

@@ -4,11 +4,11 @@ import type { ReactNode } from "react";
 
 interface MarkProps {
   readonly size?: number;
-  /** Colour of the item; the clamp takes the colour of the text around it. */
+  /** Colour of the item; the clamp has the colour of the surrounding text. */
   readonly itemColor?: string;
 }
 
-/** Decoration: the name stands beside it. */
+/** Decorative: the name is beside it. */
 export function Mark({ size = 24, itemColor = "var(--accent)" }: MarkProps): ReactNode {
   return (
     <svg width={size} height={size} viewBox="0 0 32 32" fill="none" aria-hidden="true">

@@ -1,5 +1,5 @@
-// The card that other sites show for a page: 1200 by 630, in the dark colours. Flex
-// boxes and inline styles only, because it is drawn by a renderer that knows no CSS file.
+// The card that other sites show for a page: 1200 by 630 pixels, in the dark colours. It uses only
+// flex boxes and inline styles, because its renderer does not read CSS files.
 
 import type { CSSProperties, ReactNode } from "react";
 import { Mark } from "./mark.tsx";
@@ -8,7 +8,7 @@ export const ogCardSize = { width: 1200, height: 630 } as const;
 
 interface OgCardProps {
   readonly title: string;
-  /** Where it belongs: `Docs`, `Blog`, `API`; empty on the home page. */
+  /** The section: `Docs`, `Blog`, `API`; empty on the home page. */
   readonly section: string;
   readonly description: string;
   readonly site: string;

@@ -1,6 +1,5 @@
-// What is left once the pages are rendered: takes the router's output, makes the files
-// of build/site from it, and puts them in place at the end, so that a build that fails
-// leaves the last site as it was.
+// The steps after rendering: makes the files of build/site from the router's output. They are moved
+// into place at the end, so that a failed build keeps the previous site.
 
 import { copyFileSync, cpSync, existsSync, renameSync, rmSync } from "node:fs";
 import { consoleFaults } from "../../console/build/console-budget.ts";
@@ -25,7 +24,7 @@ const started = performance.now();
 rmSync(folders.draft, { recursive: true, force: true });
 cpSync(folders.rendered, folders.draft, { recursive: true });
 for (const file of listFiles(folders.draft)) {
-  // Data of loaders, which the site has none of, and an empty page that hides a 404.
+  // Loader data, which the site does not use, and an empty page that hides a 404.
   if (/\.data$|__spa-fallback|^\.vite\//.test(file)) rmSync(`${folders.draft}/${file}`);
 }
 
@@ -37,14 +36,14 @@ writeIndexes(texts);
 const origin = siteConfig.url ?? ownOrigin;
 const addressed = { ...feedsOf(pages, origin), ...robotFiles(pages, origin) };
 for (const [path, text] of Object.entries(addressed)) {
-  // Pages link to their feeds wherever they are served; there its addresses are relative to it.
+  // Pages link to feeds on any host, so the addresses in these are relative to it.
   const isFeed = path.startsWith(siteConfig.blog.path);
   if (siteConfig.url !== null || isFeed) writeDraft(path, text.replaceAll(ownOrigin, ""));
 }
 await writeCards(pages);
-// After all that reads the pages of the site, of which it is none.
+// After every step that reads the pages, because the console is not one of them.
 await writeConsole();
-// Where hosts of static files look for it.
+// The path that static hosts use.
 copyFileSync(`${folders.draft}/404/index.html`, `${folders.draft}/404.html`);
 const manifest = {
   inputs: inputsHash(),

@@ -1,4 +1,4 @@
-// The sizes that a build may not exceed, as they travel: brotli, for inline scripts gzip.
+// Size limits of a build as transferred: brotli, but gzip for inline scripts.
 
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -7,10 +7,10 @@ import { listFiles } from "./site-folder.ts";
 
 const kilo = 1_000;
 
-/** HTML with the styles that are in it: what comes with TCP's first window. */
+/** HTML with its inline styles: the content of TCP's first window. */
 const htmlBytesMax = 14.3 * kilo;
 
-/** Pages whose content needs more; what they have now, and two in a hundred at most. */
+/** Pages whose content needs more: their current size plus at most 2 %. */
 const largePages: Readonly<Record<string, number>> = {
   // A simulator, a picture, the first steps in four languages, a chart and a comparison.
   "/": 16.4 * kilo,
@@ -24,7 +24,7 @@ const largePages: Readonly<Record<string, number>> = {
   "/docs/deployment-files": 14.7 * kilo,
   // Every method of the library, its defaults and types, and a program for each.
   "/docs/embedded": 15.5 * kilo,
-  // What callers see, what fails and what to do, what to watch.
+  // The callers' view, failures and remedies, and monitoring.
   "/docs/nodes": 16.4 * kilo,
   // Every metric, alert and line of the log, where keys go, and the drill.
   "/docs/operations": 21 * kilo,
@@ -39,23 +39,26 @@ const largePages: Readonly<Record<string, number>> = {
 };
 
 const budgets = {
-  /** What a page asks for once it is read. */
+  /** Scripts that a page loads after it is shown. */
   scriptsBytesMax: 5 * kilo,
-  /** The same where the simulator is, with React for it. */
+  /** The same with the simulator, including React. */
   islandBytesMax: 70 * kilo,
   stylesBytesMax: 10 * kilo,
-  /** Its code, and the whole prose of the site; asked for when a reader goes for the search. */
+  /** The search code and the whole text of the site, loaded when a reader opens the search. */
   searchBytesMax: 132 * kilo,
-  /** Scalar's client, once Test Request is pressed. */
+  /** Scalar's client, loaded when Test Request is pressed. */
   apiClientBytesMax: 770 * kilo,
   fontBytesMax: 30 * kilo,
-  /** What opens the search is 0.3 of it: no key is lost before other code is there. */
+  /**
+   * The script that opens the search takes 0.3 of it, so that no key is lost before other code is
+   * loaded.
+   */
   inlineScriptBytesMax: 2.2 * kilo,
-  /** Its dialog stands in every page, beside what a page has of its own. */
+  /** The search dialog is in every page, in addition to the page's own content. */
   searchDialogBytesMax: 0.6 * kilo,
 } as const;
 
-/** Of the files together. */
+/** The total of the files. */
 function wireBytes(files: readonly string[], folder: string): number {
   const sizes = files.map((file) => {
     const compressed = join(folder, `${file}.br`);
@@ -93,7 +96,7 @@ export function over(what: string, bytes: number, max: number): readonly string[
   return bytes > max ? [`${what}: too large; expected at most ${max} bytes, got ${bytes}`] : [];
 }
 
-/** What of a built site is larger than it may be. */
+/** The parts of a built site that exceed their limit. */
 export function budgetFaults(folder: string): readonly string[] {
   const files = listFiles(folder);
   const pages = files.filter((file) => file.endsWith("index.html") && !file.startsWith("console/"));

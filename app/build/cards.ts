@@ -1,4 +1,4 @@
-// The card of each page, for sites that show one with a link; kept by what is on it.
+// Makes the card of each page, which other sites show with a link; cached by content.
 
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,12 +1,12 @@
-// Colours of code: a theme that gives each kind of word a marker, and the class that
-// stands for it. The colours are tokens of the site, so a block follows the mode, and a
-// class is a tenth of the size of a style.
+// Code colours: a theme that assigns a marker to each kind of word, and the class for each marker.
+// The colours are tokens of the site, so a block follows the colour mode. A class is a tenth of the
+// size of a style.
 
 import type { Element } from "hast";
 import { toHtml } from "hast-util-to-html";
 import type { ShikiTransformer, ThemeRegistration } from "shiki";
 
-/** Where two match, the later one wins. */
+/** If two match, the later one wins. */
 const kinds = [
   { name: "c", scope: ["comment", "punctuation.definition.comment"] },
   { name: "k", scope: ["keyword", "storage", "constant.language", "variable.language"] },
@@ -52,8 +52,8 @@ export const codeTheme: ThemeRegistration = {
 };
 
 /**
- * Turns the markers into classes, and words without one into bare text; then the block into
- * `<CodeBlock html="…">`, one string for React where there would be hundreds of spans.
+ * Converts the markers to classes, and words without one to bare text. Then it converts the block
+ * to `<CodeBlock html="…">`: one string for React instead of hundreds of spans.
  */
 export const staticCode: ShikiTransformer = {
   span(span) {

@@ -1,5 +1,5 @@
-// Brotli and gzip beside every text file, at their slowest and smallest; what a file of the last
-// build had is taken over where the file is the same.
+// Compresses every text file with brotli and gzip at the highest level. Results of the last build
+// are reused for unchanged files.
 
 import { copyFileSync, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import { folders, listFiles, writeDraft } from "./site-folder.ts";
 
 const isText = /\.(html|js|css|svg|json|xml|txt|md)$/;
-/** A smaller file fits into one packet as it is. */
+/** A smaller file fits into one packet uncompressed. */
 const bytesMin = 1_024;
 
 const encodings = [
@@ -25,7 +25,7 @@ const encodings = [
   { suffix: ".gz", encode: (content: Buffer) => promisify(gzip)(content, { level: 9 }) },
 ];
 
-/** Returns how many files it compressed. */
+/** Returns the number of compressed files. */
 export async function compressFiles(): Promise<number> {
   const files = listFiles(folders.draft).filter((file) => isText.test(file));
   const large = files.filter((file) => statSync(join(folders.draft, file)).size >= bytesMin);

@@ -1,5 +1,5 @@
-// Reads the front matter of everything in content/, once, sorted, and checked: a
-// page without a title or with an unknown tag fails the build and names its file.
+// Reads, sorts and validates the front matter of everything in content/. A page without a title or
+// with an unknown tag fails the build with the name of its file.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,19 +12,19 @@ export const contentFolder = join(folders.root, "content");
 
 type FrontMatter = Readonly<Record<string, unknown>>;
 
-/** Paths without extension, in an order that is the same on every machine. */
+/** Paths without extension, in the same order on every machine. */
 export function listMdx(folder: string): readonly string[] {
   return listFiles(join(contentFolder, folder))
     .filter((file) => file.endsWith(".mdx"))
     .map((file) => file.slice(0, -".mdx".length));
 }
 
-/** Folder in content/ of a version's docs. */
+/** Folder of a version's docs in content/. */
 export function docsFolder(version: string): string {
   return version === "current" ? "docs" : `docs-${version}`;
 }
 
-/** Posts the newest first. */
+/** Posts are in reverse chronological order. */
 export function readContent() {
   const authors = readList("blog/authors.yml").map(([name, text]) => ({
     name,
@@ -57,7 +57,7 @@ function readDocs(version: string) {
         slug,
         version,
         title: text("title"),
-        /** Its name in the sidebar. */
+        /** Name in the sidebar. */
         label: String(data["sidebar_label"] ?? text("title")),
         description: text("description"),
         position: Number(data["sidebar_position"] ?? 99),
@@ -95,7 +95,7 @@ function readPost(
   };
 }
 
-/** Reads texts that have to be there. */
+/** Reads required texts. */
 type TextReader = (key: string) => string;
 
 function textsIn(data: FrontMatter, file: string): TextReader {

@@ -1,4 +1,4 @@
-// What each page may run: files of this origin, and its own inline scripts by hash.
+// The scripts that each page may run: files of this origin, and its inline scripts by hash.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { folders, listFiles } from "./site-folder.ts";
 
 const inlineScript = /<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g;
 
-/** From a page's file to the sources of its `script-src`. */
+/** The sources of `script-src`, by page file. */
 export function pagePolicies(): Readonly<Record<string, readonly string[]>> {
   const pages = listFiles(folders.draft).filter((file) => file.endsWith(".html"));
   return Object.fromEntries(
@@ -16,7 +16,7 @@ export function pagePolicies(): Readonly<Record<string, readonly string[]>> {
   );
 }
 
-/** What pages may ask beside their own origin and an API on the reader's machine. */
+/** Origins that pages may call besides their own and an API on the reader's machine. */
 export function otherOrigins(): readonly string[] {
   const { analytics } = siteConfig;
   return analytics === null ? [] : [new URL(analytics.apiUrl).origin];
@@ -24,7 +24,7 @@ export function otherOrigins(): readonly string[] {
 
 export function hashesOf(html: string): readonly string[] {
   const scripts = [...html.matchAll(inlineScript)].map(([, code = ""]) => code);
-  // Added by the page's own script.
+  // The page's own script adds it.
   scripts.push(speculationRules);
   const hashes = scripts.map((code) =>
     new Bun.CryptoHasher("sha256").update(code).digest("base64"),

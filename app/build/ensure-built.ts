@@ -1,5 +1,5 @@
-// For tests, pictures, measurements, and for what is packed: a site that is what the sources say.
-// It is built only when one of them has changed since the last build.
+// Builds the site for tests, pictures, measurements and packages, only if its sources have changed
+// since the last build.
 
 import { existsSync, readFileSync } from "node:fs";
 import { $ } from "bun";
@@ -13,7 +13,7 @@ export async function ensureBuilt(): Promise<void> {
   if (exitCode !== 0) throw new Error(`the site could not be built\n${stdout}\n${stderr}`);
 }
 
-/** Whether the sources are those of the last build. */
+/** Whether the sources are unchanged since the last build. */
 export function isCurrent(): boolean {
   if (!existsSync(folders.manifest) || !existsSync(folders.site)) return false;
   const { inputs } = JSON.parse(readFileSync(folders.manifest, "utf8")) as { inputs: string };

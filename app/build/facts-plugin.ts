@@ -1,5 +1,5 @@
-// The modules of `facts/` run while the site is built. Pages have what they export, as JSON, and
-// nothing of what they import: the server's schemas, the command line, what reads files.
+// Runs the modules of `facts/` during the build. Pages contain their exports as JSON, but none of
+// their imports, such as the server's schemas, the command line and file readers.
 
 import { join } from "node:path";
 import type { Plugin } from "vite";
@@ -13,7 +13,7 @@ export function factsPlugin(): Plugin {
     name: "holdfast-facts",
     async load(id) {
       if (!id.startsWith(folder)) return undefined;
-      // In development they run anew when the content changes, which Bun would not do unasked.
+      // In development they run again when the content changes, which Bun does not do by default.
       for (const file of listFiles(contentFolder)) this.addWatchFile(join(contentFolder, file));
       const exported: object = await import(`${id}?${Date.now()}`);
       return Object.entries(exported)

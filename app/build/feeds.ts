@@ -1,4 +1,4 @@
-// RSS and Atom of the blog, with the whole text of each post.
+// RSS and Atom feeds of the blog, with the whole text of each post.
 
 import { Feed } from "feed";
 import type { Element } from "hast";
@@ -8,7 +8,7 @@ import { authors, posts } from "../facts/content.ts";
 import { siteConfig } from "../site-config.ts";
 import { find, hasClass, type SitePage, without } from "./pages.ts";
 
-/** By path. A feed's addresses have to be whole: they begin with `origin`. */
+/** Feeds by path. Addresses in a feed must be absolute: they begin with `origin`. */
 export function feedsOf(pages: readonly SitePage[], origin: string): Record<string, string> {
   const { title, blog } = siteConfig;
   const feed = new Feed({
@@ -47,12 +47,12 @@ export function feedsOf(pages: readonly SitePage[], origin: string): Record<stri
   return Object.fromEntries(blog.feeds.map((kind) => [`${blog.path}/${kind}.xml`, texts[kind]()]));
 }
 
-/** In RSS an author is an address of mail; one who has only a name is a creator. */
+/** In RSS an author is an email address; a name without one is a creator. */
 function named(rss: string): string {
   return rss.replaceAll(/<author>([^<]*)<\/author>/g, "<dc:creator>$1</dc:creator>");
 }
 
-/** What only works on the page: buttons, and links of headings to themselves. */
+/** Elements that work only on the page: buttons, and links of headings to themselves. */
 function isOfPage(node: Element): boolean {
   return node.tagName === "button" || hasClass(node, "anchor");
 }

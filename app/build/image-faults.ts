@@ -1,5 +1,4 @@
-// Images that a page of a built site would show as a gap: without a source, or with one that the
-// site does not have.
+// Finds broken images in the pages of a built site: without a source, or with a missing file.
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +15,7 @@ export function imageFaults(folder: string): readonly string[] {
     });
 }
 
-/** `isThere`: whether the site has a file of this path, which begins with `/`. */
+/** `isThere`: whether the site contains a file at this path, which begins with `/`. */
 export function imageFaultsIn(html: string, isThere: (path: string) => boolean): readonly string[] {
   return Array.from(html.matchAll(/<img\b[^>]*>/g), ([tag]) => {
     const [, source = ""] = /\ssrc="([^"]*)"/.exec(tag) ?? [];

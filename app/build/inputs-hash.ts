@@ -1,4 +1,4 @@
-// Tells whether a built site still is what its sources say, for tests and for `bun start`.
+// Hashes the sources of the site, so that tests and `bun start` can detect an outdated build.
 
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Dates of the last changes of content files: from one pass over the history, or, where
-// there is none (an archive, a shallow clone), from what `bun run site:dates` noted when there was.
+// Dates of the last changes to content files: from one pass over git's history or, without one (an
+// archive, a shallow clone), from the file that `bun run site:dates` wrote earlier.
 
 import { join } from "node:path";
 import { listMdx } from "./content.ts";
@@ -8,13 +8,13 @@ import { folders, write } from "./site-folder.ts";
 
 let known: ReadonlyMap<string, string> | null = null;
 
-/** From path to `YYYY-MM-DD`. */
+/** `YYYY-MM-DD` by path. */
 export function lastChanges(): ReadonlyMap<string, string> {
   known ??= new Map([...Object.entries(noted), ...readHistory()]);
   return known;
 }
 
-/** Empty where there is no whole history. */
+/** Empty without a complete history. */
 function readHistory(): ReadonlyMap<string, string> {
   const changes = new Map<string, string>();
   if (git("rev-parse", "--is-shallow-repository").trim() !== "false") return changes;
@@ -26,7 +26,7 @@ function readHistory(): ReadonlyMap<string, string> {
   return changes;
 }
 
-/** What git prints; nothing where it fails or is not there. */
+/** The output of git; empty if git fails or is missing. */
 function git(...args: readonly string[]): string {
   if (Bun.which("git") === null) return "";
   const { exitCode, stdout } = Bun.spawnSync(["git", ...args], {
@@ -36,7 +36,7 @@ function git(...args: readonly string[]): string {
   return exitCode === 0 ? stdout.toString() : "";
 }
 
-/** A page that is in no commit yet is of today. */
+/** An uncommitted page has today's date. */
 function noteDates(): void {
   const history = readHistory();
   if (history.size === 0) throw new Error("there is no history; expected a whole clone");

@@ -1,5 +1,5 @@
-// How MDX becomes a page: front matter, GitHub's Markdown, headings with anchors,
-// code highlighted at build time, and the page's `handle`.
+// Options that convert MDX to a page: front matter, GitHub's Markdown, headings with anchors, code
+// highlighted at build time, and the page's `handle`.
 
 import { fileURLToPath } from "node:url";
 import type { CompileOptions } from "@mdx-js/mdx";
@@ -47,7 +47,7 @@ export function mdxOptions(): Readonly<CompileOptions> {
         rehypeShiki,
         {
           theme: codeTheme,
-          // All languages that there are would take seconds to load.
+          // Loading all languages would take seconds.
           langs: [],
           lazy: true,
           defaultLanguage: "text",

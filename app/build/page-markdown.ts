@@ -1,4 +1,4 @@
-// Each page as Markdown, from its HTML, so that what components add is in it too.
+// Converts each page's HTML to Markdown, so that the output of components is included.
 
 import type { Element, ElementContent, Parents } from "hast";
 import { defaultHandlers, type State, toMdast } from "hast-util-to-mdast";
@@ -11,14 +11,14 @@ import { find, hasClass, type SitePage, without } from "./pages.ts";
 import { writeDraft } from "./site-folder.ts";
 
 export interface PageText extends SitePage {
-  /** What the search knows of it. */
+  /** The content for the search. */
   readonly tree: Root;
   readonly markdown: string;
 }
 
 const skippedClasses = ["anchor", "page-actions", "docs-foot", "paging", "toc-inline", "eyebrow"];
 
-/** Figures and facts beside the text: they would be most of what an excerpt has to say. */
+/** Figures and facts beside the text, which would dominate the excerpts. */
 const unsearchedClasses = ["chart", "post-facts", "post-authors"];
 
 export function writeMarkdown(pages: readonly SitePage[]): readonly PageText[] {
@@ -27,7 +27,7 @@ export function writeMarkdown(pages: readonly SitePage[]): readonly PageText[] {
     writeDraft(`${page.path === "/" ? "/index" : page.path}.md`, text.markdown);
     return { ...page, ...text };
   });
-  // The root of a version shows its main doc, also as text.
+  // The root of a version shows its main doc, in Markdown too.
   for (const { path, mainDoc } of siteConfig.docs.versions) {
     const main = texts.find((page) => page.path === `${path}/${mainDoc}`);
     if (main !== undefined) writeDraft(`${path}.md`, main.markdown);
@@ -43,7 +43,7 @@ export function textOfPage(main: Element): Pick<PageText, "tree" | "markdown"> {
 
 function markdownOf(tree: Root): string {
   return toMarkdown(tree, {
-    // Two copies of the types meet here; the shape is one.
+    // Two copies of the same types are involved.
     extensions: [gfmToMarkdown({ tablePipeAlign: false }) as Options],
     bullet: "-",
     fences: true,
@@ -68,7 +68,7 @@ function treeOf(main: Element): Root {
   const tree = toMdast(main, {
     handlers: {
       figure: figure,
-      // A heading is one line.
+      // A heading must be one line.
       br: (state: State, node: Element, parent: Parents | undefined) =>
         parent?.type === "element" && /^h[1-6]$/.test(parent.tagName)
           ? { type: "text" as const, value: " " }
@@ -93,12 +93,12 @@ function treeOf(main: Element): Root {
   return tree.type === "root" ? tree : { type: "root", children: [tree as RootContent] };
 }
 
-/** Their names are code. */
+/** The names of fields are code. */
 function isFields(parent: Parents | undefined): boolean {
   return parent?.type === "element" && hasClass(parent, "fields");
 }
 
-/** A panel of tabs says which one it is. */
+/** A tab panel begins with its label. */
 function panel(state: State, node: Element): never {
   const label = node.properties["dataLabel"];
   const isPanel = typeof label === "string" && hasClass(node, "tabs-panel");
@@ -108,7 +108,9 @@ function panel(state: State, node: Element): never {
   return [...said, ...state.toFlow(state.all(node))] as never;
 }
 
-/** A block of code with its title; any other figure as its texts and tables, without the drawing. */
+/**
+ * A block of code with its title; for any other figure its texts and tables, without the drawing.
+ */
 function figure(state: State, node: Element): never {
   const pre = find(node, ({ tagName }) => tagName === "pre");
   if (!hasClass(node, "code") || pre === null) {
@@ -126,7 +128,7 @@ function figure(state: State, node: Element): never {
   } as never;
 }
 
-/** Whole where the site's address is known; otherwise it leads to the server it came from. */
+/** Absolute if the site's address is known; otherwise relative to the server. */
 function addressed(href: string): string {
   return href.startsWith("/") ? (siteConfig.url ?? "") + href : href;
 }

@@ -1,19 +1,19 @@
-// The styles of a page: of the one sheet, the rules for what is on the page and for what its
-// scripts may show.
+// Selects the styles of a page: the rules of the common sheet that match its content, or what its
+// scripts may add.
 
 import { transform } from "lightningcss";
 
 interface Page {
   readonly html: string;
-  /** What the browser may run on it. */
+  /** The scripts that may run on it. */
   readonly scripts: string;
 }
 
-/** Layers say which rule wins, so one that is left out changes no other. */
+/** Layers determine which rule wins, so omitting a rule affects no other. */
 export function pageStyles(sheet: string, { html, scripts }: Page): string {
   const attributes = [...html.matchAll(/ class="([^"]*)"/g)].map(([, names]) => names);
   const words = [...new Set([...attributes, scripts].join(" ").match(/[\w-]+/g))];
-  /** Of a name whose end is put to it in the browser. */
+  /** Prefixes of names that the browser completes. */
   const beginnings = words.filter((word) => /\w-$/.test(word));
   const isShown = (name: string) =>
     words.includes(name) || beginnings.some((beginning) => name.startsWith(beginning));

@@ -1,4 +1,4 @@
-// The finished pages, parsed once for all steps that read them.
+// Parses the finished pages once for all steps that read them.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,16 +10,16 @@ import { siteConfig } from "../site-config.ts";
 import { folders, pagePaths } from "./site-folder.ts";
 
 export interface SitePage {
-  /** Path of its address. */
+  /** Path of its URL. */
   readonly path: string;
   readonly title: string;
   readonly description: string;
   readonly main: Element;
 }
 
-/** Every page but the one of unknown addresses; a second address of a page counts once. */
+/** Every page except the 404 page; a second address of a page is skipped. */
 export function readPages(): readonly SitePage[] {
-  // At the root of a version stands its main doc once more.
+  // The root of a version repeats its main doc.
   const roots = siteConfig.docs.versions.map(({ path }) => path);
   return pagePaths(folders.draft)
     .filter((path) => !roots.includes(path))
@@ -55,7 +55,7 @@ export function hasClass(node: Element, name: string): boolean {
   return Array.isArray(className) && className.includes(name);
 }
 
-/** The tree without comments, which React puts between two texts, and without some elements. */
+/** The tree without comments, which React inserts between texts, and without the given elements. */
 export function without(node: Element, isLeftOut: (node: Element) => boolean): Element {
   const children = node.children.flatMap((child): ElementContent[] => {
     if (child.type === "comment") return [];

@@ -1,8 +1,8 @@
-// Minutes that a text takes to read, code left out.
+// Reading time of a text in minutes, without code.
 
 const wordsPerMinute = 200;
 
-/** MDX without code, imports and tags: roughly what a reader reads. */
+/** MDX without code, imports and tags: roughly the visible text. */
 export function proseOf(source: string): string {
   return source
     .replace(/^```[\s\S]*?^```/gm, " ")

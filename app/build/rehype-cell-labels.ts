@@ -1,5 +1,5 @@
-// On a phone a row of a table stands as a block: each cell behind the first of three and more
-// says under which heading it belongs.
+// On a phone a table row is a block: in tables of three or more columns, each cell after the first
+// is labelled with its heading.
 
 import type { Element, Root } from "hast";
 import { toString as textOf } from "hast-util-to-string";

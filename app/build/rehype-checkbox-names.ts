@@ -1,4 +1,4 @@
-// GitHub's task lists come as bare checkboxes; each gets its item's text as its name.
+// Names each checkbox of GitHub's task lists by its item's text.
 
 import type { Root } from "hast";
 import { toString as textOf } from "hast-util-to-string";

@@ -1,6 +1,6 @@
-// Texts of the repository on pages, so that nobody copies one: a fence with `file=PATH` has
-// what is in the file, `<Include file="PATH" />` stands for the sections of a Markdown file, and
-// `<FirstSteps />` for the block of the first steps.
+// Includes texts of the repository in pages, so that none is copied. A fence with `file=PATH`
+// contains the file, `<Include file="PATH" />` is replaced by the sections of a Markdown file, and
+// `<FirstSteps />` by the block of the first steps.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ const firstStepsCode: Code = {
   value: firstSteps(repository).trimEnd(),
 };
 
-/** What runs a plugin: it reads MDX, also the code in it. */
+/** The processor that runs a plugin; it parses MDX, including the code in it. */
 export interface Parser {
   parse(text: string): { readonly type: string };
 }
@@ -43,10 +43,10 @@ export function remarkInclude(this: Parser) {
       if (node.name !== "Include") return undefined;
       const file = node.attributes.find((each) => "name" in each && each.name === "file")?.value;
       const included = parsed(this, readFileSync(join(folders.root, String(file)), "utf8"));
-      // The page has a title and a lead of its own.
+      // The page has its own title and lead.
       const first = included.findIndex((each) => each.type === "heading" && each.depth > 1);
       const sections = included.slice(first);
-      // A version may stand in brackets, as a reference that leads nowhere here.
+      // A version may be in brackets, as a reference without a target.
       visit({ type: "root", children: sections }, "heading", ({ children: [text] }) => {
         if (text?.type === "text") text.value = text.value.replace(/^\[(.+)\]/, "$1");
       });

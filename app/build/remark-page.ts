@@ -1,6 +1,6 @@
-// Adds `export const handle` to an MDX page: its contents of levels 2 to 3, where its
-// source is, and when it was changed last. Of a route module the router keeps known
-// exports only, and `handle` is one.
+// Adds `export const handle` to an MDX page: its headings of levels 2 and 3, the path of its
+// source, and the date of the last change. The router keeps only known exports of a route module,
+// and `handle` is one.
 
 import { relative } from "node:path";
 import Slugger from "github-slugger";
@@ -14,7 +14,7 @@ import { lastChanges } from "./last-changes.ts";
 import { type Parser, parsed } from "./remark-include.ts";
 import { folders } from "./site-folder.ts";
 
-/** Uses the slugger that `rehype-slug` uses, on the same headings in the same order. */
+/** Uses the slugger of `rehype-slug`, on the same headings in the same order. */
 export function tocOf(tree: Root): readonly TocEntry[] {
   const { minHeadingLevel, maxHeadingLevel } = siteConfig.tableOfContents;
   const slugger = new Slugger();
@@ -31,7 +31,7 @@ export function remarkPage(this: Parser) {
   return (tree: Root, file: VFile) => {
     const source = relative(folders.root, file.path);
     const handle = { toc: tocOf(tree), source, updated: lastChanges().get(source) ?? null };
-    // Last, because it uses the constant that the front matter became.
+    // Last, because it uses the constant made from the front matter.
     const code = `export const handle = { ...${JSON.stringify(handle)}, frontmatter };`;
     tree.children.push(...parsed(this, code));
   };

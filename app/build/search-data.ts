@@ -1,5 +1,5 @@
-// The sections that the search knows, with their whole text: of docs, posts and pages by their
-// headings, and one for each call of the API, each setting and each reason.
+// The sections in the search, with their whole text: docs, posts and pages by heading, and one
+// section for each API call, setting and reason.
 
 import { operations } from "../../openapi/operations.ts";
 import { postPath } from "../blog/posts.ts";
@@ -40,7 +40,7 @@ export function callSections(): readonly Section[] {
   return Object.entries(operations).map(([id, { path, tag, summary, description, request }]) => ({
     url: operationPath({ operationId: id }),
     page: "API",
-    // A consumer needs none of the calls on what is stored.
+    // Consumers need none of the storage calls.
     weight: weightOf(tag === "Storage" ? "#" : "/api"),
     heading: summary,
     text: [`${path} ${description}`, ...fieldTexts(request)]
@@ -56,7 +56,7 @@ interface Schema {
   readonly items?: Schema;
 }
 
-/** Of a schema: its fields by name with what each means, nested ones too. */
+/** The fields of a schema with their descriptions, nested ones included. */
 function fieldTexts({ properties = {}, items }: Schema): readonly string[] {
   const own = Object.entries(properties).flatMap(([name, field]) => [
     `${name}: ${field.description ?? ""}`,
@@ -67,7 +67,7 @@ function fieldTexts({ properties = {}, items }: Schema): readonly string[] {
 
 type ShownPage = Pick<PageText, "path" | "title" | "main">;
 
-/** The rows of generated tables; throws where no page shows one of them. */
+/** The rows of generated tables; throws if no page shows one of them. */
 export function rowSections(pages: readonly ShownPage[]): readonly Section[] {
   const settings = reference.settings.map(({ flag, env, meaning }) => ({
     url: `/docs/configuration#${flag.slice(2)}`,

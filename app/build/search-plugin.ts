@@ -1,5 +1,5 @@
-// Answers for the search data while developing, where no finished page exists yet: the
-// sections come from the sources, without what components add to a page.
+// Serves the search data in development, without finished pages: the sections come from the
+// sources, without the output of components.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,10 +1,13 @@
-// The sections that the search knows of a page, by its headings, with their whole text.
+// The sections of a page for the search, by heading, with their whole text.
 
 import Slugger from "github-slugger";
 import type { Nodes, Root } from "mdast";
 import type { Section } from "../search/engine.ts";
 
-/** Who asks wants the page that explains, not one that compares, shows the inside, lists or tells. */
+/**
+ * Readers look for the page that explains a subject, not for one that compares, describes
+ * internals, lists or reports.
+ */
 const weights: readonly (readonly [RegExp, number])[] = [
   [/^\/docs\/(architecture|testing|comparison|postgresql|moving-from-.*)$/, 0.6],
   [/^\/api/, 0.7],
@@ -13,7 +16,7 @@ const weights: readonly (readonly [RegExp, number])[] = [
 ];
 
 const definitionWeight = 0.6;
-/** Of a definition that links to the page that explains: it gives way to that. */
+/** Weight of a definition that links to the explaining page, which should rank higher. */
 const pointerWeight = 0.4;
 
 interface Page {
@@ -46,7 +49,7 @@ export function sectionsOf({ path, title, description, tree }: Page): readonly S
   return sections;
 }
 
-/** Opens in bold with the words that it is about: in the glossary, and where terms are set apart. */
+/** A definition begins with its term in bold, in the glossary or in a list of terms. */
 function isDefinition(node: Nodes): boolean {
   const [first] = node.type === "paragraph" ? node.children : [];
   return first?.type === "strong" && textOf(first).endsWith(".");
@@ -60,13 +63,13 @@ export function weightOf(path: string): number {
   return weights.find(([places]) => places.test(path))?.[1] ?? 1;
 }
 
-/** What can be asked for of a block of code: its names, each once, and no ids or keys. */
+/** The searchable words of a block of code: its names, each once, without ids or keys. */
 function codeWords(code: string): string {
   const words = code.match(/\b[A-Za-z][\w.-]*\w/g) ?? [];
   return [...new Set(words)].filter((word) => !/\d{4}|.{40}/.test(word)).join(" ");
 }
 
-/** What runs on from one child to the next; the children of all else stand apart. */
+/** Elements whose children form one text; children of other elements are separate. */
 const isRunning = /^(paragraph|heading|link|strong|emphasis|delete|tableCell)$/;
 
 function textOf(node: Nodes): string {

@@ -1,5 +1,4 @@
-// The site as the sources are now, on a free port of loopback, by the server's own handler,
-// without the queue.
+// Serves the current site on a free loopback port with the server's own handler, without the queue.
 
 import { openSite } from "../../server/http/site.ts";
 import { ensureBuilt } from "./ensure-built.ts";

@@ -1,4 +1,4 @@
-// Where the build keeps what, and its files in an order that is always the same.
+// The folders of the build, and their files in a stable order.
 
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -8,13 +8,13 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 
 export const folders = {
   root,
-  /** As the router leaves it. */
+  /** The router's output. */
   rendered: join(root, "build/router/client"),
-  /** As Vite leaves the console. */
+  /** Vite's output for the console. */
   console: join(root, "build/console"),
   draft: join(root, "build/site-draft"),
   site: join(root, "build/site"),
-  /** What the server has to know of the pages; not itself served. */
+  /** Facts about the pages for the server; not itself served. */
   manifest: join(root, "build/site.json"),
   cache: join(root, "node_modules/.cache/holdfast-site"),
 } as const;
@@ -27,7 +27,7 @@ export function listFiles(folder: string): readonly string[] {
     .sort();
 }
 
-/** Of every page of the site, but the one of unknown addresses. */
+/** The path of every page except the 404 page. */
 export function pagePaths(folder: string = folders.site): readonly string[] {
   return listFiles(folder)
     .filter((file) => file.endsWith("index.html") && file !== "404/index.html")
@@ -40,7 +40,7 @@ export function write(path: string, content: string | Uint8Array): void {
   writeFileSync(path, content);
 }
 
-/** Writes a file of the site that is being made, by the path it will have. */
+/** Writes a file of the new site, by its final path. */
 export function writeDraft(path: string, content: string | Uint8Array): void {
   write(join(folders.draft, path), content);
 }

@@ -1,4 +1,4 @@
-// The lists of what is there, for those who are not people: sitemap, robots, llms.
+// Lists of the site's content for programs: sitemap, robots, llms.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import type { SitePage } from "./pages.ts";
 import { folders, writeDraft } from "./site-folder.ts";
 
 const { title, description } = siteConfig;
-/** Links may be relative to the server that they came from. */
+/** Links may be relative to the server that the page came from. */
 const url = siteConfig.url ?? "";
 
 export function writeIndexes(pages: readonly PageText[]): void {
@@ -24,7 +24,7 @@ export function writeIndexes(pages: readonly PageText[]): void {
   }
 }
 
-/** By path: what robots ask for, with addresses that have to be whole. */
+/** Files for crawlers by path; their addresses must be absolute. */
 export function robotFiles(
   pages: readonly Pick<SitePage, "path">[],
   origin: string,
@@ -44,7 +44,7 @@ function sitemap(pages: readonly Pick<SitePage, "path">[], origin: string): stri
   return `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${entries.join("")}</urlset>\n`;
 }
 
-/** In the order in which they are read: docs as the sidebar has them, articles as the blog. */
+/** In reading order: docs like the sidebar, articles like the blog. */
 function inOrder(pages: readonly PageText[]) {
   const at = (path: string) => pages.filter((page) => page.path === path);
   const [sidebarId = "docs"] = Object.keys(siteConfig.docs.sidebars);

@@ -1,6 +1,5 @@
-// The router's build also makes modules of every route, by which its own pages come to life. The
-// pages here do not ask for them: what the one script of the pages leads to is kept, and what is
-// not code.
+// The router's build also makes modules for every route, to hydrate its pages. These pages do not
+// use them: only files reachable from the pages' one script, and files other than code, are kept.
 
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +10,7 @@ export function dropUnusedAssets(): void {
   const file = join(folders.rendered, ".vite/manifest.json");
   const manifest: Manifest = JSON.parse(readFileSync(file, "utf8"));
   const used = new Set<string>();
-  // It grows while it is gone through: by all that a module leads to, now or later.
+  // The list grows during the loop, by all modules reachable now or later.
   const names = ["entry.client.tsx"];
   for (const name of names) {
     const chunk = manifest[name];

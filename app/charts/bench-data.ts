@@ -1,5 +1,5 @@
-// What the site says about speed comes from the results files of the benchmark: for each
-// figure from the newest file that has it. Pure.
+// Benchmark figures on the site come from results files: each figure from the newest file that
+// contains it. Pure.
 
 import type { PeerRow, PeersResult } from "../../bench/peers/peers.ts";
 import type { Measurement, Results } from "../../bench/report/results.ts";
@@ -15,12 +15,12 @@ export function benchData(files: readonly ResultsFile[]) {
   const all = files.toSorted((a, b) => b.madeAt.localeCompare(a.madeAt));
   const results = all.filter((file): file is Results => "measurements" in file);
   return {
-    /** By `<measurement>: <figure>`. */
+    /** Finds a figure by `<measurement>: <figure>`. */
     find: (name: string) => findFigure(results, name),
-    /** The newest file with a measurement of the kind that is asked for. */
+    /** The newest file with a matching measurement. */
     newest: (has: (measurement: Measurement) => boolean) =>
       results.find(({ measurements }) => measurements.some(has)) ?? null,
-    /** Holdfast beside other queues: there are files that compare some of them among themselves. */
+    /** Holdfast with other queues: some files compare only the others. */
     peers: all.find((file): file is PeersResult => "rows" in file && file.rows.some(isOwn)) ?? null,
   };
 }
@@ -35,7 +35,7 @@ function findFigure(results: readonly Results[], name: string) {
   return null;
 }
 
-/** Systems that promise as much as Holdfast by default: they sync before they answer. */
+/** Systems with the default guarantee of Holdfast: they sync before they answer. */
 export function syncingRows({ rows }: Pick<PeersResult, "rows">): readonly PeerRow[] {
   return rows.filter(({ durabilityClass }) => durabilityClass === "D2");
 }
@@ -44,7 +44,7 @@ export function isOwn({ peer }: Pick<PeerRow, "peer">): boolean {
   return peer === "Holdfast";
 }
 
-/** Holdfast over the fastest of the others that are named, through all three calls. */
+/** The ratio of Holdfast to the fastest of the given queues, through all three calls. */
 export function overPeers(
   { peers }: Pick<BenchData, "peers">,
   { itemsPerCall, among = /./ }: { readonly itemsPerCall: number; readonly among?: RegExp },

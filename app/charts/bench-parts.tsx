@@ -1,4 +1,4 @@
-// What pages show of the benchmark: charts, the goals of the project, and single figures.
+// Benchmark elements of pages: charts, the goals of the project, and single figures.
 
 import type { ReactNode } from "react";
 import { charts, figures, judged, ratios, settings } from "../facts/bench.ts";
@@ -13,7 +13,7 @@ export function BenchChart({ group }: { readonly group: Group }): ReactNode {
   throw new Error(`no file in bench/results has what the chart '${group}' shows`);
 }
 
-/** How each queue of the chart of peers was set up. */
+/** The settings of each queue in the chart of peers. */
 export function PeerSettings(): ReactNode {
   return (
     <details className="chart-data">
@@ -28,8 +28,8 @@ export function PeerSettings(): ReactNode {
 }
 
 /**
- * One measured figure within a text, so that no text holds a number of its own. Its name is
- * `<measurement>: <figure>` as in a results file.
+ * One measured figure within a text, so that texts contain no numbers of their own. Its name is
+ * `<measurement>: <figure>`, as in a results file.
  */
 export function BenchFigure({ name }: { readonly name: string }): ReactNode {
   return <Data shown={figures[name]} />;
@@ -51,7 +51,7 @@ function Data({ shown }: { readonly shown: Shown | undefined }): ReactNode {
 
 const verdictTexts = { met: "met", missed: "not met", open: "not measured yet" } as const;
 
-/** The goals of the project, and how far each is. */
+/** The goals of the project, and the progress of each. */
 export function BenchTable(): ReactNode {
   return (
     <table className="chart-goals">

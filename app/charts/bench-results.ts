@@ -1,4 +1,4 @@
-// The results that are checked in; reports of `bun run proof` lie beside those of the benchmark.
+// The committed results; reports of `bun run proof` are in the same folder.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -3,7 +3,7 @@ import { number, short } from "./figures.ts";
 import type { Bar, Chart, Panel } from "./groups.ts";
 import { type Axis, axisOf } from "./scale.ts";
 
-/** One axis for all panels, so that what stands below each other can be compared. */
+/** All panels share one axis, so that bars can be compared vertically. */
 export function ChartFigure({ chart }: { readonly chart: Chart }): ReactNode {
   const { title, durability, note, unit, panels, absent } = chart;
   const axis = axisOf(panels.flatMap(({ bars }) => bars.map(({ range }) => range)));
@@ -86,7 +86,7 @@ function AxisRow({ axis, unit }: { readonly axis: Axis; readonly unit: string })
   );
 }
 
-/** Below its line; at an end of the axis within it. */
+/** A tick label is below its line, but at the ends of the axis inside it. */
 function tickPlace(at: number): CSSProperties {
   const shift = at < 5 ? "0" : at > 95 ? "-100%" : "-50%";
   return { "--at": `${at}%`, "--shift": shift } as CSSProperties;

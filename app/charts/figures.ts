@@ -1,4 +1,4 @@
-// How a figure is written: its unit by its name, three digits at most; pure.
+// Formats figures: the unit follows from the name, at most three digits. Pure.
 
 import { type BenchData, overPeers, sourceText } from "./bench-data.ts";
 
@@ -17,7 +17,7 @@ const units = [
   { of: /bytes(AboveEmpty|UsedAboveEmpty|Used)?$/i, text: "MB", scale: 1e-6 },
 ];
 
-/** What was counted or set, and not measured: all its digits. */
+/** Counts and settings are exact, so all digits are shown. */
 export function count(value: number): string {
   return value.toLocaleString("en");
 }
@@ -32,7 +32,7 @@ export function short(value: number): string {
   return value.toLocaleString("en", { notation: "compact" });
 }
 
-/** Throws for a figure without a known unit, because a bare number says nothing. */
+/** Throws for a figure without a known unit, because a bare number is ambiguous. */
 export function written(name: string, value: number): string {
   const unit = units.find(({ of }) => of.test(name));
   if (unit === undefined)
@@ -44,16 +44,16 @@ export function written(name: string, value: number): string {
 export interface Shown {
   readonly text: string;
   readonly value: number;
-  /** Says where it comes from. */
+  /** Names its source. */
   readonly title: string;
 }
 
-/** The names that `<BenchFigure name="…" />` has in a text. */
+/** The names in all `<BenchFigure name="…" />` of a text. */
 export function namesIn(text: string): string[] {
   return [...text.matchAll(/<BenchFigure\s+name="([^"]+)"/g)].flatMap(([, name]) => name ?? []);
 }
 
-/** A text speaks of this figure, so it has to be in a file. */
+/** Throws if no file contains the figure, because a text refers to it. */
 export function shownFigure(data: Pick<BenchData, "find">, fullName: string): Shown {
   const figure = data.find(fullName);
   if (figure === null) {
@@ -64,7 +64,7 @@ export function shownFigure(data: Pick<BenchData, "find">, fullName: string): Sh
   return { text: written(figure.name, value), value, title: sourceText(figure) };
 }
 
-/** By the items of a call: Holdfast over the fastest of the others. */
+/** The ratio of Holdfast to the fastest of the others, by items per call. */
 export function shownRatios(data: BenchData): Readonly<Record<number, Shown>> {
   const { peers } = data;
   if (peers === null) return {};

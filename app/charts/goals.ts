@@ -1,5 +1,5 @@
-// What the project aims at, and how far it is. Pure. A goal that no results file speaks
-// of is said to be open, not left out.
+// The goals of the project and their progress. Pure. A goal without a results file is shown as
+// open.
 
 import { type BenchData, overPeers, type Range } from "./bench-data.ts";
 
@@ -7,9 +7,9 @@ export interface Goal {
   readonly what: string;
   /** A bound with its unit, such as `≥ 0.5 ×`. */
   readonly goal: string;
-  /** A figure by its name, or Holdfast over the fastest of other queues. */
+  /** A figure by name, or the ratio of Holdfast to the fastest of other queues. */
   readonly of: string | { readonly among: RegExp; readonly itemsPerCall: number };
-  /** From the figure to the unit; default: 1. */
+  /** Factor from the figure to the unit; default 1. */
   readonly scale?: number;
 }
 

@@ -1,5 +1,5 @@
-// Which bars stand beside each other. Pure. Bars of one panel were measured in one
-// run, do the same work and promise the same durability.
+// Groups of bars that are shown together. Pure. Bars of one panel come from one run, do the same
+// work and have the same durability.
 
 import { durabilityTexts } from "../../bench/peers/peer.ts";
 import type { PeerRow, PeersResult } from "../../bench/peers/peers.ts";
@@ -12,7 +12,7 @@ export type Group = (typeof groups)[number];
 
 export interface Bar {
   readonly name: string;
-  /** `floor`: what a part of the work costs alone. */
+  /** `floor`: the cost of a part of the work alone. */
   readonly look: "own" | "floor" | "peer";
   readonly range: Range;
 }
@@ -29,7 +29,7 @@ export interface Chart {
   readonly note: string;
   readonly unit: string;
   readonly panels: readonly Panel[];
-  /** Whose bar is missing somewhere, and why. */
+  /** Missing bars, with the reasons. */
   readonly absent: readonly string[];
   readonly source: string;
 }
@@ -43,7 +43,7 @@ const phases = {
 const itemsText = (items: number): string =>
   items === 1 ? "1 item a call" : `${count(items)} items a call`;
 
-/** `null` where no file has what the group shows. */
+/** `null` if no file contains the group's figures. */
 export function chartOf(data: BenchData, group: Group): Chart | null {
   if (group === "backlog") return backlogChart(data);
   return group === "peers" ? peersChart(data) : floorsChart(data, group);
@@ -160,7 +160,7 @@ function absences(
   );
 }
 
-/** How each queue was set up for its best. */
+/** The best settings of each queue. */
 export function peerSettings({ peers }: BenchData): readonly string[] {
   return firstOfEach(peers?.rows ?? []).map(
     ({ peer, version, settings, caveat }) =>

@@ -1,15 +1,15 @@
-// The one axis of a chart. Pure.
+// The axis of a chart. Pure.
 
 import type { Range } from "./bench-data.ts";
 
 export interface Axis {
   readonly isLogarithmic: boolean;
-  /** Per cent of the track. */
+  /** Position in per cent of the track. */
   readonly place: (value: number) => number;
   readonly ticks: readonly number[];
 }
 
-/** Where values differ by more, the small ones of a linear axis cannot be told apart. */
+/** Above this ratio, the small values on a linear axis are indistinguishable. */
 const linearRatioMax = 20;
 const ticksWanted = 4;
 
@@ -31,7 +31,7 @@ function linear(highest: number): Axis {
   };
 }
 
-/** From a round value to a round value, with a tick at each power of ten. */
+/** An axis between round values, with a tick at each power of ten. */
 function logarithmic(lowest: number, highest: number): Axis {
   const [from, to] = [1 / roundUp(1 / lowest), roundUp(highest)];
   const first = Math.ceil(Math.log10(from) - 1e-9);
@@ -47,7 +47,7 @@ function percent(part: number): number {
   return Math.round(part * 1_000) / 10;
 }
 
-/** To 1, 2 or 5 times a power of ten. */
+/** Rounds up to 1, 2 or 5 times a power of ten. */
 function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   const digit = [1, 2, 5].find((candidate) => candidate * power >= value * (1 - 1e-9)) ?? 10;

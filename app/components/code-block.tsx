@@ -1,4 +1,4 @@
-// A block of code, highlighted at build time. What its button does is in `behaviours/copy.ts`.
+// A block of code, highlighted at build time. `behaviours/copy.ts` implements its button.
 
 import type { ReactNode } from "react";
 

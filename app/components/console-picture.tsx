@@ -1,9 +1,9 @@
-// A picture of the console in the reader's colours, as `bun run console:shots` takes it.
+// A screenshot of the console in the reader's colour mode, taken by `bun run console:shots`.
 
 import type { ReactNode } from "react";
 
 const files = import.meta.glob<string>("../../content/pictures/*.webp", {
-  // Read by Vite in the source: what it finds here has to be written out.
+  // Vite reads this from the source, so the pattern must be a literal.
   eager: true,
   query: "?url",
   import: "default",
@@ -11,9 +11,9 @@ const files = import.meta.glob<string>("../../content/pictures/*.webp", {
 
 interface ConsolePictureProps {
   readonly name: string;
-  /** What it shows. */
+  /** A description of its content. */
   readonly alt: string;
-  /** Of a window as narrow as a phone. */
+  /** Taken at the width of a phone. */
   readonly isPhone?: boolean;
 }
 

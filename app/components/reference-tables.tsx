@@ -1,11 +1,11 @@
-// Tables that are generated from the server's own constants; each row has an anchor.
+// Tables generated from the server's own constants; each row has an anchor.
 
 import { Fragment, type ReactNode } from "react";
 import { codes, commands, limits, reasons, settings, sharedFlags } from "../facts/reference.ts";
 import { SiteLink } from "../shell/site-link.tsx";
 import { Table } from "./table.tsx";
 
-/** Text with `code` in it; a --flag is code too, and so does not break at its hyphens. */
+/** Text that contains `code`; a --flag is code too, so it does not break at its hyphens. */
 function Inline({ text }: { readonly text: string }): ReactNode {
   return text
     .split(/(`[^`]*`|--[a-z-]+)/)
@@ -57,11 +57,11 @@ export function ConfigTable(): ReactNode {
 
 interface RowsProps {
   readonly head: readonly string[];
-  /** Its anchor, which may be none, and its cells. */
+  /** An optional anchor, and the cells. */
   readonly rows: readonly (readonly [id: string | undefined, ...cells: ReactNode[]])[];
 }
 
-/** From three columns on, a phone shows each cell behind the name of its column. */
+/** With three or more columns, a phone shows each cell after the name of its column. */
 function Rows({ head, rows }: RowsProps): ReactNode {
   return (
     <Table>
@@ -132,7 +132,7 @@ function rowOf<Row, Key extends keyof Row>(rows: readonly Row[], key: Key, value
   return row;
 }
 
-/** What to do about a code; its page begins with what it means. */
+/** The remedy for a code; its page begins with the meaning. */
 export function Code({ code }: { readonly code: string }): ReactNode {
   const { reaction } = rowOf(codes, "code", code);
   return (
@@ -162,7 +162,7 @@ export function SharedFlags(): ReactNode {
   return <Words words={sharedFlags} />;
 }
 
-/** One command of the program: usage, what it does, its arguments and flags. */
+/** One command: usage, description, arguments and flags. */
 export function Cmd({ name }: { readonly name: string }): ReactNode {
   const row = rowOf(commands, "name", name);
   return (

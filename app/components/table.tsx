@@ -1,6 +1,6 @@
 import type { ComponentProps, ReactNode } from "react";
 
-/** Wide tables scroll by themselves, also by keyboard. */
+/** Wide tables scroll within their own frame, also by keyboard. */
 export function Table(props: ComponentProps<"table">): ReactNode {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard

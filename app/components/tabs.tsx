@@ -1,5 +1,5 @@
-// Panels of which one shows: the one that was chosen last in its group, which
-// `behaviours/tabs.ts` sees to. Without JavaScript every panel shows, one below the other.
+// Tab panels, one of which is shown: the one last chosen in its group (`behaviours/tabs.ts`).
+// Without JavaScript all panels are shown below each other.
 
 import { Children, isValidElement, type ReactNode, useId } from "react";
 
@@ -13,7 +13,7 @@ export function Tab({ children }: TabProps): ReactNode {
 }
 
 interface TabsProps {
-  /** Tabs with the same group show the same label; none: they stand alone. */
+  /** Tabs of the same group show the same label; without a group they are independent. */
   readonly group?: string;
   readonly children: ReactNode;
 }

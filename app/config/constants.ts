@@ -1,21 +1,23 @@
-// The numbers of the site's behaviour, all of them.
+// All numeric constants of the site's behaviour.
 
-/** Navigations that are faster than this show no progress bar. */
+/** Faster navigations show no progress bar. */
 export const progressDelayMs = 200;
 
-/** Lazy components show their fallback after this long, not at once. */
+/** Delay before a lazy component shows its fallback. */
 export const lazyDelayMs = 200;
 
-/** Paths whose matched routes are remembered. */
+/** Number of paths whose matched routes are cached. */
 export const routeMatchesMax = 10_000;
 
-/** At this width the drawer gives way to the whole navigation bar. The stylesheets repeat it. */
+/**
+ * From this width on, the navigation bar replaces the drawer. The stylesheets repeat this number.
+ */
 export const desktopWidthMin = 996;
 
 export const sidebarWidth = 300;
 
-/** Searches that are remembered. */
+/** Number of stored searches. */
 export const recentSearchesMax = 5;
 
-/** How long a copy button says that it has copied. */
+/** How long a copy button shows its confirmation. */
 export const copiedMs = 1_600;

@@ -1,5 +1,5 @@
-// What the configuration names: versions and sidebars of docs, docs, types of items. Every page
-// asks for it when it is rendered, so a name that is none stops the build.
+// Looks up names in the configuration: versions and sidebars of docs, docs, types of items. Every
+// page uses it when rendered, so an unknown name fails the build.
 
 import type { DocData } from "../build/content.ts";
 import type { DocsVersion, NavbarItemType, SiteConfig } from "./types.ts";
@@ -16,7 +16,7 @@ const itemTypes: readonly NavbarItemType[] = [
   "docsVersionDropdown",
 ];
 
-/** An item whose type is none. */
+/** The error text for an item of unknown type. */
 export function unknownType(type: string, item: unknown): string {
   return `unknown navbar item type; expected ${itemTypes.join(", ")}, got '${type}' in ${JSON.stringify(item)}`;
 }
@@ -33,7 +33,7 @@ interface SidebarPlace {
   readonly version: string;
 }
 
-/** The headings of a sidebar and the docs below each. */
+/** The headings of a sidebar with their docs. */
 export function sidebarGroups(
   config: SiteConfig,
   docs: readonly DocData[],
@@ -52,7 +52,7 @@ export function sidebarGroups(
   }));
 }
 
-/** The docs of a sidebar, in its order. */
+/** The docs of a sidebar, in order. */
 export function sidebarDocs(
   config: SiteConfig,
   docs: readonly DocData[],
@@ -67,7 +67,7 @@ export function requireDoc(docs: readonly DocData[], slug: string): DocData {
   throw new Error(`doc does not exist; got '${slug}'`);
 }
 
-/** The doc that a `docSidebar` item links to. */
+/** The target doc of a `docSidebar` item. */
 export function sidebarTarget(
   config: SiteConfig,
   docs: readonly DocData[],

@@ -1,4 +1,4 @@
-// The shape of `site-config.ts`.
+// Types of `site-config.ts`.
 
 export type ThemeChoice = "light" | "dark" | "system";
 
@@ -11,7 +11,7 @@ interface ItemBase {
 interface ActiveBelow {
   /** The item is active below this path; default: `to`. */
   readonly activeBasePath?: string;
-  /** Comes before `activeBasePath`. */
+  /** Takes precedence over `activeBasePath`. */
   readonly activeBaseRegex?: string;
 }
 
@@ -19,7 +19,7 @@ export interface FooterLink {
   readonly label: string;
   /** Path within the site. */
   readonly to?: string;
-  /** Address elsewhere. */
+  /** External address. */
   readonly href?: string;
 }
 
@@ -30,20 +30,20 @@ export interface LinkItem extends ItemBase, ActiveBelow, FooterLink {
 export interface DropdownItem extends ItemBase, ActiveBelow {
   readonly type: "dropdown";
   readonly label: string;
-  /** A page of its own, which its list then begins with. */
+  /** Its own page, the first entry of its list. */
   readonly to?: string;
   readonly items: readonly DropdownEntry[];
 }
 
 type Item<Type extends string, Fields = unknown> = ItemBase & { readonly type: Type } & Fields;
 
-/** What a dropdown lists. A label that is left out is that of the doc or version. */
+/** An entry of a dropdown. The default label is that of the doc or version. */
 export type DropdownEntry =
   | LinkItem
   | Item<"html", { readonly value: string }>
   | Item<"doc", { readonly docId: string; readonly label?: string }>
   | Item<"docSidebar", { readonly sidebarId: string; readonly label?: string }>
-  // Default: the version that the reader is in.
+  // Default: the reader's current version.
   | Item<"docsVersion", { readonly version?: string; readonly label?: string }>;
 
 export type NavbarItem =
@@ -57,7 +57,7 @@ export type NavbarItem =
 export type NavbarItemType = NonNullable<NavbarItem["type"]>;
 
 export interface AnnouncementBarConfig {
-  /** Its dismissal is remembered under this. */
+  /** Key under which its dismissal is stored. */
   readonly id: string;
   /** HTML. */
   readonly content: string;
@@ -90,15 +90,15 @@ export interface FooterConfig {
 export interface DocsVersion {
   readonly name: string;
   readonly label: string;
-  /** Path under which it is served. */
+  /** Path at which it is served. */
   readonly path: string;
   readonly mainDoc: string;
 }
 
-/** Docs under headings, in their order. */
+/** Docs under headings, in order. */
 export type Sidebar = readonly { readonly label: string; readonly docs: readonly string[] }[];
 
-/** OpenPanel, the only provider that the site knows. */
+/** OpenPanel, the only supported provider. */
 export interface AnalyticsConfig {
   readonly clientId: string;
   /** The provider's API, without a slash at the end; events go to `/track` below it. */
@@ -118,14 +118,14 @@ export interface SiteConfig {
   readonly titleDelimiter: string;
   /** A file of app/public. */
   readonly favicon: string;
-  /** Where the site is published, without a slash at the end; `null`: nowhere that is known. */
+  /** Public address of the site, without a trailing slash; `null` = unknown. */
   readonly url: string | null;
-  /** Path of the home page: the server has one site, at its root. */
+  /** Path of the home page: a server has one site, at its root. */
   readonly baseUrl: "/";
   /** Social card of pages without one of their own. */
   readonly image: string;
   readonly repository: string | null;
-  /** Followed by the path of a page's file. */
+  /** Prefix of the path of a page's file. */
   readonly editUrl: string | null;
   readonly i18n: {
     readonly defaultLocale: string;
@@ -143,7 +143,7 @@ export interface SiteConfig {
   };
   readonly footer: FooterConfig;
   readonly docs: {
-    /** Names what is remembered of this plugin, the preferred version for one. */
+    /** Namespace of this plugin's stored values, such as the preferred version. */
     readonly pluginId: string;
     readonly versions: readonly DocsVersion[];
     readonly sidebars: Readonly<Record<string, Sidebar>>;
@@ -155,7 +155,7 @@ export interface SiteConfig {
     readonly showReadingTime: boolean;
     readonly feeds: readonly ("rss" | "atom")[];
   };
-  /** `null`: no code of it is loaded, and no request is made. */
+  /** `null` = no analytics code is loaded, and no request is made. */
   readonly analytics: AnalyticsConfig | null;
   readonly tableOfContents: {
     readonly minHeadingLevel: number;

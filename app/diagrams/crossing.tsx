@@ -19,7 +19,7 @@ const crossings = [
   { from: 318, to: 376, there: "changes", back: "rows" },
 ] as const;
 
-/** What passes between the client, HTTP with the engine, a shard and its store. */
+/** The messages between the client, HTTP with the engine, a shard and its store. */
 export function Crossing(): ReactNode {
   return (
     <Diagram

@@ -1,14 +1,14 @@
-// The frame of every drawing: one SVG, narrow enough for a phone, and in a wide column its
-// caption beside it.
+// The frame of every drawing: one SVG, narrow enough for a phone, with its caption beside it in a
+// wide column.
 
 import { type ReactNode, useId } from "react";
 
 interface DiagramProps {
   readonly title: string;
-  /** What the drawing shows, for who cannot see it. */
+  /** Text alternative for readers who cannot see the drawing. */
   readonly description: string;
   readonly caption: string;
-  /** Of a drawing that is 360 wide. */
+  /** Height of the drawing at a width of 360. */
   readonly height: number;
   readonly children: ReactNode;
 }

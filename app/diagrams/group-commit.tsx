@@ -2,14 +2,14 @@ import type { ReactNode } from "react";
 import { Diagram } from "./diagram.tsx";
 import { Item, Text, Tray, Way } from "./parts.tsx";
 
-/** Where turns begin and end, and where in them the sync begins. */
+/** The start and end of each turn, and of its sync. */
 const turns = [
   { from: 40, sync: 66, to: 130 },
   { from: 130, sync: 165, to: 220 },
   { from: 220, sync: 246, to: 310 },
 ] as const;
 
-/** When requests arrive; each goes into the first turn that begins after it came. */
+/** Arrival times of requests; each joins the first turn that begins after its arrival. */
 const arrivals = [10, 20, 33, 52, 72, 88, 107, 120, 156, 195] as const;
 const bottom = 298;
 

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { Diagram } from "./diagram.tsx";
 import { Clamp, Item, Items, Text, Tray, Way } from "./parts.tsx";
 
-/** The life of an item, as `engine/model/lifecycle.ts` decides it. */
+/** The states of an item, as implemented in `engine/model/lifecycle.ts`. */
 export function ItemStates(): ReactNode {
   return (
     <Diagram

@@ -10,7 +10,7 @@ const partitions = [
   { y: 296, name: "1", shard: 1, count: 4, left: 0.9 },
 ] as const;
 
-/** From a queue's name to the file that its items are in. */
+/** The mapping from a queue's name to the file that contains its items. */
 export function PartitionMap(): ReactNode {
   return (
     <Diagram

@@ -1,9 +1,9 @@
-// What the drawings are made of: an item is a square, a lease is a clamp around it with a bar
-// that runs down, a way is a line with a head. Places are texts, "x,y x,y", as in SVG.
+// Elements of the drawings: an item is a square; a lease is a clamp around it with a bar that
+// shrinks; a path is a line with a head. Positions are texts, "x,y x,y", as in SVG.
 
 import type { ReactNode } from "react";
 
-/** Blue is what somebody holds, green what is on disk and answered, red what failed. */
+/** Blue = leased; green = on disk and acknowledged; red = failed. */
 type Kind = "plain" | "lease" | "kept" | "dead" | "quiet";
 
 function numbersIn(at: string): number[] {
@@ -28,7 +28,7 @@ export function Item({ at, kind = "plain", size = 16 }: ItemProps): ReactNode {
   );
 }
 
-/** Side by side, from the first. */
+/** A row of items, starting at `at`. */
 export function Items({ at, count, ...rest }: ItemProps & { readonly count: number }): ReactNode {
   const [x = 0, y = 0] = numbersIn(at);
   return Array.from({ length: count }, (_, index) => `${x + index * 23},${y}`).map((place) => (
@@ -36,7 +36,7 @@ export function Items({ at, count, ...rest }: ItemProps & { readonly count: numb
   ));
 }
 
-/** A leased item, with the share of its lease that is left. */
+/** A leased item, with the remaining share of its lease. */
 export function Clamp({
   at,
   left = 0.6,
@@ -75,7 +75,7 @@ export function Way({ at, kind = "plain", hasHead = true }: WayProps): ReactNode
 interface TextProps {
   readonly at: string;
   readonly says: string;
-  /** A word of the API that follows, or stands alone. */
+  /** An API term that follows the text, or is alone. */
   readonly code?: string;
   readonly kind?: Kind | "name" | "eyebrow";
   readonly anchor?: "start" | "middle" | "end";
@@ -92,14 +92,14 @@ export function Text({ at, says, code, kind = "plain", anchor = "start" }: TextP
 }
 
 interface TrayProps {
-  /** Its corner and its size. */
+  /** Corner and size. */
   readonly at: string;
   readonly name?: string;
   readonly kind?: Kind;
   readonly look?: "plain" | "dashed" | "sunken";
 }
 
-/** What holds something: a state, a partition, a thread. Its name stands at the top left. */
+/** A container: a state, a partition, a thread. Its name is at the top left. */
 export function Tray({ at, name, kind = "quiet", look = "plain" }: TrayProps): ReactNode {
   const [x = 0, y = 0, width, height] = numbersIn(at);
   return (

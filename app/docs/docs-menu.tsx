@@ -1,4 +1,4 @@
-// The list of docs, for the sidebar and for the drawer.
+// The list of docs for the sidebar and the drawer.
 
 import type { ReactNode } from "react";
 import { sidebarGroups } from "../config/lookup.ts";
@@ -8,13 +8,13 @@ import { usePathname } from "../shell/use-pathname.ts";
 import { siteConfig } from "../site-config.ts";
 import { placeOf, versionAt } from "./versions.ts";
 
-/** The sidebar of a version; each doc is in one sidebar. */
+/** The sidebars of a version; each doc is in exactly one. */
 function groupsOf(version: string) {
   const [sidebarId = "docs"] = Object.keys(siteConfig.docs.sidebars);
   return sidebarGroups(siteConfig, docs, { sidebarId, version });
 }
 
-/** Its docs, in the order in which they are read. */
+/** The docs of a version, in reading order. */
 export function docsOf(version: string) {
   return groupsOf(version).flatMap((group) => group.docs);
 }

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** A page as Markdown: to copy, or to look at. Useful to who works with a text tool. */
+/** Links to copy or view a page as Markdown, for readers who work with text tools. */
 export function PageActions({ path }: { readonly path: string }): ReactNode {
   const file = `${path}.md`;
   return (

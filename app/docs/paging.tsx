@@ -3,9 +3,9 @@ import { SiteLink } from "../shell/site-link.tsx";
 
 interface PagingProps {
   readonly label: string;
-  /** In the order in which they are read. */
+  /** In reading order. */
   readonly pages: readonly { readonly label: string; readonly to: string }[];
-  /** Path of the one that is shown. */
+  /** Path of the current page. */
   readonly current: string;
 }
 

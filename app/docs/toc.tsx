@@ -1,11 +1,11 @@
-// The contents of a page; `behaviours/toc.ts` marks the section that is being read.
+// The contents of a page; `behaviours/toc.ts` marks the current section.
 
 import type { ReactNode } from "react";
 import type { TocEntry } from "../content-types.ts";
 
 interface TocProps {
   readonly toc: readonly TocEntry[];
-  /** In a column beside the text, or folded above it where there is none. */
+  /** In a column beside the text, or collapsed above it if there is no column. */
   readonly kind: "side" | "inline";
 }
 

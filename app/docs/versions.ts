@@ -1,4 +1,4 @@
-// Versions of the docs: which one an address belongs to, and where the same doc is in another.
+// Versions of the docs: finds the version of an address, and the same doc in another version.
 
 import type { DocData } from "../build/content.ts";
 import { routeMatchesMax } from "../config/constants.ts";
@@ -12,7 +12,7 @@ interface Place {
 
 const places = new WeakMap<readonly DocsVersion[], Map<string, Place | null>>();
 
-/** The version and doc of a path; `null` = no docs there. Asked many times for each page. */
+/** The version and doc of a path; `null` = no docs. Called many times per page. */
 export function placeOf(path: string, versions: readonly DocsVersion[]): Place | null {
   const known = places.get(versions) ?? new Map<string, Place | null>();
   places.set(versions, known);
@@ -26,7 +26,7 @@ export function placeOf(path: string, versions: readonly DocsVersion[]): Place |
 }
 
 function matched(path: string, versions: readonly DocsVersion[]): Place | null {
-  // The longest path first, because the one of the current version begins all others.
+  // Longest path first, because the current version's path is a prefix of all others.
   const sorted = [...versions].sort((a, b) => b.path.length - a.path.length);
   for (const version of sorted) {
     if (path === version.path) return { version, slug: null };
@@ -37,7 +37,7 @@ function matched(path: string, versions: readonly DocsVersion[]): Place | null {
   return null;
 }
 
-/** Path of the doc that is shown, in another version, or of that version's main doc. */
+/** Path of the current doc in another version, or of that version's main doc. */
 export function pathIn(
   version: DocsVersion,
   { slug, docs }: { readonly slug: string | null; readonly docs: readonly DocData[] },
@@ -46,7 +46,7 @@ export function pathIn(
   return `${version.path}/${hasDoc ? slug : version.mainDoc}`;
 }
 
-/** The version of the address, else the first. */
+/** The version of the address; otherwise the first. */
 export function versionAt(path: string, versions: readonly DocsVersion[]): DocsVersion {
   const version = placeOf(path, versions)?.version ?? versions[0];
   if (version === undefined) throw new Error("there is no docs version");

@@ -1,4 +1,4 @@
-// What the site shows of the results that are checked in.
+// Figures for the site from the committed results.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

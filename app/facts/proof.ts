@@ -1,4 +1,4 @@
-// The newest report of `bun run proof` that is checked in, and the faults found so far.
+// The newest committed report of `bun run proof`, and the faults found so far.
 
 import faultsFound from "../../proof/faults.json" with { type: "json" };
 import type { Report } from "../../proof/report.ts";

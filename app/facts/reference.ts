@@ -1,5 +1,5 @@
-// The tables of the documentation that come from the server's own constants and from the program's
-// own `--help`, so that the two cannot tell different things.
+// Documentation tables generated from the server's constants and the program's `--help`, so that
+// they cannot differ.
 
 import type { Command } from "commander";
 import { createProgram } from "../../cli/program.ts";
@@ -27,7 +27,7 @@ const sizeUnits = [
   ["KiB", 1024],
 ] as const;
 
-/** In the largest unit that says it exactly. */
+/** In the largest unit that is exact. */
 function size(bytes: number): string {
   const [unit, unitBytes] = sizeUnits.find(([, each]) => bytes % each === 0) ?? ["bytes", 1];
   return `${count(bytes / unitBytes)} ${unit}`;
@@ -108,7 +108,7 @@ function flagsOf(command: Command): readonly CommandWord[] {
     .map((option) => ({ word: option.flags, meaning: help.optionDescription(option) }));
 }
 
-/** Those that do something themselves, in the order of `--help`. */
+/** Commands with an action, in the order of `--help`. */
 function rowsOf(parent: Command, path: string): readonly CommandRow[] {
   return help.visibleCommands(parent).flatMap((command): readonly CommandRow[] => {
     const name = `${path}${command.name()}`;
@@ -120,7 +120,7 @@ function rowsOf(parent: Command, path: string): readonly CommandRow[] {
       word: argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
       meaning: help.argumentDescription(argument),
     }));
-    // The flags of `serve` are the settings, which have a page of their own.
+    // The flags of `serve` are the settings, which have their own page.
     const flags = name === "serve" ? [] : flagsOf(command);
     return [
       {

@@ -1,4 +1,4 @@
-// What a 200 proves, and where a reader sees that it is so.
+// The guarantees of a 200, each with a link to its evidence.
 
 export const claims = [
   {

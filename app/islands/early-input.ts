@@ -1,7 +1,7 @@
-// What a reader presses and chooses in an island before its code has come: it is kept, and done
-// once the island is alive, in the same order.
+// Records presses and choices in an island before its code is loaded, and replays them in order
+// once the island is active.
 
-/** Returns what does it. */
+/** Returns the function that replays the input. */
 export function keepEarlyInput(frame: HTMLElement): () => void {
   const kept: (() => void)[] = [];
   const asleep = new AbortController();
@@ -9,7 +9,7 @@ export function keepEarlyInput(frame: HTMLElement): () => void {
   const onClick = (event: Event) => {
     const { target } = event;
     if (!(target instanceof HTMLElement) || !target.matches("button, [type=checkbox]")) return;
-    // A box that is checked now would be unchecked by the press that is done later.
+    // Otherwise the replayed press would uncheck a box that is checked now.
     event.preventDefault();
     kept.push(() => target.click());
   };
@@ -28,7 +28,7 @@ export function keepEarlyInput(frame: HTMLElement): () => void {
 
 function choose(field: HTMLSelectElement | HTMLInputElement, value: string): void {
   if (field instanceof HTMLInputElement) {
-    // React passes over an input whose value is the one that it set itself, or found.
+    // React ignores an input whose value equals the one it set or found.
     field.value = field.defaultValue;
     Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")?.set?.call(field, value);
   } else field.value = value;

@@ -2,7 +2,7 @@ import { hydrateRoot } from "react-dom/client";
 import { LeaseSimulator } from "../simulator/lease-simulator.tsx";
 import { IslandFrame } from "./island-frame.tsx";
 
-/** Brings to life what `lease-simulator.tsx` has placed; resolves once it hears what is pressed. */
+/** Hydrates the simulator placed by `lease-simulator.tsx`; resolves once it handles presses. */
 export function hydrateIsland(frame: HTMLElement): Promise<void> {
   return new Promise((resolve) => {
     const onAlive = () => {

@@ -1,4 +1,4 @@
-// What a reader sees when an island breaks. The page around it stays as it is.
+// The fallback shown when an island fails. The page around it is unaffected.
 
 import { Component, type ReactNode } from "react";
 

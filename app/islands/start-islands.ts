@@ -1,5 +1,5 @@
-// Brings the islands of a page to life: those in sight as soon as the page has loaded and the browser
-// is idle, others when the reader comes near. What is pressed before is done then.
+// Hydrates the islands of a page: visible ones when the page has loaded and the browser is idle,
+// others when the reader comes near. Earlier presses are replayed then.
 
 import { mayPrefetch } from "../behaviours/links.ts";
 import { onceMoved } from "../behaviours/moved.ts";
@@ -12,7 +12,7 @@ export function startIslands(): void {
     const doEarlyInput = keepEarlyInput(frame);
     islands.set(frame, () => void start(frame, doEarlyInput));
   }
-  // Nothing else can be missing.
+  // No other code can be missing.
   if (islands.size === 0) partArrived();
   const observe = (rootMargin: string) => {
     const observer = new IntersectionObserver(
@@ -31,11 +31,11 @@ export function startIslands(): void {
   if (mayPrefetch()) onceIdle(() => observe("0px"));
 }
 
-/** Once the page has loaded, for which the browser may have to do something else first. */
+/** Runs once the page has loaded and the browser is idle. */
 function onceIdle(run: () => void): void {
   const wait = () => {
     if ("requestIdleCallback" in globalThis) requestIdleCallback(run);
-    // Safari.
+    // Safari lacks requestIdleCallback.
     else setTimeout(run, 1);
   };
   if (document.readyState === "complete") wait();

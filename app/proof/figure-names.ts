@@ -1,13 +1,12 @@
-// What the page calls the figures of each method, in the order in which it shows them.
-// A name that is not here is not shown.
+// Labels of each method's figures, in display order. A figure without a label is not shown.
 
 export interface Named {
   readonly label: string;
-  /** Of the report; their sum. */
+  /** Keys in the report; the figure is their sum. */
   readonly keys: readonly string[];
-  /** Their sum is what the figure is a part of. */
+  /** The total: the sum of these keys. */
   readonly of?: readonly string[];
-  /** The report counts what happened: a key that is absent did not. */
+  /** The report counts events: a missing key means 0. */
   readonly isTally?: true;
 }
 

@@ -1,17 +1,17 @@
-// What the page "How Holdfast is tested" shows of a report of `bun run proof`, in words.
-// Pure. Every number of the page comes from there.
+// Texts of the page "How Holdfast is tested" from a report of `bun run proof`. Pure. Every number
+// on the page comes from the report.
 
 import type { Report } from "../../proof/report.ts";
 import type { ProofResult } from "../../proof/result.ts";
 import { count } from "../charts/figures.ts";
 import { figureNames, type Named } from "./figure-names.ts";
 
-/** What was counted, and how much of it. */
+/** A count with its label. */
 export type Line = readonly [label: string, amount: string];
 
 export type ProofData = ReturnType<typeof proofData>;
 
-/** Of the newest report. */
+/** Data of the newest report. */
 export function proofData(reports: readonly Report[]) {
   const [report] = reports.toSorted((a, b) => b.madeAt.localeCompare(a.madeAt));
   if (report === undefined) throw new Error("no file in bench/results is a report of proof");
@@ -25,9 +25,9 @@ export function proofData(reports: readonly Report[]) {
     took: duration(report.seconds),
     machine: `${machine.cpu}, ${machine.cores} cores, ${Math.round(machine.memoryBytes / 2 ** 30)} GiB, Linux ${machine.kernel}; Bun ${bun}, SQLite ${sqlite}`,
     summary: summaryOf(results),
-    /** By their names, in the order in which they run. */
+    /** By name, in execution order. */
     methods: Object.fromEntries(results.map((result) => [result.method, methodOf(result)])),
-    /** Planted bugs, by how many worlds it took to find them. */
+    /** Planted bugs, by the number of worlds needed to find them. */
     planted: plantedOf(results.find(({ method }) => method === "planted bugs")),
   };
 }
@@ -36,7 +36,7 @@ function duration(seconds: number): string {
   return seconds < 120 ? `${count(seconds)} s` : `${count(Math.round(seconds / 60))} min`;
 }
 
-/** Figures that more than one method has are added up. */
+/** Adds up figures that several methods share. */
 function summaryOf(results: readonly ProofResult[]): readonly Line[] {
   const sum = (key: string, ...methods: string[]): string =>
     count(
@@ -65,7 +65,7 @@ function methodOf(result: ProofResult) {
     verdict: `${found.length === 0 ? "no" : found.length} fault${found.length > 1 ? "s" : ""}`,
     run: `seed ${seed}, ${duration(seconds)}`,
     lines: named.map((figure) => lineOf(figure, result)),
-    /** Why it was not run; `null` = it was. */
+    /** Why it was skipped; `null` = it was run. */
     skipped: skipped ?? null,
   };
 }

@@ -1,5 +1,4 @@
-// The parts of the page about testing, of the report that is checked in unless they are given
-// another.
+// Components of the page about testing; their default report is the committed one.
 
 import type { ReactNode } from "react";
 import { faults, proof } from "../facts/proof.ts";

@@ -14,7 +14,7 @@ export async function openClient(operationId: string): Promise<void> {
   if (operation === undefined) throw new Error(`no operation is called '${operationId}'`);
   created ??= create();
   const client = await created;
-  // Scalar goes by a class on <body>, the site by an attribute of <html>.
+  // Scalar uses a class on <body>, the site an attribute of <html>.
   const isLight = document.documentElement.dataset["theme"] === "light";
   document.body.classList.toggle("light-mode", isLight);
   document.body.classList.toggle("dark-mode", !isLight);
@@ -31,7 +31,7 @@ async function create(): Promise<ApiClientModal> {
   return createApiClientModal({ el, workspaceStore, options: { hideClientButton: true } });
 }
 
-/** Where this page comes from a Holdfast server, on whatever port, that one is the first. */
+/** If a Holdfast server serves this page, on any port, that server is listed first. */
 async function reachableServers() {
   const { origin } = location;
   const others = openapi.servers.filter(({ url }) => url !== origin);

@@ -1,4 +1,4 @@
-// Code as the contract has it or as it is made from it, without colours.
+// Code from the contract or generated from it, without highlighting.
 
 import { Fragment, type ReactNode } from "react";
 import { CodeFrame } from "../components/code-block.tsx";

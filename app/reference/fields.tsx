@@ -1,4 +1,4 @@
-// Fields with their rules, of requests, replies and schemas.
+// Fields of requests, replies and schemas, with their rules.
 
 import { Fragment, type ReactNode } from "react";
 import { Markdown } from "./markdown.tsx";
@@ -6,7 +6,9 @@ import { type Field, formOf, formText, rulesOf } from "./schema-fields.ts";
 
 interface FieldListProps {
   readonly fields: readonly Field[];
-  /** A reply has all its fields, but for those that may be absent; a request, those required. */
+  /**
+   * In a reply, all fields are present except optional ones; in a request, only the required ones.
+   */
   readonly isReply?: boolean;
 }
 
@@ -34,7 +36,7 @@ interface FactsProps {
 function Facts({ field: { schema, type, isRequired }, isReply }: FactsProps): ReactNode {
   const Kind = isRequired && !isReply ? "em" : "small";
   const form = formOf(schema);
-  // One text beside another would have a comment of the renderer between them.
+  // React would insert a comment between two adjacent texts.
   const before = `${isRequired && !isReply ? "required " : ""}${type}`;
   const rules = rulesOf(schema).map((rule) => `, ${rule}`);
   const after = `${rules.join("")}${isReply && !isRequired ? ", may be absent" : ""}`;

@@ -1,4 +1,4 @@
-// The Markdown of the contract, made into elements while the page is built.
+// Renders the contract's Markdown to elements at build time.
 
 import { evaluateSync } from "@mdx-js/mdx";
 import { type ComponentProps, Fragment, isValidElement, type ReactNode } from "react";
@@ -11,7 +11,7 @@ import { Code } from "./code.tsx";
 
 interface MarkdownProps {
   readonly text: string;
-  /** It stands within an element that is a paragraph already, and is plain text and code. */
+  /** It is within a paragraph, and contains only plain text and code. */
   readonly isInline?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// One operation: what it takes and answers, and beside it how it is called.
+// One operation: its request and replies, and sample calls beside them.
 
 import { Fragment, type ReactNode } from "react";
 import { Tab, Tabs } from "../components/tabs.tsx";
@@ -78,7 +78,7 @@ function Request({ operation }: OperationProps): ReactNode {
   const { parameters = [], requestBody, responses } = operation;
   if (requestBody === undefined) return null;
   const tooLarge = responses["413"];
-  // Where it is that of all, the replies of all say how large a body may be.
+  // If the bound is common to all operations, the common replies document it.
   const isBoundCommon = tooLarge !== undefined && isCommon("413", tooLarge);
   const headers = parameters.map(({ name, required, description, schema }) => ({
     path: name,
@@ -144,7 +144,7 @@ function Success({ reply }: { readonly reply: Reply }): ReactNode {
   );
 }
 
-/** In the order of the list. */
+/** The previous and next operation in the list. */
 function Neighbours({ operation }: OperationProps): ReactNode {
   const all = groups.flatMap(({ operations }) => operations);
   const pages = all.map((one) => ({ label: one.summary, to: operationPath(one) }));
@@ -156,7 +156,7 @@ function exampleText(reply: Reply): string {
   return typeof example === "string" ? example.trimEnd() : JSON.stringify(example, null, 2);
 }
 
-/** A reply in as few lines as it takes. */
+/** A reply in as few lines as possible. */
 export function compactText(reply: Reply): string {
   return JSON.stringify(mediaOf(reply).example, null, 1).replace(/\n\s*/g, " ");
 }

@@ -14,9 +14,9 @@ export interface Operation {
     readonly content: Readonly<Record<string, MediaType>>;
   };
   readonly responses: Readonly<Record<string, Reply>>;
-  /** Of a key; absent where none is needed. */
+  /** Required role of the key; absent if no key is needed. */
   readonly "x-role"?: string;
-  /** Which queues it takes the role for. */
+  /** The queues for which the role is required. */
   readonly "x-role-queues"?: string;
 }
 
@@ -51,7 +51,7 @@ export const operations: readonly PlacedOperation[] = Object.entries(openapi.pat
     ),
 );
 
-/** As the page of all lists them, and one leads to the next. */
+/** In the order of the list and of the links between operations. */
 export const groups = openapi.tags.map(({ name, description }) => ({
   name,
   description,
@@ -63,7 +63,7 @@ export function operationPath({ operationId }: Pick<Operation, "operationId">): 
   return `/api/${operationId}`;
 }
 
-/** What a key has to be for. */
+/** A text about the required role. */
 export function roleText(operation: Operation): string {
   const { "x-role": role, "x-role-queues": reach } = operation;
   if (role === undefined) return "no key needed";
@@ -78,20 +78,20 @@ export function roleText(operation: Operation): string {
   }
 }
 
-/** What a list says of it. */
+/** Its summary in a list. */
 export function firstSentence({ description }: Pick<Operation, "description">): string {
   return /^.+?[.:](?=\s|$)/s.exec(description)?.[0].replace(/:$/, ".") ?? description;
 }
 
-/** The one form of a body or reply: the contract describes each in one media type. */
+/** The media type of a body or reply: the contract defines exactly one for each. */
 export function mediaOf(part: Pick<Reply, "content"> | undefined): MediaType {
   return Object.values(part?.content ?? {})[0] ?? {};
 }
 
-/** Of codes that do not depend on what was asked. */
+/** Codes that do not depend on the operation. */
 const commonCodes = ["403", "413", "415", "429", "500", "503", "504"];
 
-/** By their codes, the replies that operations have in common. */
+/** Replies common to all operations, by code. */
 export const commonReplies: ReadonlyMap<string, Reply> = new Map(
   commonCodes.flatMap((code) => {
     const all = operations.flatMap(({ responses }) => responses[code] ?? []);
@@ -101,7 +101,7 @@ export const commonReplies: ReadonlyMap<string, Reply> = new Map(
   }),
 );
 
-/** Whether the reply is the one that operations have in common. */
+/** Whether the reply equals the common one. */
 export function isCommon(code: string, reply: Reply): boolean {
   const common = commonReplies.get(code);
   return common !== undefined && exampleOf(common) === exampleOf(reply);

@@ -1,4 +1,4 @@
-// What holds for all operations, and the list of them.
+// Rules common to all operations, and the list of operations.
 
 import { Fragment, type ReactNode } from "react";
 import { replyCodes } from "../../openapi/codes.ts";
@@ -15,8 +15,9 @@ const { info, servers } = openapi;
 const rulesAt = info.description.indexOf("## ");
 
 /**
- * Operations had their anchors here before they had pages: who comes by such an address is led on.
- * Without it the anchor leads to the operation's entry in the list, which is a link.
+ * Operations had anchors on this page before they had pages of their own, so an old address is
+ * redirected. Without the script, the anchor leads to the operation's entry in the list, which is a
+ * link.
  */
 const leadOn = `(onhashchange=function(){var e=document.getElementById(location.hash.slice(1)),d=e&&e.closest("dt"),a=d&&d.querySelector("a[href^='/api/']");if(a)location.replace(a.href)})()`;
 

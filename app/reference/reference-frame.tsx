@@ -1,4 +1,4 @@
-// What all pages of the reference have in common: the list of operations beside their text.
+// The frame of all reference pages: the list of operations beside the text.
 
 import type { ReactNode } from "react";
 import { ReferenceMenu } from "./reference-menu.tsx";

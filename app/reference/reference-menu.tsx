@@ -1,4 +1,4 @@
-// The list of operations, for the sidebar and for the drawer.
+// The list of operations for the sidebar and the drawer.
 
 import Slugger from "github-slugger";
 import type { ReactNode } from "react";

@@ -1,12 +1,12 @@
-// A call in four languages, from the example of its body in the contract.
+// Sample calls in four languages, from the contract's example of the body.
 
 export interface Call {
   readonly path: string;
-  /** Of a POST; what has none is a GET. */
+  /** The body of a POST; without it the call is a GET. */
   readonly body: unknown;
 }
 
-/** Where a server listens that was started as the documentation says. */
+/** The address of a server started as documented. */
 const server = "http://localhost:9090";
 
 export const samples = {
@@ -79,12 +79,12 @@ function indented(text: string, by: string): string {
   return text.replaceAll("\n", `\n${by}`);
 }
 
-/** Without quotes around keys that need none. */
+/** Omits quotes around keys that do not need them. */
 function script(value: unknown): string {
   return json(value).replace(/^(\s*)"(\w+)":/gm, "$1$2:");
 }
 
-/** But for three words, which are spelt otherwise, JSON is Python. */
+/** JSON is valid Python except for three words. */
 function python(value: unknown): string {
   const words: Readonly<Record<string, string>> = { true: "True", false: "False", null: "None" };
   return json(value).replace(/(?<=: )(?:true|false|null)(?=,?$)/gm, (word) => words[word] ?? word);

@@ -1,4 +1,4 @@
-// The fields of a schema of `openapi.json`, flat: nested ones by their path.
+// The fields of an `openapi.json` schema as a flat list, nested ones by path.
 
 import { forms } from "../../openapi/forms.ts";
 import openapi from "../../openapi/openapi.json" with { type: "json" };
@@ -25,7 +25,7 @@ export interface Schema {
 }
 
 export interface Field {
-  /** `items[].utf8` is the key of each entry of a list. */
+  /** `items[].utf8` is the key `utf8` of each entry of a list. */
   readonly path: string;
   readonly schema: Schema;
   readonly type: string;
@@ -35,7 +35,7 @@ export interface Field {
 
 const schemas = openapi.components.schemas as unknown as Readonly<Record<string, Schema>>;
 
-/** Schemas that several operations have in common, by the names that clients made of the contract give them. */
+/** Schemas shared by several operations, by the names that generated clients use. */
 export const sharedSchemas: readonly string[] = Object.keys(schemas).filter(
   (name) =>
     !name.endsWith("Request") &&
@@ -79,7 +79,7 @@ export function typeText(given: Schema): string {
   return typeof type === "string" ? type : (type ?? ["any"]).join(" or ");
 }
 
-/** The form of a text, by its name in `openapi/forms.ts` or, without one, as it is. */
+/** The form of a text: its name in `openapi/forms.ts`, if it has one. */
 export function formOf({ pattern, items }: Schema): FormName | undefined {
   const expression = pattern ?? (items && resolved(items).pattern);
   return formNames.find((name) => forms[name] === expression);
@@ -88,19 +88,19 @@ export function formOf({ pattern, items }: Schema): FormName | undefined {
 export type FormName = keyof typeof forms;
 export const formNames = Object.keys(forms) as readonly FormName[];
 
-/** `durationOrNever` is a "duration or never". */
+/** `durationOrNever` becomes "duration or never". */
 export function formText(name: FormName): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** A longer list is in the description, or has a page of its own. */
+/** A longer list of values is in the description, or on its own page. */
 const wordsMax = 16;
 
 function wordsOf(schema: Schema): readonly unknown[] | undefined {
   return schema.enum ?? schema["x-extensible-enum"];
 }
 
-/** What holds for a field beside its type. */
+/** The rules of a field besides its type. */
 export function rulesOf(schema: Schema): readonly string[] {
   const words = wordsOf(schema) ?? (schema.items && wordsOf(resolved(schema.items))) ?? [];
   const { minimum, maximum, minItems, maxItems, minLength, maxLength } = schema;

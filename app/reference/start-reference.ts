@@ -1,5 +1,5 @@
-// Test Request opens a client. Its code, most of all that the site has, comes no sooner than a
-// button is pressed.
+// Opens the client of Test Request. Its code, the largest of the site, is loaded only when a button
+// is pressed.
 
 const failure = "Not loaded. Try again";
 

@@ -1,4 +1,4 @@
-// The API: an operation, by the address, or the list of all.
+// The API reference: the operation of the address, or the list of all.
 
 import type { ReactNode } from "react";
 import { Operation } from "../reference/operation.tsx";

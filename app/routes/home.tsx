@@ -1,5 +1,5 @@
-// The home page: the promise and a queue to try it on, the first steps and how each claim is
-// checked, what it costs, what it lacks.
+// The home page: the promise, a simulated queue, the first steps, the evidence for each claim, the
+// costs and the limitations.
 
 import type { ReactNode } from "react";
 import Comparison from "../../content/parts/comparison.mdx";

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { PageMeta } from "../shell/page-meta.tsx";
 import { SiteLink } from "../shell/site-link.tsx";
 
-/** Rendered once, at /404, and served for every address that is none. */
+/** Rendered once, at /404, and served for every unknown address. */
 export default function NotFound(): ReactNode {
   return (
     <main id="main" tabIndex={-1} className="not-found frame">

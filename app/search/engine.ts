@@ -1,19 +1,19 @@
-// The search itself; pure, so that tests ask it what a reader would.
+// The search engine. Pure, so that tests can run readers' queries.
 
 import MiniSearch from "minisearch";
 import { otherNames } from "./other-names.ts";
 
-/** What is searched: one entry for each section of each page. */
+/** A searchable entry: one for each section of each page. */
 export interface Section {
   readonly url: string;
   /** Title of the page. */
   readonly page: string;
-  /** Of the section; the page's title for what comes before the first. */
+  /** Heading of the section; the page's title for the text before the first heading. */
   readonly heading: string;
   readonly text: string;
-  /** Names in its blocks of code. */
+  /** Names in its code blocks. */
   readonly code?: string;
-  /** Below 1 for what is seldom meant where a guide has the same words. */
+  /** Below 1 for sections that should rank below a guide with the same words. */
   readonly weight?: number;
 }
 
@@ -24,14 +24,14 @@ export interface Found extends Section {
 export type Search = (query: string) => readonly Found[];
 
 const resultsMax = 8;
-/** Shorter words stand too close to each other for a slip to be told from a word. */
+/** Shorter words are too similar to distinguish a typo from another word. */
 const fuzzyLengthMin = 5;
 const fuzziness = 0.2;
-/** Half a word is taken for the word, but not a letter or two. */
+/** Minimum length of a prefix that matches a word. */
 const prefixLengthMin = 3;
-/** A heading that has no other words than those asked for is what was asked for. */
+/** Weight of a heading that consists only of query words. */
 const namedWeight = 1.5;
-/** Of `client` beside `client_id`, where that is asked for. */
+/** Weight of `client` as a part of a queried `client_id`. */
 const partWeight = 0.3;
 
 const stopWords = new Set(
@@ -40,7 +40,7 @@ const stopWords = new Set(
   ),
 );
 
-/** Words of a text: also the parts of `queue.produce` and `max_attempts`. */
+/** Words of a text, including the parts of `queue.produce` and `max_attempts`. */
 function words(text: string): string[] {
   const whole = text.toLowerCase().match(/[\p{L}\p{N}_.-]*[\p{L}\p{N}]/gu) ?? [];
   return whole.flatMap((word) => {
@@ -49,7 +49,10 @@ function words(text: string): string[] {
   });
 }
 
-/** The stem of an English word, roughly: lapse, lapses and lapsed are one, delay and delayed too. */
+/**
+ * An approximate stem of an English word: the same for lapse, lapses and lapsed, and for delay and
+ * delayed.
+ */
 function stem(word: string): string {
   if (word.length < 4 || /\d/.test(word)) return word;
   return word
@@ -67,7 +70,7 @@ function termsOf(text: string): readonly string[] {
   return words(text).flatMap((word) => term(word) ?? []);
 }
 
-/** What is on every page tells little about any. */
+/** Words that are on every page have little value. */
 function worth(one: string): number {
   return commonTerms.has(one) ? 0.25 : 1;
 }
@@ -79,7 +82,7 @@ const namesHere = new Map(
   ),
 );
 
-/** A word of a query: what it is called here, and what that is in the index. */
+/** A word of a query: the terms used here, and their forms in the index. */
 interface Asked {
   readonly names: readonly string[];
   readonly terms: readonly string[];
@@ -98,7 +101,7 @@ export async function createSearch(sections: readonly Section[]): Promise<Search
     fields: ["page", "heading", "text", "code"],
     tokenize: words,
     processTerm: term,
-    // A page's name is said once, though its first section has it as its heading too.
+    // The page's name counts once, although it is also the heading of its first section.
     extractField: (section, field) =>
       field === "page" && section.page === section.heading
         ? ""
@@ -106,18 +109,18 @@ export async function createSearch(sections: readonly Section[]): Promise<Search
     searchOptions: {
       boost: { heading: 4, code: 0.1 },
       boostTerm: (one, at, all) => worth(one) * (at > 0 && isName(all[0]) ? partWeight : 1),
-      // Stricter with long texts than it is by itself: what lists everything has every word.
+      // Long texts are penalized more than by default: a list of everything contains every word.
       bm25: { k: 1.2, b: 0.9, d: 0.2 },
       boostDocument: (id) => sections[Number(id)]?.weight ?? 1,
       prefix: (word) => word.length >= prefixLengthMin,
       weights: { prefix: 0.5, fuzzy: 0.3 },
     },
   });
-  // In parts: what is typed meanwhile shows at once.
+  // Indexed in parts, so that typing stays responsive.
   const documents = sections.map((section, id) => ({ ...section, id }));
   await index.addAllAsync(documents, { chunkSize: 25 });
 
-  /** Slips are looked for where nothing has the word as it is. */
+  /** Typos are considered only if no section contains the exact word. */
   const queryOf = ({ names }: Asked) => {
     const queries = [...names];
     const isKnown = index.search({ queries }).length > 0;
@@ -139,12 +142,15 @@ export async function createSearch(sections: readonly Section[]): Promise<Search
   };
 }
 
-/** Whether it is a name of several parts, such as `max_attempts`, which come behind it. */
+/** Whether it is a name of several parts, such as `max_attempts`; the parts follow it. */
 function isName(one = ""): boolean {
   return /[_.-]/.test(one);
 }
 
-/** How much of what was asked for is there: what has all the words stands before what has one often. */
+/**
+ * The share of query words found: a section with all words ranks above one with many repetitions of
+ * one word.
+ */
 function coverage(asked: readonly Asked[], found: readonly string[]): number {
   const worths = asked.map(({ terms }) => Math.max(...terms.map(worth)));
   const had = worths.filter((_, at) => asked[at]?.terms.some((one) => found.includes(one)));
@@ -152,7 +158,9 @@ function coverage(asked: readonly Asked[], found: readonly string[]): number {
   return sum(had) / sum(worths);
 }
 
-/** Whether a heading has no words but those that were found, and not only what is on every page. */
+/**
+ * Whether a heading consists only of matched words, and not only of words that are on every page.
+ */
 function isNamed({ heading }: Section, found: readonly string[]): boolean {
   const own = termsOf(heading);
   return own.every((one) => found.includes(one)) && own.some((one) => worth(one) === 1);
@@ -160,11 +168,11 @@ function isNamed({ heading }: Section, found: readonly string[]): boolean {
 
 export interface Part {
   readonly text: string;
-  /** Whether it is a word that was searched for, or one that stands for it. */
+  /** Whether it matches a word of the query or a synonym. */
   readonly isFound: boolean;
 }
 
-/** A text cut at the words that were found, as a whole each, though only a stem was asked for. */
+/** Splits a text at matched words, each whole even if only a stem matched. */
 export function partsOf(text: string, terms: readonly string[]): readonly Part[] {
   return text
     .split(/([\p{L}\p{N}]+)/u)

@@ -1,5 +1,4 @@
-// Loads the search once a reader shows that it is wanted: by pointing at its button, or by
-// opening it, which puts the focus into its input.
+// Loads the search when a reader points at its button or opens it, which focuses its input.
 
 import { lazyDelayMs } from "../config/constants.ts";
 
@@ -21,7 +20,7 @@ function load(): void {
   loading = import("./search-results.ts")
     .then(({ showResults }) => showResults())
     .catch(() => {
-      // So that it can be tried again.
+      // Allows another try.
       loading = null;
       const retry = document.createElement("button");
       retry.type = "button";

@@ -1,4 +1,4 @@
-// Words that readers bring along from other queues, behind what is called so here.
+// Synonyms: terms of other queues, with the terms used here.
 
 export const otherNames: readonly (readonly [here: string, elsewhere: string])[] = [
   ["api keys", "authentication"],

@@ -1,4 +1,4 @@
-// The places that were found and visited last, newest first.
+// The search results visited last, newest first.
 
 import { read, store } from "../behaviours/storage.ts";
 import { recentSearchesMax } from "../config/constants.ts";

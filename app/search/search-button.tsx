@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Icon } from "../shell/icon.tsx";
 
-/** Looks like the box it opens; on small screens only its sign is left. */
+/** Looks like the input that it opens; on small screens only its icon is shown. */
 export function SearchButton({ isCompact }: { readonly isCompact: boolean }): ReactNode {
   if (isCompact) {
     return (

@@ -1,6 +1,5 @@
-// The search dialog as it stands in every page. It opens before any other code is there, and
-// what is typed stays in the browser's own input, so no key is lost. `search-results.ts` fills
-// the list.
+// The search dialog in every page. It opens before other code is loaded, and typed text stays in
+// the native input, so no key is lost. `search-results.ts` fills the list.
 
 import type { ReactNode } from "react";
 import { Icon } from "../shell/icon.tsx";
@@ -41,8 +40,8 @@ export function SearchDialogFrame(): ReactNode {
 }
 
 /**
- * Runs within the page, right after the dialog, so it uses nothing from around it. The input is
- * emptied on opening: the browser tells of a closed dialog later, when new text may be there.
+ * Runs inline right after the dialog, so it must not use anything outside. The input is cleared on
+ * opening: the browser reports the closing later, when the input may contain new text.
  */
 function openOnDemand(): void {
   const dialog = document.getElementById("search") as HTMLDialogElement;

@@ -1,11 +1,11 @@
-// What is under the input of the search: the places found for what it holds, or those visited
-// last. Arrows choose one, Enter visits it.
+// The list below the search input: results of the query, or the results visited last. Arrow keys
+// select one, Enter opens it.
 
 import { createSearch, excerptOf, type Found, partsOf, type Section } from "./engine.ts";
 import { type Recent, readRecents, remember } from "./recents.ts";
 import "./search-results.css";
 
-/** Fetches and indexes the sections, then answers whatever has been typed, and from then on. */
+/** Fetches and indexes the sections, then shows results for the current and all later input. */
 export async function showResults(): Promise<void> {
   const response = await fetch("/search.json");
   if (!response.ok) throw new Error(`search data is not available; got ${response.status}`);
@@ -31,7 +31,7 @@ export async function showResults(): Promise<void> {
   };
 
   input.addEventListener("input", draw);
-  // Opened again, it is empty again.
+  // When reopened, the input is empty.
   input.addEventListener("focus", draw);
   input.addEventListener("keydown", (event) => {
     const chosen = list.querySelector<HTMLElement>("[aria-selected=true]");
@@ -48,7 +48,7 @@ export async function showResults(): Promise<void> {
     const option = optionAround(target);
     if (option !== null) choose(option);
   });
-  // The link does the rest; to a place in this page it would leave the dialog open.
+  // The link navigates; a link within this page would leave the dialog open.
   list.addEventListener("click", ({ target }) => {
     if (optionAround(target) !== null) dialog.close();
   });
@@ -76,7 +76,7 @@ function optionOf(place: Recent | Found, index: number): HTMLElement {
   return option;
 }
 
-/** With the words marked for which the place was found. */
+/** Marks the matched words. */
 function marked(tag: "strong" | "span", text: string, terms: readonly string[]): HTMLElement {
   const element = document.createElement(tag);
   for (const part of partsOf(text, terms)) {

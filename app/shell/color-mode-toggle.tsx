@@ -5,7 +5,7 @@ import { Icon } from "./icon.tsx";
 
 const choices = ["system", "light", "dark"] as const;
 
-/** It shows the choice that is on <html>. Until the page's behaviours have started it is disabled. */
+/** Shows the choice stored on <html>. It is disabled until the page's behaviours have started. */
 export function ColorModeToggle(): ReactNode {
   const { respectPrefersColorScheme, defaultMode } = siteConfig.colorMode;
   const label = colorModeLabel(defaultMode, respectPrefersColorScheme);

@@ -1,5 +1,5 @@
-// The menu of small screens. Where the page has a menu of its own (docs, blog), that comes first,
-// and a button leads back to the main one; without code the main one stands below it.
+// The menu of small screens. If the page has its own menu (docs, blog), that is first, and a button
+// leads to the main menu; without JavaScript the main menu is below it.
 
 import type { ReactNode } from "react";
 import { Logo } from "../brand/logo.tsx";

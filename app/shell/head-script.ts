@@ -1,5 +1,5 @@
-// The script in <head> that runs before anything is painted. What it decides is on
-// <html>, so neither the mode nor the announcement bar flashes or moves the page.
+// The script in <head>, which runs before the first paint. It stores its decisions on <html>, so
+// neither the colour mode nor the announcement bar flashes or moves the page.
 
 import { failureId, reloadedKey, storageKeys } from "../behaviours/storage.ts";
 import type { SiteConfig } from "../config/types.ts";
@@ -10,14 +10,14 @@ const s = JSON.stringify;
 export const headScript = headScriptOf(siteConfig);
 
 /**
- * It asks for the page's own script once the page has been painted. Until that has started it notes
- * the button that was pressed last, which `entry.client.tsx` presses again. A host that serves files
- * as they lie shows a page at its file's address too: there it is shown under its own. What is named
- * by another file's name is asked for again, because what came may be the page of unknown addresses.
- * A page that begins at its top, because it is neither reloaded nor gone back to nor asked for a
- * place in it, is marked as fresh: of such a one a part is laid out later (`styles/later.css`).
- * Where the page's own script cannot be had, it does as `behaviours/part-failure.ts`. The links to
- * typefaces stand before it: they hold on a phone too once `behaviours/fonts.ts` has fetched them.
+ * Requests the page's own script after the first paint. Until that has started, it records the
+ * button pressed last, which `entry.client.tsx` presses again. A static host also serves a page at
+ * its file's address: the script then shows the page's own address. Files loaded under another name
+ * are requested again, because the response may have been the 404 page. A page that begins at its
+ * top (no reload, no history, no hash) is marked as fresh: a part of it is laid out later
+ * (`styles/later.css`). If the page's own script fails to load, it acts like
+ * `behaviours/part-failure.ts`. The links to typefaces precede it: they apply on a phone too once
+ * `behaviours/fonts.ts` has fetched them.
  */
 export function headScriptOf({ colorMode, announcementBar }: SiteConfig): string {
   const dismissible = announcementBar?.isCloseable === true ? announcementBar.id : "";

@@ -1,4 +1,4 @@
-// The few icons, drawn on one grid of 20 units.
+// The icons, drawn on a grid of 20 units.
 
 import type { ReactNode } from "react";
 

@@ -1,5 +1,5 @@
-// Paths of the same page in other locales. The default locale has no prefix. What follows the
-// path is added when the link is pressed (`behaviours/links.ts`).
+// Paths of the same page in other locales. The default locale has no prefix. Query and hash are
+// added when the link is pressed (`behaviours/links.ts`).
 
 interface Locales {
   readonly current: string;

@@ -1,5 +1,4 @@
-// The items of the navigation bar as the drawer lists them, and the menu of the section that the
-// page is in.
+// The navigation bar's items as listed in the drawer, and the menu of the current section.
 
 import type { ReactNode } from "react";
 import { BlogMenu } from "../blog/blog-menu.tsx";
@@ -32,7 +31,7 @@ export function MainMenu({
   );
 }
 
-/** `null` where the page has no menu of its own. */
+/** `null` if the page has no menu of its own. */
 export function sectionMenu(pathname: string): ReactNode {
   if (placeOf(pathname, siteConfig.docs.versions) !== null) return <DocsMenu />;
   if (isBelow(pathname, "/api")) return <ReferenceMenu />;

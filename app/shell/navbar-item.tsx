@@ -1,5 +1,4 @@
-// Items as the bar shows them. An item that fails fails the build, and says which part of the
-// configuration it is.
+// Items of the navigation bar. A failing item fails the build with its place in the configuration.
 
 import type { ReactNode } from "react";
 import type { NavbarItem } from "../config/types.ts";
@@ -28,7 +27,7 @@ interface EntryProps {
   readonly listOf: (list: NavList) => ReactNode;
 }
 
-/** What bar and drawer show alike, but for lists, which each shows in its own way. */
+/** Entries that bar and drawer show alike; each shows lists in its own way. */
 export function Entry({ view, listOf }: EntryProps): ReactNode {
   if (view === null || view === "search") return null;
   if ("html" in view) {
@@ -66,7 +65,7 @@ function Dropdown({ list }: { readonly list: NavList }): ReactNode {
   );
 }
 
-/** A list has no lists in it. */
+/** A list does not contain lists. */
 export function Entries({ list }: { readonly list: NavList }): ReactNode {
   return list.entries.map((view) => (
     <Entry key={"to" in view ? view.label : view.html} view={view} listOf={() => null} />

@@ -1,5 +1,5 @@
-// What the items of the navigation bar come to at an address: links, and lists of
-// links. Pure but for the content; a faulty item throws and names itself.
+// Resolves the navigation bar's items at an address to links and lists of links. Pure except for
+// the content; an invalid item throws with its own description.
 
 import { requireDoc, requireVersion, sidebarTarget, unknownType } from "../config/lookup.ts";
 import type {
@@ -19,11 +19,11 @@ const { versions } = docsConfig;
 
 interface Place {
   readonly pathname: string;
-  /** The version that links to docs lead to. */
+  /** The target version of links to docs. */
   readonly version: DocsVersion;
 }
 
-/** What an item may say of the link that it comes to. */
+/** Properties that an item may set on its link. */
 interface Named {
   readonly label?: string;
   readonly className?: string;
@@ -34,7 +34,7 @@ export interface NavLink {
   readonly to: string;
   readonly isActive: boolean;
   readonly className?: string | undefined;
-  /** For `behaviours/links.ts`: the version that is preferred from then on, and the like. */
+  /** Data for `behaviours/links.ts`, such as the version to store as preferred. */
   readonly data?: Readonly<Record<`data-${string}`, string>>;
 }
 
@@ -45,14 +45,14 @@ export interface NavHtml {
 
 export interface NavList {
   readonly label: string;
-  /** What it is called above its own entries: the chosen one is among them. */
+  /** Its label above its entries, which include the selected one. */
   readonly menuLabel: string;
   readonly entries: readonly (NavLink | NavHtml)[];
   readonly isActive: boolean;
   readonly className?: string | undefined;
 }
 
-/** `null`: nothing at this address. */
+/** `null` = not shown at this address. */
 export type NavView = NavLink | NavHtml | NavList | "search" | null;
 
 export function viewOf(item: NavbarItem, pathname: string): NavView {
@@ -101,7 +101,7 @@ function view(item: NavbarItem, place: Place): NavView {
     case "docsVersionDropdown": {
       const names = item.versions ?? versions.map(({ name }) => name);
       const links = names.map((name) => versionLink(requireVersion(siteConfig, name), {}, place));
-      // It says something only among docs.
+      // Meaningful only within the docs.
       return isInDocs ? listOf({ ...item, label: version.label }, "Versions", links) : null;
     }
     default:
@@ -140,7 +140,7 @@ function isActiveAt(item: LinkItem | DropdownItem, pathname: string): boolean {
 
 const docsKey = `docs.version.${docsConfig.pluginId}`;
 
-/** Where there is a choice of versions, outside of the docs the reader's preference decides. */
+/** If there are several versions, the reader's preference applies outside the docs. */
 function docLink(
   { slug, label }: (typeof docs)[number],
   item: Named,
@@ -170,7 +170,7 @@ function labelOf(locale: string): string {
   return i18n.locales[locale]?.label ?? locale;
 }
 
-/** The same page in each; `data-keeps-place`: with the query and the hash that it has. */
+/** The same page in each locale; `data-keeps-place` preserves query and hash. */
 function locales(pathname: string): readonly NavLink[] {
   const current = i18n.defaultLocale;
   return Object.keys(i18n.locales).map((target) => ({

@@ -1,5 +1,5 @@
-// The navigation bar: brand and left items, right items, the colour mode, and on small
-// screens the button of the drawer.
+// The navigation bar: brand and left items, right items, the colour mode, and the drawer's button
+// on small screens.
 
 import type { ReactNode } from "react";
 import { Logo } from "../brand/logo.tsx";

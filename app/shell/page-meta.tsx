@@ -1,5 +1,5 @@
-// Title, description, canonical address and card of a page. React moves them to <head>.
-// Addresses of a site must be whole there, so without the site's own they are left out.
+// Title, description, canonical address and card of a page. React moves them to <head>. Addresses
+// must be absolute there, so they are omitted if the site's address is unknown.
 
 import type { ReactNode } from "react";
 import { siteConfig } from "../site-config.ts";
@@ -8,7 +8,7 @@ import { cardPath } from "./card-path.ts";
 interface PageMetaProps {
   readonly title: string;
   readonly description: string;
-  /** Path of the page's one address. */
+  /** Path of the page's canonical address. */
   readonly path: string;
   readonly kind?: "website" | "article";
   readonly isIndexed?: boolean;

@@ -7,11 +7,11 @@ interface SectionMenuProps {
     readonly label: string;
     readonly links: readonly { readonly to: string; readonly label: string }[];
   }[];
-  /** Where the reader is. */
+  /** Path of the current page. */
   readonly current: string;
 }
 
-/** The pages of a section of the site, for its sidebar and for the drawer. */
+/** The pages of a section, for its sidebar and the drawer. */
 export function SectionMenu({ groups, current }: SectionMenuProps): ReactNode {
   return groups.map(({ label, links }) => (
     <section key={label} className="menu-group">

@@ -1,4 +1,4 @@
-// Everything around a page's content, in its order.
+// The elements around a page's content, in order.
 
 import type { ReactNode } from "react";
 import { failureId } from "../behaviours/storage.ts";
@@ -25,7 +25,7 @@ export function Shell({ children }: { readonly children: ReactNode }): ReactNode
   );
 }
 
-/** Told when code of the page cannot be had. */
+/** Shown when code of the page fails to load. */
 function FailureNotice(): ReactNode {
   return (
     <div className="chunk-failure cluster" id={failureId} role="alert" hidden>

@@ -1,7 +1,7 @@
 import { useMatches } from "react-router";
 import type { PageHandle } from "../content-types.ts";
 
-/** What the MDX page that is shown exports about itself. */
+/** The `handle` of the current MDX page. */
 export function usePage(): PageHandle {
   const handle = useMatches().at(-1)?.handle;
   if (handle === undefined) throw new Error("this layout is for MDX pages");

@@ -1,6 +1,6 @@
 import { useLocation } from "react-router";
 
-/** The path, without the slash that the build, and a careless link, put at its end. */
+/** The path without a trailing slash, which the build and some links add. */
 export function usePathname(): string {
   return useLocation().pathname.replace(/(.)\/+$/, "$1");
 }

@@ -1,4 +1,4 @@
-// One queue to play with, in the page: no server is asked.
+// An interactive simulation of one queue in the page, without a server.
 
 import type { ReactNode } from "react";
 import { ConsumerPanel, EventLog, Partition, Tray } from "./parts.tsx";

@@ -1,5 +1,5 @@
-// The simulator's state over time: what its buttons do, and what happens by itself.
-// Pure; time passes only by `tick`, so the same events come to the same state.
+// The simulator's state over time: the effects of its buttons, and automatic events. Pure: time
+// advances only by `tick`, so the same events lead to the same state.
 
 import { expire as expireFate, hasExpired, lapse } from "../../engine/model/lifecycle.ts";
 import type { Consumer, Settings, SimItem, Simulation } from "./queue.ts";
@@ -15,11 +15,11 @@ export type SimEvent =
   | { readonly kind: "tick"; readonly ms: number }
   | { readonly kind: "reset" };
 
-/** Between a completed item and the next lease of a consumer that works by itself. */
+/** Pause of an automatic consumer between a complete and the next lease. */
 const pauseMs = 700;
-/** Between two items that arrive by themselves; about as fast as three consumers work. */
+/** Interval of automatic produces, about the rate of three consumers. */
 const arrivalMs = 1_300;
-/** No item arrives by itself while so many wait. */
+/** Automatic produces pause at this backlog. */
 const arrivalsReadyMax = 6;
 const consumerNames = ["worker-1", "worker-2", "worker-3"] as const;
 
@@ -42,7 +42,7 @@ function begin(): Simulation {
       mode: "up",
       work: null,
       waitsUntil: null,
-      // One after the other, so that they do not move in step.
+      // Staggered, so that they do not move in step.
       idleSince: index * 800 - pauseMs,
     })),
     line: [],
@@ -80,7 +80,7 @@ export function step(state: Simulation, event: SimEvent): Simulation {
   }
 }
 
-/** Goes from one instant at which something happens to the next, so that steps of any size agree. */
+/** Advances from event to event, so that the step size does not matter. */
 function advance(from: Simulation, to: number): Simulation {
   let state = from;
   for (;;) {
@@ -111,7 +111,7 @@ function idle({ consumers, line }: Simulation): Consumer[] {
   );
 }
 
-/** What the clock makes happen in the queue; before anything that is asked at the same instant. */
+/** Applies deadlines; they precede calls at the same instant. */
 function sweep(state: Simulation): Simulation {
   const { now } = state;
   const lapsed = state.holds.filter(({ leaseDeadline }) => leaseDeadline <= now);
@@ -132,7 +132,7 @@ function expire(state: Simulation, item: SimItem): Simulation {
   return queue.follow({ ...state, ready }, item, expireFate(item));
 }
 
-/** What happens by itself at this instant: work is completed, 454 heard, items come, leases are asked for. */
+/** Automatic actions at this instant: completes, 454 replies, produces and leases. */
 function act(state: Simulation): Simulation {
   let acted = state;
   for (const { name } of state.consumers) {

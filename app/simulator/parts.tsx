@@ -1,5 +1,5 @@
-// What the simulator shows: the partition as a row of squares, the workers, the trays in
-// which items end, and the log.
+// Views of the simulator: the partition as a row of squares, the workers, the trays for finished
+// items, and the log.
 
 import { type CSSProperties, Fragment, type ReactNode } from "react";
 import type { SimEvent } from "./model.ts";
@@ -12,13 +12,13 @@ import {
   type Simulation,
 } from "./queue.ts";
 
-/** Places that are drawn, taken or not, so that the row keeps its height as items come and go. */
+/** Positions drawn, occupied or not, so that the row keeps its height. */
 const placesDrawn = 20;
 
 export function Partition({ simulation }: { readonly simulation: Simulation }): ReactNode {
   const { ready, holds, now } = simulation;
   const placed = partitionOf(simulation);
-  // By place and not by item: what is drawn changes, and nothing in the page is moved.
+  // Keyed by position, not by item: content changes, but no element moves.
   const length = Math.max(placesDrawn, placed.length);
   const places = Array.from({ length }, (_, at) => placed[at]);
   return (
@@ -79,7 +79,7 @@ interface ConsumerPanelProps {
   readonly send: (event: SimEvent) => void;
 }
 
-/** What it is up to; and, where the server knows better than it does, that. */
+/** The consumer's state; if its lease has lapsed, that. */
 function stateOf({ work, mode, waitsUntil }: Consumer, { holds, now }: Simulation): string {
   if (mode === "down") return "crashed";
   if (work === null) {

@@ -1,6 +1,5 @@
-// What can be done to one queue of one partition, small enough to watch. Pure: a state
-// goes in, the next one comes out. What lapse and retry do to an item is not modelled
-// here but taken from the server's own rules.
+// Operations on one queue with one partition. Pure functions from state to state. The effects of
+// lapse and retry are not modelled here, but taken from the server's own rules.
 
 import { expireDeadlineOf, type Fate, retry } from "../../engine/model/lifecycle.ts";
 
@@ -11,11 +10,11 @@ export interface Settings {
 }
 
 export interface SimItem {
-  /** What the item is, whatever becomes of it. */
+  /** Identity of the item across requeues. */
   readonly label: string;
   /** Its number in the partition; a new one at every requeue. */
   readonly id: number;
-  /** Leases granted before it got this number. */
+  /** Leases granted before the item got this number. */
   readonly attempts: number;
   readonly expireDeadline: number;
 }
@@ -29,13 +28,13 @@ export interface Hold {
 
 export interface Consumer {
   readonly name: string;
-  /** `stalled` does nothing and forgets nothing; `down` has crashed and knows nothing. */
+  /** `stalled` pauses but keeps its state; `down` has crashed and lost it. */
   readonly mode: "up" | "stalled" | "down";
-  /** What it believes to hold; the server may know better. */
+  /** The item that the consumer believes it holds; its lease may have lapsed. */
   readonly work: { readonly label: string; readonly id: number; readonly doneAt: number } | null;
-  /** Its lease request waits until then. */
+  /** Deadline of its waiting lease request. */
   readonly waitsUntil: number | null;
-  /** Since when it has neither work nor a request. */
+  /** The instant since which it has neither work nor a request. */
   readonly idleSince: number;
 }
 
@@ -50,9 +49,9 @@ export interface LogLine {
 export interface Simulation {
   readonly now: number;
   readonly settings: Settings;
-  /** Items arrive, and consumers lease and complete, by themselves. */
+  /** Produces, leases and completes happen automatically. */
   readonly automatic: boolean;
-  /** When the next item arrives by itself. */
+  /** The instant of the next automatic produce. */
   readonly arrivesAt: number;
   readonly nextId: number;
   readonly producedCount: number;
@@ -62,20 +61,20 @@ export interface Simulation {
   readonly holds: readonly Hold[];
   readonly dead: readonly (SimItem & { readonly death: "failed" | "expired" | "rejected" })[];
   readonly consumers: readonly Consumer[];
-  /** Names of consumers whose lease waits, in the order in which they asked. */
+  /** Names of consumers with a waiting lease, in order of arrival. */
   readonly line: readonly string[];
-  /** The newest first. */
+  /** Newest first. */
   readonly log: readonly LogLine[];
 }
 
-/** What the model holds at most, so that it stays readable. */
+/** Maximum number of waiting items, so that the view stays readable. */
 export const waitingMax = 16;
 export const workMs = 3_000;
 export const requestTimeoutMs = 10_000;
 export const expireTimeoutMs = 120_000;
 const logMax = 60;
 
-/** What the partition holds, in the order of its numbers: leased items keep their place. */
+/** The items of the partition by number; leased items keep their position. */
 export function partitionOf({
   ready,
   holds,
@@ -102,7 +101,7 @@ export function note(state: Simulation, line: Omit<LogLine, "number" | "at">): S
   return { ...state, log: [{ number, at: state.now, ...line }, ...state.log].slice(0, logMax) };
 }
 
-/** a to z, then a2 and on. */
+/** a to z, then a2 and so on. */
 function labelOf(index: number): string {
   const letter = String.fromCharCode(97 + (index % 26));
   const round = Math.floor(index / 26);
@@ -129,7 +128,7 @@ export function produce(state: Simulation, wanted: number): Simulation {
   return note(produced, { who: "produce", code: 200, text: `${what} on disk` });
 }
 
-/** A lease request joins the line, where it waits for an item until its own timeout. */
+/** Adds a lease request to the wait queue, until an item arrives or the request times out. */
 export function ask(state: Simulation, name: string): Simulation {
   const consumer = find(state, name);
   if (consumer?.mode !== "up" || consumer.work !== null || state.line.includes(name)) return state;
@@ -142,7 +141,7 @@ export function leave(state: Simulation, name: string): Simulation {
   return { ...left, line: left.line.filter((other) => other !== name) };
 }
 
-/** Gives the items at the head to those who wait, in the order in which they asked. */
+/** Grants the items at the head to waiting consumers, in order of arrival. */
 export function dealt(state: Simulation): Simulation {
   const [name] = state.line;
   const [item, ...rest] = state.ready;
@@ -165,7 +164,7 @@ export function release(state: Simulation, hold: Hold): Simulation {
   return { ...state, holds: state.holds.filter((other) => other !== hold) };
 }
 
-/** What a consumer says of its work is refused once the lease has lapsed. */
+/** A consumer's complete or retry is refused once the lease has lapsed. */
 function finish(
   state: Simulation,
   name: string,
@@ -209,7 +208,7 @@ export function crash(state: Simulation, name: string): Simulation {
   return note(gone, { who: name, code: null, text: `crashed; ${left}` });
 }
 
-/** One that stalled goes on where it was, and does not know how late it is. */
+/** A stalled consumer continues, unaware of the delay. */
 export function resume(state: Simulation, name: string): Simulation {
   const consumer = find(state, name);
   if (consumer?.mode !== "stalled") return state;
@@ -221,7 +220,7 @@ export function rulesOf({ settings }: Simulation) {
   return { ...settings, expireTimeoutMs };
 }
 
-/** Does with an item, taken out by the caller, what the rules decided. */
+/** Applies the decided outcome to an item that the caller has removed. */
 export function follow(state: Simulation, item: SimItem, fate: Fate): Simulation {
   switch (fate.to) {
     case "queue": {
@@ -232,7 +231,7 @@ export function follow(state: Simulation, item: SimItem, fate: Fate): Simulation
       );
     }
     case "schedule":
-      // No consumer here retries for later.
+      // No consumer here uses a delayed retry.
       return state;
     case "dead": {
       const why =

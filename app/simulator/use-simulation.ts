@@ -1,4 +1,4 @@
-// The clock of the simulator: ticks while it plays, is on screen and is not hidden.
+// The simulator's clock, which ticks while it plays, is on screen and is not hidden.
 
 import { useEffect, useReducer, useRef, useState } from "react";
 import { initialSimulation, type SimEvent, step } from "./model.ts";
@@ -7,14 +7,14 @@ import type { Simulation } from "./queue.ts";
 export const speeds = [0.5, 1, 2, 4] as const;
 export type Speed = (typeof speeds)[number];
 
-/** Fewer steps a second than frames: nothing here moves fast enough to tell. */
+/** Fewer steps per second than frames: nothing moves fast enough to show the difference. */
 const tickMs = 50;
-/** After a pause of the page time goes on where it was. */
+/** Maximum step: after a pause of the page, time continues from where it was. */
 const tickMsMax = 200;
 
 interface Told {
   readonly simulation: Simulation;
-  /** What the last press of a button came to, for who cannot see it. */
+  /** The effect of the last button press, for screen readers. */
   readonly said: string;
 }
 

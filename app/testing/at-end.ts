@@ -1,5 +1,5 @@
-// What test files share stays open for all of them: `bunfig.toml` loads this before the first,
-// and what it was told to close is closed after the last.
+// Keeps resources shared by test files open: `bunfig.toml` loads this before the first file, and it
+// closes registered resources after the last.
 
 import { afterAll } from "bun:test";
 

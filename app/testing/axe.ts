@@ -1,4 +1,4 @@
-// Accessibility by axe: of a page, in both modes and at both widths, and with menus and
+// Checks accessibility with axe: a page in both modes and at both widths, and with menus and
 // dialogs open.
 
 import { describe, expect, test } from "bun:test";
@@ -7,9 +7,9 @@ import type { Page } from "playwright-core";
 import { markTexts, type Texts, textMark } from "./looks.ts";
 import { axePath, narrow, type SiteBrowser, wide } from "./site-browser.ts";
 
-/** Here all is looked at, however long. */
+/** Pages checked completely. */
 const wholePages = ["/", "/docs/intro"];
-/** Elsewhere the first few of what repeats have all the faults there are. */
+/** On other pages, the first few of repeated elements show every fault. */
 const repeated: readonly Repeated[] = [
   { selector: ".code-body", keptCount: 2 },
   { selector: ".setting:nth-child(n+5)", keptCount: 0 },
@@ -21,7 +21,7 @@ interface Repeated {
   readonly keptCount: number;
 }
 
-/** They are asked about the texts that `looks.ts` marks. */
+/** Rules for the texts that `looks.ts` marks. */
 const colorRules = [
   { id: "color-contrast", selector: `[${textMark}]` },
   { id: "link-in-text-block", selector: `a[href][${textMark}]` },
@@ -39,7 +39,7 @@ interface Extent {
   readonly within?: string;
 }
 
-/** Of all that is within; of colours, those of the texts that are named. */
+/** Faults within the element; colours are checked only for the marked texts. */
 async function faultsOf(
   page: Page,
   rules: readonly string[],
@@ -54,7 +54,7 @@ async function faultsOf(
           runOnly: { type: "rule", values },
           resultTypes: ["violations"],
           selectors: false,
-          // No rule of these reads the stylesheets.
+          // None of these rules reads the stylesheets.
           preload: { assets: ["media"] },
         },
       );
@@ -64,7 +64,7 @@ async function faultsOf(
   );
 }
 
-/** Once for each page that is loaded; visits from there find it there. */
+/** Loads axe once per loaded page; later calls reuse it. */
 async function loadAxe(page: Page): Promise<void> {
   await page.evaluate(
     async ({ src, rules }) => {
@@ -89,7 +89,7 @@ export async function setTheme(page: Page, theme: "dark" | "light"): Promise<voi
   }, theme);
 }
 
-/** Takes out of the page what axe need not look at, which would cost it as much as the rest. */
+/** Removes repeated elements, which would cost axe as much as the rest of the page. */
 export function leaveOut(page: Page, repetitions: readonly Repeated[]): Promise<void> {
   return page.evaluate((all) => {
     const gone = all.flatMap(({ selector, keptCount }) =>
@@ -100,7 +100,7 @@ export function leaveOut(page: Page, repetitions: readonly Repeated[]): Promise<
 }
 
 /**
- * A page in both modes at both widths, from one load; it ends dark and narrow. Only colours
+ * Checks a page in both modes at both widths, from one load; it ends dark and narrow. Only colours
  * depend on the mode.
  */
 export async function axeFaults(
@@ -124,7 +124,7 @@ export async function axeFaults(
   return found;
 }
 
-/** The same of a page of which there is more than has to be looked at. */
+/** Checks a page without its repeated elements. */
 export async function axeFaultsAt(page: Page, path: string): Promise<readonly string[]> {
   if (wholePages.includes(path)) return await axeFaults(page, "all");
   await leaveOut(page, repeated);

@@ -17,7 +17,7 @@ export function testFirstSteps(browser: () => SiteBrowser): void {
     const blocks = await Promise.all(pages.map((path) => copied(browser(), path)));
     expect(blocks).toEqual(pages.map(() => firstSteps(siteConfig.repository).trimEnd()));
     const replies = await paste(blocks[0] ?? "");
-    // The server is ready; two queues and an item are there.
+    // Readiness, the creation of two queues, and a produce.
     expect(replies.slice(0, 4).map(({ code }) => code)).toEqual([200, 200, 200, 200]);
     const [lease, completed] = replies.slice(4);
     expect(lease?.items).toMatchObject([{ attempts: 1, bytes: btoa("two anchors") }]);
@@ -45,7 +45,7 @@ interface Reply {
   readonly items?: readonly unknown[];
 }
 
-/** What the block prints. It clones this tree, and speaks to a port that is free. */
+/** Returns the block's output. It clones this tree and uses a free port. */
 async function paste(block: string): Promise<readonly Reply[]> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-first-steps-"));
   try {
@@ -81,7 +81,7 @@ async function pasteIn(folder: string, block: string): Promise<readonly Reply[]>
     .map((line) => JSON.parse(line) as Reply);
 }
 
-/** Starts the Bun that runs this, and finds installed and built what a first start makes. */
+/** Makes an `npx` that starts this Bun, and uses what a first start would install and build. */
 function writeNpx(folder: string): void {
   const npx = join(folder, "bin/npx");
   mkdirSync(join(folder, "bin"));

@@ -1,5 +1,4 @@
-// The site by keyboard alone: every control is reached with Tab, shows that it has the
-// focus, and does its work.
+// Tests the site by keyboard: every control is reached with Tab, shows the focus and works.
 
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
@@ -10,7 +9,7 @@ const outlinePxMin = 2;
 
 interface Focused {
   readonly name: string;
-  /** Width of what shows the focus; 0 = nothing does. */
+  /** Width of the focus outline; 0 = none. */
   readonly outlinePx: number;
   readonly isOnScreen: boolean;
 }
@@ -32,7 +31,7 @@ function isInDrawer(page: Page): Promise<boolean> {
   return page.evaluate(() => document.activeElement?.closest("dialog.drawer") !== null);
 }
 
-/** Presses Tab until the element is reached; each stop on the way has to be seen. */
+/** Presses Tab until the element is focused; each stop on the way must be visible. */
 async function tabTo(page: Page, wanted: RegExp): Promise<void> {
   const passed: string[] = [];
   for (let step = 0; step < stepsMax; step += 1) {
@@ -130,13 +129,13 @@ export function testKeyboard(browser: () => SiteBrowser): void {
     const target = await page.locator(".toc a").nth(3).getAttribute("href");
     await page.keyboard.press("Enter");
     await page.waitForFunction((hash) => location.hash === hash, target);
-    // Where Tab goes on from is settled with a frame.
+    // The browser updates the starting point of Tab with the next frame.
     await drawn(page);
     await page.keyboard.press("Tab");
     const isAfter = await page.evaluate((hash) => {
       const section = document.getElementById(decodeURIComponent(hash.slice(1)));
       const here = document.activeElement;
-      // They stand behind the text.
+      // They follow the text.
       if (section === null || here === null || here.closest(".toc") !== null) return false;
       return (
         section.contains(here) ||

@@ -1,14 +1,13 @@
-// Which texts of a page look alike, so that one of them can stand for the others where only
-// colours are judged.
+// Finds texts of a page that look alike, so that colour checks need only one of them.
 
 export const textMark = "data-look";
 
 export type Texts = "all" | "one of each look";
 
 /**
- * Runs in the page: marks the elements with text, or one for each look. Texts look alike when
- * all that decides on their contrast is the same, and they lie in the same box of those that are
- * moved out of their place: what covers the one covers the other.
+ * Runs in the page: marks all elements with text, or one for each look. Texts look alike if
+ * everything that affects their contrast is equal, and they are in the same displaced box, so that
+ * any overlay covers both.
  */
 export function markTexts({ mark, texts }: { mark: string; texts: Texts }): void {
   for (const element of document.querySelectorAll(`[${mark}]`)) element.removeAttribute(mark);
@@ -16,12 +15,12 @@ export function markTexts({ mark, texts }: { mark: string; texts: Texts }): void
   const grounds = new Map<Element, string>();
   const controls = "a, button, input, select, textarea, label";
 
-  /** Whether it may lie over what it does not belong to. */
+  /** Whether the element may cover unrelated ones. */
   const isMoved = ({ position, inset, transform }: CSSStyleDeclaration) =>
     (position !== "static" && (position !== "relative" || /[1-9]/.test(inset))) ||
     transform !== "none";
 
-  /** What is behind the element: colours and pictures of all that it lies in. */
+  /** The background of the element: colours and pictures of all its ancestors. */
   const groundOf = (element: Element): string => {
     const known = grounds.get(element);
     if (known !== undefined) return known;
@@ -70,7 +69,7 @@ export function markTexts({ mark, texts }: { mark: string; texts: Texts }): void
     if (!hasText(element) || !element.checkVisibility()) continue;
     if (texts === "one of each look") {
       const { parentElement } = element;
-      // A link is told from the text that it runs in.
+      // A link must be distinguishable from the surrounding text.
       const around = parentElement === null ? "" : textLookOf(parentElement);
       const look = [groundOf(element), around, textLookOf(element)].join("|");
       if (looks.has(look)) continue;

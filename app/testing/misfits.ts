@@ -1,13 +1,13 @@
-// What does not fit: a page into its window, and what is pressed to who presses it.
+// Finds misfits: pages wider than the window, and controls that are too small to press.
 
 import type { Page } from "playwright-core";
 import { narrow, wide } from "./site-browser.ts";
 
-/** For a pointer, and for a finger. */
+/** Minimum size for a pointer, and for a finger. */
 const targetPxMin = { wide: 24, narrow: 44 } as const;
 
 /**
- * Controls of the page that are smaller; a link that runs on within a text is as high as its
+ * Smaller controls of the page. Links within running text are exempt: they have the height of the
  * line.
  */
 function smallTargets(page: Page, pxMin: number): Promise<readonly string[]> {
@@ -19,14 +19,14 @@ function smallTargets(page: Page, pxMin: number): Promise<readonly string[]> {
       const isRunning = getComputedStyle(control).display === "inline";
       if (isRunning || !control.checkVisibility()) return [];
       const { width, height } = control.getBoundingClientRect();
-      // What is laid out in fractions ends a little beside the pixel.
+      // Fractional layout may end slightly beside the pixel.
       const isLarge = Math.min(width, height) >= min - 0.5;
       return isLarge ? [] : [`${control.outerHTML.slice(0, 120)} is ${width} x ${height}`];
     });
   }, pxMin);
 }
 
-/** At both widths; it ends narrow. */
+/** Checks both widths; it ends narrow. */
 export async function misfits(page: Page): Promise<readonly string[]> {
   const found: string[] = [];
   for (const [viewport, pxMin] of [

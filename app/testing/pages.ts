@@ -1,4 +1,4 @@
-// What holds for every page, and for those of every type.
+// Tests of every page, and of one page of each type.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { pagePaths } from "../build/site-folder.ts";
@@ -9,7 +9,7 @@ import { drawn, everyShift, layoutShift, narrow, type SiteBrowser, wide } from "
 import { serveTrickling } from "./trickle.ts";
 
 const unknownAddress = "/no/such/page?x=1";
-/** One of each type. */
+/** One page of each type. */
 const types = [
   "/",
   "/api",
@@ -33,18 +33,20 @@ const types = [
   unknownAddress,
 ];
 
-/** Operations' pages are made alike: one with a body and one without stand for the others. */
+/**
+ * Operations' pages have the same template: one with a body and one without represent the others.
+ */
 const alike = operations
   .map(operationPath)
   .filter((path) => !["/api/produce", "/api/health"].includes(path));
 
-/** Of pages that are made alike one, and the introduction at one of its addresses. */
+/** Skipped pages: others with the same template, and the second address of the introduction. */
 const notWalked = [...alike, "/docs"];
 
-/** All pages, dealt to visitors that walk side by side. */
+/** All pages, distributed to concurrent visitors. */
 const walks = [0, 1, 2];
 
-/** One of each layout. */
+/** One page of each layout. */
 const arriving = [
   "/",
   "/api",
@@ -143,7 +145,7 @@ export function testPages(browser: () => SiteBrowser): void {
   test("a table that is wider than its frame has a shadow on the side where it goes on", async () => {
     await using visitor = await browser().fresh();
     const { page, visit } = visitor;
-    /** What is painted at the left and at the right, where nothing but a shadow is. */
+    /** The pixels at the left and right edge, which contain only a shadow. */
     const painted = async (width: string, scrollLeft: number) => {
       const frame = page.locator(".table-frame").first();
       await frame.evaluate(
@@ -214,7 +216,7 @@ export function testPages(browser: () => SiteBrowser): void {
       page.getByRole("tab").nth(1),
     ]) {
       await pressed.click();
-      // A browser would excuse what comes within half a second, which a slow machine exceeds.
+      // A browser ignores shifts within half a second of an input, which a slow machine exceeds.
       const from = await drawn(page);
       await drawn(page);
       expect(await everyShift(page, from, await drawn(page))).toBe(0);
@@ -225,7 +227,7 @@ export function testPages(browser: () => SiteBrowser): void {
     await using visitor = await browser().fresh({ reducedMotion: "no-preference" });
     const { page, visit } = visitor;
     await visit("/blog/mdx-blog-post");
-    // All of it in the page: it plays on while this waits, and what it shifts adds up.
+    // Runs in the page: the simulation continues meanwhile, and its shifts add up.
     const until = await page.locator(".sim-log").evaluate(
       (log) =>
         new Promise<number>((done) => {
@@ -239,7 +241,7 @@ export function testPages(browser: () => SiteBrowser): void {
         }),
     );
     await drawn(page);
-    // Texts of another width in the middle of their place count for next to nothing.
+    // Centred texts of changing width contribute almost nothing.
     expect(await everyShift(page, 0, until)).toBeLessThanOrEqual(0.001);
   });
 

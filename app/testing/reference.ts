@@ -1,4 +1,4 @@
-// The pages of the API in Chromium, and with the server they speak to.
+// Tests the API pages in Chromium with a real server.
 
 import { describe, expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
@@ -102,13 +102,13 @@ export function testReference(browser: () => SiteBrowser): void {
         await dialog.getByRole("button", { name: "Send" }).first().click();
         const response = await replied;
         expect([response.url(), response.status()]).toEqual([browser().url + path, 200]);
-        // Left before it is shown, it would be cancelled.
+        // Leaving before the reply is shown would cancel the request.
         await dialog.getByText("200 OK").first().waitFor();
         await page.keyboard.press("Escape");
         await dialog.waitFor({ state: "hidden" });
         expect(await placeOf(button)).toEqual(before);
       }
-      // Scalar tries whether it may make code from text, and does without.
+      // Scalar tests whether it may evaluate code, and works without.
       expect(errors.filter((text) => text !== "policy: script-src forbids eval")).toEqual([]);
       const others = requests.filter((url) => !/^(data:|blob:)/.test(url));
       expect(others.filter((url) => !url.startsWith(browser().url))).toEqual([]);
@@ -142,7 +142,7 @@ export function testReference(browser: () => SiteBrowser): void {
   });
 }
 
-/** In the page, wherever that is scrolled to. */
+/** Position in the page, independent of scrolling. */
 function placeOf(element: Locator): Promise<readonly number[]> {
   return element.evaluate((node) => {
     const { x, y, width, height } = node.getBoundingClientRect();
@@ -150,7 +150,7 @@ function placeOf(element: Locator): Promise<readonly number[]> {
   });
 }
 
-/** What stays in place at the window's upper edge while the text scrolls below it. */
+/** Elements fixed at the upper edge of the window while the text scrolls below. */
 function covers(page: Page): Promise<readonly string[]> {
   return page.evaluate(() => {
     const found = [5, 20, 35, 50, 65].flatMap((y) => {
@@ -163,7 +163,7 @@ function covers(page: Page): Promise<readonly string[]> {
   });
 }
 
-/** Of one operation, the reply codes whose last digit is cut off or under something else. */
+/** The reply codes of an operation whose last digit is clipped or covered. */
 function cutCodes(page: Page): Promise<{ codes: number; cut: readonly string[] }> {
   return page.evaluate(() => {
     const operation = document.querySelector("main") ?? document.body;

@@ -1,4 +1,4 @@
-// The search dialog.
+// Tests the search dialog.
 
 import { expect, test } from "bun:test";
 import { lazyDelayMs } from "../config/constants.ts";
@@ -62,7 +62,7 @@ export function testSearch(browser: () => SiteBrowser): void {
     await page.keyboard.press("Control+k");
     const dialog = page.getByRole("dialog", { name: "Search" });
     await dialog.waitFor();
-    // What a browser does at Escape, and a key before its task that tells of the end.
+    // Imitates Escape in a browser, and a key before the task that reports the closing.
     await dialog.evaluate(async (element: HTMLDialogElement) => {
       element.requestClose();
       document.dispatchEvent(new KeyboardEvent("keydown", { key: "k", ctrlKey: true }));

@@ -1,4 +1,4 @@
-// The shell: colour mode, announcement, navigation bar, drawer, tabs, copying.
+// Tests the shell: colour mode, announcement, navigation bar, drawer, tabs, copying.
 
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
@@ -38,7 +38,7 @@ export function testShell(browser: () => SiteBrowser): void {
     const bar = page.locator(".announcement");
     await page.getByRole("button", { name: "Close announcement" }).click();
     expect(await bar.isVisible()).toBe(false);
-    // What does not come at all would be asked for once more.
+    // A failed request would be repeated, so it is left unanswered.
     await page.route("**/*.js", () => undefined);
     await page.reload({ waitUntil: "domcontentloaded" });
     expect(await bar.isVisible()).toBe(false);
@@ -185,7 +185,7 @@ export function testShell(browser: () => SiteBrowser): void {
     );
     await drawer.getByRole("button", { name: "Back to main menu" }).click();
     await drawer.getByRole("link", { name: "Get Started" }).waitFor();
-    // Its version and its language are the reader's own, so both lists are open.
+    // Version and language are the reader's own, so both lists are open.
     for (const list of await drawer.locator("details").all()) {
       expect(await list.getAttribute("open")).toBe("");
     }

@@ -1,6 +1,5 @@
-// `bun run site:shots [FOLDER] [PATH…]`: pictures of the pages in both modes and at all
-// widths, with menus and dialogs open, for people to look at. They stay out of the
-// repository.
+// `bun run site:shots [FOLDER] [PATH…]`: takes pictures of the pages in both modes and at all
+// widths, with menus and dialogs open, for review by people. They are not committed.
 
 import { tmpdir } from "node:os";
 import { join } from "node:path";

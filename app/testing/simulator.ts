@@ -1,4 +1,4 @@
-// The one island of the site: when it comes alive, and what becomes of what is pressed before.
+// Tests the site's only island: when it is hydrated, and what happens to earlier presses.
 
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
@@ -66,9 +66,9 @@ export function testSimulator(browser: () => SiteBrowser): void {
       expect(await timeout.inputValue()).toBe("12");
       expect(await page.getByLabel("max_attempts").inputValue()).toBe("5");
       expect(await page.getByRole("checkbox").isChecked()).toBe(false);
-      // Only then it is by hand.
+      // From then on it is controlled by hand.
       await button(page, "Lease worker-2").waitFor();
-      // And what is pressed now is done once.
+      // Later presses take effect once.
       await button(page, "Produce 1").click();
       expect(await readyOf(page)).toBe(ready + 7);
       expect(errors).toEqual([]);

@@ -1,5 +1,4 @@
-// For tests: the whole server with the built site in it, over a store in memory and
-// without a socket.
+// The whole server with the built site for tests, with a store in memory and without a socket.
 
 import { openSite } from "../../server/http/site.ts";
 import { Metrics } from "../../server/observability/metrics.ts";

@@ -1,5 +1,5 @@
-// One Chromium and one server for all test files of the site. Each test has a page of its own; a
-// few are open at once.
+// One Chromium and one server for all test files of the site. Each test has its own page; a few are
+// open at once.
 
 import type {
   Browser,
@@ -14,11 +14,11 @@ import { copiedMs } from "../config/constants.ts";
 import { closeAtEnd } from "./at-end.ts";
 import { openTestApp } from "./site-app.ts";
 
-/** Nothing fails because the machine is slow; what Chromium is asked for fails first. */
+/** Long, so that a slow machine does not fail a test; Chromium's own requests fail earlier. */
 const actionTimeoutMs = 300_000;
-/** Pages side by side: while one waits, the others have the processors. */
+/** Concurrent pages: while one waits, the others use the processors. */
 const pagesMax = 4;
-/** A page here does not live long enough to gain what it costs to optimize its code. */
+/** Optimizing compilation does not pay off for such short-lived pages. */
 const flags = ["--js-flags=--no-opt --no-maglev"];
 
 export const wide = { width: 1280, height: 800 };
@@ -27,10 +27,10 @@ export const narrow = { width: 390, height: 844 };
 export interface Visitor {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** Errors of the console and of scripts, and whatever a policy forbade. */
+  /** Errors of the console and of scripts, and policy violations. */
   readonly errors: string[];
   readonly requests: string[];
-  /** Loads a page of the site and waits until it has come to life. */
+  /** Loads a page of the site and waits until its scripts have started. */
   readonly visit: (path: string) => Promise<void>;
   readonly mounted: () => Promise<void>;
 }
@@ -38,15 +38,15 @@ export interface Visitor {
 type OwnVisitor = Visitor & AsyncDisposable;
 
 export interface Setting extends Omit<BrowserContextOptions, "storageState"> {
-  /** What earlier visits left in local storage. */
+  /** Content of local storage from earlier visits. */
   readonly stored?: Readonly<Record<string, string>>;
-  /** What `navigator.connection` says. */
+  /** Value of `navigator.connection`. */
   readonly connection?: { readonly effectiveType?: string; readonly saveData?: boolean };
 }
 
 let opened: Promise<SiteBrowser> | null = null;
 
-/** The one that all test files share; it is closed after the last of them. */
+/** The browser shared by all test files, closed after the last one. */
 export async function siteBrowser(): Promise<SiteBrowser> {
   opened ??= SiteBrowser.open();
   return await opened;
@@ -56,11 +56,11 @@ interface Server extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Asked for by its address, axe is compiled once for all pages instead of once for each. */
+/** Loading axe by URL compiles it once for all pages instead of once per page. */
 export const axePath = "/axe.min.js";
 const axeFile = new URL(import.meta.resolve("axe-core/axe.min.js"));
 
-/** The whole server, its API too, on a free port of loopback; and axe, for tests. */
+/** Serves the whole server with its API, and axe, on a free loopback port. */
 async function serve(): Promise<Server> {
   const app = await openTestApp();
   const listening = Bun.serve({
@@ -108,8 +108,8 @@ export class SiteBrowser {
   }
 
   /**
-   * What is copied, once `done` shows, which goes away again. All pages have one clipboard: until it
-   * is read it is one's alone.
+   * Returns the copied text once `done` is shown, a short-lived confirmation. All pages share one
+   * clipboard, so it is locked until it has been read.
    */
   copiedBy(copy: () => Promise<void>, done: Locator): Promise<string> {
     const page = done.page();
@@ -126,7 +126,7 @@ export class SiteBrowser {
     return copied;
   }
 
-  /** A new page, as soon as few enough are open. */
+  /** Opens a new page once fewer than the maximum are open. */
   async fresh({ stored = {}, connection, ...options }: Setting = {}): Promise<OwnVisitor> {
     while (this.#openCount >= pagesMax) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -145,7 +145,7 @@ export class SiteBrowser {
         ...options,
       })
       .catch((cause: unknown) => {
-        // Who waits would wait for ever, and not hear of what is wrong.
+        // Otherwise waiting tests would wait forever without seeing the error.
         leave();
         throw cause;
       });
@@ -159,13 +159,13 @@ export class SiteBrowser {
     page.on("request", (request) => requests.push(request.url()));
     const mounted = () => page.locator("html[data-mounted]").waitFor({ state: "attached" });
     const visit = async (path: string) => {
-      // To a place in the page that is open already there is no load.
+      // A URL that differs only in its hash does not load the page.
       if (path.includes("#")) await page.goto("about:blank");
       await page.goto(this.url + path, { waitUntil: "commit" });
       await mounted();
     };
     const close = async () => {
-      // What a test answers in the server's place may be under way.
+      // Intercepted requests of the test may be in flight.
       await page.unrouteAll({ behavior: "ignoreErrors" });
       await context.close();
       leave();
@@ -174,7 +174,7 @@ export class SiteBrowser {
   }
 }
 
-/** Runs in the page before anything of its own. */
+/** Runs in the page before its own scripts. */
 function prepare(connection: Setting["connection"]): void {
   if (connection !== undefined) {
     Object.defineProperty(navigator, "connection", { value: connection });
@@ -194,8 +194,8 @@ interface Held {
 }
 
 /**
- * Runs in the page: what is to happen after just so long waits for `release`. A text that shows for
- * a moment may have gone before a slow machine looks for it.
+ * Runs in the page: timers of exactly this delay wait for `release`. Otherwise a short-lived text
+ * may be gone before a slow machine looks for it.
  */
 function holdTimers(heldMs: number): void {
   const begin = window.setTimeout;
@@ -209,17 +209,17 @@ function holdTimers(heldMs: number): void {
   Object.assign(window, { setTimeout: hold, release });
 }
 
-/** For a file that a test has changed: the browser would keep it for the next one. */
+/** Headers for a file that a test has changed, so that the browser does not cache it. */
 export const notKept = { "content-type": "text/javascript", "cache-control": "no-store" };
 
 interface Shift {
   readonly startTime: number;
   readonly value: number;
-  /** It came within half a second of an input, by the clock. */
+  /** Whether it occurred within half a second of an input. */
   readonly hadRecentInput: boolean;
 }
 
-/** When the next frame has been drawn, by the page's clock. */
+/** Resolves after the next frame with its time on the page's clock. */
 export function drawn(page: Page): Promise<number> {
   return page.evaluate(
     () =>
@@ -229,14 +229,16 @@ export function drawn(page: Page): Promise<number> {
   );
 }
 
-/** How far the page has shifted so far, once the next frame is drawn. */
+/** The page's layout shift so far, once the next frame is drawn. */
 export async function layoutShift(page: Page): Promise<number> {
   await drawn(page);
   const shifts = await shiftsOf(page);
   return sumOf(shifts.filter(({ hadRecentInput }) => !hadRecentInput));
 }
 
-/** The same between two instants of the page's clock, with what an input excuses. */
+/**
+ * The layout shift between two instants of the page's clock, including shifts right after an input.
+ */
 export async function everyShift(page: Page, from: number, until: number): Promise<number> {
   const shifts = await shiftsOf(page);
   return sumOf(shifts.filter(({ startTime }) => startTime > from && startTime <= until));
@@ -254,7 +256,7 @@ function sumOf(shifts: readonly Shift[]): number {
   return shifts.reduce((sum, { value }) => sum + value, 0);
 }
 
-/** Whether the element is the one that has the focus. */
+/** Whether the element has the focus. */
 export function hasFocus(element: ReturnType<Page["locator"]>): Promise<boolean> {
   return element.evaluate((node) => node === document.activeElement);
 }

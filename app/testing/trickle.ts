@@ -1,11 +1,10 @@
-// A page as it comes over a bad line, or to a browser that is slow to read it: in pieces,
-// with time to paint after each of them.
+// Serves a page as over a slow connection: in pieces, with time to paint after each.
 
 const cutsMax = 30;
-/** A frame or two. */
+/** One or two frames. */
 const pauseMs = 25;
 
-/** Serves what is at the address, its pages in pieces. */
+/** Proxies the address, and sends its pages in pieces. */
 export function serveTrickling(url: string) {
   const server = Bun.serve({
     port: 0,
@@ -41,7 +40,10 @@ function inPieces(text: string): ReadableStream<string> {
   });
 }
 
-/** Cut where elements end, at first in the bar, where each item has its place by the others. */
+/**
+ * Splits a page at ends of elements, first of those in the bar, whose positions depend on each
+ * other.
+ */
 function piecesOf(text: string): string[] {
   const body = text.indexOf("<body");
   const ends = [...text.slice(body).matchAll(/<\/(?:li|nav|header|aside|h1|h2)>/g)]

@@ -1,5 +1,4 @@
-// From one page to another, and what becomes of it when something fails on the way. Each page is a
-// document of its own.
+// Tests navigation between pages, and failures on the way. Each page is a separate document.
 
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
@@ -24,7 +23,7 @@ export function testVisits(browser: () => SiteBrowser): void {
     expect(await page.locator("h1").textContent()).toBe("Questions");
     await page.goBack();
     await page.locator("h1:has-text('What Holdfast is')").waitFor();
-    // To what stood there: a line more or less, where the typefaces had not come in time before.
+    // The same content, within a line: typefaces may have arrived late before.
     await page.waitForFunction(() => Math.abs(scrollY - 700) < 100);
     expect(errors).toEqual([]);
   });
@@ -46,12 +45,12 @@ export function testVisits(browser: () => SiteBrowser): void {
   });
 
   test("on a phone the first paint leaves out what is far below, until the reader moves; not where a place is asked for", async () => {
-    // Of 2g, where no page gets other typefaces than the first.
+    // On 2g, no page changes to other typefaces.
     const connection = { effectiveType: "2g" };
     await using visitor = await browser().fresh({ viewport: narrow, connection });
     const { page, visit, mounted } = visitor;
     const path = "/docs/configuration";
-    /** Of how many elements the browser has put off the layout. */
+    /** The number of elements whose layout the browser has postponed. */
     const leftOut = () =>
       page.evaluate(() => {
         const shown = [...document.querySelectorAll("body *")].filter((e) => e.checkVisibility());
@@ -94,7 +93,7 @@ export function testVisits(browser: () => SiteBrowser): void {
     const { page, visit, mounted } = visitor;
     await visit("/docs/intro");
     const shown = Promise.withResolvers<number>();
-    // The page that is being left cannot be asked, but can tell.
+    // The page being left cannot be queried, but it can send a request.
     await page.route("**/shown?*", async (route) => {
       shown.resolve(Number(new URL(route.request().url()).searchParams.get("after")));
       await route.fulfill({ body: "" });
@@ -104,7 +103,7 @@ export function testVisits(browser: () => SiteBrowser): void {
       await route.continue();
     });
     await page.evaluate(() => {
-      // Before the page hears of it, whose clock starts then.
+      // Before the page's own listener, which starts its timer.
       const heard = () => {
         const clicked = performance.now();
         new MutationObserver((_, observer) => {
@@ -156,7 +155,7 @@ export function testVisits(browser: () => SiteBrowser): void {
         });
       });
       await visit("/docs/intro");
-      // A page that takes seconds to come is shown without, wherever the machine is slow.
+      // A page that takes seconds to load is shown without a transition on a slow machine.
       let fades: string | null = null;
       for (let tries = 0; tries < fadeTriesMax && fades !== String(isFading); tries += 1) {
         const path = tries % 2 === 0 ? "/docs/faq" : "/docs/intro";
@@ -203,7 +202,7 @@ export function testVisits(browser: () => SiteBrowser): void {
     expect(page.url()).toBe(`${browser().url}/docs/faq?a=1#order`);
     expect(await page.locator("h1").textContent()).toBe("Questions");
     expect(errors).toEqual([]);
-    // Such a host has no file of this name, and sends what it has for unknown addresses.
+    // Such a host has no file of this name, and sends its 404 page.
     await serve("/docs/faq.html", "/no/such/page");
     await page.goto(`${browser().url}/docs/faq.html`, { waitUntil: "commit" });
     await page.waitForURL("**/docs/faq");
@@ -283,7 +282,8 @@ export function testVisits(browser: () => SiteBrowser): void {
         const state = page.getByRole("status").filter({ hasText: "could not be loaded" });
         await state.waitFor();
         await page.unrouteAll();
-        // Without a pointer on its way there: that asks for the search too, and the button may go.
+        // Dispatched without pointer movement, which would also request the search and may remove
+        // the button.
         await state.getByRole("button", { name: "Retry" }).dispatchEvent("click");
         await page.getByRole("option").first().waitFor();
         expect(await page.getByRole("combobox").inputValue()).toBe("lease");
@@ -292,7 +292,7 @@ export function testVisits(browser: () => SiteBrowser): void {
   });
 }
 
-/** Presses a link without waiting for where it leads. */
+/** Presses a link without waiting for its target. */
 async function follow(page: Page, selector: string): Promise<void> {
   await page
     .locator(selector)
@@ -300,7 +300,7 @@ async function follow(page: Page, selector: string): Promise<void> {
     .evaluate((link: HTMLElement) => link.click());
 }
 
-/** Addresses of documents that it asks for from now on. */
+/** Addresses of documents that the page requests from now on. */
 function loadsOf(page: Page): readonly string[] {
   const loads: string[] = [];
   page.on("request", (request) => {
